@@ -13,6 +13,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/permit"
+	"conclave/app/shorten"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
@@ -206,10 +207,7 @@ func cutTitle(text string) string {
 		}
 		return r
 	}, text)
-	if characters := []rune(text); len(characters) > maxTitle {
-		text = string(characters[:maxTitle]) + "…"
-	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(shorten.After(text, maxTitle))
 }
 
 // Attention tells the program what is open, which the title bar shows, and whether the window

@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/shorten"
 	"conclave/app/tool"
 	"conclave/app/transcript"
 )
@@ -91,7 +92,7 @@ func asker(q permit.Request, model string) string {
 	if q.Caller != permit.Main || model == "" {
 		return permit.CallerName(q.Caller, q.CallerName)
 	}
-	return transcript.Shorten(transcript.OneLine(model), maxAsker)
+	return shorten.To(transcript.OneLine(model), maxAsker)
 }
 
 // place says under which entry a request's card belongs, to which call, and which

@@ -11,8 +11,8 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/fault"
+	"conclave/app/shorten"
 	"conclave/app/tool"
-	"conclave/app/transcript"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
@@ -148,7 +148,7 @@ func fileName(suggested string, data []byte) string {
 		}
 		return r
 	}, name)
-	if name = transcript.Shorten(strings.Trim(name, ". -"), 120); name == "" {
+	if name = shorten.To(strings.Trim(name, ". -"), 120); name == "" {
 		name = "attachment"
 	}
 	if filepath.Ext(name) == "" {

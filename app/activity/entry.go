@@ -21,6 +21,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/limit"
+	"conclave/app/shorten"
 )
 
 // Version is the number of the format that this program writes.
@@ -201,10 +202,7 @@ func sent(all []chat.Sending) []chat.Sending {
 func words(text string, mask func(string) string) string {
 	text = text[:min(len(text), 8*maxWords)]
 	text = strings.Join(strings.Fields(mask(strings.ToValidUTF8(text, ""))), " ")
-	if runes := []rune(text); len(runes) > maxWords {
-		text = string(runes[:maxWords-1]) + "…"
-	}
-	return text
+	return shorten.To(text, maxWords)
 }
 
 // output returns the size of what a tool answered, and a digest of it.
@@ -232,29 +230,22 @@ func output(r chat.CallRecord, salt string) (size int64, digest string) {
 func arguments(r chat.CallRecord, mask func(string) string) (kept json.RawMessage, beginning string) {
 	most := limit.ActivityArguments.Int()
 	if len(r.Arguments) > 8*most { // its secrets are masked where it is whole
-		return nil, cut(mask(strings.ToValidUTF8(string(r.Arguments[:8*most]), "")), most)
+		return nil, shorten.Bytes(mask(strings.ToValidUTF8(string(r.Arguments[:8*most]), "")), most)
 	}
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(string(r.Arguments)))
 	decoder.UseNumber()
 	if decoder.Decode(&value) != nil {
-		return nil, cut(mask(r.RawArguments), most)
+		return nil, shorten.Bytes(mask(r.RawArguments), most)
 	}
 	written, err := Encode(masked(value, mask))
 	if err != nil {
 		return nil, ""
 	}
 	if len(written) > most {
-		return nil, cut(string(written), most)
+		return nil, shorten.Bytes(string(written), most)
 	}
 	return written, ""
-}
-
-func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "")
 }
 
 // hidden stands where a secret was.

@@ -511,11 +511,16 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	}
 	switch {
 	case result.Status == chat.CallTimeout && result.Error == "":
-		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", c.Record.ToolName, fault.Seconds(timeout))
+		result.Error = TookLonger(c.Record.ToolName, timeout)
 	case result.Status == chat.CallCancelled && ctx.Err() != nil:
 		result.Error = stopped
 	}
 	return c.afterTool(ctx, result)
+}
+
+// TookLonger says of what was stopped by its deadline that it was.
+func TookLonger(what string, than time.Duration) string {
+	return fmt.Sprintf("%s took longer than %s and was stopped", what, fault.Seconds(than))
 }
 
 // ended returns the result of a call that was stopped, by its deadline or the person, as one of

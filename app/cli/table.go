@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"conclave/app/shorten"
 )
 
 // table prints columns for a person: as wide as they need, the last one cut to
@@ -46,8 +48,8 @@ func (t *table) print(c *command, none string) error {
 
 // cut shortens a line to width columns, where width is known.
 func cut(line string, width int) string {
-	if width <= 1 || utf8.RuneCountInString(line) <= width {
+	if width <= 1 {
 		return line
 	}
-	return string([]rune(line)[:width-1]) + "…"
+	return shorten.To(line, width)
 }

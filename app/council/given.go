@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/limit"
+	"conclave/app/shorten"
 )
 
 // Background is one piece of what is known beside a chat.
@@ -481,11 +482,7 @@ func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	text = text[:most]
-	for !utf8.ValidString(text) && len(text) > most-utf8.UTFMax {
-		text = text[:len(text)-1]
-	}
-	return text + " … (cut)"
+	return shorten.Bytes(text, most) + " … (cut)"
 }
 
 // firstSentence returns the beginning of a text up to its first full stop, or 200 bytes.

@@ -74,7 +74,7 @@ func (w *toolWork) limited(ctx context.Context, job council.Job, title string,
 	if work.End.State != council.Done && ctx.Err() == nil && errors.Is(context.Cause(limited), errSlow) {
 		usage, requests := work.End.Usage, work.End.Requests
 		texts := work.Texts
-		work = failed(string(chat.CallTimeout), title+" took longer than "+fault.Seconds(took)+" and was stopped.",
+		work = failed(string(chat.CallTimeout), call.TookLonger(title, took)+".",
 			"Give the council's tools more time, or choose a faster model.")
 		work.End.Usage, work.End.Requests, work.Texts = usage, requests, texts
 	}

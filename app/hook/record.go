@@ -4,11 +4,11 @@ import (
 	"context"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"conclave/app/chat"
 	"conclave/app/limit"
 	"conclave/app/llm"
+	"conclave/app/shorten"
 	"conclave/app/tool"
 )
 
@@ -66,11 +66,7 @@ func shortened(words string, mask func(string) string) string {
 		words = words[:8*maxWords]
 	}
 	words, _ = tool.Strip(strings.ToValidUTF8(mask(words), ""))
-	words = strings.Join(strings.Fields(words), " ")
-	if utf8.RuneCountInString(words) > maxWords {
-		words = string([]rune(words)[:maxWords-1]) + "…"
-	}
-	return words
+	return shorten.To(strings.Join(strings.Fields(words), " "), maxWords)
 }
 
 // listed returns the steps that are kept, and how many are not: before those that did

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"conclave/app/shorten"
 )
 
 // Fail returns err as a Model's stream may yield it: ctx's cause when it ended,
@@ -315,9 +317,5 @@ func clean(text string) string {
 		}
 		return r
 	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > 600 {
-		text = string(runes[:599]) + "…"
-	}
-	return text
+	return shorten.To(strings.Join(strings.Fields(text), " "), 600)
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"conclave/app/shorten"
 )
 
 // listening is the state of a listening socket in /proc/net/tcp.
@@ -249,14 +251,10 @@ func nameOf(process string) string {
 			break
 		}
 	}
-	name = strings.Map(func(r rune) rune {
+	return shorten.After(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return -1
-	}, strings.ToValidUTF8(name, ""))
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName]) + "…"
-	}
-	return name
+	}, strings.ToValidUTF8(name, "")), maxName)
 }

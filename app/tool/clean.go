@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"conclave/app/shorten"
 )
 
 // maxRun is how many blanks in a row a description keeps. More is padding that
@@ -294,8 +296,5 @@ func ShowLine(line string) string {
 		}
 		line = b.String()
 	}
-	if utf8.RuneCountInString(line) > ShownLine {
-		line = string([]rune(line)[:ShownLine]) + "…"
-	}
-	return line
+	return shorten.After(line, ShownLine)
 }

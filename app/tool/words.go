@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"conclave/app/shorten"
 )
 
 // maxHuman is the longest name of a tool that a sentence has room for, in
@@ -15,13 +17,13 @@ const maxHuman = 60
 func (t Tool) DisplayName() string {
 	if t.Title != "" && t.Title != t.Name {
 		if title := onOneLine(t.Title); title != "" {
-			return shortened(title)
+			return shorten.To(title, maxHuman)
 		}
 	}
 	if words := wordsOf(t.Name); len(words) > 0 {
-		return shortened(upperFirst(strings.Join(words, " ")))
+		return shorten.To(upperFirst(strings.Join(words, " ")), maxHuman)
 	}
-	return shortened(onOneLine(t.Name))
+	return shorten.To(onOneLine(t.Name), maxHuman)
 }
 
 // Doing returns what a call of the tool does, to stand after "wants to": "save a
@@ -125,11 +127,4 @@ func upperFirst(s string) string {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[size:]
-}
-
-func shortened(s string) string {
-	if utf8.RuneCountInString(s) <= maxHuman {
-		return s
-	}
-	return string([]rune(s)[:maxHuman-1]) + "…"
 }

@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/jsonobject"
+	"conclave/app/shorten"
 	"conclave/app/tool"
 )
 
@@ -90,7 +91,7 @@ const maxSummary = 120
 // the model wrote them.
 func summary(r chat.CallRecord) string {
 	if r.RawArguments != "" {
-		return Shorten(OneLine(r.RawArguments), maxSummary)
+		return shorten.To(OneLine(r.RawArguments), maxSummary)
 	}
 	var parts []string
 	for name, value := range jsonobject.Fields(r.Arguments) {
@@ -101,7 +102,7 @@ func summary(r chat.CallRecord) string {
 		}
 		parts = append(parts, name+": "+shown)
 	}
-	return Shorten(OneLine(strings.Join(parts, ", ")), maxSummary)
+	return shorten.To(OneLine(strings.Join(parts, ", ")), maxSummary)
 }
 
 // Sentence returns s with a capital letter.
@@ -117,12 +118,4 @@ func Sentence(s string) string {
 func OneLine(s string) string {
 	s, _ = tool.Strip(s)
 	return strings.Join(strings.Fields(s), " ")
-}
-
-// Shorten cuts s to n characters.
-func Shorten(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
 }

@@ -9,6 +9,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/limit"
 	"conclave/app/llm"
+	"conclave/app/shorten"
 )
 
 // titleTime bounds how long a model may take for a title: nobody waits for it.
@@ -108,5 +109,5 @@ func shownForTitle(text string) string {
 	if len(text) <= titleShown {
 		return text
 	}
-	return strings.ToValidUTF8(text[:titleShown], "") + "…"
+	return shorten.Bytes(text, titleShown) + "…"
 }

@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
+	"conclave/app/shorten"
 
 	"github.com/BurntSushi/toml"
 )
@@ -62,12 +63,7 @@ func (d *declaration) add(text, from string, hashes ...string) {
 }
 
 // clip shortens a foreign text for a sentence.
-func clip(text string) string {
-	if r := []rune(text); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return text
-}
+func clip(text string) string { return shorten.After(text, 80) }
 
 // declare reads what the files of a plugin say, among them the manifests of
 // ecosystems. Nothing of them runs.

@@ -17,6 +17,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
+	"conclave/app/shorten"
 )
 
 // Bounds of what is kept of an installer's words.
@@ -300,7 +301,7 @@ func (w *words) say(line string) {
 		return
 	}
 	if len(line) > maxLine {
-		line = strings.ToValidUTF8(line[:maxLine], "") + " …"
+		line = shorten.Bytes(line, maxLine) + " …"
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"conclave/app/limit"
+	"conclave/app/shorten"
 )
 
 // client is Conclave's end of a hook's streams: requests with an id, answers in any
@@ -326,11 +327,7 @@ func (e *hookError) Error() string {
 
 // excerpt is a hook's text as a log line and a sentence have it.
 func excerpt(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > 200 {
-		return string(runes[:200]) + "…"
-	}
-	return string(runes)
+	return string([]rune(shorten.After(strings.Join(strings.Fields(text), " "), 200)))
 }
 
 // within runs a request with a time limit.

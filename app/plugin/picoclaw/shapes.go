@@ -11,6 +11,7 @@ import (
 	"conclave/app/hook"
 	"conclave/app/limit"
 	"conclave/app/llm"
+	"conclave/app/shorten"
 	"conclave/app/tool"
 )
 
@@ -215,9 +216,7 @@ func readAnswer(raw json.RawMessage) (answer, error) {
 		a.Reason = a.Message
 	}
 	a.Reason, _ = tool.Strip(strings.TrimSpace(a.Reason))
-	if runes := []rune(a.Reason); len(runes) > maxReason {
-		a.Reason = string(runes[:maxReason]) + "…"
-	}
+	a.Reason = shorten.After(a.Reason, maxReason)
 	return a, nil
 }
 
