@@ -31,7 +31,7 @@ func (c *command) readMatches(permission string, given []string) (matches, error
 	named := 0
 	for _, one := range given {
 		field, value, _ := strings.Cut(one, "=")
-		fits := true
+		var fits bool
 		switch {
 		case field == "path" && value != "":
 			m.path, fits = value, permission == permit.Filesystem

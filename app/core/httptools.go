@@ -354,7 +354,8 @@ func (h *HTTPTools) others() []httptools.Other {
 // caller of its own, which the gate decides about. by is empty where the system does not
 // name the program.
 func (h *HTTPTools) call(ctx context.Context, by string, o httptools.Other,
-	arguments string) (httptools.Outcome, error) {
+	arguments string,
+) (httptools.Outcome, error) {
 	caller := permit.Caller("http:" + by)
 	r, err := h.c.Calls.Do(ctx, call.Turn{
 		TurnInfo: hook.TurnInfo{Caller: caller, Kind: "normal"}, CallerName: cmp.Or(by, "a program"), Tools: h.c.Tools.Set(),

@@ -51,7 +51,7 @@ time.sleep(600)
 func TestWhoListensAtOneAddressIsNotWhoListensAtAllOfTheOtherKind(t *testing.T) {
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "0.0.0.0:0")
 	testkit.Must(t, err)
-	defer l.Close() //nolint:errcheck // the test ends
+	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).AddrPort().Port()
 	if six, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp6", "[::1]:0"); err != nil {
 		t.Skip(err) // a machine without IPv6
@@ -102,7 +102,7 @@ func TestNK37AProgramOfAnotherUserIsRefused(t *testing.T) {
 		testkit.Must(t, r.Write(c))
 		resp, err := http.ReadResponse(bufio.NewReader(c), r)
 		testkit.Must(t, err)
-		defer resp.Body.Close() //nolint:errcheck // it is only read
+		defer resp.Body.Close()
 		body, err := io.ReadAll(resp.Body)
 		testkit.Must(t, err)
 		return resp.Status + " " + string(body)

@@ -16,14 +16,14 @@ func TestTheProgramAtEitherEndOfAConnectionIsFound(t *testing.T) {
 		if err != nil {
 			t.Skip(err) // a machine without IPv6
 		}
-		defer l.Close() //nolint:errcheck // the test ends
+		defer l.Close()
 		where := l.Addr().(*net.TCPAddr).AddrPort()
 		if where.Addr().IsUnspecified() { // for both kinds of addresses
 			where = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), where.Port())
 		}
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", where.String())
 		testkit.Must(t, err)
-		defer conn.Close() //nolint:errcheck // the test ends
+		defer conn.Close()
 		if p, ok := loopback.Listening(where); !ok || !p.Mine || p.PID != os.Getpid() {
 			t.Errorf("%s: %+v listens, %v", at, p, ok)
 		}

@@ -75,6 +75,7 @@ type yes struct{}
 func (yes) Decide(context.Context, permit.Call) permit.Decision {
 	return permit.Decision{Effect: permit.Allow}
 }
+
 func (yes) Begin(
 	_ context.Context, _ permit.Call, d permit.Decision, _ func(permit.Decision),
 ) (permit.Decision, func()) {

@@ -191,7 +191,7 @@ func TestPC31ALateAnswerIsDropped(t *testing.T) {
 func TestPC39AHookThatDoesNotReadIsNotWaitedForTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe() // nobody reads theirs
-		defer theirs.Close()       //nolint:errcheck // a pipe in memory
+		defer theirs.Close()
 		c := newClient(ours, func(_, _ string) {})
 		defer c.end(io.EOF)
 		began := time.Now()
