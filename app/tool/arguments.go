@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"conclave/app/shorten"
 )
 
 // Bounds on what is checked.
@@ -212,20 +214,4 @@ func appendHead(b []byte, value any) []byte {
 	return fmt.Append(b, value)
 }
 
-func cut(text string) string { return short(text, maxShown) }
-
-// short is text of at most n characters.
-func short(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	count, end := 0, 0
-	for i := range text {
-		if count++; count == n {
-			end = i
-		} else if count > n {
-			return text[:end] + "…"
-		}
-	}
-	return text
-}
+func cut(text string) string { return shorten.To(text, maxShown) }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"conclave/app/shorten"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -22,18 +24,18 @@ type problem struct {
 
 func (p problem) String() string {
 	if len(p.path) == 0 {
-		return short(p.text, maxLine)
+		return shorten.To(p.text, maxLine)
 	}
 	var path strings.Builder
 	for i, step := range p.path {
 		if i > 0 {
 			path.WriteByte('.')
 		}
-		if path.WriteString(short(step, 5*maxShown)); path.Len() > maxLine {
+		if path.WriteString(shorten.To(step, 5*maxShown)); path.Len() > maxLine {
 			break
 		}
 	}
-	return short(short(path.String(), maxLine/2)+": "+p.text, maxLine)
+	return shorten.To(shorten.To(path.String(), maxLine/2)+": "+p.text, maxLine)
 }
 
 // argumentError puts problems in order, without repeats and not too many.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"conclave/app/limit"
+	"conclave/app/shorten"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -79,7 +80,7 @@ func unusable(why error) string {
 	if errors.Is(why, errWork) {
 		return errWork.Error()
 	}
-	return "Its schema cannot be used: " + short(strings.Join(strings.Fields(why.Error()), " "), maxLine) + "."
+	return "Its schema cannot be used: " + shorten.To(strings.Join(strings.Fields(why.Error()), " "), maxLine) + "."
 }
 
 // recovered makes an error of a panic in the library, whose code is not ours and reads
