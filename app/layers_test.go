@@ -494,7 +494,7 @@ func TestNoRowOfTheTablePointsUpwards(t *testing.T) {
 			}
 			for _, imported := range allowed {
 				if its, _, own := layer(imported); own && (its > ring || ring == fronts && its == adapters) {
-					t.Errorf("%s may import %s, which stands above it, or is an adapter of a front", name, imported)
+					t.Errorf("%s may import %s, which its ring may not", name, imported)
 				}
 			}
 		}
