@@ -12,12 +12,6 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// Rebuild makes all indexes again from the records, in one transaction. It repairs
-// what Check finds wrong with them; the full-text index starts over after it.
-func (s *Store) Rebuild(ctx context.Context) error {
-	return s.write(ctx, "store.rebuild", deriveIndexes)
-}
-
 // deriveIndexes makes every bucket of indexes from the records. A record that
 // cannot be read stays where it is and is left out.
 func deriveIndexes(tx *bbolt.Tx) error {

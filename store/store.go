@@ -13,7 +13,7 @@
 // One bucket holds one kind of record, one key one record, as JSON. Messages are
 // keyed by conversation and sequence number, so that a conversation of 10,000
 // messages is never rewritten to add one. Beside the records stand indexes that
-// can be made again from them at any time ([Store.Rebuild]): the outline of each
+// can be made again from them at any time (deriveIndexes): the outline of each
 // conversation, the list by last change, calls by conversation, tool and day,
 // and the change log that the full-text index (package search) follows.
 //
