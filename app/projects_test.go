@@ -80,7 +80,8 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 	draft := app.RuleDraft{
 		Effect: permit.Ask, Plugin: "notes", Tool: "*", Project: folder, Uses: 3, Until: "2999-12-24",
 		Match: []app.MatchDraft{
-			{Field: " amount ", Op: permit.AtMost, Value: "20 "}, {Op: permit.Equals, Value: "of nothing"},
+			{Field: " amount ", Op: permit.AtMost, Value: "20 "},
+			{Op: permit.Equals, Value: "of nothing"},
 			{Field: "to", Op: permit.OneOf, Value: "ada\n\n bo \n"},
 		},
 	}

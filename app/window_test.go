@@ -202,8 +202,10 @@ func kind(t *testing.T, what string, err error, want fault.Kind, words string) {
 // lend publishes a tool that is approved; change says what it is.
 func (w *window) lend(invoker tool.Invoker, change func(*tool.Tool)) {
 	w.t.Helper()
-	made := tool.Tool{Name: "write_note", Description: "Writes a note.", Dialect: "spindle",
-		Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"amount":{"type":"number"}}}`)}
+	made := tool.Tool{
+		Name: "write_note", Description: "Writes a note.", Dialect: "spindle",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"amount":{"type":"number"}}}`),
+	}
 	if change != nil {
 		change(&made)
 	}
