@@ -260,15 +260,13 @@ export class Composer {
     const conversation = this.#conversation;
     const visit = this.#visit;
     const here = () => visit === this.#visit;
+    // As they are in the chat it is sent in: by the time all is kept another may be open.
+    const asked = { ...message, model: this.shown(), council_skip: this.skipsCouncil() };
     this.sending = true;
     this.#leaving = out;
     try {
       if (this.settled) await this.settled();
-      const sent = await this.bridge.chats.Send(conversation, {
-        ...message,
-        model: this.shown(),
-        council_skip: this.skipsCouncil(),
-      });
+      const sent = await this.bridge.chats.Send(conversation, asked);
       // Elsewhere the draft was kept without it when its chat was left.
       if (here()) {
         this.#clear(out);

@@ -260,6 +260,28 @@ test("a message goes out once what was changed for it is kept", async () => {
   expect(await sent).not.toBeNull();
 });
 
+test("a message goes to the model of its chat, and without the council, whichever chat is open by then", async () => {
+  const { app, fake } = await startApp("chat");
+  const from = app.chat?.id ?? "";
+  const model = app.model;
+  const other = fake.chats.add("Another", new Date(), { model: "other/cloud" }).chat.id;
+  let kept = () => {};
+  vi.spyOn(app.council, "saved").mockImplementation(
+    () => new Promise<void>((resolve) => (kept = resolve)),
+  );
+  const sent = vi.spyOn(fake.chats, "Send");
+  app.composer.changed("for this chat", 13);
+  app.council.skip = true;
+  const going = app.send();
+  await app.openChat(other);
+  await until("the other chat", () => app.model === "other/cloud" && !app.council.skip);
+  kept();
+  await going;
+  const [chat, message] = sent.mock.calls[0] ?? [];
+  expect([chat, message?.model, message?.council_skip]).toEqual([from, model, true]);
+  app.close();
+});
+
 /** Holds what goes out until it is let go, or fails. */
 function holdSend(fake: Fake) {
   const send = fake.chats.Send.bind(fake.chats);
