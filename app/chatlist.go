@@ -24,7 +24,9 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	if strings.TrimSpace(query.Text) != "" {
 		return c.found(ctx, query, offset, limit)
 	}
-	out := ChatList{Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}, Searched: 100}
+	out := ChatList{
+		Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}, Searched: 100, Revision: c.core.Bus.Revision("chats", ""),
+	}
 	parts := []chat.ListOptions{pinnedChats, otherChats}
 	if query.Archived {
 		parts = []chat.ListOptions{archivedChats}
@@ -54,7 +56,6 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	for _, d := range days {
 		out.Groups = append(out.Groups, ChatGroup(d))
 	}
-	out.Revision = c.core.Bus.Revision("chats", "")
 	return out, nil
 }
 

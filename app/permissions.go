@@ -196,12 +196,12 @@ func (p *Permissions) origins(conversation string) ([]chat.Origin, error) {
 // Rules returns the rules of every scope, oldest first.
 func (p *Permissions) Rules() (RuleList, error) {
 	ctx := p.call()
+	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []RuleView{}}
 	grants, err := p.core.Gate.Rules(ctx)
 	if err != nil {
 		return RuleList{}, err
 	}
 	now := time.Now()
-	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []RuleView{}}
 	for _, g := range grants {
 		name := p.pluginName(g.Plugin)
 		out.Rules = append(out.Rules, RuleView{

@@ -4,8 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -77,5 +80,41 @@ func TestF106CapabilityIsSaidAsWhatTheToolDoes(t *testing.T) {
 	}
 	if got := permit.RunPrograms.Label(); got != "run programs" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// changing is a store whose chats change while they are listed.
+type changing struct {
+	Store
+	bus *bus.Bus
+}
+
+func (c changing) List(context.Context, chat.ListOptions) (chat.Page, error) {
+	c.bus.Changed(bus.Chats, "")
+	return chat.Page{}, nil
+}
+
+func (c changing) Days(context.Context, chat.ListOptions) ([]chat.Day, error) { return nil, nil }
+
+// A page that has a list by an older revision pulls again; by a newer one it would miss a change.
+func TestAListIsOfTheRevisionBeforeItWasRead(t *testing.T) {
+	b := bus.New()
+	gate, err := permit.Open(t.Context(), permit.Options{Now: func() time.Time {
+		b.Changed(bus.Permissions, "") // while the rules are read
+		return time.Now()
+	}})
+	must(t, err)
+	calls := &lifecycle{}
+	calls.begin(t.Context())
+	core := Core{Bus: b, Gate: gate, Store: changing{bus: b}}
+	before := b.Changed(bus.Chats, "")
+	chats, err := newChats(calls, core, nil, nil).List(ChatQuery{}, 0, 50)
+	if err != nil || chats.Revision != before {
+		t.Errorf("the chats are of revision %d, want %d, %v", chats.Revision, before, err)
+	}
+	before = b.Changed(bus.Permissions, "")
+	rules, err := (&Permissions{lifecycle: calls, core: core}).Rules()
+	if err != nil || rules.Revision != before {
+		t.Errorf("the rules are of revision %d, want %d, %v", rules.Revision, before, err)
 	}
 }
