@@ -103,7 +103,8 @@ func (p *Permissions) AddRule(draft RuleDraft) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	return p.undo.add("The rule was made.", func(ctx context.Context) error {
+	said := permit.Sentence(made, p.pluginName(made.Plugin))
+	return p.undo.add("The rule was made: "+said+".", func(ctx context.Context) error {
 		_, err := p.core.Gate.RevokeRule(ctx, made.ID)
 		return err
 	}), nil
@@ -143,7 +144,8 @@ func (p *Permissions) rule(d RuleDraft) (permit.Rule, error) {
 	return rule, nil
 }
 
-// match is the condition, and whether there is one.
+// match is the condition, and whether there is one: a row in which nothing is written is none. One
+// without an argument is, and is refused with the rule.
 func (d MatchDraft) match() (permit.Match, bool) {
 	m := permit.Match{Field: strings.TrimSpace(d.Field), Op: d.Op, Value: strings.TrimSpace(d.Value)}
 	if m.Op == permit.OneOf {
@@ -154,7 +156,7 @@ func (d MatchDraft) match() (permit.Match, bool) {
 		}
 		m.Value = ""
 	}
-	return m, m.Field != ""
+	return m, m.Field != "" || m.Value != "" || len(m.Values) > 0
 }
 
 // maxTrialCalls is how many calls the page is shown of a trial.

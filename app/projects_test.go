@@ -80,12 +80,11 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 	draft := app.RuleDraft{
 		Effect: permit.Ask, Plugin: "notes", Tool: "*", Project: folder, Uses: 3, Until: "2999-12-24",
 		Match: []app.MatchDraft{
-			{Field: " amount ", Op: permit.AtMost, Value: "20 "},
-			{Op: permit.Equals, Value: "of nothing"},
+			{Field: " amount ", Op: permit.AtMost, Value: "20 "}, {Op: permit.Equals, Value: " "},
 			{Field: "to", Op: permit.OneOf, Value: "ada\n\n bo \n"},
 		},
 	}
-	_, err = w.Permissions.AddRule(draft)
+	undo, err := w.Permissions.AddRule(draft)
 	must(t, err)
 	rules, err := w.Permissions.Rules()
 	must(t, err)
@@ -94,12 +93,17 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 	if len(rules.Rules) != 1 || !strings.EqualFold(rules.Rules[0].Sentence, want) {
 		t.Errorf("the rules are %+v,\nwant %s", rules.Rules, want)
 	}
+	if said := "The rule was made: " + want; !strings.EqualFold(undo.Sentence, said) {
+		t.Errorf("it is said that %s, want %s", undo.Sentence, said)
+	}
 	for name, change := range map[string]func(*app.RuleDraft){
 		"a day that was":     func(d *app.RuleDraft) { d.Until = "2020-01-01" },
 		"no day":             func(d *app.RuleDraft) { d.Until = "tomorrow" },
 		"less than one call": func(d *app.RuleDraft) { d.Uses = -1 },
 		"no project":         func(d *app.RuleDraft) { d.Project = "/" },
 		"one of none":        func(d *app.RuleDraft) { d.Match[2].Value = "" },
+		"no argument":        func(d *app.RuleDraft) { d.Match[1].Value = "20" },
+		"values of nothing":  func(d *app.RuleDraft) { d.Match[2].Field = " " },
 	} {
 		bad := draft
 		bad.Match = slices.Clone(draft.Match)

@@ -81,7 +81,7 @@ export const tests = {
       await sheet.getByLabel("At most this many calls").fill("3");
       await sheet.getByLabel("Last day it holds").fill("2999-12-24");
       await sheet.getByRole("button", { name: "Make the rule" }).click();
-      await noticed(page, "The rule was made.");
+      await noticed(page, "The rule was made: ");
       const [draft] = await page.evaluate(() => globalThis.fake.permissions.drafts);
       assert.deepEqual(
         [draft.match, draft.project, draft.uses, draft.until],
@@ -109,7 +109,7 @@ export const tests = {
       await page.getByText("31 would have been asked about instead of 4.").waitFor();
       assert.equal(await rules(), before);
       await page.getByRole("button", { name: "Make the rule" }).click();
-      await noticed(page, "The rule was made.");
+      await noticed(page, "The rule was made: ");
       assert.equal(await rules(), before + 1);
     },
   },

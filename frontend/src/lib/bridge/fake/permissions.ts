@@ -213,7 +213,7 @@ export class FakePermissions {
   }
 
   async TryRule(draft: t.RuleDraft): Promise<t.Trial> {
-    return { ...this.trial, rule: `${draft.plugin} has to ask each time before it runs it.` };
+    return { ...this.trial, rule: ruleOf(draft) };
   }
 
   async SetMode(mode: t.PermissionMode): Promise<t.Undo> {
@@ -226,6 +226,8 @@ export class FakePermissions {
     this.drafts.push(draft);
     this.grant(draft.plugin, draft.tool, "always");
     this.bus.changed("permissions");
-    return { token: "undo", sentence: "The rule was made." };
+    return { token: "undo", sentence: `The rule was made: ${ruleOf(draft)}` };
   }
 }
+
+const ruleOf = ({ plugin }: t.RuleDraft) => `${plugin} has to ask each time before it runs it.`;
