@@ -446,7 +446,12 @@ export const s = {
     closeDetails: "Hide details",
     arguments: "Arguments",
     noArguments: "No arguments.",
-    moreArguments: (n: number) => `${count(n, "more argument")}, in the JSON.`,
+    /** The label of what is listed together behind the others. */
+    moreArguments: (n: number) => count(n, "more argument"),
+    /** Above a box that scrolls. */
+    argumentsIn: (n: number) => `${count(n, "argument")}. Scroll to see them all.`,
+    showAll: (n: number) => `Show all ${count(n, "character")}`,
+    showLess: "Show less",
     /** A name that stands in an object for the nth time. */
     nameAgain: (name: string, n: number) => `${name} (written again, ${n})`,
     output: "Output",
@@ -1055,6 +1060,8 @@ export const s = {
       took: "Took",
       tokens: "Tokens",
       cost: "Cost",
+      /** In place of the column, where there is no room for it. */
+      beganAt: (after: string) => `Began at ${after}`,
     },
 
     // The chip of the composer, and the line under an answer.

@@ -1,5 +1,7 @@
+import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
 import { listed } from "./arguments";
+import Arguments from "./Arguments.svelte";
 import { summary } from "./summary";
 
 test("numbers are listed as they are written", () => {
@@ -31,33 +33,64 @@ test("a name that stands twice is listed twice, within other arguments too", () 
   expect(summary('{"path":"a","path":"b"}')).toBe("path: a, path (written again, 2): b");
 });
 
-test("arguments are labels and values, and what is left out is said", () => {
+test("arguments are labels and values, and none is left out", () => {
   expect(
     listed(
       '{"due_date":"Tuesday\\nnoon","page_url":"x","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}',
     ),
   ).toEqual({
     rows: [
-      { label: "Due date", value: "Tuesday\nnoon", cut: 0 },
-      { label: "Page URL", value: "x", cut: 0 },
-      { label: "Tags", value: '[\n  "a",\n  "b"\n]', cut: 0 },
-      { label: "Deep", value: '{\n  "x": 1\n}', cut: 0 },
-      { label: "N", value: "2", cut: 0 },
-      { label: "No", value: "null", cut: 0 },
+      { label: "Due date", value: "Tuesday\nnoon", rest: "" },
+      { label: "Page URL", value: "x", rest: "" },
+      { label: "Tags", value: '[\n  "a",\n  "b"\n]', rest: "" },
+      { label: "Deep", value: '{\n  "x": 1\n}', rest: "" },
+      { label: "N", value: "2", rest: "" },
+      { label: "No", value: "null", rest: "" },
     ],
-    more: 0,
+    count: 6,
   });
-  expect(listed("")).toEqual({ rows: [], more: 0 });
+  expect(listed("")).toEqual({ rows: [], count: 0 });
   expect(listed("[1]")).toBeNull();
   expect(listed("{ broken")).toBeNull();
   const big = listed(
     JSON.stringify({
-      ["wide ".repeat(100)]: "x".repeat(2001),
+      ["wide ".repeat(100)]: "x".repeat(2000) + "/end",
       ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`more_${i}`, i])),
     }),
   );
-  expect([big?.rows[0]?.label.length, big?.rows[0]?.value.length, big?.rows[0]?.cut]).toEqual([
-    60, 2000, 1,
+  expect([big?.rows[0]?.label.length, big?.rows[0]?.value.length, big?.rows[0]?.rest]).toEqual([
+    60,
+    2000,
+    "/end",
   ]);
-  expect([big?.rows.length, big?.more]).toEqual([12, 29]);
+  expect([big?.rows.length, big?.count]).toEqual([41, 41]);
+  expect(big?.rows[40]).toEqual({ label: "More 39", value: "39", rest: "" });
+  const huge = listed(
+    JSON.stringify(Object.fromEntries(Array.from({ length: 203 }, (_, i) => [`more_${i}`, i]))),
+  );
+  expect(huge?.rows[200]).toEqual({
+    label: "3 more arguments",
+    value: "more_200: 200\nmore_201: 201\nmore_202: 202",
+    rest: "",
+  });
+  expect([huge?.rows.length, huge?.count]).toEqual([201, 203]);
+});
+
+test("a long value is read to its end, and how long it is is said", async () => {
+  const json = JSON.stringify({ path: `/tmp/${"a/".repeat(1000)}id_rsa`, mode: "r" });
+  const target = document.createElement("div");
+  const box = mount(Arguments, { target, props: { label: "What it is given", json } });
+  flushSync();
+  const shown = () => target.querySelector("dd")?.textContent?.replace(/\s+/g, " ").trim();
+  const button = target.querySelector("button");
+  expect(target.querySelectorAll("button").length).toBe(1);
+  expect([
+    button?.textContent,
+    button?.ariaExpanded ?? button?.getAttribute("aria-expanded"),
+  ]).toEqual(["Show all 2,011 characters", "false"]);
+  expect(shown()).not.toContain("id_rsa");
+  button?.click();
+  flushSync();
+  expect(shown()).toMatch(/^\/tmp\/(a\/){1000}id_rsaShow less$/);
+  await unmount(box);
 });

@@ -1,11 +1,11 @@
 /**
- * A call's arguments as a person reads them. They are a model's words: each is
- * bounded; the card says what is left out, and the JSON has it.
+ * A call's arguments as a person reads them: all of them, since the one that matters may be the
+ * last. They are a model's words: of a long one the beginning is shown until it is opened.
  */
 import { s } from "../strings";
 
-/** How many arguments are listed, and how long a name and a value may be, in characters. */
-const maxRows = 12;
+/** How many arguments have a row of their own, and how long a name and the beginning of a value may be, in characters. */
+const maxRows = 200;
 const maxName = 60;
 const maxValue = 2000;
 
@@ -13,14 +13,15 @@ interface Row {
   /** “Due date” for due_date. */
   label: string;
   value: string;
-  /** How many characters of the value are left out. */
-  cut: number;
+  /** What follows the beginning of a long value. */
+  rest: string;
 }
 
 interface Listed {
+  /** The last is of all arguments that have no row of their own. */
   rows: Row[];
-  /** How many arguments are left out. */
-  more: number;
+  /** How many arguments there are. */
+  count: number;
 }
 
 /**
@@ -79,16 +80,14 @@ export function listed(json: string): Listed | null {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
   const all = Object.entries(value);
-  return { rows: all.slice(0, maxRows).map(row), more: Math.max(0, all.length - maxRows) };
+  const rows = all.slice(0, maxRows).map(([name, v]) => row(named(name, label), shown(v, 2)));
+  const more = all.slice(maxRows).map(([name, v]) => `${named(name)}: ${shown(v)}`);
+  if (more.length) rows.push(row(s.tool.moreArguments(more.length), more.join("\n")));
+  return { rows, count: all.length };
 }
 
-function row([name, value]: [string, unknown]): Row {
-  const text = shown(value, 2);
-  return {
-    label: named(name, label),
-    value: text.slice(0, maxValue),
-    cut: Math.max(0, text.length - maxValue),
-  };
+function row(label: string, text: string): Row {
+  return { label, value: text.slice(0, maxValue), rest: text.slice(maxValue) };
 }
 
 function label(name: string): string {
