@@ -18,6 +18,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // Council is bound: the councils of chats, and their runs.
@@ -239,6 +240,49 @@ func (c *Council) Clear(conversation, scope string) error {
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), nil)
 }
 
+// Move keeps a council for a scope of CouncilChoices.Scopes, and forgets those of narrower ones, which
+// would hold in its place; with undo.
+func (c *Council) Move(conversation, scope string, set council.Council) (Undo, error) {
+	ctx := c.call()
+	if err := set.Check(); err != nil {
+		return Undo{}, err
+	}
+	if err := c.isScope(ctx, conversation, scope); err != nil {
+		return Undo{}, err
+	}
+	all, err := c.places(ctx, conversation)
+	if err != nil {
+		return Undo{}, err
+	}
+	at := slices.IndexFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope })
+	before := map[council.Scope]*council.Council{}
+	for _, v := range all[:at+1] { // the narrowest comes first
+		kept, there, err := c.core.CouncilSettings.Council(ctx, council.Scope(v.Scope))
+		if err != nil {
+			return Undo{}, err
+		}
+		if before[council.Scope(v.Scope)] = nil; there {
+			before[council.Scope(v.Scope)] = &kept
+		}
+	}
+	if err := c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), &set); err != nil {
+		return Undo{}, err
+	}
+	for _, v := range all[:at] {
+		if err := c.core.CouncilSettings.PutCouncil(ctx, council.Scope(v.Scope), nil); err != nil {
+			return Undo{}, err
+		}
+	}
+	return c.undo.add("The council is kept for “"+all[at].Title+"” now.", func(ctx context.Context) error {
+		for scope, set := range before {
+			if err := c.core.CouncilSettings.PutCouncil(ctx, scope, set); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), nil
+}
+
 // Use switches the chat's council on or off, for this chat alone; that of a chat that is
 // not begun, for all chats that have none of their own.
 func (c *Council) Use(conversation string, on bool) error {
@@ -406,9 +450,27 @@ func (c *Council) Contexts(conversation string, set council.Council) (map[string
 	return out, nil
 }
 
-// Estimate says what a council may come to if it is asked text in a chat.
-func (c *Council) Estimate(conversation string, set council.Council, text string) (council.Estimate, error) {
-	return c.core.Councils.Estimate(c.call(), set, id(conversation), text)
+// Estimate says what a council may come to if it is asked a message in a chat.
+func (c *Council) Estimate(conversation string, set council.Council, message Outgoing) (council.Estimate, error) {
+	ctx := c.call()
+	var talk chat.Conversation // a chat that is not begun has the default model
+	var err error
+	if conversation != "" {
+		if talk, err = c.core.Store.Conversation(ctx, id(conversation)); err != nil {
+			return council.Estimate{}, err
+		}
+	}
+	if message.Model == "" {
+		message.Model = c.chats.modelOf(ctx, talk)
+	}
+	asked := turn.Request{Conversation: talk.ID, Text: message.Text}
+	if asked.Model, err = c.core.Models.Open(ctx, message.Model); err != nil {
+		return council.Estimate{}, err
+	}
+	if asked.Attachments, err = c.chats.attachments(ctx, message.Attachments); err != nil {
+		return council.Estimate{}, err
+	}
+	return c.core.Councils.Estimate(ctx, set, asked)
 }
 
 // Sample begins a new chat with a question, and has three scripted members of Demo guide

@@ -1,7 +1,7 @@
 package app_test
 
 import (
-	"encoding/json"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/settings"
 	"conclave/app/textdiff"
 	"conclave/app/transcript"
 )
@@ -467,4 +468,63 @@ func TestAMemberIsAFileInAndOut(t *testing.T) {
 	if err != nil || !theirs.Enabled || theirs.Members[0].Name != "Bo" {
 		t.Errorf("another program's council: %+v, %v", theirs, err)
 	}
+}
+
+func TestAnEstimateIsOfTheMessageAsItIsWritten(t *testing.T) {
+	w := open(t)
+	set, err := w.Council.ReadCouncil(`{"members": [{"name": "Ada", "model": "` + settings.DemoModel + `"}]}`)
+	must(t, err)
+	picture, err := w.Chats.Attach("red.png", "image/png", base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n")))
+	must(t, err)
+	estimate := func(message app.Outgoing) council.Estimate {
+		t.Helper()
+		e, err := w.Council.Estimate("", set, message)
+		must(t, err)
+		return e
+	}
+	plain := estimate(app.Outgoing{Text: "Which colour?"})
+	guided := estimate(app.Outgoing{Text: "Which colour?", Model: settings.DemoModel})
+	if plain.Known || !guided.Known {
+		t.Errorf("by the default model the price is known %v, by the one chosen for the chat %v", plain.Known, guided.Known)
+	}
+	shown := estimate(app.Outgoing{Text: "Which colour?", Attachments: []string{picture.ID}})
+	if shown.Input < plain.Input+1000 {
+		t.Errorf("with a picture it comes to %d tokens, without to %d", shown.Input, plain.Input)
+	}
+}
+
+func TestACouncilThatIsMovedHoldsThereAndIsPutBack(t *testing.T) {
+	w := open(t, say("Hello.")).quiet()
+	chat := w.ask("", "Hello?")
+	can, err := w.Council.Choices(chat)
+	must(t, err)
+	everywhere, here := can.Presets[0].Council, can.Presets[1].Council
+	must(t, w.Council.Set(chat, "global", everywhere))
+	must(t, w.Council.Set(chat, "chat "+chat, here))
+	holds := func(when, scope, name, elsewhere string) {
+		t.Helper()
+		s, err := w.Council.Settings(chat)
+		must(t, err)
+		all, err := w.Council.Settings("")
+		must(t, err)
+		if s.Scope != scope || s.Council.Name != name || all.Council.Name != elsewhere {
+			t.Errorf("%s, it holds %q of %q, elsewhere %q", when, s.Council.Name, s.Scope, all.Council.Name)
+		}
+	}
+	undo, err := w.Council.Move(chat, "global", here)
+	if err != nil || undo.Sentence != "The council is kept for “All chats” now." {
+		t.Errorf("it is said that %q, %v", undo.Sentence, err)
+	}
+	holds("moved", "global", here.Name, here.Name)
+	must(t, w.Window.Undo(undo.Token))
+	holds("put back", "chat "+chat, here.Name, everywhere.Name)
+
+	must(t, w.Council.Clear(chat, "chat "+chat))
+	undo, err = w.Council.Move(chat, "chat "+chat, here)
+	must(t, err)
+	holds("kept for the chat", "chat "+chat, here.Name, everywhere.Name)
+	must(t, w.Window.Undo(undo.Token))
+	holds("forgotten there", "global", everywhere.Name, everywhere.Name)
+	_, err = w.Council.Move(chat, "chat other", here)
+	kind(t, "to another chat", err, fault.Invalid, "cannot be set there")
 }

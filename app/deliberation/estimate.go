@@ -29,16 +29,15 @@ const (
 	scriptedSeconds = 2
 )
 
-// Estimate says what a council may come to if it is asked question in a chat; id is empty
-// for a new one. Members that take part by chance are counted as if they did.
-func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.ConversationID,
-	question string,
-) (council.Estimate, error) {
-	s := &session{r: r, req: turn.Request{Conversation: id}, tools: r.o.Tools.Set()}
+// Estimate says what a council may come to if it is asked so: Conversation is empty for a chat that
+// is not begun, and a Model of nil is the chat's own. Members that take part by chance are counted
+// as if they did.
+func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Request) (council.Estimate, error) {
+	s := &session{r: r, req: req, tools: r.o.Tools.Set()}
 	c = c.WithTools(s.tools.Tools())
 	s.council = c
-	if id != "" {
-		var err error
+	var err error
+	if id := req.Conversation; id != "" {
 		if s.chat, err = r.o.Chats.Conversation(ctx, id); err != nil {
 			return council.Estimate{}, err
 		}
@@ -46,13 +45,17 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.Conver
 			return council.Estimate{}, err
 		}
 	}
-	s.path = append(slices.Clip(s.path), chat.Message{
-		Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart(question)},
-	})
-	main, err := r.o.Models.Open(ctx, s.chat.Model)
-	s.req.Model = main
-	if s.choose(ctx); s.req.Model == nil {
-		return council.Estimate{}, err
+	question := append([]chat.Part{chat.TextPart(req.Text)}, req.Attachments...)
+	s.path = append(slices.Clip(s.path), chat.Message{Role: chat.RoleUser, State: chat.Complete, Parts: question})
+	if r.o.Background != nil {
+		if s.background, err = r.o.Background(ctx, req.Conversation, s.path); err != nil {
+			return council.Estimate{}, err
+		}
+	}
+	if c.Chair != "" || req.Model == nil {
+		if s.req.Model, err = r.o.Models.Open(ctx, cmp.Or(c.Chair, s.chat.Model)); err != nil {
+			return council.Estimate{}, err
+		}
 	}
 	b := council.Begin{Council: c, Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{}}
 	s.seats(ctx, &b)
@@ -110,13 +113,16 @@ type estimator struct {
 	run council.Run
 }
 
-// stage adds what the tasks of one stage come to. Members work at once, as many as may.
+// stage adds what the tasks of one stage come to. Members work at once, as many as may, and a
+// member does all that it has at once.
 func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[string]int64) {
-	var seconds float64
-	members := map[string]bool{}
+	var members []string
+	longest := map[string]float64{} // by member
 	next := map[string]int64{}
 	for _, t := range tasks {
-		members[t.Member] = true
+		if !slices.Contains(members, t.Member) {
+			members = append(members, t.Member)
+		}
 		m := e.member(t.Member)
 		of := e.s.paceOf(e.run, t)
 		var model llm.Model
@@ -124,7 +130,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 			model, _ = e.s.r.o.Models.Open(ctx, of.model) // of one that cannot be opened nothing is known
 		}
 		long := e.seconds(of, model != nil && model.Info().Provider == demo)
-		seconds += long
+		longest[t.Member] = max(longest[t.Member], long)
 		if t.Kind == council.UseTool {
 			e.Tools++
 			needs := NeedsModel(e.s.tools, t.Tool, m)
@@ -165,8 +171,11 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 	for member, tokens := range next {
 		said[member] = tokens
 	}
-	at := min(len(members), cmp.Or(e.run.Council.Parallel, council.PerRun))
-	e.Seconds += seconds / float64(max(at, 1))
+	ends := make([]float64, cmp.Or(e.run.Council.Parallel, council.PerRun))
+	for _, m := range members { // whoever is next begins where one is done first
+		ends[slices.Index(ends, slices.Min(ends))] += longest[m]
+	}
+	e.Seconds += slices.Max(ends)
 }
 
 // seconds is how long some work is taken to take: as long as it took lately, else as long as
@@ -231,10 +240,14 @@ func (e *estimator) add(id string, u chat.Usage, seconds float64) {
 // problems says what stands against the run, in sentences.
 func (e *estimator) problems(answer chat.Usage) {
 	in := 0
+	without := lacks(e.run.Council, e.s.tools)
 	for _, seat := range e.run.Seats {
 		switch {
 		case seat.In:
 			in++
+			if why := without[seat.Member.ID]; why != "" {
+				e.problem(seat.Member.Name + " goes without a tool: " + why)
+			}
 		case !seat.Member.Off:
 			e.Problems = append(e.Problems, seat.Why)
 			e.Helper = e.Helper || e.run.Out[seat.Member.ID] != "" && seat.Member.Model == ""

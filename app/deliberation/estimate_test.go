@@ -16,6 +16,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/llm"
 	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // dear prices a model by its name: a dollar for each token that it writes, or nothing known.
@@ -24,6 +25,11 @@ func dear(m llm.ModelInfo, u chat.Usage) chat.Usage {
 		u.Cost, u.Priced = float64(u.Output)/1000, "2026-11-22"
 	}
 	return u
+}
+
+// estimate says what a council may come to if it is asked in the chat.
+func (b *bench) estimate(c council.Council, question string) (council.Estimate, error) {
+	return b.runner.Estimate(b.t.Context(), c, turn.Request{Conversation: b.id, Text: question})
 }
 
 func members(n int, model string) string {
@@ -79,7 +85,7 @@ func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 		{`"opinions", "chair": "test/ada"`, 4},
 	} {
 		set := b.council(`{"enabled": true, "mode": ` + c.mode + `, "members": [` + members(3, "test/ada") + `]}`)
-		e, err := b.runner.Estimate(t.Context(), set, b.id, "Which colour?")
+		e, err := b.estimate(set, "Which colour?")
 		if err != nil || e.Calls != c.calls || e.Tools != 0 || !e.Known || e.Cost <= 0 || e.Seconds <= 0 ||
 			e.Input <= 0 || len(e.Problems) > 0 {
 			t.Errorf("%s comes to %+v, %v; want %d requests", c.mode, e, err, c.calls)
@@ -91,10 +97,92 @@ func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 			t.Errorf("a review comes to %+v, answers alone to %+v", e, lone)
 		}
 	}
-	long, err := b.runner.Estimate(t.Context(), b.council(two), b.id, strings.Repeat("Which colour? ", 2000))
+	long, err := b.estimate(b.council(two), strings.Repeat("Which colour? ", 2000))
 	if err != nil || long.Input <= lone.Input+10_000 {
 		t.Errorf("a long question comes to %+v, %v", long, err)
 	}
+}
+
+func TestAnEstimateIsOfTheModelThatIsToAnswerAndOfAllThatIsAsked(t *testing.T) {
+	known := func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
+		return []council.Background{{
+			Kind: council.PersonaInfo, Title: "Persona", Text: strings.Repeat("Likes red. ", 400),
+		}}, nil
+	}
+	b := newBench(t, func(o *deliberation.Options) { o.Price, o.Background = dear, known })
+	b.says("test/ada")
+	main, unknown := b.says("test/main"), b.says("test/unknown")
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
+		t.Fatal(err)
+	}
+	set := b.council(`{"members": [` + members(2, "test/ada") + `]}`)
+	estimate := func(req turn.Request) council.Estimate {
+		t.Helper()
+		req.Text = "Which colour?"
+		e, err := b.runner.Estimate(t.Context(), set, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	inChat := estimate(turn.Request{Conversation: b.id})
+	if e := estimate(turn.Request{Conversation: b.id, Model: unknown}); !inChat.Known || e.Known {
+		t.Errorf("of the chat's model the price is known %v, of one chosen beside it %v", inChat.Known, e.Known)
+	}
+	begun := turn.Request{Model: main}
+	if e := estimate(begun); !e.Known || e.Input < 2*1000 {
+		t.Errorf("a chat that is not begun, with a persona, comes to %+v", e)
+	}
+	picture := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{ID: "1", MIME: "image/png", Name: "red.png", Size: 9}}
+	begun.Attachments = []chat.Part{picture}
+	if with, without := estimate(begun), estimate(turn.Request{Model: main}); with.Input < without.Input+2000 {
+		t.Errorf("with a picture it comes to %d tokens, without to %d", with.Input, without.Input)
+	}
+	set.Chair = "test/unknown"
+	if e := estimate(begun); e.Known {
+		t.Errorf("with a model of its own to answer, the price is known: %+v", e)
+	}
+}
+
+func TestAnEstimateOfTimeIsOfWhatIsDoneAtOnce(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "one", "two", "three", "four")
+	for _, name := range []string{"demo/maker", "demo/guide"} {
+		_, id, _ := strings.Cut(name, "/")
+		b.says(name).SetInfo(llm.ModelInfo{Connection: "demo", ID: id, Provider: "demo"})
+	}
+	b.says("test/slow")
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "demo/guide" }); err != nil {
+		t.Fatal(err)
+	}
+	const answer = 2
+	slow := members(2, "demo/maker") + `, {"name": "Slow", "model": "test/slow"}`
+	for name, c := range map[string]struct {
+		council string
+		seconds float64 // before the answer
+	}{
+		"the longest":                  {`{"members": [` + slow + `]}`, 9},
+		"two of three at once":         {`{"members": [` + slow + `], "parallel": 2}`, 11},
+		"three alike, two at once":     {`{"members": [` + members(3, "demo/maker") + `], "parallel": 2}`, 4},
+		"one after another":            {`{"members": [` + slow + `], "parallel": 1}`, 13},
+		"the tools of one member":      {`{"mode": "tools", "members": [{"name": "A", "tools": ["p:one", "p:two", "p:three", "p:four"]}]}`, 1},
+		"five of one tool, four first": {`{"mode": "tools", "members": [` + ofTool(5, "p:one") + `]}`, 2},
+	} {
+		e, err := b.estimate(b.council(c.council), "Well?")
+		if err != nil || e.Seconds != c.seconds+answer {
+			t.Errorf("%s: it may take %g s, want %g, %v", name, e.Seconds, c.seconds+answer, err)
+		}
+	}
+}
+
+func ofTool(n int, tool string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`{"name": "M%d", "tools": [%q]}`, i, tool))
+	}
+	return strings.Join(all, ", ")
 }
 
 func TestAnEstimateKnowsTheToolsThatAreForAMemberByName(t *testing.T) {
@@ -106,11 +194,11 @@ func TestAnEstimateKnowsTheToolsThatAreForAMemberByName(t *testing.T) {
 	}
 	set := b.council(`{"mode": "tools", "members": [{"name": "Ada", "model": "test/main"}]}`)
 	none := "Ada has no tools."
-	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?"); err != nil || !slices.Contains(e.Problems, none) {
+	if e, err := b.estimate(set, "Well?"); err != nil || !slices.Contains(e.Problems, none) {
 		t.Errorf("without tools: %+v, %v", e, err)
 	}
 	b.registry.Publish("log", []tool.Tool{{Name: "log", Role: "Ada", Visibility: tool.Direct}}, nil)
-	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?"); err != nil || slices.Contains(e.Problems, none) {
+	if e, err := b.estimate(set, "Well?"); err != nil || slices.Contains(e.Problems, none) {
 		t.Errorf("with one that is for it: %+v, %v", e, err)
 	}
 }
@@ -128,11 +216,11 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 	sidecar := `{"mode": "tools", "members": [{"name": "Ada", "tools": ["p:look"], "chance": 0}, {"name": "Bo", "model": "test/main",
 		"tools": ["p:look"]}], "helper": {"max_tokens": 9000}`
 	inline := sidecar + `, "toolsSettings": {"mode": "inline"}}`
-	e, err := b.runner.Estimate(t.Context(), b.council(inline), b.id, "Well?")
+	e, err := b.estimate(b.council(inline), "Well?")
 	if err != nil || e.Calls != 1 || e.Tools != 0 || e.Seconds != 12 || e.Input > 1000 || len(e.Problems) > 0 {
 		t.Errorf("it comes to %+v, %v", e, err)
 	}
-	if e, err := b.runner.Estimate(t.Context(), b.council(sidecar+"}"), b.id, "Well?"); err != nil || e.Tools != 1 ||
+	if e, err := b.estimate(b.council(sidecar+"}"), "Well?"); err != nil || e.Tools != 1 ||
 		e.Calls != 2 || len(e.Problems) != 1 {
 		t.Errorf("where members use them it comes to %+v, %v", e, err)
 	}
@@ -141,12 +229,12 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 		"Ada goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
 		"Bo goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
 	}
-	e, err = b.runner.Estimate(t.Context(), b.council(prompts), b.id, "Well?")
+	e, err = b.estimate(b.council(prompts), "Well?")
 	if err != nil || !slices.Equal(e.Problems, left) || e.Calls != 1 {
 		t.Errorf("with tools that are prompts it comes to %+v, %v", e, err)
 	}
 	gone := strings.ReplaceAll(inline, "p:look", "p:gone")
-	if e, err := b.runner.Estimate(t.Context(), b.council(gone), b.id, "Well?"); err != nil || len(e.Problems) != 2 {
+	if e, err := b.estimate(b.council(gone), "Well?"); err != nil || len(e.Problems) != 2 {
 		t.Errorf("without the tool it comes to %+v, %v", e, err)
 	}
 }
@@ -179,7 +267,7 @@ func TestAnEstimateOfTimeIsOfWhatTheModelsTookLately(t *testing.T) {
 		}
 		seconds := func() float64 {
 			t.Helper()
-			e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?")
+			e, err := b.estimate(set, "Well?")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -246,7 +334,7 @@ func TestScriptsAndToolsAreNotTakenToThink(t *testing.T) {
 		{`{"mode": "review", "members": [` + members(3, "demo/maker") + `]}`, 6},
 		{`{"mode": "tools", "members": [{"name": "A", "tools": ["p:look"]}, {"name": "B", "tools": ["p:look"]}]}`, 3},
 	} {
-		e, err := b.runner.Estimate(t.Context(), b.council(c.council), b.id, "Well?")
+		e, err := b.estimate(b.council(c.council), "Well?")
 		if err != nil || e.Seconds != c.seconds {
 			t.Errorf("%s may take %g s, want %g, %v", c.council, e.Seconds, c.seconds, err)
 		}
@@ -284,6 +372,14 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 		},
 		{`{"members": [` + members(2, "test/ada") + `, {"name": "Cy", "off": true}]}`, ""},
 		{
+			`{"members": [{"name": "Ada", "model": "test/ada", "tools": ["voice_concern"]}, ` + members(1, "test/ada") + `]}`,
+			"Ada goes without a tool: Concerns is for councils of mode tools.",
+		},
+		{
+			`{"members": [{"name": "Ada", "model": "test/ada", "tools": ["gone:tool"]}, ` + members(1, "test/ada") + `]}`,
+			"Ada goes without a tool: The tool gone:tool is not there any more.",
+		},
+		{
 			`{"mode": "tools", "members": [{"name": "Ada", "tools": ["voice_concern"]}]}`,
 			"Concerns needs a helper model. Choose one for the council, or a model for Ada.",
 		},
@@ -293,7 +389,7 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 			"Ada goes without a tool: The tool gone:tool is not there any more.",
 		},
 	} {
-		e, err := b.runner.Estimate(t.Context(), b.council(c.council), b.id, "Well?")
+		e, err := b.estimate(b.council(c.council), "Well?")
 		if err != nil || c.problem != "" && !slices.Contains(e.Problems, c.problem) ||
 			c.problem == "" && len(e.Problems) > 0 || e.Helper != strings.Contains(c.problem, " helper model") {
 			t.Errorf("%s: %+v, %v", c.council, e, err)

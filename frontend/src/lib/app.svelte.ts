@@ -212,10 +212,11 @@ export class App {
       this.toasts.say(s.plugins.opened(program));
     });
 
-  /** Runs something destructive, and offers to take it back. */
-  async undoable(act: () => Promise<Undo>): Promise<void> {
+  /** Runs something destructive, and offers to take it back; null is that nothing was done. */
+  async undoable(act: () => Promise<Undo | null>): Promise<void> {
     await this.attempt(async () => {
       const undo = await act();
+      if (!undo) return;
       this.#undos = [...this.#undos, undo].slice(-50);
       this.toasts.say(undo.sentence, { label: s.app.undo, run: () => void this.undo(undo) });
     });

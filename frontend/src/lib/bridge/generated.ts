@@ -623,8 +623,8 @@ export interface CouncilCalls {
   Contexts(conversation: string, set: Council): Promise<Record<string, ContextCount>>;
   /** DeletePreset deletes a council that the person kept by name. */
   DeletePreset(name: string): Promise<Undo>;
-  /** Estimate says what a council may come to if it is asked text in a chat. */
-  Estimate(conversation: string, set: Council, text: string): Promise<Estimate>;
+  /** Estimate says what a council may come to if it is asked a message in a chat. */
+  Estimate(conversation: string, set: Council, message: Outgoing): Promise<Estimate>;
   /** Export returns a run as a file that another person can open and check; secrets are masked. */
   Export(run: string): Promise<RunFile>;
   /**
@@ -634,6 +634,11 @@ export interface CouncilCalls {
   Helped(): Promise<Record<string, HelpedCount>>;
   /** MemberFile returns a member as a file. */
   MemberFile(member: Member): Promise<string>;
+  /**
+   * Move keeps a council for a scope of CouncilChoices.Scopes, and forgets those of narrower
+   * ones, which would hold in its place; with undo.
+   */
+  Move(conversation: string, scope: string, set: Council): Promise<Undo>;
   /** Open reads and checks the file of a run. */
   Open(text: string): Promise<OpenedRun>;
   /**

@@ -15,6 +15,9 @@ import type {
   Estimate,
   HelpedCount,
   Member,
+  Mode,
+  Outgoing,
+  Undo,
 } from "../bridge/generated";
 import { s } from "../strings";
 
@@ -47,6 +50,9 @@ export class CouncilState {
     this.council?.mode === "tools" && this.council.toolsSettings.mode === "inline",
   );
 
+  /** Members would work before the next answer. */
+  readonly works = $derived(this.on && !this.inline && this.members.length > 0);
+
   #chat = "";
   /** The chat whose settings these are: the one that was left, until those of #chat have come. */
   #of = "";
@@ -70,7 +76,8 @@ export class CouncilState {
   #saving: Promise<void> | null = null;
   #counting: ReturnType<typeof setTimeout> | undefined;
   #counted = 0;
-  #words = "";
+  /** What the next message is so far. */
+  #message: Outgoing = { text: "", attachments: [], model: "", no_tools: false };
   #panel = false;
   #choosing = new Puller(
     () => 0, // choices have no revision: each notice has them pulled
@@ -124,7 +131,7 @@ export class CouncilState {
     this.settings = settings;
     this.#of = chat;
     this.#revision = settings.revision;
-    this.count(this.#words);
+    this.count();
   }
 
   async #choose(): Promise<void> {
@@ -148,7 +155,7 @@ export class CouncilState {
     this.#edits++;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#write(), rest);
-    this.count(this.#words);
+    this.count();
   }
 
   /** A council whose members that have no model speak through this one, where it names no helper. */
@@ -174,13 +181,13 @@ export class CouncilState {
   }
 
   /**
-   * Why no member can be given a tool now, in a sentence; "" where one can. A tool of no plugin is
-   * a prompt, which members run in one mode alone, and no model calls.
+   * Why no member can be given a tool now, or in a run of a mode, in a sentence; "" where one can. A
+   * tool of no plugin is a prompt, which members run in one mode alone, and no model calls.
    */
-  whyNot(tool: CouncilTool): string {
+  whyNot(tool: CouncilTool, run?: Mode): string {
     if (!tool.eligible || tool.plugin !== "") return tool.why;
-    if (this.council?.mode !== "tools") return s.council.toolsModeAlone;
-    return this.inline ? s.council.notInline : "";
+    if ((run ?? this.council?.mode) !== "tools") return s.council.toolsModeAlone;
+    return !run && this.inline ? s.council.notInline : "";
   }
 
   /** Changes the council of a chat, whichever is open by now. */
@@ -247,14 +254,15 @@ export class CouncilState {
     await used;
   }
 
-  /** Keeps the council in another scope too, the narrowest of which holds. */
-  async moveTo(scope: string): Promise<void> {
+  /** Has the council hold in another scope, and no narrower one in its place; null where it has not come yet. */
+  async moveTo(scope: string): Promise<Undo | null> {
     const own = this.#own;
-    if (!own) return;
+    if (!own) return null;
     const chat = this.#chat;
-    await this.#write();
-    await this.bridge.council.Set(chat, scope, own.council);
+    await this.#write(); // what is written later would be kept in the scope that is left
+    const undo = await this.bridge.council.Move(chat, scope, own.council);
     await this.#puller.refresh();
+    return undo;
   }
 
   async clear(): Promise<void> {
@@ -266,9 +274,9 @@ export class CouncilState {
     await this.#puller.refresh();
   }
 
-  /** Counts what a message of these words would come to, a moment after the last of them. */
-  count(words: string): void {
-    this.#words = words;
+  /** Counts what the next message would come to as it is now, a moment after its last word. */
+  count(now: Partial<Outgoing> = {}): void {
+    this.#message = { ...this.#message, ...now };
     clearTimeout(this.#counting);
     if (!this.on && !this.#panel) return;
     this.#counting = setTimeout(() => void this.#count(), this.estimate ? rest : 0);
@@ -280,7 +288,7 @@ export class CouncilState {
     const number = ++this.#counted;
     const chat = this.#chat;
     try {
-      const estimate = await this.bridge.council.Estimate(chat, council, this.#words);
+      const estimate = await this.bridge.council.Estimate(chat, council, this.#message);
       if (number !== this.#counted || chat !== this.#chat) return;
       this.estimate = estimate;
       if (!this.#panel) return;
@@ -294,9 +302,10 @@ export class CouncilState {
   /** What a message would come to with each of some presets, by name; those that cannot be reckoned are left out. */
   async prices(presets: CouncilPreset[]): Promise<Record<string, Estimate>> {
     const all: Record<string, Estimate> = {};
+    const empty = { ...this.#message, text: "", attachments: [] };
     for (const { name, council } of presets) {
       try {
-        all[name] = await this.bridge.council.Estimate(this.#chat, council, "");
+        all[name] = await this.bridge.council.Estimate(this.#chat, council, empty);
       } catch {
         continue;
       }

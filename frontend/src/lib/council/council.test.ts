@@ -23,6 +23,7 @@ import { Panel } from "./panel.svelte";
 import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
 import {
+  callFacts,
   estimated,
   shareOf,
   expected,
@@ -99,6 +100,8 @@ describe("a run on its axis", () => {
     const spent = { input_tokens: 20, output_tokens: 4, ms: 3000, cost: 0.5, known: true };
     const paid = tasks.map((task) => ({ ...task, spent }));
     expect([500, 3500, 4000].map((ms) => spentBy(at(paid, ms)).input_tokens)).toEqual([0, 20, 40]);
+    expect(at(paid, 500).map((task) => task.spent.cost)).toEqual([0, 0]);
+    expect(at(paid, 3500).map((task) => task.spent.cost)).toEqual([0, 0.5]);
     expect(spentBy(at(paid, 4000))).toEqual({
       ...spent,
       input_tokens: 40,
@@ -155,6 +158,8 @@ describe("the words of a run", () => {
     const tasks = { "0/ada/answer": work, "1/ada/review": work, "0/bo/answer": work, chair: work };
     expect(shareOf({ ...e, tasks }, "ada")).toBe("about $0.004 · about 6 s");
     expect(shareOf({ ...e, tasks }, "cy") + shareOf(null, "ada")).toBe("");
+    const tools = { "0/ada/web:search": work, "0/ada/text:count": { ...work, ms: 1000 } };
+    expect(shareOf({ ...e, tasks: tools }, "ada")).toBe("about $0.004 · about 3 s"); // at once
     expect(shareOf({ ...e, tasks: { "0/ada/answer": { ...work, known: false } } }, "ada")).toBe(
       "about 3 s",
     );
@@ -291,6 +296,16 @@ describe("the words of a run", () => {
     const [only] = listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }));
     expect(only).toEqual({ ...call, title: "What it was given" });
     expect(listed(ended("a", 0, 1, 0, { calls: [call] }))).toEqual([call]);
+  });
+
+  it("the one call of a task that is a tool says its time where it is not that of the task", () => {
+    const call = called("1", "Search", 200, 1400);
+    const says = (change: Partial<Task>) => callFacts(call, ended("a", 200, 1400, 0, change));
+    expect(says({ kind: "tool", calls: [call] })).toBe("Done");
+    expect(says({ kind: "tool", calls: [call], end_ms: 2600 })).toBe("Done · 1.2 s");
+    expect(says({ kind: "tool", calls: [call, call] })).toBe("Done · 1.2 s");
+    expect(says({ calls: [call] })).toBe("Done · 1.2 s");
+    expect(callFacts(called("1", "Search", 200, 0), ended("a", 0, 0, 0))).toBe("Running");
   });
 });
 

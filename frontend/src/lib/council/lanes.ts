@@ -69,23 +69,33 @@ const begun = (task: TaskView) => task.attempt > 0;
 /** It ended: what was taken over from another run did as this one began, at 0. */
 const over = (task: TaskView) => task.state !== "working" && task.state !== "waiting";
 
-/** The tasks of a lane as they stood at a time of the run. */
+/** What nothing used and cost. */
+export const nothing: Spending = {
+  input_tokens: 0,
+  output_tokens: 0,
+  ms: 0,
+  cost: 0,
+  known: true,
+};
+
+/** The tasks of a lane as they stood at a time of the run: what one used is known when it ends. */
 export function at(tasks: readonly TaskView[], ms: number): TaskView[] {
   return tasks.map((task): TaskView => {
+    const under = { ...task, why: "", hint: "", end_ms: 0, spent: nothing };
     if (!begun(task) || ms < task.start_ms)
-      return { ...task, state: "waiting", attempt: 0, why: "", hint: "", calls: [], refused: 0 };
+      return { ...under, state: "waiting", attempt: 0, calls: [], refused: 0 };
     if (over(task) && ms >= task.end_ms) return task;
     const calls = task.calls
       .filter((call) => call.start_ms <= ms)
       .map((call) => (call.end_ms && call.end_ms <= ms ? call : { ...call, end_ms: 0 }));
-    return { ...task, state: "working", why: "", hint: "", end_ms: 0, calls };
+    return { ...under, state: "working", calls };
   });
 }
 
-/** What the tasks that are over used and cost. */
+/** What tasks used and cost. */
 export function spentBy(tasks: readonly TaskView[]): Spending {
-  const sum = { input_tokens: 0, output_tokens: 0, ms: 0, cost: 0, known: true };
-  for (const { spent } of tasks.filter((task) => over(task))) {
+  const sum = { ...nothing };
+  for (const { spent } of tasks) {
     sum.input_tokens += spent.input_tokens;
     sum.output_tokens += spent.output_tokens;
     sum.ms += spent.ms;

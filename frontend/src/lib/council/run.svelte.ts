@@ -7,6 +7,7 @@ import type { Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import { Pulled } from "../bridge/pulled.svelte";
 import type { Lane as LaneView, Run as RunView, Said, Task as TaskView } from "../bridge/generated";
+import { nothing } from "./lanes";
 
 /** What hears of the words of a task: all of them so far, then each piece. */
 export type Hearer = (piece: string, whole: boolean) => void;
@@ -54,7 +55,6 @@ export class Lane {
   }
 }
 
-const nothing = { input_tokens: 0, output_tokens: 0, ms: 0, cost: 0, known: true };
 const nobody: LaneView = {
   member: "",
   name: "",

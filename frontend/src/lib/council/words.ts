@@ -13,6 +13,7 @@ import type {
   Member,
   RunHeader,
   RunState,
+  Spending,
   Task as TaskView,
   TaskKind,
 } from "../bridge/generated";
@@ -36,13 +37,21 @@ export function estimated(e: Estimate): string {
   ].join(", ");
 }
 
-/** “about $0.01 · about 8 s”: what a member’s own work may come to, as far as it is known. */
+/**
+ * “about $0.01 · about 8 s”: what a member’s own work may come to, as far as it is known. What it
+ * has to do in one stage, it does at once.
+ */
 export function shareOf(e: Estimate | null, member: string): string {
-  const own = Object.entries(e?.tasks ?? {})
-    .filter(([task]) => task.split("/")[1] === member)
-    .map(([, spending]) => spending);
+  const own: Spending[] = [];
+  const longest = new Map<string, number>(); // by stage
+  for (const [task, spending] of Object.entries(e?.tasks ?? {})) {
+    const [stage = "", of] = task.split("/");
+    if (of !== member) continue;
+    own.push(spending);
+    longest.set(stage, Math.max(longest.get(stage) ?? 0, spending.ms));
+  }
   const cost = own.reduce((sum, { cost }) => sum + cost, 0);
-  const ms = own.reduce((sum, { ms }) => sum + ms, 0);
+  const ms = [...longest.values()].reduce((sum, ms) => sum + ms, 0);
   return [
     ...(cost > 0 && own.every(({ known }) => known) ? [s.council.about(rough(cost))] : []),
     ...(ms > 0 ? [s.council.about(`${Math.max(1, Math.round(ms / 1000))} s`)] : []),
@@ -169,6 +178,15 @@ export function limitsOf(member: Member): string {
     .filter(Boolean)
     .map((limit) => s.council.atMost(limit))
     .join(", ");
+}
+
+/** “Done · 1.2 s”: how a call of a task ended, and after what time where the task does not say that itself. */
+export function callFacts(call: Called, task: TaskView): string {
+  const state = s.tool.state[call.state as keyof typeof s.tool.state] ?? call.state;
+  if (!call.end_ms) return state;
+  const time = took(call.end_ms - call.start_ms);
+  const said = task.kind === "tool" && task.calls.length === 1;
+  return said && time === took(task.end_ms - task.start_ms) ? state : `${state} · ${time}`;
 }
 
 /** The calls that a task lists. The one call of a task that is a tool is the task, whose title names it. */

@@ -296,6 +296,17 @@ export class FakeCouncil {
     this.bus.changed("councils");
   }
 
+  /** Keeps the council there; the scopes before it hold none any more. */
+  async Move(conversation: string, scope: string, council: t.Council): Promise<t.Undo> {
+    this.asked.push({
+      name: "Council.Move",
+      args: structuredClone([conversation, scope, council]),
+    });
+    this.settings = { ...this.settings, council: structuredClone(council), scope };
+    this.bus.changed("councils");
+    return { token: "undo", sentence: `The council is kept for “${scope}” now.` };
+  }
+
   /** What was sent is in the newest chat that there is. */
   async Sample(): Promise<t.Sent> {
     this.asked.push({ name: "Council.Sample", args: [] });
