@@ -118,6 +118,21 @@ export class Panel {
     });
   }
 
+  /** Has the council work on that question again: as it is set now, or where nobody would, as it was in this run. */
+  askCouncil(): Promise<boolean> {
+    if (this.app.council.works) return this.ask();
+    const id = this.run?.id ?? "";
+    return this.app.attempt(() =>
+      this.app.bridge.council.Again(id, {
+        member: "",
+        model: null,
+        role: null,
+        context: null,
+        tools: null,
+      }),
+    );
+  }
+
   /** Goes to what holds for a whole run. */
   change(what: "cap" | "helper"): void {
     this.limits = true;
