@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -424,9 +425,7 @@ func TestRequestsAreComparedByTheirNumber(t *testing.T) {
 		steps = append(steps, s)
 	}
 	do(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "run", Conversation: id, Council: set}})
-	for task, words := range map[string][]string{
-		"0/ada/answer": {"Ada first", "Ada second"}, "0/bo/answer": {"Bo alone"},
-	} {
+	for task, words := range map[string][]string{"0/ada/answer": {"Ada first", "Ada second"}, "0/bo/answer": {"Bo alone"}} {
 		end := council.End{State: council.Done}
 		for _, said := range words {
 			blocks, err := json.Marshal([]council.Block{{Title: "Role", Text: keep([]byte(said))}})

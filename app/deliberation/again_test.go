@@ -66,9 +66,7 @@ func TestWhatOthersDidStaysWhereASummaryComesOrGoes(t *testing.T) {
 		{council.Summary, []string{"1/ada/answer", "1/cy/answer"}},
 		{council.Question, []string{"0/ada/answer", "0/cy/answer"}},
 	} {
-		run := b.repeated(main, deliberation.Change{
-			Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true},
-		})
+		run := b.repeated(main, deliberation.Change{Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true}})
 		var kept []string
 		for _, task := range run.Tasks {
 			if task.State != council.Done {
@@ -132,7 +130,7 @@ func TestACouncilWhoseChairIsGoneIsAnsweredByTheChatsModel(t *testing.T) {
 	main := b.says("test/main", "So.")
 	const gone = "gone/chair was to write the answer, and cannot be asked: There is no model gone/chair. " +
 		"test/main writes it."
-	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Go."); err != nil || !slices.Contains(e.Problems, gone) ||
+	if e, err := b.estimate(set, "Go."); err != nil || !slices.Contains(e.Problems, gone) ||
 		e.Helper {
 		t.Errorf("it is estimated as %+v, %v", e, err)
 	}

@@ -52,10 +52,11 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Reque
 			return council.Estimate{}, err
 		}
 	}
-	if c.Chair != "" || req.Model == nil {
-		if s.req.Model, err = r.o.Models.Open(ctx, cmp.Or(c.Chair, s.chat.Model)); err != nil {
-			return council.Estimate{}, err
-		}
+	if req.Model == nil {
+		s.req.Model, err = r.o.Models.Open(ctx, s.chat.Model)
+	}
+	if s.choose(ctx); s.req.Model == nil {
+		return council.Estimate{}, err
 	}
 	b := council.Begin{Council: c, Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{}}
 	s.seats(ctx, &b)

@@ -57,7 +57,7 @@ func TestAHelperModelIsOfferedWhereItWouldHelp(t *testing.T) {
 		`"opinions", "helper": {"model": "gone/m"}, "members": [{"name": "Ada"}]`:     true,
 		`"opinions", "members": [{"name": "Ada", "model": "test/main", "off": true}]`: false,
 	} {
-		e, err := b.runner.Estimate(t.Context(), b.council(`{"enabled": true, "mode": `+text+`}`), b.id, "Go.")
+		e, err := b.estimate(b.council(`{"enabled": true, "mode": `+text+`}`), "Go.")
 		if err != nil || e.Helper != want {
 			t.Errorf("%s: %+v, %v", text, e, err)
 		}
