@@ -964,6 +964,16 @@ export const tests = {
         .getByText("Word count did not answer in 30 s. Try it again, or look at its log.")
         .waitFor();
       await page.getByRole("row", { name: /Sceptic.*Sits out/ }).waitFor();
+      // In the dock there is no room for all columns: two are lines in the cells of others.
+      const scroll = page.locator(".scroll:has(> table)");
+      const sideways = () => scroll.evaluate((box) => box.scrollWidth > box.clientWidth + 1);
+      assert.equal(await sideways(), false);
+      assert.equal(await page.getByRole("columnheader", { name: "Began" }).count(), 0);
+      await row.getByText("Began at 0.0 s").waitFor();
+      await page.getByRole("button", { name: "Use the whole width" }).click();
+      await page.getByRole("columnheader", { name: "Began" }).waitFor();
+      await row.getByText("Began at 0.0 s").waitFor({ state: "hidden" });
+      assert.equal(await sideways(), false);
     },
   },
 

@@ -3,11 +3,12 @@ import { flushSync, mount, unmount, type Component } from "svelte";
 import { expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
 import { called, council, ended, lane, member, run, task, three } from "../bridge/fake/council";
-import type { Council, Lane as LaneView, Member, Run } from "../bridge/generated";
+import type { Council, Lane as LaneView, Member, Run, SentRequest } from "../bridge/generated";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import AgainDialog from "./AgainDialog.svelte";
 import Chip from "./Chip.svelte";
+import Inspector from "./Inspector.svelte";
 import LaneRow from "./Lane.svelte";
 import MemberCard from "./MemberCard.svelte";
 import { Panel } from "./panel.svelte";
@@ -232,6 +233,38 @@ test("a run is made again from what its member had then, whatever is set by now"
   await until("it to be asked again", () => again().length > 1);
   expect(again().at(-1)).toEqual(["run-1", { ...nothing, role: "" }]);
   expect(app.toasts.list).toEqual([]);
+  await end();
+});
+
+test("the request that is looked at is compared with the one of its number", async () => {
+  const { fake, held, draw, end } = await opened();
+  const compared = vi.spyOn(fake.council, "Compare");
+  const state = held([
+    lane(researcher, "a", [ended("0/a/answer", 0, 900, 0), ended("1/a/review", 900, 1800, 0)]),
+    lane(sceptic, "b", [ended("0/b/answer", 0, 900, 0)]),
+  ]);
+  const request = { model: "demo/guide", body: "{}", bytes: 2, tokens: 1, at_ms: 0, blocks: [] };
+  fake.council.sent.set(
+    "0/a/answer",
+    Array(3).fill({ ...request, tool: "", without: "" }) as SentRequest[],
+  );
+  draw(Inspector, { run: state, member: researcher.id, task: "0/a/answer", onclose: () => {} });
+  const press = (words: string) => {
+    const all = document.querySelectorAll<HTMLElement>("[role=dialog] label");
+    [...all].find((one) => one.textContent?.trim() === words)?.click();
+    flushSync();
+  };
+  await until("the requests", () => {
+    flushSync();
+    return document.body.textContent?.includes(s.council.requestNumber(3)) === true;
+  });
+  press(s.council.requestNumber(2));
+  press(s.council.comparison);
+  press(s.council.requestNumber(3));
+  expect(compared.mock.calls).toEqual([
+    ["run-1", "0/a/answer", "0/b/answer", 1],
+    ["run-1", "0/a/answer", "0/b/answer", 2],
+  ]);
   await end();
 });
 
