@@ -106,7 +106,7 @@ func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 func TestAnEstimateIsOfTheModelThatIsToAnswerAndOfAllThatIsAsked(t *testing.T) {
 	known := func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
 		return []council.Background{{
-			Kind: council.PersonaInfo, Title: "Persona", Text: strings.Repeat("Likes red. ", 400),
+			Kind: council.PersonaInfo, Title: "Persona", Text: strings.Repeat("Likes red. ", 4000), // 11,000 tokens
 		}}, nil
 	}
 	b := newBench(t, func(o *deliberation.Options) { o.Price, o.Background = dear, known })
@@ -131,7 +131,7 @@ func TestAnEstimateIsOfTheModelThatIsToAnswerAndOfAllThatIsAsked(t *testing.T) {
 		t.Errorf("of the chat's model the price is known %v, of one chosen beside it %v", inChat.Known, e.Known)
 	}
 	begun := turn.Request{Model: main}
-	if e := estimate(begun); !e.Known || e.Input < 2*1000 {
+	if e := estimate(begun); !e.Known || e.Input < 2*11_000 {
 		t.Errorf("a chat that is not begun, with a persona, comes to %+v", e)
 	}
 	picture := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{ID: "1", MIME: "image/png", Name: "red.png", Size: 9}}
