@@ -159,6 +159,7 @@ func TestAnEstimateOfTimeIsOfWhatIsDoneAtOnce(t *testing.T) {
 	}
 	const answer = 2
 	slow := members(2, "demo/maker") + `, {"name": "Slow", "model": "test/slow"}`
+	four := `{"name": "A", "tools": ["p:one", "p:two", "p:three", "p:four"]}`
 	for name, c := range map[string]struct {
 		council string
 		seconds float64 // before the answer
@@ -167,7 +168,7 @@ func TestAnEstimateOfTimeIsOfWhatIsDoneAtOnce(t *testing.T) {
 		"two of three at once":         {`{"members": [` + slow + `], "parallel": 2}`, 11},
 		"three alike, two at once":     {`{"members": [` + members(3, "demo/maker") + `], "parallel": 2}`, 4},
 		"one after another":            {`{"members": [` + slow + `], "parallel": 1}`, 13},
-		"the tools of one member":      {`{"mode": "tools", "members": [{"name": "A", "tools": ["p:one", "p:two", "p:three", "p:four"]}]}`, 1},
+		"the tools of one member":      {`{"mode": "tools", "members": [` + four + `]}`, 1},
 		"five of one tool, four first": {`{"mode": "tools", "members": [` + ofTool(5, "p:one") + `]}`, 2},
 	} {
 		e, err := b.estimate(b.council(c.council), "Well?")

@@ -4,7 +4,7 @@
  */
 import { s } from "../strings";
 
-/** How many arguments have a row of their own, and how long a name and the beginning of a value may be, in characters. */
+/** How many arguments have rows, and how long a name and the beginning of a value may be, in characters. */
 const maxRows = 200;
 const maxName = 60;
 const maxValue = 2000;
