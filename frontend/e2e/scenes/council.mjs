@@ -148,6 +148,19 @@ export const tests = {
       },
     },
 
+  "where the council is kept is chosen, with a way back": {
+    scene: "councilset",
+    async run(page) {
+      await page.getByText("Limits, chair and helper").click();
+      await page.getByLabel("Where this council is kept").click();
+      await page.getByRole("option", { name: "Everywhere" }).click();
+      const [[chat, scope]] = await waits(page, "Council.Move");
+      assert.deepEqual([chat !== "", scope], [true, "global"]);
+      await page.getByRole("button", { name: "Undo", exact: true }).click();
+      await waits(page, "Window.Undo");
+    },
+  },
+
   "in the mode of tools: how they are run is set, and what the answer is told of earlier results": {
     scene: "councilset",
     async run(page) {
