@@ -425,7 +425,9 @@ func TestRequestsAreComparedByTheirNumber(t *testing.T) {
 		steps = append(steps, s)
 	}
 	do(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "run", Conversation: id, Council: set}})
-	for task, words := range map[string][]string{"0/ada/answer": {"Ada first", "Ada second"}, "0/bo/answer": {"Bo alone"}} {
+	for task, words := range map[string][]string{
+		"0/ada/answer": {"Ada first", "Ada second"}, "0/bo/answer": {"Bo alone"},
+	} {
 		end := council.End{State: council.Done}
 		for _, said := range words {
 			blocks, err := json.Marshal([]council.Block{{Title: "Role", Text: keep([]byte(said))}})

@@ -455,7 +455,8 @@ func TestEveryToolThatFailedIsNamed(t *testing.T) {
 		"a: p:x failed. It is foggy.", "a: p:y failed. It is foggy.",
 		"a went without p:z. The tool p:z is not there any more.",
 	}
-	if got := council.Compare(d.run, func(council.Hash) string { return "" }, council.Groups{}).Missing; !slices.Equal(got, want) {
+	text := func(council.Hash) string { return "" }
+	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, want) {
 		t.Errorf("missing are %q", got)
 	}
 }

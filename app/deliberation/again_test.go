@@ -66,7 +66,9 @@ func TestWhatOthersDidStaysWhereASummaryComesOrGoes(t *testing.T) {
 		{council.Summary, []string{"1/ada/answer", "1/cy/answer"}},
 		{council.Question, []string{"0/ada/answer", "0/cy/answer"}},
 	} {
-		run := b.repeated(main, deliberation.Change{Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true}})
+		run := b.repeated(main, deliberation.Change{
+			Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true},
+		})
 		var kept []string
 		for _, task := range run.Tasks {
 			if task.State != council.Done {

@@ -102,8 +102,8 @@ func TestWhatATaskMayCostIsReservedWhereAModelIsAsked(t *testing.T) {
 	help := b.says("test/help")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
-	if want := "0/ada/p:plain done, 0/ada/p:planned capped, 0/bo/p:plain done, 0/cy/voice_concern capped"; states(run) != want ||
-		len(help.Requests()) != 0 {
+	const want = "0/ada/p:plain done, 0/ada/p:planned capped, 0/bo/p:plain done, 0/cy/voice_concern capped"
+	if states(run) != want || len(help.Requests()) != 0 {
 		t.Errorf("the tasks are %s", states(run))
 	}
 	if r := run.Reserve; len(r) != 3 || r[council.ReserveOf("ada", "p:planned")] == 0 || r[""] == 0 ||
