@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/turn"
 )
 
@@ -62,6 +63,33 @@ func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
 	p.event(turn.Event{Kind: turn.Answered, Call: call, Result: &chat.ToolResult{Tool: name}})
 	if got := out.String(); strings.ContainsAny(got, "\x1b\u202e\u200b") || strings.Count(got, "\n") != 3 {
 		t.Errorf("it printed %q", got)
+	}
+}
+
+func TestACallThatApproveAlwaysLetsOutWithTextOfOthersIsSaid(t *testing.T) {
+	const words = "--approve always allowed it once, although this chat contains text from example.org"
+	for name, c := range map[string]struct {
+		call chat.CallRecord
+		want string
+	}{
+		"sent unasked": {
+			chat.CallRecord{Decider: permit.AlwaysAsker{}.By(), Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, "example.org")}},
+			"allow send: " + words + "\n",
+		},
+		"asked about": {
+			chat.CallRecord{Decider: "person", Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, "example.org")}}, "",
+		},
+		"with no such text": {chat.CallRecord{Decider: permit.AlwaysAsker{}.By()}, ""},
+	} {
+		for _, json := range []bool{false, true} {
+			var out, errs strings.Builder
+			p := &printer{c: &command{Session: &Session{Out: &out, Err: &errs}, json: json}}
+			c.call.ToolName, c.call.Decision, c.call.DecidedBy = "send", "allow", words
+			p.event(turn.Event{Kind: turn.Decided, Call: &c.call})
+			if got := errs.String(); got != c.want {
+				t.Errorf("%s, JSON %v: it says %q", name, json, got)
+			}
+		}
 	}
 }
 

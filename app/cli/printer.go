@@ -88,6 +88,9 @@ func (p *printer) write(e turn.Event) {
 	if p.err != nil {
 		return
 	}
+	if e.Kind == turn.Decided {
+		p.decided(e)
+	}
 	if p.c.json {
 		if e.Failure != nil {
 			failure := *e.Failure
@@ -114,10 +117,6 @@ func (p *printer) write(e turn.Event) {
 			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
 			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), shownName(e.Call.ToolName), given))
 		}
-	case turn.Decided:
-		if p.debug || e.Call.Decision != string(permit.Allow) {
-			p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName), e.Call.DecidedBy))
-		}
 	case turn.Answered:
 		if p.debug {
 			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
@@ -127,6 +126,17 @@ func (p *printer) write(e turn.Event) {
 		if e.Reason == chat.EndLimit {
 			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
 		}
+	}
+}
+
+// decided says how a call was decided, where a person has to know: one that was not allowed, and one
+// that could carry text away for which nobody vouches and that nobody was asked about, for programs
+// that read JSON too. The caller holds mu.
+func (p *printer) decided(e turn.Event) {
+	refused := e.Call.Decision != string(permit.Allow)
+	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == permit.AlwaysAsker{}.By()
+	if unasked || !p.c.json && (refused || p.debug) {
+		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName), e.Call.DecidedBy))
 	}
 }
 

@@ -17,11 +17,9 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
-	if _, always := call.Asker.(AlwaysAsker); always && call.beyondCalls() {
-		return Decision{
-			Effect: Deny, By: AlwaysAsker{}.By(), Step: step,
-			Why:    "--approve always speaks for calls; this takes a permission of its own",
-			Reason: nobody(step).Reason,
+	if _, always := call.Asker.(AlwaysAsker); always {
+		if why, tell := g.notForAlways(&call); why != "" {
+			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: step, Why: why, Reason: tell}
 		}
 	}
 	defer g.asking(&call)()
@@ -31,7 +29,7 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 	switch {
 	case ctx.Err() != nil:
 		return stopped()
-	case errors.Is(context.Cause(askCtx), errExpired):
+	case errors.Is(context.Cause(askCtx), errExpired), p.overdue(g.o.Now()): // the latter where the computer slept
 		return expired(step)
 	case err != nil:
 		return nobody(step)
@@ -84,6 +82,9 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		return d, err
 	}
 	d.Why = who + " allowed it " + scopeWords(a.Scope)
+	if by != "person" && len(p.Origins) > 0 { // nobody was shown them
+		d.Why += ", although this chat contains " + OriginWords(p.Origins)
+	}
 	if len(a.Arguments) > 0 && !tool.SameJSON(a.Arguments, call.Arguments) {
 		d.Arguments, d.Edited = a.Arguments, true
 		d.Why += ", with edited arguments"

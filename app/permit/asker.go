@@ -9,12 +9,29 @@ import (
 var ErrNobody = errors.New("there is nobody to ask")
 
 // AlwaysAsker allows every call that it is asked about, once: the command line's
-// --approve always. Built-in refusals, the person's own rules and the pause switch
-// still hold, since the gate asks nobody about those. About a plugin it returns
+// --approve always. Built-in refusals, the person's own refusals and the pause switch
+// still hold, since the gate asks nobody about those. It allows too what is asked about
+// each time: what deletes, runs programs, or could carry away text that nobody vouches for.
+// It is not asked where a rule of the person's has them asked, nor for what reaches beyond
+// calls, which a person allows by a command of its own. About a plugin it returns
 // ErrNobody: the command approves the plugins that it names, for as long as it runs
-// (ApproveOptions.ThisRun). It is not asked for what reaches beyond calls, which a person
-// allows by a command of its own.
+// (ApproveOptions.ThisRun).
 type AlwaysAsker struct{}
+
+// notForAlways returns why AlwaysAsker is not asked about a call, and what the model is told;
+// both are empty where it is. A rule to ask counts whichever step of the order came before it.
+func (g *Gate) notForAlways(call *Call) (why, tell string) {
+	if call.beyondCalls() {
+		return "--approve always speaks for calls; this takes a permission of its own", nobody(0).Reason
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r := askRules(g.checkLocked(call)); r.effect != "" {
+		return "--approve always does not answer where you want to be asked: " + r.why,
+			"a rule of the person's has them asked about it, which --approve always does not answer"
+	}
+	return "", ""
+}
 
 // beyondCalls reports whether allowing it takes more than allowing calls: a way into this
 // computer or its network, and more of the person's money than they let a plugin spend.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -398,6 +399,45 @@ func TestApproveAlwaysIsNoWayAroundARefusal(t *testing.T) {
 	g.SetPaused(false)
 	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow {
 		t.Errorf("after the pause: %+v", d)
+	}
+}
+
+// --approve always answers for a person, and not where they said that they want to be asked,
+// whichever step of the order asks.
+func TestAttackApproveAlwaysPassesARuleToAsk(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	call := func(taint []chat.Origin, capabilities ...permit.Capability) permit.Call {
+		r := request(c)
+		r.Asker, r.Capabilities, r.Taint = permit.AlwaysAsker{}, capabilities, taint
+		return r
+	}
+	calls := map[string]permit.Call{
+		"sends": call(nil, permit.SendWeb), "deletes": call(nil, permit.Delete), "sends on": call(fromExample, permit.SendWeb),
+	}
+	for name, r := range calls {
+		if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.By != "--approve always" {
+			t.Errorf("without a rule, one that %s: %+v", name, d)
+		}
+	}
+	const although = "--approve always allowed it once, although this chat contains text from example.org"
+	if d := g.Decide(t.Context(), calls["sends on"]); d.Why != although || !slices.Equal(d.Origins, fromExample) {
+		t.Errorf("of text that nobody vouches for it says %q", d.Why)
+	}
+	rule, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
+	})
+	must(t, err)
+	for name, r := range calls {
+		d := g.Decide(t.Context(), r)
+		if d.Effect != permit.Deny || d.By != "--approve always" ||
+			!strings.HasPrefix(d.Why, "--approve always does not answer where you want to be asked: rule: ") {
+			t.Errorf("with one, one that %s: %+v", name, d)
+		}
+	}
+	_, err = g.RevokeRule(t.Context(), rule.ID)
+	must(t, err)
+	if d := g.Decide(t.Context(), calls["sends"]); d.Effect != permit.Allow {
+		t.Errorf("once it is taken back: %+v", d)
 	}
 }
 

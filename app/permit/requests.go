@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: shown.raw,
 		Reach: g.reachLocked(call.Tool.Plugin), Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
-		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: shown.hidden + call.Tool.Hidden,
+		Scopes: []Scope{Once}, Asked: c.now, Expires: expiry(c.now), Hidden: shown.hidden + call.Tool.Hidden,
 		Warnings: shown.warnings(),
 	}
 	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
@@ -100,6 +101,13 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 	p.Hurried = g.pace.hurries(p)
 	return p
 }
+
+// expiry returns until when a request that is asked now can be answered. Round takes the monotonic
+// reading away: a computer that sleeps does not stop the clock on the wall.
+func expiry(now time.Time) time.Time { return now.Round(0).Add(AnswerTimeout) }
+
+// overdue reports whether the time for an answer is over; a request about a plugin has all the time.
+func (p *Request) overdue(now time.Time) bool { return !p.Expires.IsZero() && !now.Before(p.Expires) }
 
 // scopesOf returns how long a call may be allowed that need not be asked about each time,
 // narrowest first.
@@ -202,6 +210,7 @@ func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) 
 	}
 	defer g.asking(&call)()
 	g.notify()
+	// It stands still while the computer sleeps: who looks at the requests then, expires them.
 	timer := time.NewTimer(e.Expires.Sub(g.o.Now()))
 	defer timer.Stop()
 	select {
@@ -209,9 +218,7 @@ func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) 
 		return e.decision
 	case <-timer.C:
 		if g.take(e) {
-			g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
-			e.resolve(expired(e.step))
-			g.notify()
+			g.expire(e)
 		}
 		<-e.done
 		return e.decision
@@ -240,15 +247,30 @@ func (g *Gate) take(e *openRequest) bool {
 	return len(g.takeLocked(func(o *openRequest) bool { return o == e })) == 1
 }
 
+// expire settles requests of calls that nobody answered in time, which were taken.
+func (g *Gate) expire(over ...*openRequest) {
+	for _, e := range over {
+		g.deleteWaiting(g.base, e.ID)
+		e.resolve(expired(e.step))
+	}
+	if len(over) > 0 {
+		g.notify()
+	}
+}
+
+// takeOverdueLocked takes the requests that nobody answered in time: those left by a program that
+// died have no waiter to watch the clock, and the clock of others stood still while the computer
+// slept.
+func (g *Gate) takeOverdueLocked() []*openRequest {
+	now := g.o.Now()
+	return g.takeLocked(func(e *openRequest) bool { return e.overdue(now) })
+}
+
 // Requests returns the requests that wait for a person, oldest first: each once what it would do
 // can be shown with it.
 func (g *Gate) Requests() []Request {
 	g.mu.Lock()
-	now := g.o.Now()
-	// Requests left by a program that died have no waiter to watch the clock.
-	over := g.takeLocked(func(e *openRequest) bool {
-		return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires)
-	})
+	over := g.takeOverdueLocked()
 	list := make([]Request, 0, len(g.requests))
 	for _, e := range g.requests {
 		if !e.making {
@@ -256,9 +278,7 @@ func (g *Gate) Requests() []Request {
 		}
 	}
 	g.mu.Unlock()
-	for _, e := range over {
-		g.deleteWaiting(g.base, e.ID)
-	}
+	g.expire(over...)
 	return list
 }
 
@@ -271,8 +291,10 @@ func (g *Gate) Requests() []Request {
 func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
 	g.mu.Lock()
+	over := g.takeOverdueLocked()
+	defer g.expire(over...)
 	i := slices.IndexFunc(g.requests, func(e *openRequest) bool { return e.ID == id })
-	if i < 0 || !g.requests[i].Expires.IsZero() && !g.o.Now().Before(g.requests[i].Expires) {
+	if i < 0 {
 		g.mu.Unlock()
 		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
 	}
@@ -311,7 +333,8 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 }
 
 // recheckWaiting resolves the calls that wait and that a rule now decides, and tells
-// whoever listens.
+// whoever listens. Each of the calls that wait as one is a use of the rule, or a call of the
+// unattended mode; where not as many are left, all go on waiting.
 func (g *Gate) recheckWaiting() {
 	type resolved struct {
 		e       *openRequest
@@ -327,11 +350,15 @@ func (g *Gate) recheckWaiting() {
 		c := g.checkLocked(&e.call)
 		var path []Step
 		step, r := c.walk(func(s Step) { path = append(path, s) })
-		if r.effect == Ask {
+		if r.effect == Ask || g.leftLocked(r) < e.waiters {
 			continue
 		}
 		g.takeLocked(func(o *openRequest) bool { return o == e })
-		d, counted := g.rulingLocked(&e.call, step, r)
+		var d Decision
+		var counted *Rule
+		for range e.waiters {
+			d, counted = g.rulingLocked(&e.call, step, r)
+		}
 		d.Path, d.Alone = path, c.alone
 		over = append(over, resolved{e, d, counted})
 	}
@@ -341,6 +368,20 @@ func (g *Gate) recheckWaiting() {
 		s.e.resolve(g.counted(g.base, s.d, s.counted))
 	}
 	g.notify()
+}
+
+// leftLocked returns how many calls a ruling may still release.
+func (g *Gate) leftLocked(r ruling) int {
+	if r.effect != Allow {
+		return math.MaxInt
+	}
+	if r.by == byUnattended {
+		return g.unattended.Calls
+	}
+	if rule := g.byID[r.rule]; rule != nil && rule.MaxUses > 0 {
+		return rule.MaxUses - rule.Uses
+	}
+	return math.MaxInt
 }
 
 // storedRequest is a waiting call as it is kept for a restart.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -92,4 +94,123 @@ func TestNobodySaysYesToACallWhoseSendingIsNotShownYet(t *testing.T) {
 			t.Errorf("a yes to both: %+v", d)
 		}
 	}
+}
+
+// Six calls that wait as one are six uses of what releases them.
+func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
+	rule := func(uses int) func(*permit.Gate) error {
+		return func(g *permit.Gate) error {
+			_, err := g.AddRule(t.Context(), permit.Rule{
+				Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
+				Callers: []permit.Caller{permit.Main}, MaxUses: uses,
+			})
+			return err
+		}
+	}
+	away := func(calls int) func(*permit.Gate) error {
+		return func(g *permit.Gate) error { return g.StartUnattended(15*time.Minute, calls, 1) }
+	}
+	for name, c := range map[string]struct {
+		start    func(*permit.Gate) error
+		released bool
+		left     bool // a further call is released too
+	}{
+		"a rule for one":    {rule(1), false, true},
+		"a rule for five":   {rule(5), false, true},
+		"a rule for six":    {rule(6), true, false},
+		"a rule for seven":  {rule(7), true, true},
+		"a rule without":    {rule(0), true, true},
+		"unattended, one":   {away(1), false, true},
+		"unattended, six":   {away(6), true, false},
+		"unattended, seven": {away(7), true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newMemory()
+				g, v := trusted(t, permit.Options{Store: l})
+				detach := g.Attach()
+				var all []<-chan permit.Decision
+				for range 6 {
+					_, decided := asked(t, g, request(v))
+					all = append(all, decided)
+				}
+				must(t, c.start(g))
+				synctest.Wait()
+				waiting := g.Requests()
+				if c.released != (len(waiting) == 0) || !c.released && waiting[0].Count != 6 {
+					t.Errorf("there wait %+v", waiting)
+				}
+				for _, r := range l.grants {
+					if want := min(r.MaxUses, 6); c.released && r.MaxUses > 0 && r.Uses != want || !c.released && r.Uses != 0 {
+						t.Errorf("counted are %d uses of %d", r.Uses, r.MaxUses)
+					}
+				}
+				one := request(v)
+				one.Arguments = json.RawMessage(`{"text":"another"}`)
+				if last := decisive(g, one); (last.Effect == permit.Allow) != c.left {
+					t.Errorf("a further call: %s", last)
+				}
+				if !c.released {
+					deny(t, g, waiting[0])
+				}
+				for _, decided := range all {
+					if d := <-decided; (d.Effect == permit.Allow) != c.released {
+						t.Errorf("decided is %+v", d)
+					}
+				}
+				detach()
+				must(t, g.Close(context.WithoutCancel(t.Context())))
+			})
+		})
+	}
+}
+
+func TestAComputerThatSleptMakesTheTimeToAnswerNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
+		defer g.Attach()()
+		for name, look := range map[string]func(permit.Request){
+			"listed": func(permit.Request) {
+				if list := g.Requests(); len(list) != 0 {
+					t.Errorf("there waits %+v", list)
+				}
+			},
+			"answered": func(p permit.Request) {
+				err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once})
+				if fault.KindOf(err) != fault.Conflict {
+					t.Errorf("a late answer: %v", err)
+				}
+			},
+		} {
+			p, decided := asked(t, g, request(c))
+			if p.Expires != p.Expires.Round(0) {
+				t.Errorf("it ends by a clock that stands still: %s", p.Expires)
+			}
+			now = now.Add(permit.AnswerTimeout) // while no timer ran
+			look(p)
+			synctest.Wait()
+			select {
+			case d := <-decided:
+				if d.Effect != permit.Deny || !d.Expired {
+					t.Errorf("%s: %+v", name, d)
+				}
+			default:
+				t.Fatalf("%s: it goes on waiting", name)
+			}
+		}
+		r := request(c)
+		r.Asker = late{func() { now = now.Add(permit.AnswerTimeout) }}
+		if d := g.Decide(t.Context(), r); !d.Expired {
+			t.Errorf("in a terminal: %+v", d)
+		}
+	})
+}
+
+// late says yes after the computer slept.
+type late struct{ sleep func() }
+
+func (l late) Ask(context.Context, permit.Request) (permit.Answer, error) {
+	l.sleep()
+	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
 }

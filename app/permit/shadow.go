@@ -2,10 +2,12 @@ package permit
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"conclave/app/tool"
 
@@ -25,7 +27,13 @@ var alike = map[rune]rune{
 
 // skeleton returns what a name looks like: names that are taken for one another have the
 // same.
-func skeleton(name string) string {
+func skeleton(name string) string { return pairs.Replace(drawn(name)) }
+
+// pairs are two letters that together are taken for one.
+var pairs = strings.NewReplacer("rn", "m", "vv", "w")
+
+// drawn returns what the letters of a name look like, each by itself.
+func drawn(name string) string {
 	var out strings.Builder
 	for _, r := range strings.ToLower(norm.NFKD.String(name)) {
 		if unicode.In(r, unicode.Mn, unicode.Cf) {
@@ -38,12 +46,13 @@ func skeleton(name string) string {
 		}
 		out.WriteRune(r)
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(out.String(), "rn", "m"), "vv", "w")
+	return out.String()
 }
 
 // Shadowing returns a sentence for each thing by which a plugin's tools could be taken for
 // another plugin's, or be meant to change how those are used: names that look alike, and
-// words about a tool of another.
+// words about a tool of another. Of a plugin that is not approved it also says which tools
+// that are speak of its own; once it is, that is said of those.
 func (g *Gate) Shadowing(plugin string) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -52,27 +61,74 @@ func (g *Gate) Shadowing(plugin string) []string {
 
 func (g *Gate) shadowingLocked(plugin string, tools []tool.Tool) []string {
 	others := g.namesLocked(plugin)
+	all := namesIn(maps.Keys(others))
 	var found []string
 	for _, t := range tools {
 		if _, words := lookAlikes(t.Name); words > 0 {
 			found = append(found, fmt.Sprintf("The name of its tool “%s” holds letters that look like others.", t.Name))
 		}
-		words := identifiers(ToolText(t))
+		spoken := all.in(ToolText(t))
 		for _, other := range slices.Sorted(maps.Keys(others)) {
 			whose := g.pluginName(others[other])
 			switch {
 			case other != t.Name && skeleton(other) == skeleton(t.Name):
 				found = append(found, fmt.Sprintf("The name of its tool “%s” looks like “%s” of %s.", t.Name, other, whose))
-			case other != t.Name && words[spelled(other)]:
+			case other != t.Name && spoken[other]:
 				found = append(found, fmt.Sprintf("Its tool “%s” speaks of “%s”, a tool of %s.", t.Name, other, whose))
 			}
 		}
+	}
+	if status, _ := g.statusLocked(g.known[plugin]); status != Approved {
+		found = append(found, g.spokenOfLocked(plugin, tools)...)
 	}
 	own := g.pluginName(plugin)
 	if _, words := lookAlikes(own); words > 0 {
 		found = append(found, "The name “"+own+"” holds letters that look like others.")
 	}
 	return found[:min(len(found), maxShadowing)]
+}
+
+// spokenOfLocked says which tools of other plugins speak of a plugin's tools: who approved those
+// could not know of these.
+func (g *Gate) spokenOfLocked(plugin string, tools []tool.Tool) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	own := namesIn(slices.Values(names))
+	var found []string
+	for _, id := range slices.Sorted(maps.Keys(g.approvals)) {
+		a := g.approvals[id]
+		if id == plugin || a.Effect != Allow {
+			continue
+		}
+		texts, its := a.modelTexts(), map[string]bool{}
+		for name := range texts {
+			its[skeleton(name)] = true
+		}
+		for _, theirs := range slices.Sorted(maps.Keys(texts)) {
+			for _, name := range slices.Sorted(maps.Keys(own.in(texts[theirs]))) {
+				if its[skeleton(name)] {
+					continue // it may speak of its own
+				}
+				found = append(found, fmt.Sprintf("“%s”, a tool of %s, speaks of its tool “%s”.", theirs, g.pluginName(id), name))
+			}
+		}
+	}
+	return found
+}
+
+// modelTexts returns what a model is told of each of the tools that were approved, by name.
+func (a Approval) modelTexts() map[string]string {
+	texts := maps.Clone(a.Read)
+	if texts == nil {
+		texts = map[string]string{}
+	}
+	for name := range a.Tools {
+		texts[name] = strings.Join(append([]string{texts[name], a.Texts[name], a.Titles[name]},
+			schemaTexts(a.Schemas[name])...), "\n")
+	}
+	return texts
 }
 
 // maxShadowing bounds what is said of one plugin.
@@ -95,35 +151,144 @@ func (g *Gate) namesLocked(plugin string) map[string]string {
 	return names
 }
 
-// spelled returns a name alike for all ways to write it: in other case, and joined otherwise.
-func spelled(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
+// names are names of tools that are looked for in texts.
+type names struct {
+	joined map[string][]string // those of several words, by what they look like without what joins them
+	single map[string][]string // those of one word, which may be an ordinary one
+	words  int                 // how many words the longest have
+	size   int                 // how many bytes the longest looks like
+}
 
-// identifiers returns the words of a text that can only be names, as spelled has them: joined,
-// with a capital within, or between backquotes. Of one as models are told it, which begins with
-// its plugin, the tool's own is there too; of one with hyphens, so is each part that is a name.
-func identifiers(text string) map[string]bool {
-	words := map[string]bool{}
-	add := func(word string) {
-		words[spelled(word)] = true
-		if _, own, ok := strings.Cut(word, "__"); ok {
-			words[spelled(own)] = true
+func namesIn(all iter.Seq[string]) names {
+	n := names{joined: map[string][]string{}, single: map[string][]string{}}
+	for name := range all {
+		words := wordsOf(name)
+		looks, to := looksLike(words), n.single
+		if len(words) > 1 || isIdentifier(name) {
+			to = n.joined
+		}
+		if looks != "" {
+			to[looks] = append(to[looks], name)
+		}
+		n.words, n.size = max(n.words, len(words)), max(n.size, len(looks))
+	}
+	return n
+}
+
+// in returns the names of which a text speaks. One of several words counts however they are joined
+// and written. One of a single word may be an ordinary one, and counts in quotes, as a function
+// (search()), as models are told it (notes__search), and in letters that look like its own.
+func (n names) in(text string) map[string]bool {
+	found := map[string]bool{}
+	add := func(all []string) {
+		for _, name := range all {
+			found[name] = true
 		}
 	}
-	for i, piece := range strings.Split(text, "`") {
-		if i%2 == 1 {
-			add(strings.TrimSuffix(strings.TrimSpace(piece), "()"))
-		}
-		for word := range strings.FieldsFuncSeq(piece, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
-		}) {
-			for _, name := range append(strings.Split(word, "-"), strings.Trim(word, "-")) {
-				if isIdentifier(name) {
-					add(name)
-				}
+	words := wordsOf(text)
+	for i, w := range words {
+		for _, name := range n.single[looksLike(words[i:i+1])] {
+			if strings.HasSuffix(text[:w.from], "__") || strings.HasPrefix(text[w.to:], "()") ||
+				w.foreign && !strings.EqualFold(text[w.from:w.to], name) {
+				found[name] = true
 			}
 		}
+		size := 0
+		for end := i + 1; end <= len(words) && end-i <= n.words; end++ {
+			if size += len(words[end-1].drawn); size > 2*n.size || end-1 > i && !joins(text[words[end-2].to:words[end-1].from]) {
+				break
+			}
+			add(n.joined[looksLike(words[i:end])])
+		}
 	}
-	return words
+	for piece := range quotedIn(text) {
+		if len(piece) <= 8*n.size {
+			looks := looksLike(wordsOf(piece))
+			add(n.joined[looks])
+			add(n.single[looks])
+		}
+	}
+	return found
+}
+
+// word is a word of a text: letters and digits.
+type word struct {
+	from, to int
+	drawn    string
+	foreign  bool // it has letters of an alphabet whose letters are taken for Latin ones
+}
+
+func wordsOf(text string) []word {
+	var all []word
+	from := -1
+	end := func(to int) {
+		if from < 0 {
+			return
+		}
+		of := text[from:to]
+		all = append(all, word{from, to, strings.ReplaceAll(drawn(of), "_", ""), strings.ContainsFunc(of, func(r rune) bool {
+			alphabet, _, ok := alphabetOf(r)
+			return ok && alphabet > 0
+		})})
+		from = -1
+	}
+	for i, r := range text {
+		switch letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.M, unicode.Cf); {
+		case !letter:
+			end(i)
+		case from < 0:
+			from = i
+		}
+	}
+	end(len(text))
+	return all
+}
+
+// looksLike returns what words look like without what joins them.
+func looksLike(words []word) string {
+	if len(words) == 1 {
+		return pairs.Replace(words[0].drawn)
+	}
+	var all strings.Builder
+	for _, w := range words {
+		all.WriteString(w.drawn)
+	}
+	return pairs.Replace(all.String())
+}
+
+// joins reports whether what stands between two words may join them to a name.
+func joins(between string) bool {
+	return strings.TrimSpace(between) == "" || strings.Trim(between, "_") == "" ||
+		len(between) == 1 && strings.Contains("-./:", between)
+}
+
+const (
+	quotes        = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
+	openingQuotes = "“„‟‘‚‛«‹「『"
+)
+
+// quotedIn returns what stands between quotation marks of any kinds. An apostrophe is one too, so
+// what begins or ends with a space is quoted only behind a mark that opens.
+func quotedIn(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		seen := map[rune]int{}
+		from, opens := -1, false
+		for i, r := range text {
+			if !strings.ContainsRune(quotes, r) {
+				continue
+			}
+			if from >= 0 {
+				piece := text[from:i]
+				trimmed := strings.TrimSpace(piece)
+				if trimmed != "" && (opens || piece == trimmed) && !yield(trimmed) {
+					return
+				}
+			}
+			seen[r]++
+			from = i + utf8.RuneLen(r)
+			opens = strings.ContainsRune(openingQuotes, r) || strings.ContainsRune("\"`", r) && seen[r]%2 == 1
+		}
+	}
 }
 
 // isIdentifier reports whether a word can only be a name: it is joined, or has a capital within.
