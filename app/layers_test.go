@@ -74,11 +74,11 @@ var layers = []map[string][]string{
 			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
 			"app/place",
 		},
-		"app/plugin/sandbox":     {},              // what a process behind walls is described by
-		"app/plugin/spindle/job": {},              // what the host and the engine both know of a job
-		"app/document":           {},              // what office documents say
-		"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
-		"app/egress":             {"app/fetch"},   // the way out of plugins' processes
+		"app/plugin/sandbox":     {},                           // what a process behind walls is described by
+		"app/plugin/spindle/job": {},                           // what the host and the engine both know of a job
+		"app/document":           {},                           // what office documents say
+		"app/fetch":              {"app/address"},              // what plugins and the window both ask servers with
+		"app/egress":             {"app/address", "app/fetch"}, // the way out of plugins' processes
 		// HTTP for the programs of this computer
 		"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
 		// What a page shows of a conversation: of words and interfaces alone.

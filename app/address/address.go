@@ -53,6 +53,13 @@ func Private(a netip.Addr) bool {
 		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
+// Here reports whether an address leads to programs of this computer that listen for its own
+// alone: those of loopback, and the one that stands for any, which systems connect to as those.
+func Here(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	return a.IsLoopback() || a.IsUnspecified()
+}
+
 // Metadata reports whether an address is one at which clouds keep a machine's
 // credentials, or one of IPv6 that holds it.
 func Metadata(a netip.Addr) bool {

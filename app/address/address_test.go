@@ -45,6 +45,18 @@ func TestF04NoSpellingOfAPrivateAddressIsPublic(t *testing.T) {
 	}
 }
 
+func TestThisComputerIsKnownByEachAddressThatLeadsToItself(t *testing.T) {
+	for text, want := range map[string]bool{
+		"127.0.0.1": true, "127.1.2.3": true, "::1": true, "::1%lo": true, "::ffff:127.0.0.1": true,
+		"0.0.0.0": true, "::": true, "::%lo": true, "::ffff:0.0.0.0": true,
+		"192.168.0.1": false, "fe80::1": false, "8.8.8.8": false, "0.0.0.1": false,
+	} {
+		if got := Here(netip.MustParseAddr(text)); got != want {
+			t.Errorf("Here(%s) = %v", text, got)
+		}
+	}
+}
+
 func TestF04AMetadataAddressIsKnownHoweverItIsNamed(t *testing.T) {
 	for text, want := range map[string]bool{
 		"169.254.169.254": true, "http://169.254.169.254/latest": true, "https://[::ffff:a9fe:a9fe]:80/": true,

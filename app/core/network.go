@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"conclave/app/address"
 	"conclave/app/chat"
 	"conclave/app/egress"
 	"conclave/app/limit"
@@ -247,5 +248,5 @@ func (n network) recordBeside() {
 // own reports where Conclave itself listens, but for the proxy: where programs register
 // tools.
 func (n network) own(at netip.AddrPort) bool {
-	return at.Addr().Unmap().IsLoopback() && slices.Contains(n.c.HTTP.server.Ports(), int(at.Port()))
+	return address.Here(at.Addr()) && slices.Contains(n.c.HTTP.server.Ports(), int(at.Port()))
 }

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -186,6 +188,23 @@ spindle.on("CHAT_CHANGED", async () => {
 	changed("PERMISSION_DENIED")
 	if n := at.hits.Load(); n != 1 {
 		t.Errorf("the server was asked %d times, with its host allowed once", n)
+	}
+}
+
+func TestWherePluginsRegisterToolsIsKnownByEachAddressThatLeadsThere(t *testing.T) {
+	c := opened(t)
+	port, err := strconv.ParseUint(testkit.FreePort(t), 10, 16)
+	must(t, err)
+	_, release, err := c.HTTP.server.Open(t.Context(), int(port))
+	must(t, err)
+	defer release()
+	for text, want := range map[string]bool{
+		"127.0.0.1": true, "::1": true, "0.0.0.0": true, "::": true, "::ffff:0.0.0.0": true, "192.168.0.1": false,
+	} {
+		at := netip.AddrPortFrom(netip.MustParseAddr(text), uint16(port))
+		if got := (network{c}).own(at); got != want {
+			t.Errorf("%s: %v", at, got)
+		}
 	}
 }
 

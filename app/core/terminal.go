@@ -67,7 +67,7 @@ func Main(args []string) int {
 			})
 		}
 		code, err := remote.Run(ctx, t.folders.Data, commandOf(s), remote.Streams{
-			In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed,
+			In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed, Flush: s.Flush,
 		})
 		s.Interrupt.Set(nil)
 		switch {
@@ -229,6 +229,9 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
 			Kinds:     templateKinds(),
 			Interrupt: &cli.Interrupt{},
+		}
+		if s.Terminal {
+			s.Flush = streams.Flush
 		}
 		streams.Interrupted(s.Interrupt.Stop)
 		return cli.Run(ctx, s, func(ctx context.Context, folders cli.Folders) (*cli.App, error) {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	"conclave/app/address"
 	"conclave/app/fetch"
 )
 
@@ -27,7 +28,7 @@ func (s *Pass) dial(ctx context.Context, to Target, v Verdict) (*counted, error)
 
 // own reports addresses that no plugin may connect to.
 func (p *Proxy) own(at netip.AddrPort) bool {
-	return at.Addr().Unmap().IsLoopback() && at.Port() == p.at.Port() || p.o.Own(at)
+	return address.Here(at.Addr()) && at.Port() == p.at.Port() || p.o.Own(at)
 }
 
 // whyNot is the reason for which a connection was not made, and whether it was refused

@@ -471,7 +471,12 @@ func TestAttackTheProxyIsNoWayToConclaveItself(t *testing.T) {
 	registers.Start()
 	defer registers.Close()
 	b.own = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:" + port)}
-	for _, address := range []string{"127.0.0.1:" + port, b.pass.Address()} {
+	_, proxy, err := net.SplitHostPort(b.pass.Address())
+	must(t, err)
+	// Systems connect to this computer at the address that stands for any.
+	for _, address := range []string{
+		"127.0.0.1:" + port, b.pass.Address(), "0.0.0.0:" + proxy, "[::]:" + proxy, "[::ffff:0.0.0.0]:" + proxy,
+	} {
 		b.allow(address, Verdict{Private: true})
 		if got := b.get(b.client(b.pass.URL()), "http://"+address); !strings.HasPrefix(got, "403 PERMISSION_DENIED") ||
 			!strings.Contains(got, "or of Conclave itself") {

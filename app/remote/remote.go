@@ -50,6 +50,10 @@ type Streams struct {
 	// that returns false the end of the command. Run calls it, unless it is nil, where
 	// the person is; a Handler calls it in the owner.
 	Interrupted func(stop func() bool)
+	// Flush throws away what was typed at In and not read yet. Run calls it, unless it is nil,
+	// where the person is; a Handler calls it in the owner, and what the person typed until then
+	// is thrown away when it returns.
+	Flush func()
 	// Lasting is for a Handler to call when the command only follows something
 	// from now on, so that it can go on elsewhere should the owner die.
 	Lasting func()
@@ -70,8 +74,10 @@ const (
 	frameCommand   = 'c'
 	frameIn        = 'i' // standard input; an empty one is its end
 	frameInterrupt = 's'
+	frameFlushed   = 'f' // what was typed until here was thrown away
 	frameBegun     = 'B' // the command was taken: input may come, and it must not run twice
 	frameLasting   = 'L'
+	frameFlush     = 'F' // what was typed and not sent is to be thrown away
 	frameOut       = 'O'
 	frameErr       = 'E'
 	frameAlive     = 'A' // the owner is there; see aliveEvery
@@ -243,11 +249,11 @@ func (s *Server) serve(c *conn) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background()) // the command's own; its client ends it
 	defer cancel(nil)
-	in, feed := io.Pipe()
+	in := newInput()
 	var stop atomic.Pointer[func() bool] // what an interrupt does first
 	var reading sync.WaitGroup
 	reading.Go(func() { // ends when the connection closes
-		defer feed.Close() //nolint:errcheck // a pipe
+		defer in.end()
 		defer cancel(context.Canceled)
 		for {
 			kind, payload, err := c.receive()
@@ -258,10 +264,12 @@ func (s *Server) serve(c *conn) {
 				if first := stop.Load(); first == nil || !(*first)() {
 					cancel(fault.New(fault.Canceled, "remote", "It was interrupted.", ""))
 				}
+			case kind == frameFlushed:
+				in.flushed()
 			case kind == frameIn && len(payload) == 0:
-				_ = feed.Close()
+				in.end()
 			case kind == frameIn:
-				_, _ = feed.Write(payload) // a command that does not read gets nothing
+				in.put(payload) // a command that does not read gets nothing
 			}
 		}
 	})
@@ -281,10 +289,11 @@ func (s *Server) serve(c *conn) {
 		In: in, Out: stream{c, frameOut}, Err: stream{c, frameErr},
 		Lasting:     func() { _ = c.send(frameLasting, nil) },
 		Interrupted: func(first func() bool) { stop.Store(&first) },
+		Flush:       func() { in.flush(func() error { return c.send(frameFlush, nil) }) },
 	})
 	close(ended)
 	alive.Wait()
-	_ = in.Close()
+	in.end()
 	if code == Gone {
 		_ = c.send(frameGone, nil)
 	} else {
@@ -415,6 +424,11 @@ func (r *run) follow() (int, error) {
 			go r.c.feed(r.streams.In) // ends with the input, or with the program: a read of a terminal cannot be called back
 		case frameLasting:
 			lost = ErrGone
+		case frameFlush:
+			if r.streams.Flush != nil {
+				r.streams.Flush()
+			}
+			err = r.c.send(frameFlushed, nil)
 		case frameOut:
 			_, err = r.streams.Out.Write(payload)
 		case frameErr:

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,6 +93,55 @@ func TestInterruptingReachesTheCommandAndItsLastWordsComeBack(t *testing.T) {
 	if err != nil || code != 130 || out.String() != "kept" {
 		t.Errorf("got status %d, %v, output %q", code, err, out.String())
 	}
+}
+
+// What was typed before a question counts for nothing, wherever on the way it is: not sent yet, sent
+// and not read, or sent while the other side throws it away.
+func TestAttackWhatWasTypedBeforeIsReadByACommandThatRunsElsewhere(t *testing.T) {
+	keys, typed := io.Pipe()
+	sent, flushed := make(chan struct{}), make(chan struct{})
+	path, _ := serve(t, func(_ context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {
+		<-sent
+		s.Flush()
+		close(flushed)
+		got, _ := io.ReadAll(s.In)
+		_, _ = s.Out.Write(got)
+		return 0
+	})
+	flushes := 0
+	go func() { // ends with the input
+		for range 10 { // more than is kept of what a command does not read
+			_, _ = typed.Write([]byte("y\n"))
+		}
+		_, _ = typed.Write(nil) // returns once the last was sent
+		close(sent)
+		<-flushed
+		_, _ = typed.Write([]byte("n\n"))
+		_ = typed.Close()
+	}()
+	var out bytes.Buffer
+	code, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0", Terminal: true}, remote.Streams{
+		In: keys, Out: &out, Err: io.Discard, Flush: func() { flushes++ },
+	})
+	if err != nil || code != 0 || out.String() != "n\n" || flushes != 1 {
+		t.Errorf("got status %d, %v, read %q, flushed %d times", code, err, out.String(), flushes)
+	}
+}
+
+func TestACommandThatFlushesDoesNotWaitForAProgramThatIsGone(t *testing.T) {
+	ended := make(chan struct{})
+	path, _ := serve(t, func(_ context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {
+		defer close(ended)
+		s.Flush()
+		return 0
+	})
+	keys, _ := io.Pipe()
+	go func() { // ends at its flush, and with it the connection
+		_, _ = remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{
+			In: keys, Out: io.Discard, Err: io.Discard, Flush: runtime.Goexit,
+		})
+	}()
+	<-ended
 }
 
 func TestACommandIsNotDoneTwiceWhenItsOwnerDies(t *testing.T) {

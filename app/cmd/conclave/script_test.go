@@ -39,7 +39,8 @@ func TestMain(m *testing.M) { programtest.TerminalMain(m, &program) }
 //	start NAME ARGS…      conclave in the background (-tty: at a terminal)
 //	expect NAME REGEXP    wait until it printed that, behind what was expected before
 //	type NAME TEXT        a line of input for one that was started (-hidden: once its
-//	                      terminal does not show what is typed)
+//	                      terminal does not show what is typed; -open: several lines at
+//	                      once, the last without its end)
 //	signal NAME INT|HUP|KILL|TERM|STOP
 //	finish NAME STATUS    wait until it ended so; its output is in NAME.out and NAME.err
 //	kept NAME PATH TIME   of what NAME printed, the value has all but what came in
@@ -241,15 +242,19 @@ func expect(ts *testscript.TestScript, _ bool, args []string) {
 
 // typeLine implements "type [-hidden] NAME TEXT".
 func typeLine(ts *testscript.TestScript, _ bool, args []string) {
-	hidden := args[0] == "-hidden"
-	if hidden {
+	hidden, open := args[0] == "-hidden", args[0] == "-open"
+	if hidden || open {
 		args = args[1:]
 	}
 	j := jobOf(ts, args[0])
 	if hidden {
 		ts.Check(j.untilHidden())
 	}
-	_, err := j.in.Write([]byte(args[1] + "\n"))
+	text := strings.Join(args[1:], "\n")
+	if !open {
+		text += "\n"
+	}
+	_, err := j.in.Write([]byte(text))
 	ts.Check(err)
 }
 
