@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"conclave/app/limit"
@@ -62,8 +61,8 @@ func (c *command) undoCommands() []*cobra.Command {
 	return []*cobra.Command{
 		turn("undo", "Put the files that a call changed back as they were before it",
 			"Put the files that a call changed back as they were before it: CALL is its number in\n"+
-				"conclave activity, or a name in conclave activity kept. A file that was changed since is\n"+
-				"left as it is; undo the later call first.",
+				"conclave activity, or its name in conclave activity kept, where several calls have that\n"+
+				"number. A file that was changed since is left as it is; undo the later call first.",
 			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Undo(ctx, id) }),
 		turn("redo", "Take an undo back", "Make the files that a call changed again what the call made of them.",
 			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Redo(ctx, id) }),
@@ -83,11 +82,11 @@ func (c *command) listKept(ctx context.Context, app *App) error {
 	}
 	table := newTable("CALL", "TIME", "PLUGIN", "STATE", "CHANGED")
 	for _, set := range usage.Sets {
-		id, plugin := strconv.FormatUint(set.Call.ID, 10), set.Call.Plugin
+		plugin := set.Call.Plugin
 		if set.Call.ID == 0 {
-			id, plugin = set.ID, "-"
+			plugin = "-"
 		}
-		table.add(id, set.Time.Local().Format("2006-01-02 15:04:05"), oneLine(plugin), stateOfSet(set), changedIn(set))
+		table.add(set.ID, set.Time.Local().Format("2006-01-02 15:04:05"), oneLine(plugin), stateOfSet(set), changedIn(set))
 	}
 	if err := table.print(c, "No old version of a file is kept."); err != nil {
 		return err

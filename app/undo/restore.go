@@ -3,8 +3,11 @@ package undo
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -134,12 +137,12 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 			continue
 		}
 		name := cmp.Or(only, c.Name)
-		have, known := f.entries[c.Name]
 		var is *State
-		if known {
+		if have, known := f.entries[c.Name]; known {
 			is = &have
-		} else if _, err := at.Lstat(name); err == nil { // of too many to be looked at: nobody knows since when
-			out.Left = append(out.Left, Left{c.Path(), "it was changed since"})
+		}
+		if !stillAs(at, name, is) { // or of too many to be looked at: nobody knows since when
+			out.Left = append(out.Left, Left{c.Path(), changedSince})
 			continue
 		}
 		want, from := c.Before, c.After
@@ -161,6 +164,46 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 		return nil //nolint:nilerr // the next look has it
 	}
 	return k.seen(f, now, cut)
+}
+
+// changedSince says why a file is left as it is.
+const changedSince = "it was changed since"
+
+// stillAs reports whether a name is as the look at its folder saw it; nil is that there was none.
+// Putting back many files takes seconds, in which a person saves one of them.
+func stillAs(at *safefs.Folder, name string, seen *State) bool {
+	info, err := at.Lstat(name)
+	if err != nil || seen == nil {
+		return err != nil && seen == nil
+	}
+	now, ok := stateOf(info)
+	switch {
+	case !ok || now.Kind != seen.Kind || now.Mode != seen.Mode:
+		return false
+	case now.Kind == "link":
+		now.Text, err = at.Readlink(name)
+		return err == nil && now.Text == seen.Text
+	case now.Kind == "folder":
+		return true
+	case seen.Text == "" || !seen.Fresh && now.unread(*seen): // there is no copy to compare it with
+		return now.unread(*seen)
+	}
+	text, err := contentOf(at, name)
+	return err == nil && text == seen.Text
+}
+
+// contentOf returns the digest of a file's content.
+func contentOf(at *safefs.Folder, name string) (string, error) {
+	file, err := at.OpenFile(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() //nolint:errcheck // read only
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // inOrder returns the changes of one folder: what is to be deleted first, from the bottom up,
@@ -187,7 +230,7 @@ func (k *Keeper) putBack(at *safefs.Folder, name string, inPlace bool, is, from,
 	case is.equal(want):
 		return "", nil
 	case !is.equal(from):
-		return "it was changed since", nil
+		return changedSince, nil
 	case want == nil && is.Kind == "file" && is.Text == "", want != nil && want.Kind == "file" && want.Text == "":
 		return "no copy of it was kept, " + cmp.Or(notKept(want), notKept(is)), nil
 	}

@@ -441,7 +441,8 @@ func (k *Keeper) Close() {
 	clear(k.folders)
 }
 
-// Of returns the changes of a call, by its handle or its number. The kind is NotFound when none are kept.
+// Of returns the changes of a call, by its handle or its number. The kind is NotFound when none are
+// kept, and Invalid for a number that several calls have: each temporary chat numbers its own.
 func (k *Keeper) Of(ctx context.Context, id string) (Set, error) {
 	if err := k.enter(ctx); err != nil {
 		return Set{}, err
@@ -454,11 +455,14 @@ func (k *Keeper) Of(ctx context.Context, id string) (Set, error) {
 func (k *Keeper) found(id string) (Set, error) {
 	set, err := k.set(id)
 	if number, e := strconv.ParseUint(id, 10, 64); e == nil && number > 0 {
-		for _, s := range k.sets() { // the newest first
-			if s.Call.ID == number {
-				set, err = s, nil
-				break
-			}
+		all := slices.DeleteFunc(k.sets(), func(s Set) bool {
+			return s.Call.ID != number || k.o.Now().Sub(s.Time) > Kept
+		})
+		if len(all) > 1 {
+			return Set{}, several(all)
+		}
+		if len(all) == 1 {
+			set, err = all[0], nil
 		}
 	}
 	if err != nil || k.o.Now().Sub(set.Time) > Kept {
@@ -467,6 +471,20 @@ func (k *Keeper) found(id string) (Set, error) {
 				"conclave activity kept lists them.", err)
 	}
 	return set, nil
+}
+
+// several refuses the number that calls share, and names each of them.
+func several(all []Set) error {
+	var named []string
+	for i, s := range all {
+		if i == maxLeft {
+			named = append(named, fmt.Sprintf("and %d more", len(all)-i))
+			break
+		}
+		named = append(named, fmt.Sprintf("%s (%s, %s)", s.ID, s.Call.Tool, s.Time.Local().Format("2 January 15:04")))
+	}
+	return fault.New(fault.Invalid, "undo", fmt.Sprintf("Several calls have the number %d: %s.", all[0].Call.ID,
+		strings.Join(named, ", ")), "Name the one that you mean as it stands there; conclave activity kept lists what each changed.")
 }
 
 func shownID(id string) string {

@@ -218,6 +218,29 @@ func TestAnUndoLeavesWhatWasChangedSince(t *testing.T) {
 	check(t, "a", w.text("a"), "2")
 }
 
+func TestANumberThatSeveralCallsHaveUndoesNone(t *testing.T) {
+	w := newWorld(t)
+	names := map[string]string{}
+	for _, turn := range []string{"one", "two"} { // of two temporary chats
+		w.put(turn, "1")
+		watch, err := w.k.Begin(t.Context(), Call{ID: 1, Turn: turn, Plugin: "notes", Tool: "notes:write"}, []string{w.folder})
+		must(t, err)
+		w.put(turn, "2")
+		names[turn] = w.end(watch).ID
+	}
+	_, err := w.k.Undo(t.Context(), "1")
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Message, names["one"]+" (notes:write, ") ||
+		!strings.Contains(fault.Of(err).Message, names["two"]+" (notes:write, ") {
+		t.Errorf("got %v", err)
+	}
+	w.undo(names["one"])
+	check(t, "files", w.text("one")+", "+w.text("two"), "1, 2")
+	w.now = w.now.Add(Kept + time.Hour)
+	if _, err := w.k.Undo(t.Context(), "1"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("once they are too old: %v", err)
+	}
+}
+
 func TestChangesOfCallsOneAfterTheOtherAreUndoneOneByOne(t *testing.T) {
 	w := newWorld(t)
 	for _, text := range []string{"1", "2", "3"} {
