@@ -9,9 +9,11 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
+	"conclave/app/tool"
 )
 
 func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
@@ -298,6 +300,39 @@ func TestWhatIsSwitchedOffIsNotCalledByTurnsThatBeganBefore(t *testing.T) {
 		must(t, f.Host.SetEnabled(t.Context(), "a", true))
 		f.Settle()
 		f.Says("a:say", "one")
+	})
+}
+
+func TestAttackAToolThatIsSwitchedOffIsCalledByMembersOfACouncilThatGoesOn(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Serve("a.py", plugintest.SaysText("say", "one"))
+		say := f.Freeze("a:say") // a council's are taken when it begins
+		theirs := say
+		theirs.Tool.CouncilEligible = true
+		if ok, _ := council.Eligible(theirs.Tool); !ok {
+			t.Error("one for members alone cannot be assigned to them")
+		}
+		call := func(z plugintest.Frozen, caller permit.Caller) tool.Result {
+			return z.Call(permit.WithBehalf(t.Context(), permit.Call{ID: "c", Caller: caller, Tool: z.Tool}), "{}")
+		}
+		for _, on := range []bool{true, false, true} {
+			must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", on))
+			for _, caller := range []permit.Caller{permit.Main, permit.Member("ada")} {
+				r := call(say, caller)
+				if on != (r.Status == chat.CallOK) || !on && (r.Status != chat.CallRefused || !strings.Contains(r.Error, "switched off")) {
+					t.Errorf("switched on is %v, %s got %+v", on, caller, r)
+				}
+			}
+			now := f.Freeze("a:say").Tool
+			if ok, _ := council.Eligible(now); ok != on {
+				t.Errorf("switched on is %v, and members may have it: %v", on, ok)
+			}
+			for _, r := range []tool.Result{call(theirs, permit.Member("ada")), call(say, permit.Person)} {
+				if r.Status != chat.CallOK {
+					t.Errorf("switched on is %v, and whom that is not about got %+v", on, r)
+				}
+			}
+		}
 	})
 }
 

@@ -488,8 +488,7 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	if r.e.disabled() {
 		return r.unusable(ctx, errOff), false
 	}
-	// An answer that goes on has the tools that it began with.
-	if on, ok := permit.Behalf(ctx); ok && on.Caller == permit.Main && r.e.switchedOff(call.Tool.Name) {
+	if on, ok := permit.Behalf(ctx); ok && takenFrom(on.Caller, call.Tool) && r.e.switchedOff(call.Tool.Name) {
 		return tool.Result{
 			Status: chat.CallRefused, Error: "the tool " + call.Tool.Name + " was switched off by the person",
 		}, false
@@ -502,6 +501,13 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	}
 	defer r.release(s)
 	return s.call(ctx, call)
+}
+
+// takenFrom reports whether switching a tool off takes it from a caller: answers and councils that go
+// on have the tools that they began with. Those that are for members by themselves stay theirs
+// ([council.Eligible]), and a person calls what they like.
+func takenFrom(caller permit.Caller, t tool.Tool) bool {
+	return caller == permit.Main || caller.IsMember() && !t.CouncilEligible
 }
 
 var errDeadline = errors.New("the call's deadline has passed")
