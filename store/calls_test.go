@@ -47,6 +47,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Path:  []chat.DecisionStep{{Number: 9, Name: "default", Effect: "ask", Why: "first"}}, Rule: "grant_1", Waited: 2,
 		Origins: []chat.Origin{{Kind: chat.FromWeb, Name: "example.org"}},
 		Brought: []chat.Origin{{Kind: chat.FromTool, Name: "web"}},
+		Because: []string{"the hook Guard changed it"},
 		Code:    "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
 		Undo: "u1", Changes: []chat.FileChange{{Path: "/home/ada/a.txt", What: "changed", NotKept: "larger than 64 MiB"}},
 		Changed: 2, Unkept: "A folder could not be read.", Stopped: "you paused all tools",

@@ -87,6 +87,7 @@ type Detail struct {
 	Left      string              `json:"arguments_left,omitempty"` // why there are none: a sentence
 	Path      []chat.DecisionStep `json:"path,omitempty"`
 	Origins   []chat.Origin       `json:"origins,omitempty"` // of the texts for which a person was asked
+	Because   []string            `json:"because,omitempty"` // why a person was to be asked: what hooks made of it
 	Why       string              `json:"why,omitempty"`
 	Output    string              `json:"output_sha256,omitempty"` // over the salt and what the tool answered
 	Changes   []chat.FileChange   `json:"changes,omitempty"`       // the first of the files that it changed
@@ -144,9 +145,10 @@ func Encode(value any) ([]byte, error) {
 
 // Bounds on what one entry holds beside its arguments.
 const (
-	maxWords = 500 // characters of one reason
-	maxHosts = 32
-	maxHost  = 253 // the longest name that a name service knows
+	maxWords   = 500 // characters of one reason
+	maxBecause = 16  // reasons of hooks
+	maxHosts   = 32
+	maxHost    = 253 // the longest name that a name service knows
 )
 
 // unmasked says why the arguments of a call are not kept.
@@ -172,6 +174,9 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 		d.Left, mask = unmasked, func(string) string { return "" }
 	} else {
 		d.Arguments, d.Beginning = arguments(r, mask)
+	}
+	for _, why := range r.Because[:min(len(r.Because), maxBecause)] {
+		d.Because = append(d.Because, words(why, mask))
 	}
 	d.Why = words(r.DecidedBy, mask)
 	d.Unkept = words(r.Unkept, mask)

@@ -238,7 +238,7 @@ func (c *Call) names(found tool.Tool) {
 func (c *Call) decided(d permit.Decision) {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
-	c.Record.Origins, c.Record.Brought = d.Origins, d.Brought
+	c.Record.Origins, c.Record.Brought, c.Record.Because = d.Origins, d.Brought, c.ask
 	c.Record.Path = permit.OnRecord(d.Path)
 }
 

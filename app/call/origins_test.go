@@ -26,6 +26,29 @@ func (shortening) AfterTool(context.Context, hook.TurnInfo) []hook.Step[hook.Cal
 	}}
 }
 
+// asking is a hook that has a person asked about every call.
+type asking struct{ hook.None }
+
+// BeforeTool implements hook.Source.
+func (asking) BeforeTool(context.Context, hook.TurnInfo) []hook.Step[hook.Call] {
+	return []hook.Step[hook.Call]{{
+		Owner: hook.Owner{ID: "h", Title: "Guard"},
+		Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) {
+			c.Ask = append(c.Ask, "the hook Guard wants to know")
+			return hook.Verdict[hook.Call]{Action: hook.Changed, Value: c}, nil
+		},
+	}}
+}
+
+func TestWhyHooksHaveAPersonAskedIsOnRecord(t *testing.T) {
+	b := newBench(t, tools{"one": echo}, func(made *tool.Tool) { made.Parameters = nil })
+	b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Points: &hook.Points{Sources: []hook.Source{asking{}}}})
+	b.do("one", `{}`, func(o *call.Turn, _ *call.Extra) { o.Asker = permit.AlwaysAsker{} })
+	if record := b.log.Calls()[0]; !slices.Equal(record.Because, []string{"the hook Guard wants to know"}) {
+		t.Errorf("on record is %q of %+v", record.Because, record)
+	}
+}
+
 // What others wrote and a plugin read comes into the chat with what it returns, whatever a
 // hook makes of that.
 func TestF16AResultNamesWhoseSharedTextsItsPluginWasGiven(t *testing.T) {

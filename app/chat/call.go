@@ -75,6 +75,8 @@ type CallRecord struct {
 	Origins []Origin `json:"origins,omitempty"`
 	// Brought says where what it returned came from.
 	Brought []Origin `json:"brought,omitempty"`
+	// Because says why a person was to be asked whatever they allowed: what hooks made of the call.
+	Because []string `json:"because,omitempty"`
 	// What hooks did to the call, in order.
 	Hooks []HookStep `json:"hooks,omitempty"`
 

@@ -78,7 +78,7 @@ func PastCalls(ctx context.Context, log activity.Log, now time.Time, tools func(
 			}
 			all = append(all, Past{Entry: e, Unknown: d.Beginning != "" || d.Left != "", Call: Call{
 				ID: fmt.Sprint(e.Call), Caller: Caller(e.Caller), Tool: t, Arguments: d.Arguments, Conversation: e.Chat,
-				Turn: e.Turn, Taint: d.Origins,
+				Turn: e.Turn, Taint: d.Origins, Because: d.Because,
 			}})
 		}
 		if len(rows) < f.Limit {

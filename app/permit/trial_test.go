@@ -48,6 +48,40 @@ func TestACallWhoseArgumentsAreNotOnRecordIsNotTried(t *testing.T) {
 	}
 }
 
+// What hooks made of a call is on record, so that it is asked about under the trial too.
+func TestACallThatHooksChangedIsTriedAsOne(t *testing.T) {
+	now := time.Now()
+	g, c := trusted(t, permit.Options{})
+	past := func(because ...string) []permit.Past {
+		e, detail, err := activity.Of(chat.CallRecord{
+			ID: 1, Ended: now, ToolID: "notes:write_note", Decision: "allow", Caller: "main", Because: because,
+			Arguments: json.RawMessage(`{"text":"a"}`),
+		}, func(s string) string { return strings.ReplaceAll(s, "secret", "***") })
+		must(t, err)
+		written, err := activity.Encode(e)
+		must(t, err)
+		read, err := permit.PastCalls(t.Context(), onRecord{rows: []activity.Row{{Entry: written, Detail: detail}}}, now,
+			func(string) (tool.Tool, bool) { return c.Tools[0], true })
+		must(t, err)
+		return read
+	}
+	trial := permit.Trial{Add: []permit.Rule{{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	}}}
+	got, err := g.Try(trial, past())
+	must(t, err)
+	if got.After.Allowed != 1 {
+		t.Errorf("one that no hook changed: %+v", got)
+	}
+	hooked := past("the hook Guard changed it", "it has a secret")
+	if got, err = g.Try(trial, hooked); err != nil || got.After.Asked != 1 || len(got.Changed) != 0 {
+		t.Errorf("one that a hook changed: %+v, %v", got, err)
+	}
+	if why := decisive(g, hooked[0].Call).Why; why != "the hook Guard changed it; and it has a ***" {
+		t.Errorf("it would be asked about because %s", why)
+	}
+}
+
 func TestATrialOfCallsThatCannotBeTriedSaysSoAlone(t *testing.T) {
 	for unknown, want := range []string{
 		"No call of the last 7 days is on record to try it on.",

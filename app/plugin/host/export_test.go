@@ -17,3 +17,6 @@ var (
 		return out
 	}()
 )
+
+// Opened has a file opened for a plugin's code.
+func Opened(h *Host, id string) { h.entry(id).tells(true) }

@@ -334,15 +334,10 @@ func (h *Host) RunHook(ctx context.Context, hook plugin.Hook, in chat.Conversati
 func (h *Host) Authors(hook plugin.Hook) []chat.Author {
 	var all []chat.Author
 	if s := h.registrant(hook); s != nil {
-		all = s.r.authors()
+		all = s.r.e.authors()
 	}
 	if e := h.entry(hook.Plugin); e != nil { // its process may have ended since it answered
-		e.mu.Lock()
-		serving := e.serving
-		e.mu.Unlock()
-		if serving != nil {
-			all = chat.AddAuthors(all, serving.authors()...)
-		}
+		all = chat.AddAuthors(all, e.authors()...)
 	}
 	return all
 }

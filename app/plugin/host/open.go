@@ -25,7 +25,7 @@ func (r *runner) openFile(ctx context.Context, files *lent, path string, write b
 		if write && r.h.o.Opening != nil {
 			r.h.o.Opening(ctx, r.e.id, at)
 		}
-		r.given.Store(true)
+		r.e.tells(true)
 		files.note(r.h.o.Gate, d.Rule)
 		return sandbox.Opened
 	}

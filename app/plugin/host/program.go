@@ -133,7 +133,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
-	s.r.given.Store(true)
+	s.r.e.tells(true)
 	return map[string]string{"id": p}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -68,13 +69,67 @@ func fromStored(kept []storedTool) []tool.Tool {
 	return tools
 }
 
-// savedState holds what the person set for a plugin.
+// savedState holds what the person set for a plugin, and where its code's words may be from.
 type savedState struct {
 	Disabled bool            `json:"disabled,omitempty"`
 	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
 	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
+	// Outside says that Conclave opened a file or started a program for its code, and Shared who
+	// wrote what its code was given of what plugins share. It may have kept that, and tell of it
+	// in any later call.
+	Outside bool          `json:"outside,omitempty"`
+	Shared  []chat.Author `json:"shared,omitempty"`
+}
+
+// tells notes what the plugin's code may tell of from now on: of what it was let read, and of what
+// these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
+func (e *entry) tells(outside bool, authors ...chat.Author) {
+	e.mu.Lock()
+	next := e.alsoTells(outside, authors)
+	same := next.Outside == e.state.Outside && len(next.Shared) == len(e.state.Shared)
+	e.mu.Unlock()
+	if same {
+		return
+	}
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	e.mu.Lock()
+	e.state = e.alsoTells(outside, authors)
+	raw, err := json.Marshal(e.state)
+	kept := !e.temporary
+	e.mu.Unlock()
+	if err == nil && kept {
+		err = e.h.o.Store.PutPluginState(context.WithoutCancel(e.h.ctx), e.id, raw)
+	}
+	if err != nil {
+		e.h.o.Log.Warn("what a plugin may tell of could not be kept", "plugin", e.id, "err", err)
+	}
+}
+
+// alsoTells returns the state with what the plugin's code may tell of beside. The caller holds mu.
+func (e *entry) alsoTells(outside bool, authors []chat.Author) savedState {
+	next := e.state
+	next.Outside = next.Outside || outside
+	next.Shared = chat.AddAuthors(next.Shared, authors...)
+	return next
+}
+
+// gave notes who wrote what the plugin's code was given of what plugins share.
+func (e *entry) gave(authors ...chat.Author) { e.tells(false, authors...) }
+
+// told returns what the plugin's code may tell of, see savedState.
+func (e *entry) told() (outside bool, authors []chat.Author) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state.Outside, e.state.Shared
+}
+
+// authors returns who wrote what the plugin's code was given of what plugins share.
+func (e *entry) authors() []chat.Author {
+	_, authors := e.told()
+	return authors
 }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error),

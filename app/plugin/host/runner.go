@@ -44,9 +44,6 @@ type runner struct {
 	e *entry
 
 	spec atomic.Pointer[sandbox.Spec] // what its process was started with last; nil for one that has none
-	// given says that Conclave opened a file or started a program for its code, which may tell
-	// of that in any later call.
-	given atomic.Bool
 
 	mu      sync.Mutex // guards the fields below
 	v       version
@@ -62,7 +59,6 @@ type runner struct {
 	relist  bool                                  // the process said that its tools changed
 	listing bool                                  // they are being listed
 	listed  []time.Time                           // when that was done, within listWindow
-	shared  []chat.Author                         // who wrote what its process was given of what plugins share
 }
 
 func newRunner(h *Host, e *entry, v version) *runner {
@@ -111,21 +107,6 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 		Message: fmt.Sprintf("It did not load within %s.", fault.Seconds(limit)),
 		Hint:    "Look for a loop or a long wait where the file is loaded, outside its functions.",
 	})
-}
-
-// gave notes who wrote what the process was given of what plugins share. It may tell of that
-// in any later call.
-func (r *runner) gave(authors ...chat.Author) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.shared = chat.AddAuthors(r.shared, authors...)
-}
-
-// authors returns who wrote what the process was given of what plugins share.
-func (r *runner) authors() []chat.Author {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.shared
 }
 
 // use returns the running session, starting it when there is none, and holds it
@@ -434,7 +415,8 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	result.Outside, result.Shared = r.given.Load(), chat.OriginsBy(r.authors())
+	outside, authors := r.e.told()
+	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
 	r.mu.Lock()
 	r.calls++
 	r.used = time.Now()

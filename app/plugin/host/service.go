@@ -31,7 +31,7 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 	by := plugin.Caller{
 		Plugin: r.e.id, Name: m.Name, Dialect: m.Dialect, Call: call,
 		Granted: func(permission string) bool { return r.h.granted(r.e.id, permission) },
-		Read:    r.authors, Gave: r.gave,
+		Read:    r.e.authors, Gave: r.e.gave,
 	}
 	if asks := sessionOf(ctx); asks != nil {
 		by.Conversation, by.Open = asks.surface.conversation(call), asks.surface.openCalls()

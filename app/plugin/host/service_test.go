@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,6 +83,53 @@ func TestAServiceActsForThePluginThatAsksAndMay(t *testing.T) {
 		}
 		if got := answer(f, "a", "say.nothing", `{}`); !strings.Contains(got, "not available in Conclave") {
 			t.Errorf("of what there is not: %s", got)
+		}
+	})
+}
+
+// What a plugin was given it may have kept, in its own folder too: neither a newer version nor another
+// start of Conclave makes its words its own again.
+func TestAttackAPluginTellsAfterARestartWhatItWasGiven(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Close()
+		f.Services = map[string]plugin.Service{"say.shared": {Do: func(_ context.Context, by plugin.Caller,
+			_ json.RawMessage,
+		) (any, error) {
+			by.Gave(chat.Author{Plugin: "b", Name: "B"})
+			return "of B", nil
+		}}}
+		f.Open()
+		f.Serve("a.py", asks)
+		f.Serve("c.py", asks)
+		tells := func(id string) string {
+			t.Helper()
+			r := f.Freeze(id+":ask").Call(t.Context(), `{"capability":"none","args":{}}`)
+			return fmt.Sprint(r.Outside, r.Shared)
+		}
+		const nothing, all = "false []", "true [what the plugin B wrote]"
+		if got := tells("a"); got != nothing {
+			t.Errorf("before it is given anything: %s", got)
+		}
+		if got := answer(f, "a", "say.shared", "{}"); got != `"of B"` {
+			t.Errorf("it was given %s", got)
+		}
+		host.Opened(f.Host, "a")
+		if got := tells("a"); got != all {
+			t.Errorf("once it was given both: %s", got)
+		}
+		newer := asks
+		newer.Tools = append(slices.Clone(asks.Tools), plugintest.Tool{Name: "more"})
+		f.Serve("a.py", newer)
+		if got := tells("a"); got != all {
+			t.Errorf("a newer version: %s", got)
+		}
+		must(t, f.Host.SetToolEnabled(t.Context(), "a", "more", false)) // keeps it
+		f.Restart()
+		if got := tells("a"); got != all {
+			t.Errorf("after a restart: %s", got)
+		}
+		if got := tells("c"); got != nothing {
+			t.Errorf("another: %s", got)
 		}
 	})
 }
