@@ -73,7 +73,9 @@ func TestACallThatApproveAlwaysLetsOutWithTextOfOthersIsSaid(t *testing.T) {
 		want string
 	}{
 		"sent unasked": {
-			chat.CallRecord{Decider: permit.AlwaysAsker{}.By(), Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, "example.org")}},
+			chat.CallRecord{
+				Decider: permit.AlwaysAsker{}.By(), Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, "example.org")},
+			},
 			"allow send: " + words + "\n",
 		},
 		"asked about": {

@@ -412,7 +412,8 @@ func TestAttackApproveAlwaysPassesARuleToAsk(t *testing.T) {
 		return r
 	}
 	calls := map[string]permit.Call{
-		"sends": call(nil, permit.SendWeb), "deletes": call(nil, permit.Delete), "sends on": call(fromExample, permit.SendWeb),
+		"sends": call(nil, permit.SendWeb), "deletes": call(nil, permit.Delete),
+		"sends on": call(fromExample, permit.SendWeb),
 	}
 	for name, r := range calls {
 		if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.By != "--approve always" {

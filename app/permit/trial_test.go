@@ -66,7 +66,8 @@ func TestACallThatHooksChangedIsTriedAsOne(t *testing.T) {
 		return read
 	}
 	trial := permit.Trial{Add: []permit.Rule{{
-		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
+		Callers: []permit.Caller{permit.Main},
 	}}}
 	got, err := g.Try(trial, past())
 	must(t, err)

@@ -483,8 +483,9 @@ func several(all []Set) error {
 		}
 		named = append(named, fmt.Sprintf("%s (%s, %s)", s.ID, s.Call.Tool, s.Time.Local().Format("2 January 15:04")))
 	}
-	return fault.New(fault.Invalid, "undo", fmt.Sprintf("Several calls have the number %d: %s.", all[0].Call.ID,
-		strings.Join(named, ", ")), "Name the one that you mean as it stands there; conclave activity kept lists what each changed.")
+	return fault.New(fault.Invalid, "undo",
+		fmt.Sprintf("Several calls have the number %d: %s.", all[0].Call.ID, strings.Join(named, ", ")),
+		"Name the one that you mean as it stands there; conclave activity kept lists what each changed.")
 }
 
 func shownID(id string) string {

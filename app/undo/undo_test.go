@@ -223,7 +223,8 @@ func TestANumberThatSeveralCallsHaveUndoesNone(t *testing.T) {
 	names := map[string]string{}
 	for _, turn := range []string{"one", "two"} { // of two temporary chats
 		w.put(turn, "1")
-		watch, err := w.k.Begin(t.Context(), Call{ID: 1, Turn: turn, Plugin: "notes", Tool: "notes:write"}, []string{w.folder})
+		watch, err := w.k.Begin(t.Context(), Call{ID: 1, Turn: turn, Plugin: "notes", Tool: "notes:write"},
+			[]string{w.folder})
 		must(t, err)
 		w.put(turn, "2")
 		names[turn] = w.end(watch).ID

@@ -48,8 +48,8 @@ func TestAnUndoLeavesWhatIsChangedWhileItRuns(t *testing.T) {
 	for _, l := range out.Left {
 		left = append(left, filepath.Base(l.Path)+": "+l.Why)
 	}
-	check(t, "left", strings.Join(left, ", "),
-		"a: it could not be written, deleted: it was changed since, saved: it was changed since, zz of saved: it was changed since")
+	check(t, "left", strings.Join(left, "; "), "a: it could not be written; deleted: it was changed since; "+
+		"saved: it was changed since; zz of saved: it was changed since")
 	check(t, "files", strings.Join([]string{w.text("saved"), w.text("deleted"), w.text("kept"), w.text("made")}, ", "),
 		"I wrote on, mine, 1, -")
 }
