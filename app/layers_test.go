@@ -208,7 +208,7 @@ var layers = []map[string][]string{
 		// The core knows everything but the window, the index (whose start costs) and the
 		// engine (which only a worker may run); windowstore is what of it is the window's.
 		"app/core": {
-			"app/undo", "app/activity", "app/place",
+			"app/address", "app/undo", "app/activity", "app/place",
 			"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 			"app/council", "app/deliberation",
 			"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
