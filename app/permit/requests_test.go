@@ -138,7 +138,7 @@ func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
 				synctest.Wait()
 				waiting := g.Requests()
 				if c.released != (len(waiting) == 0) || !c.released && waiting[0].Count != 6 {
-					t.Errorf("there wait %+v", waiting)
+					t.Fatalf("there wait %+v", waiting)
 				}
 				for _, r := range l.grants {
 					if want := min(r.MaxUses, 6); c.released && r.MaxUses > 0 && r.Uses != want || !c.released && r.Uses != 0 {
