@@ -83,7 +83,8 @@ func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
 		}
 	}
 	for name, there := range map[string]bool{
-		"a1": true, "a2": true, "a3": true, "b1": true, "a4": false, "a0": false, "b2": false, "c1": false, "a": false, "": false,
+		"a1": true, "a2": true, "a3": true, "b1": true,
+		"a4": false, "a0": false, "b2": false, "c1": false, "a": false, "": false,
 	} {
 		member, point, err := pointOf(run, name, func(h council.Hash) string { return texts[string(h)] })
 		if (err == nil) != there || there && (member.ID[:1] != name[:1] || fmt.Sprint(point) != name[1:]) {
