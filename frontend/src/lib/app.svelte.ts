@@ -212,9 +212,9 @@ export class App {
       this.toasts.say(s.plugins.opened(program));
     });
 
-  /** Runs something destructive, and offers to take it back; null is that nothing was done. */
-  async undoable(act: () => Promise<Undo | null>): Promise<void> {
-    await this.attempt(async () => {
+  /** Runs something destructive, and offers to take it back; null is that nothing was done. true when it worked. */
+  undoable(act: () => Promise<Undo | null>): Promise<boolean> {
+    return this.attempt(async () => {
       const undo = await act();
       if (!undo) return;
       this.#undos = [...this.#undos, undo].slice(-50);

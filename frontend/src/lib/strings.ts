@@ -682,6 +682,7 @@ export const s = {
     exportCouncil: "Save the council as a file…",
     openRun: "Open the file of a run…",
     clear: "Forget what is set here",
+    cleared: "What was set here is forgotten",
     everywhere: "Holds in all chats that have no council of their own.",
     inProject: "Holds in all chats of this project that have no council of their own.",
     // Before sending: what a run may come to.
@@ -856,7 +857,8 @@ export const s = {
     asTable: "As a table",
     asLanes: "As lanes",
     exportRun: "Save this run as a file…",
-    chair: "Answer",
+    // The lane of the model that writes the answer, where a member’s name stands.
+    chair: "Chair",
     chairNote: "The chat’s model writes the answer from the notes of the members.",
     noTasks: "It has nothing to do in this run.",
     // A mark of the time axis.
@@ -1020,7 +1022,7 @@ export const s = {
     againTitle: "Run again",
     contextShort: "Context",
     againNote:
-      "The same question and the same council, or all but one thing. It is shown beside this run.",
+      "The same question and the same council, or all but one thing. “Show both” sets this run beside the new one.",
     everybody: "Everybody, as they were",
     change: "What is changed",
     changeNothing: "Nothing",
@@ -1093,6 +1095,8 @@ export const s = {
     silent: (n: number, of: number) => (n === of ? "nobody answered" : `${whole(n)} missing`),
     lineWorks: "The council works",
     lineAsks: "The council waits for you",
+    // Said at once by screen readers.
+    asksAloud: (why: string) => `The council waits for you: ${why}`,
   },
 
   tools: {

@@ -24,6 +24,9 @@ import { s } from "../strings";
 /** How long the settings rest before they are written, and the words before they are counted, in ms. */
 const rest = 300;
 
+/** Sets again what was set before. */
+export type TakeBack = () => Promise<void>;
+
 export class CouncilState {
   settings = $state.raw<CouncilSettings | null>(null);
   /** What the council can be made of; null until the panel is open. */
@@ -34,6 +37,8 @@ export class CouncilState {
   /** How many points of members helped the person, by name, over all chats. */
   helped = $state.raw<Record<string, HelpedCount>>({});
   error = $state.raw<AppError | null>(null);
+  /** Why what is set here could not be written, and the member that was changed last, or "". */
+  wrong = $state.raw<{ error: AppError; member: string } | null>(null);
   /** The next message goes without. */
   skip = $state.raw(false);
   /** The run that the panel is to show next; "" is the newest of the chat, null what it shows. */
@@ -72,8 +77,10 @@ export class CouncilState {
   #edits = 0;
   /** Changes that are not on their way to the program yet. */
   #unsaved = false;
+  /** The member that was changed last; "" where it was anything else. */
+  #changed = "";
   /** The newest write that is under way; they follow one another. */
-  #saving: Promise<void> | null = null;
+  #saving: Promise<unknown> | null = null;
   #counting: ReturnType<typeof setTimeout> | undefined;
   #counted = 0;
   /** What the next message is so far. */
@@ -97,6 +104,7 @@ export class CouncilState {
   async switchTo(chat: string): Promise<void> {
     const written = this.#write(); // of the chat that is left
     this.#chat = chat;
+    this.wrong = null;
     this.skip = false;
     this.shown = null;
     this.point = "";
@@ -147,9 +155,10 @@ export class CouncilState {
   }
 
   /** Takes a change in at once, and writes it a moment later. The council of a chat that was left takes none. */
-  set(change: Partial<Council>): void {
+  set(change: Partial<Council>, member = ""): void {
     const own = this.#own;
     if (!own) return;
+    this.#changed = member;
     this.settings = { ...own, council: { ...own.council, ...change } };
     this.#unsaved = true;
     this.#edits++;
@@ -166,7 +175,7 @@ export class CouncilState {
 
   setMember(id: string, change: Partial<Member>): void {
     const members = this.council?.members ?? [];
-    this.set({ members: members.map((m) => (m.id === id ? { ...m, ...change } : m)) });
+    this.set({ members: members.map((m) => (m.id === id ? { ...m, ...change } : m)) }, id);
   }
 
   /**
@@ -190,23 +199,43 @@ export class CouncilState {
     return !run && this.inline ? s.council.notInline : "";
   }
 
-  /** Changes the council of a chat, whichever is open by now. */
-  async setIn(chat: string, change: (council: Council) => Partial<Council>): Promise<void> {
+  /** Changes the council of a chat, whichever is open by now. Resolves with what takes it back. */
+  async setIn(chat: string, change: (council: Council) => Partial<Council>): Promise<TakeBack> {
     const own = this.#own;
-    if (chat === this.#chat && own) return this.set(change(own.council));
+    if (chat === this.#chat && own) {
+      this.set(change(own.council));
+      return () => this.#put(chat, own.scope, own.council);
+    }
     await this.#write(); // the council of both chats may be one
     const { scope, council } = await this.bridge.council.Settings(chat);
     await this.bridge.council.Set(chat, scope, { ...council, ...change(council) });
     await this.#puller.refresh();
+    return () => this.#put(chat, scope, council);
+  }
+
+  /** Sets a whole council where it was set before, in place of what is set there by now. */
+  async #put(chat: string, scope: string, council: Council): Promise<void> {
+    if (chat === this.#chat) this.#drop();
+    await this.#write();
+    if (chat === this.#chat) this.#drop(); // what was refused meanwhile
+    await this.bridge.council.Set(chat, scope, council);
+    await this.#puller.refresh();
   }
 
   /** Puts a member that was removed back where it was in the council of its chat. */
-  putBack(chat: string, member: Member, at: number): Promise<void> {
-    return this.setIn(chat, ({ members }) => ({
+  async putBack(chat: string, member: Member, at: number): Promise<void> {
+    await this.setIn(chat, ({ members }) => ({
       members: members.some(({ id }) => id === member.id)
         ? members
         : members.toSpliced(at, 0, member),
     }));
+  }
+
+  /** Leaves unwritten what was changed, in whose place something else is set. */
+  #drop(): void {
+    clearTimeout(this.#timer);
+    this.#unsaved = false;
+    this.wrong = null;
   }
 
   /** Writes what was changed; resolves when it is. */
@@ -222,8 +251,13 @@ export class CouncilState {
     this.#unsaved = false;
     const { scope, council } = this.settings;
     const chat = this.#chat;
+    const member = this.#changed;
+    const wrong = (cause: unknown) => {
+      if (chat === this.#chat) this.wrong = { error: AppError.of(cause), member };
+      else this.fail(cause);
+    };
     this.#saving = (this.#saving ?? Promise.resolve()).then(() =>
-      this.bridge.council.Set(chat, scope, council).catch(this.fail),
+      this.bridge.council.Set(chat, scope, council).then(() => (this.wrong = null), wrong),
     );
   }
 
@@ -235,11 +269,16 @@ export class CouncilState {
     this.#edits++;
     if (mine !== this.#saving) return; // a later one goes on
     this.#saving = null;
-    if (!this.#unsaved) await this.#puller.refresh();
+    // What was refused stays as it was typed, and is written with the next change.
+    if (this.wrong) this.#unsaved = true;
+    else if (!this.#unsaved) await this.#puller.refresh();
   }
 
-  /** Has what is changed written now. */
-  saved = (): Promise<void> => this.#write();
+  /** Has what is changed written now; what cannot be is said also where its form is not seen. */
+  saved = async (): Promise<void> => {
+    await this.#write();
+    if (this.wrong) this.fail(this.wrong.error);
+  };
 
   /** On or off in this chat. */
   async use(on: boolean): Promise<void> {
@@ -265,13 +304,16 @@ export class CouncilState {
     return undo;
   }
 
-  async clear(): Promise<void> {
+  /** Forgets the council of the scope that holds. Resolves with what sets it again. */
+  async clear(): Promise<TakeBack> {
     const own = this.#own;
-    if (!own) return;
+    if (!own) return async () => {};
     const chat = this.#chat;
     await this.#write(); // what is written later would bring it back
     await this.bridge.council.Clear(chat, own.scope);
+    if (chat === this.#chat) this.#drop();
     await this.#puller.refresh();
+    return () => this.#put(chat, own.scope, own.council);
   }
 
   /** Counts what the next message would come to as it is now, a moment after its last word. */

@@ -3,3 +3,14 @@ export function takeFocus(field: HTMLInputElement): void {
   field.focus();
   field.select();
 }
+
+/** Has Esc in a form leave the form, and nothing else. */
+export const onescape = (leave: () => void) => (form: HTMLElement) => {
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault(); // who hears of it next does nothing then
+    leave();
+  };
+  form.addEventListener("keydown", press);
+  return () => form.removeEventListener("keydown", press);
+};
