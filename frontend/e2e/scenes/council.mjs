@@ -92,6 +92,41 @@ export const tests = {
     },
   },
 
+  "a preset that takes the place of a council says so, and is taken back": {
+    scene: "councilset",
+    async run(page) {
+      await page.getByRole("button", { name: "Presets" }).click();
+      await page.getByRole("menuitem", { name: /^Red team/ }).click();
+      await written(page, (c) => c.mode === "advocate");
+      const toast = page.locator(".toast", { hasText: "Red team is set" });
+      await toast.getByRole("button", { name: "Undo" }).click();
+      await written(page, (c) => c.mode === "opinions" && c.name === undefined);
+      await page.getByLabel("How the members work together").getByText("Independent").waitFor();
+    },
+  },
+
+  "the name of a preset that is not taken stays, and Esc leaves its field and not the panel": {
+    scene: "councilset",
+    width: 1000, // the panel lies over the chat
+    async run(page) {
+      await page.keyboard.press("Control+j");
+      await page.getByRole("button", { name: "Presets" }).click();
+      await page.getByRole("menuitem", { name: "Save as a preset…" }).click();
+      const field = page.getByLabel("Name of the preset");
+      await focused(field);
+      await page.evaluate(() => {
+        globalThis.fake.council.SavePreset = () => Promise.reject(new Error("It is locked."));
+      });
+      await page.keyboard.type("Mine");
+      await page.keyboard.press("Enter");
+      await page.locator(".toast", { hasText: "It is locked." }).waitFor();
+      assert.equal(await field.inputValue(), "Mine");
+      await page.getByRole("button", { name: "Cancel" }).press("Escape");
+      await field.waitFor({ state: "detached" });
+      await page.getByText("Use council").first().waitFor();
+    },
+  },
+
   "presets are renamed, copied and deleted in the settings, by keyboard": {
     scene: "councilpresets",
     async run(page) {
@@ -542,7 +577,7 @@ export const tests = {
   "failed tools ask: retry, or go on": {
     scene: "councilasking",
     async run(page) {
-      await page.getByText("1 task failed.").waitFor();
+      await page.getByText("1 task failed.", { exact: true }).waitFor();
       await page.getByRole("heading", { name: "The council waits for you" }).waitFor();
       await page.getByRole("button", { name: "Retry what failed" }).click();
       await page.getByRole("button", { name: "Go on without" }).click();
@@ -588,6 +623,24 @@ export const tests = {
       await page.getByRole("button", { name: "Play", exact: true }).click();
       await page.getByRole("heading", { name: "What came of it" }).waitFor();
       await page.locator("input[type=range][aria-valuetext='11.8 s of 11.8 s']").waitFor();
+    },
+  },
+
+  "a mark of the time has its words where they do not touch those of the next, and else none": {
+    scene: "council",
+    async run(page) {
+      await lane(page, "maker").waitFor();
+      const last = () =>
+        page.locator(".axis").evaluate((axis) => {
+          const [before, end] = [...axis.querySelectorAll("b")].slice(-2);
+          const [a, b] = [before, end].map((words) => words.getBoundingClientRect());
+          return { words: before.textContent, width: a.width, room: b.left - a.right };
+        });
+      const narrow = await last();
+      assert.equal(narrow.words, "10 s"); // of 12 s
+      assert.ok(narrow.width > 10 && narrow.room > 4, JSON.stringify(narrow));
+      await page.locator(".axis").evaluate((axis) => (axis.style.width = "200px"));
+      assert.equal((await last()).width, 0);
     },
   },
 

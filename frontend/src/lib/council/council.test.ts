@@ -27,6 +27,7 @@ import {
   estimated,
   shareOf,
   expected,
+  laneDid,
   laneWhy,
   laneWord,
   taskWord,
@@ -37,6 +38,7 @@ import {
   listed,
   policyOf,
   runLabels,
+  titleOf,
   whose,
 } from "./words";
 
@@ -163,14 +165,15 @@ describe("the words of a run", () => {
     expect(shareOf({ ...e, tasks: { "0/ada/answer": { ...work, known: false } } }, "ada")).toBe(
       "about 3 s",
     );
-    expect([rough(0.1), rough(0.0375), rough(2), took(125_000), took(59_990), took(66)]).toEqual([
-      "$0.10",
-      "$0.037",
-      "$2.00",
-      "2 min 5 s",
-      "1 min 0 s",
-      "66 ms",
-    ]);
+    expect([
+      rough(0.1),
+      rough(0.0375),
+      rough(2),
+      took(125_000),
+      took(59_990),
+      took(66),
+      took(0),
+    ]).toEqual(["$0.10", "$0.037", "$2.00", "2 min 5 s", "1 min 0 s", "66 ms", "0 s"]);
   });
 
   it("what is left of a time is said in whole seconds, until it is over", () => {
@@ -242,6 +245,24 @@ describe("the words of a run", () => {
     expect(laneWord({ in: true }, [ballot], "over")).toBe("Skipped");
     const byHand = { ...ballot, why: "You skipped it.", hint: "" };
     expect(laneWord({ in: true }, [answer, byHand], "over")).toBe("Skipped");
+  });
+
+  it("a lane says what its member did and how long; what ran at once is counted once", () => {
+    const tool = (id: string, from: number, to: number, title: string) =>
+      ended(id, from, to, 0, { kind: "tool", tool: "x:y", title });
+    expect(laneDid([tool("a", 0, 79, "Write berth")])).toBe("Write berth · 79 ms");
+    expect(laneDid([tool("a", 0, 1000, "Weather"), tool("b", 500, 1200, "Depth")])).toBe(
+      "2 tools · 1.2 s",
+    );
+    expect(laneDid([ended("a", 0, 3000, 0), ended("b", 9000, 11_000, 0)])).toBe("5.0 s");
+    expect(laneDid([ended("kept", 0, 0, 0), task("w", { state: "waiting" })])).toBe("");
+  });
+
+  it("a task is called by the tool that it is, or by its kind; who writes the answer is the chair", () => {
+    expect(titleOf(task("a", { kind: "tool", tool: "x:y", title: "Weather" }))).toBe("Weather");
+    expect(titleOf(task("a", { kind: "tool", tool: "x:y" }))).toBe("x:y");
+    expect(titleOf(task("a", { kind: "review" }))).toBe("Review");
+    expect(s.council.see(s.council.chair)).toBe("What did Chair see?");
   });
 
   it("a ballot that is written is a vote", () => {

@@ -10,7 +10,7 @@ export function rough(dollars: number): string {
 
 /** “66 ms”, “11.8 s”, “2 min 5 s”. */
 export function took(ms: number): string {
-  if (ms > 0 && ms < 100) return `${Math.ceil(ms)} ms`;
+  if (ms < 100) return ms > 0 ? `${Math.ceil(ms)} ms` : "0 s";
   return lasted(ms);
 }
 

@@ -34,6 +34,10 @@ export class Panel {
   report = $state.raw<RunReport | null>(null);
   /** The point that was followed last, which is marked. */
   marked = $state.raw("");
+  /** The lane that is to come into view, until it has; null is none. */
+  laneWish = $state.raw<string | null>(null);
+  /** The point that is to come into view with the focus, until it has; "" is none. */
+  pointWish = $state.raw("");
 
   readonly replay: Replay;
 
@@ -62,6 +66,7 @@ export class Panel {
     this.#off();
     this.#chat = chat;
     this.runs = [];
+    this.error = null;
     this.#show("");
     const offs = chat
       ? [
@@ -169,6 +174,8 @@ export class Panel {
     this.beside = null;
     this.open.clear();
     this.marked = "";
+    this.laneWish = null;
+    this.pointWish = "";
     this.seeing = null; // what is open over the panel is of the run that goes
     this.again = null;
     this.report = null;
@@ -184,9 +191,16 @@ export class Panel {
   }
 
   #state(id: string): RunState {
+    // What ends in one pull is said as one: of several sentences only the last would be heard.
+    let said: string[] = [];
     return new RunState(this.app.bridge, this.app.notices, id, (lane, task) => {
-      if (spoken.includes(task.state))
-        this.app.status = s.council.said(lane.name || s.council.chair, taskWord(task));
+      if (!spoken.includes(task.state)) return;
+      const words = s.council.said(lane.name || s.council.chair, taskWord(task));
+      if (said.push(words) > 1) return;
+      queueMicrotask(() => {
+        this.app.status = said.join(", ");
+        said = [];
+      });
     });
   }
 
@@ -234,7 +248,8 @@ export class Panel {
     this.replay.end();
     this.table = false;
     this.open.add(lane.key);
-    this.marked = "";
-    queueMicrotask(() => (this.marked = point));
+    this.marked = point;
+    this.laneWish = lane.key;
+    this.pointWish = point;
   }
 }

@@ -146,9 +146,33 @@ export function laneWhy(lane: Pick<LaneView, "in" | "why">, tasks: readonly Task
   const task = leading(tasks);
   if (!task) return lane.why;
   if (task.state === "working") return task.note || lane.why;
-  return task.state === "done" || task.state === "waiting"
-    ? lane.why
-    : [task.why, task.hint].filter(Boolean).join(" ");
+  return task.state === "done" || task.state === "waiting" ? lane.why : whyOf(task);
+}
+
+/** Why a task came to nothing, and what to do about it. */
+export function whyOf({ why, hint }: Pick<TaskView, "why" | "hint">): string {
+  return [why, hint].filter(Boolean).join(" ");
+}
+
+/** “Write berth · 79 ms”: the tools that were a member's work, and how long it was at work. */
+export function laneDid(tasks: readonly TaskView[]): string {
+  const ended = tasks.filter((t) => t.attempt > 0 && t.end_ms > 0);
+  if (ended.length === 0) return "";
+  const used = [...new Set(ended.filter((t) => t.kind === "tool").map(titleOf))];
+  let [ms, until] = [0, 0]; // what ran at once is counted once
+  for (const { start_ms, end_ms } of ended.toSorted((a, b) => a.start_ms - b.start_ms)) {
+    ms += Math.max(0, end_ms - Math.max(start_ms, until));
+    until = Math.max(until, end_ms);
+  }
+  return [
+    ...(used.length > 1 ? [count(used.length, "tool")] : used),
+    ...(ms > 0 ? [took(ms)] : []), // what another run took over took no time of this one
+  ].join(" · ");
+}
+
+/** What a task is called: by the tool that it is, or by its kind. */
+export function titleOf(task: Pick<TaskView, "kind" | "title" | "tool">): string {
+  return task.title || task.tool || s.council.kind[task.kind];
 }
 
 /** How much of the chat a member is told: of one that goes by the mode, what the mode has. */
