@@ -250,12 +250,12 @@ describe("the words of a run", () => {
   it("a lane says what its member did and how long; what ran at once is counted once", () => {
     const tool = (id: string, from: number, to: number, title: string) =>
       ended(id, from, to, 0, { kind: "tool", tool: "x:y", title });
-    expect(laneDid([tool("a", 0, 79, "Write berth")])).toBe("Write berth · 79 ms");
-    expect(laneDid([tool("a", 0, 1000, "Weather"), tool("b", 500, 1200, "Depth")])).toBe(
-      "2 tools · 1.2 s",
-    );
-    expect(laneDid([ended("a", 0, 3000, 0), ended("b", 9000, 11_000, 0)])).toBe("5.0 s");
-    expect(laneDid([ended("kept", 0, 0, 0), task("w", { state: "waiting" })])).toBe("");
+    const did = (...tasks: Task[]) => Object.values(laneDid(tasks));
+    expect(did(tool("a", 0, 79, "Write berth"))).toEqual(["Write berth", "79 ms"]);
+    const both = [tool("a", 0, 1000, "Weather"), tool("b", 500, 1200, "Depth")];
+    expect(did(...both)).toEqual(["2 tools", "1.2 s"]);
+    expect(did(ended("a", 0, 3000, 0), ended("b", 9000, 11_000, 0))).toEqual(["", "5.0 s"]);
+    expect(did(ended("kept", 0, 0, 0), task("w", { state: "waiting" }))).toEqual(["", ""]);
   });
 
   it("a task is called by the tool that it is, or by its kind; who writes the answer is the chair", () => {

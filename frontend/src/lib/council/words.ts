@@ -154,20 +154,19 @@ export function whyOf({ why, hint }: Pick<TaskView, "why" | "hint">): string {
   return [why, hint].filter(Boolean).join(" ");
 }
 
-/** “Write berth · 79 ms”: the tools that were a member's work, and how long it was at work. */
-export function laneDid(tasks: readonly TaskView[]): string {
+/** “Write berth”, “79 ms”: the tools that were a member’s work, and how long it was at work. */
+export function laneDid(tasks: readonly TaskView[]): { what: string; long: string } {
   const ended = tasks.filter((t) => t.attempt > 0 && t.end_ms > 0);
-  if (ended.length === 0) return "";
   const used = [...new Set(ended.filter((t) => t.kind === "tool").map(titleOf))];
   let [ms, until] = [0, 0]; // what ran at once is counted once
   for (const { start_ms, end_ms } of ended.toSorted((a, b) => a.start_ms - b.start_ms)) {
     ms += Math.max(0, end_ms - Math.max(start_ms, until));
     until = Math.max(until, end_ms);
   }
-  return [
-    ...(used.length > 1 ? [count(used.length, "tool")] : used),
-    ...(ms > 0 ? [took(ms)] : []), // what another run took over took no time of this one
-  ].join(" · ");
+  return {
+    what: used.length > 1 ? count(used.length, "tool") : (used[0] ?? ""),
+    long: ms > 0 ? took(ms) : "", // what another run took over took no time of this one
+  };
 }
 
 /** What a task is called: by the tool that it is, or by its kind. */
