@@ -251,7 +251,8 @@ export const steps = (world) => {
         await lane("Ada").getByText("the old words").waitFor();
         await sleeps(0, "the new words");
         await world.person.ask(question);
-        await lane("Ada").getByText("Done").waitFor();
+        await lane("Ada").locator(".detail").waitFor({ state: "detached" }); // that of the run before
+        await lane("Ada").locator(".who .state").getByText("Done").waitFor();
         await lane("Ada").locator(".who").click();
         await lane("Ada").getByText("the new words").waitFor();
       },

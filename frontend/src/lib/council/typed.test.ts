@@ -287,7 +287,6 @@ describe("the reader of a run", () => {
 
   it("is brought to what a member asks once, however often the requests are brought", async () => {
     const { app, row, end } = await ran("councilpermission");
-    app.layout.tab = "council";
     const lane = row("researcher");
     await until("the card", () => lane.all(".asked").length > 0);
     const times = scrolled.mock.calls.length;
@@ -435,15 +434,14 @@ describe("what is heard", () => {
     expect(app.alert).toBe("The council waits for you: 1 task failed.");
     await area.end();
     app.alert = "";
-    app.layout.tab = "council";
+    app.layout.setDock(true, "council");
     const costs = { ms: 0, cost: 0, known: true };
     const line = { run: "run-1", members: 3, silent: 0, disagree: 0, seats: [], ...costs };
     const asks = { line: { ...line, state: "asking", live: true } };
     const seen = shown(app, FoldedLine, asks);
-    expect(app.alert).toBe(app.layout.dockOpen ? "" : s.council.lineAsks);
+    expect(app.alert).toBe("");
     await seen.end();
-    app.layout.tab = "tools";
-    app.alert = "";
+    app.layout.setDock(true, "tools");
     const folded = shown(app, FoldedLine, asks);
     expect(app.alert).toBe(s.council.lineAsks);
     await folded.end();
@@ -453,8 +451,9 @@ describe("what is heard", () => {
   it("members that end in one pull are all named", async () => {
     const { app, fake, panel, run, end } = await ran("councillive");
     const lanes = structuredClone(fake.council.of(run.id).lanes);
+    const over = { state: "done", phase: "" as Task["phase"], calls: [], end_ms: 4000 } as const;
     for (const of of lanes.slice(0, 2))
-      of.tasks = of.tasks.map((t) => ({ ...t, state: "done", phase: "", calls: [], end_ms: 4000 }));
+      of.tasks = of.tasks.map((t) => ({ ...t, ...over, calls: [] }));
     run.take({ ...fake.council.of(run.id), lanes });
     await Promise.resolve();
     expect(app.status).toBe("Researcher: Done, Sceptic: Done");
@@ -480,8 +479,8 @@ describe("the page says in words", () => {
   });
 
   it("nothing of dragging where there is no tool", async () => {
-    const { app } = await set();
-    app.council.choices = { ...(app.council.choices as never), tools: [] };
+    const { app, fake } = await set();
+    app.council.choices = { ...fake.council.choices, tools: [] };
     const shelf = shown(app, ToolShelf, {});
     expect(shelf.says()).toBe("");
     await shelf.end();
