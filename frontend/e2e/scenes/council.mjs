@@ -663,7 +663,7 @@ export const tests = {
       const [[run, change]] = await waits(page, "Council.Again");
       assert.deepEqual(
         [run, change.member, change.role, change.model],
-        ["run-2", "researcher", "Counts the cost", ""],
+        ["run-2", "researcher", "Counts the cost", null],
       );
     },
   },
@@ -735,7 +735,7 @@ export const tests = {
       await page.getByRole("dialog").getByLabel("Member").click();
       await page.getByRole("option", { name: "Everybody, as they were" }).click();
       await page.getByRole("button", { name: "Run again", exact: true }).click();
-      const nothing = { model: "", role: "", context: null, tools: null };
+      const nothing = { model: null, role: null, context: null, tools: null };
       assert.deepEqual(
         (await waits(page, "Council.Again", 2)).map(([, change]) => change),
         [
