@@ -253,6 +253,25 @@ const shots = {
       },
     ]),
   ),
+  "council-refused": {
+    scene: "councilset",
+    act: async (p) => {
+      await p.evaluate(() => {
+        globalThis.fake.council.Set = () => {
+          const message = "The role of a member can have at most 500 characters.";
+          return Promise.reject({
+            kind: "invalid",
+            message,
+            hint: "Make the role of Maker shorter.",
+          });
+        };
+      });
+      await p.locator("[data-member=maker] .who").click();
+      await p.getByLabel("Role", { exact: true }).fill("Proposes what to do, at length");
+      await p.getByText("Make the role of Maker shorter.").waitFor();
+    },
+    height: 832,
+  },
   "council-table": {
     scene: "councilrefused",
     act: (p) => p.getByRole("button", { name: "As a table" }).click(),
