@@ -55,6 +55,26 @@ func chained(t *testing.T, n int) (dir string) {
 	return dir
 }
 
+func TestRecordTellsThatItHasGrown(t *testing.T) {
+	t.Parallel()
+	grew := 0
+	s := storetest.OpenWith(t, store.Options{Dir: t.TempDir(), OnRecord: func() { grew++ }})
+	c := newChat(t, s, "a chat")
+	r := ended(1, c.ID)
+	r.Status = chat.CallRunning
+	must(t, s.PutCall(t.Context(), &r))
+	must(t, s.Sync(t.Context()))
+	if grew != 0 {
+		t.Errorf("it grew %d times before a call ended", grew)
+	}
+	r.Status = chat.CallOK
+	must(t, s.PutCall(t.Context(), &r))
+	must(t, s.Sync(t.Context()))
+	if grew != 1 {
+		t.Errorf("it grew %d times with one call", grew)
+	}
+}
+
 // tamper changes the closed store's file as anybody can who may write it.
 func tamper(t *testing.T, dir string, change func(entries, details *bbolt.Bucket) error) {
 	t.Helper()

@@ -73,6 +73,9 @@ type Options struct {
 	// again each second), and with nil when they work again. It is called on the
 	// store's own goroutines with no lock held, and may be nil.
 	OnTrouble func(error)
+	// OnRecord is called when entries were added to the record of activity, on whatever
+	// goroutine wrote them. It must not block and may not write. It may be nil.
+	OnRecord func()
 }
 
 // Store is an open store. All methods are safe for concurrent use. Close it.
@@ -82,6 +85,7 @@ type Store struct {
 	now       func() time.Time
 	mask      func(string) string
 	onTrouble func(error)
+	onRecord  func()
 
 	lock *lockFile
 	db   *bbolt.DB
@@ -179,7 +183,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		dir: o.Dir, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, lock: lock,
+		dir: o.Dir, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, onRecord: o.OnRecord, lock: lock,
 		// As a time comes back from JSON, so that what was written equals what is read.
 		now:    func() time.Time { return o.Now().UTC().Round(0) },
 		writer: make(chan struct{}, 1),

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"conclave/app/activity"
 	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
@@ -57,8 +58,11 @@ func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) 
 	}
 	taken, written := s.take(), false
 	defer func() { s.taken(taken, written) }() // also when fn panics
+	var before, after activity.Head
 	err := guarded(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
+			before = activityHead(tx)
+			defer func() { after = activityHead(tx) }()
 			if err := bucket(tx, bucketMeta).Put(keyAlive, timeKey(s.now())); err != nil {
 				return err
 			}
@@ -70,6 +74,9 @@ func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) 
 		})
 	})
 	written = err == nil
+	if written && after != before && s.onRecord != nil {
+		s.onRecord()
+	}
 	return s.asFault(op, err)
 }
 

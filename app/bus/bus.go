@@ -26,6 +26,7 @@ const (
 	Settings    Topic = "settings"    // settings
 	Log         Topic = "log"         // one plugin's log; id is the plugin's id
 	Toasts      Topic = "toasts"      // notices of plugins
+	Activity    Topic = "activity"    // the record of what tools did
 	Edits       Topic = "edits"       // a plugin changed one conversation; id is its id
 	Council     Topic = "council"     // one run of a council; id is its id
 	Councils    Topic = "councils"    // the councils that are set, id is empty; the runs of a chat, id is its id

@@ -114,6 +114,7 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 	var err error
 	c.Store, err = store.Open(ctx, store.Options{
 		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown,
+		OnRecord: func() { c.Bus.Changed(bus.Activity, "") },
 	})
 	if err != nil {
 		c.discard()

@@ -1291,9 +1291,9 @@ func TestAttackARuleForAnyToolOfAPluginIsNoneToAnswerForAnothers(t *testing.T) {
 func TestTheCardTellsTheHistory(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 7, 0, 0, time.UTC) // a Friday
 	for want, last := range map[string]time.Time{
-		"Allowed 4 times, last at 09:00.":           time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
-		"Allowed 4 times, last on Tuesday.":         time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC),
-		"Allowed 4 times, last on 3 November 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
+		"Allowed 4 times, last at 09:00.":            time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+		"Allowed 4 times, last on Tuesday.":          time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC),
+		"Allowed 4 times, last on November 3, 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
 	} {
 		uses := newMemory()
 		uses.uses["notes:write_note"] = permit.Use{Times: 4, Last: last}

@@ -306,7 +306,7 @@ func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 			Effect: permit.Allow, Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 			MaxUses: 3, Uses: 2,
 		},
-		"Notes may run write_note, when I ask, in one chat, until 24 December 2026 18:30": {
+		"Notes may run write_note, when I ask, in one chat, until December 24, 2026 18:30": {
 			Effect: permit.Allow, Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.ThisChat,
 			Expires: ends,
 		},

@@ -138,7 +138,7 @@ func history(times int, last, now time.Time) string {
 		return "Allowed " + count + "."
 	}
 	last = last.In(now.Location())
-	when := "on " + last.Format("2 January 2006")
+	when := "on " + last.Format("January 2, 2006")
 	switch age := now.Sub(last); {
 	case now.Format(time.DateOnly) == last.Format(time.DateOnly):
 		when = "at " + last.Format("15:04")

@@ -338,7 +338,7 @@ func Sentence(g Rule, pluginName string) string {
 		}
 	}
 	if !g.Expires.IsZero() {
-		until += ", until " + g.Expires.Local().Format("2 January 2006 15:04")
+		until += ", until " + g.Expires.Local().Format("January 2, 2006 15:04")
 	}
 	if who := g.when(); who != "" {
 		what += ", " + who

@@ -39,10 +39,11 @@ func (g *Gate) StartUnattended(length time.Duration, calls int, spend float64) e
 	case !slices.Contains(UnattendedTimes, length):
 		return refuse("Tools run unattended for 15 or for 60 minutes.", "Choose one of the two.")
 	case calls < 1 || calls > MaxUnattendedCalls:
-		return refuse(fmt.Sprintf("Tools run unattended for 1 to %d calls.", MaxUnattendedCalls), "Write a number between.")
+		return refuse(fmt.Sprintf("Tools run unattended for 1 to %d calls.", MaxUnattendedCalls),
+			fmt.Sprintf("Write a number from 1 to %d.", MaxUnattendedCalls))
 	case !(spend >= 0 && spend <= MaxUnattendedSpend):
 		return refuse(fmt.Sprintf("Models may cost between $0 and $%d meanwhile.", MaxUnattendedSpend),
-			"Write an amount between.")
+			fmt.Sprintf("Write an amount from 0 to %d.", MaxUnattendedSpend))
 	}
 	g.mu.Lock()
 	if g.paused || g.closed {

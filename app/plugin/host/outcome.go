@@ -195,7 +195,7 @@ func whichServes(m plugin.Manifest, s plugin.Status) string {
 		which += ", " + m.Version + ","
 	}
 	return which + " serves meanwhile; it was put in service on " +
-		s.Loaded.Local().Format("2 January 2006 at 15:04") + "."
+		s.Loaded.Local().Format("January 2, 2006 at 15:04") + "."
 }
 
 // returned tells the gate that something lies under the name of a plugin that may

@@ -9,7 +9,7 @@ import { Notices, Puller } from "./bridge/events";
 import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
-import { Composer } from "./chat/composer.svelte";
+import { Composer, type Back } from "./chat/composer.svelte";
 import { Edits } from "./chat/edits.svelte";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
@@ -19,7 +19,7 @@ import { ModelsState } from "./settings/models.svelte";
 import { SettingsState } from "./settings/settings.svelte";
 import { KeptFocus } from "./shell/keptfocus";
 import { Keys } from "./shell/keys.svelte";
-import { Layout } from "./shell/layout.svelte";
+import { Layout, type DockTab } from "./shell/layout.svelte";
 import { Toasts } from "./shell/toasts.svelte";
 import { nextZoom } from "./shell/zoom";
 import { s } from "./strings";
@@ -69,7 +69,9 @@ export class App {
   readonly kept = new KeptFocus(() => this.wish.composer++);
 
   readonly #edits = new Edits();
-  #undos: Undo[] = $state.raw([]);
+  /** Chats that were left while a message waits behind their answer, until the last such answer has ended. */
+  #left = new Map<string, OpenChat>();
+  #undos: Back[] = $state.raw([]);
   /** Counts the chats that were opened, and the visits to the welcome page, which has no name of its own. */
   #visit = 0;
   /** Brings what plugins say. */
@@ -156,6 +158,7 @@ export class App {
   close(): void {
     void this.composer.save();
     this.chat?.close();
+    for (const chat of this.#left.values()) chat.close();
     for (const part of [
       this.council,
       this.chats,
@@ -216,10 +219,27 @@ export class App {
   undoable(act: () => Promise<Undo | null>): Promise<boolean> {
     return this.attempt(async () => {
       const undo = await act();
-      if (!undo) return;
-      this.#undos = [...this.#undos, undo].slice(-50);
-      this.toasts.say(undo.sentence, { label: s.app.undo, run: () => void this.undo(undo) });
+      if (undo) this.offerUndo(undo.sentence, () => this.bridge.window.Undo(undo.token));
     });
+  }
+
+  /** Says what was done, and offers to take it back. */
+  offerUndo(sentence: string, back: Back): void {
+    this.#undos = [...this.#undos, back].slice(-50);
+    this.toasts.say(sentence, { label: s.app.undo, run: () => void this.undo(back) });
+  }
+
+  /** Takes a queued message away, and offers to take that back. */
+  async unqueue(at: number): Promise<void> {
+    const { text = "", attachments = [] } = this.composer.queued[at] ?? {};
+    const back = await this.composer.dropQueued(at);
+    this.offerUndo(s.composer.unqueued(text || attachments.map((m) => m.name).join(", ")), back);
+  }
+
+  /** Takes a file of what is written away, and offers to take that back. */
+  detach(key: number, name: string): void {
+    const back = this.composer.removeAttachment(key);
+    if (back) this.offerUndo(s.composer.detached(name), back);
   }
 
   /** Name of the model shown, which the next message goes to; "" while it is not known. */
@@ -241,27 +261,18 @@ export class App {
   async undo(which = this.#undos.at(-1)): Promise<void> {
     if (!which) return;
     this.#undos = this.#undos.filter((u) => u !== which);
-    if (await this.attempt(() => this.bridge.window.Undo(which.token)))
-      this.status = s.status.undone;
+    if (await this.attempt(which)) this.status = s.status.undone;
   }
 
   async openChat(id: string): Promise<void> {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     if (this.chat?.id === id) return;
-    this.chat?.close();
+    this.#leave();
     this.find.close();
     this.#visit++;
-    const chat = new OpenChat(
-      this.bridge,
-      this.notices,
-      id,
-      (sentence) => (this.status = sentence),
-      (well) => {
-        if (well && chat === this.chat) void this.sendQueued();
-      },
-      this.#edits,
-    );
+    const chat = this.#left.get(id) ?? this.#open(id);
+    this.#left.delete(id);
     if (chat.editing) chat.target = { seq: chat.editing };
     this.chat = chat;
     void this.attempt(() => this.bridge.chats.Seen(id));
@@ -269,6 +280,40 @@ export class App {
     const write = this.#writeUnlessElsewhere();
     await Promise.all([chat.open(), this.composer.switchTo(id)]);
     if (chat === this.chat) write();
+  }
+
+  #open(id: string): OpenChat {
+    const chat: OpenChat = new OpenChat(
+      this.bridge,
+      this.notices,
+      id,
+      (sentence) => {
+        if (chat === this.chat) this.status = sentence;
+      },
+      (well) => void this.#ended(chat, well),
+      this.#edits,
+    );
+    return chat;
+  }
+
+  /** Goes from the chat that is open. What is queued in it is sent all the same when its answer is done. */
+  #leave(): void {
+    const { chat } = this;
+    if (!chat) return;
+    if (!chat.running || this.composer.queued.length === 0) return chat.close();
+    chat.target = { seq: 0 };
+    chat.asked = 0;
+    this.#left.set(chat.id, chat);
+  }
+
+  /** An answer has ended: what is queued behind it is sent, unless it did not end well. */
+  async #ended(chat: OpenChat, well: boolean): Promise<void> {
+    if (chat === this.chat) {
+      if (well) await this.sendQueued();
+      return;
+    }
+    const sent = well && (await this.composer.sendQueuedIn(chat.id));
+    if (!sent && this.#left.delete(chat.id)) chat.close();
   }
 
   /** Returns what leads to writing, unless the keyboard has gone to something else since this was called. */
@@ -286,7 +331,7 @@ export class App {
   async newChat(): Promise<void> {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
-    this.chat?.close();
+    this.#leave();
     this.chat = null;
     this.#visit++;
     this.find.close();
@@ -332,6 +377,8 @@ export class App {
     await this.undoable(async () => {
       const undo = await this.bridge.chats.Delete(id);
       if (this.chat?.id === id) await this.newChat();
+      this.#left.get(id)?.close();
+      this.#left.delete(id);
       return undo;
     });
   }
@@ -361,19 +408,24 @@ export class App {
     this.openSettings("models");
   }
 
+  /** Opens the panel, at a tab where one is named; a page of settings, which covers it, goes. */
+  showDock(tab?: DockTab): void {
+    this.page = null;
+    this.layout.setDock(true, tab);
+  }
+
   /** Shows the council of the chat; of its runs the one named, else the newest. */
   showCouncil(run = "", point = ""): void {
     this.council.shown = run;
     this.council.point = point;
-    this.page = null;
-    this.layout.setDock(true, "council");
+    this.showDock("council");
   }
 
   /** The next message goes without the council, or with it after all; where it is off it is switched on. */
   councilOnce(): void {
     if (!this.council.on) this.showCouncil();
     else this.council.skip = !this.council.skip;
-    this.status = this.council.skip ? s.council.skipped : "";
+    this.status = this.council.skip ? s.council.skipped : s.council.notSkipped;
   }
 
   /**
@@ -393,8 +445,7 @@ export class App {
   /** Brings a waiting request into view and puts the focus on its heading. */
   async showRequest(request: PermissionRequest): Promise<void> {
     if (request.kind !== "call") {
-      this.page = null;
-      this.layout.setDock(true, "plugins");
+      this.showDock("plugins");
       this.permissions.focused = request.id;
       return;
     }
@@ -406,6 +457,13 @@ export class App {
     if (!this.permissions.placed(request.id)) this.layout.uncover();
     if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: request.id };
     this.permissions.focused = request.id;
+  }
+
+  /** Says, once, that answers to requests were not taken: more was asked, or somebody was faster. */
+  notTaken(requests: PermissionRequest[]): void {
+    if (requests.length === 0) return;
+    const wait = requests.some(({ id }) => this.permissions.requests.some((r) => r.id === id));
+    this.toasts.say(wait ? s.permission.grew : s.permission.settled);
   }
 
   /** What an element asked has been answered: if the keyboard was there, one writes on. */

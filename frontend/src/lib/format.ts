@@ -70,7 +70,7 @@ export function size(bytes: number): string {
 
 /** What something cost, in words; as cost.Words of the program has them. */
 export function money({ cost, known }: { cost: number; known: boolean }): string {
-  if (cost < 0.001) return known ? (cost ? "under $0.001" : s.cost.none) : s.cost.unknown;
+  if (cost < 0.001) return known ? (cost ? s.cost.under : s.cost.none) : s.cost.unknown;
   const dollars = `$${cost.toFixed(cost < 0.1 ? 3 : 2).replace(/(\.\d\d)0$/, "$1")}`;
   return known ? dollars : s.cost.atLeast(dollars);
 }

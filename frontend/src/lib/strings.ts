@@ -21,6 +21,12 @@ function spoken(n: number, one: string, many = one + "s"): string {
   return `${words[n] ?? whole(n)} ${n === 1 ? one : many}`;
 }
 
+/** How a text begins, on one line. */
+function begins(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
 /** What of a plugin changed, in words. */
 const changed: Record<string, string> = {
   added: "a new tool",
@@ -34,11 +40,13 @@ const changed: Record<string, string> = {
   annotations: "what it says of its effects",
 };
 
-/** “11.8 s”, “2 min 5 s”. */
+/** “11.8 s”, “2 min 5 s”, “10 min”. */
 export function lasted(ms: number): string {
+  if (ms === 0) return "0 s";
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const rest = seconds % 60;
+  return `${Math.floor(seconds / 60)} min${rest ? ` ${rest} s` : ""}`;
 }
 
 export const s = {
@@ -341,6 +349,7 @@ export const s = {
 
   cost: {
     none: "no cost",
+    under: "under $0.001",
     unknown: "cost not known",
     atLeast: (dollars: string) => `at least ${dollars}`,
     // Where the cost is from.
@@ -400,6 +409,7 @@ export const s = {
     queuedSend: "Send now",
     queuedEdit: "Edit this waiting message",
     queuedRemove: "Remove this waiting message",
+    unqueued: (text: string) => `Removed from what waits: “${begins(text)}”`,
     placeholder: "Message Conclave",
     label: "Message",
     send: "Send",
@@ -411,6 +421,7 @@ export const s = {
     attachments: "Attachments",
     attaching: (name: string) => `Adding ${name}…`,
     removeAttachment: (name: string) => `Remove ${name}`,
+    detached: (name: string) => `Removed ${name}`,
     tooBig: (name: string) =>
       `The file ${name} has more than 20 MiB, the most that is taken. Choose a smaller file, or a part of it.`,
     noVision: (model: string) =>
@@ -1074,6 +1085,7 @@ export const s = {
     chipNote: "The council that is asked before the answer",
     skipOnce: "Skip it for this message",
     skipped: "The next message goes without the council",
+    notSkipped: "The next message goes to the council after all",
     askAfterAll: "Ask it after all",
     turnOffHere: "Turn it off in this chat",
     show: "Show the council",
@@ -1185,6 +1197,8 @@ export const s = {
       `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
     serving: (time: string) => `Version from ${time} still active`,
     notServing: "None of its tools can be called now.",
+    // A few lines of a plugin's file, with the one that is wrong.
+    frame: "The place in the file",
     mend: "It is loaded again as soon as the file is saved without the mistake.",
     openInEditor: "Open in editor",
     opened: (program: string) =>
@@ -1307,6 +1321,8 @@ export const s = {
       warn: "warnings and errors",
       error: "errors only",
     },
+    // The level of one line.
+    logWords: { debug: "debug", info: "info", warn: "warn", error: "error" },
     logDropped: (n: number) => `${count(n, "older line")} no longer kept.`,
     logCopy: "Copy log",
     menuFor: (name: string) => `More for ${name}`,
@@ -1409,6 +1425,7 @@ export const s = {
     keysTaken: (label: string) => `Already used by “${label}”.`,
     keysBare: (mod: string) => `Hold ${mod} or Alt with it, or press a function key.`,
     keysReset: "Reset all",
+    keysResetShort: "Reset",
     keysResetOne: (label: string) => `Reset ${label}`,
     keysChange: (label: string, keys: string) => `${label}: ${keys}. Change`,
     version: (version: string) => `Version ${version}`,

@@ -1,6 +1,10 @@
+import { flushSync, mount, unmount } from "svelte";
 import { beforeEach, expect, it } from "vitest";
+import { inApp } from "../app.svelte";
 import { fakeBridge, type Fake } from "../bridge/fake";
+import { startApp, until } from "../testing";
 import { ActivityState } from "./activity.svelte";
+import ActivityTab from "./ActivityTab.svelte";
 
 let fake: Fake;
 let record: ActivityState;
@@ -50,4 +54,33 @@ it("shows older entries also when the newest are asked for meanwhile", async () 
   expect(numbers()).toEqual(down(120, 21));
   await Promise.all([record.show("a", ""), record.older()]);
   expect(record.entries.every(({ chat }) => chat === "a")).toBe(true);
+});
+
+it("shows what is put on record while one looks, and what was meanwhile when one looks again", async () => {
+  const { app, fake } = await startApp("chat");
+  const target = document.body.appendChild(document.createElement("div"));
+  app.layout.setDock(true, "activity");
+  const tab = mount(ActivityTab, { target, context: inApp(app) });
+  flushSync();
+  const shows = (title: string) => () => target.textContent?.includes(title) ?? false;
+  const record = (title: string) => {
+    fake.activity.add({ title, chat: app.chat?.id ?? "" });
+    fake.bus.changed("activity");
+  };
+  record("Put two files back");
+  await until("the entry", shows("Put two files back"));
+  app.layout.setDock(true, "tools");
+  flushSync();
+  const list = fake.activity.List.bind(fake.activity);
+  let asked = 0;
+  fake.activity.List = (...what) => (asked++, list(...what));
+  record("Put one file back");
+  await new Promise((resolve) => setTimeout(resolve)); // the notice
+  flushSync();
+  expect(asked).toBe(0);
+  app.layout.setDock(true, "activity");
+  await until("the other", shows("Put one file back"));
+  await unmount(tab);
+  target.remove();
+  app.close();
 });

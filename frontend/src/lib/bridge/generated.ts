@@ -2727,6 +2727,7 @@ export type Topic =
   | "settings" // settings
   | "log" // one plugin's log; id is the plugin's id
   | "toasts" // notices of plugins
+  | "activity" // the record of what tools did
   | "edits" // a plugin changed one conversation; id is its id
   | "council" // one run of a council; id is its id
   | "councils"; // the councils that are set, id is empty; the runs of a chat, id is its id

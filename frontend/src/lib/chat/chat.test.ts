@@ -271,6 +271,31 @@ test("what was typed in a message is there when it is edited again, after Esc el
   app.close();
 });
 
+test("Esc in the field of a message that is edited keeps what was typed, as it does elsewhere", async () => {
+  const { app } = await startApp("chat");
+  const { chat } = app;
+  const seq = chat?.lastQuestion?.seq ?? 0;
+  chat?.beginEdit(seq);
+  const entry = chat?.entry(seq);
+  const edit = chat?.edited;
+  if (!chat || !entry || !edit) throw new Error("nothing is edited");
+  edit.begin("as it was");
+  const target = document.body.appendChild(document.createElement("div"));
+  const field = mount(EditMessage, { target, props: { chat, entry, edit }, context: inApp(app) });
+  flushSync();
+  edit.text = "asked better";
+  flushSync();
+  target
+    .querySelector("textarea")
+    ?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  expect(chat.editing).toBe(0);
+  chat.beginEdit(seq);
+  expect(chat.edited?.text).toBe("asked better");
+  await unmount(field);
+  target.remove();
+  app.close();
+});
+
 test("a message is saved once, however often that is pressed; when it could not be, again", async () => {
   const { app, fake } = await startApp("chat");
   const { chat } = app;

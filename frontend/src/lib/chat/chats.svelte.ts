@@ -69,6 +69,15 @@ export class ChatsState extends Pulled {
     return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize];
   }
 
+  /** Where a chat stands among those held; -1 is nowhere. */
+  indexOf(id: string): number {
+    for (const [page, rows] of this.#pages) {
+      const at = rows.findIndex((row) => row.id === id);
+      if (at >= 0) return page * pageSize + at;
+    }
+    return -1;
+  }
+
   need(index: number): void {
     const page = Math.floor(index / pageSize);
     if (this.#pages.has(page) || this.#pending.has(page)) return;

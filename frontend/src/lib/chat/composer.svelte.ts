@@ -30,7 +30,12 @@ export interface Attachment {
   media: Media | null;
   /** Why it could not be. */
   problem: string;
+  /** The pasted text that it is made of; "" is a file. */
+  pasted: string;
 }
+
+/** Puts something back where it was, whichever chat is open. */
+export type Back = () => Promise<void>;
 
 export class Composer {
   text = $state("");
@@ -64,6 +69,8 @@ export class Composer {
   /** The message that went out last; settled once its draft is without it, or has it again. */
   #going: Promise<Sent | null> = Promise.resolve(null);
   #keys = 0;
+  /** Keys of the files that are being kept. */
+  #coming = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
   /** The draft that was kept has come: what is written before it has is not kept in its place. */
@@ -100,6 +107,7 @@ export class Composer {
     this.attachments = [];
     this.queued = [];
     this.pasted = null;
+    this.noTools = false; // it was said of the message that is left
     await saved;
     let kept: Draft | null = null;
     try {
@@ -209,16 +217,17 @@ export class Composer {
     this.attachments = this.attachments.filter((a) => !a.media || attachments.includes(a.media));
     this.queued = queued;
     if (out.text || out.attachments.length > 0) this.pasted = null;
+    if (out.queued.length === 0) this.noTools = false;
     this.#dirty = true;
   }
 
   /** Puts what is written behind the running answer. */
   async queue(): Promise<void> {
     if (!this.ready) return;
-    const { text, cursor } = this;
+    const { text, cursor, noTools: no_tools } = this;
     const attachments = this.#media();
     this.#clear({ text, cursor, attachments, queued: [] });
-    this.queued = [...this.queued, { text, attachments, no_tools: this.noTools }];
+    this.queued = [...this.queued, { text, attachments, no_tools }];
     await this.save();
   }
 
@@ -229,6 +238,19 @@ export class Composer {
     this.#dirty = true;
     await this.save();
     return one;
+  }
+
+  /** The same; what is returned puts it back in its place. */
+  async dropQueued(at: number): Promise<Back> {
+    const conversation = this.#conversation;
+    const one = await this.unqueue(at);
+    return async () => {
+      if (!one) return;
+      await this.#change(conversation, (draft) => ({
+        ...draft,
+        queued: draft.queued.toSpliced(at, 0, one),
+      }));
+    };
   }
 
   /** Takes a queued message back to be written on, before what is written now. */
@@ -242,6 +264,7 @@ export class Composer {
 
   /** Sends a queued message. null when it was not sent; it then stays queued. */
   async sendQueued(at = 0): Promise<Sent | null> {
+    if (!this.#came) await this.#opening;
     const one = this.queued[at];
     if (!one || this.sending) return null;
     const { text, attachments, no_tools } = one;
@@ -249,6 +272,29 @@ export class Composer {
       { text, attachments: attachments.map((m) => m.id), no_tools },
       { text: "", cursor: 0, attachments: [], queued: [one] },
     );
+  }
+
+  /** Sends what is queued first in a chat that is not open. null when there is nothing, or it was not sent. */
+  async sendQueuedIn(conversation: string): Promise<Sent | null> {
+    const { chats } = this.bridge;
+    let sent: Sent | null = null;
+    await this.#after(async () => {
+      const kept = await chats.Draft(conversation);
+      const [one, ...queued] = kept.queued;
+      if (!one) return;
+      const { text, no_tools } = one;
+      const attachments = one.attachments.map((m) => m.id);
+      let left = kept;
+      try {
+        // The model is the chat's, and so is its council.
+        const how = { model: "", council_skip: false };
+        sent = await chats.Send(conversation, { text, attachments, no_tools, ...how });
+        left = { ...kept, queued };
+      } finally {
+        await chats.SaveDraft(conversation, left); // a message that is sent takes the draft along
+      }
+    });
+    return sent;
   }
 
   #sent(message: Message, out: Draft): Promise<Sent | null> {
@@ -286,13 +332,17 @@ export class Composer {
   }
 
   /** Puts what was not sent before what is written in its chat, which was left meanwhile. */
-  async #giveBack(conversation: string, out: Draft): Promise<void> {
+  #giveBack(conversation: string, out: Draft): Promise<void> {
+    return this.#change(conversation, (kept) => before(out, kept));
+  }
+
+  /** Changes the draft of a chat, whether or not it is open. */
+  async #change(conversation: string, change: (draft: Draft) => Draft): Promise<void> {
     // One came back: what goes out meanwhile is at the beginning of the draft until it went, or did not.
     while (this.#conversation === conversation && (this.#leaving || !this.#came))
       await (this.#came ? this.#going : this.#opening);
-    if (this.#conversation !== conversation)
-      return this.#mend(conversation, (kept) => before(out, kept));
-    this.#take(before(out, this.#all()));
+    if (this.#conversation !== conversation) return this.#mend(conversation, change);
+    this.#take(change(this.#all()));
     this.#later();
   }
 
@@ -311,7 +361,9 @@ export class Composer {
     this.pasted = null;
     this.text = this.text.replace(pasted.text, "");
     this.#later();
-    await this.attach([new File([pasted.text], s.composer.pasteName, { type: "text/plain" })]);
+    const file = new File([pasted.text], s.composer.pasteName, { type: "text/plain" });
+    await this.#add(file, pasted.text);
+    this.#later();
   }
 
   async attach(files: Iterable<File>): Promise<void> {
@@ -319,36 +371,64 @@ export class Composer {
     this.#later();
   }
 
-  async #add(file: File): Promise<void> {
+  /** Adds a file, made of a pasted text where that is given, to the draft of the chat that is open now. */
+  async #add(file: File, pasted = ""): Promise<void> {
     const key = ++this.#keys;
     const big = file.size > maxBytes;
+    const conversation = this.#conversation;
+    const visit = this.#visit;
     this.attachments.push({
       key,
       name: file.name,
       mimeType: file.type,
       media: null,
       problem: big ? s.composer.tooBig(file.name) : "",
+      pasted,
     });
     if (big) return;
-    const settle = (change: Partial<Attachment>) => {
-      const attachment = this.attachments.find((a) => a.key === key);
-      if (attachment) Object.assign(attachment, change);
-    };
+    this.#coming.add(key);
+    let media: Media | null = null;
+    let wrong: AppError | null = null;
     try {
-      settle({ media: await this.bridge.chats.Attach(file.name, file.type, await base64(file)) });
+      media = await this.bridge.chats.Attach(file.name, file.type, await base64(file));
     } catch (cause) {
-      const { message, hint } = AppError.of(cause);
-      settle({ problem: `${message} ${hint}`.trim() });
+      wrong = AppError.of(cause);
+    }
+    if (!this.#coming.delete(key)) return; // it was taken away meanwhile
+    const attachment = this.attachments.find((a) => a.key === key);
+    if (attachment) {
+      attachment.media = media;
+      if (wrong) attachment.problem = `${wrong.message} ${wrong.hint}`.trim();
+    } else if (visit !== this.#visit) {
+      if (wrong) this.onerror(wrong);
+      const text = wrong ? pasted : "";
+      const attachments = media ? [media] : [];
+      await this.#giveBack(conversation, { text, cursor: text.length, attachments, queued: [] });
     }
   }
 
   #kept(media: Media): Attachment {
-    return { key: ++this.#keys, name: media.name, mimeType: media.mime_type, media, problem: "" };
+    const { name, mime_type: mimeType } = media;
+    return { key: ++this.#keys, name, mimeType, media, problem: "", pasted: "" };
   }
 
-  removeAttachment(key: number): void {
+  /** Takes a file away. What is returned puts it, or the text that it was to be made of, back; null: nothing was there. */
+  removeAttachment(key: number): Back | null {
+    const at = this.attachments.findIndex((a) => a.key === key);
+    const conversation = this.#conversation;
+    const { media, pasted } = this.attachments[at] ?? { media: null, pasted: "" };
+    this.#coming.delete(key);
     this.attachments = this.attachments.filter((a) => a.key !== key);
     this.#later();
+    if (media)
+      return () =>
+        this.#change(conversation, (draft) => ({
+          ...draft,
+          attachments: draft.attachments.toSpliced(at, 0, media),
+        }));
+    if (!pasted) return null;
+    const text = { text: pasted, cursor: pasted.length, attachments: [], queued: [] };
+    return () => this.#giveBack(conversation, text);
   }
 
   /** Puts text at the end on its own lines: a quote, or a suggestion. */

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import { fakeBridge, type Fake } from "../bridge/fake";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
 import Box from "./Composer.svelte";
 import { Composer, longPaste, readable } from "./composer.svelte";
@@ -490,4 +491,196 @@ test("F108 what is read for its text brings no warning: PDFs and office files, n
   expect(readable("application/octet-stream", "A.PDF")).toBe(true);
   expect(readable("", "a.docx")).toBe(true);
   expect(readable("audio/wav", "a.wav")).toBe(false);
+});
+
+test("a message taken out of the queue comes back to its place, also from another chat", async () => {
+  const { app, fake } = await startApp("chat");
+  const { composer } = app;
+  const from = app.chat?.id ?? "";
+  const other = fake.chats.add("Another", new Date()).chat.id;
+  for (const text of ["one", "two"]) {
+    composer.changed(text, text.length);
+    await composer.queue();
+  }
+  const texts = () => composer.queued.map((q) => q.text);
+  await app.unqueue(0);
+  expect([texts(), app.toasts.list.at(-1)?.text]).toEqual([["two"], s.composer.unqueued("one")]);
+  app.toasts.list.at(-1)?.action?.run();
+  await until("it to be back", () => texts().length === 2);
+  expect(texts()).toEqual(["one", "two"]);
+  await app.unqueue(0);
+  await app.openChat(other);
+  await app.undo();
+  expect([texts(), app.canUndo]).toEqual([[], false]);
+  await app.openChat(from);
+  expect(texts()).toEqual(["one", "two"]);
+  app.close();
+});
+
+test("a file that was taken away comes back", async () => {
+  const { app } = await startApp("chat");
+  const { composer } = app;
+  const long = "x".repeat(longPaste + 1);
+  composer.changed(long, 0);
+  composer.wasPasted(long, 0);
+  await composer.pastedToFile();
+  const [file] = composer.attachments;
+  app.detach(file?.key ?? 0, file?.name ?? "");
+  expect([composer.text, composer.attachments.length]).toEqual(["", 0]);
+  await app.undo();
+  expect(composer.attachments.map((a) => a.media?.name)).toEqual([file?.name]);
+  app.close();
+});
+
+/** Holds what is attached until it is let go. */
+function holdAttach(fake: Fake) {
+  const attach = fake.chats.Attach.bind(fake.chats);
+  const held: { come: () => void; fail: () => void }[] = [];
+  fake.chats.Attach = async (...file) => {
+    await new Promise<void>((resolve, reject) =>
+      held.push({
+        come: resolve,
+        fail: () => reject(new AppError({ kind: "unavailable", message: "The disk is full." })),
+      }),
+    );
+    return attach(...file);
+  };
+  return held;
+}
+
+test("a file that is being added comes to the chat it was added in, left or left and come back to", async () => {
+  const { fake, composer } = make();
+  const held = holdAttach(fake);
+  for (const [n, back] of [false, true].entries()) {
+    await composer.switchTo("chat-1");
+    const added = composer.attach([new File(["x"], `${n}.txt`, { type: "text/plain" })]);
+    await until("the file to be on its way", () => held.length === n + 1);
+    await composer.switchTo("chat-2");
+    if (back) await composer.switchTo("chat-1");
+    held[n]?.come();
+    await added;
+    await composer.save();
+    expect(composer.attachments.length).toBe(back ? 2 : 0);
+    expect((await fake.chats.Draft("chat-1")).attachments.length).toBe(n + 1);
+  }
+  expect((await fake.chats.Draft("chat-2")).attachments).toEqual([]);
+});
+
+test("a paste that could not become a file is in the text of its chat again", async () => {
+  const { fake, composer, errors } = make();
+  const held = holdAttach(fake);
+  const long = "x".repeat(longPaste + 1);
+  await composer.switchTo("chat-1");
+  composer.changed(long, 0);
+  composer.wasPasted(long, 0);
+  const made = composer.pastedToFile();
+  await until("the file to be on its way", () => held.length === 1);
+  await composer.switchTo("chat-2");
+  held[0]?.fail();
+  await made;
+  expect((await fake.chats.Draft("chat-1")).text).toBe(long);
+  expect(errors.map((e) => e.message)).toEqual(["The disk is full."]);
+  // In the chat that is open the file says what is wrong, and its text comes back with it.
+  composer.changed(long, 0);
+  composer.wasPasted(long, 0);
+  const again = composer.pastedToFile();
+  await until("the file to be on its way", () => held.length === 2);
+  held[1]?.fail();
+  await again;
+  const [file] = composer.attachments;
+  expect([file?.problem.trim(), composer.text]).toEqual(["The disk is full.", ""]);
+  await composer.removeAttachment(file?.key ?? 0)?.();
+  expect([composer.attachments.length, composer.text]).toEqual([0, long]);
+});
+
+test("that a message is to go without tools is said of it alone", async () => {
+  const { fake, composer } = make();
+  const sent: boolean[] = [];
+  fake.chats.Send = async (conversation, out) => {
+    sent.push(out.no_tools);
+    return { conversation, turn: "t", seq: 1 };
+  };
+  await composer.switchTo("chat-1");
+  composer.noTools = true;
+  composer.changed("one", 3);
+  await composer.queue();
+  expect(composer.noTools).toBe(false);
+  composer.noTools = true;
+  await composer.sendQueued();
+  expect(composer.noTools).toBe(true); // of the one that is written
+  composer.changed("two", 3);
+  await composer.send();
+  composer.changed("three", 5);
+  await composer.send();
+  expect(sent).toEqual([true, true, false]);
+  composer.noTools = true;
+  await composer.switchTo("chat-2");
+  expect(composer.noTools).toBe(false);
+});
+
+/** A chat whose answer is being written, with messages queued behind it, and another chat. */
+async function queuedBehind(...texts: string[]) {
+  const { app, fake } = await startApp("streaming");
+  const from = app.chat?.id ?? "";
+  const there = fake.chats.of(from);
+  const other = fake.chats.add("Another", new Date()).chat.id;
+  const sent: string[] = [];
+  fake.chats.Send = async (conversation, { text }) => {
+    sent.push(`${conversation === from} ${text}`);
+    await fake.chats.SaveDraft(conversation, { text: "", cursor: 0, attachments: [], queued: [] });
+    fake.chats.busy(there, "answering");
+    fake.bus.changed("chat", from);
+    return { conversation, turn: "t", seq: sent.length };
+  };
+  for (const text of texts) {
+    app.composer.changed(text, text.length);
+    await app.composer.queue();
+  }
+  app.composer.changed("half a thought", 4);
+  const ends = (state: "complete" | "stopped") => {
+    Object.assign(there.entries.at(-1) ?? {}, { state });
+    there.status = null;
+    fake.bus.changed("chat", from);
+  };
+  return { app, fake, from, other, sent, ends };
+}
+
+test("what is queued is sent when its answer is done, whichever chat is open by then", async () => {
+  const { app, fake, from, other, sent, ends } = await queuedBehind("one", "two", "three");
+  await app.openChat(other);
+  const status = app.status;
+  for (const n of [1, 2]) {
+    ends("complete");
+    await until("a message to be sent", () => sent.length === n);
+    await until("the rest to be kept", () => fake.chats.drafts.get(from)?.queued.length === 3 - n);
+    await new Promise((resolve) => setTimeout(resolve)); // the notice of the turn that it began
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  expect(sent).toEqual(["true one", "true two"]);
+  expect(fake.chats.drafts.get(from)?.text).toBe("half a thought");
+  expect([app.chat?.id, app.status]).toEqual([other, status]);
+  // Who comes back has the last one sent as ever.
+  await app.openChat(from);
+  await until("the answer to run", () => app.chat?.running ?? false);
+  ends("complete");
+  await until("the last one to be sent", () => sent.length === 3);
+  expect(app.composer.text).toBe("half a thought");
+  app.close();
+});
+
+test("what is queued behind an answer that was stopped meanwhile waits for its person", async () => {
+  const { app, from, other, sent, ends } = await queuedBehind("one");
+  await app.openChat(other);
+  const left = app.bridge.chats.Pull.bind(app.bridge.chats);
+  let pulled = 0;
+  app.bridge.chats.Pull = async (...what) => {
+    const pull = await left(...what);
+    if (what[0] === from) pulled++;
+    return pull;
+  };
+  ends("stopped");
+  await until("the end to be heard of", () => pulled > 0);
+  await app.openChat(from);
+  expect([sent, app.composer.queued.map((q) => q.text)]).toEqual([[], ["one"]]);
+  app.close();
 });

@@ -173,7 +173,7 @@ describe("the words of a run", () => {
       took(59_990),
       took(66),
       took(0),
-    ]).toEqual(["$0.10", "$0.037", "$2.00", "2 min 5 s", "1 min 0 s", "66 ms", "0 s"]);
+    ]).toEqual(["$0.10", "$0.037", "$2.00", "2 min 5 s", "1 min", "66 ms", "0 s"]);
   });
 
   it("what is left of a time is said in whole seconds, until it is over", () => {

@@ -39,7 +39,9 @@ export class MatrixState {
 
   async #pull(): Promise<void> {
     const now = await this.bridge.permissions.Matrix();
-    this.tools = this.open ? await this.bridge.permissions.Tools(this.open) : [];
+    const { open } = this;
+    const tools = open ? await this.bridge.permissions.Tools(open) : [];
+    if (open === this.open) this.tools = tools; // another row may have been opened meanwhile
     this.now = now;
     this.error = null;
   }

@@ -1,11 +1,25 @@
-import { describe, expect, test } from "vitest";
+import { flushSync, mount, tick, unmount } from "svelte";
+import { describe, expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { PermissionRequest } from "../bridge/generated";
 import { note } from "../bridge/fake/scenes";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { once } from "./answers";
 import { Arm, armAfter } from "./arm.svelte";
+import PermissionBatch from "./PermissionBatch.svelte";
+import PermissionCard from "./PermissionCard.svelte";
 import { summary } from "./summary";
+
+/** A page that nothing is laid out in: what is watched there never has another size. */
+vi.stubGlobal(
+  "ResizeObserver",
+  class {
+    observe() {}
+    disconnect() {}
+  },
+);
 
 const here = { top: 10, left: 10, width: 300, height: 200 };
 
@@ -205,4 +219,89 @@ test("arguments without JSON's signs, each to its end", () => {
   const said = "path: a.md, n: 3, text: one\ntwo";
   expect(summary('{"path":"a.md","n":3,"text":"one\\ntwo"}')).toBe(said);
   expect(summary("not json")).toBe("not json");
+});
+
+test("what is written in a card is there when the card is, until its request is gone", async () => {
+  const { app, fake } = await startApp();
+  const chat = fake.chats.of(app.chat?.id ?? "");
+  const asks = async (n: number) => {
+    for (let i = 0; i < n; i++) fake.permissions.ask(chat, note("a.md"), { path: "a.md" });
+    await app.permissions.openGrants();
+  };
+  const sizes = () =>
+    app.permissions
+      .batches(chat.chat.id, app.permissions.calls[0]?.seq ?? 0)
+      .map(({ key, requests }) => [key, requests.length]);
+  await asks(1);
+  const [request] = app.permissions.calls;
+  if (!request) throw new Error("no request");
+  const card = () => {
+    const target = document.body.appendChild(document.createElement("div"));
+    const shown = mount(PermissionCard, { target, props: { request }, context: inApp(app) });
+    flushSync();
+    const close = async () => {
+      await unmount(shown);
+      target.remove();
+    };
+    return { target, close, field: () => target.querySelector("textarea") };
+  };
+  const first = card();
+  const edit = [...first.target.querySelectorAll("button")].find(
+    (b) => b.textContent?.trim() === s.permission.edit,
+  );
+  edit?.click();
+  flushSync();
+  const field = first.field();
+  if (!field) throw new Error("no field");
+  expect(document.activeElement).toBe(field);
+  field.value = '{"path":"b.md"}';
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  app.permissions.write(request.id, { why: "" });
+  await tick();
+  await first.close();
+
+  const again = card();
+  expect(again.field()?.value).toBe('{"path":"b.md"}');
+  expect(again.target.querySelector(".why input")).not.toBeNull();
+  expect(document.activeElement).toBe(document.body); // it only came into view
+  await again.close();
+
+  // What joins it has a card of its own.
+  await asks(2);
+  expect(sizes()).toEqual([
+    [request.id, 1],
+    [app.permissions.calls[1]?.id, 2],
+  ]);
+
+  fake.permissions.requests = fake.permissions.requests.filter((r) => r.id !== request.id);
+  await app.permissions.openGrants();
+  expect(app.permissions.written(request.id)).toEqual({ edited: null, why: null });
+  app.close();
+});
+
+test("of a batch whose answer was not taken that is said once, and each can be looked at alone", async () => {
+  const { app, fake } = await startApp("batch");
+  const seq = app.permissions.calls[0]?.seq ?? 0;
+  const batches = () => app.permissions.batches(app.chat?.id ?? "", seq);
+  const [batch] = batches();
+  if (!batch) throw new Error("no batch");
+  let answers = 0;
+  fake.permissions.Answer = async () => {
+    answers++;
+    throw new AppError({ kind: "conflict", message: "It has grown." });
+  };
+  const target = document.body.appendChild(document.createElement("div"));
+  const shown = mount(PermissionBatch, { target, props: { batch }, context: inApp(app) });
+  flushSync();
+  const press = (label: string) =>
+    [...target.querySelectorAll("button")].find((b) => b.textContent?.trim() === label)?.click();
+  press(s.permission.denyAll);
+  await until("the answers", () => answers === 6);
+  await until("a word on them", () => app.toasts.list.length > 0);
+  expect(app.toasts.list.map((t) => t.text)).toEqual([s.permission.grew]);
+  press(s.permission.reviewEach);
+  expect(batches().map((b) => b.requests.length)).toEqual([1, 1, 1, 1, 1, 1]);
+  await unmount(shown);
+  target.remove();
+  app.close();
 });

@@ -2,7 +2,7 @@
  * The requests that wait for a person, the rules that were made, and the pause
  * switch. It shows and passes on; what an answer means is decided in the core.
  */
-import { SvelteSet } from "svelte/reactivity";
+import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { Answer, Call, PermissionRequest, Rule, Unattended, Undo } from "../bridge/generated";
@@ -11,9 +11,20 @@ import { fits } from "./summary";
 
 /** Requests drawn as one card, asked in the same message: the same tool, or all that only read. */
 export interface Batch {
+  /** The id of its first request: what joins a card, or is written in it, does not make it anew. */
   key: string;
   requests: PermissionRequest[];
 }
+
+/** What a person has written in the card of a request. */
+interface Written {
+  /** The arguments as they were edited; null as they were asked with. */
+  edited: string | null;
+  /** Why it is not allowed; null while that is not being written. */
+  why: string | null;
+}
+
+const nothing: Written = { edited: null, why: null };
 
 /**
  * Whether a card for several shows all there is to know of a request. What a hook changed, what
@@ -56,6 +67,7 @@ export class PermissionsState extends Pulled {
     this.requests = list.requests;
     // What was answered meanwhile takes the focus from nobody later.
     if (!list.requests.some((r) => r.id === this.focused)) this.focused = "";
+    this.#forget();
     this.paused = list.paused;
     this.unattended = list.unattended;
     if (this.#wantGrants) this.grants = (await this.bridge.permissions.Rules()).grants;
@@ -79,6 +91,35 @@ export class PermissionsState extends Pulled {
     return this.#placed.has(id);
   }
 
+  /** What is written in cards, by request: a card comes and goes with what is in view. */
+  #written = new SvelteMap<string, Written>();
+  /** Requests that are looked at one by one. */
+  #alone = new SvelteSet<string>();
+
+  /** What is written in the card of a request. */
+  written(id: string): Written {
+    return this.#written.get(id) ?? nothing;
+  }
+
+  /** Keeps what is written in the card of a request until there is an answer. */
+  write(id: string, change: Partial<Written>): void {
+    const now = { ...this.written(id), ...change };
+    if (now.edited === null && now.why === null) this.#written.delete(id);
+    else this.#written.set(id, now);
+  }
+
+  /** Gives each request of a batch a card of its own. */
+  review(batch: Batch): void {
+    for (const { id } of batch.requests) this.#alone.add(id);
+  }
+
+  /** Drops what was written in cards that are no more. */
+  #forget(): void {
+    const ids = new Set(this.requests.map((r) => r.id));
+    for (const kept of [this.#written, this.#alone])
+      for (const id of [...kept.keys()]) if (!ids.has(id)) kept.delete(id);
+  }
+
   /** The requests that wait in one message of a chat, oldest first. */
   batches(conversation: string, seq: number): Batch[] {
     const here = (r: PermissionRequest) =>
@@ -99,25 +140,27 @@ export class PermissionsState extends Pulled {
   }
 
   #batch(requests: PermissionRequest[]): Batch[] {
-    const batches: Batch[] = [];
+    const batches = new Map<string, Batch>();
     for (const request of requests) {
-      const own = showsInBatch(request) ? "" : request.id;
+      const { id } = request;
+      const joins = showsInBatch(request) && !this.#alone.has(id) && !this.#written.has(id);
       const kind = request.reads ? "" : request.tool;
-      const key = `${kind}\n${request.caller}\n${own}`;
-      const batch = batches.find((b) => b.key === key);
+      const alike = `${kind}\n${request.caller}\n${joins ? "" : id}`;
+      const batch = batches.get(alike);
       if (batch) batch.requests.push(request);
-      else batches.push({ key, requests: [request] });
+      else batches.set(alike, { key: id, requests: [request] });
     }
-    return batches;
+    return [...batches.values()];
   }
 
-  /** Answers one request once. false when it was settled meanwhile. Other errors are thrown. */
+  /** Answers one request once. false when it was settled meanwhile, or has grown. Other errors are thrown. */
   async answer(request: PermissionRequest, answer: Answer): Promise<boolean> {
     if (this.#answering.has(request.id)) return true;
     this.#answering.add(request.id);
     try {
       await this.bridge.permissions.Answer(request.id, request.nonce, answer);
       this.requests = this.requests.filter((r) => r.id !== request.id);
+      this.#forget();
       return true;
     } catch (cause) {
       const error = AppError.of(cause);

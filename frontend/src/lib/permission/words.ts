@@ -36,6 +36,7 @@ export const words = {
   filter: "Which plugins",
   search: "Filter plugins and rules",
   noneFound: "No plugin is like that.",
+  noRuleFound: "No rule has these words.",
   tool: (name: string, can: string) => `${name}: ${can}`,
   yourModel: (what: string, why: string) => `Your model: ${what}, ${why}.`,
   members: (what: string, why: string) => `Council: ${what}, ${why}.`,

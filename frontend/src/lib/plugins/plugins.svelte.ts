@@ -12,7 +12,10 @@ import type {
 } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
-/** What a save just did, shown for a moment on the card. */
+/** How long what a save did is shown, in ms. */
+const reloadedStays = 30_000;
+
+/** What a save just did, shown for a while on the card. */
 export interface Reloaded {
   ms: number;
   tools: number;
@@ -29,6 +32,7 @@ export class PluginsState extends Pulled {
 
   /** Plugins that need a person: broken, new, or changed. */
   readonly attention = $derived(this.plugins.filter(needsPerson));
+  #timers: ReturnType<typeof setTimeout>[] = [];
   /** Those of attention that the person has put off, by id and state. */
   #later = $state.raw<string[]>([]);
   /** What the line above the composer speaks of. */
@@ -51,6 +55,8 @@ export class PluginsState extends Pulled {
       if (before && plugin.state === "ready" && plugin.generation > before.generation) {
         const { load_ms: ms, generation, tools } = plugin;
         reloaded[plugin.id] = { ms, generation, tools: tools.length };
+        const shown = () => this.#settled(plugin.id, generation);
+        this.#timers.push(setTimeout(shown, reloadedStays));
       }
     }
     this.reloaded = reloaded;
@@ -60,6 +66,18 @@ export class PluginsState extends Pulled {
     this.folder = list.folder;
     this.problem = list.problem ? new AppError(list.problem) : null;
     this.revision = Math.max(this.revision, list.revision);
+  }
+
+  override close(): void {
+    super.close();
+    this.#timers.forEach(clearTimeout);
+  }
+
+  /** What a save did was shown for long enough, unless there was another one since. */
+  #settled(id: string, generation: number): void {
+    if (this.reloaded[id]?.generation !== generation) return;
+    const { [id]: _, ...rest } = this.reloaded;
+    this.reloaded = rest;
   }
 
   protected override failed(cause: unknown): void {

@@ -23,6 +23,7 @@ export async function drawFormulas(elements: HTMLElement[], alive: () => boolean
         displayMode: element.matches("div, .display"),
         output: "htmlAndMathml",
         strict: "ignore",
+        errorColor: "var(--danger)", // of a command that is not drawn
         maxExpand: 200,
         maxSize: 40,
         trust: false,

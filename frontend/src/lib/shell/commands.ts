@@ -1,4 +1,5 @@
 /** Every command of the window, with its standard shortcut; the palette and the Keys page list them. */
+import { tick } from "svelte";
 import type { App } from "../app.svelte";
 import { s } from "../strings";
 import type { Command } from "./keys.svelte";
@@ -41,7 +42,8 @@ export function commands(app: App): Command[] {
       keys: "",
       run: () => {
         app.layout.setSidebar(true);
-        document.querySelector<HTMLElement>("[data-search-chats]")?.focus();
+        // The field is there once the list is drawn.
+        void tick().then(() => document.querySelector<HTMLElement>("[data-search-chats]")?.focus());
       },
     },
     {
@@ -54,13 +56,17 @@ export function commands(app: App): Command[] {
       id: "dock",
       label: c.dock,
       keys: "Mod+J",
-      run: () => app.layout.setDock(!app.layout.dockOpen),
+      // A page of settings covers it, and is what one looks at then.
+      run: () => (app.layout.dockOpen && !app.page ? app.layout.setDock(false) : app.showDock()),
     },
     {
       id: "dockWide",
       label: c.dockWide,
       keys: "Mod+Shift+J",
-      run: () => app.layout.setWide(!app.layout.dockWide),
+      run: () => {
+        app.layout.setWide(!app.layout.dockWide || app.page !== null);
+        app.page = null;
+      },
     },
     {
       id: "councilTab",
@@ -76,18 +82,18 @@ export function commands(app: App): Command[] {
       when: () => app.council.settings !== null,
       run: () => app.councilOnce(),
     },
-    { id: "toolsTab", label: c.toolsTab, keys: "", run: () => app.layout.setDock(true, "tools") },
+    { id: "toolsTab", label: c.toolsTab, keys: "", run: () => app.showDock("tools") },
     {
       id: "pluginsTab",
       label: c.pluginsTab,
       keys: "",
-      run: () => app.layout.setDock(true, "plugins"),
+      run: () => app.showDock("plugins"),
     },
     {
       id: "activityTab",
       label: c.activityTab,
       keys: "",
-      run: () => app.layout.setDock(true, "activity"),
+      run: () => app.showDock("activity"),
     },
     {
       id: "stop",

@@ -47,7 +47,7 @@ export function hits(app: App, words: string, chats: ChatRow[]): Hit[] {
           group: s.palette.tools,
           label: `${t.title} · ${t.plugin_name}`,
           keys: "",
-          run: () => app.layout.setDock(true, "tools"),
+          run: () => app.showDock("tools"),
         }))
     : [];
   const pages = (Object.keys(s.settings.pages) as SettingsPage[])

@@ -1,5 +1,9 @@
+import { flushSync, mount, tick, unmount } from "svelte";
 import { describe, expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
+import KeysPage from "../settings/KeysPage.svelte";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { commands } from "./commands";
 import { escape } from "./escape";
@@ -182,5 +186,66 @@ test("what is said twice in a live region is said twice", async () => {
   expect(app.said.status.words).toBe(first.words);
   expect(app.said.status).not.toBe(first);
   expect(app.said.alert).toBe(alert); // the other is not said again
+  app.close();
+});
+
+test("what opens the panel leaves a page of settings, which would cover it", async () => {
+  const { app } = await startApp();
+  app.keys.commands = commands(app);
+  app.layout.screen = 1500;
+  for (const id of ["toolsTab", "pluginsTab", "activityTab", "dock", "dockWide"]) {
+    app.layout.setDock(true);
+    app.openSettings("general");
+    app.keys.run(id);
+    expect([id, app.page, app.layout.dockOpen]).toEqual([id, null, true]);
+  }
+  expect(app.layout.dockWide).toBe(true);
+  app.keys.run("dock");
+  expect(app.layout.dockOpen).toBe(false);
+  app.openSettings("general");
+  const tool = app.tools.tools[0];
+  hits(app, tool?.title ?? "", [])
+    .find((hit) => hit.group === s.palette.tools)
+    ?.run();
+  expect([app.page, app.layout.dockOpen, app.layout.tab]).toEqual([null, true, "tools"]);
+  app.close();
+});
+
+test("the search of chats is led to also when the list is not shown yet", async () => {
+  const { app } = await startApp();
+  app.keys.commands = commands(app);
+  app.keys.run("searchChats");
+  const field = document.body.appendChild(document.createElement("input")); // as the list has it
+  field.dataset.searchChats = "";
+  await tick();
+  expect(document.activeElement).toBe(field);
+  field.remove();
+  app.close();
+});
+
+test("a shortcut goes back to its standard only where no other command has that by now", async () => {
+  const { app } = await startApp();
+  app.keys.commands = commands(app);
+  await app.settings.set({ keys: { newChat: "Alt+N", dock: "Mod+N" } });
+  const target = document.body.appendChild(document.createElement("div"));
+  const page = mount(KeysPage, { target, context: inApp(app) });
+  flushSync();
+  const resets = () =>
+    [...target.querySelectorAll("button")].filter((b) => b.textContent === "Reset");
+  const named = resets().map((b) => b.getAttribute("aria-label"));
+  expect(named).toEqual([`Reset ${s.commands.newChat}`, `Reset ${s.commands.dock}`]);
+  resets()[0]?.click();
+  flushSync();
+  expect(target.querySelector("[role=alert]")?.textContent).toBe(
+    s.settings.keysTaken(s.commands.dock),
+  );
+  expect(app.settings.now.keys.newChat).toBe("Alt+N");
+  resets()[1]?.click();
+  flushSync();
+  resets()[0]?.click();
+  flushSync();
+  expect(app.settings.now.keys).toEqual({});
+  await unmount(page);
+  target.remove();
   app.close();
 });
