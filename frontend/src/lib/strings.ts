@@ -24,7 +24,7 @@ function spoken(n: number, one: string, many = one + "s"): string {
 /** How a text begins, on one line. */
 function begins(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
 }
 
 /** What of a plugin changed, in words. */
@@ -409,7 +409,7 @@ export const s = {
     queuedSend: "Send now",
     queuedEdit: "Edit this waiting message",
     queuedRemove: "Remove this waiting message",
-    unqueued: (text: string) => `Removed from what waits: “${begins(text)}”`,
+    unqueued: (text: string) => `“${begins(text)}” will not be sent.`,
     placeholder: "Message Conclave",
     label: "Message",
     send: "Send",

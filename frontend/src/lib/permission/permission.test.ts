@@ -4,6 +4,7 @@ import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { PermissionRequest } from "../bridge/generated";
 import { note } from "../bridge/fake/scenes";
+import PermissionsPage from "../settings/PermissionsPage.svelte";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { once } from "./answers";
@@ -191,6 +192,28 @@ describe("requests", () => {
     await Promise.all([review, away]);
     expect([from !== other, app.chat?.id, app.page]).toEqual([true, other, "models"]);
     expect([app.chat?.target.seq, app.permissions.focused]).toEqual([0, ""]);
+    app.close();
+  });
+
+  test("rules that could not be read are not said to be none, and are asked for again", async () => {
+    const { app, fake } = await startApp("grants");
+    const rules = fake.permissions.Rules.bind(fake.permissions);
+    fake.permissions.Rules = async () => {
+      throw new AppError({ kind: "unavailable", message: "The rules could not be read." });
+    };
+    const target = document.body.appendChild(document.createElement("div"));
+    const page = mount(PermissionsPage, { target, context: inApp(app) });
+    await until("the failure", () => app.permissions.error !== null);
+    flushSync();
+    expect(target.textContent).toContain("The rules could not be read.");
+    expect(target.textContent).not.toContain(s.permissions.empty);
+    fake.permissions.Rules = rules;
+    [...target.querySelectorAll("button")].find((b) => b.textContent === s.app.tryAgain)?.click();
+    await until("the rules", () => app.permissions.grants.length === 2);
+    flushSync();
+    expect(target.textContent).not.toContain("The rules could not be read.");
+    await unmount(page);
+    target.remove();
     app.close();
   });
 

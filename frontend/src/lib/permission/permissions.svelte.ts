@@ -70,7 +70,10 @@ export class PermissionsState extends Pulled {
     this.#forget();
     this.paused = list.paused;
     this.unattended = list.unattended;
-    if (this.#wantGrants) this.grants = (await this.bridge.permissions.Rules()).grants;
+    if (this.#wantGrants) {
+      this.grants = (await this.bridge.permissions.Rules()).grants;
+      this.grantsReady = true;
+    }
     this.revision = Math.max(this.revision, list.revision);
     for (const request of list.requests) if (!known.has(request.id)) this.onasked(request);
   }
@@ -175,7 +178,6 @@ export class PermissionsState extends Pulled {
   async openGrants(): Promise<void> {
     this.#wantGrants = true;
     await this.refresh();
-    this.grantsReady = true;
   }
 
   async revoke(id: string): Promise<Undo> {
