@@ -89,7 +89,7 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 	rules, err := w.Permissions.Rules()
 	must(t, err)
 	want := "notes has to ask each time before it runs any of its tools, while amount is at most 20, while to is one of " +
-		"“ada” and “bo”, in chats of the project " + folder + ", 3 more times, until 25 December 2999 00:00."
+		"“ada” and “bo”, in chats of the project " + folder + ", 3 more times, until December 25, 2999 00:00."
 	if len(rules.Rules) != 1 || !strings.EqualFold(rules.Rules[0].Sentence, want) {
 		t.Errorf("the rules are %+v,\nwant %s", rules.Rules, want)
 	}

@@ -74,6 +74,13 @@ export const steps = (world) => {
       await page().getByLabel("What exactly").fill("{ broken");
       await page().getByText("not a JSON object yet").waitFor();
       assert.ok(await allow().isDisabled());
+      // What is written in the card outlives it.
+      await page().keyboard.press("Control+,");
+      await page().getByRole("heading", { name: "General" }).waitFor();
+      await page().getByLabel("What exactly").waitFor({ state: "detached" });
+      await page().keyboard.press("Escape");
+      await page().getByLabel("What exactly").waitFor();
+      assert.equal(await page().getByLabel("What exactly").inputValue(), "{ broken");
       await page().keyboard.press("Escape");
       assert.equal(await waiting(), 1);
       await page().getByRole("button", { name: "More ways to refuse" }).click();
@@ -221,7 +228,7 @@ export const steps = (world) => {
         await page()
           .getByText(/^Unattended 1[0-5]:\d\d$/)
           .waitFor();
-        await page().getByTitle("1 call left").waitFor();
+        await page().getByText("1 call left").waitFor();
         await world.person.picture("unattended");
         await page().getByRole("button", { name: "End now" }).click();
         await page().locator(".frame:not(.warned)").waitFor();
