@@ -46,6 +46,26 @@ export const tests = {
     },
   },
 
+  "a chat that is opened comes into view in the list": {
+    scene: "manychats",
+    async run(page) {
+      const pinned = page.locator("[data-chat-row]", { hasText: /^Chat number 41\b/ });
+      await pinned.waitFor();
+      const list = page.locator(".sidebar .list > div").last();
+      await list.evaluate((e) => (e.scrollTop = e.scrollHeight / 2));
+      await pinned.waitFor({ state: "detached" });
+      await page.keyboard.press("Control+1");
+      await pinned.and(page.locator("[aria-current=page]")).waitFor();
+      const inside = () =>
+        pinned.evaluate((row) => {
+          const box = row.getBoundingClientRect();
+          const around = row.closest(".list").getBoundingClientRect();
+          return box.top >= around.top && box.bottom <= around.bottom;
+        });
+      assert.ok(await inside());
+    },
+  },
+
   "an idle screen draws no frames": {
     async run(page) {
       // Once all is drawn, a second goes by in which nothing changes, and nothing moves.
