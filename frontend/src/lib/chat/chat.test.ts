@@ -6,6 +6,7 @@ import { escape } from "../shell/escape";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import EditMessage from "./EditMessage.svelte";
+import FindBar from "./FindBar.svelte";
 import type { Edit } from "./edits.svelte";
 import { EntryView } from "./entry.svelte";
 
@@ -330,5 +331,26 @@ test("a message is saved once, however often that is pressed; when it could not 
   expect(chat.edited?.text).toBe("asked better");
   fail();
   await unmount(field);
+  app.close();
+});
+
+test("what was typed to be found is not looked for once the bar is closed", async () => {
+  const { app, fake } = await startApp("chat");
+  const target = document.body.appendChild(document.createElement("div"));
+  const bar = mount(FindBar, { target, context: inApp(app) });
+  flushSync();
+  vi.useFakeTimers();
+  let looked = 0;
+  const find = fake.chats.Find.bind(fake.chats);
+  fake.chats.Find = (...what) => (looked++, find(...what));
+  const input = target.querySelector("input") as HTMLInputElement;
+  input.value = "count";
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  app.find.close();
+  await unmount(bar);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect([looked, app.find.words]).toEqual([0, ""]);
+  vi.useRealTimers();
+  target.remove();
   app.close();
 });

@@ -171,9 +171,10 @@ describe("the words of a run", () => {
       rough(2),
       took(125_000),
       took(59_990),
+      took(600_000),
       took(66),
       took(0),
-    ]).toEqual(["$0.10", "$0.037", "$2.00", "2 min 5 s", "1 min", "66 ms", "0 s"]);
+    ]).toEqual(["$0.10", "$0.037", "$2.00", "2 min 5 s", "1 min", "10 min", "66 ms", "0 s"]);
   });
 
   it("what is left of a time is said in whole seconds, until it is over", () => {

@@ -11,6 +11,7 @@ import { once } from "./answers";
 import { Arm, armAfter } from "./arm.svelte";
 import PermissionBatch from "./PermissionBatch.svelte";
 import PermissionCard from "./PermissionCard.svelte";
+import UnattendedDialog from "./UnattendedDialog.svelte";
 import { summary } from "./summary";
 
 /** A page that nothing is laid out in: what is watched there never has another size. */
@@ -326,5 +327,26 @@ test("of a batch whose answer was not taken that is said once, and each can be l
   expect(batches().map((b) => b.requests.length)).toEqual([1, 1, 1, 1, 1, 1]);
   await unmount(shown);
   target.remove();
+  app.close();
+});
+
+test("what was wrong with the bounds of unattended tools is not said of others", async () => {
+  const { app, fake } = await startApp();
+  fake.permissions.StartUnattended = async () => {
+    throw new AppError({ kind: "invalid", message: "Tools run unattended for 1 to 1000 calls." });
+  };
+  const dialog = mount(UnattendedDialog, { target: document.body, context: inApp(app) });
+  await tick();
+  const wrong = () => document.querySelector("[role=alert]")?.textContent ?? "";
+  [...document.querySelectorAll("button")]
+    .find((b) => b.textContent === s.unattended.start)
+    ?.click();
+  await until("the refusal", () => wrong().includes("1 to 1000"));
+  const calls = document.querySelector("input[type=number]") as HTMLInputElement;
+  calls.value = "10";
+  calls.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+  expect(wrong()).toBe("");
+  await unmount(dialog);
   app.close();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
@@ -16,6 +16,20 @@ describe("plugins", () => {
     fake.plugins.change("dice", { state: "ready", generation: 2 });
     await until("the reload", () => app.plugins.reloaded.dice !== undefined);
     expect(app.plugins.reloaded.dice).toEqual({ ms: 12, tools: 1, generation: 2 });
+    app.close();
+  });
+
+  test("what a save did is shown for a while", async () => {
+    const { app, fake } = await startApp();
+    vi.useFakeTimers();
+    for (const generation of [2, 3]) {
+      fake.plugins.change("dice", { generation });
+      await vi.advanceTimersByTimeAsync(20_000);
+      expect(app.plugins.reloaded.dice?.generation).toBe(generation);
+    }
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(app.plugins.reloaded).toEqual({});
+    vi.useRealTimers();
     app.close();
   });
 
