@@ -139,7 +139,7 @@ export const steps = (world) => {
       await page().getByRole("heading", { name: "What came of it" }).waitFor();
       calledByEach(world.place);
       for (const { name, says } of crew) {
-        await tabTo(page(), new RegExp(`^.?\\s*${name}\\s*Done$`));
+        await tabTo(page(), new RegExp(`^.?\\s*${name}\\s*Done\\b`));
         await keyboard.press("Enter");
         await page().locator("[data-lane]", { hasText: name }).getByText(says).first().waitFor();
       }

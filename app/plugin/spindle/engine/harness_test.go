@@ -192,9 +192,11 @@ func (p *plug) start(config string) error {
 	p.cmd.Stderr = p.stderr
 	in, err := p.cmd.StdinPipe()
 	must(p.tb, err)
-	out, err := p.cmd.StdoutPipe()
+	out, said, err := os.Pipe() // Wait would close a StdoutPipe with what is not read yet
 	must(p.tb, err)
+	p.cmd.Stdout = said
 	must(p.tb, p.cmd.Start())
+	must(p.tb, said.Close())
 	p.input = in
 	p.tb.Cleanup(func() {
 		_ = in.Close()
