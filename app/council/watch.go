@@ -233,7 +233,7 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	r := &w.run
 	v := LaneView{
-		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Why: r.Out[""], Chance: 100,
+		Name: "Chair", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Why: r.Out[""], Chance: 100,
 		Tools: []string{}, Drawn: []Drawn{}, Ratings: []Rating{},
 	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)
