@@ -189,6 +189,19 @@ func TestAnAnswerWithoutAQuestionIsNotAnsweredAgain(t *testing.T) {
 	kind(t, "answering nothing", err, fault.Invalid, "no question")
 }
 
+func TestAChatThatNamesNoModelGoesOnWithThatOfItsLastAnswer(t *testing.T) {
+	w := open(t).quiet()
+	c := chat.Conversation{Title: "Imported"}
+	must(t, w.core.Store.ImportConversation(t.Context(), &c, []chat.Message{
+		{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("Hello.")}},
+		{Role: chat.RoleAssistant, State: chat.Complete, Model: "former/one", Parts: []chat.Part{chat.TextPart("Hi.")}},
+		{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("And?")}},
+		{Role: chat.RoleAssistant, State: chat.Complete, Model: "latter/one", Parts: []chat.Part{chat.TextPart("So.")}},
+	}))
+	_, err := w.Chats.Send(string(c.ID), app.Outgoing{Text: "Go on."})
+	kind(t, "a model that is gone", err, fault.NotFound, "latter")
+}
+
 func TestF134WhileAnAnswerIsWritten(t *testing.T) {
 	goes := make(chan struct{})
 	w := open(t, []llmtest.Step{llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole.")}, say("Next.")).quiet()

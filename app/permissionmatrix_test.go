@@ -2,12 +2,16 @@ package app_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app"
+	"conclave/app/chat"
 	"conclave/app/cost"
+	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -145,5 +149,72 @@ func TestOwnPricesAreThereBesideThoseOfTheTable(t *testing.T) {
 	must(t, w.Models.SetPrices(own))
 	if table, err = w.Models.Prices(); err != nil || !slices.Equal(table.Own, own) {
 		t.Errorf("own prices are %+v, %v", table.Own, err)
+	}
+}
+
+func TestTheToolsOfAPluginCanBeGivenToMembersOrItIsSaidWhyNot(t *testing.T) {
+	w := extendedBy(t, `
+spindle.registerTool({ name: "look", description: "Looks.", parameters: { type: "object", properties: {} }, council_eligible: true });
+spindle.registerTool({ name: "own", description: "Is the model's.", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async () => "done");`, []string{"tools"}).quiet()
+	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, false))
+	w.state("ext", "ready")
+	can, err := w.Council.Choices("")
+	must(t, err)
+	set := can.Presets[0].Council
+	set.Mode, set.Members[0].Tools = council.Tools, []string{"ext:look", "gone:tool"}
+	must(t, w.Council.Set("", "global", set))
+	tools := map[string]app.CouncilToolView{}
+	look := func() {
+		t.Helper()
+		can, err := w.Council.Choices("")
+		must(t, err)
+		clear(tools)
+		for _, v := range can.Tools {
+			tools[v.ID] = v
+		}
+	}
+	look()
+	if v := tools["ext:look"]; !v.Eligible || v.Why != "" || v.PluginName != "Extension" || v.NeedsHelper {
+		t.Errorf("a tool for members is %+v", v)
+	}
+	if v := tools["ext:own"]; v.Eligible || v.Why == "" {
+		t.Errorf("a tool that does not offer itself to members is %+v", v)
+	}
+	if v := tools["gone:tool"]; v.Eligible || v.Title != "tool" || !strings.Contains(v.Why, "not there any more") {
+		t.Errorf("a tool that is gone is %+v", v)
+	}
+	if v := tools["voice_concern"]; !v.Eligible || !v.NeedsHelper || v.PluginName != "Built in" {
+		t.Errorf("a prompt that comes with the council is %+v", v)
+	}
+	must(t, w.Plugins.Disable("ext"))
+	w.state("ext", "disabled")
+	if look(); tools["ext:look"].Eligible || tools["ext:look"].Why == "" {
+		t.Errorf("of a plugin that is switched off, it is %+v", tools["ext:look"])
+	}
+}
+
+func TestThePageIsServedFilesThatCannotRunInIt(t *testing.T) {
+	w := open(t).quiet()
+	served := func(method, path string) *httptest.ResponseRecorder {
+		recorder := httptest.NewRecorder()
+		w.Assets().ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+		return recorder
+	}
+	file := chat.Media{Name: "page.png", MIME: "image/png", Data: []byte("<script>alert(1)</script>")}
+	must(t, w.core.Store.PutMedia(t.Context(), &file))
+	page := served(http.MethodGet, "/media/"+file.ID)
+	if h := page.Header(); page.Code != http.StatusOK || h.Get("Content-Type") != "application/octet-stream" ||
+		!strings.HasPrefix(h.Get("Content-Disposition"), "attachment") || h.Get("X-Content-Type-Options") != "nosniff" ||
+		!strings.Contains(h.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("a page is served with %d, %v", page.Code, h)
+	}
+	for name, request := range map[string][2]string{
+		"what is not there": {http.MethodGet, "/media/00"}, "a path": {http.MethodGet, "/media/../store.db"},
+		"nothing": {http.MethodGet, "/media/"}, "a change": {http.MethodPost, "/media/" + file.ID},
+	} {
+		if got := served(request[0], request[1]); got.Code != http.StatusNotFound {
+			t.Errorf("%s is served with %d", name, got.Code)
+		}
 	}
 }
