@@ -308,3 +308,19 @@ func TestAQuestionThatEndsWhileItAsksOfTheCouncilAllowsNothing(t *testing.T) {
 		must(t, person.keys.Close())
 	})
 }
+
+// A patch or a page among the arguments is shown as it is written, not as JSON for pages
+// writes it.
+func TestAQuestionShowsAnglesAndAmpersandsAsTheyAre(t *testing.T) {
+	for name, raw := range map[string]string{
+		"written so": `{"diff":"<<<<<<< SEARCH & more >","n":1.50}`,
+		"escaped":    `{"diff":"\u003c<<<<<< SEARCH \u0026 more \u003e","n":1.50}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := "{\n    \"diff\": \"<<<<<<< SEARCH & more >\",\n    \"n\": 1.50\n  }"
+			if got := indentJSON(json.RawMessage(raw), 2); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}

@@ -186,7 +186,11 @@ func indentJSON(raw json.RawMessage, by int) string {
 	}
 	out := []byte(raw)
 	if !permit.Repeats(raw) { // of what stands there twice, v has the last alone
-		out, _ = json.Marshal(v) // it was JSON
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false) // < and & are to be read, and no page shows this
+		_ = e.Encode(v)        // it was JSON
+		out = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	}
 	return strings.ReplaceAll(tool.Indented(out), "\n", "\n"+strings.Repeat(" ", by))
 }

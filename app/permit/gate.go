@@ -200,7 +200,7 @@ func (g *Gate) writeRules(ctx context.Context) error {
 	g.mu.Lock()
 	var changed []Rule
 	for _, rule := range g.rules {
-		if g.touched[rule.ID] && rule.lasts() {
+		if g.touched[rule.ID] && rule.outlives() {
 			changed = append(changed, *rule)
 		}
 	}

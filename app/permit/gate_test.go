@@ -851,6 +851,27 @@ func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
 	}
 }
 
+// A rule for one chat outlives the program as a lasting one does, and so does how often it
+// was used.
+func TestTheUsesOfARuleForOneChatOutliveTheProgram(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := newMemory()
+	g, c := trusted(t, permit.Options{Store: l, Now: func() time.Time { return now }})
+	r := request(c)
+	r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}}
+	for range 3 { // the first is asked about
+		if d := g.Decide(t.Context(), r); d.Effect != permit.Allow {
+			t.Fatalf("got %+v", d)
+		}
+	}
+	must(t, g.Close(t.Context()))
+	rules, err := open(t, permit.Options{Store: l}).Rules(t.Context())
+	must(t, err)
+	if len(rules) != 1 || rules[0].Scope != permit.ThisChat || rules[0].Uses != 3 || !rules[0].LastUsed.Equal(now) {
+		t.Errorf("got %+v", rules)
+	}
+}
+
 func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemory()

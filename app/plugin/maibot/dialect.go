@@ -63,14 +63,14 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 			Hint:    "Remove all but one, then reload it.",
 		}
 	}
-	files := Files(src.Path)
-	sources, err := python.Sources(src.Path, entryName, files)
+	sources, err := python.Sources(src.Path, entryName, python.OwnFiles(src.Path))
 	if err != nil {
 		return nil, err
 	}
 	return &plugin.Manifest{
 		Dialect: Name, Name: m.name, Version: m.version, Description: m.about, Author: m.author, Homepage: m.home,
-		Entry: entryName, Permissions: permissions(m.capabilities, sources), Files: files, Identity: m.id, Notices: m.notes,
+		Entry: entryName, Permissions: permissions(m.capabilities, sources), Files: Files(src.Path),
+		Identity: m.id, Notices: m.notes,
 	}, nil
 }
 

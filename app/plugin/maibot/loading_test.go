@@ -1,6 +1,7 @@
 package maibot_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,34 @@ async def note(self, text, **kwargs):
 	is(t, "note", read(t, desk(w, path, "笔记.md")), "茶")
 	if _, err := os.Stat(filepath.Join(path, "笔记.md")); err == nil {
 		t.Error("it was written into the person's folder")
+	}
+}
+
+// Only the plugin's own code shows what it will want: not its tests, its notes, or the
+// packages it brings.
+func TestItsTestsAskForNothing(t *testing.T) {
+	beside := map[string]string{
+		"tests/smoke_test.py": "import subprocess\n", "test_it.py": "import socket\n", "conftest.py": "import socket\n",
+		"README.md": "import subprocess\n", "vendor/wire.py": "import socket\n",
+	}
+	for name, c := range map[string]struct {
+		file string
+		want []string
+	}{
+		"beside its code": {"README.txt", []string{"generation"}},
+		"in its code":     {"core/run.py", []string{"generation", "programs"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := maps.Clone(beside)
+			files[c.file] = "import multiprocessing\n"
+			path := folder(t, class(look), []string{"llm.generate"}, files)
+			m, err := one(t).Recognize(t.Context(), pythontest.Source(t, path))
+			must(t, err)
+			is(t, "permissions", m.Permissions, c.want)
+			if !slices.Contains(m.Files, "tests/smoke_test.py") {
+				t.Errorf("its tests are not of what is approved: %v", m.Files)
+			}
+		})
 	}
 }
 

@@ -55,7 +55,7 @@ var provided = []string{"plugin", "plugins", "config", "utils", "main_logic"}
 // trees. More tools may be registered once it runs. The error is a
 // *plugin.Problem.
 func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
-	files, err := python.Sources(src.Path, m.Entry, sourceFiles(src.Path))
+	files, err := python.Sources(src.Path, m.Entry, python.OwnFiles(src.Path))
 	if err != nil {
 		return plugin.Listing{}, err
 	}

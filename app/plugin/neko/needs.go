@@ -3,7 +3,6 @@ package neko
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"conclave/app/plugin/python"
 )
@@ -20,7 +19,7 @@ var pushes = []byte(".push_message(")
 func permissions(dir string) []string {
 	found := []string{}
 	size := 0
-	for _, name := range sourceFiles(dir) {
+	for _, name := range python.OwnFiles(dir) {
 		text, err := python.ReadSource(dir, name)
 		if err != nil {
 			continue
@@ -34,16 +33,4 @@ func permissions(dir string) []string {
 	}
 	slices.Sort(found)
 	return found
-}
-
-// sourceFiles returns the .py files of the plugin's own code: without bundled
-// packages, tests and scripts that its maker runs.
-func sourceFiles(dir string) []string {
-	return slices.DeleteFunc(python.Files(dir), func(name string) bool {
-		first, _, nested := strings.Cut(name, "/")
-		if !nested {
-			return name == "conftest.py" || strings.HasPrefix(name, "test_")
-		}
-		return first == "vendor" || first == "tests" || first == "test" || first == "docs"
-	})
 }

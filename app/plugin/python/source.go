@@ -101,6 +101,18 @@ func Files(dir string) []string {
 	return files
 }
 
+// OwnFiles returns those of Files that are the plugin's own code: without bundled
+// packages, tests and scripts that its maker runs.
+func OwnFiles(dir string) []string {
+	return slices.DeleteFunc(Files(dir), func(name string) bool {
+		first, _, nested := strings.Cut(name, "/")
+		if !nested {
+			return name == "conftest.py" || strings.HasPrefix(name, "test_")
+		}
+		return first == "vendor" || first == "docs"
+	})
+}
+
 func skipped(path, name string) bool {
 	if name[0] == '.' || name == "__pycache__" || name == "node_modules" || name == "tests" || name == "test" {
 		return true
