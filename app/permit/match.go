@@ -337,13 +337,18 @@ func (i item) readNumber() (float64, bool) {
 	if err == nil || errors.Is(err, strconv.ErrRange) {
 		return n, true
 	}
-	whole, err := strconv.ParseUint(text, 0, 64)
-	return float64(whole), err == nil
+	digits, negative := strings.CutPrefix(text, "-")
+	whole, err := strconv.ParseUint(strings.TrimPrefix(digits, "+"), 0, 64)
+	n = float64(whole)
+	if negative {
+		n = -n
+	}
+	return n, err == nil
 }
 
 // isSpace reports whether a program leaves a character out at the ends of a number: JavaScript does
-// a byte order mark.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
+// a byte order mark, and Python what separates files, groups, records and units.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' || '\x1c' <= r && r <= '\x1f' }
 
 // digit returns what a decimal digit of any script stands for. Each script's are in a row, from
 // its zero on, and so are those of scripts that follow each other.
@@ -446,7 +451,7 @@ func (a *arguments) item(raw json.RawMessage, as Op) item {
 		return item{text: path, isText: isText, known: ok && isText}
 	case HostIs:
 		host, ok := hostOf(text)
-		return item{text: host, isText: isText, known: ok && isText}
+		return item{text: host, isText: isText, known: ok && isText && !hasTwoNames(text)}
 	case AtMost:
 		return item{text: text, isText: isText, known: !isText && text != "true" && text != "false"}
 	}
@@ -532,7 +537,11 @@ func hostOf(text string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if port := u.Port(); port != "" && port != usual {
+	port := u.Port()
+	for len(port) > 1 && port[0] == '0' { // programs read it as a number
+		port = port[1:]
+	}
+	if port != "" && port != usual {
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		}
@@ -556,6 +565,17 @@ func hostName(text string) (string, bool) {
 		return a.Unmap().String(), true
 	}
 	return host, host != "" && !numberLabel.MatchString(host[strings.LastIndexByte(host, '.')+1:])
+}
+
+// hasTwoNames reports whether programs differ in what they make of the letters of a host: Python's
+// own library asks for fass.de where others ask for faß.de (https://www.unicode.org/reports/tr46/#Deviations).
+func hasTwoNames(text string) bool {
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
+	u, err := url.Parse("https://" + rest)
+	return err == nil && strings.ContainsAny(u.Hostname(), "ßẞς")
 }
 
 // numberLabel matches the last label of a host that stands for an address of IPv4

@@ -49,6 +49,7 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 	domain := permit.Match{Field: "url", Op: permit.HostSuffix, Value: "example.org"}
 	letters := permit.Match{Field: "url", Op: permit.HostIs, Value: "bücher.example"}
 	address := permit.Match{Field: "url", Op: permit.HostIs, Value: "93.184.216.34"}
+	sharp := permit.Match{Field: "url", Op: permit.HostIs, Value: "fass.example"}
 	most := permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}
 	same := permit.Match{Field: "to", Op: permit.Equals, Value: "ada"}
 	oneOf := permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}
@@ -113,6 +114,11 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{address, `{"url": "http://0135.0270.0330.042/"}`, false, true},
 		{address, `{"url": "http://93.184.216.35/"}`, false, false},
 		{address, `{"url": "http://[::ffff:93.184.216.35]/"}`, false, false},
+		{port, `{"url": "https://api.example.org:08443/"}`, true, true},
+		{sharp, `{"url": "https://fass.example/"}`, true, true},
+		{sharp, `{"url": "https://fa\u00df.example/"}`, false, true}, // the same for Python's own library
+		{sharp, `{"url": "https://xn--fa-hia.example/"}`, false, false},
+		{host, `{"url": "https://api.example.org/stra\u00dfe"}`, true, true},
 		{address, `{"url": "http://93.184.216.34.example.org/"}`, false, false},
 		{most, `{"amount": 20}`, true, true},
 		{most, `{"amount": 2e1}`, true, true},
@@ -250,6 +256,9 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 		{number, `"667"`, false, false},
 		{number, `"-"`, false, false},
 		{number, `"0x29a"`, false, true},
+		{number, `"+0x29a"`, false, true},
+		{number, `"-0x29a"`, false, false},
+		{number, `"\u001c666\u001f"`, false, true}, // which Python takes for spaces
 		{number, `"2026-11-24"`, false, false},
 		{number, "true", false, false},
 		{one, "true", false, true},
