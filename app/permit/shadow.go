@@ -157,15 +157,21 @@ type names struct {
 	single map[string][]string // those of one word, which may be an ordinary one
 	words  int                 // how many words the longest have
 	size   int                 // how many bytes the longest looks like
+	sizes  map[int]bool        // of joined ones, see word.size
 }
 
+// maxRun bounds the words of a text that are tried as one name, which costs as much for each word
+// of the text. A longer name is found where nothing but its own signs joins its words.
+const maxRun = 8
+
 func namesIn(all iter.Seq[string]) names {
-	n := names{joined: map[string][]string{}, single: map[string][]string{}}
+	n := names{joined: map[string][]string{}, single: map[string][]string{}, sizes: map[int]bool{}}
 	for name := range all {
 		words := wordsOf(name)
 		looks, to := looksLike(words), n.single
 		if len(words) > 1 || isIdentifier(name) {
 			to = n.joined
+			n.sizes[sizeOf(words)] = true
 		}
 		if looks != "" {
 			to[looks] = append(to[looks], name)
@@ -194,12 +200,17 @@ func (n names) in(text string) map[string]bool {
 			}
 		}
 		size := 0
-		for end := i + 1; end <= len(words) && end-i <= n.words; end++ {
-			if size += len(words[end-1].drawn); size > 2*n.size || end-1 > i && !joins(text[words[end-2].to:words[end-1].from]) {
+		for end := i + 1; end <= len(words) && end-i <= min(n.words, maxRun); end++ {
+			if size += words[end-1].size; size > 2*n.size || end-1 > i && !joins(text[words[end-2].to:words[end-1].from]) {
 				break
 			}
-			add(n.joined[looksLike(words[i:end])])
+			if n.sizes[size] {
+				add(n.joined[looksLike(words[i:end])])
+			}
 		}
+	}
+	for run := range n.longIn(text, words) {
+		add(n.joined[looksLike(run)])
 	}
 	for piece := range quotedIn(text) {
 		if len(piece) <= 8*n.size {
@@ -211,10 +222,33 @@ func (n names) in(text string) map[string]bool {
 	return found
 }
 
+// longIn returns the runs of more than maxRun words that are as long as a name and stand alone, or
+// behind the name of a plugin as models are told it.
+func (n names) longIn(text string, words []word) iter.Seq[[]word] {
+	return func(yield func([]word) bool) {
+		for from := 0; from < len(words); {
+			to, size := from+1, words[from].size
+			for to < len(words) && joined(text[words[to-1].to:words[to].from]) {
+				size += words[to].size
+				to++
+			}
+			for i := from; to-i > maxRun; i++ {
+				begins := i == from || strings.HasSuffix(text[:words[i].from], "__")
+				if begins && n.sizes[size] && !yield(words[i:to]) {
+					return
+				}
+				size -= words[i].size
+			}
+			from = to
+		}
+	}
+}
+
 // word is a word of a text: letters and digits.
 type word struct {
 	from, to int
 	drawn    string
+	size     int  // in bytes, where each sign that pairs are taken for counts as the pair
 	foreign  bool // it has letters of an alphabet whose letters are taken for Latin ones
 }
 
@@ -226,7 +260,9 @@ func wordsOf(text string) []word {
 			return
 		}
 		of := text[from:to]
-		all = append(all, word{from, to, strings.ReplaceAll(drawn(of), "_", ""), strings.ContainsFunc(of, func(r rune) bool {
+		looks := strings.ReplaceAll(drawn(of), "_", "")
+		size := len(looks) + strings.Count(looks, "m") + strings.Count(looks, "w")
+		all = append(all, word{from, to, looks, size, strings.ContainsFunc(of, func(r rune) bool {
 			alphabet, _, ok := alphabetOf(r)
 			return ok && alphabet > 0
 		})})
@@ -256,10 +292,20 @@ func looksLike(words []word) string {
 	return pairs.Replace(all.String())
 }
 
+// sizeOf returns the size of words together. Words that look alike have the same.
+func sizeOf(words []word) (size int) {
+	for _, w := range words {
+		size += w.size
+	}
+	return size
+}
+
 // joins reports whether what stands between two words may join them to a name.
-func joins(between string) bool {
-	return strings.TrimSpace(between) == "" || strings.Trim(between, "_") == "" ||
-		len(between) == 1 && strings.Contains("-./:", between)
+func joins(between string) bool { return strings.TrimSpace(between) == "" || joined(between) }
+
+// joined reports whether what stands between two words is a sign that joins those of a name.
+func joined(between string) bool {
+	return strings.Trim(between, "_") == "" || len(between) == 1 && strings.Contains("-./:", between)
 }
 
 const (
