@@ -1,24 +1,33 @@
-// The council in the real window, with the mouse: the sample that is scripted, and a council of four
-// with a tool of each ecosystem, from the first member to its run after a restart.
+// The council in the real window: the sample that is scripted, and a council of four with a tool of
+// each ecosystem, from the first member to its run after a restart; in light with the mouse, in dark
+// by keys alone.
 //
 //   node e2e/council.mjs [folder for pictures] [light|dark]
-//
-// What is pressed is found over the accessibility bus, and pressed where it is on the screen.
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { approved, calledByEach, crew, install, letWeatherBeTold } from "./ecosystems.mjs";
+import {
+  approved,
+  breakGlass,
+  calledByEach,
+  crew,
+  install,
+  letWeatherBeTold,
+} from "./ecosystems.mjs";
+import { Keyboard, Mouse } from "./hands.mjs";
 import { Place, bin, built, perform, pictures, root, until } from "./processes.mjs";
 import { Reader } from "./reader.mjs";
 
 const shots = pictures();
 const theme = process.argv[3] ?? "light";
+const byKeys = theme === "dark";
+const early = "Not taken: the card had just moved.";
 const place = new Place();
-let screen, reader, window;
+let screen, reader, hand, window, pointer;
 let shot = 0;
 
-async function picture(name) {
-  screen.move(4, 4); // off what it pressed, whose hint would come
-  await screen.still();
+/** Takes a picture: at once, or when all has come to rest. */
+async function picture(name, { moving = false } = {}) {
+  if (!moving) await hand.rest();
   screen.picture(join(shots, `council-${theme}-${String(++shot).padStart(2, "0")}-${name}.png`));
 }
 
@@ -39,28 +48,6 @@ async function says(...wanted) {
   if (/\[object|undefined|NaN/.test(now)) throw new Error(`the window says: ${now}`);
 }
 
-/**
- * Presses what has a name with the mouse, once the pointer is over it and nothing moves. A hint of what
- * was pressed before, which is a window of its own, may lie between; it goes when the pointer comes.
- */
-async function click(name) {
-  let found, before, picture;
-  let calm = 0; // looks one after the other at which nothing moved
-  await until(`something named ${name}`, async () => {
-    found ??= await reader.pressable(name);
-    const now = found && (await reader.spot(found));
-    const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
-    const stays = there && now.x === before?.x && now.y === before.y;
-    calm = stays && screen.changed(picture) < 0.0005 ? calm + 1 : 0;
-    if (!there) found = null;
-    else if (!stays) screen.move(now.x, now.y);
-    before = now;
-    picture = screen.sample();
-    return calm >= 3 && !screen.covered("^conclave-window$", now.x, now.y);
-  });
-  screen.button();
-}
-
 async function open() {
   window = place.start(join(bin, "conclave-window"), [
     ...["--data", place.data, "--plugins", place.plugins],
@@ -70,26 +57,33 @@ async function open() {
   await screen.focusOn("(^| )Conclave$");
 }
 
-/** The newest chat's newest run, once it is over. */
-const over = () =>
+/** A run of the newest chat, the first unless it is said, once it is over. */
+const over = (run = 1) =>
   until("the run to be over", () => {
     const [chat] = place.told("chats", "list", "--json");
     if (!chat) return false; // it is not begun
     const runs = place.told("council", "runs", chat.id, "--json");
-    return runs.at(-1)?.state === "over" && runs.at(-1);
+    return runs[run - 1]?.state === "over" && runs[run - 1];
   });
+
+/** Sends a message, from wherever the keyboard is. */
+async function ask(text) {
+  screen.press("Escape");
+  await reader.typed("Message");
+  screen.type(text);
+  screen.press("Return");
+}
 
 const steps = {
   "while nobody sits in it, the panel offers presets and a sample": async () => {
     await open();
-    await click("Show the panel");
-    await click("Council");
+    await hand.show("Council");
     await says("No members yet.", "Three chairs", "Run a sample council");
     await picture("empty");
   },
 
   "the sample deliberates with real tools, and says who agrees and who does not": async () => {
-    await click("Run a sample council");
+    await hand.press("Run a sample council");
     await over();
     await says(
       "What came of it",
@@ -104,46 +98,45 @@ const steps = {
   },
 
   "a point leads to the words it stands in, and a menu to what its member saw": async () => {
-    await click(/^a1 in the words of Researcher/);
+    await hand.panel();
+    await hand.press(/^a1 in the words of Researcher/);
     await says("From 30 November to 18 December", "from the tool Days between");
     await picture("words");
-    await click("What did Researcher see?");
+    await hand.press("What did Researcher see?");
     await says("Exact request");
     await picture("seen");
     screen.press("Escape");
+    await hand.holds("What did Researcher see?");
   },
 
   "four members are added, and each is given a tool of another ecosystem": async () => {
     screen.press("ctrl+n");
     await says("No members yet.");
+    await hand.panel();
     for (const [i, { name }] of crew.entries()) {
-      await click("Add member");
+      await hand.press("Add member");
       await says(`More for Member ${i + 1}`);
       await reader.typed("Name");
       screen.type(name); // over the name that it has, which is selected
       await says(`More for ${name}`);
-      await click(name); // folds its form
+      await hand.press(name, { back: true }); // folds its form
     }
     for (const { name, tool } of crew) {
-      await click(`Give ${tool} to…`);
-      await click(`Give to ${name}`);
+      await hand.choose(`Give ${tool} to…`, `Give to ${name}`);
       await says(`Take ${tool} from ${name}`);
     }
-    await click("How the members work together");
-    await click("Each uses its tools");
-    await says("Each member runs the tools you gave it and reports");
-    await click("Use council");
+    await hand.panel();
+    await hand.press("Use council", { key: "space" });
     await says("Council: 4");
+    await hand.choose("How the members work together", "Each uses its tools", { menu: false });
+    await says("Each member runs the tools you gave it and reports");
     await picture("members");
   },
 
   "they work at once, each with its own tool": async () => {
-    screen.press("Escape");
-    await reader.typed("Message");
-    screen.type("Where do we land tomorrow?");
-    screen.press("Return");
+    await ask("Where do we land tomorrow?");
     await says("Using Weather", "Finish with what we have", "Ada Done", "Bo Done", "Di Done");
-    screen.picture(join(shots, `council-${theme}-${String(++shot).padStart(2, "0")}-works.png`));
+    await picture("works", { moving: true });
     letWeatherBeTold(place);
     const run = await over();
     if (run.members !== 4) throw new Error(`${run.members} took part`);
@@ -153,31 +146,65 @@ const steps = {
   },
 
   "each lane holds what its tool said": async () => {
+    const lane = (name) => new RegExp(`^${name}\\s.*Done`);
+    await hand.panel();
     for (const { name, says: said } of crew) {
-      await click(new RegExp(`^${name}\\s.*Done`));
+      await hand.press(lane(name));
       await says(said);
     }
     await picture("lanes");
-    for (const { name } of crew) await click(new RegExp(`^${name}\\s.*Done`));
+    for (const { name } of crew.toReversed()) await hand.press(lane(name), { back: true });
   },
 
   "the run is replayed a step at a time, read as a table, and over the whole width": async () => {
-    await click("One step back");
-    await click("One step back");
+    await hand.press("One step back");
+    await hand.press("One step back");
     await picture("replay");
-    await click("As a table");
+    await hand.press("As a table", { back: true });
     await says("Began", "Took");
     await picture("table");
-    await click("As a table");
-    await click("Use the whole width");
+    await hand.press("As a table");
+    await hand.shortcut("ctrl+shift+j", "Use the whole width");
     await says("Beside the conversation");
+    await hand.holds("As a table");
     await picture("wide");
-    await click("Beside the conversation");
+    await hand.shortcut("ctrl+shift+j", "Beside the conversation");
+    await says("Use the whole width");
+    await hand.holds("As a table");
   },
+
+  "asked again, one member's tool asks in its lane, and what another's fails of is said":
+    async () => {
+      place.told("permissions", "ask", "harbour:write_berth", "--council");
+      breakGlass(place);
+      await ask("And the day after?");
+      await says("Waiting for you", "Allow once", "The glass has burst.");
+      screen.press("ctrl+shift+p");
+      await hand.holds(/ wants to /);
+      await picture("asks");
+      await until("the answer to be taken", async () => {
+        await hand.press("Allow once"); // which is not believed before it has armed
+        const now = await until("the card to say what it made of it", async () => {
+          const all = await words();
+          return (!all.includes("Allow once") || all.includes(early)) && all;
+        });
+        await until("it to be said", async () => !(await words()).includes(early));
+        return !now.includes("Allow once");
+      });
+      await says("1 task failed.", "Go on without", "Ada Done");
+      await hand.panel();
+      await hand.press(/^Cy\s.*Failed/);
+      await picture("failed");
+      await hand.press("Go on without", { back: true });
+      await over(2);
+      await says("There is nothing to compare");
+      await picture("without");
+    },
 
   "after a restart the line under the answer opens the run, and so does the chat's menu":
     async () => {
       screen.press("ctrl+j"); // the panel is closed
+      if (byKeys) await reader.typed("Message"); // where the keyboard was in it
       screen.press("ctrl+k");
       await reader.palette();
       screen.type("quit");
@@ -185,15 +212,22 @@ const steps = {
       await until("the window to close", () => window.ended);
       await place.free();
       await open();
-      await click(/^4 members · /);
+      await hand.press(/^4 members · /, { back: true });
       await says("Run from", "There is nothing to compare");
       await picture("restarted");
-      await click("Close the panel");
-      await click("More for this chat");
-      await click("Council and its runs");
+      await hand.shortcut("ctrl+j", "Close the panel");
+      await says("Show the panel");
+      await hand.choose("More for this chat", "Council and its runs");
       await says("Run from");
+      await hand.holds("More for this chat");
     },
 };
+
+if (byKeys)
+  steps["the mouse was left alone"] = () => {
+    const now = screen.pointer();
+    if (now !== pointer) throw new Error(`the pointer was at ${pointer}, and is at ${now}`);
+  };
 
 await perform(place, steps, {
   begin: async () => {
@@ -201,6 +235,12 @@ await perform(place, steps, {
     screen = await place.screen();
     await place.bus({ keychain: false });
     reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
+    hand = new (byKeys ? Keyboard : Mouse)(screen, reader);
+    if (byKeys) {
+      screen.keysAlone();
+      pointer = screen.pointer();
+      await reader.follow();
+    }
     if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
     for (const file of ["dice.js", "desk.py"])
       copyFileSync(join(root, "plugins", file), join(place.plugins, file));

@@ -55,6 +55,8 @@ class Plugin(MaiBotPlugin):
     async def weather(self, **kwargs):
         while not (self.ctx.paths.data_dir / "wind").exists():
             await asyncio.sleep(0.02)
+        if (self.ctx.paths.data_dir / "storm").exists():
+            raise RuntimeError("The glass has burst.")
         return "Fair, with a light wind from the west."
 
 
@@ -108,10 +110,14 @@ export async function approved(place, ...plugins) {
     );
 }
 
+/** What the weather is told by. */
+const sky = (place, sign) => writeFileSync(join(place.data, "storage", "oracle", "data", sign), "");
+
 /** Lets the weather be told, which waits for it in every call. */
-export function letWeatherBeTold(place) {
-  writeFileSync(join(place.data, "storage", "oracle", "data", "wind"), "");
-}
+export const letWeatherBeTold = (place) => sky(place, "wind");
+
+/** Has its tool fail from here on. */
+export const breakGlass = (place) => sky(place, "storm");
 
 /** Fails unless each tool was called once, by the member that was given it. */
 export function calledByEach(place) {

@@ -249,6 +249,7 @@ export class Screen {
   #file;
   #place;
   #raw;
+  #keysAlone = false;
 
   constructor(place, file) {
     this.#place = place;
@@ -396,14 +397,29 @@ export class Screen {
     return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
   }
 
+  /** From here on the mouse is left alone: what would use it fails. */
+  keysAlone() {
+    this.#keysAlone = true;
+  }
+
+  /** Where the pointer is. */
+  pointer() {
+    return this.#xdotool("getmouselocation").replace(/ screen.*/s, "");
+  }
+
+  #mouse(...args) {
+    if (this.#keysAlone) throw new Error(`the mouse is used: ${args.join(" ")}`);
+    return this.#xdotool(...args);
+  }
+
   /** Moves the pointer there, where it may be already: xdotool's --sync would wait for it to move. */
   move(x, y) {
-    return this.#xdotool("mousemove", String(x), String(y));
+    return this.#mouse("mousemove", String(x), String(y));
   }
 
   /** Presses the mouse's first button where the pointer is. */
   button() {
-    return this.#xdotool("click", "1");
+    return this.#mouse("click", "1");
   }
 
   /** Whether a window of this title, such as a hint's, lies over a place of the screen. */
@@ -424,7 +440,7 @@ export class Screen {
 
   /** Presses a button of the mouse at a place of the screen; 3 is the right one. */
   click(x, y, button = 1) {
-    return this.#xdotool("mousemove", "--sync", String(x), String(y), "click", String(button));
+    return this.#mouse("mousemove", "--sync", String(x), String(y), "click", String(button));
   }
 
   /** The windows of this title, as numbers. */

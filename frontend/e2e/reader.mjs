@@ -26,6 +26,8 @@ class Writer {
 
 /** A connection to a bus, which calls methods and takes their answers. */
 class Bus {
+  /** Told of each signal: who sent it, of which object, and its body. */
+  heard = () => {};
   #socket;
   #serial = 0;
   #waiting = new Map();
@@ -111,9 +113,9 @@ class Bus {
       if (message.length < end) return;
       this.#rest = message.subarray(end);
       const kind = message[1];
-      if (kind !== 2 && kind !== 3) continue;
+      if (kind < 2) continue;
+      const told = {};
       let at = 16;
-      let serial = 0;
       while (at < 16 + fields) {
         at = align(at, 8);
         const code = message[at];
@@ -123,11 +125,13 @@ class Bus {
         else {
           at = align(at, 4);
           const value = message.readUInt32LE(at);
-          if (code === 5) serial = value;
+          told[code] = type === "u" ? value : message.toString("utf8", at + 4, at + 4 + value);
           at += type === "u" ? 4 : 4 + value + 1;
         }
       }
-      this.#settle(serial, kind === 2 ? message.subarray(start, end) : null);
+      const body = message.subarray(start, end);
+      if (kind === 4) this.heard(told[7], told[1], body);
+      else this.#settle(told[5], kind === 2 ? body : null);
     }
   }
 }
@@ -150,12 +154,19 @@ export const menu = 33;
 export const menuItem = 35;
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
 const focused = 1 << 12; // of the states
+/** All but the document itself and what holds it, which has the focus when nothing on the page has. */
+const frames = [23, 69, 82, 95]; // frame, window, document, document of the web
+const anything = Array.from({ length: 140 }, (_, role) => role).filter((r) => !frames.includes(r));
 
 /** Reads the windows of a place's screen. */
 export class Reader {
   #bus;
   /** The documents that were found, by their process: what tells them lists the whole page. */
   #roots = new Map();
+  /** What the focus came to last, once it is followed, and how often it went on. */
+  #at = null;
+  #moves = 0;
+  #moved = () => {};
 
   /** Opens the accessibility bus of a session, whose address the session's bus tells. */
   static async open(address) {
@@ -181,6 +192,55 @@ export class Reader {
 
   close() {
     this.#bus.close();
+  }
+
+  /** Has the windows tell where the focus goes, for goes. */
+  async follow() {
+    const bus = "org.freedesktop.DBus";
+    const registry = "org.a11y.atspi.Registry";
+    const rule = "type='signal',interface='org.a11y.atspi.Event.Object',member='StateChanged'";
+    this.#bus.heard = (sender, path, body) => {
+      if (body.length < 16) return;
+      const [state, after] = stringAt(body, 0);
+      if (state !== "focused" || body.readUInt32LE(align(after, 4)) !== 1) return;
+      this.#at = [sender, path];
+      this.#moves++;
+      this.#moved();
+    };
+    await this.#bus.call(bus, "/org/freedesktop/DBus", bus, "AddMatch", "s", [rule]);
+    const event = "object:state-changed:focused";
+    await this.#bus.call(registry, "/org/a11y/atspi/registry", registry, "RegisterEvent", "s", [
+      event,
+    ]);
+  }
+
+  /** Does what leads the focus elsewhere, and waits until it has gone, a second at most. */
+  async goes(act) {
+    const before = this.#moves;
+    const gone = new Promise((resolve) => (this.#moved = resolve));
+    act();
+    let timer;
+    const late = new Promise((resolve) => (timer = setTimeout(resolve, 1000)));
+    if (this.#moves === before) await Promise.race([gone, late]);
+    clearTimeout(timer);
+  }
+
+  /** The name of what has the focus, null where nothing on the page has it. */
+  async focused() {
+    for (;;) {
+      const moves = this.#moves;
+      const has = this.#at && (await this.#state(this.#at, focused)) ? this.#at : null;
+      const name = has && (await this.#name(has));
+      if (moves !== this.#moves) continue; // it went on meanwhile
+      if (has) return name;
+      const { found } = await this.#search(/^/, anything, true);
+      return found && this.#name(found);
+    }
+  }
+
+  async #state([to, path], state) {
+    const body = await this.#bus.call(to, path, accessible, "GetState");
+    return body !== null && (body.readUInt32LE(4) & state) !== 0;
   }
 
   async #children([to, path]) {
@@ -272,10 +332,7 @@ export class Reader {
       if (role && roles.includes(role.readUInt32LE(0))) {
         const said = await this.#name([to, path]);
         const named = name instanceof RegExp ? name.test(said) : said === name;
-        const states =
-          named && withFocus && (await this.#bus.call(to, path, accessible, "GetState"));
-        if (named && (!withFocus || (states && (states.readUInt32LE(4) & focused) !== 0)))
-          return [to, path];
+        if (named && (!withFocus || (await this.#state([to, path], focused)))) return [to, path];
         others.push(said);
       }
       if (depth > 60) return null;

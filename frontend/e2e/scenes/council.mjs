@@ -71,6 +71,24 @@ export const tests = {
     },
   },
 
+  "menus that show the council keep the keyboard": {
+    scene: "councilset",
+    async run(page) {
+      for (const [button, item] of [
+        ["More for this chat", "Council and its runs"],
+        [/^Council: 3/, "Show the council"],
+      ]) {
+        await page.getByRole("button", { name: button }).press("Enter");
+        await page.getByRole("menuitem", { name: item }).press("Enter");
+        await tab(page).waitFor();
+        await page.getByRole("menuitem", { name: item }).waitFor({ state: "detached" });
+        await focused(page.getByRole("button", { name: button }));
+        await page.keyboard.press("Control+j");
+        await tab(page).waitFor({ state: "detached" });
+      }
+    },
+  },
+
   "while nobody sits in the council, a sample can be run": {
     scene: "councilempty",
     async run(page) {
