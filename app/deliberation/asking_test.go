@@ -15,6 +15,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/testkit"
 	"conclave/app/tool"
 )
 
@@ -61,6 +62,7 @@ func TestANudgeIsPassedOnToAPrompt(t *testing.T) {
 	asked := b.ask(t.Context(), main, "Is it so?", deliberation.How{})
 	started := b.until(func(e deliberation.Event) bool { return e.Live != nil && e.Live.Phase == council.Reading })
 	id := started.Run.Begin.Run
+	testkit.Until(t, "its first request", func() bool { return len(ada.Requests()) > 0 })
 	if err := b.runner.Act(t.Context(), id, council.Nudge, "ada", nil, "Look at the names."); err != nil {
 		t.Fatal(err)
 	}
