@@ -13,6 +13,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
+	"conclave/app/testkit"
 	"conclave/app/tool"
 )
 
@@ -203,12 +204,14 @@ func TestWhatIsLeftIsSharedByThoseThatStillWork(t *testing.T) {
 	b.allow("p", "look")
 	b.council(`{"enabled": true, "limits": {"tokens": 9000}, "members": [{"name": "Ada", "model": "test/ada"},
 		{"name": "Bo", "model": "test/bo"}, {"name": "Cy", "model": "test/cy", "tools": ["p:look"]}]}`)
-	b.says("test/ada", "Ada.")
-	b.says("test/bo", "Bo.")
-	alone := make(chan struct{})
+	asked, alone := make(chan struct{}), make(chan struct{})
+	b.model("test/ada", []llmtest.Step{llmtest.Wait(asked), llmtest.Say("Ada.")})
+	b.model("test/bo", []llmtest.Step{llmtest.Wait(asked), llmtest.Say("Bo.")})
 	cy := b.model("test/cy", []llmtest.Step{llmtest.Wait(alone), llmtest.Call("1", "look", "{}"), llmtest.Used(10, 5)},
 		[]llmtest.Step{llmtest.Say("Cy."), llmtest.Used(10, 5)})
 	a := b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{})
+	testkit.Until(t, "what Cy is asked", func() bool { return len(cy.Requests()) == 1 })
+	close(asked)
 	b.until(done("0/ada/answer"))
 	b.until(done("0/bo/answer"))
 	close(alone)
