@@ -179,7 +179,7 @@ func (c *Council) tools(set council.Council) []CouncilToolView {
 			if !slices.ContainsFunc(all, func(v CouncilToolView) bool { return v.ID == assigned }) {
 				_, name, _ := strings.Cut(assigned, ":")
 				all = append(all, CouncilToolView{
-					ID: assigned, Title: cmp.Or(name, assigned), Why: "The tool " + assigned + " is not there any more.",
+					ID: assigned, Title: cmp.Or(name, assigned), Why: "The tool " + assigned + " is not there.",
 					Capabilities: []string{},
 				})
 			}

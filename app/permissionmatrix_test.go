@@ -181,7 +181,7 @@ spindle.on("TOOL_INVOCATION", async () => "done");`, []string{"tools"}).quiet()
 	if v := tools["ext:own"]; v.Eligible || v.Why == "" {
 		t.Errorf("a tool that does not offer itself to members is %+v", v)
 	}
-	if v := tools["gone:tool"]; v.Eligible || v.Title != "tool" || !strings.Contains(v.Why, "not there any more") {
+	if v := tools["gone:tool"]; v.Eligible || v.Title != "tool" || !strings.HasSuffix(v.Why, "is not there.") {
 		t.Errorf("a tool that is gone is %+v", v)
 	}
 	if v := tools["voice_concern"]; !v.Eligible || !v.NeedsHelper || v.PluginName != "Built in" {

@@ -154,7 +154,8 @@ func (c *command) asker(mode string) (permit.Asker, error) {
 }
 
 // terminalAsker asks the person at the terminal. Of several that are asked at once, each
-// waits until the one before is answered.
+// waits until the one before is answered, and is asked only where that answer does not count for
+// it too.
 type terminalAsker struct{ c *command }
 
 // choice is one key of the question.
@@ -301,6 +302,14 @@ func Answers(p permit.Request) []string {
 		words = append(words, alsoCouncil)
 	}
 	return words
+}
+
+// Turn implements permit.Line.
+func (a *terminalAsker) Turn(ctx context.Context) (end func(), err error) {
+	if err := a.c.turns.take(ctx); err != nil {
+		return nil, err
+	}
+	return func() { a.c.turns.give(a.c.Err) }, nil
 }
 
 // Ask implements permit.Asker. The end of input means no.

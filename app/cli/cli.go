@@ -110,6 +110,7 @@ type command struct {
 	path  string // the command without its arguments
 	lines *lines // of In, once somebody asked for one
 	desk  desk
+	turns desk // of requests: whose answer is waited for, and made a rule
 }
 
 // Run runs one command and returns its exit status. Errors are printed, never

@@ -321,7 +321,7 @@ func needsArguments(t tool.Tool) bool {
 func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 	found, ok := set.ByID(assigned)
 	if !ok {
-		return found, "The tool " + assigned + " is not there any more."
+		return found, "The tool " + assigned + " is not there."
 	}
 	_, why = council.Eligible(found)
 	return found, why

@@ -329,9 +329,9 @@ func TestWithoutAModelToolsThatNeedOneFailAtOnceWithASentence(t *testing.T) {
 	for assigned, want := range map[string]string{
 		"voice_concern": "failed: usage: Concerns needs a helper model.",
 		"p:weather":     "failed: usage: Weather needs a helper model.",
-		"p:gone":        "skipped: not_found: The tool p:gone is not there any more.",
-		"q:look":        "skipped: not_found: The tool q:look is not there any more.",
-		"no_such":       "skipped: not_found: The tool no_such is not there any more.",
+		"p:gone":        "skipped: not_found: The tool p:gone is not there.",
+		"q:look":        "skipped: not_found: The tool q:look is not there.",
+		"no_such":       "skipped: not_found: The tool no_such is not there.",
 		"p:secret":      "skipped: not_found: Its plugin does not offer Secret to members of a council.",
 		"p:raise":       "failed: raised: no",
 	} {

@@ -12,27 +12,57 @@ import (
 	"conclave/app/tool"
 )
 
-// askTerminal puts the request before the asker it came with.
-func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) Decision {
+// askTerminal puts the request before the asker it came with, and returns what is known of the
+// call when it is decided. Where the asker shows one request at a time, the order is walked again
+// once the turn of this one comes: what the person answered meanwhile may decide about it too.
+func (g *Gate) askTerminal(ctx context.Context, c *check, step int, p Request) (Decision, *check) {
+	call := c.call
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
 	if _, always := call.Asker.(AlwaysAsker); always {
-		if why, tell := g.notForAlways(&call); why != "" {
-			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: step, Why: why, Reason: tell}
+		if why, tell := g.notForAlways(call); why != "" {
+			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: step, Why: why, Reason: tell}, c
 		}
 	}
-	defer g.asking(&call)()
+	defer g.asking(call)()
 	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
 	defer cancel()
+	var path []Step
+	if line, ok := call.Asker.(Line); ok {
+		end, err := line.Turn(askCtx)
+		if err == nil {
+			defer end()
+		}
+		if err != nil || g.late(askCtx, p) {
+			return g.unanswered(ctx, askCtx, step, p), c
+		}
+		g.mu.Lock()
+		c = g.checkLocked(call)
+		var r ruling
+		step, r = c.walk(func(s Step) { path = append(path, s) })
+		if r.effect != Ask {
+			d, counted := g.rulingLocked(call, step, r)
+			g.mu.Unlock()
+			d.Path = path
+			return g.counted(ctx, d, counted), c
+		}
+		now := g.describeLocked(c, step, r)
+		g.mu.Unlock()
+		now.ID, now.Nonce, now.Asked, now.Expires = p.ID, p.Nonce, p.Asked, p.Expires
+		p = now
+	}
+	p.Preview = g.preview(ctx, call, &p)
+	d := g.answered(ctx, askCtx, call, step, p)
+	d.Path = path
+	return d, c
+}
+
+// answered asks the asker of a call, and makes the decision of the answer.
+func (g *Gate) answered(ctx, askCtx context.Context, call *Call, step int, p Request) Decision {
 	answer, err := call.Asker.Ask(askCtx, p)
-	switch {
-	case ctx.Err() != nil:
-		return stopped()
-	case errors.Is(context.Cause(askCtx), errExpired), p.overdue(g.o.Now()): // the latter where the computer slept
-		return expired(step)
-	case err != nil:
-		return nobody(step)
+	if err != nil || g.late(askCtx, p) {
+		return g.unanswered(ctx, askCtx, step, p)
 	}
 	if err := p.accepts(answer); err != nil {
 		g.o.Log.Warn("an answer to a permission request cannot be used", "tool", p.Tool, "err", err)
@@ -42,11 +72,28 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 	if named, ok := call.Asker.(interface{ By() string }); ok {
 		by = named.By()
 	}
-	d, err := g.apply(ctx, call, step, p, answer, by)
+	d, err := g.apply(ctx, *call, step, p, answer, by)
 	if err != nil {
 		g.o.Log.Warn("a permission could not be kept", "tool", p.Tool, "err", err)
 	}
 	return d
+}
+
+// late reports whether an answer to a request would come too late.
+func (g *Gate) late(ctx context.Context, p Request) bool {
+	return ctx.Err() != nil || p.overdue(g.o.Now())
+}
+
+// unanswered is the decision about a request that has no answer: the call was stopped, the time is
+// over, or there is nobody.
+func (g *Gate) unanswered(ctx, askCtx context.Context, step int, p Request) Decision {
+	switch {
+	case ctx.Err() != nil:
+		return stopped()
+	case errors.Is(context.Cause(askCtx), errExpired), p.overdue(g.o.Now()): // the latter where the computer slept
+		return expired(step)
+	}
+	return nobody(step)
 }
 
 // apply makes the answer's decision and remembers the rule it asks for. The

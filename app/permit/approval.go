@@ -125,27 +125,40 @@ func (g *Gate) Propose(c PluginVersion) {
 	c = normalVersion(c)
 	g.mu.Lock()
 	g.known[c.Plugin] = c
-	status, changes := g.statusLocked(c)
-	proposed := false
-	if status == Waiting && !slices.Contains(g.approvals[c.Plugin].Rejected, c.key()) {
-		proposed = !slices.ContainsFunc(g.requests, func(e *openRequest) bool {
-			return e.Kind != KindCall && e.Plugin == c.Plugin && e.version.key() == c.key()
-		})
+	_, news := g.newsLocked(c)
+	looked := g.likenessesLocked(c)
+	g.mu.Unlock()
+	if !news {
+		return
 	}
-	if proposed {
+	warnings := looked.found()
+	g.mu.Lock()
+	changes, news := g.newsLocked(c) // it may be answered by now
+	if news {
 		g.takeLocked(func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
 		g.requests = append(g.requests, &openRequest{
-			Request: g.describeVersionLocked(c, changes), version: c, done: make(chan struct{}),
+			Request: g.describeVersionLocked(c, changes, warnings), version: c, done: make(chan struct{}),
 		})
 	}
 	g.mu.Unlock()
-	if proposed {
+	if news {
 		g.notify()
 	}
 }
 
-// describeVersionLocked returns the request that asks a person to approve the version.
-func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request {
+// newsLocked reports whether a person is to be asked about a version, and is not yet; and what it
+// changes.
+func (g *Gate) newsLocked(c PluginVersion) (changes []Change, news bool) {
+	status, changes := g.statusLocked(c)
+	return changes, status == Waiting && !slices.Contains(g.approvals[c.Plugin].Rejected, c.key()) &&
+		!slices.ContainsFunc(g.requests, func(e *openRequest) bool {
+			return e.Kind != KindCall && e.Plugin == c.Plugin && e.version.key() == c.key()
+		})
+}
+
+// describeVersionLocked returns the request that asks a person to approve the version, with the
+// warnings of its likenesses.
+func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change, warnings []string) Request {
 	permissions := approvable(c.Permissions)
 	name := g.pluginName(c.Plugin)
 	p := Request{
@@ -154,7 +167,7 @@ func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request 
 		Reach:  reachOf(c, permissions, nil),
 		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1,
 		Asked: g.o.Now(), Changes: changes,
-		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden,
+		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden, Warnings: warnings,
 	}
 	marks := marksOf("what it says of itself", c.Marked)
 	for _, t := range c.Tools {
@@ -163,7 +176,6 @@ func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request 
 		p.Tools = append(p.Tools, ShownTool{t.Name, ToolText(t)})
 	}
 	p.Marks = bounded(marks)
-	p.Warnings = g.shadowingLocked(c.Plugin, c.Tools)
 	a, known := g.approvals[c.Plugin]
 	if !known || a.Code == "" {
 		return p
@@ -208,7 +220,11 @@ func (g *Gate) AskApproval(ctx context.Context, c PluginVersion, asker Asker) (A
 		return g.awaitDecision(ctx, c)
 	}
 	g.mu.Lock()
-	p := g.describeVersionLocked(c, changes)
+	looked := g.likenessesLocked(c)
+	g.mu.Unlock()
+	warnings := looked.found()
+	g.mu.Lock()
+	p := g.describeVersionLocked(c, changes, warnings)
 	g.mu.Unlock()
 	a, err := asker.Ask(ctx, p)
 	switch {

@@ -271,8 +271,8 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	p := g.describeLocked(c, step, r)
 	if call.Asker != nil {
 		g.mu.Unlock()
-		p.Preview = g.preview(ctx, &call, &p)
-		return g.askTerminal(ctx, call, step, p)
+		d, c = g.askTerminal(ctx, c, step, p)
+		return d
 	}
 	if g.windows == 0 || g.closed {
 		g.mu.Unlock()

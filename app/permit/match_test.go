@@ -519,6 +519,7 @@ func TestAttackAnArgumentThatADefinitionDoesNotNameLeadsElsewhere(t *testing.T) 
 		"what it leaves open":     `{"type": "object", ` + path + `}`,
 		"what it opens":           `{"type": "object", ` + path + `, "additionalProperties": true}`,
 		"what it names elsewhere": `{` + path + `, "allOf": [{"properties": {"output": {"type": "string"}}}]}`,
+		"what looks like naming":  `{` + path + `, "PROPERTIES": {"output": {"type": "string"}}}`,
 		"what it refers to":       `{` + path + `, "$ref": "#/$defs/more", "$defs": {"more": {"properties": {"output": {}}}}}`,
 	} {
 		g, c := trusted(t, permit.Options{}, describing(schema))
@@ -644,6 +645,30 @@ func TestWhatLastsHoldsEveryPathThatACallNames(t *testing.T) {
 	}
 }
 
+// The attack: an ecosystem that checks no types takes the path of another file for a number.
+func TestAttackANumberThatIsAText(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	must(t, os.MkdirAll(filepath.Join(home, "Notes"), 0o700))
+	g, c := trusted(t, permit.Options{}, declaring(`{"path": {"type": "string"}, "lines": {"type": "integer"}}`))
+	only := permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{
+		{Field: "path", Op: permit.PathUnder, Value: filepath.Join(home, "Notes")},
+	}}
+	if offered, d := offers(t, g, c, `{"path": "~/Notes/a", "lines": 3}`, only); d.Effect != permit.Allow ||
+		offered[0] != "only in "+home+"/Notes" {
+		t.Fatalf("offered %q, %+v", offered, d)
+	}
+	for lines, want := range map[string]permit.Effect{
+		`7`: permit.Allow, `"7"`: permit.Allow, `" 7.5 "`: permit.Allow, `"true"`: permit.Allow, `[1, "2"]`: permit.Allow,
+		`"~/Taxes"`: permit.Deny, `"secret"`: permit.Deny, `{"a": "secret"}`: permit.Deny, `["secret"]`: permit.Deny,
+	} {
+		no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+		if _, d := offers(t, g, c, `{"path": "~/Notes/a", "lines": `+lines+`}`, no); d.Effect != want {
+			t.Errorf("%s: %+v", lines, d)
+		}
+	}
+}
+
 func TestTheOnlyArgumentThatCanBeMeantNeedsNoName(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -652,6 +677,8 @@ func TestTheOnlyArgumentThatCanBeMeantNeedsNoName(t *testing.T) {
 		`{"path": {"type": "string"}, "lines": {"type": "integer"}, "all": {"type": "boolean"}}`: "only in " + home + "/Notes",
 		`{"path": {"type": "string"}, "to": {"type": "string"}}`:                                 "while path is in " + home + "/Notes",
 		`{"path": {"type": "string"}, "to": {"type": ["string", "null"]}}`:                       "while path is in " + home + "/Notes",
+		`{"path": {"type": "string"}, "to": {"type": "string", "TYPE": "integer"}}`:              "while path is in " + home + "/Notes",
+		`{"path": {"type": "string"}, "to": true}`:                                               "while path is in " + home + "/Notes",
 		`{"path": {"type": "string"}, "files": {}}`:                                              "while path is in " + home + "/Notes",
 	} {
 		g, c := trusted(t, permit.Options{}, declaring(properties))

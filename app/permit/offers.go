@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -148,25 +149,35 @@ func (p Request) offered(matches []Match) []Match {
 }
 
 // properties are the arguments that a tool's definition names.
-type properties map[string]struct {
-	Type    any             `json:"type"`
-	Default json.RawMessage `json:"default"`
+type properties map[string]property
+
+type property struct {
+	Type    any
+	Default json.RawMessage
 }
 
 // propertiesOf returns the arguments that a tool's definition names; nil where that cannot be
-// read.
+// read. It takes names as they are written, as who checks the arguments by it does: TYPE says
+// nothing of a type.
 func propertiesOf(t tool.Tool) properties {
-	var schema struct {
-		Properties properties `json:"properties"`
-	}
-	if json.Unmarshal(t.Parameters, &schema) != nil {
+	var schema, named map[string]json.RawMessage
+	if json.Unmarshal(t.Parameters, &schema) != nil || json.Unmarshal(schema["properties"], &named) != nil {
 		return nil
 	}
-	return schema.Properties
+	all := make(properties, len(named))
+	for name, raw := range named {
+		var says map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &says) // true says that it may be anything
+		is := property{Default: says["default"]}
+		_ = json.Unmarshal(says["type"], &is.Type) // so does what says no type
+		all[name] = is
+	}
+	return all
 }
 
 // unnamed is an argument that holds a text and that its tool's definition does not name: it may
-// leave others open, or name them where properties does not look, in an allOf.
+// leave others open, or name them where properties does not look, in an allOf. So is one that is
+// named as a number and holds another text: not every ecosystem checks that.
 type unnamed struct {
 	name  string
 	leads bool // it says where the call reaches
@@ -177,8 +188,8 @@ func (g *Gate) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
 	declared, at := propertiesOf(t), map[string]int{}
 	for name, value := range jsonobject.Fields(arguments) {
 		says := false
-		if _, ok := declared[name]; !ok {
-			eachText(value, func(string) { says = true })
+		if is, named := declared[name]; !named || !is.text() {
+			eachText(value, func(text string) { says = says || !named || !numeric(text) })
 		}
 		if !says {
 			continue
@@ -193,10 +204,22 @@ func (g *Gate) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
 	return all
 }
 
+// text reports whether an argument may hold a text.
+func (p property) text() bool {
+	return p.Type != "integer" && p.Type != "number" && p.Type != "boolean"
+}
+
+// numeric reports whether a text is a number or a truth value, which some ecosystems make of it.
+func numeric(text string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	words := []string{"", "true", "false", "yes", "no", "on", "off"}
+	return err == nil || slices.Contains(words, strings.ToLower(strings.TrimSpace(text)))
+}
+
 // sole reports whether no other argument of them can hold a text.
 func (p properties) sole(name string) bool {
 	for other, is := range p {
-		if other != name && is.Type != "integer" && is.Type != "number" && is.Type != "boolean" {
+		if other != name && is.text() {
 			return false
 		}
 	}

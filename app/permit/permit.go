@@ -178,6 +178,16 @@ type Asker interface {
 	Ask(ctx context.Context, p Request) (Answer, error)
 }
 
+// Line is an Asker that shows one request at a time. The gate decides about a call again when the
+// turn of its request has come, and holds the turn until the answer counts: three calls that need
+// the same folder are one question.
+type Line interface {
+	Asker
+	// Turn waits until no other request has the turn, and keeps it for the caller until end is
+	// called. The error is ctx's cause.
+	Turn(ctx context.Context) (end func(), err error)
+}
+
 // Decision holds what the gate decided about a call, and why.
 type Decision struct {
 	Effect Effect // Allow or Deny, never Ask

@@ -3,6 +3,8 @@ package permit_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -215,4 +217,101 @@ type late struct{ sleep func() }
 func (l late) Ask(context.Context, permit.Request) (permit.Answer, error) {
 	l.sleep()
 	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
+}
+
+// one is a person who is shown one request at a time, and answers each as they like.
+type one struct {
+	turn   chan struct{}
+	answer func(permit.Request) permit.Answer
+	mu     sync.Mutex
+	asked  []permit.Request
+}
+
+func (o *one) Turn(ctx context.Context) (end func(), err error) {
+	select {
+	case o.turn <- struct{}{}:
+		return func() { <-o.turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (o *one) Ask(ctx context.Context, p permit.Request) (permit.Answer, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, p)
+	o.mu.Unlock()
+	time.Sleep(time.Second)
+	if o.answer == nil { // they went away
+		<-ctx.Done()
+		return permit.Answer{}, context.Cause(ctx)
+	}
+	return o.answer(p), nil
+}
+
+// Three calls that one answer decides are one question, at a terminal too.
+func TestACallIsDecidedAgainWhenItsTurnComesAtATerminal(t *testing.T) {
+	scope := func(e permit.Effect, s permit.Scope) func(permit.Request) permit.Answer {
+		return func(permit.Request) permit.Answer { return permit.Answer{Effect: e, Scope: s} }
+	}
+	for name, c := range map[string]struct {
+		answer func(permit.Request) permit.Answer
+		folder bool
+		asked  int
+		effect permit.Effect
+		took   time.Duration
+	}{
+		"always":             {scope(permit.Allow, permit.Always), false, 1, permit.Allow, time.Second},
+		"a folder, for good": {scope(permit.Allow, permit.Always), true, 1, permit.Allow, time.Second},
+		"a folder, once":     {scope(permit.Allow, permit.Once), true, 3, permit.Allow, 3 * time.Second},
+		"never":              {scope(permit.Deny, permit.Always), false, 1, permit.Deny, time.Second},
+		"not now":            {scope(permit.Deny, permit.Once), false, 3, permit.Deny, 3 * time.Second},
+		"nobody is there":    {nil, false, 1, permit.Deny, permit.AnswerTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, v := trusted(t, permit.Options{})
+				folder := t.TempDir()
+				person := &one{turn: make(chan struct{}, 1), answer: c.answer}
+				began := time.Now()
+				decided := make(chan permit.Decision, 3)
+				for i := range 3 {
+					r := request(v)
+					r.Arguments = json.RawMessage(fmt.Sprintf(`{"text": "%d"}`, i))
+					r.Asker = person
+					if c.folder {
+						go func() { // ends with its answer
+							d, _ := g.Open(t.Context(), permit.Opening{Plugin: "notes", Path: folder, Behalf: r})
+							decided <- d
+						}()
+						continue
+					}
+					go func() { decided <- g.Decide(t.Context(), r) }() // ends with its answer
+				}
+				for range 3 {
+					d := <-decided
+					if d.Effect != c.effect {
+						t.Errorf("it came to %+v", d)
+					}
+					last := d.Path[len(d.Path)-1]
+					if (d.By == "person" || c.answer == nil) != (last.Effect == permit.Ask) || d.By != "nobody to ask" && d.Waited == 0 {
+						t.Errorf("after %s, by %s, the order was %+v", d.Waited, d.By, d.Path)
+					}
+				}
+				if took := time.Since(began); len(person.asked) != c.asked || took != c.took {
+					t.Errorf("%d questions in %s", len(person.asked), took)
+				}
+				kept := 0
+				rules, err := g.Rules(t.Context())
+				must(t, err)
+				for _, rule := range rules {
+					if rule.MadeFrom != "" {
+						kept++
+					}
+				}
+				if want := min(1, 3-c.asked); c.answer != nil && kept != want {
+					t.Errorf("%d rules were made: %+v", kept, rules)
+				}
+			})
+		})
+	}
 }

@@ -55,53 +55,73 @@ func drawn(name string) string {
 // that are speak of its own; once it is, that is said of those.
 func (g *Gate) Shadowing(plugin string) []string {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.shadowingLocked(plugin, g.known[plugin].Tools)
+	l := g.likenessesLocked(g.known[plugin])
+	g.mu.Unlock()
+	return l.found()
 }
 
-func (g *Gate) shadowingLocked(plugin string, tools []tool.Tool) []string {
-	others := g.namesLocked(plugin)
-	all := namesIn(maps.Keys(others))
+// likenesses is what is looked through for one plugin. It is taken under the gate's lock and looked
+// through without it: texts may be long, and nothing is decided meanwhile.
+type likenesses struct {
+	name     string // of the plugin
+	tools    []tool.Tool
+	approved bool
+	others   []Approval        // of the plugins that the person allows, by id
+	names    map[string]string // of their plugins, by id
+}
+
+func (g *Gate) likenessesLocked(c PluginVersion) likenesses {
+	l := likenesses{name: g.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
+	status, _ := g.statusLocked(c)
+	l.approved = status == Approved
+	for _, id := range slices.Sorted(maps.Keys(g.approvals)) {
+		if a := g.approvals[id]; id != c.Plugin && a.Effect == Allow {
+			l.others = append(l.others, a)
+			l.names[a.Plugin] = g.pluginName(a.Plugin)
+		}
+	}
+	return l
+}
+
+// found returns the sentences of Shadowing.
+func (l likenesses) found() []string {
+	others := l.theirNames()
+	sorted := slices.Sorted(maps.Keys(others))
+	all := namesIn(slices.Values(sorted))
 	var found []string
-	for _, t := range tools {
+	for _, t := range l.tools {
 		if _, words := lookAlikes(t.Name); words > 0 {
 			found = append(found, fmt.Sprintf("The name of its tool “%s” holds letters that look like others.", t.Name))
 		}
 		spoken := all.in(ToolText(t))
-		for _, other := range slices.Sorted(maps.Keys(others)) {
-			whose := g.pluginName(others[other])
+		for _, other := range sorted {
 			switch {
 			case other != t.Name && skeleton(other) == skeleton(t.Name):
-				found = append(found, fmt.Sprintf("The name of its tool “%s” looks like “%s” of %s.", t.Name, other, whose))
+				found = append(found, fmt.Sprintf("The name of its tool “%s” looks like “%s” of %s.", t.Name, other, others[other]))
 			case other != t.Name && spoken[other]:
-				found = append(found, fmt.Sprintf("Its tool “%s” speaks of “%s”, a tool of %s.", t.Name, other, whose))
+				found = append(found, fmt.Sprintf("Its tool “%s” speaks of “%s”, a tool of %s.", t.Name, other, others[other]))
 			}
 		}
 	}
-	if status, _ := g.statusLocked(g.known[plugin]); status != Approved {
-		found = append(found, g.spokenOfLocked(plugin, tools)...)
+	if !l.approved {
+		found = append(found, l.spokenOf()...)
 	}
-	own := g.pluginName(plugin)
-	if _, words := lookAlikes(own); words > 0 {
-		found = append(found, "The name “"+own+"” holds letters that look like others.")
+	if _, words := lookAlikes(l.name); words > 0 {
+		found = append(found, "The name “"+l.name+"” holds letters that look like others.")
 	}
 	return found[:min(len(found), maxShadowing)]
 }
 
-// spokenOfLocked says which tools of other plugins speak of a plugin's tools: who approved those
-// could not know of these.
-func (g *Gate) spokenOfLocked(plugin string, tools []tool.Tool) []string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
+// spokenOf says which tools of other plugins speak of the plugin's: who approved those could not
+// know of these.
+func (l likenesses) spokenOf() []string {
+	names := make([]string, len(l.tools))
+	for i, t := range l.tools {
 		names[i] = t.Name
 	}
 	own := namesIn(slices.Values(names))
 	var found []string
-	for _, id := range slices.Sorted(maps.Keys(g.approvals)) {
-		a := g.approvals[id]
-		if id == plugin || a.Effect != Allow {
-			continue
-		}
+	for _, a := range l.others {
 		texts, its := a.modelTexts(), map[string]bool{}
 		for name := range texts {
 			its[skeleton(name)] = true
@@ -111,7 +131,7 @@ func (g *Gate) spokenOfLocked(plugin string, tools []tool.Tool) []string {
 				if its[skeleton(name)] {
 					continue // it may speak of its own
 				}
-				found = append(found, fmt.Sprintf("“%s”, a tool of %s, speaks of its tool “%s”.", theirs, g.pluginName(id), name))
+				found = append(found, fmt.Sprintf("“%s”, a tool of %s, speaks of its tool “%s”.", theirs, l.names[a.Plugin], name))
 			}
 		}
 	}
@@ -134,18 +154,15 @@ func (a Approval) modelTexts() map[string]string {
 // maxShadowing bounds what is said of one plugin.
 const maxShadowing = 20
 
-// namesLocked returns the names of the tools of all other plugins, and whose they are.
-func (g *Gate) namesLocked(plugin string) map[string]string {
+// theirNames returns the names of the tools of all other plugins, and the names of those.
+func (l likenesses) theirNames() map[string]string {
 	names := map[string]string{}
-	for id, a := range g.approvals {
-		if id == plugin || a.Effect != Allow {
-			continue
-		}
+	for _, a := range l.others {
 		for name := range a.Tools {
-			names[name] = id
+			names[name] = l.names[a.Plugin]
 		}
 		for name := range a.Read {
-			names[name] = id
+			names[name] = l.names[a.Plugin]
 		}
 	}
 	return names

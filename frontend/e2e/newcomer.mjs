@@ -44,9 +44,10 @@ async function open() {
 }
 
 /** Fills the field that has the focus. */
-function fill(text) {
+async function fill(text) {
   screen.press("ctrl+a");
   screen.type(text);
+  await reader.holds(text);
 }
 
 /** Asks in the composer and waits for the answer's end. */
@@ -113,7 +114,7 @@ const steps = {
 
   "F119 the key has the focus, and a passphrase is chosen beside it": async () => {
     await reader.typed(/^Key/);
-    screen.type("sk-wrong");
+    await fill("sk-wrong");
     await says("Choose a passphrase for your keys", "cannot be recovered");
     await reader.focus("Provider");
     screen.press("Down");
@@ -127,11 +128,11 @@ const steps = {
     await screen.still();
     picture("compatible-server");
     await reader.focus("Address of the server");
-    fill(server.url);
+    await fill(server.url);
     await reader.focus("Choose a passphrase for your keys");
-    fill("short");
+    await fill("short");
     await reader.focus("The same again");
-    fill("different");
+    await fill("different");
     await says("At least 8 characters", "The two are not the same.");
     await screen.still();
     picture("short-passphrase");
@@ -140,7 +141,7 @@ const steps = {
   "F100 a wrong key is said in words, with what to do": async () => {
     for (const field of ["Choose a passphrase for your keys", "The same again"]) {
       await reader.focus(field);
-      fill("four plain words here");
+      await fill("four plain words here");
     }
     screen.press("Return");
     await says(/key[^\n]*refused|refused[^\n]*key/i, "401");
@@ -154,7 +155,7 @@ const steps = {
       await reader.press("Edit");
       await says("A key is kept");
       await reader.focus("Key, if the server wants one");
-      fill(rightKey);
+      await fill(rightKey);
       screen.press("Return");
       await says("Answered in", "New chats now ask");
       await screen.still();
@@ -222,13 +223,13 @@ const steps = {
     picture("locked");
     await reader.press("Unlock keys");
     await reader.focus("Passphrase");
-    fill("not the passphrase");
+    await fill("not the passphrase");
     screen.press("Return");
     await says("That is not the passphrase of the file with your keys. Try again.");
     await screen.still();
     picture("wrong-passphrase");
     await reader.focus("Passphrase");
-    fill("four plain words here");
+    await fill("four plain words here");
     screen.press("Return");
     await until("the keys to be open", async () => !(await reader.words()).includes("Unlock keys"));
     screen.press("Escape");

@@ -415,6 +415,24 @@ export class Reader {
     return this.typed(/./, [listItem]);
   }
 
+  /**
+   * Waits until the field with the focus holds as many characters as a text, which was typed: who
+   * puts the focus elsewhere before, has what still comes go there.
+   */
+  async holds(text) {
+    const face = "org.freedesktop.DBus.Properties";
+    let at, count;
+    await until("what was typed", async () => {
+      at ??= (await this.#search(/^/, filled, true)).found;
+      const asked = ["org.a11y.atspi.Text", "CharacterCount"];
+      const body = at && (await this.#bus.call(...at, face, "Get", "ss", asked));
+      count = body?.readInt32LE(4); // a variant: the length of "i", i, nul, and it
+      return count === [...text].length;
+    }).catch((error) => {
+      throw new Error(`${error.message}: ${count} characters of ${[...text].length} are there`);
+    });
+  }
+
   /** Puts the focus on a field by its name. */
   async focus(name) {
     const [to, path] = await this.#find(name, filled);

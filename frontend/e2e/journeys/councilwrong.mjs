@@ -268,7 +268,7 @@ export const steps = (world) => {
         await picture("removed");
         await button("Answer without the council").click();
         await ended();
-        await panel().getByText("The tool waits:waits is not there any more").first().waitFor();
+        await panel().getByText("The tool waits:waits is not there").first().waitFor();
       },
 
     "wrong: stop ends a tool that sleeps within half a second": async () => {

@@ -757,7 +757,7 @@ export const s = {
     promptsElsewhere: (n: number) =>
       `In the mode “Each uses its tools” there ${n === 1 ? "is one more, which comes" : `are ${whole(n)} more, which come`} with the council.`,
     notEligible: (n: number) => `${count(n, "tool")} no member can be given`,
-    toolGone: (id: string) => `The tool ${id} is not there any more.`,
+    toolGone: (id: string) => `The tool ${id} is not there.`,
     form: {
       name: "Name",
       role: "Role",
