@@ -56,7 +56,7 @@ func (g *Gate) Status(c PluginVersion) (ApprovalStatus, []Change) {
 	c = normalVersion(c)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.known[c.Plugin] = c
+	g.knowLocked(c)
 	status, changes := g.statusLocked(c)
 	if status == Approved && c.Listed {
 		for _, t := range c.Tools {
@@ -64,6 +64,14 @@ func (g *Gate) Status(c PluginVersion) (ApprovalStatus, []Change) {
 		}
 	}
 	return status, changes
+}
+
+// knowLocked remembers the newest version of a plugin.
+func (g *Gate) knowLocked(c PluginVersion) {
+	if was, ok := g.known[c.Plugin]; !ok || was.Name != c.Name || was.key() != c.key() {
+		g.alike.changed++
+	}
+	g.known[c.Plugin] = c
 }
 
 func (g *Gate) statusLocked(c PluginVersion) (ApprovalStatus, []Change) {
@@ -124,7 +132,7 @@ func (c PluginVersion) key() string {
 func (g *Gate) Propose(c PluginVersion) {
 	c = normalVersion(c)
 	g.mu.Lock()
-	g.known[c.Plugin] = c
+	g.knowLocked(c)
 	_, news := g.newsLocked(c)
 	looked := g.likenessesLocked(c)
 	g.mu.Unlock()
@@ -302,6 +310,7 @@ func (g *Gate) AskAgain(ctx context.Context, plugin string) error {
 		}
 		g.mu.Lock()
 		delete(g.approvals, plugin)
+		g.alike.changed++
 		g.mu.Unlock()
 		return nil
 	}
@@ -420,6 +429,7 @@ func (g *Gate) keep(ctx context.Context, a Approval, thisRun bool) error {
 		g.beforeRun[a.Plugin] = nil
 	}
 	g.approvals[a.Plugin] = a
+	g.alike.changed++
 	g.releaseLocked(a)
 	return nil
 }
@@ -438,6 +448,7 @@ func (g *Gate) RunEnded(plugin string) {
 	g.mu.Lock()
 	before, running := g.beforeRun[plugin]
 	delete(g.beforeRun, plugin)
+	g.alike.changed++
 	switch {
 	case !running:
 	case before == nil:

@@ -70,6 +70,7 @@ type Gate struct {
 	unattended  *Unattended // nil while it is off; unattendedEnd ends it
 	windows     int
 	closed      bool
+	alike       shadowing // what is said of names and words that are alike
 
 	unattendedEnd *time.Timer
 	listeners     map[*func(string)]struct{}

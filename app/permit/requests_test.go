@@ -293,7 +293,8 @@ func TestACallIsDecidedAgainWhenItsTurnComesAtATerminal(t *testing.T) {
 						t.Errorf("it came to %+v", d)
 					}
 					last := d.Path[len(d.Path)-1]
-					if (d.By == "person" || c.answer == nil) != (last.Effect == permit.Ask) || d.By != "nobody to ask" && d.Waited == 0 {
+					asked := d.By == "person" || c.answer == nil
+					if asked != (last.Effect == permit.Ask) || d.By != "nobody to ask" && d.Waited == 0 {
 						t.Errorf("after %s, by %s, the order was %+v", d.Waited, d.By, d.Path)
 					}
 				}

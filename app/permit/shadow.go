@@ -55,52 +55,94 @@ func drawn(name string) string {
 // that are speak of its own; once it is, that is said of those.
 func (g *Gate) Shadowing(plugin string) []string {
 	g.mu.Lock()
+	now, known := g.alike.changed, g.alike.said[plugin]
+	if known.when == now && known.found != nil {
+		g.mu.Unlock()
+		return slices.Clone(known.found)
+	}
 	l := g.likenessesLocked(g.known[plugin])
 	g.mu.Unlock()
-	return l.found()
+	found := append([]string{}, l.found()...)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.alike.said == nil {
+		g.alike.said = map[string]said{}
+	}
+	g.alike.said[plugin] = said{now, found}
+	return slices.Clone(found)
 }
 
-// likenesses is what is looked through for one plugin. It is taken under the gate's lock and looked
-// through without it: texts may be long, and nothing is decided meanwhile.
+// shadowing holds what was found by Shadowing: it costs a look through all that plugins say, and
+// lists of plugins have it for each.
+type shadowing struct {
+	changed uint64          // how often approvals and versions of plugins did
+	names   *theirs         // of the tools of all approved plugins, as of the last look
+	said    map[string]said // by plugin
+}
+
+type said struct {
+	when  uint64 // shadowing.changed at that time
+	found []string
+}
+
+// likenesses holds what found looks through for one plugin. It is taken under the gate's lock and
+// looked through without it: texts may be long, and calls are decided meanwhile.
 type likenesses struct {
-	name     string // of the plugin
-	tools    []tool.Tool
-	approved bool
-	others   []Approval        // of the plugins that the person allows, by id
-	names    map[string]string // of their plugins, by id
+	plugin, name string
+	tools        []tool.Tool
+	approved     bool
+	allowed      []Approval        // of all plugins that the person allows, by id
+	names        map[string]string // of those plugins, by id
+	theirs       func() *theirs    // of allowed
 }
 
 func (g *Gate) likenessesLocked(c PluginVersion) likenesses {
-	l := likenesses{name: g.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
+	l := likenesses{plugin: c.Plugin, name: g.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
 	status, _ := g.statusLocked(c)
 	l.approved = status == Approved
 	for _, id := range slices.Sorted(maps.Keys(g.approvals)) {
-		if a := g.approvals[id]; id != c.Plugin && a.Effect == Allow {
-			l.others = append(l.others, a)
-			l.names[a.Plugin] = g.pluginName(a.Plugin)
+		if a := g.approvals[id]; a.Effect == Allow {
+			l.allowed = append(l.allowed, a)
+			l.names[id] = g.pluginName(id)
 		}
+	}
+	now, kept := g.alike.changed, g.alike.names
+	l.theirs = func() *theirs {
+		if kept != nil && kept.when == now {
+			return kept
+		}
+		made := theirNames(l.allowed)
+		made.when = now
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.alike.names = made
+		return made
 	}
 	return l
 }
 
 // found returns the sentences of Shadowing.
 func (l likenesses) found() []string {
-	others := l.theirNames()
-	sorted := slices.Sorted(maps.Keys(others))
-	all := namesIn(slices.Values(sorted))
+	theirs := l.theirs()
 	var found []string
 	for _, t := range l.tools {
 		if _, words := lookAlikes(t.Name); words > 0 {
 			found = append(found, fmt.Sprintf("The name of its tool “%s” holds letters that look like others.", t.Name))
 		}
-		spoken := all.in(ToolText(t))
-		for _, other := range sorted {
-			switch {
-			case other != t.Name && skeleton(other) == skeleton(t.Name):
-				found = append(found, fmt.Sprintf("The name of its tool “%s” looks like “%s” of %s.", t.Name, other, others[other]))
-			case other != t.Name && spoken[other]:
-				found = append(found, fmt.Sprintf("Its tool “%s” speaks of “%s”, a tool of %s.", t.Name, other, others[other]))
+		others := theirs.all.in(ToolText(t))
+		for _, name := range theirs.looks[skeleton(t.Name)] {
+			others[name] = true
+		}
+		for _, other := range slices.Sorted(maps.Keys(others)) {
+			whose := slices.DeleteFunc(slices.Clone(theirs.whose[other]), func(id string) bool { return id == l.plugin })
+			if other == t.Name || len(whose) == 0 {
+				continue
 			}
+			say := "Its tool “%s” speaks of “%s”, a tool of %s."
+			if skeleton(other) == skeleton(t.Name) {
+				say = "The name of its tool “%s” looks like “%s” of %s."
+			}
+			found = append(found, fmt.Sprintf(say, t.Name, other, l.names[whose[len(whose)-1]]))
 		}
 	}
 	if !l.approved {
@@ -121,7 +163,10 @@ func (l likenesses) spokenOf() []string {
 	}
 	own := namesIn(slices.Values(names))
 	var found []string
-	for _, a := range l.others {
+	for _, a := range l.allowed {
+		if a.Plugin == l.plugin {
+			continue
+		}
 		texts, its := a.modelTexts(), map[string]bool{}
 		for name := range texts {
 			its[skeleton(name)] = true
@@ -154,18 +199,31 @@ func (a Approval) modelTexts() map[string]string {
 // maxShadowing bounds what is said of one plugin.
 const maxShadowing = 20
 
-// theirNames returns the names of the tools of all other plugins, and the names of those.
-func (l likenesses) theirNames() map[string]string {
-	names := map[string]string{}
-	for _, a := range l.others {
-		for name := range a.Tools {
-			names[name] = l.names[a.Plugin]
-		}
-		for name := range a.Read {
-			names[name] = l.names[a.Plugin]
+// theirs are the names of tools, and whose they are.
+type theirs struct {
+	when  uint64 // see shadowing
+	all   names
+	whose map[string][]string // ids of plugins, sorted, by name of a tool
+	looks map[string][]string // names by their skeleton
+}
+
+func theirNames(allowed []Approval) *theirs {
+	t := &theirs{whose: map[string][]string{}, looks: map[string][]string{}}
+	for _, a := range allowed {
+		for _, of := range []map[string]string{a.Tools, a.Read} {
+			for name := range of {
+				if whose := t.whose[name]; len(whose) == 0 || whose[len(whose)-1] != a.Plugin {
+					t.whose[name] = append(whose, a.Plugin)
+				}
+			}
 		}
 	}
-	return names
+	for name := range t.whose {
+		looks := skeleton(name)
+		t.looks[looks] = append(t.looks[looks], name)
+	}
+	t.all = namesIn(maps.Keys(t.whose))
+	return t
 }
 
 // names are names of tools that are looked for in texts.
