@@ -261,7 +261,8 @@ func (c *Council) Move(conversation, scope string, set council.Council) (Undo, e
 		if err != nil {
 			return Undo{}, err
 		}
-		if before[council.Scope(v.Scope)] = nil; there {
+		before[council.Scope(v.Scope)] = nil
+		if there {
 			before[council.Scope(v.Scope)] = &kept
 		}
 	}

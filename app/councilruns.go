@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -42,11 +41,7 @@ func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
 // spentOf returns what a run came to, of its header.
 func spentOf(h council.Header) council.Spending {
 	u := h.Spent()
-	s := council.Spending{Input: u.Input, Output: u.Output, Cost: u.Cost, Known: u.Known()}
-	if !h.Ended.IsZero() {
-		s.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
-	}
-	return s
+	return council.Spending{Input: u.Input, Output: u.Output, Cost: u.Cost, Known: u.Known(), MS: h.Took()}
 }
 
 // Run returns what changed of a run since a revision; at 0 all of it. A notice “council”

@@ -55,9 +55,7 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 		row := runRow{
 			Run: h.Run, Conversation: h.Conversation, Turn: h.Turn, Question: h.Question, Mode: h.Mode, State: h.State,
 			Members: h.Members, Disagree: h.Disagree, Began: h.Began, Seats: append([]council.SeatLine{}, h.Seats...),
-		}
-		if !h.Ended.IsZero() {
-			row.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
+			MS: h.Took(),
 		}
 		used := h.Spent()
 		if used.Known() {

@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -100,6 +101,15 @@ type Header struct {
 
 // Spent returns what the run used, with the answer where that is known.
 func (h Header) Spent() chat.Usage { return h.Usage.Add(h.Answer) }
+
+// Took returns how long the run worked, in milliseconds: without the pause of one that went on; 0 for
+// one that is not over.
+func (h Header) Took() int64 {
+	if h.Ended.IsZero() {
+		return 0
+	}
+	return cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
+}
 
 // SeatLine holds what a list shows of a member that took part in a run.
 type SeatLine struct {

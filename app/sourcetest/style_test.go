@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,14 +65,31 @@ func faultsOfLines(text []byte) []string {
 	return faults
 }
 
+// goFile is a file of Go as it is parsed, and where things stand in it.
+type goFile struct {
+	*ast.File
+	set *token.FileSet
+}
+
+// parsed yields all files of Go, with their comments.
+func parsed(t *testing.T) iter.Seq2[string, goFile] {
+	return func(yield func(string, goFile) bool) {
+		for _, name := range files(t, ".go") {
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+			must(t, err)
+			if !yield(name, goFile{file, set}) {
+				return
+			}
+		}
+	}
+}
+
 // A comment that begins with a name begins with that of what it is about: the name of old
 // is easily forgotten in it.
 func TestF142CommentsBeginWithTheNameThatIsThere(t *testing.T) {
 	looked := 0
-	for _, name := range files(t, ".go") {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		must(t, err)
+	for name, file := range parsed(t) {
 		for _, declared := range file.Decls {
 			f, ok := declared.(*ast.FuncDecl)
 			if !ok || f.Doc == nil {
@@ -81,7 +99,7 @@ func TestF142CommentsBeginWithTheNameThatIsThere(t *testing.T) {
 			first, _, _ := strings.Cut(strings.TrimSpace(f.Doc.Text()), " ")
 			first = strings.TrimRight(first, ",.:")
 			if r, _ := utf8.DecodeRuneInString(first); unicode.IsLower(r) && first != f.Name.Name {
-				t.Errorf("%s:%d: the comment of %s begins with %s", name, set.Position(f.Pos()).Line, f.Name.Name, first)
+				t.Errorf("%s:%d: the comment of %s begins with %s", name, file.set.Position(f.Pos()).Line, f.Name.Name, first)
 			}
 		}
 	}
@@ -100,11 +118,8 @@ var noName = []string{"It", "This", "That", "What", "Which", "Nil", "Zero", "Emp
 // begins with a name.
 func TestF142CommentsOfFieldsBeginWithTheNameThatIsThere(t *testing.T) {
 	looked := 0
-	for _, name := range files(t, ".go") {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		must(t, err)
-		ast.Inspect(file, func(n ast.Node) bool {
+	for name, file := range parsed(t) {
+		ast.Inspect(file.File, func(n ast.Node) bool {
 			f, ok := n.(*ast.Field)
 			if !ok || f.Doc == nil || len(f.Names) == 0 {
 				return true
@@ -113,7 +128,7 @@ func TestF142CommentsOfFieldsBeginWithTheNameThatIsThere(t *testing.T) {
 			m := verb.FindStringSubmatch(f.Doc.Text())
 			if m != nil && !slices.Contains(noName, m[1]) &&
 				!slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return n.Name == m[1] }) {
-				t.Errorf("%s:%d: the comment of %s begins with %s", name, set.Position(f.Pos()).Line, f.Names[0], m[1])
+				t.Errorf("%s:%d: the comment of %s begins with %s", name, file.set.Position(f.Pos()).Line, f.Names[0], m[1])
 			}
 			return true
 		})
@@ -139,15 +154,12 @@ func TestCommentsNameTestsThatAreThere(t *testing.T) {
 		return false
 	}
 	named := 0
-	for _, name := range files(t, ".go") {
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		must(t, err)
+	for name, file := range parsed(t) {
 		for _, comment := range file.Comments {
 			for _, m := range testNamed.FindAllStringSubmatch(comment.Text(), -1) {
 				named++
 				if known[m[1]] == nil && !types[m[1]] && (m[2] == "" || !begins(m[1])) {
-					t.Errorf("%s:%d: there is no %s", name, set.Position(comment.Pos()).Line, m[1])
+					t.Errorf("%s:%d: there is no %s", name, file.set.Position(comment.Pos()).Line, m[1])
 				}
 			}
 		}
