@@ -4,7 +4,8 @@
 //
 // Each group of methods is one small struct bound under its name: [Chats],
 // [Plugins], [Tools], [Permissions], [Models], [Settings], [Window]. What they
-// take and give is in views.go and pluginviews.go, chatviews.go and the like; what they
-// show of a conversation is in package transcript. The page knows both from frontend/src/lib/bridge/generated.ts, which a
-// test writes from them. A list is never nil in JSON.
+// take and give is in views.go, pluginviews.go and the like; what they show of a
+// conversation is in package transcript. The page knows both from
+// frontend/src/lib/bridge/generated.ts, which a test writes from them. A list is never
+// nil in JSON.
 package app

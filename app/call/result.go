@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/tool"
 )
 
@@ -247,4 +248,58 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 		out = append(out, chat.Part{Kind: chat.PartMedia, Text: p.Text, Media: &stored})
 	}
 	return out
+}
+
+// brought returns where what the call returned came from, now that it is known whether its
+// plugin was given text of others and to which hosts it sent.
+func (c *Call) brought(outside bool) []chat.Origin {
+	all, returned := c.Record.Brought, c.allowed.Returned
+	switch {
+	case returned == (chat.Origin{}):
+		return all
+	case len(all) > 0 && !slices.Contains(all, returned): // its arguments name hosts
+		named, reached := all, false
+		for _, to := range c.Record.Sent {
+			host := chat.NewOrigin(chat.FromWeb, to.Host)
+			reached = reached || slices.Contains(named, host)
+			all = chat.AddOrigins(all, host)
+		}
+		outside = outside || !reached
+	}
+	if outside {
+		all = chat.AddOrigins(all, returned)
+	}
+	return all
+}
+
+// Finish shapes the result for the model and records it, even when ctx has ended.
+func (c *Call) Finish(ctx context.Context, r tool.Result) {
+	save, cancel := SaveContext(ctx)
+	defer cancel()
+	r.Content = storeMedia(save, c.log, r.Content)
+	c.EndTurn, c.Handled = r.EndTurn && r.Status == chat.CallOK, r.Handled
+	for _, note := range r.Notes {
+		c.emit(Event{Kind: Noted, Note: note})
+	}
+	c.Result = c.shape(r)
+	if c.turn.Failures != nil {
+		c.turn.Failures.count(c)
+	}
+	if r.Status != chat.CallPaused {
+		c.Record.Ended = c.runner.o.Now().UTC()
+		if !c.Record.Started.IsZero() {
+			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
+		}
+	}
+	c.Record.Brought = chat.AddOrigins(c.brought(r.Outside), r.Shared...)
+	if r.Status == chat.CallOK && onlyConfirms(r.Content) {
+		c.Record.Brought = nil
+	}
+	c.Record.Brought = chat.AddOrigins(c.Record.Brought, hook.Origins(c.hooks)...)
+	c.Record.Hooks = c.runner.o.Points.Steps(save, c.hooks)
+	if err := c.log.PutCall(save, &c.Record); err != nil {
+		c.runner.o.Slog.Error("the end of a call could not be recorded", "tool", c.Record.ToolID, "err", err)
+	}
+	result := c.Result
+	c.emit(Event{Kind: Answered, Result: &result})
 }
