@@ -115,8 +115,11 @@ func shownHost(host string) string {
 // condition is a Match that was read once, to be compared many times.
 type condition struct {
 	key   argumentKey
-	holds func(item) (holds, known bool)
+	holds test
 }
+
+// test reports whether a condition holds for an argument, and whether that is known.
+type test func(item) (holds, known bool)
 
 // compile reads the conditions of a rule about calls, of that effect. The error is a fault of kind
 // invalid that says which cannot be used.
@@ -135,11 +138,7 @@ func compile(matches []Match, effect Effect) ([]condition, error) {
 	return all, nil
 }
 
-func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
-	refuse := func(why, hint string) (func(item) (bool, bool), error) {
-		return nil, fault.New(fault.Invalid, "permit.match",
-			"The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
-	}
+func (m Match) compile(effect Effect) (test, error) {
 	size := len(m.Value)
 	for _, v := range m.Values {
 		size += len(v)
@@ -149,88 +148,113 @@ func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
 	}
 	switch {
 	case m.Field == "" || m.Field == "/":
-		return refuse("it names no argument", "Write the argument's name, as in amount.")
+		return nil, m.refused("it names no argument", "Write the argument's name, as in amount.")
 	case m.Op == OneOf && len(m.Values) == 0:
-		return refuse("it has nothing to choose from", "Name one value or more.")
+		return nil, m.refused("it has nothing to choose from", "Name one value or more.")
 	case m.Op != OneOf && m.Op != Equals && m.Value == "":
-		return refuse("it has nothing to compare with", "Write a value.")
+		return nil, m.refused("it has nothing to compare with", "Write a value.")
 	}
 	switch m.Op {
 	case Equals:
 		return func(i item) (bool, bool) { return i.equals(m.Value) }, nil
 	case OneOf:
-		return func(i item) (holds, known bool) {
-			known = true
-			for _, v := range m.Values {
-				is, sure := i.equals(v)
-				holds, known = holds || is && sure, known && sure
-			}
-			return holds, known || holds
-		}, nil
+		return m.oneOf, nil
 	case PathUnder:
-		if !filepath.IsAbs(m.Value) {
-			return refuse(plain(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
-		}
-		within := strings.TrimSuffix(m.Value, string(filepath.Separator)) + string(filepath.Separator)
-		return func(i item) (bool, bool) {
-			return i.text == m.Value || strings.HasPrefix(i.text, within), i.text != ""
-		}, nil
+		return m.pathUnder()
 	case HostIs, HostSuffix:
-		host, ok := hostOf(m.Value)
-		if !ok || strings.Contains(m.Value, "/") {
-			return refuse(shown(m.Value)+" is no host", "Write it as in api.example.org, or api.example.org:8443.")
-		}
-		everyPort := effect != Allow && withoutPort(host) == host
-		asked := func(i item) string {
-			if everyPort {
-				return withoutPort(i.text)
-			}
-			return i.text
-		}
-		if m.Op == HostIs {
-			return func(i item) (bool, bool) { return asked(i) == host, i.text != "" }, nil
-		}
-		if _, err := netip.ParseAddr(host); err == nil || strings.Contains(host, ":") {
-			return refuse("nothing is below "+host, "Use host-is for an address or a port.")
-		}
-		return func(i item) (bool, bool) {
-			v := asked(i)
-			return v == host || strings.HasSuffix(v, "."+host) && !strings.Contains(v, ":"), v != ""
-		}, nil
+		return m.host(effect)
 	case AtMost:
-		most, err := strconv.ParseFloat(m.Value, 64)
-		if err != nil || most != most || most > maxNumber || most < -maxNumber {
-			return refuse(shown(m.Value)+" is no number", "Write it as in 20 or 2.5.")
-		}
-		bound := strconv.AppendFloat(nil, most, 'f', -1, 64)
-		return func(i item) (bool, bool) {
-			n, err := strconv.ParseFloat(i.text, 64)
-			if err == nil && n == most && !tool.SameJSON([]byte(i.text), bound) {
-				return false, false // the bound itself for programs that round it, and above or below it for others
-			}
-			return n <= most, err == nil
-		}, nil
+		return m.atMost()
 	case Pattern:
-		whole, err := regexp.Compile(`\A(?:` + m.Value + `)\z`)
-		if err == nil {
-			_, err = regexp.Compile(m.Value) // “a)|(b” is none by itself
-		}
-		if err != nil {
-			return refuse(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
-		}
-		return func(i item) (holds, known bool) {
-			holds = whole.MatchString(i.text)
-			n, isNumber := i.number()
-			switch {
-			case holds && i.isText, !isNumber, plainNumber.MatchString(i.text):
-				return holds, true
-			case !i.isText && n != 0 && n != 1:
-				return holds, false
-			}
-			return holds, holds == whole.MatchString(strconv.FormatFloat(n+0, 'f', -1, 64)) // -0 is 0
-		}, nil
+		return m.pattern()
 	}
-	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
+	return nil, m.refused("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
+}
+
+// refused is the error of a condition that cannot be used.
+func (m Match) refused(why, hint string) error {
+	return fault.New(fault.Invalid, "permit.match", "The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
+}
+
+func (m Match) oneOf(i item) (holds, known bool) {
+	known = true
+	for _, v := range m.Values {
+		is, sure := i.equals(v)
+		holds, known = holds || is && sure, known && sure
+	}
+	return holds, known || holds
+}
+
+func (m Match) pathUnder() (test, error) {
+	if !filepath.IsAbs(m.Value) {
+		return nil, m.refused(plain(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
+	}
+	within := strings.TrimSuffix(m.Value, string(filepath.Separator)) + string(filepath.Separator)
+	return func(i item) (bool, bool) {
+		return i.text == m.Value || strings.HasPrefix(i.text, within), i.text != ""
+	}, nil
+}
+
+// host is the test of HostIs and HostSuffix. What does not allow is about every port of a host that
+// is named without one.
+func (m Match) host(effect Effect) (test, error) {
+	host, ok := hostOf(m.Value)
+	if !ok || strings.Contains(m.Value, "/") {
+		return nil, m.refused(shown(m.Value)+" is no host", "Write it as in api.example.org, or api.example.org:8443.")
+	}
+	everyPort := effect != Allow && withoutPort(host) == host
+	asked := func(i item) string {
+		if everyPort {
+			return withoutPort(i.text)
+		}
+		return i.text
+	}
+	if m.Op == HostIs {
+		return func(i item) (bool, bool) { return asked(i) == host, i.text != "" }, nil
+	}
+	if _, err := netip.ParseAddr(host); err == nil || strings.Contains(host, ":") {
+		return nil, m.refused("nothing is below "+host, "Use host-is for an address or a port.")
+	}
+	return func(i item) (bool, bool) {
+		v := asked(i)
+		return v == host || strings.HasSuffix(v, "."+host) && !strings.Contains(v, ":"), v != ""
+	}, nil
+}
+
+func (m Match) atMost() (test, error) {
+	most, err := strconv.ParseFloat(m.Value, 64)
+	if err != nil || most != most || most > maxNumber || most < -maxNumber {
+		return nil, m.refused(shown(m.Value)+" is no number", "Write it as in 20 or 2.5.")
+	}
+	bound := strconv.AppendFloat(nil, most, 'f', -1, 64)
+	return func(i item) (bool, bool) {
+		n, err := strconv.ParseFloat(i.text, 64)
+		if err == nil && n == most && !tool.SameJSON([]byte(i.text), bound) {
+			return false, false // the bound itself for programs that round it, and above or below it for others
+		}
+		return n <= most, err == nil
+	}, nil
+}
+
+func (m Match) pattern() (test, error) {
+	whole, err := regexp.Compile(`\A(?:` + m.Value + `)\z`)
+	if err == nil {
+		_, err = regexp.Compile(m.Value) // “a)|(b” is none by itself
+	}
+	if err != nil {
+		return nil, m.refused(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
+	}
+	return func(i item) (holds, known bool) {
+		holds = whole.MatchString(i.text)
+		n, isNumber := i.number()
+		switch {
+		case holds && i.isText, !isNumber, plainNumber.MatchString(i.text):
+			return holds, true
+		case !i.isText && n != 0 && n != 1:
+			return holds, false
+		}
+		return holds, holds == whole.MatchString(strconv.FormatFloat(n+0, 'f', -1, 64)) // -0 is 0
+	}, nil
 }
 
 // plainNumber is a number as people write it. Programs make 666 of 666.0 and of 6.66e2, and 0 of -0,
