@@ -185,23 +185,38 @@ func (g *Gate) short(path string) string {
 }
 
 // folderNamed returns the folder of the file that a call's arguments name, as a person reads it;
-// "" where they name none or several, and of one that a person could not judge.
-func (g *Gate) folderNamed(arguments json.RawMessage) string {
+// "" where they name none or several, and of one that a person could not judge. at is where it
+// lies, empty where only the plugin knows.
+func (g *Gate) folderNamed(arguments json.RawMessage) (folder, at string) {
 	name := namedArguments(arguments).text(pathNames)
 	if path, absolute := g.realPath(name); absolute {
 		at, _, ok := g.askedPlace(path)
 		if !ok {
-			return ""
+			return "", ""
 		}
-		return g.short(at)
+		return g.short(at), at
 	}
 	if plain(name) != name || !filepath.IsLocal(name) {
-		return ""
+		return "", ""
 	}
 	if in := filepath.Dir(name); in != "." {
-		return in
+		return in, ""
 	}
-	return ""
+	return "", ""
+}
+
+// asksForLocked reports whether a person is asked before a plugin opens a folder: its sandbox is shut,
+// and no rule says anything of that folder.
+func (g *Gate) asksForLocked(plugin, at string) bool {
+	c, known := g.known[plugin]
+	if at == "" || !known || c.Isolation != isolated || c.Sealed.Why != "" {
+		return false
+	}
+	g.rulesLocked()
+	return !slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
+		in, _, ok := rule.place()
+		return rule.Permission == Filesystem && (!ok || place.Inside(in, at))
+	})
 }
 
 // Opened returns the folders and files that Conclave opens for the plugin when it asks

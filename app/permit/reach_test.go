@@ -1,6 +1,7 @@
 package permit_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,50 @@ func TestTheCardOfACallNamesTheFolders(t *testing.T) {
 		"It may also read and write files in Documents/Notes and read files in Letters."
 	if got := a.asked[len(a.asked)-1].Reach; got != want {
 		t.Errorf("the card says %q", got)
+	}
+}
+
+// A yes to a call is none to the folder that it names: the card says that a question follows.
+func TestTheCardOfACallSaysThatItsFolderIsAskedAbout(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	letters := filepath.Join(home, "Letters")
+	must(t, os.MkdirAll(letters, 0o700))
+	for name, c := range map[string]struct {
+		before func(*permit.Gate) error
+		shape  func(*permit.PluginVersion)
+		path   string
+		says   bool
+	}{
+		"a folder of the person's": {path: "~/Letters/a.txt", says: true},
+		"one that it was given": {path: "~/Letters/a.txt", before: func(g *permit.Gate) error {
+			_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
+			return err
+		}},
+		"files as a whole": {path: "~/Letters/a.txt", before: func(g *permit.Gate) error {
+			return g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny)
+		}},
+		"one that no plugin is given": {path: "/etc/passwd"},
+		"one of its own":              {path: "letters/a.txt"},
+		"outside of walls": {path: "~/Letters/a.txt", shape: func(v *permit.PluginVersion) {
+			v.Isolation = "process"
+		}},
+	} {
+		g, v := trusted(t, permit.Options{}, func(v *permit.PluginVersion) {
+			describing(`{"properties": {"path": {"type": "string"}}}`)(v)
+			if c.shape != nil {
+				c.shape(v)
+			}
+		})
+		if c.before != nil {
+			must(t, c.before(g))
+		}
+		call := request(v)
+		call.Arguments = json.RawMessage(`{"path": "` + c.path + `"}`)
+		p := refused(t, g, call)
+		if says := strings.HasSuffix(p.Reach, " You are asked about Letters before it opens that."); says != c.says {
+			t.Errorf("%s: the card says %q", name, p.Reach)
+		}
 	}
 }
 

@@ -95,7 +95,10 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 		p.Scopes = scopesOf(call)
 		p.Matches, p.Free = g.suggest(call.Tool, call.Arguments)
 	}
-	p.Folder = g.folderNamed(call.Arguments)
+	var at string
+	if p.Folder, at = g.folderNamed(call.Arguments); g.asksForLocked(p.Plugin, at) {
+		p.Reach += " You are asked about " + p.Folder + " before it opens that."
+	}
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
 	p.Hurried = g.pace.hurries(p)
