@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -319,6 +320,16 @@ func Rolls(seed uint64, c Council) []*float64 {
 	return rolls
 }
 
+// with returns a copy of m with an entry more, without it where that is empty.
+func with(m map[string]string, key, value string) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, m)
+	if all[key] = value; value == "" {
+		delete(all, key)
+	}
+	return all
+}
+
 // resume lets everything begin again that was under way when the program ended.
 func (r *Run) resume(s Step) error {
 	if r.State == Answering { // the answer was not finished; it is given the notes again
@@ -326,6 +337,9 @@ func (r *Run) resume(s Step) error {
 	}
 	if s.Turn != "" {
 		r.Turn = s.Turn
+	}
+	if s.Model != "" { // else it is only ended
+		r.Models, r.Out = with(r.Models, "", s.Model), with(r.Out, "", s.Text)
 	}
 	r.Away = append(slices.Clip(r.Away), Away{r.Last.At, s.At})
 	for i := range r.Tasks {

@@ -27,7 +27,7 @@ type StepKind string
 // The kinds of steps.
 const (
 	Begins    StepKind = "begins"    // Begin: a run begins; always the first
-	Resumes   StepKind = "resumes"   // Turn: it goes on in another turn; what was under way begins again
+	Resumes   StepKind = "resumes"   // Turn, Model, Text: it goes on in another turn; what was under way begins again
 	Starts    StepKind = "starts"    // Task, Attempt: a worker has it
 	Ends      StepKind = "ends"      // Task, Attempt, End
 	Acts      StepKind = "acts"      // Act, By; and Member or Tasks, Text
@@ -54,11 +54,14 @@ type Step struct {
 	By      By       `json:"by,omitempty"`
 	Member  string   `json:"member,omitempty"`
 	Tasks   []string `json:"tasks,omitempty"` // retry: these alone
-	Text    string   `json:"text,omitempty"`  // nudge: the person's words; finish, stop: a sentence that says why
-	Notes   Hash     `json:"notes,omitempty"`
-	Answer  *Answer  `json:"answer,omitempty"`
-	Point   int      `json:"point,omitempty"`
-	Good    bool     `json:"good,omitempty"`
+	// Text are the person's words of a nudge; of finish and stop a sentence that says why, of resumes
+	// one that says why another model writes the answer than was to.
+	Text   string  `json:"text,omitempty"`
+	Model  string  `json:"model,omitempty"` // resumes: who writes the answer, "connection/model"
+	Notes  Hash    `json:"notes,omitempty"`
+	Answer *Answer `json:"answer,omitempty"`
+	Point  int     `json:"point,omitempty"`
+	Good   bool    `json:"good,omitempty"`
 }
 
 // Begin holds what a run begins with. Nothing of it changes later: whoever is removed or

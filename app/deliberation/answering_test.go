@@ -57,6 +57,32 @@ func TestAnAnswerThatTheClosingProgramCutsOffIsMadeOfTheSameNotes(t *testing.T) 
 	}
 }
 
+// Who writes the answer of a run that goes on may be another than who was to.
+func TestARunThatGoesOnSaysWhoWritesTheAnswer(t *testing.T) {
+	b := newBench(t)
+	b.council(two)
+	b.says("test/ada", "A.")
+	b.says("test/bo", "B.")
+	b.models.all["test/main"] = b.model("test/main", []llmtest.Step{llmtest.Wait(never)})
+	a := b.ask(t.Context(), b.models.all["test/main"], "Go.", deliberation.How{})
+	b.until(state(council.Answering))
+	b.runner.Close()
+	<-a.over
+	cut, _ := b.stored()
+	delete(b.models.all, "test/main")
+	now := b.says("test/now", "So.")
+	if _, err := b.again().Run(t.Context(), turn.Request{Conversation: b.id, Parent: &cut.Question, Model: now},
+		deliberation.How{Resume: cut.Begin.Run}, nil); err != nil {
+		t.Fatal(err)
+	}
+	run, _ := b.stored()
+	const gone = "test/main was to write the answer, and cannot be asked: There is no model test/main. test/now writes it."
+	if run.State != council.Over || run.Models[""] != "test/now" || run.Out[""] != gone ||
+		cut.Models[""] != "test/main" || cut.Out[""] != "" {
+		t.Errorf("it was answered by %s: %s; it was left with %v: %v", run.Models[""], run.Out[""], cut.Models, cut.Out)
+	}
+}
+
 func TestTheCouncilOfATemporaryChatIsKeptNowhere(t *testing.T) {
 	b := newBench(t)
 	b.council(two)

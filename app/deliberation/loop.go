@@ -97,7 +97,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		ready: make(chan struct{}), over: make(chan struct{}),
 	}
 	l.clock = l.newClock()
-	first := council.Step{Kind: council.Resumes, Turn: turnID}
+	first := council.Step{Kind: council.Resumes, Turn: turnID, Model: s.req.Model.Info().Name(), Text: s.instead}
 	if s.how.Resume != "" {
 		if err := s.read(ctx); err != nil {
 			return nil, err
