@@ -36,55 +36,26 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 	all := grouped(claims, groups.Same)
 	opposed := r.opposed(all, groups.Opposed)
 	for i, group := range all {
-		f := Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}}
-		unchecked := Finding{Points: []string{}, Agree: []string{}, Against: []string{}}
-		in, own := map[string]bool{}, map[string]bool{} // members that stand in it; by a point of their own
-		against := map[string]bool{}
-		for _, c := range group {
-			f.Points, in[c.member], own[c.member] = append(f.Points, c.name), true, true
-			if !c.Checked {
-				if unchecked.Text == "" {
-					unchecked.Text = c.Claim
-				}
-				unchecked.Points = append(unchecked.Points, c.name)
-			}
-			for _, s := range stances {
-				switch {
-				case s.Point != c.name:
-				case s.Says == SaysAgree:
-					in[s.by] = true
-				case s.Says == SaysDisagree:
-					against[s.by], objects[s.by] = true, true
-					// Of several points of one group a member says the same but once.
-					if says := disagrees(r.nameOf(s.by), s.Why); !slices.Contains(f.Against, says) {
-						f.Against = append(f.Against, says)
-					}
-				}
-			}
-		}
+		g := r.gather(group, stances)
+		maps.Copy(objects, g.against)
 		for _, c := range opposed[i].by {
-			f.Against = append(f.Against, r.nameOf(c.member)+" says otherwise: "+c.Claim)
+			g.finding.Against = append(g.finding.Against, r.nameOf(c.member)+" says otherwise: "+c.Claim)
 			objects[c.member] = true
 		}
-		for _, s := range r.Seats {
-			if id := s.Member.ID; in[id] && !own[id] && !against[id] {
-				f.Agree = append(f.Agree, r.Letter("", id))
-			}
-		}
-		if len(in) == 1 || len(f.Against) > 0 {
-			maps.Copy(adds, own)
+		if len(g.in) == 1 || len(g.finding.Against) > 0 {
+			maps.Copy(adds, g.own)
 		}
 		switch {
-		case opposed[i].quoted && len(in) == 1 && len(against) == 0:
+		case opposed[i].quoted && len(g.in) == 1 && len(g.against) == 0:
 			// It stands as a sentence where it contradicts.
-		case len(f.Against) > 0:
-			result.Disagreement = append(result.Disagreement, f)
-		case len(in) > 1:
-			result.Agreement = append(result.Agreement, f)
-			maps.Copy(shares, in)
+		case len(g.finding.Against) > 0:
+			result.Disagreement = append(result.Disagreement, g.finding)
+		case len(g.in) > 1:
+			result.Agreement = append(result.Agreement, g.finding)
+			maps.Copy(shares, g.in)
 		}
-		if len(unchecked.Points) > 0 {
-			result.NotChecked = append(result.NotChecked, unchecked)
+		if len(g.unchecked.Points) > 0 {
+			result.NotChecked = append(result.NotChecked, g.unchecked)
 		}
 	}
 	for _, s := range r.Seats {
@@ -98,6 +69,48 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 		}
 	}
 	return result
+}
+
+// gathered is a group of points that claim the same, and who stands where about it.
+type gathered struct {
+	finding, unchecked Finding
+	in, own, against   map[string]bool // members that stand in it; by a point of their own; that are against it
+}
+
+func (r *Run) gather(group []claim, stances []stance) gathered {
+	g := gathered{
+		finding:   Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}},
+		unchecked: Finding{Points: []string{}, Agree: []string{}, Against: []string{}},
+		in:        map[string]bool{}, own: map[string]bool{}, against: map[string]bool{},
+	}
+	for _, c := range group {
+		g.finding.Points, g.in[c.member], g.own[c.member] = append(g.finding.Points, c.name), true, true
+		if !c.Checked {
+			if g.unchecked.Text == "" {
+				g.unchecked.Text = c.Claim
+			}
+			g.unchecked.Points = append(g.unchecked.Points, c.name)
+		}
+		for _, s := range stances {
+			switch {
+			case s.Point != c.name:
+			case s.Says == SaysAgree:
+				g.in[s.by] = true
+			case s.Says == SaysDisagree:
+				g.against[s.by] = true
+				// Of several points of one group a member says the same but once.
+				if says := disagrees(r.nameOf(s.by), s.Why); !slices.Contains(g.finding.Against, says) {
+					g.finding.Against = append(g.finding.Against, says)
+				}
+			}
+		}
+	}
+	for _, s := range r.Seats {
+		if id := s.Member.ID; g.in[id] && !g.own[id] && !g.against[id] {
+			g.finding.Agree = append(g.finding.Agree, r.Letter("", id))
+		}
+	}
+	return g
 }
 
 // opposition holds what contradicts a group of claims.
