@@ -190,6 +190,9 @@ func packagedIn(src plugin.Source) (project, bool, error) {
 // Conclave's own, whether the real one is installed or not.
 var modules = []string{"llm"}
 
+// loader is the module of the shim that loads the plugins.
+const loader = "conclave_functions"
+
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python.
 func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
@@ -198,7 +201,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	own := []string{src.Path} // what of the plugin may be read
 	if src.Folder {
 		c := python.FolderConfig(src, m.Entry)
-		c.Modules = modules
+		c.Loader, c.Modules = loader, modules
 		p, packaged, err := packagedIn(src)
 		switch {
 		case err != nil:
@@ -214,7 +217,9 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		return d.python.Spec(ctx, start, c, own)
 	}
 	folder := filepath.Dir(src.Path)
-	c := python.Config{ID: src.ID, Modules: modules, Root: folder, Home: folder, Entry: src.Path, Display: src.Path}
+	c := python.Config{
+		ID: src.ID, Loader: loader, Modules: modules, Root: folder, Home: folder, Entry: src.Path, Display: src.Path,
+	}
 	names, files := siblings(folder, m)
 	c.Siblings = names
 	return d.python.Spec(ctx, start, c, slices.Concat(own, files))

@@ -22,8 +22,7 @@ import (
 // Config tells the worker of its plugin; shim/conclave_worker/main.py says what each
 // key means.
 type Config struct {
-	// module of the shim that loads the plugin; empty: conclave_worker.loading
-	Loader   string   `json:"loader,omitempty"`
+	Loader   string   `json:"loader"`            // module of the shim that loads the plugin
 	Modules  []string `json:"modules,omitempty"` // folders of the shim put on the path: "llm", "neko"
 	Entry    string   `json:"entry"`
 	Display  string   `json:"display"`

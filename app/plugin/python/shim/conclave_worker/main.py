@@ -7,7 +7,7 @@ What serve gets first on stdin is a line with a length in bytes and a JSON objec
 that length. It is not an argument, since others can read those:
 
     loader    the module of the shim that loads the plugin: its load(worker) puts
-              tools into worker.tools; without it, conclave_worker.functions
+              tools into worker.tools
     modules   folders of the shim to put on the path: "llm", "neko" …
     extra     what that loader needs besides
     options   what the person set for the plugin, an object; absent when nothing

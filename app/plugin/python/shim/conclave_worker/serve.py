@@ -102,7 +102,7 @@ class Worker:
 
             outward.install()
         try:
-            name = self.config.get("loader") or "conclave_worker.functions"
+            name = self.config["loader"]
             __import__(name)
             sys.modules[name].load(self)
         except problems.Problem as err:

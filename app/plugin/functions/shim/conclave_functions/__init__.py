@@ -7,8 +7,8 @@ hook, or a folder with entry points for llm, offers what it registers.
 import os
 import sys
 
-from . import loading, signature, wants
-from .tools import Tool
+from conclave_worker import loading, signature, wants
+from conclave_worker.tools import Tool
 
 
 def load(worker):
