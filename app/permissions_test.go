@@ -47,12 +47,12 @@ func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 		asker := answers(func(q permit.Request) permit.Answer {
 			view := AnswerView{Council: tick}
 			a := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
-			if err := view.offered(&a, q); q.Caller.IsMember() {
+			err := view.offered(&a, q)
+			if q.Caller.IsMember() {
 				must(t, err)
 				return a
-			} else {
-				refused = err
 			}
+			refused = err
 			return permit.Answer{Effect: permit.Deny}
 		})
 		call := permit.Call{

@@ -195,8 +195,10 @@ func (p *Proxy) Admit(plugin string) (*Pass, error) {
 
 // pass makes a pass. The caller holds mu.
 func (p *Proxy) pass(plugin string) *Pass {
-	pass := &Pass{proxy: p, plugin: plugin, credential: rand.Text(), open: make(chan struct{}, maxOpen),
-		allowed: map[*passage]struct{}{}}
+	pass := &Pass{
+		proxy: p, plugin: plugin, credential: rand.Text(), open: make(chan struct{}, maxOpen),
+		allowed: map[*passage]struct{}{},
+	}
 	pass.ctx, pass.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	pass.forward = newForwarder(pass)
 	p.passes[pass.credential] = pass

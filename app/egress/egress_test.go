@@ -41,7 +41,6 @@ type bench struct {
 	beside   atomic.Int64
 	asked    []string // hosts, as the proxy asked
 	resolved []string // names, as the name server was asked
-	traffic  []Traffic
 	told     chan Traffic
 }
 
@@ -498,7 +497,8 @@ func TestAttackATunnelIsForTheHostThatWasAskedFor(t *testing.T) {
 	b.allow("good.test:"+port, Verdict{Private: true})
 	b.allow("127.0.0.1:"+port, Verdict{Private: true})
 	for _, c := range []struct{ host, name, want string }{
-		{"good.test", "good.test", ""}, {"127.0.0.1", "", ""},
+		{"good.test", "good.test", ""},
+		{"127.0.0.1", "", ""},
 		{"good.test", "evil.test", "its TLS connection is for evil.test, and it asked for good.test"},
 		{"good.test", "", "its TLS connection is for no host by name, and it asked for good.test"},
 		{"127.0.0.1", "evil.test", "its TLS connection is for evil.test, and it asked for 127.0.0.1"},

@@ -91,8 +91,10 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 	}))
 	(&httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL = &url.URL{Scheme: "http", Host: to.address(), Path: r.URL.Path, RawPath: r.URL.RawPath,
-				RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery}
+			p.Out.URL = &url.URL{
+				Scheme: "http", Host: to.address(), Path: r.URL.Path, RawPath: r.URL.RawPath,
+				RawQuery: r.URL.RawQuery, ForceQuery: r.URL.ForceQuery,
+			}
 			if to.Port == 80 { // as the client would say it
 				p.Out.URL.Host = bracketed(to.Host)
 			}

@@ -156,9 +156,12 @@ func TestCurlBehindTheProxy(t *testing.T) {
 	plain, secure, refused, certificate := w.servers()
 	spec := sandbox.Spec{Read: []string{certificate}}
 	for _, c := range []struct{ address, want string }{
-		{plain, "from plain"}, {secure, "from secure"}, {refused, "PERMISSION_DENIED"},
+		{plain, "from plain"},
+		{secure, "from secure"},
+		{refused, "PERMISSION_DENIED"},
 		{strings.Replace(refused, "http:", "https:", 1), "CONNECT tunnel failed, response 403"},
-		{plain + "?to=" + refused, "PERMISSION_DENIED"}, {plain + "?to=" + secure, "from secure"},
+		{plain + "?to=" + refused, "PERMISSION_DENIED"},
+		{plain + "?to=" + secure, "from secure"},
 		{"http://nobody.invalid", "PERMISSION_DENIED"},
 	} {
 		if got := w.run(spec, curl, "-sSL", "--cacert", certificate, c.address); !strings.Contains(got, c.want) {
@@ -338,7 +341,9 @@ try: print(urllib.request.urlopen(address, context=ssl.create_default_context(ca
 except OSError as error: print(error)
 `
 	for _, c := range []struct{ address, want string }{
-		{plain, "from plain"}, {secure, "from secure"}, {refused, "HTTP Error 403"},
+		{plain, "from plain"},
+		{secure, "from secure"},
+		{refused, "HTTP Error 403"},
 		{strings.Replace(refused, "http:", "https:", 1), "Tunnel connection failed: 403 PERMISSION_DENIED: network"},
 		{plain + "?to=" + refused, "HTTP Error 403"},
 	} {

@@ -130,7 +130,7 @@ func readHello(said io.Reader) (hello []byte, name string, ok bool) {
 			name, ok = h.ServerName, true
 			return nil, errRead
 		},
-	}).Handshake()
+	}).HandshakeContext(context.Background()) // ends with the connection
 	return read.Bytes(), name, ok
 }
 

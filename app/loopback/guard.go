@@ -82,12 +82,12 @@ func namesUs(host string, port int) bool {
 	if err != nil || number != strconv.Itoa(port) {
 		return false
 	}
-	return LoopbackName(name)
+	return Name(name)
 }
 
-// LoopbackName reports whether a host of an address is localhost or the literal of a
+// Name reports whether a host of an address is localhost or the literal of a
 // loopback address, as they are usually written.
-func LoopbackName(name string) bool {
+func Name(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
 	}

@@ -371,7 +371,7 @@ func readText(in, path string) (text string, size int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	defer root.Close()
+	defer root.Close() //nolint:errcheck // only read
 	name, err := filepath.Rel(in, path)
 	if err != nil {
 		return "", 0, err
@@ -380,7 +380,7 @@ func readText(in, path string) (text string, size int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // only read
 	is, err := file.Stat()
 	if err != nil {
 		return "", 0, err

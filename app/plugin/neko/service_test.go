@@ -75,12 +75,12 @@ func TestTheServicesOfTheTemplateRegisterAndAnswer(t *testing.T) {
 				got.from.Header.Get("Content-Type") != "application/json" || !json.Valid(got.Parameters) {
 				t.Errorf("it registered %+v with %v", got, got.from.Header)
 			}
-			answer, err := http.Post(got.CallbackURL, "application/json", //nolint:noctx // ends with the process
+			answer, err := http.Post(got.CallbackURL, "application/json",
 				strings.NewReader(`{"name":"made_hello","arguments":{"who":"Ada"},"call_id":"1","raw_arguments":"{}"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer answer.Body.Close() //nolint:errcheck // read to its end
+			defer answer.Body.Close()
 			body, err := io.ReadAll(answer.Body)
 			var out struct{ Output string }
 			if err != nil || json.Unmarshal(body, &out) != nil || out.Output != "Hello, Ada!" {

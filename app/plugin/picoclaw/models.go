@@ -199,9 +199,9 @@ func reread(r llm.Request, shown, said []message) ([]llm.Message, bool, error) {
 	changed, had, last := false, 0, 0
 	for _, p := range picks(shown, said) {
 		m := p.said
-		switch {
-		case m.Role == "system":
-		case m.Role == "tool":
+		switch m.Role {
+		case "system":
+		case "tool":
 			if p.shown > 0 && m.Content != shown[p.shown-1].Content {
 				texts[m.CallID], changed = m.Content, true
 			}

@@ -118,7 +118,7 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	if err != nil {
 		return networkFailure(ctx, t, err)
 	}
-	defer resp.Body.Close()                               //nolint:errcheck // it was read
+	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no answer, and ends at no deadline
 		return networkFailure(ctx, t, errSwitched)
 	}

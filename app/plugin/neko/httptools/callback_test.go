@@ -97,12 +97,16 @@ func TestNK32WhatACallbackAnswers(t *testing.T) {
 		},
 		"no error that is said":     {200, `{"is_error": false, "a": 1}`, `{"a":1,"is_error":false}`},
 		"a redirect that is a text": {302, "elsewhere", "elsewhere"},
-		"too much": {200, strings.Repeat("x", 4<<20),
+		"too much": {
+			200, strings.Repeat("x", 4<<20),
 			"raised: Error: the tool answered more than 3 MiB with pictures, or a text of more " +
-				"than 1 MiB, the most that is read"},
-		"a text too long": {200, strings.Repeat("x", 2<<20),
+				"than 1 MiB, the most that is read",
+		},
+		"a text too long": {
+			200, strings.Repeat("x", 2<<20),
 			"raised: Error: the tool answered more than 3 MiB with pictures, or a text of " +
-				"more than 1 MiB, the most that is read"},
+				"more than 1 MiB, the most that is read",
+		},
 	} {
 		status, answer = c.status, c.answer
 		if got := textOf(b.call(s.id("x"), "{}")); got != c.want {
