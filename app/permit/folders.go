@@ -136,7 +136,7 @@ func (g *Gate) byItselfLocked(rule *Rule) bool {
 func (g *Rule) cuts(allowed *Rule) bool {
 	at, write, ok := g.place()
 	in, writes, also := allowed.place()
-	return ok && also && (writes || !write) && (place.Inside(in, at) || place.Inside(at, in))
+	return ok && also && (writes || !write) && (place.Holds(in, at) || place.Holds(at, in))
 }
 
 // refusedWhole returns the error of granting a folder that lies in one which the person refuses,

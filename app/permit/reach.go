@@ -132,14 +132,11 @@ func (g Rule) aboutFiles(call *Call) bool {
 	if !ok {
 		return g.Effect != Allow
 	}
-	if !place.Inside(at, filepath.Join(asked.Path, asked.File)) {
-		return false
-	}
-	wants := asked.Access == access(true)
+	path, wants := filepath.Join(asked.Path, asked.File), asked.Access == access(true)
 	if g.Effect == Allow {
-		return write || !wants
+		return (write || !wants) && place.Inside(at, path)
 	}
-	return wants || !write
+	return (wants || !write) && place.Holds(at, path) // whichever of its names was asked for
 }
 
 // openingRule is the rule that an answer about a file asks for: about its folder.

@@ -14,6 +14,28 @@ func Inside(folder, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
+// Holds reports whether path is in folder, or is it, by any of its names: files with several,
+// folders that are mounted twice, and letters that a disk takes for the same. Links are followed.
+func Holds(folder, path string) bool {
+	if Inside(folder, path) {
+		return true
+	}
+	whole, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(path); err == nil && os.SameFile(whole, info) {
+			return true
+		}
+		above := filepath.Dir(path)
+		if above == path {
+			return false
+		}
+		path = above
+	}
+}
+
 // Real follows the links of the longest part of an absolute path that exists, in
 // the system's order: what ".." leaves is where a link led, not where it lies.
 func Real(path string) string {

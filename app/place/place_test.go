@@ -35,3 +35,25 @@ func TestLinksAreFollowedAsFarAsThereIsAPath(t *testing.T) {
 		}
 	}
 }
+
+func TestAFolderHoldsWhatLiesInItByAnyName(t *testing.T) {
+	here := t.TempDir()
+	in := func(name string) string { return filepath.Join(here, filepath.FromSlash(name)) }
+	testkit.Must(t, os.MkdirAll(in("kept/deep"), 0o700), os.WriteFile(in("kept/file"), nil, 0o600))
+	testkit.Must(t, os.Symlink(in("kept"), in("moved")), os.Link(in("kept/file"), in("second")))
+	for name, want := range map[string]struct{ folder, path string }{
+		"itself": {"kept", "kept"}, "what is not there yet": {"kept", "kept/new"}, "over a link": {"kept", "moved/deep/new"},
+		"of a link": {"moved", "kept/deep"}, "a second name": {"kept/file", "second"},
+	} {
+		if !place.Holds(in(want.folder), in(want.path)) {
+			t.Errorf("%s: not held", name)
+		}
+	}
+	for folder, path := range map[string]string{
+		"kept": "second", "kept/deep": "moved", "nothing": "kept", "moved/deep": "x",
+	} {
+		if place.Holds(in(folder), in(path)) {
+			t.Errorf("%s holds %s", folder, path)
+		}
+	}
+}

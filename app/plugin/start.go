@@ -66,6 +66,7 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 	}
 	// others keep theirs
 	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute)
+	spec.Exact = slices.Clip(spec.Exact)
 	if slices.Contains(o.Granted, permit.Network) && o.Proxy.Address != "" {
 		spec.Sockets, spec.Proxy = true, o.Proxy.Address
 		spec.Env = append(slices.Clip(spec.Env), o.Proxy.environment()...)
@@ -92,6 +93,7 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		} else {
 			spec.Read = append(spec.Read, f.Path)
 		}
+		spec.Exact = append(spec.Exact, f.Path)
 	}
 }
 

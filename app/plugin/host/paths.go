@@ -20,7 +20,7 @@ func resolve(spec *sandbox.Spec, src plugin.Source, data string) error {
 	for _, paths := range []*[]string{&spec.Read, &spec.Execute, &spec.Write} {
 		real := make([]string, 0, len(*paths))
 		for _, path := range *paths {
-			found, err := resolved(path, src, data)
+			found, ours, err := resolved(path, src, data)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				continue // there is nothing to open
@@ -28,46 +28,50 @@ func resolve(spec *sandbox.Spec, src plugin.Source, data string) error {
 				return err
 			}
 			real = append(real, found)
+			if ours {
+				spec.Exact = append(spec.Exact, found)
+			}
 		}
 		*paths = real
 	}
 	return nil
 }
 
-// resolved is resolve of one path.
-func resolved(path string, src plugin.Source, data string) (string, error) {
+// resolved is resolve of one path. ours reports that it lies in the plugin's folder or in
+// Conclave's data, so that what it returns holds no link.
+func resolved(path string, src plugin.Source, data string) (real string, ours bool, _ error) {
 	for _, folder := range []string{src.Path, src.Display} {
 		if folder == "" || !place.Inside(folder, path) {
 			continue
 		}
 		top, err := filepath.EvalSymlinks(folder) // the person may have put a link into the plugins folder
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
-		real, err := filepath.EvalSymlinks(path)
+		real, err = filepath.EvalSymlinks(path)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		if !place.Inside(top, real) {
-			return "", leads(path)
+			return "", false, leads(path)
 		}
-		return real, nil
+		return real, true, nil
 	}
 	if !place.Inside(data, path) {
-		return path, nil
+		return path, false, nil
 	}
 	top, err := filepath.EvalSymlinks(data)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	real, err := filepath.EvalSymlinks(path)
+	real, err = filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if rel, err := filepath.Rel(data, path); err != nil || real != filepath.Join(top, rel) {
-		return "", leads(path)
+		return "", false, leads(path)
 	}
-	return real, nil
+	return real, true, nil
 }
 
 // leads is the problem of a path that leads over a link to another place.

@@ -5,6 +5,7 @@ package hosttest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -434,4 +435,70 @@ func openRule(c *core, folder string, effect permit.Effect) error {
 		},
 	})
 	return err
+}
+
+// A folder was granted, and what may write around it makes it a link to another, or the folder
+// around it, just when a process starts that may open it.
+func TestAttackAGrantedFolderBecomesALinkWhileAProcessStarts(t *testing.T) {
+	t.Parallel()
+	for what, inner := range map[string]string{"it": "old", "the folder around it": ""} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c, letters, outside := archive(t)
+			old, kept := filepath.Join(letters, "old"), filepath.Join(filepath.Dir(letters), "kept")
+			secret := filepath.Join(outside, "old", "b.txt")
+			must(t, os.Mkdir(filepath.Dir(secret), 0o700), os.WriteFile(secret, []byte("the secret"), 0o600))
+			_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: old})
+			must(t, err)
+			swapped, to := filepath.Join(letters, inner), filepath.Join(outside, inner)
+			c.launcher.Meanwhile(func() {
+				if err := errors.Join(os.Rename(swapped, kept), os.Symlink(to, swapped)); err != nil {
+					t.Error(err)
+				}
+			})
+			for _, path := range []string{secret, filepath.Join(old, "b.txt")} {
+				if got := c.said("notes:read", object(t, "path", path)); !strings.Contains(got, "Permission denied") {
+					t.Errorf("of %s it reads %q", path, got)
+				}
+			}
+			must(t, os.Remove(swapped), os.Rename(kept, swapped))
+			c.launcher.Crash()
+			if got := c.said("notes:read", object(t, "path", filepath.Join(old, "b.txt"))); got != "dear b" {
+				t.Errorf("once it is a folder again: %q", got)
+			}
+		})
+	}
+}
+
+// What a rule refuses is asked for by another of its names: one in a folder that was granted, and
+// the one under which it lies since the person moved it and left a link behind.
+func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
+	t.Parallel()
+	c, letters, outside := archive(t)
+	t.Cleanup(c.gate.Attach())
+	secret, second := filepath.Join(outside, "secret.txt"), filepath.Join(letters, "second.txt")
+	must(t, os.Link(secret, second))
+	must(t, openRule(c, letters, permit.Allow), openRule(c, secret, permit.Deny))
+	for _, id := range []string{"notes:read", "notes:raw", "notes:link"} {
+		if got := c.said(id, object(t, "path", second)); strings.Contains(got, "the secret") {
+			t.Errorf("%s of a second name: %q", id, got)
+		}
+		if got := c.said(id, object(t, "path", filepath.Join(letters, "a.txt"))); got != "dear a" {
+			t.Errorf("%s of what lies beside: %q", id, got)
+		}
+	}
+	old, moved := filepath.Join(letters, "old"), filepath.Join(letters, "moved")
+	must(t, openRule(c, old, permit.Deny), os.Rename(old, moved), os.Symlink(moved, old))
+	for _, folder := range []string{old, moved} {
+		if got := c.said("notes:read", object(t, "path", filepath.Join(folder, "b.txt"))); strings.Contains(got, "dear b") {
+			t.Errorf("of %s it reads %q", folder, got)
+		}
+	}
+	_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: moved})
+	if got := c.said("notes:read", object(t, "path", filepath.Join(moved, "b.txt"))); strings.Contains(got, "dear b") {
+		t.Errorf("granted by hand (%v), it reads %q", err, got)
+	}
+	if requests := c.gate.Requests(); len(requests) != 0 {
+		t.Errorf("asked: %+v", requests)
+	}
 }

@@ -12,12 +12,28 @@ import (
 type Counted struct {
 	sandbox.Launcher
 
-	mu        sync.Mutex // guards processes
+	mu        sync.Mutex // guards what follows
 	processes []sandbox.Process
+	meanwhile func()
+}
+
+// Meanwhile has do called at the next start: once the host has looked at what the process may
+// use, and before its sandbox is put up.
+func (c *Counted) Meanwhile(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.meanwhile = do
 }
 
 // Start implements sandbox.Launcher.
 func (c *Counted) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
+	c.mu.Lock()
+	meanwhile := c.meanwhile
+	c.meanwhile = nil
+	c.mu.Unlock()
+	if meanwhile != nil {
+		meanwhile()
+	}
 	p, err := c.Launcher.Start(ctx, spec)
 	if err == nil {
 		c.mu.Lock()

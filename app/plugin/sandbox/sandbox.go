@@ -28,7 +28,10 @@ type Spec struct {
 	Read    []string // files and folders it may read
 	Execute []string // files it may read and execute
 	Write   []string // folders it may read and write
-	Sockets bool     // may open sockets; false refuses every kind
+	// Exact are those of the paths above that held no link when they were looked at. One that leads
+	// over a link once the sandbox is put up is left out: another program put it there since.
+	Exact   []string
+	Sockets bool // may open sockets; false refuses every kind
 	// Proxy is the address of this computer, as 127.0.0.1:4711, to which alone its
 	// sockets connect, over TCP; empty leaves them everything of the internet.
 	Proxy string

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
+	"strconv"
 
 	"conclave/app/plugin/sandbox"
 
@@ -90,7 +92,7 @@ func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 		grants[path] |= deviceRights & attr.HandledAccessFS
 	}
 	for path, rights := range grants {
-		if err := allow(fd, path, rights); err != nil {
+		if err := allow(fd, path, rights, slices.Contains(spec.Exact, path)); err != nil {
 			_ = unix.Close(fd)
 			return -1, fmt.Errorf("let the plugin use %s: %w", path, err)
 		}
@@ -122,7 +124,8 @@ func allowProxy(ruleset int, spec sandbox.Spec, version int) error {
 	return nil
 }
 
-func allow(ruleset int, path string, rights uint64) error {
+// allow grants what lies at path. With exact, it grants nothing where path leads over a link.
+func allow(ruleset int, path string, rights uint64, exact bool) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.EACCES},
 		func(e error) bool { return errors.Is(err, e) }) {
@@ -132,6 +135,10 @@ func allow(ruleset int, path string, rights uint64) error {
 		return err
 	}
 	defer func() { _ = unix.Close(fd) }()
+	// What was opened tells where it lies, and nobody can change that any more.
+	if at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)); exact && (err != nil || at != path) {
+		return nil
+	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return err

@@ -3,6 +3,7 @@ package walls
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -59,11 +60,11 @@ func Seatbelt(spec sandbox.Spec, resolve func(string) (string, error)) (string, 
 	p.allow("file-read*", "literal", devices...)
 	p.allow("file-write-data", "literal", sinks...)
 
-	p.allow("file-read* file-map-executable", "subpath", p.real(spec.Read)...)
-	execute := p.real(spec.Execute)
+	p.allow("file-read* file-map-executable", "subpath", p.real(spec.Read, spec.Exact)...)
+	execute := p.real(spec.Execute, spec.Exact)
 	p.allow("file-read* file-map-executable process-exec", "subpath", execute...)
 	// No modes, owners and attributes, no hard links, and no devices, sockets and pipes.
-	write := p.real(spec.Write)
+	write := p.real(spec.Write, spec.Exact)
 	p.allow("file-read* file-map-executable file-write-data file-write-unlink", "subpath", write...)
 	for _, path := range write {
 		p.line("(allow file-write-create (require-all (subpath " + p.quoted(path) + ") " +
@@ -126,8 +127,8 @@ func (p *profile) network(spec sandbox.Spec) {
 	p.line(`(allow network-outbound (remote tcp "localhost:` + strconv.Itoa(int(at.Port())) + `"))`)
 }
 
-// real returns where paths lead.
-func (p *profile) real(paths []string) (found []string) {
+// real returns where paths lead, but for those of exact that lead elsewhere.
+func (p *profile) real(paths, exact []string) (found []string) {
 	for _, path := range paths {
 		if !strings.HasPrefix(path, "/") {
 			p.fail("the path %q is not absolute", path)
@@ -136,6 +137,7 @@ func (p *profile) real(paths []string) (found []string) {
 		to, err := p.resolve(path)
 		switch {
 		case err != nil: // there is nothing to open
+		case to != path && slices.Contains(exact, path):
 		case to == "/":
 			p.fail("the path %q is the whole disk", path)
 		default:
