@@ -98,12 +98,12 @@ var errNoFolder = errors.New("the folder is gone or cannot be opened")
 // opened opens what a plugin was given. Of a single file it is the folder that holds it, and
 // only is its name.
 func opened(path string) (f *safefs.Folder, only string, err error) {
-	f, err = safefs.Open(path)
+	f, err = safefs.OpenExact(path)
 	if err == nil {
 		return f, "", nil
 	}
 	dir, name := filepath.Split(path)
-	if f, err = safefs.Open(filepath.Clean(dir)); err != nil {
+	if f, err = safefs.OpenExact(dir); err != nil {
 		return nil, "", errors.Join(errNoFolder, err)
 	}
 	return f, name, nil

@@ -422,6 +422,35 @@ func TestNothingIsPutBackOverALink(t *testing.T) {
 	check(t, "elsewhere", string(text), "2")
 }
 
+// A plugin that may write around a folder of which old versions are kept makes what holds it a link
+// to where another folder of that name lies, or a file.
+func TestAttackWhatHoldsAFolderBecomesALinkBeforeItsUndo(t *testing.T) {
+	for what, of := range map[string]string{"a folder": "deep", "a file": "deep/a"} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			top, elsewhere := filepath.Dir(w.folder), t.TempDir()
+			w.put("deep/a", "1")
+			w.put("deep/gone", "1")
+			watch, err := w.k.Begin(t.Context(), Call{ID: 1}, []string{filepath.Join(w.folder, of)})
+			must(t, err)
+			w.put("deep/a", "2")
+			must(t, os.Remove(filepath.Join(w.folder, "deep", "gone")))
+			w.end(watch)
+			must(t, os.Mkdir(filepath.Join(elsewhere, "deep"), 0o755))
+			must(t, os.WriteFile(filepath.Join(elsewhere, "deep", "a"), []byte("2"), 0o644))
+			must(t, errors.Join(os.Rename(w.folder, filepath.Join(top, "kept")), os.Symlink(elsewhere, w.folder)))
+			if out, err := w.k.Undo(t.Context(), "1"); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("it put back %v: %v", out.Done, err)
+			}
+			check(t, "elsewhere", w.text("deep/a"), "2")
+			check(t, "elsewhere, another", w.text("deep/gone"), "-")
+			must(t, errors.Join(os.Remove(w.folder), os.Rename(filepath.Join(top, "kept"), w.folder)))
+			w.undo("1")
+			check(t, "where it was", w.text("deep/a"), "1")
+		})
+	}
+}
+
 func TestADamagedCopyIsNeverPutBack(t *testing.T) {
 	w := newWorld(t)
 	w.put("a", "before")

@@ -62,6 +62,16 @@ func Open(path string) (*Folder, error) {
 	return &Folder{root}, nil
 }
 
+// OpenExact opens the folder at path, an absolute one without links, where that still leads over
+// none: plugins may write the folders above it too. The error wraps fs.ErrNotExist or ErrLink.
+func OpenExact(path string) (*Folder, error) {
+	root, err := openExact(filepath.Clean(path))
+	if err != nil {
+		return nil, err
+	}
+	return &Folder{root}, nil
+}
+
 // OpenOrMake is Open, and makes a folder that does not exist, for its owner alone.
 func OpenOrMake(path string) (*Folder, error) {
 	f, err := Open(path)
