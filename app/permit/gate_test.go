@@ -1292,6 +1292,91 @@ func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.
 	})
 }
 
+// Calls that differ in what some program tells apart are asked about one by one; those that no
+// program does are one card, of which a stopped call takes itself out, and another changes it.
+func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		defer g.Attach()()
+		base := request(c)
+		call := func(arguments string, change func(*permit.Call)) permit.Call {
+			r := base
+			r.Arguments = json.RawMessage(arguments)
+			if change != nil {
+				change(&r)
+			}
+			return r
+		}
+		page := func(name string) chat.Origin { return chat.NewOrigin(chat.FromAttachment, name) }
+		apart := []permit.Call{
+			call(`{"a":1,"b":"x"}`, nil), call(`{"a":1.0,"b":"x"}`, nil), call(`{"a":1e0,"b":"x"}`, nil),
+			call(`{"a":-0,"b":"x"}`, nil), call(`{"a":0,"b":"x"}`, nil), call(`{"a":"1","b":"x"}`, nil),
+			call(`{"a":1,"b":"x","a":1}`, nil), call(`{"a":1,"a":1,"b":"x"}`, nil), call(`{"A":1,"b":"x"}`, nil),
+			call(`{"a":1,"b":"x","c":null}`, nil), call(`{"a":1,"b":"X"}`, nil), call(`{"a":1,"b":"x\u200b"}`, nil),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Because = []string{"h", "i"} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Because = []string{"h i"} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Original = &permit.Original{Tool: "t", Arguments: []byte(`1`)} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Original = &permit.Original{Tool: "t", Arguments: []byte(`1.0`)} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Taint = []chat.Origin{page("p")} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Taint = []chat.Origin{page("p"), page("q")} }),
+			call(`{"a":1,"b":"x"}`, func(r *permit.Call) { r.Conversation = "chat-2" }),
+		}
+		var decided []<-chan permit.Decision
+		cards := map[string]bool{}
+		for _, r := range apart {
+			p, d := asked(t, g, r)
+			decided, cards[p.ID] = append(decided, d), true
+		}
+		if len(cards) != len(apart) {
+			t.Errorf("%d calls that differ are %d cards", len(apart), len(cards))
+		}
+		deny(t, g, g.Requests()...)
+		for _, d := range decided {
+			<-d
+		}
+
+		ctx, stop := context.WithCancel(t.Context())
+		stopped := make(chan permit.Decision)
+		go func() { stopped <- g.Decide(ctx, apart[0]) }() // ends with stop
+		synctest.Wait()
+		first := g.Requests()[0]
+		decided = decided[:0]
+		for _, arguments := range []string{
+			`{"a":1,"b":"x"}`, `{"b":"x","a":1}`, `{"b":"\u0078","a":1}`, ` { "a" : 1, "b" : "x" } `, `{"\u0061":1,"b":"x"}`,
+		} {
+			p, d := asked(t, g, call(arguments, nil))
+			if decided = append(decided, d); p.ID != first.ID {
+				t.Fatalf("%s is a card of its own: %+v", arguments, p)
+			}
+		}
+		six := g.Requests()[0]
+		stop()
+		if d := <-stopped; d.Effect != permit.Deny {
+			t.Errorf("the call that was stopped: %+v", d)
+		}
+		seventh, late := asked(t, g, call(`{"b":"x","a":1}`, nil))
+		yes := permit.Answer{Effect: permit.Allow, Scope: permit.Once}
+		if err := g.Answer(t.Context(), six.ID, six.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("a yes to six, of which one was stopped and to which one was added: %v", err)
+		}
+		if seventh.Count != 6 {
+			t.Errorf("it counts %d", seventh.Count)
+		}
+		must(t, g.Answer(t.Context(), seventh.ID, seventh.Nonce, yes))
+		for _, d := range append(decided, late) {
+			if d := <-d; d.Effect != permit.Allow {
+				t.Errorf("a yes to all: %+v", d)
+			}
+		}
+		eighth, d := asked(t, g, apart[0])
+		if eighth.Count != 1 {
+			t.Errorf("another: %+v", eighth)
+		}
+		deny(t, g, eighth)
+		<-d
+	})
+}
+
 func TestAttackARuleForAnyToolOfAPluginIsNoneToAnswerForAnothers(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	r := request(c)

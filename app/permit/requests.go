@@ -173,7 +173,7 @@ func callKey(call Call) string {
 // exact returns the same for arguments that are the same to every program. Where a name stands
 // twice, programs differ in which of the two they take.
 func exact(arguments json.RawMessage) string {
-	if text, err := tool.Exact(arguments); err == nil && !Repeats(arguments) {
+	if text, err := tool.Written(arguments); err == nil && !Repeats(arguments) {
 		return string(text)
 	}
 	return string(arguments)

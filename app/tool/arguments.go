@@ -90,7 +90,7 @@ func Check(schema, arguments json.RawMessage) (warning string, err error) {
 }
 
 // decodeObject reads a JSON object and refuses numbers that would take for ever
-// to compare.
+// to compare, and texts that programs read differently.
 func decodeObject(raw json.RawMessage) (map[string]any, extent, error) {
 	value, size, err := decode(raw)
 	if err != nil {
@@ -99,6 +99,9 @@ func decodeObject(raw json.RawMessage) (map[string]any, extent, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
 		return nil, size, &ArgumentError{[]string{"expected a JSON object, got " + shown(value)}}
+	}
+	if what := notText(raw); what != "" {
+		return nil, size, &ArgumentError{[]string{"a text holds " + what + "; write the character itself"}}
 	}
 	return object, size, nil
 }

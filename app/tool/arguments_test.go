@@ -404,3 +404,23 @@ func TestALineIsBounded(t *testing.T) {
 		t.Errorf("got %d characters: %.100s", utf8.RuneCountInString(got), got)
 	}
 }
+
+// What is half of a character to the gate, Python takes in a path for a byte of another one.
+func TestAttackHalvesOfCharactersMakeATextThatOnlyAPluginReads(t *testing.T) {
+	object := json.RawMessage(`{"type":"object"}`)
+	for text, want := range map[string]string{
+		`Caf\udcc3\udca9`: `a text holds \udcc3, which is half of a character`, `\ud83d`: `\ud83d`, `\uDE00\ud83d`: `\uDE00`,
+		`\ud83d\n\ude00`: `\ud83d`, `\ud83d\ud83d\ude00`: `\ud83d`, "Caf\xe9": "bytes that are no UTF-8",
+		"\xed\xb3\x83": "bytes that are no UTF-8",
+		`Café`:         "", `Caf\u00e9`: "", `\ud83d\ude00`: "", `\\udcc3`: "", `\\\ud83d\ude00\\`: "", `\ufffd`: "", `\"\\`: "",
+	} {
+		for _, arguments := range []string{`{"path":"` + text + `"}`, `{"in":[{"` + text + `":1}]}`} {
+			for _, of := range []tool.Tool{{Parameters: object}, {Convention: tool.Convention{Loose: true}}} {
+				_, err := of.CheckArguments(json.RawMessage(arguments))
+				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", arguments, err, want)
+				}
+			}
+		}
+	}
+}

@@ -24,6 +24,12 @@ func Canonical(raw []byte) ([]byte, error) { return canonical(raw, appendNumber)
 // two that differ in a digit give different bytes, whatever programs make of them.
 func Exact(raw []byte) ([]byte, error) { return canonical(raw, appendExact) }
 
+// Written returns the form of Canonical, but with all numbers as they are written: some programs
+// tell 1 from 1.0.
+func Written(raw []byte) ([]byte, error) {
+	return canonical(raw, func(b []byte, number string) ([]byte, error) { return append(b, number...), nil })
+}
+
 func canonical(raw []byte, number func([]byte, string) ([]byte, error)) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -241,4 +247,37 @@ func digits(text string) string {
 // order of bytes above U+FFFF.
 func compareUTF16(a, b string) int {
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+// notText returns what of JSON is no text: a byte that is no UTF-8, or half of a character, as
+// \udcc3. Programs differ in what they make of it, and Python in paths takes it for a byte.
+// It is empty where all texts are such.
+func notText(raw []byte) string {
+	if !utf8.Valid(raw) {
+		return "bytes that are no UTF-8"
+	}
+	unit := func(at int) rune { // of the escape there
+		if at+6 > len(raw) || raw[at] != '\\' || raw[at+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(string(raw[at+2:at+6]), 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' { // which stands in texts alone
+			continue
+		}
+		switch r := unit(i); {
+		case !utf16.IsSurrogate(r):
+			i++
+		case utf16.DecodeRune(r, unit(i+6)) == utf8.RuneError:
+			return string(raw[i:i+6]) + ", which is half of a character"
+		default:
+			i += 11
+		}
+	}
+	return ""
 }
