@@ -1,6 +1,6 @@
 // Nothing is ever allowed by accident.
 import assert from "node:assert/strict";
-import { focused, noticed, settled, stopped, armed as waitArmed } from "../harness.mjs";
+import { counts, focused, noticed, settled, stopped, armed as waitArmed } from "../harness.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
 const answers = (page) =>
@@ -155,8 +155,8 @@ export const tests = {
     async run(page) {
       await page.getByText("3 hidden characters removed.").waitFor();
       await page.getByText("The name “path” stands more than once in what it is given").waitFor();
-      await page.getByText("Path (written again, 2)").waitFor();
-      await page.getByText("../notes.md").waitFor();
+      await page.locator(".ask").getByText("Path (written again, 2)").waitFor();
+      await page.locator(".ask").getByText("../notes.md").waitFor();
       const marks = page.getByRole("group", { name: /^Characters that nobody sees/ });
       assert.equal(await marks.count(), 0);
       const view = page.getByRole("button", { name: "View", exact: true });
@@ -340,6 +340,61 @@ export const tests = {
     },
   },
 
+  "calls of one tool are told apart where they wait, by what each is about": {
+    scene: "batch",
+    async run(page) {
+      const rows = page.locator(".pending");
+      await counts(rows, 6);
+      assert.equal(new Set(await rows.locator(".words").allInnerTexts()).size, 6);
+      const answer = rows.filter({ hasText: "path: Reports/part-4.md" }).getByRole("button");
+      const about = await answer.evaluate(
+        (b) => document.getElementById(b.getAttribute("aria-describedby")).textContent,
+      );
+      assert.match(about, /part-4\.md/);
+      await answer.focus();
+      await page.keyboard.press("Enter");
+      await focused(page.locator(".batch h3"));
+    },
+  },
+
+  "the answers to several calls stand in one row, where there is room for three": {
+    scene: "batch",
+    width: 900,
+    async run(page) {
+      const buttons = page.locator(".batch [data-answers] button");
+      await armed(page, "Allow all 6 once");
+      const tops = await buttons.evaluateAll((all) => all.map((b) => b.offsetTop));
+      assert.deepEqual(tops, [tops[0], tops[0], tops[0]]);
+      await page.getByRole("button", { name: "Review each" }).press("Enter");
+      await counts(page.locator(".ask"), 6);
+    },
+  },
+
+  "a long value is closed from wherever one reads it, and its box stays where it was": {
+    scene: "falsecard",
+    async run(page) {
+      const box = page.locator(".ask .given");
+      const opens = box.getByRole("button", { name: /^Show all 11,/ });
+      await opens.press("Enter");
+      const closes = box.getByRole("button", { name: "Show less" });
+      await focused(closes);
+      const value = box.locator("dd:has([aria-expanded=true])");
+      await value.evaluate((dd) => (dd.closest(".given").scrollTop += 3000));
+      const where = (button) =>
+        button.evaluate((b) => {
+          const { top, bottom } = b.getBoundingClientRect();
+          const seen = b.closest(".given").getBoundingClientRect();
+          return { y: top - seen.top, seen: top >= seen.top && bottom <= seen.bottom + 1 };
+        });
+      const was = await where(closes);
+      assert.ok(was.seen, `${was.y}`);
+      await closes.press("Enter");
+      await focused(opens);
+      const is = await where(opens);
+      assert.ok(is.seen && Math.abs(is.y - was.y) < 2, `${was.y} became ${is.y}`);
+    },
+  },
+
   "the shortcut leads to calls before plugins, and to the card that it was said for": {
     scene: "batch",
     async run(page) {
@@ -398,7 +453,10 @@ export const tests = {
         await page.getByRole("heading", { name: "4 requests: Read note, List notes" }).waitFor();
         assert.equal(await page.locator(".batch").count(), 1);
         await page
-          .getByText("“Allow from now on” allows: always, only in /home/ada/Documents/Notes.")
+          .getByText(
+            "Read note, List notes: always, only in /home/ada/Documents/Notes, when your model asks, " +
+              "in all chats, until you take it back.",
+          )
           .waitFor();
         const always = page.locator(".batch").getByRole("button", { name: "Allow from now on" });
         await armed(page, "Allow from now on");

@@ -543,7 +543,21 @@ export const s = {
       `${title}, ${n} times${folder && `, in ${folder}`}`,
     allowAll: (n: number) => `Allow all ${n} once`,
     allowLasting: "Allow from now on",
-    lastingMeans: (words: string[]) => `“Allow from now on” allows: ${words.join("; ")}.`,
+    lastingAllows: "“Allow from now on” allows:",
+    /** What one line of that says behind the names of tools; ends says what it ends with. */
+    lastingMeans: (caller: string, words: string, ends: "here" | "trust" | "always") => {
+      const { callers, hereEnds, trustEnds, ends: scopes } = s.permission;
+      const until = { here: hereEnds, trust: trustEnds, always: scopes.always }[ends];
+      return `${words}, when ${callers[caller.split(":")[0] ?? ""] ?? caller} asks, ${until}.`;
+    },
+    /** Who asks, by the kind of caller; the title has the name. */
+    callers: {
+      main: "your model",
+      member: "this member of the council",
+      plugin: "this plugin",
+      http: "this program",
+      person: "a run of your own",
+    } as Record<string, string>,
     hurried: (words: string) =>
       `You allowed five requests in a row within a second each. To be asked less: allow ${words}.`,
     batchMixed: (n: number, names: string[], folder: string) =>

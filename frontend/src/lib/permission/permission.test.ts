@@ -9,10 +9,11 @@ import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { once } from "./answers";
 import { Arm, armAfter } from "./arm.svelte";
+import type { Batch } from "./permissions.svelte";
 import PermissionBatch from "./PermissionBatch.svelte";
 import PermissionCard from "./PermissionCard.svelte";
 import UnattendedDialog from "./UnattendedDialog.svelte";
-import { summary } from "./summary";
+import { about, summary } from "./summary";
 
 /** A page that nothing is laid out in: what is watched there never has another size. */
 vi.stubGlobal(
@@ -243,6 +244,58 @@ test("arguments without JSON's signs, each to its end", () => {
   const said = "path: a.md, n: 3, text: one\ntwo";
   expect(summary('{"path":"a.md","n":3,"text":"one\\ntwo"}')).toBe(said);
   expect(summary("not json")).toBe("not json");
+});
+
+test("what a call is about is one line, of what names something first and of long values both ends", () => {
+  const page = "/home/ada/Documents/Notes/2026/Reports/the second of november.md";
+  expect(about(JSON.stringify({ content: "Three\nthings", force: true, path: "a.md" }))).toBe(
+    "force: true, path: a.md, content: Three things",
+  );
+  expect(about(JSON.stringify({ path: page }))).toBe(
+    "path: /home/ada/Documents/Not…he second of november.md",
+  );
+  expect(about(JSON.stringify({ to: `${"\u{1f600}".repeat(60)}\u001b[1m` }))).toBe(
+    `to: ${"\u{1f600}".repeat(23)}…${"\u{1f600}".repeat(20)} [1m`,
+  );
+  const many = Object.fromEntries(
+    Array.from({ length: 400 }, (_, i) => [`name${i}`.repeat(90), i]),
+  );
+  expect(about(JSON.stringify(many)).length).toBeLessThan(250);
+  expect(about(`{"text": "${"no end ".repeat(900)}`)).toMatch(/^{"text": "no end .{75,90}$/);
+  expect([about(""), about("{}")]).toEqual(["", ""]);
+});
+
+test("what “Allow from now on” allows is a line for each tool: what, for whom and until when", async () => {
+  const { app, fake } = await startApp("kinds");
+  const kept = fake.permissions.requests;
+  const [first, second] = kept;
+  if (!first || !second) throw new Error("no requests");
+  const folder = "only in /home/ada/Documents/Notes";
+  const lines = async (change: Partial<typeof first>[]) => {
+    fake.permissions.requests = kept.map((r, i) => ({ ...r, ...change[i] }));
+    await app.permissions.openGrants();
+    const [batch] = app.permissions.batches(app.chat?.id ?? "", first.seq);
+    const target = document.body.appendChild(document.createElement("div"));
+    const shown = mount(PermissionBatch, {
+      target,
+      props: { batch: batch as Batch },
+      context: inApp(app),
+    });
+    flushSync();
+    const said = [...target.querySelectorAll("ul:not(.calls) > li")].map((li) => li.textContent);
+    await unmount(shown);
+    target.remove();
+    return said;
+  };
+  const always = `always, ${folder}, when your model asks, in all chats, until you take it back.`;
+  expect(await lines([])).toEqual([`Read note, List notes: ${always}`]);
+  const here = "for this chat, only to docs.example, in spite of text from a web page";
+  expect(await lines([{ here, lasting: here, name: "Fetch" }])).toEqual([
+    `Fetch: ${here}, when your model asks, ends when text of others comes into the chat.`,
+    `Read note, List notes: ${always}`,
+  ]);
+  expect(await lines([{ lasting: "" }])).toEqual([]);
+  app.close();
 });
 
 test("what is written in a card is there when the card is, until its request is gone", async () => {
