@@ -1048,16 +1048,44 @@ export const tests = {
         .getByText("Word count did not answer in 30 s. Try it again, or look at its log.")
         .waitFor();
       await page.getByRole("row", { name: /Sceptic.*Sits out/ }).waitFor();
-      // In the dock there is no room for all columns: two are lines in the cells of others.
+      // In the dock there is no room for all columns: three are lines in the cells of others.
       const scroll = page.locator(".scroll:has(> table)");
       const sideways = () => scroll.evaluate((box) => box.scrollWidth > box.clientWidth + 1);
       assert.equal(await sideways(), false);
       assert.equal(await page.getByRole("columnheader", { name: "Began" }).count(), 0);
+      assert.equal(await page.getByRole("columnheader", { name: "Task" }).count(), 0);
       await row.getByText("Began at 0 s").waitFor();
+      const lines = await page
+        .locator(".lasted .narrow")
+        .evaluateAll((all) =>
+          all.map((e) => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight))),
+        );
+      assert.deepEqual([...new Set(lines)], [1], "when a task began breaks over two lines");
       await page.getByRole("button", { name: "Use the whole width" }).click();
       await page.getByRole("columnheader", { name: "Began" }).waitFor();
       await row.getByText("Began at 0 s").waitFor({ state: "hidden" });
       assert.equal(await sideways(), false);
+    },
+  },
+
+  "a notice lies over nothing that is read in a panel that covers the conversation": {
+    scene: "councilset",
+    width: 900,
+    async run(page) {
+      await page.getByRole("button", { name: "Show the panel" }).click();
+      for (const preset of ["Red team", "Three chairs"]) {
+        await page.getByRole("button", { name: "Presets" }).click();
+        await page.getByRole("menuitem", { name: new RegExp(`^${preset}`) }).click();
+        await page.waitForFunction((words) => {
+          const toast = [...document.querySelectorAll(".toast")].at(-1);
+          if (!toast?.textContent.includes(words)) return false;
+          const { top, left, right } = toast.getBoundingClientRect();
+          const read = document.querySelector(".pane:not([hidden])");
+          const pane = read.getBoundingClientRect();
+          return top >= pane.bottom && left >= pane.left && right <= pane.right;
+        }, `${preset} is set`);
+        await page.keyboard.press("Control+Shift+J");
+      }
     },
   },
 

@@ -1087,8 +1087,8 @@ export const s = {
       took: "Took",
       tokens: "Tokens",
       cost: "Cost",
-      /** In place of the column, where there is no room for it. */
-      beganAt: (after: string) => `Began at ${after}`,
+      /** In place of the column, where there is no room for it. The time itself stays on one line. */
+      beganAt: (after: string) => `Began at ${after.replaceAll(" ", "\u00a0")}`,
     },
 
     // The chip of the composer, and the line under an answer.

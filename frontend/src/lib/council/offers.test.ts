@@ -313,15 +313,25 @@ test("a council that is moved to another scope can be put back", async () => {
   await end();
 });
 
-test("where the table has no room for them, when a task began and its tokens are in other cells", async () => {
+test("where the table has no room for them, a task, when it began and its tokens are in other cells", async () => {
   const { panel, held, draw, end } = await opened();
   const state = held([lane(researcher, "a", [ended("0/a/answer", 1200, 4200, 0.012)])]);
   const table = draw(RunTable, { panel, run: state, time: Infinity });
   const cells = [...table.querySelectorAll("tbody td")];
-  expect(texts(cells.filter((cell) => cell.matches(".wide")))).toEqual(["1.2 s", "1,500"]);
+  expect(texts(cells.filter((cell) => cell.matches(".wide")))).toEqual([
+    "Answer",
+    "1.2 s",
+    "1,500",
+  ]);
   const lines = [...table.querySelectorAll("tbody .narrow")];
-  expect(lines.map((line) => [line.closest("td")?.cellIndex, line.textContent])).toEqual([
-    [4, "Began at 1.2 s"],
+  expect(
+    lines.map((line) => [
+      line.closest<HTMLTableCellElement>("th, td")?.cellIndex,
+      line.textContent,
+    ]),
+  ).toEqual([
+    [0, "Answer"],
+    [4, "Began at 1.2\u00a0s"],
     [6, "1,500 tokens"],
   ]);
   // At a time before it ended nobody is shown what it used by then.

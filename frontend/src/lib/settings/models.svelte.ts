@@ -42,9 +42,7 @@ export class ModelsState extends Pulled {
   local = $state.raw<LocalServer[] | null>(null);
 
   readonly defaultModel = $derived(this.models.find((m) => m.name === this.default));
-  readonly defaultConnection = $derived(
-    this.connections.find((c) => c.name === this.default.split("/")[0]),
-  );
+  readonly defaultConnection = $derived(this.connectionOf(this.default));
   /** Something other than the built-in guide is connected. */
   readonly connected = $derived(this.connections.some((c) => !c.built_in));
 
@@ -70,6 +68,11 @@ export class ModelsState extends Pulled {
 
   title(name: string): string {
     return this.models.find((m) => m.name === name)?.title ?? name;
+  }
+
+  /** The connection by which a model is asked; undefined where it is no more. */
+  connectionOf(name: string): Connection | undefined {
+    return this.connections.find((c) => c.name === name.split("/")[0]);
   }
 
   /** Models whose name holds all the words. */

@@ -1,8 +1,13 @@
+import { flushSync, mount, unmount } from "svelte";
 import { expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { Fake } from "../bridge/fake";
 import { connection, model } from "../bridge/fake/models";
-import { startApp } from "../testing";
+import SidebarFoot from "../chat/SidebarFoot.svelte";
+import { commands } from "../shell/commands";
+import { s } from "../strings";
+import { startApp, until } from "../testing";
 import { bestGuess } from "./models.svelte";
 
 test("a setting holds at once, and goes back when it could not be kept", async () => {
@@ -148,6 +153,35 @@ test("F108 a person corrects what a model can do", async () => {
   if (!small) throw new Error("no model");
   await app.models.setFeatures(small, { vision: true });
   expect(fake.given("Models.SetFeatures")).toEqual([["lab/maple-small", true, true, false]]);
+  app.close();
+});
+
+test("the foot of the chats tells of the model that the open chat asks, and how its server is", async () => {
+  const { app, fake } = await startApp();
+  fake.models.models = [...fake.models.models, model("home", "talker", "Talker")];
+  fake.models.connections = [...fake.models.connections, connection("home", { state: "failed" })];
+  await app.models.open();
+  app.keys.commands = commands(app);
+  const target = document.body.appendChild(document.createElement("div"));
+  const foot = mount(SidebarFoot, { target, context: inApp(app) });
+  const says = () => target.querySelector(".server")?.textContent?.trim();
+  const dot = () => target.querySelector<HTMLElement>(".dot")?.dataset.state;
+  await until("the default model", () => says() === s.sidebar.modelOk("Maple Large"));
+
+  const chat = app.chat?.id ?? "";
+  fake.chats.of(chat).chat.model = "home/talker";
+  fake.bus.changed("chat", chat);
+  await until("the chat's model", () => app.chat?.chat?.model === "home/talker");
+  flushSync();
+  expect([says(), dot()]).toEqual([s.sidebar.modelFailed("Talker"), "failed"]);
+  await app.newChat();
+  flushSync();
+  expect([says(), dot()]).toEqual([s.sidebar.modelOk("Maple Large"), "ok"]);
+  app.composer.model = "home/talker";
+  flushSync();
+  expect(says()).toBe(s.sidebar.modelFailed("Talker"));
+  await unmount(foot);
+  target.remove();
   app.close();
 });
 

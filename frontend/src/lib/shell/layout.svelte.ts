@@ -35,6 +35,8 @@ export class Layout {
   /** The dock of a window in which it starts closed. */
   dockOver = $state.raw(false);
   #dockShut = false;
+  /** How high the notices are, in pixels of the screen. */
+  notices = $state.raw(0);
   /** The dock covers the conversation. */
   #wide = $state.raw(false);
 
@@ -74,6 +76,9 @@ export class Layout {
   );
   /** It is open and has the whole width beside the chat list. */
   readonly dockWide = $derived.by(() => this.#wide && this.dockOpen);
+
+  /** The dock lies over the conversation, where notices are else: they have room at its foot. */
+  readonly dockCovers = $derived.by(() => this.dockOpen && (this.dockFloats || this.#wide));
 
   setSidebar(open: boolean): void {
     if (this.sidebarFloats) this.sidebarOver = open;
