@@ -265,10 +265,11 @@ func TestPC32AGateThatRestsHasThePersonAsked(t *testing.T) {
 	b.hook("gate", stages("approve_tool"), told+"serve(approve_tool=lambda p: os._exit(1))")
 	for range 3 {
 		b.ask(person(yes), calls("exec", listing), say("ok")).says("ok")
-		must(t, b.host.WaitIdle(t.Context()))
 	}
-	if s := b.status("gate"); s.State != plugin.Quarantined || b.did() != "" {
-		t.Fatalf("it is %s", s.State)
+	// A call fails with the connection; the death of the process is noticed after it.
+	testkit.Until(t, "it rests", func() bool { return b.status("gate").State == plugin.Quarantined })
+	if did := b.did(); did != "" {
+		t.Fatalf("it did %q", did)
 	}
 	who := nobody()
 	b.ask(who, calls("exec", listing), say("ok")).says("ok")
