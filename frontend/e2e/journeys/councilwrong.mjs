@@ -29,14 +29,18 @@ export const answers = {
   },
 };
 
-const sleeper = (seconds, words) => `import time
+/** A tool that does what is said before it answers. */
+const sleeper = (does, words) => `import os, time
 
 
 def waits() -> str:
     """Waits."""
-    time.sleep(${seconds})
+    ${does}
     return "${words}"
 `;
+const asleep = "time.sleep(60)";
+const untilTold = `while not os.path.exists(os.path.expanduser("~/go")):
+        time.sleep(0.02)`;
 
 export const steps = (world) => {
   const page = () => world.person.page;
@@ -80,12 +84,14 @@ export const steps = (world) => {
     ...more,
   });
 
-  async function sleeps(seconds, words) {
-    writeFileSync(join(place.plugins, "waits.py"), sleeper(seconds, words));
+  const state = () =>
+    place.told("plugins", "list", "--json").find(({ id }) => id === "waits")?.state;
+  async function sleeps(does, words) {
+    writeFileSync(join(place.plugins, "waits.py"), sleeper(does, words));
     await until("the plugin that waits", () => {
-      const [found] = place.told("plugins", "list", "--json").filter(({ id }) => id === "waits");
-      if (found?.state !== "ready") place.conclave("plugins", "trust", "waits", "--yes");
-      return found?.state === "ready";
+      const now = state();
+      if (now !== "ready") place.conclave("plugins", "trust", "waits", "--yes");
+      return now === "ready";
     });
   }
   const waiting = () => ({
@@ -152,7 +158,6 @@ export const steps = (world) => {
     "wrong: a ballot that is no JSON: the vote goes on without it, and is done again": async () => {
       await set((of) => two(of("talker"), { mode: "vote", choices: ["yes", "no"] }));
       await world.person.write(question);
-      await button("Go on without").or(button("Stop")).first().waitFor();
       await lane("Ada").getByText("Failed").waitFor();
       await lane("Ada").getByText("The ballot of Ada cannot be read").waitFor();
       await ended();
@@ -181,6 +186,7 @@ export const steps = (world) => {
       await page().getByRole("menuitem", { name: "Run again with one change…" }).click();
       await page().getByRole("dialog").waitFor();
       await page().keyboard.press("Escape");
+      await page().getByRole("dialog").waitFor({ state: "detached" });
     },
 
     "wrong: a cap of one cent: the council stops, the answer is made, and the cap is changed":
@@ -240,16 +246,18 @@ export const steps = (world) => {
 
     "wrong: a plugin that is updated in mid-run finishes its call as it was; a new run has the new one":
       async () => {
-        await sleeps(3, "the old words");
+        await sleeps(untilTold, "the old words");
         await set(waiting);
         await world.person.write(question);
         await lane("Ada").getByText("Using").waitFor();
-        writeFileSync(join(place.plugins, "waits.py"), sleeper(0, "the new words"));
+        writeFileSync(join(place.plugins, "waits.py"), sleeper("pass", "the new words"));
+        await until("the update to be noticed", () => state() !== "ready");
+        writeFileSync(join(place.data, "storage", "waits", "go"), "");
         await ended();
         await lane("Ada").getByText("Done").waitFor();
         await lane("Ada").locator(".who").click();
         await lane("Ada").getByText("the old words").waitFor();
-        await sleeps(0, "the new words");
+        await sleeps("pass", "the new words");
         await world.person.ask(question);
         await lane("Ada").locator(".detail").waitFor({ state: "detached" }); // that of the run before
         await lane("Ada").locator(".who .state").getByText("Done").waitFor();
@@ -259,7 +267,7 @@ export const steps = (world) => {
 
     "wrong: a tool that is removed in mid-run says so, and the person goes on without":
       async () => {
-        await sleeps(60, "never");
+        await sleeps(asleep, "never");
         await set(waiting);
         await world.person.write(question);
         await lane("Ada").getByText("Using").waitFor();
@@ -272,7 +280,7 @@ export const steps = (world) => {
       },
 
     "wrong: stop ends a tool that sleeps within half a second": async () => {
-      await sleeps(60, "never");
+      await sleeps(asleep, "never");
       await set(waiting);
       await world.person.write(question);
       await lane("Ada").getByText("Using").waitFor();

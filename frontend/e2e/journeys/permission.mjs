@@ -175,6 +175,7 @@ export const steps = (world) => {
       await page().getByRole("button", { name: "Allow more…" }).click();
       // A menu of sentences, each of which says when it ends.
       const group = page().getByRole("group", { name: "Allow more…" });
+      await counts(group.getByRole("button"), 5);
       assert.deepEqual(await group.getByRole("button").allTextContents(), [
         "For this answerends when the answer is complete",
         "For this chatevery call of this tool here, until you take it back",
@@ -185,7 +186,7 @@ export const steps = (world) => {
       const chat = group.getByRole("button", { name: /^For this chat/ });
       await page().waitForFunction(() => globalThis.pressed);
       assert.equal(await waiting(), 1, "a press on what has just appeared");
-      await group.locator("button[aria-disabled=false]", { hasText: "For this chat" }).waitFor();
+      await armed(group, /^For this chat/);
       await chat.click();
       await over();
       await page().keyboard.press("Control+,");

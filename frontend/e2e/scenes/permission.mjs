@@ -398,6 +398,7 @@ export const tests = {
   "the shortcut leads to calls before plugins, and to the card that it was said for": {
     scene: "batch",
     async run(page) {
+      await page.locator(".batch").waitFor(); // before it, the shortcut leads nowhere
       const calls = await page.evaluate(() => {
         const { bus, permissions, plugins } = globalThis.fake;
         const { requests } = permissions;
@@ -496,8 +497,7 @@ export const tests = {
       await armed(page);
       await page.getByRole("button", { name: "Allow more…" }).click();
       const here = page.getByRole("button", { name: /only to docs.example.org, in spite of text/ });
-      await here.waitFor();
-      await page.locator("button.scope[aria-disabled=false]").first().waitFor();
+      await armed(page, /only to docs.example.org, in spite of text/);
       await here.focus();
       await page.keyboard.press("Enter");
       await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 1);
