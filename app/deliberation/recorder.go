@@ -61,7 +61,6 @@ type recorder struct {
 	mu     sync.Mutex // guards the fields below
 	queue  []record
 	closed bool
-	newest council.Run // that was published
 	wake   chan struct{}
 	over   chan struct{} // closed when all is written and published
 
@@ -159,23 +158,14 @@ func (r *recorder) save(run council.Run) error {
 }
 
 func (r *recorder) show(one record) {
-	if one.Step != nil {
-		r.mu.Lock()
-		r.newest = one.Run
-		r.mu.Unlock()
-	}
 	r.publish(one.Event)
 	if one.done != nil {
 		close(one.done)
 	}
 }
 
-// header is that of the run as it was published last, the zero one before the first time.
-func (r *recorder) header() council.Header {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return headerOf(r.newest, r.came.Load())
-}
+// header is that of the run as it is watched, the zero one before its first step.
+func (l *loop) header() council.Header { return headerOf(l.watch.run(), l.came.Load()) }
 
 // headerOf makes what a list shows of a run, of which nothing has come yet where came is nil.
 func headerOf(r council.Run, came *council.Result) council.Header {

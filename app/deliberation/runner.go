@@ -204,7 +204,7 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 		if l == nil {
 			continue
 		}
-		if now := l.rec.header(); now.Run != "" { // else nothing has happened since it went on
+		if now := l.header(); now.Run != "" { // else nothing has happened since it went on
 			headers[i] = now
 		}
 	}

@@ -46,7 +46,7 @@ func (l *loop) keep() {
 	}
 	before, _ := l.s.log.Steps(context.Background(), l.id) // none, where nothing of it was written
 	l.kept = len(before)
-	if l.r.temporary.AppendSteps(context.Background(), l.rec.header(), append(before, l.rec.unsaved...),
+	if l.r.temporary.AppendSteps(context.Background(), l.header(), append(before, l.rec.unsaved...),
 		l.texts.copied()) != nil {
 		return // it is of a temporary chat, whose log takes all
 	}

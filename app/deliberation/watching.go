@@ -9,10 +9,19 @@ import (
 	"conclave/app/turn"
 )
 
-// watch is a live run as it is watched. It is safe for concurrent use.
+// watch is a live run as it is watched, and as lists have it: neither knows of a step before the
+// other does. It is safe for concurrent use.
 type watch struct {
-	mu sync.Mutex
-	w  *council.Watch
+	mu     sync.Mutex
+	w      *council.Watch
+	newest council.Run // after the last step; zero before the first
+}
+
+// run returns the run as it is watched, the zero one before its first step.
+func (w *watch) run() council.Run {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.newest
 }
 
 // take takes an event of the run.
@@ -22,6 +31,7 @@ func (w *watch) take(e Event) {
 	switch {
 	case e.Step != nil:
 		w.w.Step(e.Run)
+		w.newest = e.Run
 	case e.Live != nil:
 		w.w.Live(e.Task, *e.Live, e.MS)
 	case e.Due != nil:
