@@ -34,7 +34,7 @@ const sleeper = (does, words) => `import os, time
 
 
 def waits() -> str:
-    """Waits."""
+    """Returns ${words}."""
     ${does}
     return "${words}"
 `;
@@ -86,12 +86,13 @@ export const steps = (world) => {
 
   const state = () =>
     place.told("plugins", "list", "--json").find(({ id }) => id === "waits")?.state;
+  /** Has the plugin be as it is said, and waits until it is that version of it which serves. */
   async function sleeps(does, words) {
     writeFileSync(join(place.plugins, "waits.py"), sleeper(does, words));
     await until("the plugin that waits", () => {
-      const now = state();
-      if (now !== "ready") place.conclave("plugins", "trust", "waits", "--yes");
-      return now === "ready";
+      if (state() !== "ready") place.conclave("plugins", "trust", "waits", "--yes");
+      const [tool] = place.told("tools", "list", "--json").filter(({ id }) => id === "waits:waits");
+      return tool?.description === `Returns ${words}.`;
     });
   }
   const waiting = () => ({
