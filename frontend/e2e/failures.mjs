@@ -375,7 +375,8 @@ steps["F102 after another default is chosen in a terminal, the chat keeps its mo
     await person.ask("And who are you?");
     if (asked("And who are you?")) throw new Error("the model that was not shown was asked");
     place.told("models", "default", talker);
-    await person.says(/talker ready/);
+    await person.newChat();
+    await person.says(/talker ready/); // the foot tells of the open chat's model
   };
 
 // Files.
