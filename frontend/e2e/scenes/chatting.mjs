@@ -102,4 +102,54 @@ export const tests = {
       assert.match(copied[1], /^Tool,Calls,Note\r\nword_count,12,counts words\r\n/);
     },
   },
+
+  "paragraphs are new only below what is in view": {
+    scene: "chat",
+    async run(page) {
+      await page.evaluate(() => {
+        const { bus, chats } = globalThis.fake;
+        const [c] = [...chats.all.values()].filter((one) => one.chat.title === "Counting words");
+        const of = (role) => {
+          const { parts } = c.entries.find((entry) => entry.role === role);
+          return structuredClone(parts.find((part) => part.kind === "text"));
+        };
+        let part = null;
+        globalThis.more = (n) => {
+          const html = `<p>Paragraph ${n} of the answer.</p>`;
+          part.blocks.push({ ...of("assistant").blocks[0], index: n, html });
+          part.block_count = part.blocks.length;
+          bus.changed("chat", c.chat.id);
+        };
+        chats.Send = async (id) => {
+          const { seq } = chats.say(c, "user", [of("user")]);
+          const none = { ...of("assistant"), blocks: [], block_count: 0 };
+          const entry = chats.say(c, "assistant", [none], { state: "streaming", reason: "" });
+          [part] = entry.parts;
+          chats.busy(c, "answering");
+          globalThis.more(0);
+          return { conversation: id, turn: "", seq };
+        };
+      });
+      await page.getByLabel("Message", { exact: true }).fill("Tell me more");
+      await page.keyboard.press("Enter");
+      let place = "in view";
+      for (let n = 0; place !== "below"; n++) {
+        assert.ok(n < 200, "the answer never leaves the view");
+        if (n > 0) await page.evaluate((next) => globalThis.more(next), n);
+        const shown = await page.waitForFunction((words) => {
+          const last = [...document.querySelectorAll("article p")].at(-1);
+          if (last?.textContent !== words) return "";
+          const view = document.querySelector(".scroller").getBoundingClientRect();
+          const said = document.querySelector(".pill")?.textContent.trim() ?? "";
+          const over = last.getBoundingClientRect().bottom - view.bottom;
+          if (over <= 0) return said === "" && "in view";
+          return over < 30 ? "at the edge" : /^↓ [12] new/.test(said) && "below";
+        }, `Paragraph ${n} of the answer.`);
+        place = await shown.jsonValue();
+      }
+      const pill = page.getByRole("button", { name: /new paragraphs?$/ });
+      await pill.press("Enter");
+      await pill.waitFor({ state: "detached" });
+    },
+  },
 };

@@ -36,10 +36,9 @@ export class Follow {
     paragraphs: number,
     mover: "window" | "somebody" | "reader" = "window",
   ): void {
-    const was = this.atEnd;
     this.atEnd = size - viewport - offset <= near;
     if (mover !== "window" && !this.atEnd && offset < this.#offset - 1) this.following = false;
-    if (mover === "reader" && this.atEnd && !was) this.following = true;
+    if (mover === "reader" && this.atEnd && offset > this.#offset) this.following = true;
     this.#offset = offset;
     if (this.atEnd) {
       this.#seen = paragraphs;

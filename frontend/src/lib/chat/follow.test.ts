@@ -12,6 +12,16 @@ test("it follows only while the end is in view", () => {
   expect(follow.following).toBe(true);
 });
 
+test("a reader who goes up a little and back to the end follows it again, without having left it", () => {
+  const follow = new Follow();
+  follow.scrolled(600, 400, 1000, 3);
+  follow.readerMovedUp();
+  follow.scrolled(585, 400, 1000, 3, "reader");
+  expect([follow.atEnd, follow.following]).toEqual([true, false]);
+  follow.scrolled(600, 400, 1000, 3, "reader");
+  expect(follow.following).toBe(true);
+});
+
 test("a scroll bar dragged up stops it, text that grows or is measured anew does not", () => {
   const follow = new Follow();
   follow.scrolled(600, 400, 1000, 3);

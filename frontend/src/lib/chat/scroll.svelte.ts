@@ -69,7 +69,7 @@ export class TranscriptScroll {
   }
 
   #measure(mover: "window" | "somebody" | "reader" = "window"): void {
-    const { scroller, rows } = this;
+    const { scroller, content, rows } = this;
     if (!scroller) return;
     const { outline, paragraphs } = this.chat();
     if (this.#question) {
@@ -82,7 +82,9 @@ export class TranscriptScroll {
       const { top, bottom: end } = buttons.getBoundingClientRect();
       return end > bottom - pillHeight && top < bottom;
     });
-    const size = scroller.scrollHeight - this.room;
+    // What is below the last that is written or asked is empty, and nobody misses it.
+    const last = content?.nextElementSibling?.lastElementChild ?? content;
+    const size = last ? this.#yOf(last) + last.getBoundingClientRect().height : 0;
     this.follow.scrolled(scroller.scrollTop, scroller.clientHeight, size, paragraphs, mover);
   }
 
