@@ -46,7 +46,7 @@ func (c *Core) prompt() *service.Prompt {
 
 // flushTime bounds how long plugins have, before Conclave closes, to be told
 // what happened last and to act on it.
-const flushTime = 3 * time.Second
+var flushTime = 3 * time.Second
 
 // flushEvents lets plugins finish with what happened: a command that answers and
 // ends must not lose what a plugin saves at the end of an answer.

@@ -107,8 +107,9 @@ func (e *entry) startForEvents(r *runner) (*session, error) {
 }
 
 // beginTime is how long a process that was started for a prompt has to finish
-// what it began while it loaded, such as reading the value of a macro.
-const beginTime = time.Second
+// what it began while it loaded, such as reading the value of a macro: a second, where it has
+// ten to load.
+func (h *Host) beginTime() time.Duration { return h.o.LoadTimeout / 10 }
 
 // sessionsFor returns the sessions of the serving plugins that may have registered
 // something for reason. It starts first those that had when they last ran and do not
@@ -142,7 +143,7 @@ func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
 				return
 			}
 			defer r.release(s)
-			begun, cancel := context.WithTimeout(h.ctx, beginTime)
+			begun, cancel := context.WithTimeout(h.ctx, h.beginTime())
 			defer cancel()
 			s.done(begun)
 			mu.Lock()
