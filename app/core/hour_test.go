@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,10 +25,11 @@ import (
 )
 
 // ordinary is a person who answers each request with the narrowest offer that lasts, where
-// there is one, and else allows it once.
+// there is one, and else allows it once. Calls that run at the same time may ask at once.
 //
 // Requests for one tool in one message are one card.
 type ordinary struct {
+	mu    sync.Mutex
 	asked []permit.Request
 	line  map[string]int // where the model asks for a call, by its id
 	cards int
@@ -35,6 +37,8 @@ type ordinary struct {
 
 // Ask implements permit.Asker.
 func (o *ordinary) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	card := func(q permit.Request) string { return fmt.Sprint(q.Turn, q.Tool, o.line[q.Call]) }
 	if !slices.ContainsFunc(o.asked, func(q permit.Request) bool { return card(q) == card(p) }) {
 		o.cards++
