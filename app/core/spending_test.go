@@ -21,10 +21,7 @@ func TestWhatAPluginSpendsOnModelsHasACap(t *testing.T) {
 	w := extension(t, runs("", `
 try { return (await spindle.generate.raw({ messages: [{ role: "user", content: "Say hello." }] })).content.slice(0, 5) && "answered" }
 catch (e) { return e.message }`), "tools", "generation")
-	began := time.Now()
-	noon := time.Date(began.Year(), began.Month(), began.Day(), 12, 0, 0, 0, time.Local)
-	w.now = func() time.Time { return noon.Add(time.Since(began)) } // no day begins meanwhile, with nothing spent
-	w.restart()
+	w.atNoon()
 	must(t, w.Models.SetDefault(t.Context(), "demo/guide"))
 	must(t, w.Models.SetPrices(t.Context(), []cost.Price{{Model: "demo/*", Input: 1000, Output: 1000}}))
 	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = 0.1 })
@@ -72,6 +69,16 @@ catch (e) { return e.message }`), "tools", "generation")
 	}
 }
 
+// atNoon restarts the core on a clock by which it is noon: no day begins meanwhile, with nothing
+// spent.
+func (w *whole) atNoon() {
+	w.t.Helper()
+	began := time.Now()
+	noon := time.Date(began.Year(), began.Month(), began.Day(), 12, 0, 0, 0, time.Local)
+	w.now = func() time.Time { return noon.Add(time.Since(began)) }
+	w.restart()
+}
+
 // Three members at once, each with a tool that asks models as often and as fast as it can, spend
 // no more through their plugin than it may in a day.
 func TestAttackMembersSpendMoreThanTheirPluginMay(t *testing.T) {
@@ -84,6 +91,7 @@ spindle.on("TOOL_INVOCATION", async () => {
   const said = (await Promise.all(Array.from({ length: 12 }, ask)));
   return { answered: said.filter((s) => s === "answered").length, refused: said.find((s) => s !== "answered") ?? "" };
 });`, "tools", "generation")
+	w.atNoon()
 	must(t, w.Models.SetDefault(t.Context(), "demo/guide"))
 	must(t, w.Models.SetPrices(t.Context(), []cost.Price{{Model: "demo/*", Input: 1000, Output: 1000}}))
 	const may = 2.0
