@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/textdiff"
 	"conclave/app/tool"
@@ -22,20 +24,40 @@ import (
 // its own that ends with the stream (a terminal's: with the program). A line
 // that nobody waits for is kept for who asks next.
 type lines struct {
-	next chan string // closed at the end of the stream
+	next chan lineRead // closed at the end of the stream
+	err  error         // why it ended before; may be read once next is closed
+}
+
+// lineRead is one line; behind says that it came at once with the one before, as what is typed
+// does not.
+type lineRead struct {
+	text   string
+	behind bool
 }
 
 func readLines(in io.Reader) *lines {
-	l := &lines{next: make(chan string)}
+	l := &lines{next: make(chan lineRead)}
 	go func() {
 		defer close(l.next)
 		r := bufio.NewReader(in)
+		var line []byte
+		behind := false
 		for {
-			line, err := r.ReadString('\n')
-			if line != "" {
-				l.next <- strings.TrimRight(line, "\r\n")
+			if len(line) == 0 {
+				behind = r.Buffered() > 0
 			}
-			if err != nil {
+			part, err := r.ReadSlice('\n')
+			if line = append(line, part...); len(line) > limit.MessageText.Int() {
+				l.err = tooLong()
+				return
+			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if len(line) > 0 {
+				l.next <- lineRead{strings.TrimRight(string(line), "\r\n"), behind}
+			}
+			if line = line[:0]; err != nil {
 				return
 			}
 		}
@@ -43,19 +65,34 @@ func readLines(in io.Reader) *lines {
 	return l
 }
 
-// line returns the next line; io.EOF at the end, or ctx's cause.
+// tooLong is the error of a message that is longer than is taken.
+func tooLong() error {
+	message, hint := limit.MessageText.Person, sendPart
+	return fault.New(fault.Invalid, "cli.message", strings.TrimSuffix(message, " "+hint), hint)
+}
+
+// line returns the next line; io.EOF at the end, the error of one that is too long, or ctx's cause.
 func (c *command) line(ctx context.Context) (string, error) {
+	line, _, err := c.lineOf(ctx)
+	return line, err
+}
+
+// lineOf is line, and reports whether it came at once with the one before.
+func (c *command) lineOf(ctx context.Context) (line string, behind bool, err error) {
 	if c.lines == nil {
 		c.lines = readLines(c.In)
 	}
 	select {
-	case line, ok := <-c.lines.next:
-		if !ok {
-			return "", io.EOF
+	case next, ok := <-c.lines.next:
+		switch {
+		case !ok && c.lines.err != nil:
+			return "", false, c.lines.err
+		case !ok:
+			return "", false, io.EOF
 		}
-		return line, nil
+		return next.text, next.behind, nil
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return "", false, context.Cause(ctx)
 	}
 }
 
@@ -63,8 +100,8 @@ func (c *command) line(ctx context.Context) (string, error) {
 // before it could be read is none.
 const answerDelay = 600 * time.Millisecond
 
-// arm lets a question stand for a moment, and throws away what was typed before
-// and meanwhile. io.EOF at the end of the input, or ctx's cause.
+// arm lets a question stand until nothing was typed for a moment, and throws away what was typed
+// before and meanwhile. io.EOF at the end of the input, or ctx's cause.
 func (c *command) arm(ctx context.Context) error {
 	if c.lines == nil {
 		c.lines = readLines(c.In)
@@ -82,6 +119,7 @@ func (c *command) arm(ctx context.Context) error {
 				return io.EOF
 			}
 			dropped = true
+			stands.Reset(answerDelay)
 		case <-stands.C:
 			if c.Flush != nil {
 				c.Flush()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -71,6 +72,40 @@ func typesBeforeAQuestion(t *testing.T) {
 	if flushed != 2 {
 		t.Errorf("the terminal was flushed %d times, want before and after", flushed)
 	}
+}
+
+// Lines that go on coming when a question has stood for long, as of a large text that is pasted,
+// answer it as little as those that came before.
+func TestAttackWhatGoesOnComingAnswersNoQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, typed := io.Pipe()
+		var shown bytes.Buffer
+		c := &command{Session: &Session{In: in, Err: &shown, Out: io.Discard, Terminal: true}}
+		answered := make(chan bool)
+		go func() { // ends with the answer
+			yes, err := c.confirm(t.Context(), "Delete all?")
+			if err != nil {
+				t.Error(err)
+			}
+			answered <- yes
+		}()
+		for range 20 { // twice as long as a question stands
+			_, err := typed.Write([]byte("y\n"))
+			must(t, err)
+			time.Sleep(answerDelay / 10)
+		}
+		time.Sleep(answerDelay)
+		synctest.Wait()
+		if !strings.HasSuffix(shown.String(), "[n] no: ") || strings.Count(shown.String(), "Delete") != 1 {
+			t.Errorf("it is shown as %q", shown.String())
+		}
+		_, err := typed.Write([]byte("n\n"))
+		must(t, err)
+		if <-answered {
+			t.Error("it was answered by what came before it")
+		}
+		must(t, typed.Close())
+	})
 }
 
 // Two hundred characters, every one of them a key of the question or the end of a line, are

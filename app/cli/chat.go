@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"conclave/app/limit"
+
 	"github.com/spf13/cobra"
 )
 
@@ -21,11 +23,11 @@ func (c *command) chatCommand() *cobra.Command {
 					"Talking to %s. An empty line ends a message of several lines begun with \"\"\"; Ctrl-D ends the chat.\n",
 					run.model.Info().Title)
 			}
-			for {
+			for stopped := false; ; {
 				if !c.json {
 					fmt.Fprint(c.Err, "> ")
 				}
-				text, err := c.message(ctx)
+				text, behind, err := c.message(ctx)
 				if errors.Is(err, io.EOF) {
 					return nil
 				}
@@ -35,15 +37,19 @@ func (c *command) chatCommand() *cobra.Command {
 				if strings.TrimSpace(text) == "" {
 					continue
 				}
-				answer, done := c.Interrupt.during(ctx)
+				answer, done := ctx, func() {}
+				if stopped = stopped && behind; !stopped { // else nobody typed it since: Ctrl-C ends the chat
+					answer, done = c.Interrupt.during(ctx)
+				}
 				err = run.say(answer, text)
-				stopped := answer.Err() != nil
+				now := answer.Err() != nil
 				done()
+				stopped = stopped || now
 				if err != nil {
 					if ctx.Err() != nil {
 						return err
 					}
-					if stopped && !c.json {
+					if now && !c.json {
 						fmt.Fprintln(c.Err, "The answer was stopped. Ctrl-C once more ends the chat.")
 						continue
 					}
@@ -57,17 +63,22 @@ func (c *command) chatCommand() *cobra.Command {
 	return cmd
 }
 
-// message reads one message: a line, or all lines between two of """.
-func (c *command) message(ctx context.Context) (string, error) {
-	line, err := c.line(ctx)
+// message reads one message: a line, or all lines between two of """. behind reports that it came
+// at once with the one before.
+func (c *command) message(ctx context.Context) (message string, behind bool, err error) {
+	line, behind, err := c.lineOf(ctx)
 	if err != nil || strings.TrimSpace(line) != `"""` {
-		return line, err
+		return line, behind, err
 	}
 	var text []string
+	size := 0
 	for {
 		line, err := c.line(ctx)
+		if size += len(line) + 1; size > limit.MessageText.Int() {
+			return "", behind, tooLong()
+		}
 		if err != nil || strings.TrimSpace(line) == `"""` {
-			return strings.Join(text, "\n"), err
+			return strings.Join(text, "\n"), behind, err
 		}
 		text = append(text, line)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,6 +52,40 @@ func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
 	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") || in.read > 2*limit.MessageText.Value {
 		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
 	}
+}
+
+// Lines without end, and a message of them, end the input with a sentence, and not the memory.
+func TestAttackALineWithoutEndFillsTheMemory(t *testing.T) {
+	for name, in := range map[string]io.Reader{
+		"a line": &endless{}, "a message": io.MultiReader(strings.NewReader("\"\"\"\n"), &endlessLines{}),
+	} {
+		c := &command{Session: &Session{In: in}}
+		text, _, err := c.message(t.Context())
+		f := fault.Of(err)
+		if err == nil || f.Message != "The text has more than 16 MiB, the most that is taken." || f.Hint != sendPart {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+	whole := strings.Repeat("x", 10_000)
+	c := &command{Session: &Session{In: strings.NewReader(whole + "\ny\n\"\"\"\na\nb\n\"\"\"\nlast")}}
+	for _, want := range []string{whole, "y", "a\nb", "last"} {
+		if got, _, err := c.message(t.Context()); err != nil || got != want {
+			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+		}
+	}
+}
+
+// endlessLines is input without end, in lines.
+type endlessLines struct{}
+
+func (endlessLines) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'y'
+		if i%1000 == 999 {
+			p[i] = '\n'
+		}
+	}
+	return len(p), nil
 }
 
 func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {

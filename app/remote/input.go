@@ -6,18 +6,25 @@ import (
 	"time"
 )
 
+// window is how many bytes of input are sent that the command has not read: of more, what
+// a person sends behind it, an interrupt above all, would have to wait.
+const window = 64 << 10
+
 // input is the standard input of a command that runs in the owner: what came of it and the
-// command has not read yet. It holds two frames at most; whoever puts a third waits. Use newInput.
+// command has not read yet, at most window bytes. Use newInput.
 type input struct {
+	want func(bytes int) // tells the other side that so many more may come
+
 	mu       sync.Mutex // guards the fields below
 	changed  *sync.Cond
 	pending  []byte
+	over     int // bytes that were read or thrown away since want was called
 	ended    bool
 	flushing int // how often the other side was told to throw away what was typed, and has not yet
 }
 
-func newInput() *input {
-	in := &input{}
+func newInput(want func(bytes int)) *input {
+	in := &input{want: want}
 	in.changed = sync.NewCond(&in.mu)
 	return in
 }
@@ -27,29 +34,36 @@ func (in *input) Read(p []byte) (int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.pending) == 0 && !in.ended {
-		in.changed.Wait()
+		if in.over == 0 {
+			in.changed.Wait()
+			continue
+		}
+		more := in.over
+		in.over = 0
+		in.mu.Unlock()
+		in.want(more)
+		in.mu.Lock()
 	}
 	if len(in.pending) == 0 {
 		return 0, io.EOF
 	}
 	n := copy(p, in.pending)
 	in.pending = in.pending[n:]
-	in.changed.Broadcast()
+	in.over += n
 	return n, nil
 }
 
-// put adds what came, once what came before is read. While the other side throws away what was
-// typed, this is of it.
+// put adds what came, and never waits. While the other side throws away what was typed, this is of
+// it, as is more than may come.
 func (in *input) put(p []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for len(in.pending) > 0 && !in.ended && in.flushing == 0 {
-		in.changed.Wait()
+	if in.ended || in.flushing > 0 || len(in.pending)+len(p) > window {
+		in.over += len(p)
+	} else {
+		in.pending = append(in.pending, p...)
 	}
-	if !in.ended && in.flushing == 0 {
-		in.pending = p
-		in.changed.Broadcast()
-	}
+	in.changed.Broadcast()
 }
 
 // end says that no more comes.
@@ -65,6 +79,7 @@ func (in *input) end() {
 // before that is thrown away then, too.
 func (in *input) flush(tell func() error) {
 	in.mu.Lock()
+	in.over += len(in.pending)
 	in.pending = nil
 	in.flushing++
 	in.changed.Broadcast()

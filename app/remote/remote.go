@@ -72,11 +72,12 @@ var (
 // Frame types. Small letters go to the owner, capitals come from it.
 const (
 	frameCommand   = 'c'
-	frameIn        = 'i' // standard input; an empty one is its end
+	frameIn        = 'i' // standard input, as much as is wanted; an empty one is its end
 	frameInterrupt = 's'
 	frameFlushed   = 'f' // what was typed until here was thrown away
 	frameBegun     = 'B' // the command was taken: input may come, and it must not run twice
 	frameLasting   = 'L'
+	frameWant      = 'W' // payload: four bytes of how much more input may come, beside window at first
 	frameFlush     = 'F' // what was typed and not sent is to be thrown away
 	frameOut       = 'O'
 	frameErr       = 'E'
@@ -249,7 +250,9 @@ func (s *Server) serve(c *conn) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background()) // the command's own; its client ends it
 	defer cancel(nil)
-	in := newInput()
+	in := newInput(func(bytes int) {
+		_ = c.send(frameWant, binary.BigEndian.AppendUint32(nil, uint32(bytes))) // its program may be gone
+	})
 	var stop atomic.Pointer[func() bool] // what an interrupt does first
 	var reading sync.WaitGroup
 	reading.Go(func() { // ends when the connection closes
@@ -269,7 +272,7 @@ func (s *Server) serve(c *conn) {
 			case kind == frameIn && len(payload) == 0:
 				in.end()
 			case kind == frameIn:
-				in.put(payload) // a command that does not read gets nothing
+				in.put(payload)
 			}
 		}
 	})
@@ -344,7 +347,8 @@ func Run(ctx context.Context, data string, command Command, streams Streams) (in
 	if err := c.send(frameCommand, words); err != nil {
 		return 0, ErrGone
 	}
-	r := &run{c: c, owner: owner, streams: streams}
+	r := &run{c: c, owner: owner, streams: streams, feeding: newFeeding()}
+	defer r.feeding.end()
 	defer context.AfterFunc(ctx, r.interrupt)()
 	code, err := r.follow()
 	if r.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
@@ -365,6 +369,7 @@ type run struct {
 	owner   *patient
 	streams Streams
 
+	feeding     *feeding
 	begun       bool // belongs to follow
 	interrupted atomic.Bool
 	heard       atomic.Bool // the owner sent something since the last interrupt
@@ -418,10 +423,12 @@ func (r *run) follow() (int, error) {
 			if r.streams.Interrupted != nil {
 				r.streams.Interrupted(r.interruptOnce)
 			}
-			r.c.writing.Store(0) // input may wait for as long as the command does not read it
-			_ = r.c.SetWriteDeadline(time.Time{})
 			r.begun = true
-			go r.c.feed(r.streams.In) // ends with the input, or with the program: a read of a terminal cannot be called back
+			go r.feed() // ends with the run, or with the program: a read of a terminal cannot be called back
+		case frameWant:
+			if len(payload) == 4 {
+				r.feeding.more(int(binary.BigEndian.Uint32(payload)))
+			}
 		case frameLasting:
 			lost = ErrGone
 		case frameFlush:
@@ -477,17 +484,63 @@ func (p *patient) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// feed sends in to the owner, and its end; nil is an empty one.
-func (c *conn) feed(in io.Reader) {
+// feed sends input to the owner, as much as it wants, and its end; nil is an empty one.
+func (r *run) feed() {
 	buffer := make([]byte, 32<<10)
-	for in != nil {
-		n, err := in.Read(buffer)
-		if n > 0 && c.send(frameIn, buffer[:n]) != nil {
+	for r.streams.In != nil {
+		room := r.feeding.room()
+		if room == 0 {
 			return
 		}
+		n, err := r.streams.In.Read(buffer[:min(room, len(buffer))])
+		if n > 0 && r.c.send(frameIn, buffer[:n]) != nil {
+			return
+		}
+		r.feeding.more(-n)
 		if err != nil {
 			break
 		}
 	}
-	_ = c.send(frameIn, nil)
+	_ = r.c.send(frameIn, nil)
+}
+
+// feeding is how much more input the owner wants.
+type feeding struct {
+	mu      sync.Mutex // guards the fields below
+	changed *sync.Cond
+	bytes   int
+	over    bool
+}
+
+func newFeeding() *feeding {
+	f := &feeding{bytes: window}
+	f.changed = sync.NewCond(&f.mu)
+	return f
+}
+
+func (f *feeding) more(bytes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.bytes += bytes
+	f.changed.Broadcast()
+}
+
+// room waits until something is wanted, and returns how much; 0 once the run is over.
+func (f *feeding) room() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.bytes <= 0 && !f.over {
+		f.changed.Wait()
+	}
+	if f.over {
+		return 0
+	}
+	return f.bytes
+}
+
+func (f *feeding) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	f.changed.Broadcast()
 }

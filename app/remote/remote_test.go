@@ -128,6 +128,62 @@ func TestAttackWhatWasTypedBeforeIsReadByACommandThatRunsElsewhere(t *testing.T)
 	}
 }
 
+// Input without end, of which the command reads nothing, or all: an interrupt gets past it, and the
+// owner keeps no more of it than it says.
+func TestAttackInputWithoutEndIsInTheWayOfAnInterrupt(t *testing.T) {
+	for name, reads := range map[string]bool{"nothing is read": false, "all is read": true} {
+		t.Run(name, func(t *testing.T) {
+			var read atomic.Int64
+			full := make(chan struct{})
+			path, _ := serve(t, func(ctx context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {
+				<-full
+				buffer := make([]byte, 4<<10)
+				for reads && ctx.Err() == nil {
+					n, _ := s.In.Read(buffer)
+					read.Add(int64(n))
+				}
+				<-ctx.Done()
+				_, _ = io.WriteString(s.Out, "stopped")
+				return 3
+			})
+			ctx, interrupt := context.WithCancel(t.Context())
+			yes := &endless{wanted: func(sent int64) {
+				switch {
+				case sent == remote.Window: // nothing of it was read yet
+					close(full)
+					if !reads {
+						interrupt()
+					}
+				case sent > remote.Window && !reads:
+					t.Errorf("%d bytes are sent of which none is read", sent)
+				case sent >= 16*remote.Window:
+					interrupt()
+				}
+			}}
+			var out bytes.Buffer
+			code, err := remote.Run(ctx, path, remote.Command{Version: "1.0"}, remote.Streams{
+				In: yes, Out: &out, Err: io.Discard,
+			})
+			if err != nil || code != 3 || out.String() != "stopped" {
+				t.Errorf("got status %d, %v, %q after %d bytes", code, err, out.String(), read.Load())
+			}
+		})
+	}
+}
+
+// endless is the output of yes, and tells how much of it was read.
+type endless struct {
+	sent   int64
+	wanted func(sent int64)
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, bytes.Repeat([]byte("y\n"), len(p)/2))
+	e.sent += int64(n)
+	e.wanted(e.sent)
+	return n, nil
+}
+
 func TestACommandThatFlushesDoesNotWaitForAProgramThatIsGone(t *testing.T) {
 	ended := make(chan struct{})
 	path, _ := serve(t, func(_ context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {
