@@ -24,6 +24,21 @@ func (r *runner) access() access {
 	return access{now, r.h.o.Gate.Folders(id), r.h.o.Gate.Programs(id)}
 }
 
+// reads returns the permissions with which a process with this access reads what others wrote,
+// without asking for it. What programs do for it is noted when they are started.
+func (o access) reads() []string {
+	var all []string
+	if len(o.folders) > 0 {
+		all = append(all, permit.Filesystem)
+	}
+	for _, p := range []string{permit.Network, permit.Web} {
+		if slices.Contains(o.granted, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // equal reports whether both need the same sandbox; the host asks about other
 // permissions when they are used.
 func (o access) equal(other access) bool {

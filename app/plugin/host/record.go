@@ -81,14 +81,20 @@ type savedState struct {
 	// in any later call.
 	Outside bool          `json:"outside,omitempty"`
 	Shared  []chat.Author `json:"shared,omitempty"`
+	// Had are the permissions with which its code read by itself. Once one of them is taken back, it
+	// may tell of what it read all the same.
+	Had []string `json:"had,omitempty"`
 }
 
 // tells notes what the plugin's code may tell of from now on: of what it was let read, and of what
 // these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
-func (e *entry) tells(outside bool, authors ...chat.Author) {
+func (e *entry) tells(outside bool, authors ...chat.Author) { e.mayTellOf(outside, authors, nil) }
+
+func (e *entry) mayTellOf(outside bool, authors []chat.Author, had []string) {
 	e.mu.Lock()
-	next := e.alsoTells(outside, authors)
-	same := next.Outside == e.state.Outside && len(next.Shared) == len(e.state.Shared)
+	next := e.alsoTells(outside, authors, had)
+	same := next.Outside == e.state.Outside && len(next.Shared) == len(e.state.Shared) &&
+		len(next.Had) == len(e.state.Had)
 	e.mu.Unlock()
 	if same {
 		return
@@ -96,7 +102,7 @@ func (e *entry) tells(outside bool, authors ...chat.Author) {
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	e.mu.Lock()
-	e.state = e.alsoTells(outside, authors)
+	e.state = e.alsoTells(outside, authors, had)
 	raw, err := json.Marshal(e.state)
 	kept := !e.temporary
 	e.mu.Unlock()
@@ -109,27 +115,35 @@ func (e *entry) tells(outside bool, authors ...chat.Author) {
 }
 
 // alsoTells returns the state with what the plugin's code may tell of beside. The caller holds mu.
-func (e *entry) alsoTells(outside bool, authors []chat.Author) savedState {
+func (e *entry) alsoTells(outside bool, authors []chat.Author, had []string) savedState {
 	next := e.state
 	next.Outside = next.Outside || outside
 	next.Shared = chat.AddAuthors(next.Shared, authors...)
+	for _, p := range had {
+		if !slices.Contains(next.Had, p) {
+			next.Had = append(slices.Clip(next.Had), p)
+		}
+	}
 	return next
 }
 
 // gave notes who wrote what the plugin's code was given of what plugins share.
 func (e *entry) gave(authors ...chat.Author) { e.tells(false, authors...) }
 
-// told returns what the plugin's code may tell of, see savedState.
-func (e *entry) told() (outside bool, authors []chat.Author) {
+// told returns what the plugin's code may tell of, see savedState, while it has this access: what it
+// reads by that is known without.
+func (e *entry) told(now access) (outside bool, authors []chat.Author) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.state.Outside, e.state.Shared
+	gone := func(p string) bool { return !slices.Contains(now.reads(), p) }
+	return e.state.Outside || slices.ContainsFunc(e.state.Had, gone), e.state.Shared
 }
 
 // authors returns who wrote what the plugin's code was given of what plugins share.
 func (e *entry) authors() []chat.Author {
-	_, authors := e.told()
-	return authors
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state.Shared
 }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error),

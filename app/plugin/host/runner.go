@@ -199,6 +199,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if !r.e.temporary {
 		start.Code = v.digest
 	}
+	if src.HasFiles() {
+		r.e.mayTellOf(false, nil, access.reads())
+	}
 	files := &lent{}
 	running, err := r.connect(ctx, v, src, start, files)
 	if err != nil {
@@ -415,7 +418,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	outside, authors := r.e.told()
+	outside, authors := r.e.told(r.access())
 	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
 	r.mu.Lock()
 	r.calls++

@@ -16,6 +16,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/programtest"
 	"conclave/app/testkit"
@@ -501,4 +502,39 @@ func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
 	if requests := c.gate.Requests(); len(requests) != 0 {
 		t.Errorf("asked: %+v", requests)
 	}
+}
+
+// A plugin keeps in its own folder what it read by itself in one that was granted by hand, or took
+// from the network, and tells of it once that is taken back.
+func TestAttackAPluginTellsOfWhatItReadOnceTheGrantIsTakenBack(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	c := open(t, dir, data)
+	programtest.Held(t, c.launcher.Confinement())
+	c.write("notes.py", openers)
+	c.approved("notes")
+	folder := real(t)
+	outside := func(when string, want bool) {
+		t.Helper()
+		if r := c.call("notes:process", "{}"); r.Status != chat.CallOK || r.Outside != want {
+			t.Errorf("%s: it came to %s, and may tell of what others wrote: %v", when, r.Status, r.Outside)
+		}
+	}
+	outside("before", false)
+	_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	must(t, err)
+	outside("while it may read, of which the gate knows", false)
+	must(t, c.gate.RevokeFolder(t.Context(), "notes", folder))
+	outside("once the folder is taken back", true)
+	_, err = c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	must(t, err)
+	outside("granted again", false)
+	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
+	outside("with the network", false)
+	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
+	outside("without the network, and with the folder", true)
+	c.end()
+	c = open(t, dir, data)
+	c.becomes("notes", plugin.Ready)
+	outside("after a restart", true)
 }
