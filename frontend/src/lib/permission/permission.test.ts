@@ -251,11 +251,9 @@ test("what a call is about is one line, of what names something first and of lon
   expect(about(JSON.stringify({ content: "Three\nthings", force: true, path: "a.md" }))).toBe(
     "force: true, path: a.md, content: Three things",
   );
-  expect(about(JSON.stringify({ path: page }))).toBe(
-    "path: /home/ada/Documents/Not…he second of november.md",
-  );
+  expect(about(JSON.stringify({ path: page }))).toBe("path: /home/ada/Doc…of november.md");
   expect(about(JSON.stringify({ to: `${"\u{1f600}".repeat(60)}\u001b[1m` }))).toBe(
-    `to: ${"\u{1f600}".repeat(23)}…${"\u{1f600}".repeat(20)} [1m`,
+    `to: ${"\u{1f600}".repeat(13)}…${"\u{1f600}".repeat(10)} [1m`,
   );
   const many = Object.fromEntries(
     Array.from({ length: 400 }, (_, i) => [`name${i}`.repeat(90), i]),

@@ -28,11 +28,14 @@ export function fits(json: string): boolean {
   return said.length <= most.characters && said.split("\n").length <= most.lines;
 }
 
-/** How many arguments a line names, and how many characters it shows of one, and of what is none. */
-const line = { arguments: 4, value: 48, all: 96 };
+/**
+ * How many arguments a line names, and how many characters it shows of one, and of what is none. The
+ * narrowest row has room for one, both of whose ends are seen then.
+ */
+const line = { arguments: 4, value: 28, all: 96 };
 
 /**
- * What a call is about, in a line: “path: Reports/tuesday.md, text: Three things…the printer.”. Short
+ * What a call is about, in a line: “path: Reports/tuesday.md, text: Three things…e printer.”. Short
  * values come first, which mostly name what the long ones are for.
  */
 export function about(json: string): string {
