@@ -24,12 +24,14 @@ import (
 // Bounds of http.request (contracts/spindle, section 5.4.11). A body beyond pieceBytes is
 // read on with http.read, since a line of the wire holds 4 MiB.
 const (
-	requestTime = fetch.Patience
-	maxBody     = 25 << 20
-	pieceBytes  = 2 << 20
-	restTime    = time.Minute
-	maxRests    = 4 // bodies of one plugin that are still to be read
+	maxBody    = 25 << 20
+	pieceBytes = 2 << 20
+	restTime   = time.Minute
+	maxRests   = 4 // bodies of one plugin that are still to be read
 )
+
+// requestTime bounds a request and its answer.
+var requestTime = fetch.Patience
 
 type httpArgs struct {
 	URL     string            `json:"url"`
