@@ -19,11 +19,12 @@ import (
 	"conclave/app/turn"
 )
 
-// reading opens a core whose processes are real ones.
+// reading opens a core whose processes are real ones, and may take as long as a busy machine needs.
 func reading(t *testing.T) *whole {
 	t.Helper()
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
+	w.pdfs.time = patience
 	return w
 }
 
