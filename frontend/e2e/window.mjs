@@ -186,8 +186,8 @@ const steps = {
     await until("the call to be on record as done", async () => {
       screen.press("Return"); // a press is not believed before the button has armed
       await new Promise((resolve) => setTimeout(resolve, 700));
-      const calls = place.told("logs", "--json", "--tool", "word_count", "-n", "1");
-      return JSON.stringify(calls).includes("a b c d");
+      const [call] = place.told("logs", "--json", "--tool", "word_count", "-n", "1");
+      return call.status === "ok" && JSON.stringify(call).includes("a b c d"); // it is there while it asks
     });
     await answered('/tool word_count {"text":"a b c d"}');
     await screen.still();
