@@ -53,6 +53,7 @@ async function open() {
     ...["--data", place.data, "--plugins", place.plugins],
   ]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
+  if (byKeys) await reader.follow();
   await screen.still();
   await screen.focusOn("(^| )Conclave$");
 }
@@ -239,7 +240,6 @@ await perform(place, steps, {
     if (byKeys) {
       screen.keysAlone();
       pointer = screen.pointer();
-      await reader.follow();
     }
     if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
     for (const file of ["dice.js", "desk.py"])

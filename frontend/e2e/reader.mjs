@@ -155,7 +155,7 @@ export const menuItem = 35;
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
 const focused = 1 << 12; // of the states
 /** All but the document itself and what holds it, which has the focus when nothing on the page has. */
-const frames = [23, 69, 82, 95]; // frame, window, document, document of the web
+const frames = [23, 49, 69, 82, 95]; // frame, scroll pane, window, document, document of the web
 const anything = Array.from({ length: 140 }, (_, role) => role).filter((r) => !frames.includes(r));
 
 /** Reads the windows of a place's screen. */
@@ -194,7 +194,10 @@ export class Reader {
     this.#bus.close();
   }
 
-  /** Has the windows tell where the focus goes, for goes. */
+  /**
+   * Has the windows that are there tell where the focus goes, for goes. One that begins meanwhile
+   * may not have heard that it is asked to.
+   */
   async follow() {
     const bus = "org.freedesktop.DBus";
     const registry = "org.a11y.atspi.Registry";
@@ -209,9 +212,10 @@ export class Reader {
     };
     await this.#bus.call(bus, "/org/freedesktop/DBus", bus, "AddMatch", "s", [rule]);
     const event = "object:state-changed:focused";
-    await this.#bus.call(registry, "/org/a11y/atspi/registry", registry, "RegisterEvent", "s", [
-      event,
-    ]);
+    const told = await this.#bus.call(
+      ...[registry, "/org/a11y/atspi/registry", registry, "RegisterEvent", "s", [event]],
+    );
+    if (!told) throw new Error("The windows could not be asked to tell where the focus goes.");
   }
 
   /** Does what leads the focus elsewhere, and waits until it has gone, a second at most. */
