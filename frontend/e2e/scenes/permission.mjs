@@ -35,6 +35,29 @@ export const tests = {
     },
   },
 
+  "a notice lies over no answer to a call": {
+    scene: "permission",
+    async run(page) {
+      await page.setViewportSize({ width: 1280, height: 560 }); // the card ends where the composer begins
+      await armed(page);
+      await page.locator("[data-answers] [aria-expanded]").last().click();
+      const answers = page.locator("[data-answers]").last();
+      await answers.evaluate((buttons) => buttons.scrollIntoView({ block: "end" }));
+      await page.keyboard.press("Control+=");
+      await page.waitForFunction(() => {
+        const toast = document.querySelector(".toast")?.getBoundingClientRect();
+        const answers = [...document.querySelectorAll("[data-answers]")].map((a) =>
+          a.getBoundingClientRect(),
+        );
+        return (
+          toast &&
+          answers.length > 0 &&
+          answers.every((a) => a.top > toast.bottom || a.bottom < toast.top)
+        );
+      });
+    },
+  },
+
   "a click before 600 ms is not believed, one after is, once": {
     scene: "permission",
     async run(page) {
