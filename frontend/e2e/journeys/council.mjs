@@ -173,6 +173,8 @@ export const steps = (world) => {
 
     "a preset is set and kept, and the chip says what the next message asks": async () => {
       await world.person.newChat();
+      // The chat before has a run, and offers presets for itself.
+      await page().locator("[data-lane]").first().waitFor({ state: "detached" });
       await page()
         .getByRole("button", { name: /^Three chairs/ })
         .click();
