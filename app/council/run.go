@@ -324,7 +324,8 @@ func Rolls(seed uint64, c Council) []*float64 {
 func with(m map[string]string, key, value string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, m)
-	if all[key] = value; value == "" {
+	all[key] = value
+	if value == "" {
 		delete(all, key)
 	}
 	return all
