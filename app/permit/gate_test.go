@@ -281,7 +281,7 @@ func TestOnlyWhatAPersonWasAskedCountsAsAllowedBefore(t *testing.T) {
 	r.Caller = permit.Main
 	g.Decide(t.Context(), r)
 	g.Decide(t.Context(), r)
-	if len(a.asked) != 2 || a.asked[0].Reason != "Asked because: you have not allowed it for the model." ||
+	if len(a.asked) != 2 || a.asked[0].Reason != "Asked because: you have not been asked about it before." ||
 		a.asked[1].Reason != "Asked because: you allowed it before, but not for longer." {
 		t.Errorf("asked was %+v", a.asked)
 	}

@@ -357,7 +357,7 @@ func (c *check) firstTime() string {
 	case u.Yes > 0:
 		return "you allowed it before, but not for longer"
 	case u.Times > 0: // for a member of a council, or by a person's own hand
-		return "you have not allowed it for the model"
+		return "you have not been asked about it before"
 	}
 	return "first time this tool runs"
 }

@@ -236,6 +236,8 @@ export const pages = {
     act: async (p) => {
       await permissions(p);
       await press(p, "New rule…");
+      await p.getByLabel("Tool", { exact: true }).click();
+      await p.getByRole("option").first().click();
       await press(p, "What would this have asked?");
       await p.getByText("Of 42 calls in the last 7 days").waitFor();
     },

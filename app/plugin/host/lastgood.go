@@ -13,9 +13,9 @@ import (
 	"conclave/app/plugin/watch"
 )
 
-// pinDir is where the copies lie that the versions of a plugin run from. Those of a
+// copiesDir is where the copies lie that the versions of a plugin run from. Those of a
 // plugin that was named for one run go with it.
-func (e *entry) pinDir() string {
+func (e *entry) copiesDir() string {
 	if e.temporary {
 		return filepath.Join(e.h.o.Data, "last-good", "@run", e.id)
 	}
@@ -37,7 +37,7 @@ func (e *entry) inUse(v version) []string {
 }
 
 func (e *entry) copyVersion(v version) error {
-	dir, base := e.pinDir(), filepath.Base(v.src.Path)
+	dir, base := e.copiesDir(), filepath.Base(v.src.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (e *entry) copyVersion(v version) error {
 // unpin removes the copies of a plugin that was named for one run.
 func (e *entry) unpin() {
 	if e.temporary {
-		_ = os.RemoveAll(e.pinDir()) // else with the next one of its name
+		_ = os.RemoveAll(e.copiesDir()) // else with the next one of its name
 	}
 }
 
@@ -108,14 +108,14 @@ func copyBeside(v version, to string) error {
 	return nil
 }
 
-// pinned is the source of v as its processes see it: the copy that holds the files
+// copyOf is the source of v as its processes see it: the copy that holds the files
 // of its digest and nothing else.
-func (e *entry) pinned(v version) plugin.Source {
+func (e *entry) copyOf(v version) plugin.Source {
 	src := v.src
 	if !src.HasFiles() {
 		return src
 	}
-	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
+	src.Path = filepath.Join(e.copiesDir(), short(v.digest), filepath.Base(v.src.Path))
 	return src
 }
 

@@ -11,7 +11,7 @@ import (
 
 // openFile decides about a file that a process may not open by itself, and notes in files what
 // was opened. What is refused is on the plugin's card and in its log.
-func (r *runner) openFile(ctx context.Context, files *lent, path string, write bool) sandbox.Opening {
+func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, write bool) sandbox.Opening {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
 	asked, answered := r.h.During(ctx, id)
 	defer answered()

@@ -25,7 +25,7 @@ import (
 //	read       its manifest, and what it offers without being run
 //	deploy     may it run, does it, and what does it list?
 //	checkApproval  the gate's answer, or the card that waits for one
-//	pin        the copy that it runs from
+//	ensureCopy  the copy that it runs from
 //	publish    the swap: the old version finishes its calls and ends (runner.retire)
 //
 // Where it goes another way (it fails, it is switched off, it is gone), outcome.go
@@ -318,7 +318,7 @@ func (e *entry) deploy(ctx context.Context, v version, began time.Time, force bo
 	}
 	// Before any of it runs: a process that is started later must find the files as
 	// they were approved, whatever is saved meanwhile.
-	if _, err := e.pin(v); err != nil {
+	if _, err := e.ensureCopy(v); err != nil {
 		return err
 	}
 	next := newRunner(e.h, e, v)
@@ -454,7 +454,7 @@ func (e *entry) serves(v version) bool {
 	return e.status.State == plugin.Ready && e.status.Digest == v.digest && e.status.Problem == nil
 }
 
-// pin copies the files of v to where its processes run from, unless they lie there:
+// ensureCopy copies the files of v to where its processes run from, unless they lie there:
 // what was approved is what runs, whatever is written into the plugin's folder
 // later, and a name that no digest counts cannot be loaded. Of older copies it
 // leaves those that may still be in use: what serves, and the last good version,
@@ -462,25 +462,25 @@ func (e *entry) serves(v version) bool {
 //
 // The error is errNewer when the files are not those of v any more; otherwise it is
 // a *Problem.
-func (e *entry) pin(v version) (plugin.Source, error) {
+func (e *entry) ensureCopy(v version) (plugin.Source, error) {
 	if !v.src.HasFiles() {
 		return v.src, nil
 	}
 	e.writing.Lock()
 	defer e.writing.Unlock()
-	pinned := e.pinned(v)
-	if e.holds(pinned, v) {
-		return pinned, nil
+	copied := e.copyOf(v)
+	if e.holds(copied, v) {
+		return copied, nil
 	}
 	err := e.copyVersion(v)
 	switch {
 	case err == nil:
-		return pinned, nil
+		return copied, nil
 	case !e.holds(v.src, v):
-		return pinned, errNewer
+		return copied, errNewer
 	}
 	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
-	return pinned, &plugin.Problem{
+	return copied, &plugin.Problem{
 		Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
 		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") +
 			", then reload it.",

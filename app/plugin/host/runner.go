@@ -186,7 +186,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		return nil, fullProblem(storageDir)
 	}
 	v := r.version()
-	src, err := r.e.pin(v)
+	src, err := r.e.ensureCopy(v)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if src.HasFiles() {
 		r.e.mayTellOf(false, nil, access.reads())
 	}
-	files := &lent{}
+	files := &openedFiles{}
 	running, err := r.connect(ctx, v, src, start, files)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 // connect has the dialect reach the plugin, or starts its process in its sandbox.
 // It runs from src. What is opened for it is noted in files.
 func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
-	start plugin.StartOptions, files *lent,
+	start plugin.StartOptions, files *openedFiles,
 ) (plugin.Connection, error) {
 	if c, ok := v.dialect.(plugin.Connector); ok {
 		running, err := c.Connect(ctx, src, v.manifest, start)
@@ -238,7 +238,7 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 
 // start starts the process, with a way out if it may use the network.
 func (r *runner) start(ctx context.Context, v version, src plugin.Source,
-	start plugin.StartOptions, files *lent,
+	start plugin.StartOptions, files *openedFiles,
 ) (_ sandbox.Process, err error) {
 	pass := func() {}
 	if r.h.o.Network != nil && slices.Contains(start.Granted, permit.Network) {
@@ -415,7 +415,7 @@ func (r *runner) describe(s *plugin.Status) {
 func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	result := r.call(ctx, call)
 	if v := r.version(); result.Traceback != "" && v.src.HasFiles() { // a person knows the plugin by its own folder
-		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
+		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.copyOf(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
 	outside, authors := r.e.told(r.access())

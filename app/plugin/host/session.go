@@ -28,7 +28,7 @@ import (
 // startSession and ended by close, end or kill; watch waits for the end.
 type session struct {
 	access    access // that it was started with
-	lent      *lent
+	opened    *openedFiles
 	r         *runner
 	process   plugin.Connection
 	transport *wire.Transport
@@ -55,9 +55,9 @@ type session struct {
 // startSession shakes hands with what was started or reached, which it ends if that
 // fails. The error is a *Problem, or the cause of ctx's end.
 func startSession(ctx context.Context, r *runner, process plugin.Connection, with access,
-	files *lent,
+	files *openedFiles,
 ) (_ *session, err error) {
-	s := &session{access: with, lent: files, r: r, process: process, over: make(chan struct{})}
+	s := &session{access: with, opened: files, r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
 	lines := wire.MaxLine
 	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory

@@ -30,7 +30,7 @@ func (h *Host) endTakenBack(id string) {
 
 // exceeds reports whether the process may do what its plugin may no longer.
 func (s *session) exceeds() bool {
-	return s.access.exceeds(s.r.access()) || s.lent.takenBack(s.r.h.o.Gate)
+	return s.access.exceeds(s.r.access()) || s.opened.takenBack(s.r.h.o.Gate)
 }
 
 // keepsTakenBack returns the running session where it may have files open by a rule that was
@@ -39,38 +39,38 @@ func (r *runner) keepsTakenBack() *session {
 	r.mu.Lock()
 	s := r.live
 	r.mu.Unlock()
-	if s != nil && s.lent.takenBack(r.h.o.Gate) {
+	if s != nil && s.opened.takenBack(r.h.o.Gate) {
 		return s
 	}
 	return nil
 }
 
-// lent holds the ids of the rules by which Conclave opened files for one process, which may keep
+// openedFiles holds the ids of the rules by which Conclave opened files for one process, which may keep
 // them open. It is safe for concurrent use.
-type lent struct {
+type openedFiles struct {
 	mu    sync.Mutex
 	rules map[string]bool
 }
 
 // note notes a rule by which a file was opened: also one that was taken back since. One for an
 // answer ends by itself, and ends no process.
-func (l *lent) note(gate *permit.Gate, rule string) {
+func (o *openedFiles) note(gate *permit.Gate, rule string) {
 	if scope, there := gate.RuleScope(rule); rule == "" || there && scope == permit.ThisAnswer {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.rules == nil {
-		l.rules = map[string]bool{}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rules == nil {
+		o.rules = map[string]bool{}
 	}
-	l.rules[rule] = true
+	o.rules[rule] = true
 }
 
 // takenBack reports whether one of the rules was taken back.
-func (l *lent) takenBack(gate *permit.Gate) bool {
-	l.mu.Lock()
-	rules := slices.Collect(maps.Keys(l.rules))
-	l.mu.Unlock()
+func (o *openedFiles) takenBack(gate *permit.Gate) bool {
+	o.mu.Lock()
+	rules := slices.Collect(maps.Keys(o.rules))
+	o.mu.Unlock()
 	return slices.ContainsFunc(rules, func(rule string) bool {
 		_, there := gate.RuleScope(rule)
 		return !there

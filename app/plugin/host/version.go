@@ -155,7 +155,7 @@ func (e *entry) good(src plugin.Source) (version, bool) {
 		v.src.Dialect = good.Manifest.Dialect
 		return v, v.dialect != nil
 	}
-	v.src = e.pinned(v)
+	v.src = e.copyOf(v)
 	_, err := os.Stat(v.src.Path)
 	return v, err == nil && v.dialect != nil
 }

@@ -329,12 +329,12 @@ func (o *Observer) tell(e told) {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(o.ctx, startTime)
-		lent, release, err := o.lender.Borrow(ctx, h.ID)
+		borrowed, release, err := o.lender.Borrow(ctx, h.ID)
 		cancel()
 		if err != nil {
 			continue // its card says why
 		}
-		if c, ok := lent.(*connection); ok {
+		if c, ok := borrowed.(*connection); ok {
 			if now {
 				o.number++
 				err = c.client.notify("hook.runtime_event", e.event(o.number))

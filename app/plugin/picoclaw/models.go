@@ -144,19 +144,19 @@ func (h hooked) inject(ctx context.Context, given []llm.ToolDefinition, said []t
 		return nil, nil, err
 	}
 	for _, t := range added {
-		pinned, ok := offered[t.Name]
+		shown, ok := offered[t.Name]
 		if !ok {
 			notes = append(notes, fmt.Sprintf("The tool %s of the hook %s is not offered: look at its card.", t.Name,
 				h.process.Name))
 			continue
 		}
-		pinned.WireName, pinned.Visibility = t.Name, tool.Direct
-		if err := offer(pinned, by); err != nil {
+		shown.WireName, shown.Visibility = t.Name, tool.Direct
+		if err := offer(shown, by); err != nil {
 			notes = append(notes, fmt.Sprintf("The tool %s of the hook %s is not offered: %v.", t.Name, h.process.Name, err))
 			continue
 		}
 		tools = append(tools, llm.ToolDefinition{
-			Name: pinned.WireName, Description: pinned.Description, Parameters: pinned.Parameters,
+			Name: shown.WireName, Description: shown.Description, Parameters: shown.Parameters,
 		})
 	}
 	return tools, notes, nil

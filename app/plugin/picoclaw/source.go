@@ -94,12 +94,12 @@ var errNotOurs = errors.New("its process is no hook process")
 
 // ask asks the hook, within its time.
 func (h hooked) ask(ctx context.Context, method string, within time.Duration, params any) (answer, error) {
-	lent, release, err := h.s.lender.Borrow(ctx, h.ID)
+	borrowed, release, err := h.s.lender.Borrow(ctx, h.ID)
 	if err != nil {
 		return answer{}, err
 	}
 	defer release()
-	c, ok := lent.(*connection)
+	c, ok := borrowed.(*connection)
 	if !ok {
 		return answer{}, errNotOurs
 	}

@@ -542,6 +542,21 @@ export const tests = {
     },
   },
 
+  "the chair waits for the person while a call of its answer does, and costs nothing yet": {
+    scene: "councilchair",
+    async run(page) {
+      await lane(page, "").getByText("Waiting for you").waitFor();
+      await page.locator(".centre .ask").waitFor();
+      await page.getByRole("button", { name: "As a table" }).click();
+      const row = page.locator("tr", { hasText: "Chair" });
+      await row.waitFor();
+      const words = await row.innerText();
+      assert.match(words, /Waiting for you[\s\S]*–/);
+      assert.doesNotMatch(words, /not known|0 tokens/);
+      await page.getByRole("button", { name: /^Allow once/ }).waitFor();
+    },
+  },
+
   "what a member asks comes into view in its lane, with its buttons": {
     scene: "councilpermission",
     height: 640,

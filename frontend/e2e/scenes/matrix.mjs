@@ -8,6 +8,15 @@ async function opened(page) {
   await page.locator("[data-row]").first().waitFor();
 }
 
+/** Opens the dialog of a new rule, and says which tool it is about: nothing is chosen before. */
+async function ruling(page) {
+  await page.getByRole("button", { name: "New rule…" }).click();
+  const make = page.getByRole("button", { name: "Make the rule" });
+  assert.equal(await make.isDisabled(), true);
+  await page.getByLabel("Tool", { exact: true }).click();
+  await page.getByRole("option", { name: "Notes: any of its tools" }).click();
+}
+
 const focused = (page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 
 export const tests = {
@@ -67,7 +76,7 @@ export const tests = {
     scene: "grants",
     async run(page) {
       await opened(page);
-      await page.getByRole("button", { name: "New rule…" }).click();
+      await ruling(page);
       const sheet = page.getByRole("dialog");
       await sheet.getByLabel("Argument", { exact: true }).fill("amount");
       await sheet.getByLabel("Value", { exact: true }).fill("20");
@@ -104,7 +113,7 @@ export const tests = {
       await opened(page);
       const rules = () => page.evaluate(() => globalThis.fake.permissions.grants.length);
       const before = await rules();
-      await page.getByRole("button", { name: "New rule…" }).click();
+      await ruling(page);
       await page.getByRole("button", { name: "What would this have asked?" }).click();
       await page.getByText("31 would have been asked about instead of 4.").waitFor();
       assert.equal(await rules(), before);

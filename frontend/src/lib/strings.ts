@@ -886,17 +886,15 @@ export const s = {
     chair: "Chair",
     chairNote: "The chat’s model writes the answer from the notes of the members.",
     noTasks: "It has nothing to do in this run.",
-    // A mark of the time axis.
+    // A mark of the time axis: short, as there is little room for it.
     mark: (ms: number) =>
-      ms === 0
-        ? "0 s"
-        : ms < 1000
-          ? `${ms} ms`
-          : ms < 60_000
-            ? `${ms / 1000} s`
-            : [`${Math.floor(ms / 60_000)} min`, ms % 60_000 ? `${(ms % 60_000) / 1000} s` : ""]
-                .filter(Boolean)
-                .join(" "),
+      ms > 0 && ms < 1000
+        ? `${ms} ms`
+        : ms < 60_000
+          ? `${ms / 1000} s`
+          : ms % 60_000
+            ? `${Math.floor(ms / 60_000)}:${String((ms % 60_000) / 1000).padStart(2, "0")}`
+            : `${ms / 60_000} min`,
     taskState: {
       waiting: "Waiting",
       working: "Working",

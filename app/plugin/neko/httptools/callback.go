@@ -39,8 +39,8 @@ type reachedBy struct {
 	call func(at netip.AddrPort, ok bool)
 }
 
-// pinned is the key of a context for the address that a request is for.
-type pinned struct{}
+// addressKey is the key of a context for the address that a request is for.
+type addressKey struct{}
 
 // maxConnections bounds the connections to one address (contracts/neko, item 55).
 const maxConnections = 20
@@ -58,7 +58,7 @@ func newCaller() *caller {
 		Transport: &http.Transport{
 			Proxy: nil,
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				at, ok := ctx.Value(pinned{}).(netip.AddrPort)
+				at, ok := ctx.Value(addressKey{}).(netip.AddrPort)
 				if !ok || !mayCall(at.Addr()) {
 					return nil, errCallback
 				}
@@ -103,7 +103,7 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	if err != nil {
 		return failure("", err)
 	}
-	ctx, cancel := context.WithDeadline(context.WithValue(ctx, pinned{}, t.Address), deadline)
+	ctx, cancel := context.WithDeadline(context.WithValue(ctx, addressKey{}, t.Address), deadline)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.CallbackURL, bytes.NewReader(body))
 	if err != nil {

@@ -189,8 +189,8 @@ describe("the words of a run", () => {
       "250 ms",
       "1.5 s",
       "1 min",
-      "1 min 20 s",
-      "1 min 40 s",
+      "1:20",
+      "1:40",
       "10 min",
     ]);
   });

@@ -98,6 +98,14 @@ export class Panel {
     if (!this.heed() && (fresh || !this.run)) this.choose(newest);
   }
 
+  /** The model that writes the answer of this run has called what waits for the person. */
+  get chairWaits(): boolean {
+    const { head } = this.run ?? {};
+    if (!head?.live || head.state !== "answering") return false;
+    const chat = this.app.chat?.id;
+    return this.app.permissions.calls.some((r) => r.caller === "main" && r.conversation === chat);
+  }
+
   /** Shows the run that something outside the panel named, once it is known: its wish is met then. */
   heed(): boolean {
     const { council } = this.app;

@@ -55,6 +55,7 @@ export const words = {
     string
   >,
   toolLabel: "Tool",
+  chooseTool: "Choose a tool",
   anyTool: "any of its tools",
   who: "When",
   whos: { main: "my model asks", anybody: "anybody asks", council: "council members ask" },

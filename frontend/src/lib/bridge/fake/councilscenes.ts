@@ -343,6 +343,52 @@ const searched: t.CallDetail = {
   hooks: [],
 };
 
+/** Researcher waits for an answer before it searches. */
+const asking = (
+  c: Conversation,
+  change: Partial<t.PermissionRequest> = {},
+): t.PermissionRequest => ({
+  id: "request-1",
+  nonce: "nonce-1",
+  kind: "call",
+  caller: "member:researcher",
+  plugin: "web",
+  plugin_name: "Web",
+  tool: "web:search",
+  title: "Researcher (council) wants to search the web",
+  name: "Search the web",
+  capabilities: ["network"],
+  arguments: JSON.stringify({ query: "why do tomatoes split" }),
+  reach: "Can reach: any address on the internet.",
+  care: "What it will send cannot be shown before, and cannot be taken back.",
+  reason: "Asked because: first time Researcher uses this tool.",
+  history: "",
+  folder: "",
+  conversation: c.chat.id,
+  chat_title: c.chat.title,
+  project: "",
+  seq: 0,
+  call: "11",
+  count: 1,
+  scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
+  only: [],
+  trust: "",
+  here: "",
+  fixed: false,
+  hurried: false,
+  reads: false,
+  council: true,
+  lasting: "always",
+  asked: new Date().toISOString(),
+  expires: new Date(Date.now() + 600_000).toISOString(),
+  hidden: 0,
+  marks: [],
+  warnings: [],
+  original: null,
+  preview: null,
+  ...change,
+});
+
 export const councilScenes: Record<string, (f: Fake) => void> = {
   council: (f) => {
     const c = begun(f);
@@ -481,46 +527,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   },
   councilpermission: (f) => {
     const { c, lanes } = running(f);
-    f.permissions.requests.push({
-      id: "request-1",
-      nonce: "nonce-1",
-      kind: "call",
-      caller: "member:researcher",
-      plugin: "web",
-      plugin_name: "Web",
-      tool: "web:search",
-      title: "Researcher (council) wants to search the web",
-      name: "Search the web",
-      capabilities: ["network"],
-      arguments: JSON.stringify({ query: "why do tomatoes split" }),
-      reach: "Can reach: any address on the internet.",
-      care: "What it will send cannot be shown before, and cannot be taken back.",
-      reason: "Asked because: first time Researcher uses this tool.",
-      history: "",
-      folder: "",
-      conversation: c.chat.id,
-      chat_title: c.chat.title,
-      project: "",
-      seq: 0,
-      call: "11",
-      count: 1,
-      scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
-      only: [],
-      trust: "",
-      here: "",
-      fixed: false,
-      hurried: false,
-      reads: false,
-      council: true,
-      lasting: "always",
-      asked: new Date().toISOString(),
-      expires: new Date(Date.now() + 600_000).toISOString(),
-      hidden: 0,
-      marks: [],
-      warnings: [],
-      original: null,
-      preview: null,
-    });
+    f.permissions.requests.push(asking(c));
     const [first] = lanes;
     if (first?.tasks[0]) {
       first.tasks[0].calls = [
@@ -529,6 +536,26 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       first.tasks[0].note = "";
     }
     f.council.add(live(c.chat.id, lanes, 3200));
+  },
+  // The members are done; a call of the model that writes the answer waits for the person.
+  councilchair: (f) => {
+    const { c } = running(f);
+    const { lanes } = stored(c.chat.id);
+    const done = lanes.filter((l) => l.member !== "");
+    const chaired = working("synthesis", 6400, "writing", {
+      kind: "synthesis",
+      sent: 0,
+      spent: spent({ known: false }),
+    });
+    f.permissions.requests.push(
+      asking(c, {
+        caller: "main",
+        council: false,
+        title: "Demo guide wants to search the web",
+        reason: "Asked because: first time this tool runs.",
+      }),
+    );
+    f.council.add(live(c.chat.id, [...done, chair([chaired])], 9000, { state: "answering" }));
   },
   councilasking: (f) => {
     const c = begun(f, three, { mode: "tools" });
