@@ -213,14 +213,12 @@ export async function settled(page, { arming = true } = {}) {
 let axe = "";
 
 /** Fails where axe-core finds something on the page as it is. */
-export async function accessible(page) {
+export async function accessible(page, only = axeTags) {
   axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await settled(page); // axe would measure an opacity that changes
   await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const result = await globalThis.axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    });
+  const found = await page.evaluate(async (runOnly) => {
+    const result = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"] });
     return result.violations.map(
       (v) =>
         `${v.id}: ${v.nodes
@@ -228,8 +226,21 @@ export async function accessible(page) {
           .slice(0, 4)
           .join(" | ")}`,
     );
-  });
+  }, only);
   assert.deepEqual(found, []);
+}
+
+const axeTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** The same in both themes. The second differs in its colours alone, so only those are looked at anew. */
+export async function accessibleInBoth(page) {
+  await accessible(page);
+  const theme = await page.evaluate(() => {
+    const { dataset } = document.documentElement;
+    return (dataset.theme = dataset.theme === "dark" ? "light" : "dark");
+  });
+  await accessible(page, { type: "rule", values: ["color-contrast", "link-in-text-block"] });
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
 }
 
 /** Presses Tab until what has the focus has a name, and returns how often. */
