@@ -113,7 +113,7 @@ for (const [does, path, names] of ` + string(table) + `) {
     try { value = await back } catch (e) { failed = e.message }
     if (does === "rejects" && !/is not available in Conclave/.test(failed ?? "")) wrong.push(full + " does not reject: " + failed);
     if (does === "rejects" && typeof back?.then !== "function") wrong.push(full + " is no promise");
-    if (does === "empty" && (failed !== undefined || !(value === null || value.length === 0 || value.data?.length === 0))) wrong.push(full + " is not empty: " + failed + JSON.stringify(value));
+    if (does === "empty" && (failed !== undefined || !(value == null || value.length === 0 || (value.data ?? value.chunks ?? value.vaults)?.length === 0))) wrong.push(full + " is not empty: " + failed + JSON.stringify(value));
     if (does === "ignored" && (failed !== undefined || typeof back?.then === "function")) wrong.push(full + " is not ignored: " + failed);
   }
 }
@@ -122,5 +122,30 @@ return wrong.join("; ");`)
 		withGranted("tools", "regex_scripts", "memories", "world_books", "characters", "chats", "generation"))
 	if got := p.call("t", meta{}, nil); got.text != "" || got.isError {
 		t.Errorf("%s", got.text)
+	}
+}
+
+// SP-47: what an extension does at its top level with what Conclave does not offer fails
+// no load; what upstream lacks stays undefined.
+func TestSP47AnExtensionLoadsThoughConclaveLacksWhatItUses(t *testing.T) {
+	p := script(t, `const said = [];
+const off = [spindle.frontendProcesses.onMessage(() => {}), spindle.backendProcesses.onLifecycle(() => {}),
+  spindle.registerTtsEngine({ id: "x" })];
+off.forEach((f) => f());
+spindle.promptRegex.setOwnedChats([]);
+spindle.frontendProcesses.send("p", {});
+`+handler(`const tried = [];
+for (const run of [() => spindle.images.uploadFromDataUrl("data:,"), () => spindle.world_books.setGlobal([]),
+  async () => { for await (const e of spindle.imageGen.generateStream({})) tried.push(e) }, () => spindle.theme.getCurrent()])
+  try { await run(); tried.push("ok") } catch (e) { tried.push(e.message) }
+const entities = await spindle.memories.entities.list("c");
+tried.push(Array.isArray(entities), (await spindle.memories.chatMemory.get("c")).enabled, await spindle.frontendProcesses.get("p"));
+tried.push(typeof spindle.nowhere, typeof spindle.images.nothing);
+return tried.join("|")`), withGranted("tools", "memories"))
+	want := "spindle.images.uploadFromDataUrl is not available in Conclave.|spindle.world_books.setGlobal is not " +
+		"available in Conclave.|spindle.imageGen.generateStream is not available in Conclave.|spindle.theme.getCurrent " +
+		"is not available in Conclave.|true|false||undefined|undefined"
+	if got := p.call("t", meta{}, nil); got.text != want || got.isError {
+		t.Errorf("got  %s\nwant %s", got.text, want)
 	}
 }

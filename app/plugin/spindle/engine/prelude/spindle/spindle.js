@@ -12,7 +12,7 @@ import {
   describeInterceptors, macrosNamespace, registerContextHandler, registerInterceptor, registerMacro, unregisterMacro, updateMacroValue,
 } from "./hooks.js";
 import { log, toast } from "./log.js";
-import { memories, regex_scripts } from "./people.js";
+import { backendProcesses, frontendProcesses, memories, regex_scripts, ui } from "./people.js";
 import { change, permissions } from "./permissions.js";
 import { characters, personas, world_books } from "./records.js";
 import { storage, userStorage } from "./storage.js";
@@ -43,6 +43,9 @@ const spindle = {
   world_books,
   regex_scripts,
   memories,
+  frontendProcesses,
+  backendProcesses,
+  ui,
   variables,
   tokens,
   enclave,

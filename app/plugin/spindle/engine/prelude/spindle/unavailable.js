@@ -2,12 +2,21 @@
 // that a feature check or a destructuring at load does no harm, and says that it
 // is not available when it is used.
 
-import { $Error, create, hasOwn, rejected } from "../primordials.js";
+import { $Error, assign, create, hasOwn, rejected } from "../primordials.js";
 import { log } from "../bridge.js";
 import { ignored, rejects } from "./names.js";
 
 function rejecting(name) {
   return () => rejected(new $Error(`${name} is not available in Conclave.`));
+}
+
+const { asyncIterator } = Symbol;
+
+/** streaming is for what answers with an async generator elsewhere: the first step
+ * rejects, as does awaiting the answer itself. */
+function streaming(name) {
+  const reject = rejecting(name);
+  return () => assign(reject(), { next: reject, [asyncIterator]: () => ({ next: reject }) });
 }
 
 const told = create(null);
@@ -48,4 +57,5 @@ function fillFrom(root, table, make) {
 export function fillUnavailable(spindle) {
   fillFrom(spindle, rejects, rejecting);
   fillFrom(spindle, ignored, ignoring);
+  spindle.imageGen.generateStream = streaming("spindle.imageGen.generateStream");
 }
