@@ -157,6 +157,25 @@ func TestLF46HooksThatAreNotUsedAreListedAndNotFatal(t *testing.T) {
 	}
 }
 
+// A plugin that looks for loaders of fragments or templates while it registers its tools
+// finds none, and goes on.
+func TestLoadersOfFragmentsAndTemplatesAreNone(t *testing.T) {
+	w := serve(t, aPython(t), `import llm
+
+
+def loaders() -> str:
+    """Says what there is."""
+    return repr([llm.get_fragment_loaders(), llm.get_template_loaders()])
+
+
+@llm.hookimpl
+def register_tools(register):
+    if "x" not in llm.get_fragment_loaders():
+        register(loaders)
+`)
+	equal(t, "answer", w.Call("loaders", `{}`).Text(), "[{}, {}]")
+}
+
 func TestAPluginThatRegistersNothingSaysSo(t *testing.T) {
 	w := serve(t, aPython(t), "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    pass\n")
 	if len(w.Notes) != 1 || !strings.HasPrefix(w.Notes[0], "It registered no tools.") {

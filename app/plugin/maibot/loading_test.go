@@ -314,6 +314,35 @@ def create_plugin(): return P()
 	is(t, "answer", inChat(w, "steps", "{}").Text(), "2.10.0 RuntimeError")
 }
 
+// What the SDK ignores, and what older plugins import, keeps no plugin from loading.
+func TestMB07WhatTheSDKIsLooseAboutLoads(t *testing.T) {
+	w := begin(t, one(t), folder(t, `
+from maibot_sdk import Field, MaiBotPlugin, PluginConfigBase, Tool
+from maibot_sdk.compat.base.config_types import ConfigField, ConfigLayout, ConfigTab, section_meta
+from maibot_sdk.types import ToolParameterInfo, ToolParamType
+class Bare(MaiBotPlugin):
+    pass
+class Settings(PluginConfigBase):
+    city: str = Field(default="Wien")
+class P(MaiBotPlugin):
+    config_model = Settings
+    @Tool("tell", parameters=[ToolParameterInfo(name="q", param_type=ToolParamType.STRING, example="e")])
+    async def tell(self, **kwargs):
+        try:
+            from maibot_sdk.compat.base import BasePlugin
+        except ImportError as error:
+            said = str(error).split(":")[0]
+        field = ConfigField(int, 3, "how many", min=1, max=9).to_dict()
+        return repr([field["type"], field["ui_type"], field["label"], section_meta("S").to_dict()["title"],
+            ConfigLayout(tabs=[ConfigTab("a", "A")]).to_dict()["tabs"][0]["id"], Bare.has_config_model(),
+            Bare.build_default_config(), P.get_config_model() is Settings, P.build_default_config()["city"], said])
+def create_plugin(): return P()
+`, nil, nil), plugin.StartOptions{})
+	w.List()
+	is(t, "answer", inChat(w, "tell", "{}").Text(), "['int', 'slider', 'how many', 'S', 'a', False, {}, True, 'Wien', "+
+		"'maibot_sdk.compat.base.BasePlugin is not available in Conclave']")
+}
+
 func TestMB08PrintingAndLoggingDisturbNothing(t *testing.T) {
 	w := serve(t, one(t), `
 @Tool("loud")

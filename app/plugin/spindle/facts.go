@@ -48,9 +48,10 @@ func (d *Dialect) Facts() plugin.Facts {
 			},
 		},
 		// Each call of the main model has the chat in args.context; the user's id never
-		// reaches a tool (contracts/spindle, sections 7 and 7.2).
+		// reaches a tool (contracts/spindle, sections 7 and 7.2). Nothing is checked there
+		// (section 6.2); what one script registers is checked (engine, strict).
 		Convention: tool.Convention{
-			Chat: true, Council: true, Ignored: []string{"userId", "__userId", "__user_id"},
+			Loose: true, Chat: true, Council: true, Ignored: []string{"userId", "__userId", "__user_id"},
 		},
 		Sealed: permit.Sealed{
 			Why: "a Spindle extension runs in an engine that has no sockets, no programs and no files",

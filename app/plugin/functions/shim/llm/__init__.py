@@ -17,6 +17,7 @@ __all__ = [
     "hookimpl", "Tool", "Toolbox", "ToolCall", "ToolOutput", "ToolResult", "Attachment", "CancelToolCall", "PauseChain",
     "get_key", "user_dir", "Model", "KeyModel", "AsyncModel", "AsyncKeyModel", "EmbeddingModel", "Template", "Fragment",
     "Options", "ModelError", "UnknownModelError", "NeedsKeyException", "Collection", "get_model",
+    "get_fragment_loaders", "get_template_loaders",
 ]  # fmt: skip
 
 
@@ -354,6 +355,16 @@ get_default_model = _unavailable("get_default_model", _MODELS)
 set_default_model = _unavailable("set_default_model", _MODELS)
 get_tools = _unavailable("get_tools", "a tool does not see the others.")
 schema_dsl = _unavailable("schema_dsl", _MODELS)
+
+
+def get_fragment_loaders():
+    """Returns the loaders of fragments by their prefixes: Conclave keeps none."""
+    return {}
+
+
+def get_template_loaders():
+    """Returns the loaders of templates by their prefixes: Conclave keeps none."""
+    return {}
 
 
 def encode(values):

@@ -6,6 +6,7 @@ from .config import (
     build_plugin_default_config,
     extract_plugin_config_version,
     generate_plugin_config_schema,
+    is_plugin_config_class,
     merge_plugin_config_data,
     rebuild_plugin_config_data,
     validate_plugin_config,
@@ -66,6 +67,21 @@ class MaiBotPlugin:
         import copy
 
         return copy.deepcopy(self.__dict__.get("_plugin_config_data") or {})
+
+    @classmethod
+    def get_config_model(cls):
+        """Returns the class of the settings, or None without one."""
+        return cls.config_model if is_plugin_config_class(cls.config_model) else None
+
+    @classmethod
+    def has_config_model(cls):
+        return cls.get_config_model() is not None
+
+    @classmethod
+    def build_default_config(cls):
+        """Returns the settings as they are by default: {} without a class of them."""
+        model = cls.get_config_model()
+        return {} if model is None else build_plugin_default_config(model)
 
     def get_default_config(self):
         return {} if self.config_model is None else build_plugin_default_config(self.config_model)

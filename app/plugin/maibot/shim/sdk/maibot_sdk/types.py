@@ -112,9 +112,8 @@ class Record:
     def __init__(self, **given):
         known = self._known()
         for name, value in given.items():
-            if name not in known:
-                raise TypeError("%s has no field %s" % (type(self).__name__, name))
-            setattr(self, name, self._checked(name, value))
+            if name in known:  # what else is given is ignored, as the SDK does
+                setattr(self, name, self._checked(name, value))
         for name, default in known.items():
             if name in given:
                 continue
