@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python/pythontest"
+	"conclave/app/plugin/worker/confine"
 )
 
 func TestF23SettingsAreNotWhereOtherProgramsCanReadThem(t *testing.T) {
@@ -33,5 +34,51 @@ def region() -> str:
 	}
 	if got := w.Call("region", `{}`).Text(); got != "north-by-northwest" {
 		t.Errorf("the plugin has %q, want the setting", got)
+	}
+}
+
+func TestWhatLibrariesReadOfTheMachineIsThereAndNothingOfThePerson(t *testing.T) {
+	if confine.Detect().Level != "process+landlock" {
+		t.Skip("this system has no walls")
+	}
+	d := aPython(t)
+	dir := files(t, map[string]string{"plug.py": `
+def kind(name: str) -> str:
+    """The kind of a file."""
+    import mimetypes
+    return str(mimetypes.guess_type(name)[0])
+
+def who() -> str:
+    """The person's name."""
+    import getpass
+    return getpass.getuser()
+
+def reads(path: str) -> str:
+    """Whether a file can be read."""
+    import os
+    try:
+        open(path).read(1)
+    except PermissionError:
+        return "refused"
+    except FileNotFoundError:
+        return "missing"
+    return "yes"
+`})
+	w := pythontest.BehindWalls(t, d, filepath.Join(dir, "plug.py"))
+	w.List()
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"kind", `{"name":"a.png"}`, "image/png"},
+		{"who", `{}`, "conclave"},
+		{"reads", `{"path":"/etc/mime.types"}`, "yes"},
+		{"reads", `{"path":"/proc/meminfo"}`, "yes"},
+		{"reads", `{"path":"/proc/cpuinfo"}`, "yes"},
+		{"reads", `{"path":"/proc/stat"}`, "refused"},
+		{"reads", `{"path":"/proc/self/environ"}`, "refused"},
+		{"reads", `{"path":"/etc/passwd"}`, "refused"},
+	} {
+		got := w.Call(c.tool, c.arguments).Text()
+		if got != c.want && got != "missing" {
+			t.Errorf("%s of %s says %q, want %q", c.tool, c.arguments, got, c.want)
+		}
 	}
 }

@@ -45,8 +45,9 @@ type client struct {
 }
 
 type outgoing struct {
-	id   uint64 // 0 is a notification
-	line []byte
+	id     uint64 // 0 is a notification
+	line   []byte
+	passed chan struct{} // closed instead of being written
 }
 
 type reply struct {
@@ -157,7 +158,7 @@ func (c *client) send(id uint64, method string, params any) error {
 	}
 	c.queued.Add(int64(len(line)))
 	select {
-	case c.queue <- outgoing{id, append(line, '\n')}:
+	case c.queue <- outgoing{id: id, line: append(line, '\n')}:
 		return nil
 	case <-c.done:
 		return errEnded
@@ -167,11 +168,32 @@ func (c *client) send(id uint64, method string, params any) error {
 	}
 }
 
+// written waits until what was sent before is written, or for the end of the streams or of ctx.
+func (c *client) written(ctx context.Context) {
+	done := make(chan struct{})
+	select {
+	case c.queue <- outgoing{passed: done}:
+	case <-c.done:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-c.done:
+	case <-ctx.Done():
+	}
+}
+
 // write writes what is queued until the stream ends.
 func (c *client) write() {
 	for {
 		select {
 		case out := <-c.queue:
+			if out.passed != nil {
+				close(out.passed)
+				continue
+			}
 			_, err := c.wire.Write(out.line)
 			c.queued.Add(-int64(len(out.line) - 1))
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
@@ -225,6 +226,9 @@ const lastWords = time.Second
 // traced is the last place that a traceback of Python names, and its sentence.
 var traced = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+)`)
 
+// unforked is what shells say that may not start programs: dash, bash, busybox, zsh.
+var unforked = regexp.MustCompile(`(?i)cannot fork|can't fork|fork: |fork failed`)
+
 // unready says why hello failed: how the process ended, and what it wrote (section 4.5).
 func (c *connection) unready(err error) *plugin.Problem {
 	p := &plugin.Problem{Kind: "crashed", Message: "hook.hello failed: " + err.Error() + "."}
@@ -260,6 +264,10 @@ func (c *connection) blame(p *plugin.Problem) {
 	lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	p.Hint = last
+	if unforked.MatchString(p.Stderr) {
+		p.Hint = "It starts other programs, as shell scripts do for most commands. Let it in its menu, " +
+			"“What it may reach…”, or with " + plugin.Refusal{Permission: permit.Programs}.Command(c.src.ID) + "."
+	}
 	for i := len(places) - 1; i >= 0; i-- {
 		file, own := strings.CutPrefix(places[i][1], c.src.Path+"/")
 		if !own {

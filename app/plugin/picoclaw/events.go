@@ -3,6 +3,7 @@ package picoclaw
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,7 @@ type Observer struct {
 	mu     sync.Mutex // guards the fields below
 	number uint64
 	turns  map[string]*watched
+	spoken map[*client]bool // those that were told something since the last Flush
 }
 
 // told is one event on its way.
@@ -113,7 +115,7 @@ type watched struct {
 func (d *Dialect) Observer(lender Lender) *Observer {
 	o := &Observer{
 		lender: lender, now: time.Now, queue: make(chan told, maxEvents), over: make(chan struct{}),
-		turns: map[string]*watched{},
+		turns: map[string]*watched{}, spoken: map[*client]bool{},
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	go o.run()
@@ -126,7 +128,8 @@ func (o *Observer) Close() {
 	<-o.over
 }
 
-// Flush waits until what happened before was told, or for ctx's end.
+// Flush waits until what happened before was written to the hooks that hear of it, or for ctx's end. One that
+// does not read is waited for as long as one that is told something (section 8.2).
 func (o *Observer) Flush(ctx context.Context) {
 	done := make(chan struct{})
 	select {
@@ -139,9 +142,23 @@ func (o *Observer) Flush(ctx context.Context) {
 	select {
 	case <-done:
 	case <-ctx.Done():
+		return
 	case <-o.over:
+		return
+	}
+	o.mu.Lock()
+	spoken := o.spoken
+	o.spoken = map[*client]bool{}
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
+	for c := range spoken {
+		c.written(ctx)
 	}
 }
+
+// writeTime bounds how long a hook may take to read what it is told.
+const writeTime = 500 * time.Millisecond
 
 // The kinds that Conclave tells of, by their place among kinds.
 const (
@@ -160,12 +177,11 @@ const (
 
 // Take takes one event of a turn. It does not wait.
 func (o *Observer) Take(e turn.Event) {
-	none := e.Kind == turn.Started && len(o.observers()) == 0 // who is there then hears of the turn
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.turns[e.Turn]
 	switch {
-	case w == nil && (none || e.Kind != turn.Started):
+	case w == nil && e.Kind != turn.Started:
 		return
 	case w == nil:
 		w = &watched{
@@ -178,6 +194,9 @@ func (o *Observer) Take(e turn.Event) {
 		o.turns[e.Turn] = w
 	}
 	say := func(kind int, payload map[string]any) {
+		if kind == llmDelta && len(o.queue) >= maxEvents/2 {
+			return // so that pieces of an answer, while hooks load, leave room for its end
+		}
 		select {
 		case o.queue <- told{kind: kind, at: o.now(), turn: e, info: w.info, payload: payload, error: kind == failedEvent}:
 		default: // too much waits
@@ -299,9 +318,22 @@ func (o *Observer) run() {
 				close(e.flushed)
 				continue
 			}
+			if e.kind == turnStart && !o.heard() {
+				o.mu.Lock()
+				delete(o.turns, e.turn.Turn) // nobody hears of this turn
+				o.mu.Unlock()
+				continue
+			}
 			o.tell(e)
 		}
 	}
+}
+
+// heard waits for hooks that are loading, as they are when a command has just opened Conclave, and reports
+// whether anybody is told what happens.
+func (o *Observer) heard() bool {
+	o.lender.Ready(o.ctx, Name)
+	return len(o.observers()) > 0
 }
 
 // wants reports which of the two notifications of a kind the hook is sent. Deltas are
@@ -335,6 +367,9 @@ func (o *Observer) tell(e told) {
 			continue // its card says why
 		}
 		if c, ok := borrowed.(*connection); ok {
+			o.mu.Lock()
+			o.spoken[c.client] = true
+			o.mu.Unlock()
 			if now {
 				o.number++
 				err = c.client.notify("hook.runtime_event", e.event(o.number))
@@ -369,11 +404,16 @@ func (e told) event(number uint64) map[string]any {
 	}
 }
 
-// legacy is the notification of older ones.
+// legacy is the notification of older ones, whose turn_start also says where the turn is.
 func (e told) legacy() map[string]any {
 	about := of(e.info, "")
+	payload := e.payload
+	if e.kind == turnStart {
+		payload = maps.Clone(payload)
+		payload["Channel"], payload["ChatID"] = about.Channel, about.ChatID
+	}
 	return map[string]any{
 		"Kind": kinds[e.kind].number, "Time": e.at.Format(time.RFC3339Nano), "Meta": about.Meta, "Context": about.Context,
-		"Payload": e.payload,
+		"Payload": payload,
 	}
 }

@@ -1,8 +1,11 @@
 package picoclaw_test
 
 import (
+	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/plugin/picoclaw"
 	"conclave/app/testkit"
 	"conclave/app/turn"
@@ -312,6 +316,101 @@ func TestPC38AnObserverIsToldOnceOfEachTurn(t *testing.T) {
 	if len(now) != 1 || now[0]["kind"] != "agent.turn.end" || len(old) != 1 || fmt.Sprint(old[0]["Kind"]) != "1" ||
 		now[0]["payload"].(map[string]any)["Status"] != "completed" {
 		t.Errorf("it was told %+v and %+v", now, old)
+	}
+}
+
+// late is a lender whose hooks load while a turn begins.
+type late struct {
+	*host.Host
+	ready chan struct{}
+}
+
+func (l late) Ready(ctx context.Context, _ string) {
+	select {
+	case <-l.ready:
+	case <-ctx.Done():
+	}
+}
+
+func (l late) Enlisted(dialect string) []plugin.Enlisted {
+	select {
+	case <-l.ready:
+		return l.Host.Enlisted(dialect)
+	default:
+		return nil
+	}
+}
+
+func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", entry{"observe": []string{"turn_start", "turn_end"}}, told+"time.sleep(0.5)\nserve()")
+	l := late{b.host, make(chan struct{})}
+	o := b.dialect.Observer(l)
+	defer o.Close()
+	turns := turn.New(turn.Options{Log: b.store, Calls: b.calls, OnEvent: o.Take})
+	model := llmtest.New(slices.Repeat([]llmtest.Step{llmtest.Say("word ")}, 200))
+	_, err := turns.Run(t.Context(), turn.Request{Conversation: b.chat, Model: model, Text: "hi"}, nil)
+	must(t, err)
+	close(l.ready)
+	o.Flush(t.Context())
+	b.host.Close() // the program ends: what was told before is read to its end
+	var kinds []string
+	for _, p := range b.params("h", "hook.event") {
+		kinds = append(kinds, fmt.Sprint(p["Kind"]))
+		if payload := p["Payload"].(map[string]any); p["Kind"] == 0.0 &&
+			(payload["Channel"] != "conclave" || payload["ChatID"] != string(b.chat)) {
+			t.Errorf("turn_start says %v", payload)
+		}
+	}
+	if strings.Join(kinds, " ") != "0 1" {
+		t.Errorf("it was told the kinds %v, want 0 and 1", kinds)
+	}
+}
+
+func TestAHookOfNodeLoadsWithoutPermissions(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip(err)
+	}
+	b := newBench(t)
+	e := stages("before_tool")
+	e["command"] = []string{"node", "hook.mjs"}
+	write(t, filepath.Join(b.dir, "n", "hook.mjs"), `
+import { createInterface } from "node:readline";
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id } = JSON.parse(line);
+  if (id) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: {} }) + "\n");
+}
+`)
+	if s := b.hook("n", e, ""); s.State != plugin.Ready {
+		t.Errorf("it is %s, %+v", s.State, s.Problem)
+	}
+}
+
+func TestACommandBehindEnvIsStartedWithoutIt(t *testing.T) {
+	b := newBench(t)
+	for id, command := range map[string][]string{
+		"plain": {"/usr/bin/env", "python3", "hook.py"},
+		"split": {"env", "-i", "-u", "HOME2", "-S", "COLOUR=red python3 -u", "hook.py"},
+	} {
+		e := stages("before_tool")
+		e["command"], e["env"] = command, map[string]string{"COLOUR": "blue"}
+		s := b.hook(id, e, told+`heard.write(json.dumps([os.environ["COLOUR"], os.environ["USER"]]) + "\n"); heard.flush()
+serve()`)
+		want := map[string]string{"plain": `["blue", "conclave"]`, "split": `["red", "conclave"]`}[id]
+		if got := b.heard(id); s.State != plugin.Ready || len(got) == 0 || got[0] != want {
+			t.Errorf("%s: it is %s, %+v, and has %q, want %s", id, s.State, s.Problem, got, want)
+		}
+	}
+}
+
+func TestAHookOfTheShellSaysWhatItNeedsToStartPrograms(t *testing.T) {
+	b := newBench(t)
+	e := stages("before_tool")
+	e["command"] = []string{"/bin/sh", "gate.sh"}
+	write(t, filepath.Join(b.dir, "gate", "gate.sh"), "read -r line\nid=$(printf %s \"$line\" | sed s/x/y/)\n")
+	s := b.hook("gate", e, "")
+	if s.Problem == nil || !strings.HasSuffix(s.Problem.Hint, "conclave plugins grant gate programs.") {
+		t.Errorf("it is %s, %+v", s.State, s.Problem)
 	}
 }
 

@@ -45,6 +45,11 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		env[name] = value
 	}
 	maps.Copy(env, p.Env)
+	for _, entry := range spec.Env { // of env, before the program
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	spec.Env = nil
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		spec.Env = append(spec.Env, name+"="+env[name])
 	}
@@ -61,6 +66,12 @@ func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.So
 	scripts int,
 ) error {
 	name := command[0]
+	if isEnv(name) && !place.Inside(src.Path, name) {
+		if words, set := behindEnv(command[1:]); len(words) > 0 { // it would have to start that program
+			spec.Env = append(spec.Env, set...)
+			return d.program(ctx, spec, src, words, scripts)
+		}
+	}
 	switch {
 	case name == "python3" || name == "python":
 		found, err := d.python.Python(ctx)
@@ -110,11 +121,12 @@ func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.So
 	spec.Argv = append([]string{real}, command[1:]...)
 	spec.Execute = append(spec.Execute, python.Loader(real)...)
 	spec.Read = append(spec.Read, present(filepath.Dir(real), filepath.Join(filepath.Dir(filepath.Dir(real)), "lib"),
-		"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/etc/ld.so.cache", "/etc/localtime")...)
+		"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/etc/ld.so.cache", "/etc/localtime",
+		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf")...) // Node does not start without what OpenSSL is set to
 	return nil
 }
 
-// interpreter returns the words behind #! in the first line of a script, without env.
+// interpreter returns the words behind #! in the first line of a script.
 func interpreter(path string) []string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -130,10 +142,42 @@ func interpreter(path string) []string {
 	if !script || len(words) == 0 {
 		return nil
 	}
-	if filepath.Base(words[0]) == "env" && len(words) > 1 {
-		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
-	}
 	return words
+}
+
+// isEnv reports whether a command is env, which starts another one.
+func isEnv(name string) bool {
+	return name == "env" || filepath.IsAbs(name) && filepath.Base(name) == "env"
+}
+
+// behindEnv returns the command that env starts with args, and the variables that it sets; no words when
+// that cannot be told. What it takes out of the environment is not there in the first place.
+func behindEnv(args []string) (words, set []string) {
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		split, joined := strings.CutPrefix(word, "--split-string=")
+		if !joined && len(word) > 2 {
+			split, joined = strings.CutPrefix(word, "-S")
+		}
+		switch {
+		case (word == "-S" || word == "--split-string") && len(args) > 0:
+			args = append(strings.Fields(args[0]), args[1:]...)
+		case joined:
+			args = append(strings.Fields(split), args...)
+		case (word == "-u" || word == "--unset") && len(args) > 0:
+			args = args[1:]
+		case slices.Contains([]string{"-", "-i", "--ignore-environment", "-v", "--debug", "--"}, word),
+			strings.HasPrefix(word, "--unset="):
+		case strings.HasPrefix(word, "-"):
+			return nil, nil
+		case strings.Contains(word, "="):
+			set = append(set, word)
+		default:
+			return append([]string{word}, args...), set
+		}
+	}
+	return nil, nil
 }
 
 func present(paths ...string) []string {

@@ -150,9 +150,13 @@ func (c *Config) setAccess(start plugin.StartOptions, spec sandbox.Spec) {
 // those the worker adds, no bytecode written, UTF-8 whatever the locale.
 func Flags() []string { return []string{"-I", "-S", "-B", "-X", "utf8"} }
 
+// person is the name that a worker has for whom it runs for. It is nobody's: what asks for one
+// (getpass.getuser) need not know the person's.
+const person = "conclave"
+
 // Environment is the whole environment of a worker.
 func Environment(home string) []string {
-	env := []string{"LANG=C.UTF-8"}
+	env := []string{"LANG=C.UTF-8", "LOGNAME=" + person, "USER=" + person}
 	if home != "" {
 		env = append(env, "HOME="+home, "TMPDIR="+home)
 	}
@@ -161,7 +165,7 @@ func Environment(home string) []string {
 	}
 	if runtime.GOOS == "windows" {
 		// Python does not start without it.
-		env = append(env, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
+		env = append(env, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"), "USERNAME="+person)
 	}
 	return env
 }
@@ -180,6 +184,17 @@ func zone() string {
 	return name
 }
 
+// impersonal are files that libraries read when they are imported or asked for the machine, and that say
+// nothing about the person or other processes: the kinds of files by their endings (mimetypes.knownfiles),
+// and the memory and processors that there are. /proc/stat is not among them, since its counts of
+// interrupts tell when keys are pressed; nor is anything below /proc/self, which has the environment and
+// the memory of the process.
+var impersonal = []string{
+	"/etc/mime.types", "/etc/httpd/mime.types", "/etc/httpd/conf/mime.types", "/etc/apache/mime.types",
+	"/etc/apache2/mime.types", "/usr/local/etc/httpd/conf/mime.types", "/usr/local/lib/netscape/mime.types",
+	"/usr/local/etc/mime.types", "/proc/meminfo", "/proc/cpuinfo",
+}
+
 // readable returns what the interpreter needs to read, as far as it is there,
 // and own.
 func readable(python Python, own []string) []string {
@@ -189,6 +204,7 @@ func readable(python Python, own []string) []string {
 		paths = append(paths,
 			"/lib", "/lib64", "/usr/lib", "/usr/lib64", // shared libraries
 			"/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
+		paths = append(paths, impersonal...)
 	}
 	var found []string
 	for _, path := range paths {

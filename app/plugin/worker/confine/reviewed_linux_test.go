@@ -196,7 +196,7 @@ func TestF19EveryPythonGoesOnWorkingBehindTheReviewedCalls(t *testing.T) {
 				dir := t.TempDir()
 				spec.Argv = append(spec.Argv, dir, mode)
 				spec.Write = []string{dir, "/dev/null"}
-				spec.Read = append(spec.Read, "/dev/null", "/dev/urandom", "/etc/ssl")
+				spec.Read = append(spec.Read, "/dev/null", "/dev/urandom", "/etc/ssl/openssl.cnf")
 				want := []string{"pool", "database", "files", "pair", "shared", "timed", "secure", "tasks", "random"}
 				if mode == "spawn" {
 					spec.Spawn = true
@@ -249,7 +249,7 @@ func TestF19ProgramsGoOnWorkingBehindTheReviewedCalls(t *testing.T) {
 			spec.Argv = []string{"/bin/sh", "-c", c.script, "sh", dir}
 			spec.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 			spec.Spawn, spec.Execute, spec.Dir = true, system, dir
-			spec.Read = append(system, "/etc/ld.so.cache", "/usr/share", "/etc/gitconfig", "/etc/ssl", "/dev/null",
+			spec.Read = append(system, "/etc/ld.so.cache", "/usr/share", "/etc/gitconfig", "/etc/ssl/openssl.cnf", "/dev/null",
 				"/dev/urandom")
 			spec.Write, spec.Memory = []string{dir, "/dev/null"}, 4<<30
 			if got := child(t, "exec", "", spec); strings.TrimSpace(got) != strings.TrimSpace(c.want) {
