@@ -226,7 +226,7 @@ const lastWords = time.Second
 // traced is the last place that a traceback of Python names, and its sentence.
 var traced = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+)`)
 
-// unforked is what shells say that may not start programs: dash, bash, busybox, zsh.
+// unforked finds how shells say that they may not start programs: dash, bash, busybox, zsh.
 var unforked = regexp.MustCompile(`(?i)cannot fork|can't fork|fork: |fork failed`)
 
 // unready says why hello failed: how the process ended, and what it wrote (section 4.5).
