@@ -32,7 +32,7 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 		"functions": {loose: true, endings: []string{".py"}},
 		"neko":      {loose: true},
 		"maibot":    {loose: true},
-		"spindle":   {chat: true, sealed: true, tools: "tools", endings: []string{".js", ".mjs", ".ts"}},
+		"spindle":   {loose: true, chat: true, sealed: true, tools: "tools", endings: []string{".js", ".mjs", ".ts"}},
 	} {
 		f := facts[dialect]
 		if f.Convention.Loose != want.loose || f.Convention.Chat != want.chat || (f.Sealed.Why != "") != want.sealed ||

@@ -444,6 +444,43 @@ spindle.on("TOOL_INVOCATION", ({ toolName }) => {
 	c.answers("standing:say", "{}", "mine") // the equal name of another
 }
 
+// What a model gives the tool of an extension reaches it, whatever its schema says
+// (contracts/spindle, section 6.2); a script of one file is told of by its schema.
+func TestSP26ArgumentsReachAnExtensionAsTheyWereGiven(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	backend := `spindle.registerTool({ name: "add", description: "Add.", parameters: { type: "object", additionalProperties: false,
+  properties: { items: { type: "array", items: { type: "object", properties: { status: { type: "string" } }, required: ["status"] } } },
+  required: ["items"] }, inline_available: true });
+spindle.on("TOOL_INVOCATION", (call) => JSON.stringify(call.args.items));
+`
+	for id, files := range map[string]tree{
+		"folder": {"spindle.json": manifest("folder", ""), "dist/backend.js": backend},
+		"alone":  {"alone.js": backend},
+	} {
+		from := lay(t, id, files)
+		if id == "alone" {
+			from += "/alone.js"
+		}
+		if got := c.add(from); got != id {
+			t.Fatalf("added %s", got)
+		}
+		if s := c.accept(id); s.State != plugin.Ready {
+			t.Fatalf("%s is %s: %+v", id, s.State, s.Problem)
+		}
+		checked := ""
+		if found, ok := c.tools.Set().ByID(id + ":add"); !ok {
+			t.Errorf("%s: no tool", id)
+		} else if _, err := found.CheckArguments(json.RawMessage(`{"items":[{"name":"x"}],"more":1}`)); err != nil {
+			checked = err.Error()
+		}
+		if (id == "alone") != strings.Contains(checked, "status: is missing") {
+			t.Errorf("%s: %s", id, checked)
+		}
+	}
+	c.answers("folder:add", `{"items":[{"name":"x"}],"more":1}`, `[{"name":"x"}]`)
+}
+
 // seen returns what a handler was given.
 type seen struct {
 	Keys  []string `json:"keys"`

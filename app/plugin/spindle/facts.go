@@ -49,7 +49,7 @@ func (d *Dialect) Facts() plugin.Facts {
 		},
 		// Each call of the main model has the chat in args.context; the user's id never
 		// reaches a tool (contracts/spindle, sections 7 and 7.2). Nothing is checked there
-		// (section 6.2); what one script registers is checked (engine, strict).
+		// (section 6.2); what a script of one file registers is checked all the same.
 		Convention: tool.Convention{
 			Loose: true, Chat: true, Council: true, Ignored: []string{"userId", "__userId", "__user_id"},
 		},

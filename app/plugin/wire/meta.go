@@ -9,6 +9,7 @@ const (
 	MetaTimeout    = "conclave/timeout-ms"
 	MetaCouncil    = "conclave/council-eligible"
 	MetaInline     = "conclave/inline-available"
+	MetaStrict     = "conclave/strict"
 	MetaVisibility = "conclave/visibility"
 	MetaWarnings   = "conclave/warnings"
 	MetaNotes      = "conclave/notes" // of the whole list: sentences for the plugin's card

@@ -154,6 +154,9 @@ func (s *server) list() *mcp.ListToolsResult {
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}}
 	for _, t := range s.worker.tools.list() {
 		meta := mcp.Meta{wire.MetaCouncil: t.council, wire.MetaInline: t.inline, wire.MetaVisibility: s.visibility(t)}
+		if s.worker.cfg.Single { // written for Conclave, which checks the arguments for its author
+			meta[wire.MetaStrict] = true
+		}
 		if t.line > 0 {
 			meta[wire.MetaFile], meta[wire.MetaLine] = t.file, t.line
 		}
