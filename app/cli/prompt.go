@@ -46,7 +46,7 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.system, "system", "s", "", "the system text")
 	flags.StringArrayVarP(&f.tools, "tool", "T", nil,
 		"offer this tool: a name, a plugin's id, * for all, or a .py, .js or .ts file (repeatable)")
-	flags.BoolVar(&f.noTools, "no-tools", false, "offer no tools")
+	flags.BoolVar(&f.noTools, "no-tools", false, "offer no tools, and run no hooks")
 	flags.StringArrayVar(&f.functions, "functions", nil,
 		"offer the functions of this Python text, or of a .py file (repeatable)")
 	flags.BoolVar(&f.toolsApprove, "ta", false, "short for --approve ask")
