@@ -164,6 +164,12 @@ async def push(self, **facts):
 @llm_tool()
 async def both(self):
     return [self.push_message(source="x", visibility=["chat"], ai_behavior="blind", parts=[{"type": "text", "text": "Hello {MASTER_NAME}"}, {"type": "image", "data": b"x"}])]
+
+@llm_tool()
+async def later(self):
+    sent = asyncio.ensure_future(self.ctx.push_message_async(visibility=["chat"], parts=[{"type": "text", "text": "New mail"}]))
+    await asyncio.sleep(0)
+    return [sent.done(), await sent]
 `)
 	w.List()
 	says(t, w.Call("push", `{"visibility":["tv"],"parts":[]}`), "ValueError")
@@ -181,6 +187,15 @@ async def both(self):
 	})
 	says(t, w.Answered(call), `[{"ok":false,"submitted":false,"reason":"transport_error"}]`)
 	logged(t, w, "A message was not passed on: PERMISSION_DENIED: chat_mutation")
+
+	// The loop goes on while Conclave is asked.
+	call = w.Ask("later", "", nil)
+	ask = w.Until("conclave/host")
+	if !strings.Contains(string(ask.Params), `"[Probe] New mail"`) {
+		t.Errorf("asked %s", ask.Params)
+	}
+	w.Send(map[string]any{"id": ask.ID, "result": map[string]any{"value": nil}})
+	says(t, w.Answered(call), `[false,{"ok":true,"submitted":true}]`)
 }
 
 func TestAPluginOfEntriesAloneOffersThemHidden(t *testing.T) {
@@ -206,6 +221,75 @@ def greet(self, who="you", **_):
 	says(t, w.Call("greet", `{"who":"me"}`), "hello me")
 	says(t, w.Call("more_inner", ""), `["probe","probe"]`)
 	says(t, w.Call("made", ""), "made")
+}
+
+// N.E.K.O reads the arguments of an entry from its function where nothing else says them.
+func TestEntriesWithoutASchemaAreOfferedAsTheyAreWritten(t *testing.T) {
+	w := serve(t, aPython(t), `
+class Wanted:
+    @classmethod
+    def model_json_schema(cls):
+        return {"type": "object", "properties": {"depth": {"type": "integer"}}}
+    @classmethod
+    def model_validate(cls, given):
+        made = cls()
+        made.depth = given["depth"]
+        return made
+
+@plugin_entry(id="hello")
+async def hello(self, name: str = "World", *, times: int, _ctx=None, **_):
+    return Ok((name + " ") * times)
+
+@plugin_entry(id="dig")
+def dig(self, wanted: Wanted):
+    return wanted.depth
+
+@plugin_entry(id="bare")
+def bare(self, **_):
+    return "bare"
+`)
+	tools := w.List()
+	pythontest.Equal(t, "hello", string(tool(t, tools, "hello").Schema),
+		`{"type":"object","properties":{"name":{"type":"string","default":"World"},"times":{"type":"integer"}},"required":["times"]}`)
+	pythontest.Equal(t, "dig", string(tool(t, tools, "dig").Schema),
+		`{"type":"object","properties":{"depth":{"type":"integer"}}}`)
+	pythontest.Equal(t, "bare", string(tool(t, tools, "bare").Schema), `{"type":"object","properties":{}}`)
+	says(t, w.Call("hello", `{"name":"you","times":2}`), "you you ")
+	says(t, w.Call("dig", `{"depth":3}`), "3")
+	says(t, w.Call("bare", ""), "bare")
+}
+
+// What plugins for N.E.K.O were seen to import and call.
+func TestPartsOfNEKOThatPluginsReachForAreThere(t *testing.T) {
+	w := serve(t, aPython(t), `
+from plugin.sdk.shared.core.base_runtime import resolve_runtime_data_root
+from plugin.logging_config import get_logger
+from utils.logger_config import get_module_logger
+from utils.language_utils import get_global_language
+input_schema = {"type": "object"}
+get_module_logger("a.b", "Card").info("of a module")
+get_logger("other").info("of another")
+
+class Part(PluginRouter):
+    pass
+
+@llm_tool()
+async def tried(self):
+    self.include_router(self.Part(name="part"))
+    part = self.get_router("part")
+    self._notify_static_ui_registered({"enabled": True})
+    self.get_logger("named").info("said")
+    told = [self.list_routers(), part.name(), part.name == "part", self.exclude_router("part"), self.exclude_router("part")]
+    told += [str(self.resolve_runtime_data_root()) == str(self.storage_dir), self.get_global_language(), self.get_input_schema()]
+    return told + [self.sdk_logger is self.logger, self.is_entry_enabled("none"), self.register_list_action(id="x")]
+
+resolve_runtime_data_root, get_global_language = staticmethod(resolve_runtime_data_root), staticmethod(get_global_language)
+`)
+	w.List()
+	logged(t, w, "Card: of a module")
+	logged(t, w, "other: of another")
+	says(t, w.Call("tried", ""),
+		`[["part"],"part",true,true,false,true,"en",{"type":"object"},true,null,false]`)
 }
 
 func TestNK50OnePluginsBlockedLoopIsNotAnothers(t *testing.T) {

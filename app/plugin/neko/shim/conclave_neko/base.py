@@ -62,6 +62,12 @@ class Context:
     def push_message(self, **facts):
         return messages.push(self._host, facts)
 
+    async def push_message_async(self, **facts):
+        """The same without holding up the plugin's loop, which waits for the answer."""
+        import asyncio
+
+        return await asyncio.to_thread(messages.push, self._host, facts)
+
     def update_status(self, status=None, **facts):
         """Tells whoever waits for the current call how far it is."""
         import conclave
@@ -149,6 +155,17 @@ class NekoPluginBase:
         self.file_logger = journal.with_file(log_level, log_dir, max_bytes, backup_count)
         return self.file_logger
 
+    @property
+    def sdk_logger(self):
+        return self.logger
+
+    def get_logger(self, name=None):
+        """Returns a logger of the plugin's log, with a name before each line."""
+        return journal.Logger(str(name)) if name else self.logger
+
+    def setup_logger(self, *args, **kwargs):
+        return self.logger
+
     # -- messages --
 
     def push_message(self, **facts):
@@ -208,6 +225,16 @@ class NekoPluginBase:
     def list_entries(self, include_disabled=False):
         return self._entries().list(include_disabled)
 
+    def is_entry_enabled(self, entry_id):
+        """Returns whether an entry is on; None without one."""
+        row = self._entries().rows.get(entry_id)
+        return None if row is None else row["enabled"]
+
+    def get_input_schema(self):
+        """Returns the schema that the class has as input_schema, {} without one."""
+        schema = getattr(self, "input_schema", None)
+        return schema if isinstance(schema, dict) else {}
+
     def collect_entries(self, *args, **kwargs):
         return self._entries().handlers()
 
@@ -224,7 +251,17 @@ class NekoPluginBase:
         state.current.life.changed()
         return True
 
+    def get_router(self, name):
+        """Returns an included router by its name, or None."""
+        return next((one for one in self._routers if one.name == name), None)
+
+    def list_routers(self):
+        return [str(one.name) for one in self._routers]
+
     def exclude_router(self, router):
+        """Lets go of a router, given itself or by its name."""
+        if isinstance(router, str):
+            router = self.get_router(router)
         if router not in self._routers:
             return False
         self._routers.remove(router)
@@ -245,10 +282,31 @@ class NekoPluginBase:
     def get_list_actions(self):
         return []
 
+    def clear_list_actions(self):
+        return False
+
+    def register_list_action(self, *args, **kwargs):
+        return False
+
+    def get_static_ui_config(self):
+        return None
+
+    def _notify_static_ui_registered(self, *args, **kwargs):
+        """Plugins tell N.E.K.O's window of their pages with it."""
+
 
 def _below(folder, parts):
     folder.mkdir(parents=True, exist_ok=True)
     return folder.joinpath(*[str(part) for part in parts])
+
+
+class _Name(str):
+    """The name of a router: a text in the first SDK, a method in the second."""
+
+    __slots__ = ()
+
+    def __call__(self):
+        return str(self)
 
 
 class PluginRouter:
@@ -256,7 +314,7 @@ class PluginRouter:
 
     def __init__(self, *, prefix="", name=None, tags=None, **others):
         self.prefix = prefix
-        self.name = name or type(self).__name__
+        self.name = _Name(name or type(self).__name__)
         self.tags = tags or []
         self._main = None
 

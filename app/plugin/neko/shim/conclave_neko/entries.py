@@ -8,6 +8,7 @@ and not of one that changes nothing.
 from _thread import allocate_lock
 
 from conclave_worker import signature
+from conclave_worker.tools import Tool
 
 from . import marks
 from .answers import EntryConflictError
@@ -47,7 +48,10 @@ class Entries:
                     self.add_tool(meta, handler)
             handler = getattr(instance, name)
             if "entry" in found:
-                self._add_entry(dict(found["entry"], id=prefix + found["entry"]["id"]), handler)
+                facts = dict(found["entry"], id=prefix + found["entry"]["id"])
+                if facts.get("input_schema") is None and facts.get("params") is None:
+                    facts.update(_inferred(handler))
+                self._add_entry(facts, handler)
             if "timer" in found:
                 self.timers.append((found["timer"], handler))
             if "lifecycle" in found:
@@ -76,7 +80,7 @@ class Entries:
             "llm_result_fields": facts.get("llm_result_fields"),
             "metadata": facts.get("metadata") or {},
         }
-        self._handlers["entry:" + facts["id"]] = _with_model(handler, facts.get("params"))
+        self._handlers["entry:" + facts["id"]] = _with_model(handler, facts.get("params"), facts.get("as", "params"))
 
     # -- tools --
 
@@ -191,18 +195,44 @@ class Entries:
             self._offer(tool)
 
 
-def _with_model(handler, model):
-    """Returns a handler that gets a checked model as `params`, when that is how it is written."""
+# Parameters that N.E.K.O fills, or that nobody does.
+_NOT_ASKED = ("_ctx", "args", "kwargs")
+
+
+def _inferred(handler):
+    """Returns the facts of an entry that says no schema, by how its function is written."""
+    try:
+        asked = [p for p in signature.of_handler(handler) if p.kind not in (signature.ARGS, signature.KWARGS) and p.name not in _NOT_ASKED]
+        if len(asked) == 1:
+            hint = asked[0].annotation
+            if isinstance(hint, str):
+                hint = getattr(signature.innermost(handler), "__globals__", {}).get(hint)
+            if isinstance(hint, type) and hasattr(hint, "model_json_schema"):
+                return {"input_schema": hint.model_json_schema(), "params": hint, "as": asked[0].name}
+        schema = Tool("entry", handler, description="").schema
+    except Exception:  # its author gave no schema: none is made up of what cannot be read
+        return {}
+    names = {p.name for p in asked}
+    schema["properties"] = {name: shape for name, shape in schema["properties"].items() if name in names}
+    required = [name for name in schema.pop("required", ()) if name in names]
+    if required:
+        schema["required"] = required
+    schema.pop("additionalProperties", None)
+    return {"input_schema": schema}
+
+
+def _with_model(handler, model, name):
+    """Returns a handler that gets a checked model as the parameter of that name, when that is how it is written."""
     if model is None or not hasattr(model, "model_validate"):
         return handler
     try:
         names = [p.name for p in signature.parameters(handler)]
     except signature.NoSignature:
         return handler
-    if "params" not in names:
+    if name not in names:
         return handler
 
     def checked(**arguments):
-        return handler(params=model.model_validate(arguments))
+        return handler(**{name: model.model_validate(arguments)})
 
     return checked
