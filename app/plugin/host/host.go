@@ -480,7 +480,7 @@ func (h *Host) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range h.entries {
-		e.unpin()
+		e.removeCopies()
 		e.log.close()
 	}
 }

@@ -79,8 +79,8 @@ func (e *entry) copyVersion(v version) error {
 	return nil
 }
 
-// unpin removes the copies of a plugin that was named for one run.
-func (e *entry) unpin() {
+// removeCopies removes the copies of a plugin that was named for one run.
+func (e *entry) removeCopies() {
 	if e.temporary {
 		_ = os.RemoveAll(e.copiesDir()) // else with the next one of its name
 	}

@@ -86,7 +86,7 @@ func (h *Host) loadOnce(ctx context.Context, src plugin.Source, settingsOf strin
 	e.source = src
 	h.entries[id] = e
 	h.mu.Unlock()
-	e.unpin() // what a run that was cut short left
+	e.removeCopies() // what a run that was cut short left
 	e.reload()
 	return id, h.WaitLoaded(ctx, id)
 }

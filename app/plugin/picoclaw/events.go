@@ -85,7 +85,7 @@ type Observer struct {
 	mu     sync.Mutex // guards the fields below
 	number uint64
 	turns  map[string]*watched
-	spoken map[*client]bool // those that were told something since the last Flush
+	spoken map[string]*client // that were told something since the last Flush, by the ids of their hooks
 }
 
 // told is one event on its way.
@@ -115,7 +115,7 @@ type watched struct {
 func (d *Dialect) Observer(lender Lender) *Observer {
 	o := &Observer{
 		lender: lender, now: time.Now, queue: make(chan told, maxEvents), over: make(chan struct{}),
-		turns: map[string]*watched{}, spoken: map[*client]bool{},
+		turns: map[string]*watched{}, spoken: map[string]*client{},
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	go o.run()
@@ -128,8 +128,8 @@ func (o *Observer) Close() {
 	<-o.over
 }
 
-// Flush waits until what happened before was written to the hooks that hear of it, or for ctx's end. One that
-// does not read is waited for as long as one that is told something (section 8.2).
+// Flush waits until what happened before was written to the hooks that hear of it, or for ctx's end; for
+// hooks that do not read, flushTime in all.
 func (o *Observer) Flush(ctx context.Context) {
 	done := make(chan struct{})
 	select {
@@ -148,17 +148,17 @@ func (o *Observer) Flush(ctx context.Context) {
 	}
 	o.mu.Lock()
 	spoken := o.spoken
-	o.spoken = map[*client]bool{}
+	o.spoken = map[string]*client{}
 	o.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
-	for c := range spoken {
+	for _, c := range spoken {
 		c.written(ctx)
 	}
 }
 
-// writeTime bounds how long a hook may take to read what it is told.
-const writeTime = 500 * time.Millisecond
+// flushTime bounds how long Flush waits for all hooks together to read what they were told.
+const flushTime = 500 * time.Millisecond
 
 // The kinds that Conclave tells of, by their place among kinds.
 const (
@@ -368,7 +368,7 @@ func (o *Observer) tell(e told) {
 		}
 		if c, ok := borrowed.(*connection); ok {
 			o.mu.Lock()
-			o.spoken[c.client] = true
+			o.spoken[h.ID] = c.client
 			o.mu.Unlock()
 			if now {
 				o.number++

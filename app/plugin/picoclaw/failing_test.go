@@ -343,6 +343,7 @@ func (l late) Enlisted(dialect string) []plugin.Enlisted {
 
 func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *testing.T) {
 	b := newBench(t)
+	// It is busy when it is told: what is not waited for would be lost with the program's end.
 	b.hook("h", entry{"observe": []string{"turn_start", "turn_end"}}, told+"time.sleep(0.5)\nserve()")
 	l := late{b.host, make(chan struct{})}
 	o := b.dialect.Observer(l)
@@ -369,7 +370,7 @@ func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *tes
 
 func TestAHookOfNodeLoadsWithoutPermissions(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip(err)
+		t.Skip("hooks in Node need it: ", err)
 	}
 	b := newBench(t)
 	e := stages("before_tool")

@@ -113,7 +113,7 @@ for (const [does, path, names] of ` + string(table) + `) {
     try { value = await back } catch (e) { failed = e.message }
     if (does === "rejects" && !/is not available in Conclave/.test(failed ?? "")) wrong.push(full + " does not reject: " + failed);
     if (does === "rejects" && typeof back?.then !== "function") wrong.push(full + " is no promise");
-    if (does === "empty" && (failed !== undefined || !(value == null || value.length === 0 || (value.data ?? value.chunks ?? value.vaults)?.length === 0))) wrong.push(full + " is not empty: " + failed + JSON.stringify(value));
+    if (does === "empty" && (failed !== undefined || !(value === null || (value === undefined && /\.invalidate/.test(full)) || value?.length === 0 || (value?.data ?? value?.chunks ?? value?.vaults)?.length === 0))) wrong.push(full + " is not empty: " + failed + JSON.stringify(value));
     if (does === "ignored" && (failed !== undefined || typeof back?.then === "function")) wrong.push(full + " is not ignored: " + failed);
   }
 }
