@@ -156,13 +156,12 @@ func countOf(n int, what string) string {
 	return limit.Counted(n, what)
 }
 
-// printWaiting says which plugins wait for a person, so that nobody wonders where
-// their tools are.
-func (c *command) printWaiting(app *App) {
+// printWaiting says which plugins wait for a person, and so: what of them is missing, a sentence.
+func (c *command) printWaiting(app *App, so string) {
 	for _, s := range app.Host.List() {
 		if s.Problem == nil && (s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && !s.Serving) {
 			f := fault.Of(notServing(s))
-			fmt.Fprintln(c.Err, f.Message+" Its tools are not offered. "+c.toType(f.Hint))
+			fmt.Fprintln(c.Err, f.Message+" "+so+" "+c.toType(f.Hint))
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.system, "system", "s", "", "the system text")
 	flags.StringArrayVarP(&f.tools, "tool", "T", nil,
 		"offer this tool: a name, a plugin's id, * for all, or a .py, .js or .ts file (repeatable)")
-	flags.BoolVar(&f.noTools, "no-tools", false, "offer no tools, and run no hooks")
+	flags.BoolVar(&f.noTools, "no-tools", false, "offer the model no tools; hooks run all the same")
 	flags.StringArrayVar(&f.functions, "functions", nil,
 		"offer the functions of this Python text, or of a .py file (repeatable)")
 	flags.BoolVar(&f.toolsApprove, "ta", false, "short for --approve ask")
@@ -133,7 +133,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 	case f.noSave && (f.goOn || f.conversation != ""):
 		return usageError("--no-save cannot go on with a chat that is kept")
 	}
-	app, err := c.app(ctx, !f.noTools)
+	app, err := c.app(ctx, true) // without tools, too, hooks guard what is said
 	if err != nil {
 		return err
 	}
@@ -179,18 +179,20 @@ func (t *promptRun) prepare(ctx context.Context) error {
 	if t.attach, err = t.attachments(); err != nil {
 		return err
 	}
-	if !t.f.noTools {
-		if err := t.askAboutChanged(ctx); err != nil {
-			return err
-		}
-		if err := t.approval.plugins(ctx); err != nil {
-			return err
-		}
-		if err := t.addFiles(ctx, t.chat.Tools); err != nil {
-			return err
-		}
-		t.c.printWaiting(t.app)
+	if t.f.noTools {
+		t.c.printWaiting(t.app, "Nothing of it runs.")
+		return nil
 	}
+	if err := t.askAboutChanged(ctx); err != nil {
+		return err
+	}
+	if err := t.approval.plugins(ctx); err != nil {
+		return err
+	}
+	if err := t.addFiles(ctx, t.chat.Tools); err != nil {
+		return err
+	}
+	t.c.printWaiting(t.app, "Its tools are not offered.")
 	return nil
 }
 

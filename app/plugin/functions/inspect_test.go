@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
@@ -16,7 +17,8 @@ import (
 func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 	launcher := pythontest.Launcher(t)
 	defer launcher.Close()
-	d := functions.New(python.New(python.Options{Runtime: programtest.Dir, Launcher: launcher}))
+	// Time is not what ends them: that depends on what else this machine does.
+	d := functions.New(python.New(python.Options{Runtime: programtest.Dir, Launcher: launcher, InspectTime: time.Minute}))
 	inspect := func(text string) (plugin.Listing, error) {
 		t.Helper()
 		src := source(t, filepath.Join(files(t, map[string]string{"plug.py": text}), "plug.py"))
@@ -41,5 +43,19 @@ func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 	listing, err = inspect("def f():\n    '''Says x." + strings.Repeat("\n     x", 1<<16) + "'''\n")
 	if err != nil || len(listing.Tools) != 1 || !strings.HasPrefix(listing.Tools[0].Description, "Says x.\nx\nx") {
 		t.Errorf("a description of many lines: %v", err)
+	}
+}
+
+func TestReadingSourcesEndsInTime(t *testing.T) {
+	launcher := pythontest.Launcher(t)
+	defer launcher.Close()
+	d := functions.New(python.New(python.Options{Runtime: programtest.Dir, Launcher: launcher, InspectTime: time.Millisecond}))
+	src := source(t, filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n"}), "plug.py"))
+	m, err := d.Recognize(t.Context(), src)
+	must(t, err)
+	_, err = d.Inspect(t.Context(), src, *m)
+	problem, ok := errors.AsType[*plugin.Problem](err)
+	if !ok || problem.Kind != "deadline" || problem.Message != "Reading plug.py took longer than 0.001 s." {
+		t.Errorf("got %#v", err)
 	}
 }

@@ -167,7 +167,7 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	input []byte,
 ) (Inspected, error) {
 	tooLong := errors.New("reading it took too long")
-	ctx, cancel := context.WithTimeoutCause(ctx, inspectTimeout, tooLong)
+	ctx, cancel := context.WithTimeoutCause(ctx, d.options.InspectTime, tooLong)
 	defer cancel()
 	argv := append([]string{python.Executable}, append(Flags(), "-c", boot, shimDir, "inspect")...)
 	read := unconfined
@@ -179,7 +179,8 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	case errors.Is(context.Cause(ctx), tooLong):
 		return Inspected{}, &plugin.Problem{
 			Kind: "deadline", File: entry,
-			Message: "Reading " + entry + " took longer than 10 s.", Hint: "Is it a source file written by a person?",
+			Message: fmt.Sprintf("Reading %s took longer than %g s.", entry, d.options.InspectTime.Seconds()),
+			Hint:    "Is it a source file written by a person?",
 		}
 	case ctx.Err() != nil:
 		return Inspected{}, context.Cause(ctx)
@@ -233,7 +234,8 @@ func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []
 	return func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
 		spec := python.Program(argv)
 		spec.Read = append(spec.Read, dir)
-		spec.Dir, spec.Memory, spec.Patience = dir, limit.InspectMemory.Value, inspectTimeout
+		spec.Dir, spec.Memory = dir, limit.InspectMemory.Value
+		spec.Patience = d.options.InspectTime + time.Second // ctx ends first, and says why
 		p, err := d.options.Launcher.Start(ctx, spec)
 		if err != nil {
 			return nil, "", err

@@ -47,6 +47,8 @@ type Options struct {
 	// Launcher starts what reads sources in a sandbox; nil, in tests alone, reads
 	// them without.
 	Launcher sandbox.Launcher
+	// InspectTime bounds reading a plugin's sources; zero stands for 10 s.
+	InspectTime time.Duration
 }
 
 // Interpreters finds the Python of this machine, reads sources with it and
@@ -68,6 +70,7 @@ func New(options Options) *Interpreters {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
+	options.InspectTime = cmp.Or(options.InspectTime, inspectTimeout)
 	return &Interpreters{options: options, known: map[string]Python{}}
 }
 
