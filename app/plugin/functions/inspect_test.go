@@ -49,7 +49,9 @@ func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 func TestReadingSourcesEndsInTime(t *testing.T) {
 	launcher := pythontest.Launcher(t)
 	defer launcher.Close()
-	d := functions.New(python.New(python.Options{Runtime: programtest.Dir, Launcher: launcher, InspectTime: time.Millisecond}))
+	d := functions.New(python.New(python.Options{
+		Runtime: programtest.Dir, Launcher: launcher, InspectTime: time.Millisecond,
+	}))
 	src := source(t, filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n"}), "plug.py"))
 	m, err := d.Recognize(t.Context(), src)
 	must(t, err)
