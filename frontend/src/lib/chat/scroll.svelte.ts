@@ -19,7 +19,7 @@ const pillHeight = 56;
 const handLasts = 600;
 /** A scroll this soon after something changed size may be the view keeping its place, in ms. */
 const settlingLasts = 300;
-/** How long a message that was brought into view is kept there while sizes settle, in ms. */
+/** How long a message that was brought into view is kept there while sizes settle, once it is there, in ms. */
 const pinLasts = 500;
 /** What stays free above and below a card that is brought into view after another, in px. */
 const cardGap = 8;
@@ -221,7 +221,7 @@ export class TranscriptScroll {
     this.follow.hold();
     this.#answered = null;
     if (seq !== this.#question) this.#holding = false;
-    this.#pin = { seq, align, until: performance.now() + pinLasts, inside, spot };
+    this.#pin = { seq, align, until: Infinity, inside, spot };
     this.#layOut(this.#atPin);
   }
 
@@ -237,8 +237,9 @@ export class TranscriptScroll {
   #atPin = (): number => {
     const { scroller, content, rows } = this;
     const pin = this.#pin;
-    // What is not pulled yet has no size: the time begins once it is there.
-    if (pin && content?.querySelector(`article[data-seq="${pin.seq}"] .waits`))
+    // What is not drawn or not pulled yet has no size: the time begins once it is there.
+    const article = pin && content?.querySelector(`article[data-seq="${pin.seq}"]`);
+    if (pin?.until === Infinity && article && !article.querySelector(".waits"))
       pin.until = performance.now() + pinLasts;
     const index = pin ? this.chat().outline.indexOf(pin.seq) : -1;
     if (!scroller || !pin || index < 0 || performance.now() > pin.until) {
