@@ -133,7 +133,6 @@ type EndReason string
 
 // The reasons of the command line's turn_ended event.
 const (
-	EndNone    EndReason = "" // it goes on
 	EndDone    EndReason = "done"
 	EndStopped EndReason = "stopped"
 	EndLimit   EndReason = "limit"

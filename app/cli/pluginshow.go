@@ -25,7 +25,7 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	if c.json {
 		return c.printJSON(rows)
 	}
-	table := newTable("PLUGIN", "STATE", "TOOLS", "CONTRACT", "")
+	table := newTable("PLUGIN", "STATE", "TOOLS", "DIALECT", "")
 	for _, row := range rows {
 		note := ""
 		switch {

@@ -177,7 +177,6 @@ const (
 	Cap       By = "cap"       // the most that it may cost
 	Deadline  By = "deadline"  // the most that it may take
 	Agreement By = "agreement" // the answers agree, and the council stops early then
-	Program   By = "program"   // it closes
 )
 
 // Answer says what became of the main model's answer.

@@ -839,7 +839,6 @@ export type Effect =
 
 /** EndReason says why a turn ended. */
 export type EndReason =
-  | "" // it goes on
   | "done"
   | "stopped"
   | "limit"
