@@ -4,7 +4,8 @@
 // Every call takes the same steps. It goes on record as asked. Its arguments are
 // checked against the tool's schema. Hooks see it and the gate decides, which may ask
 // a person. It waits in its plugin's queue, goes on record as running, and is invoked
-// under its deadline, which is computed here and nowhere else. Its result is shaped
+// under its deadline, which is computed here alone (but for recorded calls, which plugin/library
+// makes in a throw-away Conclave). Its result is shaped
 // for the model, counted if it failed like the calls before it, and recorded.
 //
 // Read [Runner.Do] first, which takes all steps; a turn takes them one by one, since

@@ -111,7 +111,7 @@ func addNew[T comparable](all, more []T, rest T) []T {
 // Author is a plugin that wrote a text which plugins share: a variable, a world book, a
 // character, a persona. The zero Author stands for those that are not named.
 type Author struct {
-	Plugin string `json:"plugin,omitempty"` // folder identity, since two plugins may have one name
+	Plugin string `json:"plugin,omitempty"` // its id, since two plugins may have one name
 	Name   string `json:"name,omitempty"`   // as a person reads it
 }
 

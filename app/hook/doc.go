@@ -26,5 +26,6 @@
 // denies.
 //
 // Read [Points] and [Step] first. Package plugin/host runs the hooks of
-// plugins' processes, package service puts a request into their words.
+// plugins' processes, package service puts a request into their words; plugin/picoclaw runs those that
+// are processes of their own.
 package hook

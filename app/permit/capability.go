@@ -9,11 +9,8 @@ import (
 	"conclave/app/tool"
 )
 
-// The capabilities that have no host function yet, so that a plugin of theirs is
-// at least decided by its row.
-const (
-	ReadScreen Capability = "read clipboard or screen"
-)
+// ReadScreen has no service yet; a plugin that asks for it is at least decided by its row.
+const ReadScreen Capability = "read clipboard or screen"
 
 // Capabilities lists those that a plugin's tools can have, in the order of a table. Each but
 // Compute is caused by permissions that something enforces, see Causes.
@@ -21,7 +18,8 @@ var Capabilities = []Capability{
 	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, CallModel,
 }
 
-// Causes returns the permissions of a plugin that cause a capability of its tools, sorted.
+// Causes returns the permissions of a plugin that cause a capability of its tools, sorted. A test in
+// app/core holds the list against what is enforced.
 func Causes(c Capability) []string {
 	var all []string
 	for permission, caused := range permissionCapabilities {

@@ -9,7 +9,7 @@ import (
 // a prompt before a model gets it, or gives the value of a macro. The process
 // registers it with hooks.register; host.Host.RunHook calls it.
 type Hook struct {
-	Plugin   string          // folder identity
+	Plugin   string          // its id
 	Title    string          // display name
 	Kind     string          // interceptor, context_handler or macro
 	Name     string          // its name among its kind; empty when the plugin has one

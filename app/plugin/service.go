@@ -9,7 +9,7 @@ import (
 
 // Caller identifies the plugin that requests a service.
 type Caller struct {
-	Plugin  string // folder identity
+	Plugin  string // its id
 	Name    string // display name
 	Dialect string
 	// digest of the files its process was started from; empty until they were compared after it

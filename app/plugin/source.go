@@ -11,7 +11,7 @@ import (
 // plugins folder; or, without files, a registration at run time. A row of a configuration
 // file is possible, too; no dialect offers one now.
 type Source struct {
-	ID      string // folder identity: the file or folder name without its ending, made [a-zA-Z0-9_-]
+	ID      string // the plugin's id: of one in the folder its name without its ending, made [a-zA-Z0-9_-]
 	Path    string // absolute path of the file or folder to read
 	Folder  bool
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from

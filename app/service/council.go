@@ -10,7 +10,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// councils are the capabilities that tell of the council of the chat a call is made in, or
+// councils are the services that tell of the council of the chat a call is made in, or
 // of the open one. What members are and may do is free to read (contracts/spindle, section
 // 14); which models they speak through is not told.
 func (s *Services) councils() map[string]plugin.Service {

@@ -28,7 +28,7 @@ const (
 // Tool is one function that a model can call, as its plugin defined it. Values are
 // immutable once they are in a Set.
 type Tool struct {
-	Plugin      string          `json:"plugin"`      // the plugin's id (its folder identity)
+	Plugin      string          `json:"plugin"`      // the plugin's id
 	Name        string          `json:"name"`        // the plugin's own name for it
 	WireName    string          `json:"wire_name"`   // what a model sees; made by the Registry
 	Title       string          `json:"title"`       // display name; the name when the plugin gave none

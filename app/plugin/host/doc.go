@@ -1,4 +1,4 @@
-// Package host keeps plugins: it loads what is in the plugins folder, has it approved,
+// Package host keeps plugins: it loads what is in the plugins folder or registers, has it approved,
 // keeps each running plugin in one process, publishes its tools, and replaces the
 // process when a file is saved, without losing a call.
 //

@@ -16,7 +16,7 @@ import (
 	"conclave/app/plugin/watch"
 )
 
-// entry is one plugin of the folder: what lies there, what serves, and the one
+// entry is one plugin, of the folder or registered: what its source has, what serves, and the one
 // goroutine that brings the second in line with the first. Whatever happens
 // while it loads, it looks again afterwards, so the last edit wins.
 //

@@ -75,8 +75,8 @@ type Options struct {
 	Environments Environments
 }
 
-// Host keeps the plugins of one folder. Use New, then Scan or Watch, then Close.
-// Its methods are safe for concurrent use.
+// Host keeps the plugins of one folder, and those that register (SetRegistered). Use New, then
+// Scan or Watch, then Close. Its methods are safe for concurrent use.
 //
 // Goroutines: one follows permissions (followPermissions); each entry has at most one that
 // loads (entry.run) and one that lists again (runner.listAgain); each running

@@ -10,8 +10,8 @@ import (
 )
 
 // Plugins come from sources, each of which says what it has whenever that changes:
-// the plugins folder (Scan, Watch), a file of which each row is a plugin, or
-// whatever lets plugins register while Conclave runs. From then on all are alike.
+// the plugins folder (Scan, Watch), or whatever lets plugins register while Conclave runs. From then
+// on all are alike.
 
 // fromFolder is the source that the plugins folder is.
 const fromFolder = "the plugins folder"

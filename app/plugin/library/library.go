@@ -1,6 +1,6 @@
 // Package library changes the plugins folder: it adds plugins from a file, a folder,
 // an archive or a repository, makes new ones from templates, updates and removes them,
-// undoes both, and runs the recorded calls of a plugin's tests. It runs no plugin, and
+// undoes both, and makes the recorded calls of a plugin's tests. It starts no plugin, and
 // approves only those that Conclave wrote itself; plugin/host loads what is in the
 // folder.
 //

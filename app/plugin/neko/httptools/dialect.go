@@ -26,8 +26,7 @@ var (
 	_ plugin.Prober    = (*Dialect)(nil)
 )
 
-// NewDialect returns the dialect. reached is called with how each connection to an
-// address went; nil is nobody.
+// NewDialect returns the dialect. It reaches programs; who is told how that went, Serve says.
 func NewDialect() *Dialect { return &Dialect{newCaller()} }
 
 // Serve has the dialect tell the pool which addresses answer.
