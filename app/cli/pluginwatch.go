@@ -54,7 +54,10 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 							return err
 						}
 					}
-				case err := <-watching:
+				case err := <-watching: // it ends with ctx, too
+					if err == nil && ctx.Err() != nil {
+						return &exitError{ExitStopped}
+					}
 					return err
 				case <-c.Closing:
 					return errGone
