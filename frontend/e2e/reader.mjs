@@ -153,7 +153,8 @@ export const button = 43;
 export const menu = 33;
 export const menuItem = 35;
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
-const focused = 1 << 12; // of the states
+const enabled = 1 << 8; // of the states
+const focused = 1 << 12;
 /** All but the document itself and what holds it, which has the focus when nothing on the page has. */
 const frames = [23, 49, 69, 82, 95]; // frame, scroll pane, window, document, document of the web
 const anything = Array.from({ length: 140 }, (_, role) => role).filter((r) => !frames.includes(r));
@@ -397,6 +398,14 @@ export class Reader {
   /** Whether something of this name that is one of the roles has the focus. */
   async hasFocus(name, roles) {
     return (await this.#search(name, roles, true)).found !== null;
+  }
+
+  /** Waits until what has the focus can be pressed, by its name, and is one of the roles. */
+  armed(name, roles) {
+    return until(`${name} to be armed`, async () => {
+      const { found } = await this.#search(name, roles, true);
+      return found && (await this.#state(found, enabled));
+    });
   }
 
   /** Waits until the focus is on something else of these roles than what has the name; returns its name. */

@@ -182,10 +182,9 @@ const steps = {
     await until("the title bar to count it", () => /^\(1\) .+ – Conclave$/.test(title()));
     // From the heading: the arguments, edit, details, not now, its menu, allow more, allow once.
     screen.press(...Array(7).fill("Tab"));
-    await reader.typed("Allow once", [button]);
-    await until("the call to be on record as done", async () => {
-      screen.press("Return"); // a press is not believed before the button has armed
-      await new Promise((resolve) => setTimeout(resolve, 700));
+    await reader.armed("Allow once", [button]);
+    screen.press("Return");
+    await until("the call to be on record as done", () => {
       const [call] = place.told("logs", "--json", "--tool", "word_count", "-n", "1");
       return call.status === "ok" && JSON.stringify(call).includes("a b c d"); // it is there while it asks
     });

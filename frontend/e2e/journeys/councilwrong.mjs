@@ -1,7 +1,7 @@
 // What can go wrong with a council, caused on the real program: each says a sentence, and has a
 // button that leads on.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { palette } from "../harness.mjs";
 import { until } from "../processes.mjs";
@@ -38,7 +38,8 @@ def waits() -> str:
     ${does}
     return "${words}"
 `;
-const asleep = "time.sleep(60)";
+const asleep = `open(os.path.expanduser("~/asleep"), "w").close()
+    time.sleep(60)`;
 const untilTold = `while not os.path.exists(os.path.expanduser("~/go")):
         time.sleep(0.02)`;
 
@@ -283,9 +284,11 @@ export const steps = (world) => {
     "wrong: stop ends a tool that sleeps within half a second": async () => {
       await sleeps(asleep, "never");
       await set(waiting);
+      const sign = join(place.data, "storage", "waits", "asleep");
+      rmSync(sign, { force: true });
       await world.person.write(question);
       await lane("Ada").getByText("Using").waitFor();
-      await page().waitForTimeout(500); // it sleeps
+      await until("the tool to sleep", () => existsSync(sign));
       const took = await page().evaluate(async () => {
         const stop = document.querySelector(".council .buttons .btn:last-child");
         const began = performance.now();
