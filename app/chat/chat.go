@@ -133,6 +133,7 @@ type EndReason string
 
 // The reasons of the command line's turn_ended event.
 const (
+	EndNone    EndReason = "" // it goes on; the window's type of it comes from here
 	EndDone    EndReason = "done"
 	EndStopped EndReason = "stopped"
 	EndLimit   EndReason = "limit"

@@ -839,6 +839,7 @@ export type Effect =
 
 /** EndReason says why a turn ended. */
 export type EndReason =
+  | "" // it goes on; the window's type of it comes from here
   | "done"
   | "stopped"
   | "limit"
