@@ -3,6 +3,7 @@ package egress
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -111,5 +112,27 @@ func TestAnAnswerEndsWhenItsHostIsTakenBack(t *testing.T) {
 	want := "Its connection to 127.0.0.1:" + port + " was ended: it may not connect there any more."
 	if got := b.next().Sentence(); got != want {
 		t.Error(got)
+	}
+}
+
+// onWrite is a connection that calls what it holds for each write, which takes all but one byte.
+type onWrite struct {
+	net.Conn
+	call func()
+}
+
+func (o onWrite) Write(b []byte) (int, error) {
+	o.call()
+	return len(b) - 1, io.ErrShortWrite
+}
+
+// A host may answer, and the request be over, before the write of it returns.
+func TestWhatIsSentIsCountedBeforeItsHostHasIt(t *testing.T) {
+	c := &counted{}
+	var meanwhile int64
+	c.Conn = onWrite{call: func() { meanwhile = c.sent.Load() }}
+	_, err := c.Write([]byte("12345"))
+	if meanwhile != 5 || c.sent.Load() != 4 || !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("counted %d, then %d: %v", meanwhile, c.sent.Load(), err)
 	}
 }

@@ -57,13 +57,14 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes, and counts. For calls it counts before: once the host has answered, the call
-// may be over.
+// Write writes, and counts before: once the host has answered, the call and the request may be
+// over.
 func (c *counted) Write(b []byte) (int, error) {
 	if also := c.also.Load(); also != nil {
 		also.count(int64(len(b)))
 	}
+	c.sent.Add(int64(len(b)))
 	n, err := c.Conn.Write(b)
-	c.sent.Add(int64(n))
+	c.sent.Add(int64(n - len(b)))
 	return n, err
 }
