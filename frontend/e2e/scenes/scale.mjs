@@ -4,6 +4,21 @@ import { scrolled } from "../harness.mjs";
 
 const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
+/** Waits until a message is in view, and all around it is drawn: then it has to be in view still. */
+async function staysInView(page, text) {
+  const message = page.locator(".message", { hasText: text });
+  const inView = (e) => {
+    const { top, bottom } = e.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  };
+  await message.waitFor();
+  await page.waitForFunction(() => !document.querySelector(".message .skeleton, .message .waits"));
+  for (let frame = 0; frame < 3; frame++) {
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+  }
+  assert.ok(await message.evaluate(inView), `${text} is not in view`);
+}
+
 export const tests = {
   "10,000 messages stay under 3,000 nodes, at the end and after a jump through all of them": {
     scene: "long",
@@ -29,7 +44,24 @@ export const tests = {
       await page.keyboard.press("Control+f");
       await page.getByRole("searchbox", { name: "Find in this chat" }).fill("Question 42:");
       await page.getByText("1 of 1").waitFor();
-      await page.locator(".message", { hasText: "Question 42:" }).waitFor();
+      await staysInView(page, "Question 42:");
+    },
+  },
+
+  "find reaches it, and it stays in view, where every step of the page takes half a second": {
+    scene: "long",
+    async run(page) {
+      await page.addInitScript(() => {
+        const now = performance.now.bind(performance);
+        let late = 0;
+        performance.now = () => now() + (late += 500);
+      });
+      await page.reload();
+      await page.locator("main").first().waitFor();
+      await page.keyboard.press("Control+f");
+      await page.getByRole("searchbox", { name: "Find in this chat" }).fill("Question 42:");
+      await page.getByText("1 of 1").waitFor();
+      await staysInView(page, "Question 42:");
     },
   },
 

@@ -120,21 +120,43 @@ export class TranscriptScroll {
       this.#cut = scrollTop - scroller.scrollTop;
     }
     this.#cut = 0;
+    // What is not drawn or not pulled yet has no size: the time begins once it is there, and where
+    // it is to be. However long drawing takes, it is not over while the view is laid out.
+    if (this.#pin?.until === Infinity && this.#pinned()) {
+      this.#pin.until = performance.now() + pinLasts;
+    }
     this.#choose();
     const top = scroller.scrollTop + rows.shift;
     const screen = scroller.clientHeight;
     this.chat().want(rows.wants(top - ahead * screen, top + (1 + ahead) * screen), rows.shown);
   }
 
-  /** Chooses a row in view that stays where it is. */
+  /** The row that was brought into view; undefined while it is not drawn or not pulled. */
+  #pinned(): Element | undefined {
+    const pin = this.#pin;
+    const article = pin && this.content?.querySelector(`article[data-seq="${pin.seq}"]`);
+    if (!article || !this.chat().held(pin.seq) || article.querySelector(".waits")) return undefined;
+    return article.querySelector(`[data-row="${this.#rowOf(pin)}"]`) ?? article;
+  }
+
+  /** The row of its message that a pin names. */
+  #rowOf({ seq, spot }: { seq: number; spot: Spot | undefined }): number {
+    return (spot && this.chat().held(seq)?.rowOf(spot)) ?? 0;
+  }
+
+  /** Chooses a row in view that stays where it is: the one that was brought there, if it can be. */
   #choose(): void {
     const { scroller, content } = this;
     if (!scroller || !content) return;
-    const top = scroller.getBoundingClientRect().top + 1;
+    const view = scroller.getBoundingClientRect();
     const inView = [...content.querySelectorAll("[data-row]")].filter(
-      (row) => row.getBoundingClientRect().bottom > top,
+      (row) => row.getBoundingClientRect().bottom > view.top + 1,
     );
-    const row = inView.find((row) => !row.matches(".waits")) ?? inView[0];
+    const pinned = this.#pinned();
+    const row =
+      inView.find((row) => row === pinned && row.getBoundingClientRect().top < view.bottom) ??
+      inView.find((row) => !row.matches(".waits")) ??
+      inView[0];
     this.#anchor = row ? { row, y: this.#yOf(row) } : null;
   }
 
@@ -235,14 +257,10 @@ export class TranscriptScroll {
   }
 
   #atPin = (): number => {
-    const { scroller, content, rows } = this;
+    const { scroller, rows } = this;
     const pin = this.#pin;
-    // What is not drawn or not pulled yet has no size: the time begins once it is there.
-    const article = pin && content?.querySelector(`article[data-seq="${pin.seq}"]`);
-    if (pin?.until === Infinity && article && !article.querySelector(".waits"))
-      pin.until = performance.now() + pinLasts;
     const index = pin ? this.chat().outline.indexOf(pin.seq) : -1;
-    if (!scroller || !pin || index < 0 || performance.now() > pin.until) {
+    if (!scroller || !pin || index < 0) {
       this.#pin = null;
       return this.#atAnchor();
     }
@@ -253,7 +271,7 @@ export class TranscriptScroll {
       this.#scrollTo(scroller.scrollTop + top - (scroller.clientHeight - place.height) / 2);
       return scroller.scrollTop + rows.shift;
     }
-    const row = (pin.spot && this.chat().held(pin.seq)?.rowOf(pin.spot)) ?? 0;
+    const row = this.#rowOf(pin);
     const height = row > 0 ? 0 : rows.top(index + 1) - rows.top(index);
     const middle = (scroller.clientHeight - height) / 2;
     const space = pin.align === "start" ? questionGap : Math.max(questionGap, middle);
@@ -278,6 +296,8 @@ export class TranscriptScroll {
   /** Something changed size, or more came. */
   settle = (): void => {
     this.#settled = performance.now();
+    // From here on the row stays where it is as any other in view would.
+    if (this.#pin && this.#settled > this.#pin.until) this.#pin = null;
     if (this.#pin) this.#layOut(this.#atPin);
     else if (this.follow.following) this.toEnd();
     else this.#layOut(this.#atAnchor);
