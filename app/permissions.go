@@ -53,7 +53,7 @@ func (p *Permissions) view(q permit.Request) PermissionRequestView {
 // words returns what a request asks, as its card is headed.
 func (p *Permissions) words(q permit.Request) string { return p.view(q).Title }
 
-// requestView is a request as the page shows it; model is what the asking model is called.
+// requestView is a request as the page shows it; model is the name of the asking model.
 func requestView(q permit.Request, model string) PermissionRequestView {
 	v := PermissionRequestView{
 		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,

@@ -114,7 +114,7 @@ type PluginDetail struct {
 	Plugin PluginView `json:"plugin"`
 	// As they would reach a model: whole descriptions, hidden characters removed.
 	Tools []ToolView `json:"tools"`
-	// false: the tools are what reading the files tells; running may add more.
+	// false: reading the files told the tools; running may add more.
 	Listed        bool            `json:"listed"`
 	Files         []string        `json:"files"`
 	Imports       []string        `json:"imports"`

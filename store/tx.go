@@ -150,7 +150,7 @@ func guarded(fn func() error) (err error) {
 }
 
 // contradiction is the damage of a file whose pages contradict each other. found
-// is what bbolt panicked with: words for the log, and not for a person.
+// holds the panic of bbolt: words for the log, and not for a person.
 type contradiction struct{ found any }
 
 // Error implements error.

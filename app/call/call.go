@@ -117,7 +117,7 @@ type Turn struct {
 	Asker    permit.Asker // answers where the window would ask; nil leaves it to the window
 	Failures *Failures    // counts what fails again and again; nil counts nothing
 	OnEvent  func(Event)  // gets the events, from any goroutine; may be nil
-	// CallerName is the caller as a person reads it; empty is what Caller says.
+	// CallerName is the caller as a person reads it; where it is empty, Caller is shown.
 	CallerName string
 	// Taint returns where text came from that the caller was told of and that others wrote;
 	// nil is none.

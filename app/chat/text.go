@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +41,17 @@ func ReplaceText(parts []Part, text string) (out []Part, placed bool) {
 		out = append(out, p)
 	}
 	return out, placed
+}
+
+// WithText returns parts with text in place of their texts: where the first of them was, or
+// before all else where there was none. Reasoning belonged to the old text, and is left out.
+func WithText(parts []Part, text string) []Part {
+	rest := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.Kind == PartReasoning })
+	out, placed := ReplaceText(rest, text)
+	if !placed {
+		out = slices.Insert(out, 0, TextPart(text))
+	}
+	return out
 }
 
 // Stamp returns a time as pages get it: RFC 3339 with milliseconds, or "".

@@ -34,6 +34,30 @@ func TestATextIsReplacedWhereTheFirstOneStood(t *testing.T) {
 	}
 }
 
+func TestAnotherTextTakesThePlaceOfTheOldAndItsReasoning(t *testing.T) {
+	call, thought := Part{Kind: PartToolCall}, Part{Kind: PartReasoning, Text: "hm"}
+	for name, c := range map[string]struct {
+		parts []Part
+		text  string
+		want  string
+	}{
+		"one text":       {[]Part{thought, call, TextPart("old"), TextPart("b")}, "new", "tool_call: text:new"},
+		"no text":        {[]Part{thought, call}, "new", "text:new tool_call:"},
+		"no parts":       {nil, "new", "text:new"},
+		"nothing to say": {[]Part{TextPart("a"), call}, "", "tool_call:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := said(c.parts)
+			if got := said(WithText(c.parts, c.text)); got != c.want {
+				t.Errorf("got %q; want %q", got, c.want)
+			}
+			if after := said(c.parts); after != before {
+				t.Errorf("what was given was changed from %q to %q", before, after)
+			}
+		})
+	}
+}
+
 func said(parts []Part) string {
 	words := make([]string, len(parts))
 	for i, p := range parts {

@@ -21,7 +21,7 @@ type printer struct {
 
 	mu sync.Mutex // guards the fields below, and the order of what is written
 	// waits says that the answer stands below what a council did, which is told once it is
-	// stored; held is what of the answer came before that.
+	// stored; held holds the events of the answer that came before that.
 	waits bool
 	held  []turn.Event
 	// council says that the end of the turn is told last, below what came of the council.

@@ -19,8 +19,8 @@ type Memory struct {
 	order []RunID
 }
 
-// memoryRuns bounds the runs that are over and held: a few minutes ago is what people look
-// back at in a chat that is not kept.
+// memoryRuns bounds the runs that are over and held: in a chat that is not kept, people look
+// back a few minutes.
 const memoryRuns = 16
 
 type kept struct {

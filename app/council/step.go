@@ -37,7 +37,7 @@ const (
 	Rates     StepKind = "rates"     // Member, Point, Good: a person's thumb; the run may be over
 )
 
-// Step is one thing that happened to a run. It is what is stored, one record each. Kind
+// Step is one thing that happened to a run. Each is stored as a record of its own. Kind
 // says which fields count; texts are named by their hashes.
 type Step struct {
 	Number int       `json:"n"` // from 1

@@ -1,7 +1,7 @@
 // Package egress is the one way out of a plugin's process that may use the network: a
 // proxy on this computer, which the sandbox lets the process connect to and nothing
 // else. It asks for each host whether the plugin may, resolves names itself and once,
-// connects to no private address unless that is what was allowed, and counts bytes. For
+// connects to no private address unless that was allowed, and counts bytes. For
 // TLS it reads the name that a connection begins with, and opens nothing.
 //
 // Plugins that have no process of their own to connect with are served by [Proxy.Client],

@@ -3,9 +3,25 @@ package llm
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"conclave/app/chat"
 )
+
+// Join adds a message to the end of all, which Join made. Neighbours of one role become one
+// message, as every provider takes them; one without parts is left out. The parts of m stay as
+// they are.
+func Join(all []Message, m Message) []Message {
+	n := len(all)
+	switch {
+	case len(m.Parts) == 0:
+	case n > 0 && all[n-1].Role == m.Role:
+		all[n-1].Parts = append(all[n-1].Parts, m.Parts...)
+	default:
+		all = append(all, Message{Role: m.Role, Parts: slices.Clip(m.Parts)}) // the room behind them is another's
+	}
+	return all
+}
 
 // Placeholder tells a model of a file that it cannot be shown.
 func Placeholder(m *chat.Media) string {

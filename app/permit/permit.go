@@ -125,7 +125,7 @@ func (c Capability) Label() string {
 type Call struct {
 	ID           string // the call's id
 	Caller       Caller
-	CallerName   string // as a person reads it, "Ada"; empty is what Caller says
+	CallerName   string // as a person reads it, "Ada"; where it is empty, Caller is shown
 	Tool         tool.Tool
 	Arguments    json.RawMessage
 	Conversation chat.ConversationID

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 
 	"conclave/app/plugin/sandbox"
 )
@@ -50,6 +51,14 @@ type Adapter interface {
 // something in memory. The host ends it when the plugin is idle, and connects again
 // for the next call.
 type Connection = sandbox.Process
+
+// Asker is a Connection that can be asked in the words of its own dialect: recorded calls name
+// such a question by its event.
+type Asker interface {
+	// Ask asks, and returns the answer as JSON; null for what is told and not answered. The
+	// error is a sentence of what went wrong.
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
 
 // CodeLister is a Dialect whose plugins write files into the folder of their code.
 // What they write is no edit: only the files that CodeFiles names count.

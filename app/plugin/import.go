@@ -7,7 +7,7 @@ type Importer interface {
 	Dialect
 	// Import reads the file at path and says which plugins it makes of it; nil when the
 	// file is none of this dialect. Nothing is run, and nothing is written. A file that
-	// is the dialect's but broken is a *Problem.
+	// is the dialect's but broken, or has nothing that plugins are made of, is a *Problem.
 	Import(ctx context.Context, path string) (*Import, error)
 }
 

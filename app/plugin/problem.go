@@ -34,6 +34,16 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 
+// NeedsPlugins returns the problem of a plugin whose manifest, a file of its folder, asks for
+// other plugins that are not there.
+func NeedsPlugins(manifest string, missing []string) *Problem {
+	return &Problem{
+		Kind: "unavailable", File: manifest, Missing: missing,
+		Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
+		Hint:    "Add it to the plugins folder, then reload this one.",
+	}
+}
+
 // ProblemOf returns err as a Problem: itself, or one made of its sentence, cleaned.
 func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,6 +31,16 @@ type Source struct {
 
 // HasFiles reports whether the plugin consists of files.
 func (s Source) HasFiles() bool { return s.Dialect == "" }
+
+// HasFile reports whether the plugin is a folder with something of this name right in it,
+// whatever that is.
+func (s Source) HasFile(name string) bool {
+	if !s.Folder {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(s.Path, name))
+	return err == nil
+}
 
 // Ignored reports whether an entry of the plugins folder is never a plugin: one that
 // NotSource names, or one that other plugins share (_name).

@@ -1,4 +1,4 @@
-// Package service is what plugins of every ecosystem may ask Conclave for: model
+// Package service answers what plugins of every ecosystem may ask Conclave for: model
 // calls, chats, secrets, variables, the web, notices. Each is one service of
 // the wire (docs/WIRE.md, section 5), neutral between ecosystems; a dialect's shim
 // maps the words of its own to these.

@@ -447,23 +447,25 @@ func (a generateArgs) request() (llm.Request, error) {
 		case "system", "developer":
 			system = append(system, chat.TextOf(parts))
 		case "user":
-			r.Messages = join(r.Messages, chat.RoleUser, parts)
+			r.Messages = llm.Join(r.Messages, llm.Message{Role: chat.RoleUser, Parts: parts})
 		case "assistant":
 			for _, c := range m.ToolCalls {
 				parts = append(parts, chat.Part{
 					Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments},
 				})
 			}
-			r.Messages = join(r.Messages, chat.RoleAssistant, parts)
+			r.Messages = llm.Join(r.Messages, llm.Message{Role: chat.RoleAssistant, Parts: parts})
 		case "tool":
 			result := &chat.ToolResult{CallID: m.CallID, Tool: m.Name, Status: chat.CallOK, Content: parts}
-			r.Messages = join(r.Messages, chat.RoleTool, []chat.Part{{Kind: chat.PartToolResult, Result: result}})
+			r.Messages = llm.Join(r.Messages, llm.Message{
+				Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: result}},
+			})
 		default:
 			return r, invalid("The role of a message is system, user, assistant or tool, not “" + m.Role + "”.")
 		}
 	}
 	if len(r.Messages) == 0 { // some ask with a system text alone
-		r.Messages = join(nil, chat.RoleUser, []chat.Part{{Kind: chat.PartText, Text: strings.Join(system, "\n\n")}})
+		r.Messages = llm.Join(nil, textMessage(chat.RoleUser, strings.Join(system, "\n\n")))
 		system = nil
 	}
 	r.System = strings.Join(system, "\n\n")
@@ -498,17 +500,9 @@ func (a generateArgs) request() (llm.Request, error) {
 	return r, nil
 }
 
-// join adds a message; neighbours of one role become one, as every provider
-// takes them.
-func join(all []llm.Message, role chat.Role, parts []chat.Part) []llm.Message {
-	if len(parts) == 0 {
-		return all
-	}
-	if n := len(all); n > 0 && all[n-1].Role == role {
-		all[n-1].Parts = append(all[n-1].Parts, parts...)
-		return all
-	}
-	return append(all, llm.Message{Role: role, Parts: parts})
+// textMessage is a message of one text.
+func textMessage(role chat.Role, text string) llm.Message {
+	return llm.Message{Role: role, Parts: []chat.Part{chat.TextPart(text)}}
 }
 
 // parts reads the content of a message: a text, or a list of texts and pictures.

@@ -237,9 +237,9 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 		if n := lookup.take(it, text); n >= 0 {
 			for i, m := range units[n] {
 				if i == 0 && text != chat.TextOf(m.Parts) {
-					m.Parts = withText(m.Parts, text)
+					m.Parts = chat.WithText(m.Parts, text)
 				}
-				next.Messages = join(next.Messages, m.Role, m.Parts[:len(m.Parts):len(m.Parts)])
+				next.Messages = llm.Join(next.Messages, m)
 			}
 			continue
 		}
@@ -248,7 +248,7 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 		case it.Role == "system" && len(next.Messages) == 0:
 			system = append(system, text)
 		case it.Role == "assistant":
-			next.Messages = join(next.Messages, chat.RoleAssistant, []chat.Part{{Kind: chat.PartText, Text: text}})
+			next.Messages = llm.Join(next.Messages, textMessage(chat.RoleAssistant, text))
 		case it.Role == "system":
 			// Models take one system text, at the start; a note further down is told as
 			// what it is.
@@ -310,18 +310,7 @@ func (l *unitLookup) take(it item, text string) int {
 
 // note adds a text of the person's side.
 func note(all []llm.Message, text string) []llm.Message {
-	return join(all, chat.RoleUser, []chat.Part{{Kind: chat.PartText, Text: text}})
-}
-
-// withText puts text in place of the texts of parts. It drops reasoning, which belonged
-// to the old text, and keeps all other parts.
-func withText(parts []chat.Part, text string) []chat.Part {
-	rest := slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
-	out, placed := chat.ReplaceText(rest, text)
-	if !placed {
-		out = slices.Insert(out, 0, chat.TextPart(text))
-	}
-	return out
+	return llm.Join(all, textMessage(chat.RoleUser, text))
 }
 
 // Macros computes the values of the macros that plugins have, each once for one set of

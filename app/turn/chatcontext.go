@@ -8,8 +8,8 @@ import (
 	"conclave/app/tool"
 )
 
-// maxChatContext bounds the text of a chat that goes with one call; the newest is what a
-// tool needs.
+// maxChatContext bounds the text of a chat that goes with one call; a tool needs the
+// newest.
 const maxChatContext = 512 << 10
 
 // chatContext returns the prompt of this round as text, for tools whose convention is

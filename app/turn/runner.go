@@ -103,7 +103,7 @@ type Request struct {
 	// Asker answers where the window would ask; nil leaves it to the window.
 	Asker permit.Asker
 
-	CallerName string          // as a person reads the caller: "Ada"; empty is what Caller says
+	CallerName string          // as a person reads it, "Ada"; where it is empty, Caller is shown
 	Member     json.RawMessage // the council member that the turn is of, as its tools are told of it
 	// Taint returns where text came from that the requests hold beside the chat's own; nil is
 	// none.

@@ -28,7 +28,7 @@ type block struct {
 }
 
 // parameters builds the body. Cache marks stand at the end of the tools, of the
-// system text and of the history, which are what stays the same from one request
+// system text and of the history, which stay the same from one request
 // of a chat to the next.
 func (m *model) parameters(r llm.Request) sdk.MessageNewParams {
 	thinking, effort, budget := m.thinking(r)

@@ -220,7 +220,7 @@ func (s *session) answer(ctx context.Context, p *wire.OpenRequest) tool.Result {
 // ending for another one's sake.
 const restarted = "Restarted"
 
-// media is a media part. Its type is what its bytes are, where the two are at
+// media is a media part. Its type is that of its bytes, where the two are at
 // odds over being a picture: a provider refuses a whole request for one picture
 // that is none. A name that is an address is its last part.
 func media(mime, name string, data []byte) chat.Part {

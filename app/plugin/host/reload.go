@@ -455,7 +455,7 @@ func (e *entry) serves(v version) bool {
 }
 
 // ensureCopy copies the files of v to where its processes run from, unless they lie there:
-// what was approved is what runs, whatever is written into the plugin's folder
+// so the code that was approved runs, whatever is written into the plugin's folder
 // later, and a name that no digest counts cannot be loaded. Of older copies it
 // leaves those that may still be in use: what serves, and the last good version,
 // which serves after a restart while the newest save does not load.

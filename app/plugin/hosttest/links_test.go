@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/plugin"
 	"conclave/app/programtest"
 )
 
@@ -43,7 +44,14 @@ func (c *core) pythonOf(source string) map[string]string {
 			"@Tool(\"attack\")\n    async def attack(self, **kwargs):\n        "+
 			inner+"\n        return json.dumps(found)\n\ndef create_plugin():\n    return Plugin()\n")
 	c.write("mai/_manifest.json", maibotManifest("mai"))
-	return map[string]string{"functions": "plain", "llm": "boxed", "neko": "cat", "maibot": "mai"}
+	c.lay("hooked", tree{
+		"hook.json": `{"command": ["python3", "hook.py"], "intercept": ["before_tool"]}`,
+		"hook.py": "import json, os, sys\n\ndef attack():\n    " + lines + "\n    return found\n\n" +
+			"for line in sys.stdin:\n    asked = json.loads(line)\n    if asked.get(\"id\"):\n" +
+			"        answer = attack() if asked[\"method\"] == \"attack\" else {}\n" +
+			"        print(json.dumps({\"jsonrpc\": \"2.0\", \"id\": asked[\"id\"], \"result\": answer}), flush=True)\n",
+	})
+	return map[string]string{"functions": "plain", "llm": "boxed", "neko": "cat", "maibot": "mai", "picoclaw": "hooked"}
 }
 
 func maibotManifest(folder string) string {
@@ -56,8 +64,18 @@ func maibotManifest(folder string) string {
 // tried calls attack and returns what it found, by the names of the attempts.
 func (c *core) tried(id string) map[string]string {
 	c.t.Helper()
-	r := c.call(id+":attack", "{}")
 	found := map[string]string{}
+	if id == "hooked" { // it has no tools: its process is asked
+		connection, release, err := c.host.Borrow(c.t.Context(), id)
+		must(c.t, err)
+		defer release()
+		answer, err := connection.(plugin.Asker).Ask(c.t.Context(), "attack", nil)
+		if err != nil || json.Unmarshal(answer, &found) != nil || len(found) == 0 {
+			c.t.Fatalf("%s: %v; it answered %s", id, err, answer)
+		}
+		return found
+	}
+	r := c.call(id+":attack", "{}")
 	if err := json.Unmarshal([]byte(chat.TextOf(r.Content)), &found); err != nil || len(found) == 0 {
 		c.t.Fatalf("%s: %v; it answered %s %q %s", id, err, r.Status, chat.TextOf(r.Content), r.Error)
 	}

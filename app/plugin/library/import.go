@@ -61,10 +61,6 @@ func (l *Library) Import(ctx context.Context, from string) (made Imported, found
 	if len(made.Added) > 0 {
 		return made, true, nil
 	}
-	if len(made.Left) == 0 {
-		return made, true, fault.New(fault.Invalid, "plugin.import", filepath.Base(from)+" names no hook process.",
-			"They stand in it under “hooks”, “processes”.")
-	}
 	kind := fault.Invalid
 	if conflicts == len(made.Left) {
 		kind = fault.Conflict
@@ -134,7 +130,7 @@ func (l *Library) stageUpdate(ctx context.Context, id, from string) (_ *staged, 
 	}
 	at := slices.IndexFunc(what.Plugins, func(p plugin.ImportedPlugin) bool { return p.Folder == id })
 	if at < 0 {
-		return nil, fault.New(fault.NotFound, "plugin.update", from+" has no hook process of which "+id+" can be made.",
+		return nil, fault.New(fault.NotFound, "plugin.update", "The plugin "+id+" cannot be made of "+from+" any more.",
 			"Name what should replace it, or see why: conclave plugins add "+from+".")
 	}
 	dir, err := l.staging()

@@ -26,8 +26,9 @@ import (
 type TestCase struct {
 	Name string `json:"name"`
 	Tool string `json:"tool,omitempty"` // the tool's own name
-	// Or: what a hook is asked, such as hook.before_tool. Arguments are its params then, and
-	// the text is the result as JSON, its keys in order.
+	// Or: what its process is asked in the words of its dialect (plugin.Asker), such as
+	// hook.before_tool. Arguments are the params then, and the text is the result as JSON, its
+	// keys in order.
 	Event     string          `json:"event,omitempty"`
 	Arguments json.RawMessage `json:"arguments"`
 	Expect    *string         `json:"expect,omitempty"`  // the whole text it answers
@@ -135,25 +136,19 @@ func ReplayCalls(file string, raw []byte,
 	return out, nil
 }
 
-// asker asks a plugin's process in the words of its own dialect. The error is a sentence
-// of what went wrong.
-type asker interface {
-	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-}
-
 // asking returns the process of a plugin where it can be asked directly, or nil. release
 // gives it back.
-func (l *Library) asking(ctx context.Context, id string) (_ asker, release func()) {
+func (l *Library) asking(ctx context.Context, id string) (_ plugin.Asker, release func()) {
 	connection, release, err := l.o.Host.Borrow(ctx, id)
 	if err != nil {
 		return nil, func() {} // whoever calls it says why
 	}
-	ask, _ := connection.(asker)
+	ask, _ := connection.(plugin.Asker)
 	return ask, release
 }
 
-// askEvent sends one event to a hook, and returns what it answers as a result.
-func askEvent(ctx context.Context, ask asker, rec *TestCase) tool.Result {
+// askEvent asks a process by an event, and returns what it answers as a result.
+func askEvent(ctx context.Context, ask plugin.Asker, rec *TestCase) tool.Result {
 	if ask == nil {
 		return tool.Result{Status: chat.CallUnknown, Error: "the plugin is no hook: name a tool in place of an event"}
 	}
@@ -204,7 +199,7 @@ func recordedFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, ask asker, rec *TestCase,
+func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, ask plugin.Asker, rec *TestCase,
 	update bool,
 ) (TestResult, error) {
 	if rec.Event != "" {

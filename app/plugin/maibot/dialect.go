@@ -42,7 +42,7 @@ func New(interpreters *python.Interpreters) *Dialect {
 // for one whose manifest is wrong, that has no plugin.py, or whose id another
 // folder has too.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
-	if !isPlugin(src) {
+	if !src.HasFile(manifestName) {
 		return nil, nil
 	}
 	m, err := readManifest(src.Path)
@@ -78,7 +78,7 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 // this dialect. A plugin writes settings and notes into the same folder, and what it
 // writes is no edit.
 func (d *Dialect) CodeFiles(src plugin.Source) ([]string, bool) {
-	if !isPlugin(src) {
+	if !src.HasFile(manifestName) {
 		return nil, false
 	}
 	return Files(src.Path), true
@@ -121,14 +121,6 @@ func bringSettings(home, copied string) error {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
-}
-
-func isPlugin(src plugin.Source) bool {
-	if !src.Folder {
-		return false
-	}
-	_, err := os.Lstat(filepath.Join(src.Path, manifestName))
-	return err == nil
 }
 
 // provided are the first parts of the modules that the shim has.
@@ -193,11 +185,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		}
 	}
 	if missing := absent(src, m); len(missing) > 0 {
-		return sandbox.Spec{}, &plugin.Problem{
-			Kind: "unavailable", File: manifestName, Missing: missing,
-			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
-			Hint:    "Add it to the plugins folder, then reload this one.",
-		}
+		return sandbox.Spec{}, plugin.NeedsPlugins(manifestName, missing)
 	}
 	home := cmp.Or(src.Display, src.Path)
 	c := python.FolderConfig(src, entryName)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,7 +34,7 @@ func New(interpreters *python.Interpreters) *Dialect {
 // Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
 // one whose manifest is wrong.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
-	if !isPlugin(src) {
+	if !src.HasFile(manifestName) {
 		return nil, nil
 	}
 	m, err := readManifest(src)
@@ -132,11 +131,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		return sandbox.Spec{}, err
 	}
 	if missing := absent(cmp.Or(src.Display, src.Path), m.wants); len(missing) > 0 {
-		return sandbox.Spec{}, &plugin.Problem{
-			Kind: "unavailable", File: manifestName, Missing: missing,
-			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
-			Hint:    "Add it to the plugins folder, then reload this one.",
-		}
+		return sandbox.Spec{}, plugin.NeedsPlugins(manifestName, missing)
 	}
 	own := []string{src.Path}
 	c := python.FolderConfig(src, m.entry.file)

@@ -50,15 +50,6 @@ type entry struct {
 	file   string // of module, relative to the folder, with slashes
 }
 
-// isPlugin reports whether the folder has a manifest.
-func isPlugin(src plugin.Source) bool {
-	if !src.Folder {
-		return false
-	}
-	_, err := os.Lstat(filepath.Join(src.Path, manifestName))
-	return err == nil
-}
-
 // readManifest understands the plugin.toml of a folder. The error is a
 // *plugin.Problem.
 func readManifest(src plugin.Source) (*manifest, error) {

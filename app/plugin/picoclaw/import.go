@@ -47,6 +47,12 @@ func (*Dialect) Import(ctx context.Context, path string) (*plugin.Import, error)
 	if err := i.block(ctx, block); err != nil {
 		return nil, named(err, base)
 	}
+	if len(i.Plugins)+len(i.Left) == 0 {
+		return nil, &plugin.Problem{
+			Kind: "refused", File: base, Message: "It names no hook process.",
+			Hint: "They stand in it under “hooks”, “processes”.",
+		}
+	}
 	return &i.Import, context.Cause(ctx)
 }
 

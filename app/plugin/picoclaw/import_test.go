@@ -289,7 +289,7 @@ func TestPC55APluginOfAConfigurationIsUpdatedFromIt(t *testing.T) {
 	}
 	write(t, filepath.Join(folder, "config.json"), strings.ReplaceAll(config, `"b":`, `"c":`))
 	_, _, err = b.library().Update(t.Context(), "b", "")
-	plugintest.Kind(t, err, fault.NotFound, "no hook process of which b can be made")
+	plugintest.Kind(t, err, fault.NotFound, "The plugin b cannot be made of ")
 	_, _, err = b.imports(config, map[string]string{"a.py": "1", "b.py": "1"})
 	plugintest.Kind(t, err, fault.Conflict, "No plugin was made")
 }

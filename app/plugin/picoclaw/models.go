@@ -215,17 +215,17 @@ func reread(r llm.Request, shown, said []message) ([]llm.Message, bool, error) {
 	var out []llm.Message
 	for _, p := range order {
 		if p.shown == 0 {
-			out = join(out, newMessage(p.said))
+			out = llm.Join(out, newMessage(p.said))
 			continue
 		}
 		for k, unit := range units[p.shown] {
 			if k == 0 && p.said.Content != shown[p.shown-1].Content {
-				unit.Parts, changed = withText(unit.Parts, p.said.Content), true
+				unit.Parts, changed = chat.WithText(unit.Parts, p.said.Content), true
 			}
 			if k > 0 && len(texts) > 0 {
 				unit.Parts = withResults(unit.Parts, texts)
 			}
-			out = join(out, unit)
+			out = llm.Join(out, unit)
 		}
 	}
 	if len(out) == 0 {
@@ -303,29 +303,6 @@ func newMessage(m message) llm.Message {
 	}
 	media, _ := toolResult{Media: m.Media}.media(nil)
 	return llm.Message{Role: role, Parts: append(parts, media...)}
-}
-
-// join adds a message, as a part of the one before it where both are of one side.
-func join(all []llm.Message, m llm.Message) []llm.Message {
-	if len(m.Parts) == 0 {
-		return all
-	}
-	if n := len(all); n > 0 && all[n-1].Role == m.Role {
-		last := &all[n-1]
-		last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], m.Parts...)
-		return all
-	}
-	return append(all, m)
-}
-
-// withText puts text in place of the texts of parts. Reasoning belonged to the old one.
-func withText(parts []chat.Part, text string) []chat.Part {
-	rest := slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
-	out, placed := chat.ReplaceText(rest, text)
-	if !placed {
-		out = slices.Insert(out, 0, chat.TextPart(text))
-	}
-	return out
 }
 
 // withResults puts other texts into results, by call.
@@ -408,7 +385,7 @@ func (h hooked) reworded(m chat.Message, raw json.RawMessage) (answerVerdict, er
 	parts := m.Parts
 	if said.Content != nil && *said.Content != chat.TextOf(m.Parts) {
 		v.Action = hook.Changed
-		parts = withText(parts, *said.Content)
+		parts = chat.WithText(parts, *said.Content)
 		v.Notes = append(v.Notes, "The hook "+h.process.Name+" changed the answer.")
 	}
 	if said.Calls != nil {

@@ -5,7 +5,7 @@ import "conclave/app/plugin/sandbox"
 // Program describes a process of the interpreter that runs argv, whose first
 // part is the interpreter's file or a link to it: what it needs to read and
 // execute, and nothing to write. It is for tools of the interpreter's own, such
-// as venv; a plugin's worker is what Spec describes.
+// as venv; Spec describes the worker of a plugin.
 func (p Python) Program(argv []string) sandbox.Spec {
 	return sandbox.Spec{
 		Kind: "command", Argv: argv, Env: Environment(""),

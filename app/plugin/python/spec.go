@@ -41,8 +41,8 @@ type Config struct {
 	Reads    []string `json:"reads"`  // what the sandbox lets it read: what it is refused besides is said in words
 	Writes   []string `json:"writes"` // and write
 
-	// LoadMS is how long loading may take, in milliseconds, before the worker says where it is stuck; 0
-	// is what the worker has for that.
+	// LoadMS is how long loading may take, in milliseconds, before the worker says where it is stuck; 0:
+	// as long as the worker gives by itself.
 	LoadMS int64 `json:"load_ms,omitempty"`
 
 	Options json.RawMessage `json:"options,omitempty"` // what the person set, without secrets

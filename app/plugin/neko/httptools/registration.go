@@ -10,7 +10,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Registration is one tool as a program registered it. Its JSON is what is kept.
+// Registration is one tool as a program registered it. It is kept as JSON.
 type Registration struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

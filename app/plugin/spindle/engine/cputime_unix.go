@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// cpuTime returns how long this process has computed. It is what a script's time
-// is counted in where that is possible: on a busy machine, waiting for a turn is
-// not the script's doing.
+// cpuTime returns how long this process has computed. A script's time is
+// counted so where that is possible: on a busy machine, waiting for a turn is not the
+// script's doing.
 func cpuTime() (time.Duration, bool) {
 	var used syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {

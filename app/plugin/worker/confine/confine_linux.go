@@ -85,8 +85,8 @@ func self(spec sandbox.Spec, landlock int) error {
 // spec's environment. It returns only when that failed; the process is then of no
 // further use, and should say the error and end.
 //
-// Where Landlock is missing, the program can open what the person can, and that
-// is what [Detect] says.
+// Where Landlock is missing, the program can open what the person can, and
+// [Detect] says so.
 func Exec(spec sandbox.Spec) error { return execute(spec, landlockVersion()) }
 
 func execute(spec sandbox.Spec, landlock int) error {

@@ -6,6 +6,6 @@
 //   - [OfWindows] is a plan for Windows: an AppContainer or a restricted token, the rights
 //     that are written to files and folders, and the limits of the job object.
 //
-// Whether the systems keep to it, nobody has tried: sandbox.Unproven says so, and is what
-// plugin/worker/confine returns there. On Linux none of it is used.
+// Whether the systems keep to it, nobody has tried: sandbox.Unproven says so, and
+// plugin/worker/confine returns it there. On Linux none of it is used.
 package walls

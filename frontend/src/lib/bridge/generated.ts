@@ -1804,7 +1804,7 @@ export interface PluginDetail {
   plugin: Plugin;
   /** As they would reach a model: whole descriptions, hidden characters removed. */
   tools: Tool[];
-  /** false: the tools are what reading the files tells; running may add more. */
+  /** false: reading the files told the tools; running may add more. */
   listed: boolean;
   files: string[];
   imports: string[];
