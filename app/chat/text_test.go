@@ -22,13 +22,10 @@ func TestATextIsReplacedWhereTheFirstOneStood(t *testing.T) {
 		"an empty text part": {[]Part{TextPart("")}, "new", "text:new", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := said(c.parts)
+			unchanged(t, c.parts)
 			out, placed := ReplaceText(c.parts, c.text)
 			if got := said(out); got != c.want || placed != c.placed {
 				t.Errorf("got %q, placed %v; want %q, %v", got, placed, c.want, c.placed)
-			}
-			if after := said(c.parts); after != before {
-				t.Errorf("what was given was changed from %q to %q", before, after)
 			}
 		})
 	}
@@ -47,15 +44,23 @@ func TestAnotherTextTakesThePlaceOfTheOldAndItsReasoning(t *testing.T) {
 		"nothing to say": {[]Part{TextPart("a"), call}, "", "tool_call:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := said(c.parts)
+			unchanged(t, c.parts)
 			if got := said(WithText(c.parts, c.text)); got != c.want {
 				t.Errorf("got %q; want %q", got, c.want)
 			}
-			if after := said(c.parts); after != before {
-				t.Errorf("what was given was changed from %q to %q", before, after)
-			}
 		})
 	}
+}
+
+// unchanged fails the test if parts are others at its end than they are now.
+func unchanged(t *testing.T, parts []Part) {
+	t.Helper()
+	before := said(parts)
+	t.Cleanup(func() {
+		if after := said(parts); after != before {
+			t.Errorf("what was given was changed from %q to %q", before, after)
+		}
+	})
 }
 
 func said(parts []Part) string {

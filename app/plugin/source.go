@@ -32,9 +32,9 @@ type Source struct {
 // HasFiles reports whether the plugin consists of files.
 func (s Source) HasFiles() bool { return s.Dialect == "" }
 
-// HasFile reports whether the plugin is a folder with something of this name right in it,
+// Holds reports whether the plugin is a folder with something of this name right in it,
 // whatever that is.
-func (s Source) HasFile(name string) bool {
+func (s Source) Holds(name string) bool {
 	if !s.Folder {
 		return false
 	}

@@ -42,7 +42,7 @@ func New(interpreters *python.Interpreters) *Dialect {
 // for one whose manifest is wrong, that has no plugin.py, or whose id another
 // folder has too.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
-	if !src.HasFile(manifestName) {
+	if !src.Holds(manifestName) {
 		return nil, nil
 	}
 	m, err := readManifest(src.Path)
@@ -78,7 +78,7 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 // this dialect. A plugin writes settings and notes into the same folder, and what it
 // writes is no edit.
 func (d *Dialect) CodeFiles(src plugin.Source) ([]string, bool) {
-	if !src.HasFile(manifestName) {
+	if !src.Holds(manifestName) {
 		return nil, false
 	}
 	return Files(src.Path), true

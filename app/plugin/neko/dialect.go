@@ -34,7 +34,7 @@ func New(interpreters *python.Interpreters) *Dialect {
 // Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
 // one whose manifest is wrong.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
-	if !src.HasFile(manifestName) {
+	if !src.Holds(manifestName) {
 		return nil, nil
 	}
 	m, err := readManifest(src)

@@ -3,8 +3,6 @@ package picoclaw
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
@@ -28,7 +26,7 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 	if !src.Folder || !src.HasFiles() {
 		return nil, context.Cause(ctx)
 	}
-	if _, err := os.Lstat(filepath.Join(src.Path, FileName)); err != nil {
+	if !src.Holds(FileName) {
 		return nil, nil
 	}
 	p, err := readProcess(src)

@@ -4,8 +4,11 @@ import { scrolled } from "../harness.mjs";
 
 const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
-/** Waits until a message is in view, and all around it is drawn: then it has to be in view still. */
-async function staysInView(page, text) {
+/** Finds the one message with a text: once all around it is drawn, it has to be in view still. */
+async function finds(page, text) {
+  await page.keyboard.press("Control+f");
+  await page.getByRole("searchbox", { name: "Find in this chat" }).fill(text);
+  await page.getByText("1 of 1").waitFor();
   const message = page.locator(".message", { hasText: text });
   const inView = (e) => {
     const { top, bottom } = e.getBoundingClientRect();
@@ -41,10 +44,7 @@ export const tests = {
   "find reaches text that was never on the screen": {
     scene: "long",
     async run(page) {
-      await page.keyboard.press("Control+f");
-      await page.getByRole("searchbox", { name: "Find in this chat" }).fill("Question 42:");
-      await page.getByText("1 of 1").waitFor();
-      await staysInView(page, "Question 42:");
+      await finds(page, "Question 42:");
     },
   },
 
@@ -58,10 +58,7 @@ export const tests = {
       });
       await page.reload();
       await page.locator("main").first().waitFor();
-      await page.keyboard.press("Control+f");
-      await page.getByRole("searchbox", { name: "Find in this chat" }).fill("Question 42:");
-      await page.getByText("1 of 1").waitFor();
-      await staysInView(page, "Question 42:");
+      await finds(page, "Question 42:");
     },
   },
 
