@@ -243,22 +243,32 @@ func (w *worker) printedTo(c *call, r result) result {
 // stopComputing ends the worker if what it computes now goes on for longer than
 // a cancelled call may.
 func (w *worker) stopComputing(tool string) {
-	if w.loop.computing() == 0 {
+	entry := w.loop.entered.Load()
+	if entry == 0 { // it rests
 		return
 	}
-	entry := w.loop.entered.Load()
-	w.wg.Go(func() { // ends after the grace, or with the worker
+	meter := w.loop.meter()
+	w.wg.Go(func() { // ends with the entry or the worker
 		grace := time.NewTimer(cancelGrace)
 		defer grace.Stop()
-		select {
-		case <-grace.C:
-			if w.loop.entered.Load() == entry {
-				w.loop.end(&Ended{
-					Reason:  "cancelled",
-					Message: fmt.Sprintf("%q was cancelled and went on computing, so its plugin was stopped.", tool),
-				})
+		for {
+			select {
+			case <-grace.C:
+			case <-w.loop.stop:
+				return
 			}
-		case <-w.loop.stop:
+			if w.loop.entered.Load() != entry {
+				return
+			}
+			if left := meter.left(cancelGrace); left > 0 {
+				grace.Reset(left)
+				continue
+			}
+			w.loop.end(&Ended{
+				Reason:  "cancelled",
+				Message: fmt.Sprintf("%q was cancelled and went on computing, so its plugin was stopped.", tool),
+			})
+			return
 		}
 	})
 }

@@ -31,9 +31,11 @@ type loop struct {
 	limit  time.Duration
 
 	started time.Time
+	cpu     func() (time.Duration, bool) // cpuTime
 
-	entered atomic.Int64 // when the engine was entered, in ns since started; 0 while it rests
-	busy    atomic.Int64 // ns of computing before the current entry
+	entered atomic.Int64          // when the engine was entered, in ns since started; 0 while it rests
+	entry   atomic.Pointer[meter] // of the current or last entry
+	busy    atomic.Int64          // ns of computing before the current entry
 
 	stop    chan struct{} // closed by end
 	endOnce sync.Once
@@ -43,7 +45,8 @@ type loop struct {
 // newLoop returns a loop for vm; Run starts it.
 func newLoop(vm vm) *loop {
 	return &loop{
-		vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), stop: make(chan struct{}),
+		vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), cpu: cpuTime,
+		stop: make(chan struct{}),
 	}
 }
 
@@ -135,6 +138,8 @@ func (l *loop) enter(f func()) {
 	if l.stopped() {
 		return
 	}
+	entry := l.meter()
+	l.entry.Store(&entry)
 	from := time.Since(l.started)
 	l.entered.Store(max(int64(from), 1))
 	if l.watch != nil {
@@ -145,17 +150,23 @@ func (l *loop) enter(f func()) {
 	if more, _ := l.vm.Drain(); more {
 		l.do(func() {}) // entering again drains the rest
 	}
-	l.busy.Add(int64(time.Since(l.started) - from))
+	took := time.Since(l.started) - from
 	l.entered.Store(0)
+	l.busy.Add(int64(took)) // after it, so that nothing counts twice
 }
 
 // guard calls onLong, on a goroutine of its own, whenever one entry has computed
-// for longer than limit, and again after every further limit while onLong says
-// so. Only the engine's goroutine may call it, once.
+// for longer than limit (meter.left tells it), and again after every further limit
+// while onLong says so. Only the engine's goroutine may call it, once.
 func (l *loop) guard(limit time.Duration, onLong func() bool) {
 	l.limit = limit
 	l.watch = time.AfterFunc(limit, func() {
-		if l.computing() >= limit && onLong() {
+		if l.computing() == 0 {
+			return // the next entry sets the watch again
+		}
+		if left := l.entry.Load().left(limit); left > 0 {
+			l.watch.Reset(left)
+		} else if onLong() {
 			l.watch.Reset(limit)
 		}
 	})
@@ -174,6 +185,30 @@ func (l *loop) computing() time.Duration {
 // computed returns how long the engine has computed in all.
 func (l *loop) computed() time.Duration {
 	return time.Duration(l.busy.Load()) + l.computing()
+}
+
+// meter counts what a script has computed since it was made.
+type meter struct {
+	loop     *loop
+	computed time.Duration // by the loop, when it was made
+	cpu      time.Duration // by the process, when it was made
+}
+
+// meter starts to count. Any goroutine may call it.
+func (l *loop) meter() meter {
+	cpu, _ := l.cpu()
+	return meter{loop: l, computed: l.computed(), cpu: cpu}
+}
+
+// left returns how much of budget has not been computed yet; 0 or less means that
+// all of it has. On a busy machine an entry goes on for long without having its turn,
+// so the processor's time counts where it is known. Any goroutine may call it.
+func (m meter) left(budget time.Duration) time.Duration {
+	left := budget - (m.loop.computed() - m.computed)
+	if cpu, counted := m.loop.cpu(); counted {
+		left = max(left, budget-(cpu-m.cpu))
+	}
+	return left
 }
 
 // end stops the loop for good, interrupting what is running. The first cause

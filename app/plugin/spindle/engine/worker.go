@@ -141,7 +141,7 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 	budget := time.Duration(w.cfg.LoadBusyMS) * time.Millisecond
 	busy := time.NewTimer(budget)
 	defer busy.Stop()
-	before, counted := cpuTime()
+	meter := w.loop.meter()
 	total := time.NewTimer(time.Duration(w.cfg.LoadTotalMS) * time.Millisecond)
 	defer total.Stop()
 	for {
@@ -155,12 +155,7 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 				return problem
 			}
 		case <-busy.C:
-			left := budget - w.loop.computed()
-			if counted {
-				now, _ := cpuTime()
-				left = max(left, budget-(now-before))
-			}
-			if left > 0 {
+			if left := meter.left(budget); left > 0 {
 				busy.Reset(left)
 				continue
 			}
