@@ -34,7 +34,7 @@ type loop struct {
 	cpu     func() (time.Duration, bool) // cpuTime
 
 	entered atomic.Int64          // when the engine was entered, in ns since started; 0 while it rests
-	entry   atomic.Pointer[meter] // of the current or last entry
+	entry   atomic.Pointer[meter] // of the current or last entry, once there is a guard
 	busy    atomic.Int64          // ns of computing before the current entry
 
 	stop    chan struct{} // closed by end
@@ -138,8 +138,10 @@ func (l *loop) enter(f func()) {
 	if l.stopped() {
 		return
 	}
-	entry := l.meter()
-	l.entry.Store(&entry)
+	if l.watch != nil {
+		entry := l.meter()
+		l.entry.Store(&entry) // before the watch can see that the engine is entered
+	}
 	from := time.Since(l.started)
 	l.entered.Store(max(int64(from), 1))
 	if l.watch != nil {

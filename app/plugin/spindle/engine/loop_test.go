@@ -12,7 +12,8 @@ import (
 	"conclave/app/plugin/spindle/job"
 )
 
-// still is an engine that only remembers whether it was interrupted.
+// still is an engine that leaves no jobs behind and remembers whether it was
+// interrupted.
 type still struct {
 	vm
 	interrupted bool
@@ -20,9 +21,12 @@ type still struct {
 
 func (s *still) Interrupt() { s.interrupted = true }
 
+func (*still) Drain() (bool, error) { return false, nil }
+
 // A cancelled call is ended for what it computes. On a busy machine its entry may
-// last for seconds without having had its turn.
-func TestACancelledCallThatWaitsForItsTurnEndsNothing(t *testing.T) {
+// last for seconds without having had its turn. The clock is the bubble's: no test
+// here waits.
+func TestACancelledCallIsEndedForWhatItComputes(t *testing.T) {
 	tests := map[string]struct {
 		counted bool          // whether the processor's time is known
 		used    time.Duration // of it, for a second of the clock
@@ -35,7 +39,7 @@ func TestACancelledCallThatWaitsForItsTurnEndsNothing(t *testing.T) {
 		"one that computes for half the time":   {counted: true, used: time.Second / 2, ended: true},
 		"one that ended meanwhile":              {counted: true, used: cancelGrace / 2, left: true},
 		"the processor's time is not known":     {ended: true},
-		"it is not known, and the entry ended":  {left: true, ended: true},
+		"it is not known, and it ends too late": {left: true, ended: true},
 		"an entry without its turn, that ended": {counted: true, left: true},
 	}
 	for name, test := range tests {
@@ -72,7 +76,7 @@ func TestACancelledCallThatWaitsForItsTurnEndsNothing(t *testing.T) {
 // is not charged with the first.
 func TestTheGuardCountsWhatAnEntryComputes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLoop(&resting{})
+		l := newLoop(&still{})
 		var used, long atomic.Int64
 		l.cpu = func() (time.Duration, bool) { return time.Duration(used.Load()), true }
 		l.guard(time.Second, func() bool { long.Add(1); return false })
@@ -88,8 +92,3 @@ func TestTheGuardCountsWhatAnEntryComputes(t *testing.T) {
 		}
 	})
 }
-
-// resting is an engine that leaves no jobs behind.
-type resting struct{ still }
-
-func (*resting) Drain() (bool, error) { return false, nil }
