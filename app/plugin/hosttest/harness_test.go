@@ -194,7 +194,8 @@ func (c *core) replace(name, text string) {
 }
 
 // until waits for an update that is as wanted, or takes one that came while
-// something else was waited for.
+// something else was waited for. What came of that plugin before it is over then: a
+// plugin that was seen half written must not pass for one that broke later.
 func (c *core) until(what string, wanted func(plugin.Update) bool) plugin.Update {
 	c.t.Helper()
 	limit := time.NewTimer(patience)
@@ -202,7 +203,8 @@ func (c *core) until(what string, wanted func(plugin.Update) bool) plugin.Update
 	for {
 		if i := slices.IndexFunc(c.seen, wanted); i >= 0 {
 			u := c.seen[i]
-			c.seen = slices.Delete(c.seen, i, i+1)
+			before := slices.DeleteFunc(slices.Clone(c.seen[:i]), func(o plugin.Update) bool { return o.Plugin == u.Plugin })
+			c.seen = append(before, c.seen[i+1:]...)
 			return u
 		}
 		select {

@@ -1,8 +1,8 @@
 package hosttest
 
 import (
-	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,17 +11,25 @@ import (
 	"conclave/app/plugin"
 )
 
-// maibotTree is a MaiBot plugin of that folder whose class has this body.
+// maibotTree is a MaiBot plugin of that folder whose class has this body; one that is
+// there is edited.
 func (c *core) maibotTree(folder, body string) {
 	c.t.Helper()
-	c.write(folder+"/plugin.py", "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n"+
-		"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n\ndef create_plugin():\n    return Plugin()\n")
-	// The manifest comes last: it makes a plugin of the folder.
-	c.write(folder+"/_manifest.json",
-		fmt.Sprintf(`{"manifest_version":2,"id":"test.%s","version":"1.0.0","name":"%s","description":"d","license":"MIT",
-"author":{"name":"A","url":"https://example.com"},"urls":{"repository":"https://example.com"},"host_application":{"min_version":"1.0.0","max_version":"1.99.99"},
-"sdk":{"min_version":"2.5.0","max_version":"2.99.99"},"capabilities":[],"i18n":{"default_locale":"zh-CN"}}`,
-			folder, folder))
+	code := "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    " +
+		strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ") +
+		"\n\ndef create_plugin():\n    return Plugin()\n"
+	if _, err := os.Stat(filepath.Join(c.dir, folder)); err == nil {
+		c.write(folder+"/plugin.py", code)
+		return
+	}
+	c.lay(folder, tree{"plugin.py": code, "_manifest.json": `{
+  "manifest_version": 2, "id": "test.` + folder + `", "version": "1.0.0", "name": "` + folder + `",
+  "description": "d", "license": "MIT", "author": {"name": "A", "url": "https://example.com"},
+  "urls": {"repository": "https://example.com"},
+  "host_application": {"min_version": "1.0.0", "max_version": "1.99.99"},
+  "sdk": {"min_version": "2.5.0", "max_version": "2.99.99"},
+  "capabilities": [], "i18n": {"default_locale": "zh-CN"}
+}`})
 }
 
 // approved lets a new plugin run and waits until it does.
