@@ -11,25 +11,30 @@ import (
 	"conclave/app/plugin"
 )
 
-// maibotTree is a MaiBot plugin of that folder whose class has this body; one that is
-// there is edited.
+// maibotTree is a MaiBot plugin of that folder whose class has this body. A folder that
+// is there keeps what else it holds.
 func (c *core) maibotTree(folder, body string) {
 	c.t.Helper()
-	code := "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    " +
-		strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ") +
-		"\n\ndef create_plugin():\n    return Plugin()\n"
-	if _, err := os.Stat(filepath.Join(c.dir, folder)); err == nil {
-		c.write(folder+"/plugin.py", code)
-		return
-	}
-	c.lay(folder, tree{"plugin.py": code, "_manifest.json": `{
+	files := tree{
+		"plugin.py": "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    " +
+			strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ") +
+			"\n\ndef create_plugin():\n    return Plugin()\n",
+		"_manifest.json": `{
   "manifest_version": 2, "id": "test.` + folder + `", "version": "1.0.0", "name": "` + folder + `",
   "description": "d", "license": "MIT", "author": {"name": "A", "url": "https://example.com"},
   "urls": {"repository": "https://example.com"},
   "host_application": {"min_version": "1.0.0", "max_version": "1.99.99"},
   "sdk": {"min_version": "2.5.0", "max_version": "2.99.99"},
   "capabilities": [], "i18n": {"default_locale": "zh-CN"}
-}`})
+}`,
+	}
+	if _, err := os.Stat(filepath.Join(c.dir, folder)); err != nil {
+		c.lay(folder, files)
+		return
+	}
+	for _, name := range []string{"plugin.py", "_manifest.json"} { // which makes a plugin of the folder
+		c.write(folder+"/"+name, files[name])
+	}
 }
 
 // approved lets a new plugin run and waits until it does.
