@@ -2,7 +2,6 @@ package hosttest
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,30 +10,13 @@ import (
 	"conclave/app/plugin"
 )
 
-// maibotTree is a MaiBot plugin of that folder whose class has this body. A folder that
-// is there keeps what else it holds.
+// maibotTree is a MaiBot plugin of that folder whose class has this body.
 func (c *core) maibotTree(folder, body string) {
 	c.t.Helper()
-	files := tree{
-		"plugin.py": "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    " +
-			strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ") +
-			"\n\ndef create_plugin():\n    return Plugin()\n",
-		"_manifest.json": `{
-  "manifest_version": 2, "id": "test.` + folder + `", "version": "1.0.0", "name": "` + folder + `",
-  "description": "d", "license": "MIT", "author": {"name": "A", "url": "https://example.com"},
-  "urls": {"repository": "https://example.com"},
-  "host_application": {"min_version": "1.0.0", "max_version": "1.99.99"},
-  "sdk": {"min_version": "2.5.0", "max_version": "2.99.99"},
-  "capabilities": [], "i18n": {"default_locale": "zh-CN"}
-}`,
-	}
-	if _, err := os.Stat(filepath.Join(c.dir, folder)); err != nil {
-		c.lay(folder, files)
-		return
-	}
-	for _, name := range []string{"plugin.py", "_manifest.json"} { // which makes a plugin of the folder
-		c.write(folder+"/"+name, files[name])
-	}
+	c.write(folder+"/plugin.py", "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n"+
+		"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n\ndef create_plugin():\n    return Plugin()\n")
+	// The manifest comes last: it makes a plugin of the folder.
+	c.write(folder+"/_manifest.json", maibotManifest(folder))
 }
 
 // approved lets a new plugin run and waits until it does.
