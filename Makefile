@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
+.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean always
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -25,20 +25,26 @@ test: deps-test ## every test; ends with one line of counts
 ten: deps-test ## every test ten times, with two busy loops beside
 	@.ci/ten
 
-attack: deps-test build frontend/dist/index.html ## every attack of docs/ATTACKS.md, with what stops it
-	go build -tags 'dev,$(WEBKIT)' -o $(BIN)/conclave-dev .
+attack: deps-test build $(BIN)/conclave-dev ## every attack of docs/ATTACKS.md, with what stops it
 	@.ci/attack
 
 build: $(BIN)/conclave $(BIN)/conclave-worker $(BIN)/conclave-window ## the three programs, in build/bin
 
-$(BIN)/conclave: $(GO_SOURCES)
+# The programs refuse a neighbour of another version, so a new version builds all of them.
+$(BIN)/.version: always
+	@mkdir -p $(BIN) && { echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@; }
+
+$(BIN)/conclave: $(GO_SOURCES) $(BIN)/.version
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o $@ ./app/cmd/conclave
 
-$(BIN)/conclave-worker: $(GO_SOURCES)
+$(BIN)/conclave-worker: $(GO_SOURCES) $(BIN)/.version
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o $@ ./app/cmd/conclave-worker
 
-$(BIN)/conclave-window: $(GO_SOURCES) frontend/dist/index.html
+$(BIN)/conclave-window: $(GO_SOURCES) $(BIN)/.version frontend/dist/index.html
 	CGO_ENABLED=1 go build -trimpath -tags 'desktop,production,$(WEBKIT)' -ldflags '-s -w $(STAMP)' -o $@ .
+
+$(BIN)/conclave-dev: $(GO_SOURCES) $(BIN)/.version frontend/dist/index.html
+	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $@ .
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	cd frontend && npm ci --no-audit --no-fund --loglevel=error
@@ -53,8 +59,7 @@ wails: deps-run ## the window as Wails packages it (.app on macOS, icon and mani
 icon: ## draw the icon's files below build again
 	go run ./build/icon
 
-dev: deps-run frontend/dist/index.html $(BIN)/conclave-worker ## the window with the web inspector, served to a browser at localhost:34115 too
-	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $(BIN)/conclave-dev .
+dev: deps-run $(BIN)/conclave-dev $(BIN)/conclave-worker ## the window with the web inspector, served to a browser at localhost:34115 too
 	$(BIN)/conclave-dev -devserver localhost:34115 -assetdir frontend/dist
 
 race: frontend/dist/index.html ## Go tests with the race detector
