@@ -85,7 +85,7 @@ gen: ## rewrite the golden files, which the suite of app/llm/llmtest keeps
 e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
 	@.ci/e2e
 
-bench: deps-test build frontend/dist/index.html ## speed and size, as ratios against a floor or a peer
+bench: deps-test build $(BIN)/conclave-dev ## speed and size, as ratios against a floor or a peer
 	@.ci/bench
 
 vet-systems: ## go vet of everything for macOS and Windows; compiles every library twice

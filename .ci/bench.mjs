@@ -590,10 +590,6 @@ async function inUse() {
 
 /** A chat of long answers beside one of short ones, on the real program in both engines. */
 async function longAnswers() {
-  must("go", [
-    ...["build", "-tags", "dev,webkit2_41"],
-    ...["-o", "build/bin/conclave-dev", "."],
-  ]);
   const place = new Place();
   try {
     const screen = await place.screen();
