@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean always
+.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems check-wails fuzz deps-run deps-test clean always
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -44,7 +44,7 @@ $(BIN)/conclave-window: $(GO_SOURCES) $(BIN)/.version frontend/dist/index.html
 	CGO_ENABLED=1 go build -trimpath -tags 'desktop,production,$(WEBKIT)' -ldflags '-s -w $(STAMP)' -o $@ .
 
 $(BIN)/conclave-dev: $(GO_SOURCES) $(BIN)/.version frontend/dist/index.html
-	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $@ .
+	CGO_ENABLED=1 go build -trimpath -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $@ .
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	cd frontend && npm ci --no-audit --no-fund --loglevel=error
@@ -62,8 +62,8 @@ icon: ## draw the icon's files below build again
 dev: deps-run $(BIN)/conclave-dev $(BIN)/conclave-worker ## the window with the web inspector, served to a browser at localhost:34115 too
 	$(BIN)/conclave-dev -devserver localhost:34115 -assetdir frontend/dist
 
-race: frontend/dist/index.html ## Go tests with the race detector
-	go test -race -tags '$(WEBKIT)' $(PACKAGES)
+race: frontend/dist/index.html ## all Go tests with the race detector; make test watches the packages that share state
+	go test -race -trimpath -timeout 0 $(PACKAGES)
 
 fuzz: ## each fuzz target for 30 s (FUZZTIME=5m for longer)
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' app store | xargs -n1 dirname | sort -u); do \
@@ -88,10 +88,14 @@ e2e: deps-test build frontend/dist/index.html ## the real window's program in Ch
 bench: deps-test build $(BIN)/conclave-dev ## speed and size, as ratios against a floor or a peer
 	@.ci/bench
 
-vet-systems: ## go vet of everything for macOS and Windows; compiles every library twice
-	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet $$(go list $(PACKAGES) | grep -vE '^conclave(/app)?$$') || exit 1; done
+vet-systems: ## go vet of everything, here and for macOS and Windows; compiles every library three times
+	CGO_ENABLED=0 go vet -trimpath $(PACKAGES)
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet -trimpath $$(go list $(PACKAGES) | grep -vE '^conclave(/app)?$$') || exit 1; done
 
-check: lint vet-systems test ## all that a reviewer runs
+check-wails: deps-run frontend/dist/index.html ## what wails build makes of it
+	@.ci/wails
+
+check: lint vet-systems check-wails test ## all that a reviewer runs
 
 deps-run:
 	@.ci/deps run

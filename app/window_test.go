@@ -29,7 +29,7 @@ import (
 var must, write = testkit.Must, testkit.Write
 
 // patience bounds every wait: far above what anything takes.
-const patience = 2 * time.Minute
+var patience = testkit.Patience
 
 // window is the window's side of a real core, with a scripted model as the default.
 type window struct {

@@ -21,6 +21,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/fault"
+	"conclave/app/testkit"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -38,7 +39,7 @@ var children = map[string]func(context.Context, string) error{
 }
 
 // patience bounds every wait: far above what anything takes.
-const patience = 2 * time.Minute
+var patience = testkit.Patience
 
 func TestMain(m *testing.M) {
 	run, ok := children[os.Getenv(childVar)]

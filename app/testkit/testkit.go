@@ -24,14 +24,11 @@ func Write(t testing.TB, path, text string) {
 	Must(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
 }
 
-// patience bounds every wait: far above what anything takes.
-const patience = 2 * time.Minute
-
 // Until waits until done, looking all the time: for what gives no sign of its own. what
 // says what was waited for in vain.
 func Until(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("in vain waited for: " + what)
 		}

@@ -20,17 +20,22 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const bin = join(root, "build", "bin");
 
-/** How long anything is waited for, in ms: far above what it takes, so that only a hang ends a wait. */
-export const patience = 120_000;
+/**
+ * How long anything is waited for, in ms: far above what it takes, so that only a hang ends a wait;
+ * longer on a slow machine, as .ci/pace measured it.
+ */
+export const patience = 120_000 * Number(process.env.CONCLAVE_TEST_PACE ?? 1);
 
-/** Waits until check returns something. */
+/** Waits until check returns something. It pauses for as long as a check takes, twice: some start a program. */
 export async function until(what, check) {
-  const deadline = performance.now() + patience;
+  const began = performance.now();
   for (;;) {
+    const asked = performance.now();
     const value = await check();
     if (value) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${patience} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const now = performance.now();
+    if (now - began > patience) throw new Error(`waited ${patience} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(50, 2 * (now - asked))));
   }
 }
 

@@ -11,12 +11,14 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/testkit"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // patience bounds every wait of a script: much more than anything takes on a
 // machine that does other things too.
-const patience = 2 * time.Minute
+var patience = testkit.Patience
 
 type jobsKey struct{}
 

@@ -13,10 +13,11 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/llm"
+	"conclave/app/testkit"
 )
 
 // patience bounds what must happen soon, on a machine that does much else.
-const patience = 2 * time.Minute
+var patience = testkit.Patience
 
 // broken tries what the way to the server can do to a request.
 func (w Wire) broken(t *testing.T) {

@@ -21,7 +21,7 @@ type (
 	answer = pythontest.Answer
 )
 
-const patience = pythontest.Patience
+var patience = pythontest.Patience
 
 var (
 	files  = pythontest.Files

@@ -38,7 +38,7 @@ import (
 var must = testkit.Must
 
 // patience bounds every wait: far above what anything takes.
-const patience = 3 * time.Minute
+var patience = testkit.Patience
 
 func TestMain(m *testing.M) { programtest.Main(m) }
 

@@ -49,7 +49,7 @@ type Subject struct {
 }
 
 // patient bounds every wait of the suite, far above what anything takes.
-const patient = 3 * time.Minute
+var patient = testkit.Patience
 
 // Suite tests what every dialect must hold to, with real processes. Its parts run
 // in parallel.

@@ -23,7 +23,7 @@ var (
 )
 
 // patient is how long a test waits for what must come.
-const patient = 2 * time.Minute
+var patient = testkit.Patience
 
 // follow runs Run over dir and returns what it emits, once it follows.
 type follow struct {

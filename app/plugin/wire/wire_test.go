@@ -139,7 +139,7 @@ func drain(t *Transport) <-chan error {
 }
 
 // patience bounds every wait: far above what anything takes.
-const patience = 2 * time.Minute
+var patience = testkit.Patience
 
 func await[T any](t *testing.T, c <-chan T) T {
 	t.Helper()

@@ -159,7 +159,7 @@ func host() {
 	select {}
 }
 
-const long = 2 * time.Minute
+var long = testkit.Patience
 
 func launcher(tb testing.TB) *Launcher {
 	tb.Helper()

@@ -33,7 +33,7 @@ import (
 )
 
 // Patience bounds every wait for a worker: far above what any answer takes.
-const Patience = 2 * time.Minute
+var Patience = testkit.Patience
 
 // Launcher starts processes from the real conclave-worker. The caller closes it.
 func Launcher(t testing.TB) *worker.Launcher {

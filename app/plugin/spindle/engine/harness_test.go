@@ -150,7 +150,7 @@ func withGranted(names ...string) option { return func(_ *Config, p *plug) { p.g
 func withConfig(change func(*Config)) option { return func(c *Config, _ *plug) { change(c) } }
 
 // patience is how long a test waits for what must come.
-const patience = 4 * time.Minute
+var patience = testkit.Patience
 
 // open starts a worker for files, of which entry is evaluated. The error is that
 // of the handshake.
