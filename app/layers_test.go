@@ -174,8 +174,8 @@ var layers = []map[string][]string{
 			"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 		},
 		"store": {
-			"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
-			"github.com/google/uuid", "golang.org/x/sys",
+			"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/jsonobject", "app/permit",
+			"go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys",
 		},
 		// the second is what bleve reads an index through
 		"store/search": {
@@ -240,6 +240,7 @@ var layers = []map[string][]string{
 		"app/document/pdftest": {},
 		"app/llm/llmtest":      {"app/fault", "app/chat", "app/llm", "app/testkit"},
 		"store/storetest":      {"store"},
+		"store/layouttest":     {},
 		"app/plugin/python/pythontest": {
 			"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine",
 			"app/programtest", "app/testkit",

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/jsonobject"
 
 	"go.etcd.io/bbolt"
 )
@@ -291,7 +293,7 @@ func putCall(tx *bbolt.Tx, r chat.CallRecord, raw []byte) error {
 			}
 		}
 	}
-	if err := b.Put(key, raw); err != nil {
+	if err := b.Put(key, jsonobject.Keep(b.Get(key), raw, reflect.TypeFor[storedCall]())); err != nil {
 		return err
 	}
 	if r.ID > b.Sequence() {

@@ -148,17 +148,18 @@ func checkCopy(path string) Copy {
 	if at, ok := madeAt(path); ok {
 		c.Made = at
 	}
+	var l layout
 	db, _, err := openFile(path, true)
 	if err == nil {
 		err = checkPages(db)
 		if err == nil {
 			err = guarded(func() error {
 				return db.View(func(tx *bbolt.Tx) error {
-					meta := bucket(tx, bucketMeta).Get(keyVersion)
-					if len(meta) != 8 {
+					var ok bool
+					if l, ok = layoutOf(tx); !ok {
 						return fmt.Errorf("%w: it does not say its version", errDamaged)
 					}
-					c.Version = lastNumber(meta)
+					c.Version = l.written
 					c.Conversations = bucket(tx, bucketConversations).Stats().KeyN
 					return nil
 				})
@@ -169,8 +170,8 @@ func checkCopy(path string) Copy {
 	switch {
 	case err != nil:
 		c.Problem = strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
-	case c.Version > version:
-		c.Problem = fmt.Sprintf("a newer Conclave made it (version %d, this one knows %d)", c.Version, version)
+	case l.newer():
+		c.Problem = fmt.Sprintf("a newer Conclave made it (layout %d, this one knows %d)", c.Version, Layout)
 	}
 	return c
 }

@@ -124,7 +124,7 @@ func create(path string, now time.Time) (err error) {
 		if err := newLineage(tx); err != nil {
 			return err
 		}
-		return bucket(tx, bucketMeta).Put(keyVersion, number(version))
+		return putLayout(tx)
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err

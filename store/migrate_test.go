@@ -123,23 +123,53 @@ func TestAFailedMigrationLeavesTheStoreAsItWas(t *testing.T) {
 	}
 }
 
-func TestAStoreOfANewerConclaveIsRefusedAndNotTouched(t *testing.T) {
-	dir := t.TempDir()
+// newerStore makes a store that a Conclave of the next layout wrote, and which says that
+// programs of the layout writer may write it; 0 says nothing of that.
+func newerStore(t *testing.T, dir string, writer uint64) {
+	t.Helper()
 	s, err := Open(t.Context(), Options{Dir: dir})
 	must(t, err)
 	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error {
-		return bucket(tx, bucketMeta).Put(keyVersion, number(version+1))
+		meta := bucket(tx, bucketMeta)
+		must(t, meta.Put(keyVersion, number(Layout+1)))
+		if writer == 0 {
+			return meta.Delete(keyWriter)
+		}
+		return meta.Put(keyWriter, number(writer))
 	})
 	must(t, errors.Join(err, s.Close()))
-	before, err := os.ReadFile(filepath.Join(dir, fileName))
-	must(t, err)
-	_, err = Open(t.Context(), Options{Dir: dir})
-	if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable || !strings.Contains(f.Message, "newer Conclave") {
-		t.Errorf("got %v", err)
+}
+
+func TestAStoreOfANewerConclaveIsRefusedAndNotTouched(t *testing.T) {
+	for _, writer := range []uint64{0, Layout + 1} {
+		dir := t.TempDir()
+		newerStore(t, dir, writer)
+		path := filepath.Join(dir, fileName)
+		before, err := os.ReadFile(path)
+		must(t, err)
+		_, err = Open(t.Context(), Options{Dir: dir})
+		if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable || !strings.Contains(f.Message, "newer Conclave") {
+			t.Errorf("got %v", err)
+		}
+		if c := checkCopy(path); !strings.Contains(c.Problem, "a newer Conclave made it") {
+			t.Errorf("as a copy: %+v", c)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || string(after) != string(before) {
+			t.Errorf("it was changed: %v", err)
+		}
 	}
-	after, err := os.ReadFile(filepath.Join(dir, fileName))
-	if err != nil || string(after) != string(before) {
-		t.Errorf("it was changed: %v", err)
+}
+
+func TestANewerConclaveCanLetAnOlderOneWrite(t *testing.T) {
+	dir := t.TempDir()
+	newerStore(t, dir, Layout)
+	s, err := Open(t.Context(), Options{Dir: dir})
+	must(t, err)
+	must(t, s.CreateConversation(t.Context(), &chat.Conversation{}))
+	must(t, s.Close())
+	if c := checkCopy(filepath.Join(dir, fileName)); c.Problem != "" || c.Version != Layout+1 || c.Conversations != 1 {
+		t.Errorf("the store: %+v", c)
 	}
 }
 

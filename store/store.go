@@ -156,7 +156,9 @@ var indexes = [][]byte{
 
 // The keys of bucketMeta.
 var (
-	keyVersion = []byte("version") // 8 bytes, big-endian
+	keyVersion = []byte("version") // the layout it is written in, 8 bytes, big-endian
+	keyWriter  = []byte("writer")  // the oldest layout whose programs may write it, likewise
+	keyReader  = []byte("reader")  // the oldest layout whose programs may read it, likewise
 	keyAlive   = []byte("alive")   // Unix nanoseconds of the last write, 8 bytes
 	keyLineage = []byte("lineage") // what Lineage returns
 )

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -46,6 +47,7 @@ func (s *Store) DeleteConversation(ctx context.Context, id chat.ConversationID) 
 		if err != nil {
 			return err
 		}
+		was := slices.Concat([]byte(`{"conversation":`), bucket(tx, bucketConversations).Get([]byte(id)), []byte("}"))
 		if err := bucket(tx, bucketConversations).Delete([]byte(id)); err != nil {
 			return err
 		}
@@ -55,7 +57,7 @@ func (s *Store) DeleteConversation(ctx context.Context, id chat.ConversationID) 
 		if err := logChange(tx, messageKey{id, 0}); err != nil {
 			return err
 		}
-		return putJSON(bucket(tx, bucketTrash), []byte(made.String()), trashRecord{c, s.now()})
+		return putOver(bucket(tx, bucketTrash), []byte(made.String()), was, trashRecord{c, s.now()})
 	})
 	if err != nil {
 		return "", err
@@ -76,6 +78,16 @@ func (s *Store) Undelete(ctx context.Context, token string) (chat.ConversationID
 		c := r.Conversation
 		c.Revision++
 		id = c.ID
+		var was struct {
+			Conversation json.RawMessage `json:"conversation"`
+		}
+		if err := decode(bucket(tx, bucketTrash).Get([]byte(token)), &was); err != nil {
+			return err
+		}
+		// putConversation keeps what it finds there and does not know.
+		if err := bucket(tx, bucketConversations).Put([]byte(id), was.Conversation); err != nil {
+			return err
+		}
 		if err := bucket(tx, bucketTrash).Delete([]byte(token)); err != nil {
 			return err
 		}

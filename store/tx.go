@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"conclave/app/activity"
 	"conclave/app/fault"
+	"conclave/app/jsonobject"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -228,12 +230,18 @@ func encode(value any) ([]byte, error) {
 	return []byte(b.String()[:b.Len()-1]), nil
 }
 
-func putJSON(b *bbolt.Bucket, key []byte, value any) error {
+// putJSON writes a record. What the one that it replaces has and value has no field for,
+// because a newer program wrote it, stays in it; so all records that are rewritten go
+// through here.
+func putJSON(b *bbolt.Bucket, key []byte, value any) error { return putOver(b, key, b.Get(key), value) }
+
+// putOver is putJSON for a record that replaces old, which lies elsewhere.
+func putOver(b *bbolt.Bucket, key, old []byte, value any) error {
 	raw, err := encode(value)
 	if err != nil {
 		return err
 	}
-	return b.Put(key, raw)
+	return b.Put(key, jsonobject.Keep(old, raw, reflect.TypeOf(value)))
 }
 
 // openFile opens the bbolt file at path. errDamaged says that it cannot be one.

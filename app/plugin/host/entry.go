@@ -116,7 +116,7 @@ func (e *entry) changeState(ctx context.Context, renew bool, do func(*savedState
 	raw, err := json.Marshal(next)
 	e.mu.Unlock()
 	if err == nil {
-		err = e.h.o.Store.PutPluginState(ctx, e.id, raw)
+		err = e.putState(ctx, raw)
 	}
 	if err != nil {
 		return err

@@ -206,3 +206,16 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 		reads()
 	})
 }
+
+func TestWhatANewerConclaveKeepsOfAPluginSurvivesASetting(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		must(t, f.Store.PutPluginState(t.Context(), "a", json.RawMessage(`{"tools":{"ask":true},"only_at_night":true}`)))
+		f.Serve("a.py", withOptions())
+		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"x"}`)))
+		state, err := f.Store.PluginState(t.Context(), "a")
+		if err != nil || !strings.Contains(string(state), `"path":"x"`) ||
+			!strings.Contains(string(state), `"only_at_night":true`) {
+			t.Errorf("its state is %s, %v", state, err)
+		}
+	})
+}

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/jsonobject"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -107,11 +109,20 @@ func (e *entry) mayTellOf(outside bool, authors []chat.Author, had []string) {
 	kept := !e.temporary
 	e.mu.Unlock()
 	if err == nil && kept {
-		err = e.h.o.Store.PutPluginState(context.WithoutCancel(e.h.ctx), e.id, raw)
+		err = e.putState(context.WithoutCancel(e.h.ctx), raw)
 	}
 	if err != nil {
 		e.h.o.Log.Warn("what a plugin may tell of could not be kept", "plugin", e.id, "err", err)
 	}
+}
+
+// putState writes the state. Fields that a newer Conclave wrote stay in it. The caller holds writing.
+func (e *entry) putState(ctx context.Context, state json.RawMessage) error {
+	was, err := e.h.o.Store.PluginState(ctx, e.id)
+	if err != nil {
+		return err
+	}
+	return e.h.o.Store.PutPluginState(ctx, e.id, jsonobject.Keep(was, state, reflect.TypeFor[savedState]()))
 }
 
 // alsoTells returns the state with what the plugin's code may tell of beside. The caller holds mu.
