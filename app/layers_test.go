@@ -113,7 +113,7 @@ var layers = []map[string][]string{
 		},
 		"app/service": {
 			"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
-			"app/plugin", "app/fetch", "github.com/google/uuid",
+			"app/settings", "app/plugin", "app/fetch", "github.com/google/uuid",
 		},
 		// What the dialects of Python plugins are built on, and their packages.
 		"app/plugin/python": {

@@ -330,7 +330,7 @@ func (m *Models) Test(ctx context.Context, name string) (int, time.Duration, err
 	return m.ask(ctx, c)
 }
 
-// Default returns the model of new chats.
+// Default returns the model of new chats: the one the person chose, else Demo guide.
 func (m *Models) Default(ctx context.Context) (string, error) {
 	set, err := m.settings.Settings(ctx)
 	if err != nil {
@@ -428,7 +428,7 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	if _, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
 		s.Connections = slices.DeleteFunc(slices.Clone(s.Connections), func(o llm.Connection) bool { return o.Name == name })
 		if strings.HasPrefix(s.DefaultModel, name+"/") {
-			s.DefaultModel = settings.DemoModel
+			s.DefaultModel = ""
 		}
 	}); err != nil {
 		return nil, err

@@ -320,6 +320,42 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 	w.wants("", strings.Replace(arguments, "set", "get", 1), `["5",false,{"g":"v"},"","s3cret",["token"]]`)
 }
 
+// asks is an extension whose tool asks a model without naming one.
+func asks(t *testing.T) *whole {
+	t.Helper()
+	return extension(t, runs("", `try {
+  return (await spindle.generate.quiet({ messages: [{ role: "user", content: "Hello" }] })).content;
+} catch (e) { return e.message }`), "tools", "generation")
+}
+
+func TestAnExtensionAsksTheModelOfItsChatWhereTheNewChatsHaveNoChosenOne(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprint(rw, `data: {"choices":[{"index":0,"delta":{"content":"from the server"}}]}`+"\n\n"+
+			`data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	w := asks(t)
+	must(t, w.Models.Add(t.Context(), llm.Connection{Name: "real", Kind: "openai", URL: server.URL + "/v1"}, ""))
+	in := w.chat("hello")
+	must(t, w.Store.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.Model = "real/m" }))
+	w.wants(in, `{}`, "from the server")
+	if got := w.run("", `{}`); !strings.HasPrefix(got, "No model was chosen that plugins could ask.") {
+		t.Errorf("outside of a chat: %s", got)
+	}
+	// What earlier versions stored for everybody who had chosen none.
+	must(t, w.Models.SetDefault(t.Context(), "demo/guide"))
+	w.wants(in, `{}`, "from the server")
+	must(t, w.Models.SetDefault(t.Context(), "real/other"))
+	w.wants("", `{}`, "from the server")
+	undo, err := w.Models.Remove(t.Context(), "real")
+	must(t, err)
+	if got := w.run("", `{}`); !strings.HasPrefix(got, "No model was chosen that plugins could ask.") {
+		t.Errorf("once the connection of the default is removed: %s", got)
+	}
+	must(t, undo(t.Context()))
+}
+
 func TestSP46MacrosInterceptorsAndContextHandlersReachThePrompt(t *testing.T) {
 	w := extension(t, runs(`
 let handled = "";

@@ -15,6 +15,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/llm"
 	"conclave/app/plugin"
+	"conclave/app/settings"
 )
 
 // Models opens and lists models for services; core.Models is the real one.
@@ -350,16 +351,21 @@ func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) 
 }
 
 // usual is the model of a request that names none: the default that the person
-// chose, else that of the chat the request is made in.
+// chose, else that of the chat the request is made in. The scripted model counts as
+// chosen only where there is no chat: earlier versions stored it as the default of
+// everybody who had chosen none.
 func (s *Services) usual(ctx context.Context, by plugin.Caller) (string, error) {
 	chosen, err := s.o.Models.Chosen(ctx)
-	if err != nil || chosen != "" {
+	if err != nil || chosen != "" && chosen != settings.DemoModel {
 		return chosen, err
 	}
 	if s.o.Chats != nil {
 		if c, err := s.find(ctx, by, ""); err == nil && c.Model != "" {
 			return c.Model, nil
 		}
+	}
+	if chosen != "" {
+		return chosen, nil
 	}
 	return "", missing("No model was chosen that plugins could ask. Choose a default one in Settings > Models, " +
 		"or with conclave models default.")

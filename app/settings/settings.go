@@ -68,9 +68,9 @@ type Settings struct {
 	// are not read: they would take the key from every text field.
 	Keys map[string]string `json:"keys"`
 
-	OpenChat     string           `json:"open_chat"` // the chat looked at last
-	Draft        string           `json:"draft"`     // the half-written first message of a new chat
-	DefaultModel string           `json:"default_model"`
+	OpenChat     string           `json:"open_chat"`     // the chat looked at last
+	Draft        string           `json:"draft"`         // the half-written first message of a new chat
+	DefaultModel string           `json:"default_model"` // empty until the person chooses one
 	Connections  []llm.Connection `json:"connections"`
 	Python       string           `json:"python"`        // interpreter; empty = found
 	ChainLimit   int              `json:"chain_limit"`   // model requests with tools in one turn; 0 = any number
@@ -100,7 +100,7 @@ func Default() Settings {
 	return Settings{
 		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
+		Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
 		ModelTitles: true, Prices: []cost.Price{}, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
 	}
 }
