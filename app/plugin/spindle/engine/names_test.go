@@ -50,7 +50,8 @@ func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// " +
 		"names_test.go; do not edit.\n")
 	sentences := map[string]string{
-		"empty":   "These answer that there is nothing (an empty list or `null`), with the permission of their namespace: ",
+		"empty": "These answer that there is nothing (an empty list or `null`) without a permission, but `world_books` asks " +
+			"for its own: ",
 		"rejects": "These reject with “… is not available in Conclave”: ",
 		"ignored": "These do nothing, and say so once in the log: ",
 	}
@@ -87,7 +88,7 @@ func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	made(t, docs, part.ReplaceAllString(string(text), "${1}"+page.String()+"${2}"))
 }
 
-// Each name does what the list says, with every permission.
+// Each name does what the list says, with every permission that a person can grant.
 func TestF42EveryNameDoesWhatTheListSays(t *testing.T) {
 	all := members(t)
 	table, err := json.Marshal(func() (rows [][3]string) {
@@ -119,7 +120,7 @@ for (const [does, path, names] of ` + string(table) + `) {
 }
 return wrong.join("; ");`)
 	p := script(t, body,
-		withGranted("tools", "regex_scripts", "memories", "world_books", "characters", "chats", "generation"))
+		withGranted("tools", "world_books", "characters", "chats", "generation"))
 	if got := p.call("t", meta{}, nil); got.text != "" || got.isError {
 		t.Errorf("%s", got.text)
 	}
@@ -141,7 +142,7 @@ for (const run of [() => spindle.images.uploadFromDataUrl("data:,"), () => spind
 const entities = await spindle.memories.entities.list("c");
 tried.push(Array.isArray(entities), (await spindle.memories.chatMemory.get("c")).enabled, await spindle.frontendProcesses.get("p"));
 tried.push(typeof spindle.nowhere, typeof spindle.images.nothing);
-return tried.join("|")`), withGranted("tools", "memories"))
+return tried.join("|")`), withGranted("tools"))
 	want := "spindle.images.uploadFromDataUrl is not available in Conclave.|spindle.world_books.setGlobal is not " +
 		"available in Conclave.|spindle.imageGen.generateStream is not available in Conclave.|spindle.theme.getCurrent " +
 		"is not available in Conclave.|true|false||undefined|undefined"

@@ -7,7 +7,7 @@ export const rejects = {
   "chats": "create delete",
   "characters": "setAvatar",
   "connections": "resolveDispatch",
-  "generate": "dryRun observe assemble quietTracked",
+  "generate": "dryRun assemble quietTracked",
   "regex_scripts": "create update delete",
   "memories": "query list get",
   "memories.entities": "create update delete upsert updateStatus addFacts updateEmotionalValence",

@@ -1,46 +1,20 @@
-// What Conclave has no word for: regex scripts and memories. Reading them answers
-// that there are none, in the right shape; making one says that it cannot be done.
+// Regex scripts and memories, which Conclave does not have. Reading them answers that
+// there are none, in the right shape; making one says that it cannot be done. No
+// permission is asked for: there is none that a person could grant for what is not there.
 
-import { need, unavailable } from "./guard.js";
+import { unavailable } from "./guard.js";
 
-const none = (permission, name) => async () => {
-  need(permission, name);
-  return { data: [], total: 0 };
-};
-
-const nothing = (permission, name) => async () => {
-  need(permission, name);
-  return null;
-};
-
-const never = (permission, name) => async () => {
-  need(permission, name);
-  unavailable(`spindle.${name}`);
-};
-
-/** namespace makes one of the methods named, by what each answers. */
-function namespace(name, permission, lists, gets, refuses) {
-  const made = {};
-  for (const [methods, make] of [[lists, none], [gets, nothing], [refuses, never]]) {
-    for (const method of methods) {
-      made[method] = make(permission, `${name}.${method}`);
-    }
-  }
-  return made;
-}
+const answers = (make) => async () => make();
+const never = (name) => async () => unavailable(`spindle.${name}`);
 
 const write = ["create", "update", "delete"];
 
-export const regex_scripts = namespace("regex_scripts", "regex_scripts", ["list"], ["get"], write);
-regex_scripts.getActive = async () => {
-  need("regex_scripts", "regex_scripts.getActive");
-  return [];
+export const regex_scripts = {
+  list: answers(() => ({ data: [], total: 0 })), get: answers(() => null), getActive: answers(() => []),
 };
-
-const answers = (permission, name, make) => async () => {
-  need(permission, name);
-  return make();
-};
+for (const method of write) {
+  regex_scripts[method] = never(`regex_scripts.${method}`);
+}
 
 /** group makes a namespace of memories: methods that answer with an empty list, with
  * null, with nothing, and that refuse. */
@@ -48,11 +22,11 @@ function group(name, lists, gets, drops, refuses) {
   const made = {};
   for (const [methods, make] of [[lists, () => []], [gets, () => null], [drops, () => undefined]]) {
     for (const method of methods) {
-      made[method] = answers("memories", `${name}.${method}`, make);
+      made[method] = answers(make);
     }
   }
   for (const method of refuses) {
-    made[method] = never("memories", `${name}.${method}`);
+    made[method] = never(`${name}.${method}`);
   }
   return made;
 }
@@ -70,24 +44,23 @@ export const memories = {
   chatMemory: group("memories.chatMemory", ["listChunks"], [], ["invalidate"], ["warm"]),
   stats: group("memories.stats", [], ["ingestionStatus"], [], ["usage", "ingestionTelemetry"]),
 };
-memories.cortex.query = answers("memories", "memories.cortex.query", () => ({
+memories.cortex.query = answers(() => ({
   data: [], total: 0, memories: [], entities: [], entityContext: [], activeRelationships: [], arcContext: null,
   stats: {
     candidatePoolSize: 0, vectorSearchResults: 0, entitiesMatched: 0, scoreFusionApplied: false, topScore: 0, retrievalTimeMs: 0,
   },
 }));
-memories.cortex.queryLinked = answers("memories", "memories.cortex.queryLinked", () => ({ vaults: [], interlinks: [] }));
-memories.chatMemory.get = answers("memories", "memories.chatMemory.get", () => ({
+memories.cortex.queryLinked = answers(() => ({ vaults: [], interlinks: [] }));
+memories.chatMemory.get = answers(() => ({
   chunks: [], formatted: "", count: 0, enabled: false, queryPreview: "", settingsSource: "global",
   chunksAvailable: 0, chunksPending: 0, retrievalMode: "disabled",
 }));
 
-const free = (make) => async () => make();
-const noProcesses = () => ({ list: free(() => []), get: free(() => null) });
+const noProcesses = () => ({ list: answers(() => []), get: answers(() => null) });
 
 /** frontendProcesses and backendProcesses: none is ever started, so there are none. */
 export const frontendProcesses = noProcesses();
 export const backendProcesses = noProcesses();
 
 /** ui has no tabs to show: frontends do not run. */
-export const ui = { getDrawerTabs: free(() => []), getSettingsTabs: free(() => []) };
+export const ui = { getDrawerTabs: answers(() => []), getSettingsTabs: answers(() => []) };

@@ -1,6 +1,6 @@
 // The spindle global, put together from one file for each namespace.
 
-import { $global, defineProperty, parse } from "../primordials.js";
+import { $global, assign, defineProperty, parse } from "../primordials.js";
 import { onReceive } from "../bridge.js";
 import { chat, chats } from "./chats.js";
 import { council } from "./council.js";
@@ -12,6 +12,7 @@ import {
   describeInterceptors, macrosNamespace, registerContextHandler, registerInterceptor, registerMacro, unregisterMacro, updateMacroValue,
 } from "./hooks.js";
 import { log, toast } from "./log.js";
+import { observe } from "./observe.js";
 import { backendProcesses, frontendProcesses, memories, regex_scripts, ui } from "./people.js";
 import { change, permissions } from "./permissions.js";
 import { characters, personas, world_books } from "./records.js";
@@ -37,7 +38,7 @@ const spindle = {
   chat,
   chats,
   connections,
-  generate,
+  generate: assign(generate, { observe }),
   characters,
   personas,
   world_books,
