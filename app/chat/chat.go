@@ -110,10 +110,12 @@ type Message struct {
 	Hooks []HookStep `json:"hooks,omitempty"`
 	// Origins say where text came from that came into the chat with it. None is ever taken
 	// away; see Brought, which has the attachments too.
-	Origins []Origin  `json:"origins,omitempty"`
-	Usage   *Usage    `json:"usage,omitempty"`
-	Created time.Time `json:"created"`
-	Ended   time.Time `json:"ended,omitzero"`
+	Origins []Origin `json:"origins,omitempty"`
+	// Metadata is an object of JSON that plugins stored with it. No model is sent it.
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Usage    *Usage          `json:"usage,omitempty"`
+	Created  time.Time       `json:"created"`
+	Ended    time.Time       `json:"ended,omitzero"`
 
 	// Open says to a log that the turn goes on after this message, so that one cut
 	// off here is marked with EndInterrupted. It is no part of the message.

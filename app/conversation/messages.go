@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -104,6 +105,8 @@ type Edit struct {
 	Hidden *bool   // whether the model is told of it
 	// Origins say where Text comes from where it is not the person's.
 	Origins []chat.Origin
+	// Metadata is what plugins store with it, an object of JSON; nil changes nothing.
+	Metadata json.RawMessage
 }
 
 // Edit changes the messages of an entry in place, all or none. The text of messages
@@ -123,6 +126,9 @@ func (o *Owner) Edit(ctx context.Context, id chat.ConversationID, entry []chat.M
 			}
 			replaceText(messages, *e.Text)
 			messages[0].Origins = chat.AddOrigins(messages[0].Origins, e.Origins...)
+		}
+		if e.Metadata != nil {
+			messages[0].Metadata = e.Metadata
 		}
 		if e.Hidden != nil {
 			for i := range messages {

@@ -3,13 +3,14 @@ package service
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"conclave/app/bus"
 	"conclave/app/chat"
-	"conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -22,6 +23,9 @@ type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
+	Append(ctx context.Context, m *chat.Message) error
+	Outline(ctx context.Context, id chat.ConversationID) (chat.Outline, error)
+	Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error)
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
 	PutMedia(ctx context.Context, m *chat.Media) error
 }
@@ -61,6 +65,12 @@ type Message struct {
 	State   chat.MessageState   `json:"state"`
 	Media   []chat.Media        `json:"media"`
 	Waits   bool                `json:"waits,omitempty"` // it is written once the answer under way has ended
+	// Metadata is an object that plugins stored with it.
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// Versions are all versions of it where it has more than one, oldest first; Version is the
+	// place of this one among them.
+	Versions []Version `json:"versions,omitempty"`
+	Version  int       `json:"version,omitempty"`
 }
 
 // ChatOf returns a conversation as plugins get it.
@@ -100,7 +110,7 @@ func viewOf(e chat.Entry[chat.Message], index int) Message {
 	m := e.Messages[0]
 	v := Message{
 		ID: IDOf(m.Conversation, m.Seq), Chat: m.Conversation, Index: index, Role: e.Role, Created: m.Created.UnixMilli(),
-		Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{},
+		Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{}, Metadata: m.Metadata,
 	}
 	for _, m := range e.Messages {
 		v.take(m)
@@ -256,6 +266,11 @@ func (s *Services) messages(ctx context.Context, by plugin.Caller, a chatArgs) (
 			all = all[:min(a.Limit, len(all))]
 		}
 	}
+	if _, is := s.given(by); !is { // a member is given one version
+		if err := s.addVersions(ctx, c.ID, all); err != nil {
+			return nil, err
+		}
+	}
 	return map[string]any{"messages": fitting(all), "total": total}, nil
 }
 
@@ -267,7 +282,11 @@ const maxRead = 3 << 20
 func fitting(all []Message) []Message {
 	size := 0
 	for i := len(all) - 1; i >= 0; i-- {
-		if size += len(all[i].Content) + 300; size > maxRead {
+		size += len(all[i].Content) + len(all[i].Metadata) + 300
+		for _, v := range all[i].Versions {
+			size += len(v.Content)
+		}
+		if size > maxRead {
 			return all[i+1:]
 		}
 	}
@@ -280,7 +299,11 @@ type messageArgs struct {
 	Role    string              `json:"role"`
 	Content *string             `json:"content"`
 	Hidden  *bool               `json:"hidden"`
-	Media   []struct {
+	// Metadata is an object to be stored with the message, in place of the one there is.
+	Metadata json.RawMessage `json:"metadata"`
+	Versions []string        `json:"versions"` // texts of all versions: those there are, and new ones behind them
+	Version  *int            `json:"version"`  // the version to show, from 0
+	Media    []struct {
 		MIME string `json:"mime_type"`
 		Name string `json:"name"`
 		Data []byte `json:"base64"`
@@ -295,7 +318,10 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	}
 	m := chat.Message{
 		Conversation: c.ID, Turn: uuid.Must(uuid.NewV7()).String(), State: chat.Complete, Parts: []chat.Part{},
-		Hidden: a.Hidden != nil && *a.Hidden, Origins: writtenBy(by),
+		Hidden: a.Hidden != nil && *a.Hidden, Origins: writtenBy(by), Metadata: a.Metadata,
+	}
+	if err := metadataOf(a.Metadata); err != nil {
+		return nil, err
 	}
 	switch a.Role {
 	case "user":
@@ -397,22 +423,32 @@ func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string
 	return seqs, nil
 }
 
-// edit changes what an entry says, or whether the model is told of it.
+// edit changes what an entry and its other versions say, what is stored with it, which version
+// is shown, and whether the model is told of it.
 func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
 	}
-	if a.Content != nil && (*a.Content == "" || len(*a.Content) > maxContent) {
-		return nil, invalid(fmt.Sprintf("A message has between 1 byte and %d KB.", maxContent>>10))
+	if err := metadataOf(a.Metadata); err != nil {
+		return nil, err
 	}
 	entry, err := s.entryOf(ctx, c.ID, a.Message)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.o.Conversations.Edit(ctx, c.ID, entry, conversation.Edit{
-		Text: a.Content, Hidden: a.Hidden, Origins: writtenBy(by),
-	}); err != nil {
+	t, err := s.tree(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := s.versionsFor(ctx, t, entry, a)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.rewrite(ctx, by, c.ID, t, wanted, a); err != nil {
+		return nil, err
+	}
+	if err := s.branch(ctx, by, c.ID, wanted); err != nil {
 		return nil, err
 	}
 	s.o.Bus.Changed(bus.Edits, string(c.ID))
@@ -420,8 +456,16 @@ func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (a
 	if err != nil {
 		return nil, err
 	}
-	view, _ := MessageAt(path, entry[0])
-	return map[string]any{"message": view}, nil
+	view, ok := MessageAt(path, entry[0])
+	if !ok { // another version is shown now, which stands where it stood
+		before := slices.IndexFunc(t.Path, func(seq chat.MessageSeq) bool { return seq == entry[0] })
+		view, _ = MessageAt(path, path[min(before, len(path)-1)].Seq)
+	}
+	views := []Message{view}
+	if err := s.addVersions(ctx, c.ID, views); err != nil {
+		return nil, err
+	}
+	return map[string]any{"message": views[0]}, nil
 }
 
 // remove takes an entry off the visible path.

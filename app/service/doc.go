@@ -12,8 +12,9 @@
 //	chats.list          {limit?, offset?} → {chats, total}                                  chats
 //	chats.update        {chat, title?, system?} → {chat}                                    chats
 //	chats.messages      {chat?, limit?, offset?} → {messages, total}                        chat_mutation
-//	chats.append        {chat?, role, content, media?} → {message}                          chat_mutation
-//	chats.edit          {chat?, message, content?, hidden?} → {message}                     chat_mutation
+//	chats.append        {chat?, role, content, media?, metadata?} → {message}               chat_mutation
+//	chats.edit          {chat?, message, content?, hidden?, metadata?, versions?, version?}
+//	                    → {message}                                                         chat_mutation
 //	chats.remove        {chat?, message} → {removed}                                        chat_mutation
 //	secrets.get         {key} → {value} or {value:null}                                     –
 //	secrets.put         {key, value} · secrets.delete {key} · secrets.has {key}             –

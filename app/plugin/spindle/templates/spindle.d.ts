@@ -100,7 +100,21 @@ interface SpindleStoredMessage {
   content: string;
   /** Seconds since 1970. */
   send_date: number;
+  metadata: Record<string, unknown>;
+  /** The texts of all its versions, and which of them is shown. */
+  swipes: string[];
+  swipe_id: number;
   [key: string]: unknown;
+}
+
+interface SpindleMessageChange {
+  content?: string;
+  /** Stored with the message, in place of what was. */
+  metadata?: Record<string, unknown>;
+  /** The texts of all versions: those there are, and new ones behind them. */
+  swipes?: string[];
+  /** The version to show, from 0. */
+  swipe_id?: number;
 }
 
 interface SpindleChat {
@@ -142,6 +156,17 @@ interface SpindleGenerateRequest {
   tools?: unknown[];
   signal?: AbortSignal;
   [key: string]: unknown;
+}
+
+interface SpindleObserver {
+  onStart(handler: (started: Record<string, unknown>) => void): void;
+  onToken(handler: (piece: { token: string; type: string }) => void): void;
+  onEnd(handler: (ended: Record<string, unknown>) => void): void;
+  onStop(handler: (stopped: Record<string, unknown>) => void): void;
+  readonly content: string;
+  readonly reasoning: string;
+  readonly generationId: string | null;
+  dispose(): void;
 }
 
 interface SpindleGenerated {
@@ -296,7 +321,7 @@ declare namespace spindle {
   namespace chat {
     function getMessages(chatId: string): Promise<SpindleStoredMessage[]>;
     function appendMessage(chatId: string, message: { role: string; content: string; name?: string }): Promise<unknown>;
-    function updateMessage(chatId: string, messageId: string, change: { content?: string }): Promise<unknown>;
+    function updateMessage(chatId: string, messageId: string, change: SpindleMessageChange): Promise<unknown>;
     function deleteMessage(chatId: string, messageId: string): Promise<unknown>;
   }
 
@@ -304,6 +329,8 @@ declare namespace spindle {
 
   namespace generate {
     function quiet(request: SpindleGenerateRequest): Promise<SpindleGenerated>;
+    /** Follows the answers in one chat until dispose(). */
+    function observe(chatId: string): SpindleObserver;
     function raw(request: SpindleGenerateRequest): Promise<SpindleGenerated>;
   }
 

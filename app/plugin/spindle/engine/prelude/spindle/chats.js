@@ -1,8 +1,8 @@
 // spindle.chats and spindle.chat: conversations, and the messages in them.
 
-import { $Error, isArray, parse, stringify } from "../primordials.js";
+import { $Error, hasOwn, isArray, keys, now, parse, slice, stringify } from "../primordials.js";
 import { ask, log, text } from "../bridge.js";
-import { changing, need, page, unavailable } from "./guard.js";
+import { changing, need, page, seconds, unavailable } from "./guard.js";
 import { toChat, toMessage } from "./shapes.js";
 
 // Conclave keeps nothing of an extension's with a chat, so its metadata is one of
@@ -62,30 +62,62 @@ async function messagesOf(chatId) {
   return (await ask("chats.messages", { chat: text(chatId) })).messages;
 }
 
+async function messageOf(chatId, messageId) {
+  const found = (await messagesOf(chatId)).find((m) => m.id === text(messageId));
+  if (found === undefined) {
+    throw new $Error(`There is no message ${text(messageId)} in that chat.`);
+  }
+  return toMessage(found);
+}
+
+// What updateMessage takes. The last says how another program keeps its index.
+const stored = { __proto__: null, content: 1, metadata: 1, swipes: 1, swipe_id: 1, swipe_dates: 1, skipChunkRebuild: 1 };
+
+function textsOf(swipes) {
+  if (!isArray(swipes) || swipes.some((one) => typeof one !== "string")) {
+    throw new $Error("The swipes of a message are a list of texts.");
+  }
+  return slice(swipes);
+}
+
+// A version's date is when Conclave wrote it: others cannot be stored.
+function checkDates({ swipe_dates: have }, dates, swipes) {
+  const newest = seconds(now()) + 300;
+  if (dates !== undefined && (!isArray(dates) || dates.length !== (swipes ?? have).length ||
+    dates.some((at, i) => (i < have.length ? at !== have[i] : !(at > newest - 600 && at < newest))))) {
+    throw new $Error("spindle.chat.updateMessage stores no “swipe_dates” but those of now in Conclave, so nothing was changed.");
+  }
+}
+
 export const chat = {
   async getMessages(chatId) {
     return (await messagesOf(chatId)).map(toMessage);
   },
   async appendMessage(chatId, message, options) {
     changing("spindle.chat.appendMessage");
-    const { role, content, is_user: user } = message ?? {};
+    const { role, content, is_user: user, metadata } = message ?? {};
     if (options?.triggerGeneration || options?.generate || message?.triggerGeneration) {
       log("warning", "spindle.chat.appendMessage cannot make Conclave answer, so the message was only added.");
     }
-    const back = await ask("chats.append", { chat: text(chatId), role: role ?? (user ? "user" : "assistant"), content: text(content ?? "") });
+    const back = await ask("chats.append", { chat: text(chatId), role: role ?? (user ? "user" : "assistant"), content: text(content ?? ""), metadata: metadata ?? undefined });
     return toMessage(back.message);
   },
   async updateMessage(chatId, messageId, change) {
-    const { content } = change ?? {};
-    if (typeof content !== "string") { // only what Conclave does not keep
-      changing("spindle.chat.updateMessage");
-      const found = (await messagesOf(chatId)).find((m) => m.id === text(messageId));
-      if (found === undefined) {
-        throw new $Error(`There is no message ${text(messageId)} in that chat.`);
+    const given = change ?? {};
+    const found = await messageOf(chatId, messageId);
+    for (const key of keys(given)) {
+      if (given[key] !== undefined && !hasOwn(stored, key)) {
+        throw new $Error(`spindle.chat.updateMessage stores no “${key}” in Conclave, so nothing was changed.`);
       }
-      return toMessage(found);
     }
-    return edit("updateMessage", chatId, messageId, { content });
+    const { content, metadata, swipes, swipe_id: shown } = given;
+    checkDates(found, given.swipe_dates, swipes);
+    return edit("updateMessage", chatId, messageId, {
+      content: content === undefined ? undefined : text(content),
+      metadata: metadata === undefined ? undefined : metadata ?? {},
+      versions: swipes === undefined ? undefined : textsOf(swipes),
+      version: shown ?? undefined,
+    });
   },
   async deleteMessage(chatId, messageId) {
     changing("spindle.chat.deleteMessage");

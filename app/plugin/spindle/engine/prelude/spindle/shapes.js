@@ -5,10 +5,11 @@ import { seconds } from "./guard.js";
 /** toMessage makes a Message of an entry of a chat. */
 export function toMessage(m) {
   const at = seconds(m.created_ms);
+  const versions = m.versions ?? [{ content: m.content, created_ms: m.created_ms }];
   return {
     id: m.id, chat_id: m.chat, index_in_chat: m.index, is_user: m.role === "user", name: m.role === "user" ? "User" : "Assistant",
-    role: m.role, content: m.content, send_date: at, extra: m.hidden ? { hidden: true } : {}, metadata: {},
-    swipe_id: 0, swipes: [m.content], swipe_dates: [at], parent_message_id: null, branch_id: null, created_at: at,
+    role: m.role, content: m.content, send_date: at, extra: m.hidden ? { hidden: true } : {}, metadata: m.metadata ?? {},
+    swipe_id: m.version ?? 0, swipes: versions.map((v) => v.content), swipe_dates: versions.map((v) => seconds(v.created_ms)), parent_message_id: null, branch_id: null, created_at: at,
   };
 }
 
