@@ -670,6 +670,7 @@ export const tests = {
           const [a, b] = [before, end].map((words) => words.getBoundingClientRect());
           return { words: before.textContent, width: a.width, room: b.left - a.right };
         });
+      await settled(page);
       const narrow = await last();
       assert.equal(narrow.words, "10 s"); // of 15 s
       assert.ok(narrow.width > 10 && narrow.room > 4, JSON.stringify(narrow));
@@ -989,6 +990,7 @@ export const tests = {
     async run(page) {
       const line = page.getByRole("button", { name: /^12 members/ });
       await line.waitFor();
+      await settled(page);
       const [words, seats] = await line.evaluate((button) =>
         [".words", ".seats"].map((part) => {
           const { top, bottom, left, height } = button.querySelector(part).getBoundingClientRect();
@@ -1066,7 +1068,10 @@ export const tests = {
       await page.getByRole("row", { name: /Sceptic.*Sits out/ }).waitFor();
       // In the dock there is no room for all columns: three are lines in the cells of others.
       const scroll = page.locator(".scroll:has(> table)");
-      const sideways = () => scroll.evaluate((box) => box.scrollWidth > box.clientWidth + 1);
+      const sideways = async () => {
+        await settled(page);
+        return scroll.evaluate((box) => box.scrollWidth > box.clientWidth + 1);
+      };
       assert.equal(await sideways(), false);
       assert.equal(await page.getByRole("columnheader", { name: "Began" }).count(), 0);
       assert.equal(await page.getByRole("columnheader", { name: "Task" }).count(), 0);

@@ -449,6 +449,7 @@ export const tests = {
     scene: "falsecard",
     async run(page) {
       await armed(page);
+      await settled(page);
       const box = await page.locator(".ask .given").boundingBox();
       const card = await page.locator(".ask").boundingBox();
       assert.ok(box.height <= 260 && card.height < 700, `${box.height} of ${card.height}`);

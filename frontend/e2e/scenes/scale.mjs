@@ -1,6 +1,6 @@
 // Ten thousand messages and fifty thousand chats cost what a screenful costs.
 import assert from "node:assert/strict";
-import { scrolled } from "../harness.mjs";
+import { scrolled, settled } from "../harness.mjs";
 
 const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
@@ -91,6 +91,7 @@ export const tests = {
           const around = row.closest(".list").getBoundingClientRect();
           return box.top >= around.top && box.bottom <= around.bottom;
         });
+      await settled(page);
       assert.ok(await inside());
     },
   },
