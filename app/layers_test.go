@@ -50,7 +50,7 @@ var layers = []map[string][]string{
 	},
 	interfaces: {
 		// Words, and the one library each of them is about.
-		"app/llm":  {"app/fault", "app/chat"},
+		"app/llm":  {"app/fault", "app/chat", "app/loopback"},
 		"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 		"app/permit": {
 			"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
@@ -74,13 +74,14 @@ var layers = []map[string][]string{
 			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
 			"app/place",
 		},
-		"app/plugin/sandbox":     {},                           // what a process behind walls is described by
-		"app/plugin/spindle/job": {},                           // what the host and the engine both know of a job
-		"app/document":           {},                           // what office documents say
-		"app/fetch":              {"app/address"},              // what plugins and the window both ask servers with
-		"app/egress":             {"app/address", "app/fetch"}, // the way out of plugins' processes
+		"app/plugin/sandbox":     {},              // what a process behind walls is described by
+		"app/plugin/spindle/job": {},              // what the host and the engine both know of a job
+		"app/document":           {},              // what office documents say
+		"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
+		// the way out of plugins' processes
+		"app/egress": {"app/address", "app/fetch", "app/loopback"},
 		// HTTP for the programs of this computer
-		"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
+		"app/loopback": {"app/fault", "golang.org/x/sys"},
 		// What a page shows of a conversation: of words and interfaces alone.
 		"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 	},

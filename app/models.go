@@ -280,7 +280,7 @@ func (m *Models) ScanLocal() ([]LocalServer, error) {
 	}
 	used, err := m.core.Models.Connections(ctx)
 	for _, s := range servers {
-		row := LocalServer{Kind: s.Kind, Title: s.Title, Version: s.Version, URL: s.URL, Models: len(s.Models)}
+		row := LocalServer{Kind: s.Kind, Title: s.Name(), Version: s.Version, URL: s.URL, Models: len(s.Models)}
 		for _, c := range used {
 			if strings.TrimRight(c.URL, "/") == strings.TrimRight(s.URL, "/") {
 				row.Connection = c.Name

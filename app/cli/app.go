@@ -108,6 +108,9 @@ type Models interface {
 	// the second value by its name.
 	List(ctx context.Context) ([]llm.ModelInfo, map[string]error)
 	Add(ctx context.Context, c llm.Connection, key string) error
+	// SetServedBy names the user of this computer whose program may serve a connection, besides the
+	// person and services.
+	SetServedBy(ctx context.Context, name, user string) error
 	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
 	SetDefault(ctx context.Context, name string) error
 	Default(ctx context.Context) (string, error)

@@ -21,6 +21,8 @@ func (c *command) modelsCommand() *cobra.Command {
 		c.modelCommand("list", "List the models of every connection", noArguments, c.listModels),
 		c.modelCommand("scan", "Look for model servers on this computer", noArguments, c.scanModels),
 		c.modelsAddCommand(),
+		c.modelCommand("served-by NAME USER", "Let a program of another user of this computer serve a connection",
+			exactly("the name of a connection", "a user"), c.serveConnection),
 		c.modelCommand("test NAME", "Ask a connection for its models", exactly("the name of a connection"), c.testConnection),
 		c.modelCommand("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.defaultModel),
 		c.modelCommand("prices", "List what models cost", noArguments, c.listPrices),
@@ -95,6 +97,7 @@ type serverRow struct {
 	Version string `json:"version"`
 	URL     string `json:"url"`
 	Models  int    `json:"models"`
+	User    string `json:"user,omitempty"` // another user of this computer, whose program it is
 }
 
 func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
@@ -105,10 +108,13 @@ func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 	rows := []serverRow{}
 	table := newTable("SERVER", "VERSION", "MODELS", "ADD IT WITH")
 	for _, s := range servers {
-		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models)})
+		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models), s.User})
 		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
-		table.add(s.Title, s.Version, fmt.Sprint(len(s.Models)),
-			c.toType(fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL)))
+		add := fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL)
+		if s.User != "" {
+			add += " --served-by " + s.User
+		}
+		table.add(s.Name(), s.Version, fmt.Sprint(len(s.Models)), c.toType(add))
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -117,7 +123,7 @@ func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 }
 
 func (c *command) modelsAddCommand() *cobra.Command {
-	var url, title string
+	var url, title, servedBy string
 	var keyStdin bool
 	var models []string
 	cmd := &cobra.Command{
@@ -126,10 +132,12 @@ func (c *command) modelsAddCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
 	cmd.Flags().StringVar(&title, "title", "", "name to show")
+	cmd.Flags().StringVar(&servedBy, "served-by", "",
+		"let a program of another user of this computer serve it, who can then read what you ask")
 	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
 	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models}
+		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models, ServedBy: servedBy}
 		if err := settings.CheckConnection(connection); err != nil {
 			return asUsage(err)
 		}
@@ -157,6 +165,16 @@ func (c *command) modelsAddCommand() *cobra.Command {
 		return c.say(c.Out, "Added %s. Try it: conclave models test %s", connection.Name, connection.Name)
 	}
 	return cmd
+}
+
+func (c *command) serveConnection(ctx context.Context, app *App, args []string) error {
+	if err := app.Models.SetServedBy(ctx, args[0], args[1]); err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]string{"connection": args[0], "served_by": args[1]})
+	}
+	return c.say(c.Out, "A program of the user %s may serve %s, and read what you ask it.", args[1], args[0])
 }
 
 func (c *command) testConnection(ctx context.Context, app *App, args []string) error {

@@ -200,7 +200,7 @@ func (c *Core) checkServers(ctx context.Context) cli.Finding {
 	}
 	var names []string
 	for _, s := range found {
-		names = append(names, fmt.Sprintf("%s at %s with %d models", s.Title, s.URL, len(s.Models)))
+		names = append(names, fmt.Sprintf("%s at %s with %d models", s.Name(), s.URL, len(s.Models)))
 	}
 	if len(names) > 0 {
 		f.Found = strings.Join(names, ", ")

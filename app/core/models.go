@@ -358,6 +358,9 @@ func (m *Models) SetDefault(ctx context.Context, name string) error {
 // Add adds a connection and stores its key.
 func (m *Models) Add(ctx context.Context, c llm.Connection, key string) error {
 	c.HasKey = key != ""
+	if err := meets(ctx, c); err != nil {
+		return err
+	}
 	return m.write(ctx, c, key, func(s *settings.Settings) { s.Connections = append(slices.Clone(s.Connections), c) })
 }
 
@@ -374,6 +377,17 @@ func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error
 	if c.Headers == nil {
 		c.Headers = old.Headers
 	}
+	if c.ServedBy == "" && c.URL == old.URL {
+		c.ServedBy = old.ServedBy
+	}
+	if err := meets(ctx, c); err != nil {
+		return err
+	}
+	return m.put(ctx, c, key)
+}
+
+// put writes a connection in place of the one of its name.
+func (m *Models) put(ctx context.Context, c llm.Connection, key string) error {
 	return m.write(ctx, c, key, func(s *settings.Settings) {
 		s.Connections = slices.Clone(s.Connections)
 		for i := range s.Connections {
@@ -382,6 +396,28 @@ func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error
 			}
 		}
 	})
+}
+
+// meets returns the reason for which a server of this computer is not used, if one answers
+// there now: a program of another user, whom the person did not name.
+func meets(ctx context.Context, c llm.Connection) error {
+	if e, ok := errors.AsType[*llm.Error](llm.Meet(ctx, c)); ok {
+		return fault.Wrap(fault.NotAllowed, "core.models", e.Sentence(), e.Hint(), e)
+	}
+	return nil
+}
+
+// SetServedBy implements cli.Models.
+func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
+	c, err := m.connection(ctx, name)
+	if err != nil {
+		return err
+	}
+	if c.Kind == "demo" {
+		return fault.New(fault.Invalid, "core.models", "Demo guide has no server.", "")
+	}
+	c.ServedBy = user
+	return m.put(ctx, c, "")
 }
 
 // write changes the settings first, since they are checked, and takes that back

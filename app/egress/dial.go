@@ -9,17 +9,20 @@ import (
 
 	"conclave/app/address"
 	"conclave/app/fetch"
+	"conclave/app/loopback"
 )
 
 // dial connects to a target. Names are resolved here, once, and only addresses that the
-// verdict is about are connected to.
+// verdict is about are connected to, and no program of Conclave: another one than this, which
+// the person runs too, would take what a plugin sends for the person's.
 func (s *Pass) dial(ctx context.Context, to Target, v Verdict) (*counted, error) {
 	reach := fetch.Public
 	if v.Private {
 		reach = fetch.Anywhere
 	}
 	dialer := fetch.NewDialer(func(at netip.AddrPort) bool { return reach(at) && !s.proxy.own(at) }, s.proxy.o.Resolver)
-	conn, err := dialer.DialContext(ctx, "tcp", to.address())
+	guarded := loopback.Dialer{Dialer: *dialer, Admit: func(peer loopback.Peer) bool { return !peer.Conclave() }}
+	conn, err := guarded.DialContext(ctx, "tcp", to.address())
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +37,12 @@ func (p *Proxy) own(at netip.AddrPort) bool {
 // whyNot is the reason for which a connection was not made, and whether it was refused
 // here.
 func whyNot(err error) (reason string, refused bool) {
+	if stranger, ok := errors.AsType[*loopback.Stranger](err); ok {
+		if stranger.Peer.Whose == loopback.Mine {
+			return "Conclave itself answers at its address", true
+		}
+		return stranger.Error(), true
+	}
 	if errors.Is(err, fetch.ErrPrivate) {
 		return "its address is of this computer or its own network, or of Conclave itself", true
 	}

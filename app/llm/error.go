@@ -30,6 +30,8 @@ const (
 	// something answers there, but no model server: a web page, a 404 for the path, a
 	// redirect elsewhere
 	WrongAddress ErrorKind = "wrong_address"
+	// a program of this computer answers, of another user whom the person did not name
+	StrangersServer ErrorKind = "strangers_server"
 )
 
 // Error is a provider's failure. Sentence and Hint are for a person; Detail is
@@ -42,6 +44,9 @@ type Error struct {
 	Status     int           // HTTP status; 0 when there was no answer
 	RetryAfter time.Duration // from Retry-After or the vendor's own header; 0 = not told
 	Detail     string
+	// User is whose program answers, of a StrangersServer; "" where the system does not say.
+	// Connection is the name of the connection, where there is one.
+	User, Connection string
 	// Found says what Conclave found wrong with the answer or the address, in its own
 	// words: the end of the sentence.
 	Found string

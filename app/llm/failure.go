@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"conclave/app/loopback"
 	"conclave/app/shorten"
 )
 
@@ -81,7 +82,10 @@ func onTheWay(err error) *Error {
 	var syntax *json.SyntaxError
 	var wrongType *json.UnmarshalTypeError
 	var timeout net.Error
+	stranger, isStranger := errors.AsType[*loopback.Stranger](err)
 	switch {
+	case isStranger:
+		e.Kind, e.Detail, e.User = StrangersServer, "", stranger.Peer.User()
 	case errors.Is(err, errSilent):
 		e.Kind, e.Detail = TimedOut, ""
 	case errors.Is(err, errTooMuch):

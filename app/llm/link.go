@@ -78,7 +78,7 @@ func NewLink(c Connection, vendor string, timeouts Timeouts) *Link {
 	}
 	l.base = base
 	l.client = &http.Client{
-		Transport:     &transport{link: l, next: shared(), timeouts: timeouts.filled(IsLoopback(base.Host))},
+		Transport:     &transport{link: l, next: shared(c.ServedBy), timeouts: timeouts.filled(IsLoopback(base.Host))},
 		CheckRedirect: l.checkRedirect,
 	}
 	return l
@@ -147,13 +147,25 @@ func (l *Link) elsewhere(found string) *Error {
 	return &Error{Kind: WrongAddress, Provider: l.who(), Host: l.Host(), Found: clean(found)}
 }
 
-// shared is the one connection pool of the program. HTTP/2 is spoken where the
-// server does. 10 s to connect is the house rule for all servers.
-var shared = sync.OnceValue(func() http.RoundTripper {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+// pools holds the connection pools of the program, by who may serve (Connection.ServedBy):
+// no connection takes over one that was made with another's permission.
+var pools sync.Map
+
+// shared returns a pool; that of "" serves nearly all connections.
+func shared(servedBy string) http.RoundTripper {
+	pool, ok := pools.Load(servedBy)
+	if !ok {
+		pool, _ = pools.LoadOrStore(servedBy, newPool(servedBy))
+	}
+	return pool.(http.RoundTripper)
+}
+
+// newPool returns a connection pool. HTTP/2 is spoken where the server does. 10 s to connect
+// is the house rule for all servers.
+func newPool(servedBy string) http.RoundTripper {
 	return &http.Transport{
 		Proxy:                 proxy,
-		DialContext:           dialer.DialContext,
+		DialContext:           newDialer(servedBy).DialContext,
 		ForceAttemptHTTP2:     true,
 		TLSHandshakeTimeout:   10 * time.Second,
 		MaxIdleConns:          32,
@@ -161,7 +173,7 @@ var shared = sync.OnceValue(func() http.RoundTripper {
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}
-})
+}
 
 // proxy is the system's proxy, but none for this computer's own addresses.
 func proxy(r *http.Request) (*url.URL, error) {
@@ -272,6 +284,7 @@ func (t *transport) broken(ctx context.Context, err error) error {
 	}
 	e := onTheWay(err)
 	e.Provider, e.Host = t.link.who(), t.link.Host()
+	e.Connection = t.link.Connection.Name
 	return e
 }
 

@@ -49,6 +49,9 @@ type Connection struct {
 	// Models are ids the person added by hand, for servers that do not list.
 	Models []string `json:"models,omitempty"`
 	HasKey bool     `json:"has_key"`
+	// ServedBy is another user of this computer, by name or number, whose program the person
+	// lets serve the connection; "unknown" where the system does not say whose it is.
+	ServedBy string `json:"served_by,omitempty"`
 	// Can holds what the person knows of models, by id; it overrules what is listed
 	// and what is guessed.
 	Can map[string]Features `json:"can,omitempty"`

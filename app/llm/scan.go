@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"conclave/app/loopback"
 )
 
 // Server is a model server that answered on this computer.
@@ -21,6 +23,25 @@ type Server struct {
 	Version string   `json:"version,omitempty"`
 	URL     string   `json:"url"` // what the connection's URL should be
 	Models  []string `json:"models"`
+	// User is another user of this computer whose program it is, and who may not serve unless
+	// the person says so (Connection.ServedBy); empty of all others.
+	User string `json:"user,omitempty"`
+}
+
+// Name returns the program, and whose it is.
+func (s Server) Name() string {
+	if s.User == "" {
+		return s.Title
+	}
+	return s.Title + " of " + userWord(s.User)
+}
+
+// userWord names a user in a sentence.
+func userWord(user string) string {
+	if user == unknownUser {
+		return "an unknown user"
+	}
+	return "the user " + user
 }
 
 // Scanner looks for model servers on this computer. The zero value looks where
@@ -76,10 +97,13 @@ func (s Scanner) Scan(ctx context.Context) ([]Server, error) {
 // askPort asks one port all questions at once; the first connection decides
 // whether anybody listens, on IPv4 or else on IPv6.
 func askPort(ctx context.Context, client *http.Client, port int) *Server {
-	base := ""
+	base, user := "", ""
 	for _, host := range []string{"127.0.0.1", "[::1]"} {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", host, port))
 		if err == nil {
+			if peer := loopback.PeerOf(conn); !admits(peer, "") {
+				user = cmp.Or(peer.User(), unknownUser)
+			}
 			conn.Close()
 			base = fmt.Sprintf("http://%s:%d", host, port)
 			break
@@ -102,7 +126,11 @@ func askPort(ctx context.Context, client *http.Client, port int) *Server {
 	for i, path := range paths {
 		said[path] = replies[i]
 	}
-	return recognize(base, said)
+	server := recognize(base, said)
+	if server != nil {
+		server.User = user
+	}
+	return server
 }
 
 // reply holds the answer of one path; the zero value is nothing of use.

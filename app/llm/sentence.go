@@ -67,6 +67,11 @@ func (e *Error) Sentence() string {
 	case TooMuch:
 		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model),
 			limit.CallArguments)
+	case StrangersServer:
+		if e.User == "" {
+			return fmt.Sprintf("This computer does not say whose program answers%s, so nothing was sent.", e.at())
+		}
+		return fmt.Sprintf("A program of the user %s answers%s, so nothing was sent.", e.User, e.at())
 	case WrongAddress:
 		if e.at() == "" && e.Host != "" { // the connection is called as the server is
 			return fmt.Sprintf("There is no model server at %s%s%s.", e.Host, e.status(), e.found())
@@ -125,6 +130,16 @@ func (e *Error) Hint() string {
 		return "Try again; if it stays so, check the address in Settings > Models."
 	case Filtered:
 		return "Say it in other words, or use another model."
+	case StrangersServer:
+		who, named := e.User, e.User
+		if who == "" {
+			who, named = "that program", unknownUser
+		}
+		name := e.Connection
+		if name == "" {
+			return "If " + who + " may read what you ask, add the server with --served-by " + named + "."
+		}
+		return "If " + who + " may read what you ask: conclave models served-by " + name + " " + named + "."
 	case WrongAddress:
 		return "Check the address in Settings > Models; many end in /v1."
 	}

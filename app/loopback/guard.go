@@ -10,19 +10,22 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 )
 
-// guard lets a request to a port through to the handler if its peer is this computer and,
-// where the system tells, a program of the person's own, it asks for the port by a name of
-// this computer, it comes from no page of a browser, and it carries the token, where one is
-// wanted. What it sends is bounded.
+// guard lets a request to a port through to the handler if its peer is this computer and a
+// program of the person's own, it asks for the port by a name of this computer, it comes from
+// no page of a browser, and it carries the token, where one is wanted. What it sends is
+// bounded.
 func (s *Server) guard(port int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		peer, _ := r.Context().Value(peerKey{}).(Peer)
 		switch {
 		case !fromHere(r.RemoteAddr):
 			Refuse(w, http.StatusForbidden, "only programs of this computer are answered")
-		case othersCall(r):
+		case peer.Whose == Unknown:
+			Refuse(w, http.StatusForbidden, "the system does not say whose program sends this: "+
+				"keep the connection open until the answer is there")
+		case !peer.Own():
 			Refuse(w, http.StatusForbidden, "only programs of the user who runs Conclave are answered")
 		case !namesUs(r.Host, port):
 			Refuse(w, http.StatusForbidden, "the Host header is no name of this computer with this port: "+
@@ -55,25 +58,15 @@ func fromHere(peer string) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
-// peerKey is the key of a connection's context for whether another user is at its far end.
+// peerKey is the key of a connection's context for its Peer.
 type peerKey struct{}
 
-// withPeer has a connection looked at once, with its first request.
+// withPeer keeps with a connection who was at its far end when it was accepted.
 func withPeer(ctx context.Context, c net.Conn) context.Context {
-	far, ok := c.RemoteAddr().(*net.TCPAddr)
-	near, ok2 := c.LocalAddr().(*net.TCPAddr)
-	if !ok || !ok2 {
-		return ctx
+	if accepted, ok := c.(*accepted); ok {
+		return context.WithValue(ctx, peerKey{}, accepted.peer)
 	}
-	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() bool {
-		return OthersConnected(far.AddrPort(), near.AddrPort())
-	}))
-}
-
-// othersCall reports whether a program of another user sends a request.
-func othersCall(r *http.Request) bool {
-	others, ok := r.Context().Value(peerKey{}).(func() bool)
-	return ok && others()
+	return ctx
 }
 
 // namesUs reports whether a Host header names this computer and the port.

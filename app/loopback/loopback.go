@@ -1,10 +1,10 @@
 // Package loopback serves HTTP to the programs of this computer, and to nobody else: it
 // listens on the loopback addresses, refuses other peers, other names of the host
 // (rebinding) and pages of browsers, may want a token, and bounds what a program may send
-// and how long that may take. It also tells which program is at the other end of a
-// connection, where the system does. It does not know what is served.
+// and how long that may take. It also finds out whose program is at the other end of a
+// connection, for whoever accepts or makes one. It does not know what is served.
 //
-// Read Server and guard first.
+// Read Server, guard and PeerOf first.
 package loopback
 
 import (
@@ -21,8 +21,6 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/limit"
-
-	"golang.org/x/net/netutil"
 )
 
 // Options configure a Server. Handler is required.
@@ -117,7 +115,7 @@ func (s *Server) listen(ctx context.Context, number int) (*port, error) {
 	}
 	p.http.ConnState = (&connections{open: map[net.Conn]bool{}}).changed
 	for _, l := range listeners {
-		p.served.Go(func() { _ = p.http.Serve(netutil.LimitListener(l, 2*maxOpen)) }) // ends with the port's last user
+		p.served.Go(func() { _ = p.http.Serve(newListener(l)) }) // ends with the port's last user
 	}
 	return p, nil
 }

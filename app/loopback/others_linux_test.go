@@ -3,6 +3,7 @@ package loopback_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,9 +11,8 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
-	"syscall"
+	"sync/atomic"
 	"testing"
 
 	"conclave/app/loopback"
@@ -67,55 +67,186 @@ func TestWhoListensAtOneAddressIsNotWhoListensAtAllOfTheOtherKind(t *testing.T) 
 	}
 }
 
+const nobody = testkit.Nobody
+
 // dialAs connects as a user, and returns the connection: who has it is who made it.
 func dialAs(t *testing.T, user int, address string) net.Conn {
 	t.Helper()
-	made := make(chan net.Conn, 1)
-	go func() {
-		runtime.LockOSThread() // it is never unlocked: the thread ends with its user
-		_ = syscall.Setfsuid(user)
-		c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp4", strings.TrimPrefix(address, "http://"))
-		if err != nil {
-			t.Error(err)
-		}
-		made <- c
-	}()
-	c := <-made
-	if c == nil {
-		t.FailNow()
-	}
+	var c net.Conn
+	var err error
+	testkit.AsUser(t, user, func() {
+		c, err = (&net.Dialer{}).DialContext(t.Context(), "tcp4", strings.TrimPrefix(address, "http://"))
+	})
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
-func TestNK37AProgramOfAnotherUserIsRefused(t *testing.T) {
+func TestTheFarEndIsWhoeverHoldsIt(t *testing.T) {
+	me := os.Getuid()
+	cases := map[string]struct {
+		user int // who listens
+		then func(l net.Listener)
+		want loopback.Whose
+	}{
+		"it listens and has not accepted yet": {me, func(net.Listener) {}, loopback.Mine},
+		"it went before it accepted":          {me, func(l net.Listener) { _ = l.Close() }, loopback.Unknown},
+		"another user listens":                {nobody, func(net.Listener) {}, loopback.Others},
+		"another user went":                   {nobody, func(l net.Listener) { _ = l.Close() }, loopback.Unknown},
+		"another user accepted and listens no longer": {nobody, func(l net.Listener) {
+			testkit.AsUser(t, nobody, func() {
+				c, err := l.Accept()
+				testkit.Must(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+			})
+			_ = l.Close()
+		}, loopback.Others},
+		"another user accepted and this one listens at its port": {nobody, func(l net.Listener) {
+			testkit.AsUser(t, nobody, func() {
+				c, err := l.Accept()
+				testkit.Must(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+			})
+			_ = l.Close()
+			next, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", l.Addr().String())
+			testkit.Must(t, err)
+			t.Cleanup(func() { _ = next.Close() })
+		}, loopback.Others},
+		"a service of the system listens": {7, func(net.Listener) {}, loopback.Services},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { theFarEnd(t, c.user, c.then, c.want) })
+		t.Run(name+", by the list of all sockets", func(t *testing.T) {
+			loopback.WithoutSockDiag(t)
+			theFarEnd(t, c.user, c.then, c.want)
+		})
+	}
+}
+
+// theFarEnd connects to a listener of a user, does something with that, and looks.
+func theFarEnd(t *testing.T, user int, then func(net.Listener), want loopback.Whose) {
+	t.Helper()
+	l := testkit.ListenAs(t, user)
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp4", l.Addr().String())
+	testkit.Must(t, err)
+	defer conn.Close()
+	then(l)
+	if got := loopback.PeerOf(conn); got.Whose != want {
+		t.Errorf("the far end is %+v, want %v", got, want)
+	}
+}
+
+func TestWhoeverClosedItsEndIsUnknown(t *testing.T) {
+	l := testkit.ListenAs(t, os.Getuid())
+	for name, leave := range map[string]func(c *net.TCPConn){
+		"with a reset": func(c *net.TCPConn) { _ = c.SetLinger(0) },
+		"as usual":     func(*net.TCPConn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dialAs(t, os.Getuid(), l.Addr().String())
+			_, err := c.Write([]byte("POST / HTTP/1.1\r\n\r\n"))
+			testkit.Must(t, err)
+			leave(c.(*net.TCPConn))
+			testkit.Must(t, c.Close())
+			accepted, err := l.Accept()
+			testkit.Must(t, err)
+			defer accepted.Close()
+			if got := loopback.PeerOf(accepted); got.Whose != loopback.Unknown {
+				t.Errorf("the far end is %+v", got)
+			}
+		})
+	}
+}
+
+func TestALaterConnectionFromTheSameAddressIsNotTakenForOneThatWasReset(t *testing.T) {
+	l := testkit.ListenAs(t, os.Getuid())
+	c := dialAs(t, nobody, l.Addr().String()).(*net.TCPConn)
+	testkit.Must(t, c.SetLinger(0))
+	testkit.Must(t, c.Close())
+	again, err := (&net.Dialer{LocalAddr: c.LocalAddr()}).DialContext(t.Context(), "tcp4", l.Addr().String())
+	testkit.Must(t, err)
+	defer again.Close()
+	for _, want := range []loopback.Whose{loopback.Unknown, loopback.Mine} {
+		accepted, err := l.Accept()
+		testkit.Must(t, err)
+		defer accepted.Close()
+		if got := loopback.PeerOf(accepted); got.Whose != want {
+			t.Errorf("the far end of a connection is %+v, want %v", got, want)
+		}
+	}
+}
+
+// serve serves the word “answered”, and counts what it answers.
+func serve(t *testing.T) (address string, answered *atomic.Int32) {
+	t.Helper()
+	answered = new(atomic.Int32)
 	server := loopback.New(loopback.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answered.Add(1)
 		_, _ = io.WriteString(w, "answered")
 	})})
 	t.Cleanup(server.Close)
 	address, _, err := server.Open(t.Context(), 0)
 	testkit.Must(t, err)
-	told := func(user int) string {
-		c := dialAs(t, user, address)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		testkit.Must(t, err)
-		testkit.Must(t, r.Write(c))
-		resp, err := http.ReadResponse(bufio.NewReader(c), r)
-		testkit.Must(t, err)
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		testkit.Must(t, err)
-		return resp.Status + " " + string(body)
-	}
-	if got := told(os.Getuid()); got != "200 OK answered" {
+	return address, answered
+}
+
+// ask sends a request over a connection, and returns what is answered.
+func ask(t *testing.T, c net.Conn, address string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	testkit.Must(t, err)
+	testkit.Must(t, r.Write(c))
+	resp, err := http.ReadResponse(bufio.NewReader(c), r)
+	testkit.Must(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	testkit.Must(t, err)
+	return resp.Status + " " + string(body)
+}
+
+func TestNK37AProgramOfAnotherUserIsRefused(t *testing.T) {
+	address, _ := serve(t)
+	if got := ask(t, dialAs(t, os.Getuid(), address), address); got != "200 OK answered" {
 		t.Errorf("a program of the same user is told %q", got)
 	}
-	if os.Getuid() != 0 {
-		t.Skip("only root is another user too")
-	}
-	const nobody = 65534
-	if got := told(nobody); !strings.HasPrefix(got, "403 ") ||
+	if got := ask(t, dialAs(t, nobody, address), address); !strings.HasPrefix(got, "403 ") ||
 		!strings.Contains(got, "only programs of the user who runs Conclave are answered") {
 		t.Errorf("a program of another user is told %q", got)
+	}
+}
+
+func TestAttackAnotherUserSendsARequestAndResetsTheConnection(t *testing.T) {
+	address, answered := serve(t)
+	for range 100 {
+		c := dialAs(t, nobody, address).(*net.TCPConn)
+		testkit.Must(t, c.SetLinger(0))
+		_, err := io.WriteString(c, "POST / HTTP/1.1\r\nHost: "+strings.TrimPrefix(address, "http://")+
+			"\r\nContent-Length: 0\r\n\r\n")
+		testkit.Must(t, err)
+		testkit.Must(t, c.Close())
+	}
+	// The server accepts one connection after the other.
+	if got := ask(t, dialAs(t, os.Getuid(), address), address); got != "200 OK answered" || answered.Load() != 1 {
+		t.Errorf("the person's own program is told %q, and %d requests were answered", got, answered.Load())
+	}
+}
+
+func TestADialerSendsNothingToAnotherUsersProgram(t *testing.T) {
+	d := &loopback.Dialer{}
+	mine := testkit.ListenAs(t, os.Getuid())
+	c, err := d.DialContext(t.Context(), "tcp", mine.Addr().String())
+	testkit.Must(t, err)
+	testkit.Must(t, c.Close())
+	theirs := testkit.ListenAs(t, nobody)
+	_, err = d.DialContext(t.Context(), "tcp", theirs.Addr().String())
+	stranger, ok := errors.AsType[*loopback.Stranger](err)
+	if !ok || stranger.Peer.UID != nobody || !strings.Contains(err.Error(), "nobody") {
+		t.Fatalf("the error is %v", err)
+	}
+	got, err := theirs.Accept()
+	testkit.Must(t, err)
+	defer got.Close()
+	if sent, _ := io.ReadAll(got); len(sent) > 0 {
+		t.Errorf("it was sent %q", sent)
 	}
 }

@@ -2,7 +2,6 @@ package loopback
 
 import (
 	"net"
-	"net/http"
 	"net/netip"
 	"strconv"
 )
@@ -22,12 +21,17 @@ func (p Program) String() string {
 	return p.Name + " (process " + strconv.Itoa(p.PID) + ")"
 }
 
-// Caller returns the program that sends a request to a Server, and whether the system tells.
-func Caller(r *http.Request) (Program, bool) {
-	far, err := netip.ParseAddrPort(r.RemoteAddr)
-	near, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if err != nil || !ok {
-		return Program{}, false
+// ends returns the addresses of a connection, those of IPv4 as such; false of what is no
+// connection of TCP.
+func ends(c net.Conn) (near, far netip.AddrPort, ok bool) {
+	local, ok := c.LocalAddr().(*net.TCPAddr)
+	remote, ok2 := c.RemoteAddr().(*net.TCPAddr)
+	if !ok || !ok2 {
+		return netip.AddrPort{}, netip.AddrPort{}, false
 	}
-	return Connected(far, near.AddrPort())
+	return unmapped(local.AddrPort()), unmapped(remote.AddrPort()), true
+}
+
+func unmapped(at netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }

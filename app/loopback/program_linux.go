@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -16,24 +17,14 @@ import (
 	"conclave/app/shorten"
 )
 
-// listening is the state of a listening socket in /proc/net/tcp.
-const listening = "0A"
-
 // Listening returns the program that listens at an address of this computer, and whether
-// the system tells.
+// the system tells. Who answers on a connection is what PeerOf says.
 func Listening(at netip.AddrPort) (Program, bool) {
 	s, ok := listener(at)
 	if !ok {
 		return Program{}, false
 	}
 	return s.program(), true
-}
-
-// OtherUsers reports whether it is a program of another user that listens at an address; false
-// where the system does not tell. It costs far less than Listening.
-func OtherUsers(at netip.AddrPort) bool {
-	s, ok := listener(at)
-	return ok && !s.mine()
 }
 
 // listener returns the socket that takes connections to an address: as the kernel chooses,
@@ -54,43 +45,19 @@ func listener(at netip.AddrPort) (socket, bool) {
 	return socket{}, false
 }
 
-// Connected returns the program at the far end of a connection, and whether the system
-// tells.
-func Connected(far, near netip.AddrPort) (Program, bool) {
-	s, ok := connected(far, near)
-	if !ok {
-		return Program{}, false
-	}
-	return s.program(), true
-}
-
-// OthersConnected reports whether it is a program of another user that is at the far end of a
-// connection, or was and did not wait for an answer; false where the system does not tell.
-func OthersConnected(far, near netip.AddrPort) bool {
-	s, ok := connected(far, near)
-	return ok && !s.mine()
-}
-
-// connected returns the socket at the far end of a connection. Its address alone does not
-// name it: others may have connections to elsewhere from there.
-func connected(far, near netip.AddrPort) (socket, bool) {
-	far, near = unmapped(far), unmapped(near)
-	return find(false, func(s socket) bool { return s.state != listening && s.local == far && s.remote == near })
-}
-
-func unmapped(at netip.AddrPort) netip.AddrPort {
-	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
-}
-
 // socket is a line of /proc/net/tcp.
 type socket struct {
 	local, remote netip.AddrPort
-	state         string
-	uid, inode    string
+	state         state
+	uid           uint32
+	inode         uint64
 }
 
-// mine reports whether a socket is of this user.
-func (s socket) mine() bool { return s.uid == strconv.Itoa(os.Getuid()) }
+// program is the program that holds a socket.
+func (s socket) program() Program {
+	p, _ := s.peer().program()
+	return p
+}
 
 // find returns the first socket that is meant. The kernel lists sockets that listen before
 // all others, and walking through those others takes it a millisecond or more: whoever
@@ -114,7 +81,7 @@ func findIn(table string, listens bool, meant func(socket) bool) (socket, bool) 
 		s, ok := readSocket(lines.Text())
 		switch {
 		case !ok: // the heading
-		case listens && s.state != listening:
+		case listens && s.state != stateListen:
 			return socket{}, false
 		case meant(s):
 			return s, true
@@ -130,7 +97,10 @@ func readSocket(line string) (socket, bool) {
 	}
 	local, ok := readAddress(f[1])
 	remote, ok2 := readAddress(f[2])
-	return socket{local, remote, f[3], f[7], f[9]}, ok && ok2
+	is, err := strconv.ParseUint(f[3], 16, 8)
+	uid, err2 := strconv.ParseUint(f[7], 10, 32)
+	inode, err3 := strconv.ParseUint(f[9], 10, 64)
+	return socket{local, remote, state(is), uint32(uid), inode}, ok && ok2 && errors.Join(err, err2, err3) == nil
 }
 
 // readAddress reads an address as the kernel writes it: words of four bytes in its own
@@ -149,23 +119,28 @@ func readAddress(text string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(at.Unmap(), uint16(number)), ok
 }
 
-// program returns the process that holds a socket; of other users' only that they are
+// program returns the process that holds the far end; of other users' only that they are
 // theirs.
-func (s socket) program() Program {
-	p := Program{Mine: s.mine()}
-	if !p.Mine {
-		p.Name = "a program of another user"
-		return p
+func (p Peer) program() (Program, bool) {
+	switch p.Whose {
+	case Unknown, Untold:
+		return Program{}, false
+	case Services, Others:
+		return Program{Name: "a program of another user"}, true
 	}
-	if known, ok := seen.get(s.inode); ok {
-		return known
+	found := Program{Mine: true}
+	if p.inode == 0 {
+		return found, true
 	}
-	p.PID = holder("socket:[" + s.inode + "]")
-	if p.PID != 0 {
-		p.Name = nameOf("/proc/" + strconv.Itoa(p.PID))
+	if known, ok := seen.get(p.inode); ok {
+		return known, true
 	}
-	seen.put(s.inode, p)
-	return p
+	found.PID = holder("socket:[" + strconv.FormatUint(p.inode, 10) + "]")
+	if found.PID != 0 {
+		found.Name = nameOf("/proc/" + strconv.Itoa(found.PID))
+	}
+	seen.put(p.inode, found)
+	return found, true
 }
 
 // holder returns the process that has a file open, 0 for none that can be looked at.
@@ -198,7 +173,7 @@ func holder(link string) int {
 
 // seen are the programs that were found lately: looking through all processes takes some
 // ten milliseconds, and a program that registers a hundred tools is asked for each time.
-var seen = found{all: map[string]foundAt{}}
+var seen = found{all: map[uint64]foundAt{}}
 
 // How long, and how many of them.
 const (
@@ -214,17 +189,17 @@ type foundAt struct {
 // found are programs by the inode of their socket. It is safe for concurrent use.
 type found struct {
 	mu  sync.Mutex // guards all
-	all map[string]foundAt
+	all map[uint64]foundAt
 }
 
-func (f *found) get(inode string) (Program, bool) {
+func (f *found) get(inode uint64) (Program, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one, ok := f.all[inode]
 	return one.program, ok && time.Since(one.at) < foundTime
 }
 
-func (f *found) put(inode string, p Program) {
+func (f *found) put(inode uint64, p Program) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.all) >= maxFound {

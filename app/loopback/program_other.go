@@ -2,19 +2,22 @@
 
 package loopback
 
-import "net/netip"
+import (
+	"net"
+	"net/netip"
+)
+
+// Tells is whether this system says whose program is at the far end of a connection.
+const Tells = false
+
+func peerOf(net.Conn) Peer { return Peer{Whose: Untold} }
+
+func (p Peer) program() (Program, bool) { return Program{}, false }
+
+// Conclave reports whether the far end may be a program of Conclave; this system does not
+// tell.
+func (p Peer) Conclave() bool { return false }
 
 // Listening returns the program that listens at an address of this computer; this system
 // does not tell.
 func Listening(netip.AddrPort) (Program, bool) { return Program{}, false }
-
-// OtherUsers reports whether a program of another user listens at an address; this system
-// does not tell.
-func OtherUsers(netip.AddrPort) bool { return false }
-
-// Connected returns the program at the far end of a connection; this system does not tell.
-func Connected(_, _ netip.AddrPort) (Program, bool) { return Program{}, false }
-
-// OthersConnected reports whether a program of another user is at the far end of a connection;
-// this system does not tell.
-func OthersConnected(_, _ netip.AddrPort) bool { return false }

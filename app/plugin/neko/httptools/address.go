@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/address"
+	"conclave/app/loopback"
 )
 
 // errCallback is said of an address that no tool may be called at.
@@ -52,22 +53,25 @@ func mayCall(at netip.Addr) bool { return at.Unmap().IsLoopback() && !address.Me
 // connectTime bounds how long an address of this computer may take to answer.
 const connectTime = 2 * time.Second
 
-// answers reports whether something listens at an address.
-func answers(ctx context.Context, at netip.AddrPort) bool {
-	c, err := (&net.Dialer{Timeout: connectTime}).DialContext(ctx, "tcp", at.String())
+// newDialer returns what connects to callbacks: to programs of the person alone.
+func newDialer() *loopback.Dialer { return &loopback.Dialer{Dialer: net.Dialer{Timeout: connectTime}} }
+
+// meet connects to an address and sends nothing. The error says that nobody answers there,
+// or that it is no program of the person's.
+func meet(ctx context.Context, at netip.AddrPort) error {
+	c, err := newDialer().DialContext(ctx, "tcp", at.String())
 	if err != nil {
-		return false
+		return err
 	}
-	_ = c.Close()
-	return true
+	return c.Close()
 }
 
-// resolve chooses among the addresses of a host: the first that answers, or else the
-// first. It is done once, when a tool is registered.
+// resolve chooses among the addresses of a host: the first at which a program of the
+// person answers, or else the first. It is done once, when a tool is registered.
 func resolve(ctx context.Context, all []netip.AddrPort) netip.AddrPort {
 	if len(all) > 1 {
 		for _, at := range all {
-			if answers(ctx, at) {
+			if meet(ctx, at) == nil {
 				return at
 			}
 		}

@@ -45,15 +45,12 @@ type addressKey struct{}
 // maxConnections bounds the connections to one address (contracts/neko, item 55).
 const maxConnections = 20
 
-// errStranger is said of an address at which a program of another user answers.
-var errStranger = errors.New("a program of another user answers at the address")
-
 // errSwitched is said of a program that answers in another protocol.
 var errSwitched = errors.New("it goes on in another protocol than HTTP")
 
 func newCaller() *caller {
 	c := &caller{}
-	dialer := &net.Dialer{Timeout: connectTime}
+	dialer := newDialer()
 	c.http = &http.Client{
 		Transport: &http.Transport{
 			Proxy: nil,
@@ -63,10 +60,6 @@ func newCaller() *caller {
 					return nil, errCallback
 				}
 				conn, err := dialer.DialContext(ctx, "tcp", at.String())
-				if err == nil && loopback.OtherUsers(at) {
-					_ = conn.Close()
-					err = errStranger
-				}
 				if ctx.Err() == nil {
 					c.note(at, err == nil)
 				}
@@ -145,8 +138,9 @@ func networkFailure(ctx context.Context, t defined, err error) Outcome {
 	class, says := "ReadError", "The program that answers at "+t.origin()+" did not send a whole answer: "+
 		"see what it logged."
 	operation, ok := errors.AsType[*net.OpError](err)
+	_, stranger := errors.AsType[*loopback.Stranger](err)
 	switch {
-	case errors.Is(err, errStranger):
+	case stranger:
 		class, says = "ConnectError", "It was not called: have the program that registered this tool listen at a port "+
 			"that nobody else has, and register again."
 	case ok && operation.Op == "dial":

@@ -117,16 +117,17 @@ func (d *Dialect) Probe(ctx context.Context, src plugin.Source) *plugin.Problem 
 			continue
 		}
 		looked[t.Address] = true
-		switch {
-		case !answers(ctx, t.Address):
+		err := meet(ctx, t.Address)
+		switch stranger, ok := errors.AsType[*loopback.Stranger](err); {
+		case ok:
+			return &plugin.Problem{
+				Kind: "refused", Message: stranger.Sentence() + ", so it is not called.",
+				Hint: "Find out which, or have yours register at another port.",
+			}
+		case err != nil:
 			return &plugin.Problem{
 				Kind: "unavailable", Message: "Nothing answers at " + w.Address + ".",
 				Hint: "Start the program that registered it; it registers again when it starts.",
-			}
-		case loopback.OtherUsers(t.Address):
-			return &plugin.Problem{
-				Kind: "refused", Message: "A program of another user answers at " + w.Address + ", which is not called.",
-				Hint: "Find out which, or have yours register at another port.",
 			}
 		}
 	}

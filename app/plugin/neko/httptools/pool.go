@@ -362,7 +362,7 @@ func (p *Pool) Rows(ctx context.Context) ([]Row, error) {
 }
 
 // programAt names the program that listens at an address; empty where the system does not
-// tell.
+// tell. Whose it is, meet finds out.
 func programAt(at netip.AddrPort) string {
 	found, _ := loopback.Listening(at)
 	return strings.TrimSpace(found.Name)

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"conclave/app/loopback"
 )
 
 // maxFailed is how many connections in a row an address may refuse before its
@@ -84,12 +86,8 @@ func (p *Pool) lookAt(ctx context.Context, addresses map[netip.AddrPort]bool) {
 		looks.Go(func() { // ends within connectTime
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			if !answers(ctx, at) {
-				p.count(at, 1)
-				return
-			}
-			if !p.recognized(at) {
-				p.count(at, 1) // somebody else has the port now
+			if meet(ctx, at) != nil || !p.recognized(at) {
+				p.count(at, 1) // nobody has the port now, or somebody else
 				return
 			}
 			p.count(at, 0)
@@ -99,7 +97,8 @@ func (p *Pool) lookAt(ctx context.Context, addresses map[netip.AddrPort]bool) {
 }
 
 // recognized makes what is registered at an address that answers live, unless the program
-// that answers is another than before. It reports whether nothing is unverified there.
+// that answers is another than before, or the system should say which it is and does not.
+// It reports whether nothing is unverified there.
 func (p *Pool) recognized(at netip.AddrPort) bool {
 	program := programAt(at)
 	p.mu.Lock()
@@ -108,7 +107,7 @@ func (p *Pool) recognized(at netip.AddrPort) bool {
 	for id, r := range p.all {
 		switch {
 		case r.Address != at || r.live:
-		case r.Listener != "" && program != "" && r.Listener != program:
+		case r.Listener != program && r.Listener != "" && loopback.Tells:
 			all = false
 		default:
 			known := *r
