@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/programtest"
 	"conclave/app/textdiff"
 	"conclave/app/transcript"
@@ -40,7 +41,7 @@ spindle.registerInterceptor((messages) => [...messages, { role: "system", conten
 	}
 	w := openOn(t, data, programtest.Worker(t), answers...).quiet()
 	for _, id := range []string{"first", "second"} {
-		must(t, w.core.Host.Approve(t.Context(), id, false))
+		must(t, plugintest.Approve(t.Context(), w.core.Host, id, false))
 		must(t, w.core.Gate.SetPermission(t.Context(), id, "interceptor", permit.Allow))
 		must(t, w.core.Gate.SetPermission(t.Context(), id, "context_handler", permit.Allow))
 		w.state(id, "ready")

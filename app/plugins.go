@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"os"
@@ -70,7 +71,8 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
 		Calls: s.Calls, Errors: s.Errors,
 		LastUsed: chat.Stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
-		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
+		Running: s.Running, Memory: s.Usage.Memory, Digest: cmp.Or(s.Shown, s.Digest),
+		Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}
 	if !m.WorkingCopy {
 		v.Origin, _ = tool.Strip(s.Origin)
@@ -213,41 +215,16 @@ func (p *Plugins) Disable(id string) error {
 // Reload loads a plugin again.
 func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 
-// Approve approves what a person has read; the digest must still be the plugin's,
-// else kind conflict.
+// Approve approves what a person has read, as PluginView.Digest identifies it, and nothing that
+// comes after it. Kind conflict when something else waits by now, or nothing.
 func (p *Plugins) Approve(id, digest string, developing bool) error {
-	ctx := p.call()
-	if err := p.same(id, digest); err != nil {
-		return err
-	}
-	return p.core.Host.Approve(ctx, id, developing)
-}
-
-func (p *Plugins) same(id, digest string) error {
-	s, err := p.core.Host.Status(id)
-	if err != nil {
-		return err
-	}
-	if s.Digest != digest {
-		return fault.New(fault.Conflict, "app.approve", s.Manifest.Name+" changed while you were reading.",
-			"Look at it again.")
-	}
-	return nil
+	return p.core.Host.Approve(p.call(), id, digest, developing)
 }
 
 // KeepOld keeps the approved version of a plugin that changed in service, and asks
-// again only after the next change.
+// again only after the next change. digest and the kind of error are as for Approve.
 func (p *Plugins) KeepOld(id, digest string) error {
-	ctx := p.call()
-	if err := p.same(id, digest); err != nil {
-		return err
-	}
-	for _, waiting := range p.core.Gate.Requests() {
-		if waiting.Plugin == id && waiting.Kind != permit.KindCall {
-			return p.core.Gate.Answer(ctx, waiting.ID, waiting.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once})
-		}
-	}
-	return nil
+	return p.core.Host.KeepOld(p.call(), id, digest)
 }
 
 // SetDeveloping says whether the person edits the plugin themselves.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
-	"conclave/app/tool"
 
 	"github.com/spf13/cobra"
 )
@@ -25,8 +25,22 @@ type approval struct {
 	asker permit.Asker
 	names []string // what the command names: tools, plugins, toolboxes
 	only  []string // ids of the plugins it needs; none: all
-	said  []string // ids of plugins that were said to be approved
 	ends  []func()
+
+	follows  bool // approve the changes of those plugins, too
+	approved map[string]approvedRun
+}
+
+// approvedRun holds what was approved last of a plugin for the run of a command.
+type approvedRun struct {
+	code        string   // the digest of its files
+	permissions []string // that the first version asked for
+}
+
+// newApproval returns an approval of the plugins that names mean, or of those that the person
+// approves when asked.
+func (c *command) newApproval(app *App, asker permit.Asker, names []string) *approval {
+	return &approval{c: c, app: app, asker: asker, names: names, approved: map[string]approvedRun{}}
 }
 
 // end takes back what was approved for the command alone.
@@ -86,23 +100,51 @@ func (a *approval) asked(ctx context.Context, s plugin.Status) (yes bool, err er
 	return status == permit.Approved, nil
 }
 
-// named approves a plugin for this run if the command names it, after saying what
-// it asks for.
+// named approves a plugin for this run if the command names it, and says what it approved.
 func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err error) {
-	if !slices.ContainsFunc(a.names, func(name string) bool { return namesPlugin(a.app, name, s) }) {
+	if !slices.ContainsFunc(a.names, func(name string) bool { return namesPlugin(a.app, name, s) }) || !a.speaksFor(s) {
 		return false, nil
 	}
-	if !slices.Contains(a.said, s.ID) {
-		a.said = append(a.said, s.ID)
-		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID,
-			s.Path, asksFor(s))
+	end, err := a.app.Host.ApproveForRun(ctx, s.ID, s.Shown)
+	if fault.KindOf(err) == fault.Conflict {
+		return false, nil // something else waits by now
 	}
-	end, err := a.app.Host.ApproveForRun(ctx, s.ID)
 	if err != nil {
 		return false, err
 	}
 	a.ends = append(a.ends, end)
+	before, known := a.approved[s.ID]
+	if !known {
+		before.permissions = s.Manifest.Permissions
+	}
+	if s.Listed && len(s.Changes) > 0 {
+		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s, which runs now and lists:\n", s.ID)
+		for _, change := range s.Changes {
+			fmt.Fprint(a.c.Err, indented(cmp.Or(change.Tool, change.Field)+": "+change.After))
+		}
+	} else {
+		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID,
+			s.Path, asksFor(s))
+	}
+	before.code = s.Digest
+	a.approved[s.ID] = before
 	return true, nil
+}
+
+// speaksFor reports whether --approve always speaks for the version of a plugin that waits: for
+// the files that lay there when the command began, or, of a command that follows changes, for
+// files that ask for no more; and for what these list first, unless reading them showed
+// something else.
+func (a *approval) speaksFor(s plugin.Status) bool {
+	before, known := a.approved[s.ID]
+	switch {
+	case s.Listed && len(s.Changes) > 0:
+		return permit.Expected(s.Changes)
+	case !known || before.code == s.Digest:
+		return true
+	}
+	return a.follows && !slices.ContainsFunc(s.Manifest.Permissions,
+		func(p string) bool { return !slices.Contains(before.permissions, p) })
 }
 
 // asksFor says in words which permissions a plugin asks for.
@@ -130,103 +172,128 @@ func namesPlugin(app *App, name string, s plugin.Status) bool {
 	return err == nil && row.Plugin == s.ID && (row.Name == name || row.WireName == name)
 }
 
+// trustOptions are the flags of `plugins trust`.
+type trustOptions struct {
+	yes, developing bool
+	shown           string
+}
+
 func (c *command) pluginsTrustCommand() *cobra.Command {
-	var yes, developing bool
+	var o trustOptions
 	cmd := c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"),
-		func(ctx context.Context, app *App, args []string) error {
-			return c.trustPlugin(ctx, app, args[0], yes, developing)
-		})
-	cmd.Flags().BoolVar(&developing, "developing", false,
+		func(ctx context.Context, app *App, args []string) error { return c.trustPlugin(ctx, app, args[0], o) })
+	cmd.Long = "Show everything a plugin asks for, and approve it. On a terminal it asks first; elsewhere the\n" +
+		"command is the yes to what it shows. It approves that and nothing that comes after it: tools that only\n" +
+		"running it shows, or files that are saved meanwhile, wait for another yes."
+	cmd.Flags().BoolVar(&o.developing, "developing", false,
 		"I edit it: my own edits need no second yes while they widen nothing")
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask, also on a terminal")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask, also on a terminal")
+	cmd.Flags().StringVar(&o.shown, "shown", "",
+		"approve only what had this digest: \"shown\" of conclave plugins show ID --json")
 	return cmd
 }
 
-// trustPlugin shows a plugin and approves it. On a terminal it asks first;
-// elsewhere the command is the yes.
-func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, developing bool) error {
+// trustPlugin shows the version of a plugin that waits, and approves that one. On a terminal it
+// asks first, and goes on with what waits then; elsewhere the command is the yes to what it shows.
+func (c *command) trustPlugin(ctx context.Context, app *App, name string, o trustOptions) error {
 	s, err := findPlugin(app, name)
 	if err != nil {
 		return err
 	}
-	asks := c.Terminal && !yes && !c.json
-	if !asks {
+	if o.shown != "" && o.shown != s.Shown {
+		return fault.New(fault.Conflict, "cli.trust", "The plugin "+s.ID+" is not what that digest stands for.",
+			"Look at it again: conclave plugins show "+s.ID)
+	}
+	asks := c.Terminal && !o.yes && !c.json
+	var approved []waitingRow
+	for {
 		if !c.json {
 			c.describePlugin(app, s)
-			fmt.Fprintln(c.Out)
 		}
-		if err := c.trustAs(ctx, app, s, developing); err != nil {
-			return err
-		}
-		if err := c.printFirstListed(ctx, app, s); err != nil {
-			return err
-		}
-		return c.printAfter(ctx, app, s.ID)
-	}
-	// What it lists once it runs is shown, and asked about, in its turn.
-	for first := true; first || waits(s); first = false {
-		c.describePlugin(app, s)
-		ok, err := c.confirm(ctx, "Approve "+s.ID+" as it is shown here?")
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.",
-				"Nothing of it was changed.")
-		}
-		if !waits(s) {
-			if err := c.trustAs(ctx, app, s, developing); err != nil {
+		if asks {
+			if err := c.confirmTrust(ctx, s.ID); err != nil {
 				return err
 			}
+		} else if !c.json {
+			fmt.Fprintln(c.Out)
+		}
+		if s.Shown == "" {
 			break
 		}
-		say := fixedAnswer{permit.Answer{Effect: permit.Allow, Scope: permit.Always, Developing: developing}}
-		if _, err := app.Host.AskApproval(ctx, s.ID, say); err != nil && !errors.Is(err, host.ErrNotWaiting) {
+		if err := app.Host.Approve(ctx, s.ID, s.Shown, o.developing); err != nil {
 			return err
 		}
-		if err := app.Host.WaitLoaded(ctx, s.ID); err != nil {
-			return err
-		}
+		approved = append(approved, newWaitingRow(s))
 		if s, err = app.Host.Status(s.ID); err != nil {
 			return err
 		}
-	}
-	return c.printAfter(ctx, app, s.ID)
-}
-
-// printFirstListed shows the tools that a plugin lists now and did not show before
-// it was approved.
-func (c *command) printFirstListed(ctx context.Context, app *App, before plugin.Status) error {
-	if err := app.Host.WaitLoaded(ctx, before.ID); err != nil {
-		return err
-	}
-	now, err := app.Host.Status(before.ID)
-	if err != nil || c.json {
-		return err
-	}
-	for _, t := range now.Tools {
-		if !slices.ContainsFunc(before.Tools,
-			func(x tool.Tool) bool { return x.Name == t.Name && x.Description == t.Description }) {
-			fmt.Fprintf(c.Out, "offers       %-28s %s\n", t.Name, firstLine(t.Description))
-			fmt.Fprint(c.Out, indented(indented(restOf(permit.ToolText(t)))))
+		if !asks || !waits(s) {
+			break
 		}
 	}
-	return nil
-}
-
-// trustAs approves a plugin as it lies there; of one that serves already, it says
-// whether its person edits it.
-func (c *command) trustAs(ctx context.Context, app *App, s plugin.Status, developing bool) error {
-	if developing && s.State == plugin.Ready {
-		return app.Host.SetDeveloping(ctx, s.ID, true)
+	if o.developing && s.State == plugin.Ready && len(approved) == 0 {
+		if err := app.Host.SetDeveloping(ctx, s.ID, true); err != nil {
+			return err
+		}
 	}
-	return app.Host.Approve(ctx, s.ID, developing)
+	return c.printTrusted(ctx, app, s, approved)
 }
 
-// fixedAnswer answers with what the person has just said.
-type fixedAnswer struct{ answer permit.Answer }
+// confirmTrust asks whether the plugin that was shown is approved. The kind is not_allowed where
+// it is not.
+func (c *command) confirmTrust(ctx context.Context, id string) error {
+	yes, err := c.confirm(ctx, "Approve "+id+" as it is shown here?")
+	if err == nil && !yes {
+		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+id+" was not approved.", "Nothing of it was changed.")
+	}
+	return err
+}
 
-// Ask implements permit.Asker.
-func (a fixedAnswer) Ask(context.Context, permit.Request) (permit.Answer, error) {
-	return a.answer, nil
+// waitingRow holds all that a person decides about when a plugin waits for approval.
+type waitingRow struct {
+	Shown       string             `json:"shown"`
+	Permissions []string           `json:"permissions"`
+	Tools       []permit.ShownTool `json:"tools"`
+	Changes     []permit.Change    `json:"changes"`
+}
+
+// trustedRow is `plugins trust --json`: how the plugin stands, what was approved, and what waits
+// for another yes.
+type trustedRow struct {
+	pluginRow
+	Approved []waitingRow `json:"approved"`
+	Waits    *waitingRow  `json:"waits"`
+}
+
+func newWaitingRow(s plugin.Status) waitingRow {
+	row := waitingRow{
+		s.Shown, orEmpty(s.Manifest.Permissions), []permit.ShownTool{}, append([]permit.Change{}, s.Changes...),
+	}
+	for _, t := range s.Tools {
+		row.Tools = append(row.Tools, permit.ShownTool{Name: t.Name, Description: permit.ToolText(t)})
+	}
+	return row
+}
+
+// printTrusted prints how a plugin stands after it was approved, and what of it waits for
+// another yes.
+func (c *command) printTrusted(ctx context.Context, app *App, s plugin.Status, approved []waitingRow) error {
+	if !c.json {
+		if waits(s) && len(approved) > 0 {
+			fmt.Fprintln(c.Out, "Approved as shown above. What differs from that was not shown, and waits for another yes:")
+			printChanges(c.Out, s.Changes)
+			fmt.Fprintln(c.Out)
+		}
+		return c.printAfter(ctx, app, s.ID)
+	}
+	s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(s.ID))
+	row := trustedRow{newPluginRow(s), append([]waitingRow{}, approved...), nil}
+	if waits(s) {
+		waiting := newWaitingRow(s)
+		row.Waits = &waiting
+	}
+	if err := c.printJSON(row); err != nil || s.State != plugin.Failed {
+		return err
+	}
+	return didNotLoad(s)
 }

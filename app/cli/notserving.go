@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -41,6 +42,9 @@ func notServing(p plugin.Status) error {
 	case p.State == plugin.NeedsApproval:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.",
 			"Approve it with "+trust+", or for one run with --approve always and its name.")
+	case p.State == plugin.Quarantined && !codeChanged(p):
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" lists other tools than you approved, and waits.",
+			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Quarantined:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.",
 			"Look at it with "+show+", then "+trust+".")
@@ -56,4 +60,9 @@ func notServing(p plugin.Status) error {
 			"Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
 	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")
+}
+
+// codeChanged reports whether the version that waits has other files than the approved one.
+func codeChanged(p plugin.Status) bool {
+	return slices.ContainsFunc(p.Changes, func(c permit.Change) bool { return c.Field == "code" })
 }

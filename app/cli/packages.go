@@ -60,7 +60,11 @@ func (c *command) installPackages(ctx context.Context, app *App, s plugin.Status
 			return err
 		}
 	}
-	if err := app.Packages.Install(ctx, s.ID, "", consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
+	read := ""
+	if s.Packages != nil {
+		read = s.Packages.Digest
+	}
+	if err := app.Packages.Install(ctx, s.ID, read, consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
 		return err
 	}
 	return c.printAfter(ctx, app, s.ID)

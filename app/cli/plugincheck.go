@@ -168,7 +168,8 @@ func (c *command) testElsewhere(ctx context.Context, id, file, approve string) e
 		return err
 	}
 	defer app.Close()
-	approval := &approval{c: c, app: app, asker: asker, names: []string{id}, only: []string{id}}
+	approval := c.newApproval(app, asker, []string{id})
+	approval.only = []string{id}
 	defer approval.end()
 	if err := approval.plugins(ctx); err != nil {
 		return err

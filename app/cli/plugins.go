@@ -134,10 +134,15 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(c.toType(s.Problem.Hint)))
 	}
 	if err == nil && s.State == plugin.Failed {
-		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()),
-			s.Problem.Hint)
+		return didNotLoad(s)
 	}
 	return err
+}
+
+// didNotLoad is the error of a command whose plugin does not load.
+func didNotLoad(s plugin.Status) error {
+	return fault.New(fault.Invalid, "cli.plugins", "The plugin "+s.ID+" did not load: "+sentence(s.Problem.Error()),
+		s.Problem.Hint)
 }
 
 // lasting says that this command follows something until it is interrupted.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,8 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 		return f
 	}
 	rows, empty := []pluginRow{}, map[string]string{}
-	for _, s := range app.Host.List() {
+	plugins := app.Host.List()
+	for _, s := range plugins {
 		rows = append(rows, newPluginRow(s))
 		empty[s.ID] = whyNoTools(s)
 	}
@@ -26,11 +28,13 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 		return c.printJSON(rows)
 	}
 	table := newTable("PLUGIN", "STATE", "TOOLS", "DIALECT", "")
-	for _, row := range rows {
+	for i, row := range rows {
 		note := ""
 		switch {
 		case row.Problem != nil:
 			note = place(row.Problem) + row.Problem.Message
+		case row.State == plugin.Quarantined && !codeChanged(plugins[i]):
+			note = "It lists other tools than you approved"
 		case row.State == plugin.Quarantined:
 			note = "It changed since it was approved"
 		}
@@ -79,11 +83,12 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 		Details  []toolRow       `json:"tool_details"`
 		Changes  []permit.Change `json:"changes,omitempty"`
 		Digest   string          `json:"digest"`
+		Shown    string          `json:"shown,omitempty"` // of what waits: plugins trust --shown names it
 		Health   health          `json:"health"`
 	}{
 		newPluginRow(s), s.Manifest, orEmpty(s.Imports),
 		[]toolRow{},
-		s.Changes, s.Digest,
+		s.Changes, s.Digest, s.Shown,
 		health{s.Running, s.Calls, s.Errors, s.Usage.Memory, milliseconds(s.Usage.CPU)},
 	}
 	for _, row := range toolRows(app) {
@@ -174,14 +179,7 @@ func (c *command) describePlugin(app *App, s plugin.Status) {
 	if len(s.Imports) > 0 {
 		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
 	}
-	for _, change := range s.Changes {
-		if change.Diff != "" {
-			fmt.Fprintf(w, "changed      %s, since you approved it\n%s", change.Field, indented(change.Diff))
-			continue
-		}
-		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before),
-			oneLine(change.After))
-	}
+	printChanges(w, s.Changes)
 	fmt.Fprintln(w, "\ntools")
 	for _, t := range s.Tools {
 		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
@@ -195,6 +193,18 @@ func (c *command) describePlugin(app *App, s plugin.Status) {
 		fmt.Fprintln(w, "  none")
 	default:
 		fmt.Fprintln(w, "  none known; it shows its tools once it runs")
+	}
+}
+
+// printChanges prints what differs between what was approved and what waits.
+func printChanges(w io.Writer, changes []permit.Change) {
+	for _, change := range changes {
+		if change.Diff != "" {
+			fmt.Fprintf(w, "changed      %s, since you approved it\n%s", change.Field, indented(change.Diff))
+			continue
+		}
+		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before),
+			oneLine(change.After))
 	}
 }
 

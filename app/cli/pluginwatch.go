@@ -33,7 +33,8 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 			}
 			updates, stop := app.Host.Updates()
 			defer stop()
-			approval := &approval{c: c, app: app, asker: asker, names: names}
+			approval := c.newApproval(app, asker, names)
+			approval.follows = true
 			defer approval.end()
 			if approve == "always" {
 				if err := approval.plugins(ctx); err != nil {

@@ -140,7 +140,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 	defer app.Close()
 	t := &promptRun{
 		c: c, app: app, f: f, asker: asker, temporary: func() {},
-		approval: &approval{c: c, app: app, asker: asker, names: f.tools},
+		approval: c.newApproval(app, asker, f.tools),
 	}
 	defer func() { t.temporary(); t.approval.end() }()
 	if err := t.prepare(ctx); err != nil {

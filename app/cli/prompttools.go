@@ -117,6 +117,10 @@ func (t *promptRun) addFiles(ctx context.Context, before []string) error {
 		if err != nil {
 			return err
 		}
+		if waits(s) {
+			return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" lists other tools once it runs than it shows.",
+				"Read it. To use it, conclave plugins add "+file+" and approve what it lists.")
+		}
 		if s.State != plugin.Ready {
 			return notServing(s)
 		}

@@ -76,7 +76,8 @@ func (c *command) toolCallCommand() *cobra.Command {
 				return err
 			}
 		}
-		approval := &approval{c: c, app: app, asker: asker, names: args, only: pluginOf(args[0])}
+		approval := c.newApproval(app, asker, args)
+		approval.only = pluginOf(args[0])
 		defer approval.end()
 		if err := approval.plugins(cmd.Context()); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/testkit"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -212,7 +213,7 @@ class Probe(NekoPluginBase):
 			"probe": filepath.Join(plugins, "probe"),
 		}[id])
 		must(t, err)
-		must(t, w.Host.Approve(t.Context(), id, false))
+		must(t, plugintest.Approve(t.Context(), w.Host, id, false))
 	}
 	w.settle()
 	helper := w.helper()

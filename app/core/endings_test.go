@@ -13,6 +13,7 @@ import (
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/turn"
 )
 
@@ -140,7 +141,7 @@ spindle.registerMacro({ name: "mood", description: "d", handler: () => "calm" })
 	front := filepath.Join(w.data, "plugins", "ext", "dist", "frontend.js")
 	must(t, os.WriteFile(front, []byte("never();"), 0o600))
 	w.restart()
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.restart()
 	s, err := w.Host.Status("ext")
 	if err != nil || s.State != plugin.Ready || s.Running {

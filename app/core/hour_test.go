@@ -18,6 +18,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
 	"conclave/app/testkit"
@@ -183,7 +184,7 @@ func anHour(t *testing.T) *hour {
 	}
 	must(t, h.Scan(t.Context()))
 	for _, id := range []string{"papers", "journal", "calculator", "weather", "web"} {
-		must(t, h.Host.Approve(t.Context(), id, false))
+		must(t, plugintest.Approve(t.Context(), h.Host, id, false))
 	}
 	h.settle()
 	grant := func(plugin string, f permit.Folder) error {

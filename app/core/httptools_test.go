@@ -20,6 +20,7 @@ import (
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/settings"
 	"conclave/app/testkit"
 	"conclave/app/turn"
@@ -173,7 +174,7 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	in := chat.Conversation{Title: "x"}
 	must(t, w.Store.CreateConversation(t.Context(), &in))
 	for _, id := range ids {
-		must(t, w.Host.Approve(t.Context(), id, false))
+		must(t, plugintest.Approve(t.Context(), w.Host, id, false))
 		_, err := w.Gate.AddRule(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: id, Tool: "*", Callers: []permit.Caller{permit.Main, "member:ada"},
 			Scope: permit.Always,
@@ -244,7 +245,7 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	testkit.Until(t, "the port is open", func() bool { at, _ := w.HTTP.Address(); return at != "" })
 	at := testkit.FreePort(t)
 	w.weather("http://127.0.0.1:"+port, at, "registers")
-	must(t, w.Host.Approve(t.Context(), "weather-"+at, false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "weather-"+at, false))
 	_, err = w.Gate.AddRule(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "weather-" + at, Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})

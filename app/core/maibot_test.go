@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/testkit"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -65,7 +66,7 @@ func TestF146SettingsAreReadWhereThePythonHasNoReaderOfTOML(t *testing.T) {
 	if _, err := w.Python.Python(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
 	w.wants(w.chat("hello"), "{}", "{'g': {'float': 2.0, 'list': [1, ['二']], 'rows': [{'n': 1}], "+
 		"'when': '2026-05-06', 'whole': 3}, 'plugin': {'config_version': '1.0.0'}}")
@@ -109,7 +110,7 @@ func TestMB35WhatIsVisibleIsInTheFirstRequest(t *testing.T) {
 	if _, err := w.Python.Python(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
 	model := llmtest.New([]llmtest.Step{llmtest.Say("Well.")})
 	_, err := w.Conversations.Run(t.Context(), turn.Request{
@@ -132,7 +133,7 @@ func TestMB60WhatAToolSendsIsInItsChatMarkedAsThePlugins(t *testing.T) {
 	if _, err := w.Python.Python(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
 	here, other := w.chat("hello", "hi there"), w.chat("elsewhere")
 	w.wants(here, `{"what":"text"}`, "True")

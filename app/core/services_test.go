@@ -19,6 +19,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
 	"conclave/app/service"
@@ -57,7 +58,7 @@ func extension(t *testing.T, source string, permissions ...string) *whole {
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	w.open()
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
 	return w
 }
@@ -71,7 +72,7 @@ func walled(t *testing.T, id, source string) *whole {
 	testkit.Write(t, filepath.Join(w.data, "plugins", id+".py"), source)
 	w.open()
 	programtest.Held(t, w.launcher.Confinement())
-	must(t, w.Host.Approve(t.Context(), id, false))
+	must(t, plugintest.Approve(t.Context(), w.Host, id, false))
 	w.settle()
 	return w
 }

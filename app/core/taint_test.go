@@ -17,6 +17,7 @@ import (
 	"conclave/app/conversation"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/service"
 	"conclave/app/testkit"
 	"conclave/app/turn"
@@ -215,7 +216,7 @@ spindle.on("TOOL_INVOCATION", async ({ toolName }) =>
 		testkit.Write(t, filepath.Join(w.data, "plugins", "reader", name), text)
 	}
 	w.restart() // which sees it
-	must(t, w.Host.Approve(t.Context(), "reader", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "reader", false))
 	w.settle()
 	holds := func(id string) []chat.Origin {
 		t.Helper()

@@ -2,6 +2,8 @@ package permit
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,6 +126,28 @@ func (c PluginVersion) key() string {
 		return c.Code + "/" + tool.SetDigest(c.Tools)
 	}
 	return c.Code
+}
+
+// Digest identifies what a person decides about when they are shown the version: its files, its
+// permissions, and every word of its tools that is known. A version with another digest is
+// another question.
+func (c PluginVersion) Digest() string {
+	c = normalVersion(c)
+	shown := struct {
+		Plugin, Name, Dialect, Code, Settings, Permissions string
+		Listed                                             bool
+		Tools                                              [][3]string
+	}{Plugin: c.Plugin, Name: c.Name, Dialect: c.Dialect, Code: c.Code, Settings: c.Settings,
+		Permissions: listedSorted(c.Permissions), Listed: c.Listed}
+	for _, t := range c.Tools {
+		shown.Tools = append(shown.Tools, [3]string{t.Name, t.Digest, ToolText(t)})
+	}
+	raw, err := json.Marshal(shown)
+	if err != nil {
+		panic(err) // it holds texts alone
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
 }
 
 // Propose adds a request to approve the version, unless one waits already, Status
@@ -290,6 +314,12 @@ func (g *Gate) Approve(ctx context.Context, c PluginVersion, t ApproveOptions) e
 		t.By = "person"
 	}
 	return g.record(ctx, normalVersion(c), Answer{Effect: Allow, Scope: Always, Developing: t.Developing}, t)
+}
+
+// KeepOld records that the person was shown the version and keeps the approved one: the gate does
+// not ask about this version again, and removes the requests about its plugin.
+func (g *Gate) KeepOld(ctx context.Context, c PluginVersion) error {
+	return g.recordAnswer(ctx, normalVersion(c), Answer{Effect: Deny, Scope: Once}, "person")
 }
 
 // AskAgain forgets that the person turned the plugin off and which of its versions

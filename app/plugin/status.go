@@ -46,20 +46,23 @@ type Status struct {
 	Calls       uint64          // since the program started
 	Errors      uint64
 	Digest      string // of the newest source
-	Developing  bool   // the person said that they edit it
-	Isolation   sandbox.Confinement
-	Granted     []string
-	Denied      []string
-	Folders     []permit.Folder // what it may reach outside of its own
-	Hosts       []string        // the rules about hosts that it may or may not connect to, as sentences
-	Programs    []string        // the files of those that it may start, where these are not all
-	Refused     []Refusal       // what it reached for since it was loaded and may not have, as it stands now
-	Changes     []permit.Change // quarantined by a change: what differs
-	Usage       sandbox.Usage
-	Listed      bool            // Tools come from running it, not from reading it
-	LastUsed    time.Time       // when one of its tools was called last, since the program started
-	Options     json.RawMessage // JSON Schema of what may be set; nil when that is nothing
-	Notes       []string        // sentences of the plugin about itself: settings it needs, what of it is not used
+	// Shown is the digest of the version that waits for approval: its files, its permissions and its
+	// tools (permit.PluginVersion.Digest). A decision names it. Empty while none waits.
+	Shown      string
+	Developing bool // the person said that they edit it
+	Isolation  sandbox.Confinement
+	Granted    []string
+	Denied     []string
+	Folders    []permit.Folder // what it may reach outside of its own
+	Hosts      []string        // the rules about hosts that it may or may not connect to, as sentences
+	Programs   []string        // the files of those that it may start, where these are not all
+	Refused    []Refusal       // what it reached for since it was loaded and may not have, as it stands now
+	Changes    []permit.Change // quarantined by a change: what differs
+	Usage      sandbox.Usage
+	Listed     bool            // Tools come from running it, not from reading it
+	LastUsed   time.Time       // when one of its tools was called last, since the program started
+	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
+	Notes      []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started

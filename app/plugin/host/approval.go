@@ -61,52 +61,66 @@ func (h *Host) reloadUnlessDecided(id string) (heard func()) {
 	}
 }
 
-// Approve records that the person approves the plugin as it is: its code, and its
-// tools once it has listed them. A plugin that was stopped because its process kept
-// dying starts again.
-func (h *Host) Approve(ctx context.Context, id string, developing bool) error {
-	return h.approve(ctx, id, permit.ApproveOptions{Developing: developing})
+// Approve records that the person approves the version of the plugin that they were shown:
+// shown is its Status.Shown. It approves that version and no other: what comes after it, other
+// files or tools that only running it shows, waits for a decision of its own. Approve returns
+// once that is known. A plugin that was stopped because its process kept dying starts again.
+// The kind is conflict where another version waits by now, or none.
+func (h *Host) Approve(ctx context.Context, id, shown string, developing bool) error {
+	return h.approve(ctx, id, shown, permit.ApproveOptions{Developing: developing})
 }
 
-// ApproveForRun approves a plugin for the run of a command that names it: until end is
-// called, and nothing of it is stored. It does nothing for a plugin that does not wait
-// for approval.
-func (h *Host) ApproveForRun(ctx context.Context, id string) (end func(), err error) {
-	if _, err := h.waitingVersion(id); errors.Is(err, ErrNotWaiting) {
-		return func() {}, nil
+// ApproveForRun is Approve for the run of a command: until end is called, and nothing of it is
+// stored.
+func (h *Host) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
+	return func() { h.o.Gate.RunEnded(id) },
+		h.approve(ctx, id, shown, permit.ApproveOptions{ThisRun: true, By: namedBy})
+}
+
+// KeepOld keeps the approved version of a plugin in service, and does not ask again about the
+// version that the person was shown, which shown identifies as for Approve. The kind is
+// conflict where another version waits by now, or none.
+func (h *Host) KeepOld(ctx context.Context, id, shown string) error {
+	c, err := h.shownVersion(ctx, id, shown)
+	if err != nil {
+		return err
 	}
-	return func() { h.o.Gate.RunEnded(id) }, h.approve(ctx, id, permit.ApproveOptions{ThisRun: true, By: namedBy})
+	return h.o.Gate.KeepOld(ctx, c)
 }
 
-func (h *Host) approve(ctx context.Context, id string, t permit.ApproveOptions) error {
-	// A version waits before it runs and, when its tools then turn out wider
-	// than what was approved, once more; the person trusts both.
-	for range 2 {
-		loading := h.loading(id) // before it is looked for: it may begin to wait in between
-		c, err := h.waitingVersion(id)
-		if errors.Is(err, ErrNotWaiting) && loading {
-			// It is being read once more (a save in two steps), and may wait then.
-			if err := h.WaitLoaded(ctx, id); err != nil {
-				return err
-			}
-			c, err = h.waitingVersion(id)
-		}
-		if errors.Is(err, ErrNotWaiting) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		heard := h.reloadUnlessDecided(id)
-		if err := h.o.Gate.Approve(ctx, c, t); err != nil {
-			return err
-		}
-		heard()
+func (h *Host) approve(ctx context.Context, id, shown string, t permit.ApproveOptions) error {
+	c, err := h.shownVersion(ctx, id, shown)
+	if err != nil {
+		return err
+	}
+	heard := h.reloadUnlessDecided(id)
+	if err := h.o.Gate.Approve(ctx, c, t); err != nil {
+		return err
+	}
+	heard()
+	return h.WaitLoaded(ctx, id)
+}
+
+// shownVersion returns the version of the plugin that waits for approval, if it is the one that
+// shown identifies. The kind is conflict where it is not.
+func (h *Host) shownVersion(ctx context.Context, id, shown string) (permit.PluginVersion, error) {
+	loading := h.loading(id) // before it is looked for: it may begin to wait in between
+	c, err := h.waitingVersion(id)
+	if errors.Is(err, ErrNotWaiting) && loading {
+		// Its files are being read once more (a save in two steps), and it may wait then.
 		if err := h.WaitLoaded(ctx, id); err != nil {
-			return err
+			return c, err
 		}
+		c, err = h.waitingVersion(id)
 	}
-	return nil
+	switch {
+	case errors.Is(err, ErrNotWaiting):
+		return c, fault.New(fault.Conflict, "plugin.approve", "The plugin "+id+" does not wait for a decision any more.",
+			"Look at it again.")
+	case err == nil && c.Digest() != shown:
+		return c, fault.New(fault.Conflict, "plugin.approve", c.Name+" changed while you were reading.", "Look at it again.")
+	}
+	return c, err
 }
 
 // loading reports whether a plugin's files are being read or loaded.

@@ -242,7 +242,7 @@ func TestCloseEndsCallsAndLeavesNothing(t *testing.T) {
 		onNew := f.Freeze("a:hangs").Begin(t.Context())
 		<-f.World.Calls()
 		f.Save("b.py", hangs)
-		go func() { _ = f.Host.Approve(t.Context(), "b", false) }() // ends with Close
+		go func() { _ = plugintest.Approve(t.Context(), f.Host, "b", false) }() // ends with Close
 		synctest.Wait()
 		if n := f.World.Running(); n != 3 {
 			t.Errorf("%d processes run, want 3", n)

@@ -116,7 +116,7 @@ func TestTheLastEditWinsInEveryState(t *testing.T) {
 			s := good("other")
 			s.Load = plugintest.LoadHangs
 			f.Save("a.py", s)
-			go func() { _ = f.Host.Approve(f.T.Context(), "a", false) }() // ends when the save below has loaded
+			go func() { _ = plugintest.Approve(f.T.Context(), f.Host, "a", false) }() // ends when the save below has loaded
 			synctest.Wait()
 			f.State("a", plugin.Loading)
 		},
@@ -496,11 +496,11 @@ func TestFourAtATimeDoNotWaitForOneThatLoadsForEver(t *testing.T) {
 		hangs.Load = plugintest.LoadHangs
 		f.Save("slow.py", hangs)
 		approved := make(chan error, 1)
-		go func() { approved <- f.Host.Approve(t.Context(), "slow", false) }() // ends when slow.py is given up
+		go func() { approved <- plugintest.Approve(t.Context(), f.Host, "slow", false) }() // ends when slow.py is given up
 		synctest.Wait()
 		began := time.Now()
 		for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
-			go func() { _ = f.Host.Approve(t.Context(), id, false) }() // ends when everything is loaded or given up
+			go func() { _ = plugintest.Approve(t.Context(), f.Host, id, false) }() // ends when everything is loaded or given up
 		}
 		synctest.Wait()
 		f.Offers("a:say", "b:say", "c:say", "d:say", "e:say", "f:say")
@@ -520,7 +520,7 @@ func TestWaitingForTheFolderHeedsItsContext(t *testing.T) {
 		s := plugintest.SaysText("say", "never")
 		s.Load = plugintest.LoadHangs
 		f.Save("slow.py", s)
-		go func() { _ = f.Host.Approve(t.Context(), "slow", false) }() // ends when slow.py is given up
+		go func() { _ = plugintest.Approve(t.Context(), f.Host, "slow", false) }() // ends when slow.py is given up
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -29,6 +29,7 @@ type entry struct {
 	id         string
 	from       string   // which source has it
 	temporary  bool     // offered for one run only; not from the folder
+	named      string   // of a temporary one: the digest of the files that were named; mu guards it
 	preview    bool     // for a look only: it gets no permission, and no service but its storage
 	settingsOf string   // the plugin whose secret settings it has, when that is another
 	redactor   redactor // the secrets its process was told

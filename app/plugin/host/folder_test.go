@@ -130,7 +130,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 			t.Errorf("the person is asked %+v", cards)
 		}
 		f.Offers()
-		must(t, f.Host.Approve(t.Context(), "a", false))
+		must(t, plugintest.Approve(t.Context(), f.Host, "a", false))
 		f.Says("a:say", "a stranger")
 		f.Save("a.py", answers("the stranger's edit"))
 		if s := f.State("a", plugin.Quarantined); s.Changes[0].Field == permit.AfterRemoval {

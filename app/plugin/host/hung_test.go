@@ -57,7 +57,7 @@ func TestF64WhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
 		s := plugintest.SaysText("say", "never")
 		s.Load = plugintest.LoadHangs
 		f.Save("slow.py", s)
-		go func() { _ = f.Host.Approve(t.Context(), "slow", false) }() // ends when slow.py is given up
+		go func() { _ = plugintest.Approve(t.Context(), f.Host, "slow", false) }() // ends when slow.py is given up
 		synctest.Wait()
 		began := time.Now()
 		must(t, f.Host.Reload("good"), f.Host.WaitLoaded(t.Context(), "good"))

@@ -11,8 +11,9 @@ import (
 	"conclave/app/plugin"
 )
 
-// LoadFile loads a plugin from outside the plugins folder, for this run only and
-// approved by whoever named it. It returns its id once it has loaded or failed.
+// LoadFile loads a plugin from outside the plugins folder, for this run only. Naming it is the
+// yes to the files that lie there now, and to what they list first; where that is not what
+// reading them shows, it waits for approval. It returns its id once it has loaded or failed.
 // Nothing of it is stored.
 func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
 	return h.loadFile(ctx, path, false)
@@ -33,8 +34,8 @@ func (h *Host) loadFile(ctx context.Context, path string, preview bool) (string,
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	return h.loadOnce(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "",
-		savedState{}, preview)
+	return h.loadOnce(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true},
+		func(e *entry) { e.preview = preview })
 }
 
 // LoadWith loads a plugin that is in service a second time, for this run only and with
@@ -51,8 +52,11 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 		return "", err
 	}
 	e.mu.Lock()
-	src, set := e.source, e.state
+	src, set, serving := e.source, e.state, e.serving
 	e.mu.Unlock()
+	if serving == nil {
+		return "", fault.New(fault.Unavailable, "plugin.load", "The plugin "+id+" is not in service.", "")
+	}
 	form, _ := e.options()
 	options = byName(form, options)
 	if err := h.checkPaths(form, options); err != nil {
@@ -62,14 +66,14 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	if err != nil {
 		return "", err
 	}
-	return h.loadOnce(ctx, src, id, savedState{Options: merged, Secrets: set.Secrets}, false)
+	return h.loadOnce(ctx, src, func(second *entry) {
+		second.settingsOf, second.state = id, savedState{Options: merged, Secrets: set.Secrets}
+		second.named = serving.version().digest // whatever lies there by now
+	})
 }
 
-// loadOnce loads what is at src for this run only. settingsOf is the plugin whose
-// secret settings it uses, if any.
-func (h *Host) loadOnce(ctx context.Context, src plugin.Source, settingsOf string, set savedState,
-	preview bool,
-) (string, error) {
+// loadOnce loads what is at src for this run only, as with says before it begins.
+func (h *Host) loadOnce(ctx context.Context, src plugin.Source, with func(*entry)) (string, error) {
 	name := src.ID
 	if src.HasFiles() {
 		name = plugin.IDOf(filepath.Base(src.Path), src.Folder)
@@ -81,7 +85,8 @@ func (h *Host) loadOnce(ctx context.Context, src plugin.Source, settingsOf strin
 	}
 	src.ID = id
 	e := newEntry(h, "this run", src)
-	e.temporary, e.known, e.settingsOf, e.state, e.preview = true, true, settingsOf, set, preview
+	e.temporary, e.known = true, true
+	with(e)
 	e.log = newPluginLog("", &e.redactor)
 	e.source = src
 	h.entries[id] = e

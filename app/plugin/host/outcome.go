@@ -33,6 +33,7 @@ func (e *entry) writeStatus(v version, state plugin.State, problem *plugin.Probl
 	}
 	s := &e.status
 	s.State, s.Problem, s.Digest, s.Path = state, problem, v.digest, v.src.Display
+	s.Shown = e.shownLocked()
 	s.Generation = e.record.Generation
 	s.Load = since(began)
 	if v.manifest.Dialect != "" {
@@ -50,6 +51,14 @@ func (e *entry) writeStatus(v version, state plugin.State, problem *plugin.Probl
 		u.Tools = ids(v.forApproval(e.h).Tools) // those of the version that waits
 	}
 	return u
+}
+
+// shownLocked returns the digest of what waits for approval; empty when nothing does.
+func (e *entry) shownLocked() string {
+	if e.waiting.digest == "" {
+		return ""
+	}
+	return e.waiting.forApproval(e.h).Digest()
 }
 
 func ids(tools []tool.Tool) []string {
@@ -80,6 +89,7 @@ func (e *entry) setInactive(src plugin.Source, state plugin.State, p *plugin.Pro
 	e.mu.Lock()
 	s := &e.status
 	s.State, s.Problem, s.Path, s.Serving, s.LastGood, s.Digest, s.Changes = state, p, src.Display, false, false, "", nil
+	s.Shown, e.waiting = "", version{}
 	s.Tools = fromStored(e.record.Tools)
 	if len(s.Tools) == 0 {
 		s.Tools = e.record.Listing.Tools

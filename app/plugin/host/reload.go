@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -354,8 +355,7 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	}
 	e.returned(c)
 	status, changes := e.h.o.Gate.Status(c)
-	if e.temporary && status == permit.Waiting {
-		// Naming a file for this run is the yes to running it.
+	if e.temporary && status == permit.Waiting && e.isNamed(c, changes) {
 		e.approving.Store(true)
 		err := e.h.o.Gate.Approve(e.h.ctx, c, permit.ApproveOptions{ThisRun: true, By: namedBy})
 		e.approving.Store(false)
@@ -398,6 +398,16 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	e.h.announce(u)
 	e.remember(v)
 	return false
+}
+
+// isNamed reports whether naming the plugin for this run was the yes to a version: to the files
+// that lay there then, and to what these list first, unless reading them showed something else.
+// What runs with no permission, for a look, may list anything.
+func (e *entry) isNamed(c permit.PluginVersion, changes []permit.Change) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.named = cmp.Or(e.named, c.Code)
+	return e.preview || c.Code == e.named && (len(changes) == 0 || permit.Expected(changes))
 }
 
 // withdraw takes those tools out of service that next, which waits for approval, does

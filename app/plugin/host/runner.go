@@ -392,6 +392,7 @@ func (e *entry) backOff(r *runner, p *plugin.Problem) {
 	e.mu.Lock()
 	e.status.State, e.status.Problem, e.status.Serving, e.status.LastGood = plugin.Quarantined, p, false, false
 	e.waiting = r.version() // trusting it once more starts it afresh
+	e.status.Shown = e.shownLocked()
 	u := plugin.Update{
 		Plugin: e.id, Generation: e.status.Generation, State: plugin.Quarantined, Problem: p,
 		Tools: []string{},

@@ -201,7 +201,7 @@ func TestAPersonIsAskedAboutAPluginWhereTheyAre(t *testing.T) {
 
 		// For one run.
 		f.Save("b.py", answers("two"))
-		end, err := f.Host.ApproveForRun(t.Context(), "b")
+		end, err := f.Host.ApproveForRun(t.Context(), "b", f.Status("b").Shown)
 		must(t, err)
 		f.Says("b:say", "two")
 		end()

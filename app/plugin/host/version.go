@@ -137,6 +137,18 @@ func (h *Host) dialect(name string) plugin.Dialect {
 	return nil
 }
 
+// CodeDigest returns the digest of the plugin at path, as Status.Digest is once it lies in the
+// plugins folder. The error wraps fs.ErrNotExist when there is none; otherwise it is a fault, a
+// *Problem, or the cause of ctx's end.
+func (h *Host) CodeDigest(ctx context.Context, path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	seen, err := (&entry{h: h}).digest(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir()})
+	return seen.digest, err
+}
+
 // good returns the version whose files were kept, for the plugin at src.
 func (e *entry) good(src plugin.Source) (version, bool) {
 	e.mu.Lock()

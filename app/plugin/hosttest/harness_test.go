@@ -227,7 +227,7 @@ func (c *core) becomes(id string, state plugin.State) plugin.Update {
 // trust approves a plugin and all edits of it, and waits until it is loaded.
 func (c *core) trust(id string) {
 	c.t.Helper()
-	must(c.t, c.host.Approve(c.t.Context(), id, true))
+	must(c.t, plugintest.Approve(c.t.Context(), c.host, id, true))
 	c.until(id+" being loaded", func(u plugin.Update) bool {
 		return u.Plugin == id && (u.State == plugin.Ready || u.State == plugin.Failed)
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 )
 
 // A MaiBot plugin has its data files and the person's settings with it, and none of
@@ -35,7 +36,7 @@ async def say(self, **kwargs):
     with open(os.path.join(here, "data", "words.json")) as data, open(os.path.join(here, "config.toml")) as settings:
         return json.load(data) + " " + str("count = 2" in settings.read())`)
 	c.until("small waiting", func(u plugin.Update) bool { return u.Plugin == "small" && u.State == plugin.NeedsApproval })
-	must(t, c.host.Approve(t.Context(), "small", false))
+	must(t, plugintest.Approve(t.Context(), c.host, "small", false))
 	c.answers("small:say", "{}", "data True")
 	// Settings are the person's: an edit of them is no update.
 	must(t, os.WriteFile(filepath.Join(c.dir, "small", "config.toml"), []byte("[g]\ncount = 22\n"), 0o600))

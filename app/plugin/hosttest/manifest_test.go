@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/tool"
 )
 
@@ -213,7 +214,7 @@ func TestF07APermissionWithHiddenCharactersIsNone(t *testing.T) {
 	c.write("sly/dist/backend.js", "1;")
 	c.write("sly/spindle.json",
 		`{"identifier":"sly","name":"N","version":"1.0.0","author":"A","github":"https://example.com/a","homepage":"https://example.com","description":"D","entry_backend":"dist/backend.js","permissions":["tools","chats\u200b"," generation","chat_mutation\n"]}`)
-	must(t, c.host.Scan(), c.host.WaitIdle(t.Context()), c.host.Approve(t.Context(), "sly", false))
+	must(t, c.host.Scan(), c.host.WaitIdle(t.Context()), plugintest.Approve(t.Context(), c.host, "sly", false))
 	s, err := c.host.Status("sly")
 	must(t, err)
 	if want := []string{"tools"}; !slices.Equal(s.Granted, want) || !slices.Equal(s.Manifest.Permissions, want) {

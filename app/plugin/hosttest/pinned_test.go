@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 )
 
 // uncounted are names inside a plugin's folder that no digest counts; %s is the
@@ -86,7 +87,7 @@ func TestF09NoUncountedNameOfAPythonPluginRuns(t *testing.T) {
 	c.write(".reach/evil.pyc", "EVIL = 'ran'\n")
 	c.appears("reach")
 	c.until("reach waiting", func(u plugin.Update) bool { return u.Plugin == "reach" && u.State == plugin.NeedsApproval })
-	must(t, c.host.Approve(t.Context(), "reach", false))
+	must(t, plugintest.Approve(t.Context(), c.host, "reach", false))
 	folder := fmt.Sprintf(`{"folder":%q}`, filepath.Join(c.dir, "reach"))
 	c.answers("reach:known", "{}", "approved")
 	c.answers("reach:reach", folder, "nothing")
@@ -135,7 +136,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 	c.write("ext/spindle.json",
 		`{"identifier":"ext","name":"Ext","version":"1.0.0","author":"a","github":"https://example.com/a","homepage":"https://example.com","description":"d","permissions":["tools"]}`)
 	c.until("ext waiting", func(u plugin.Update) bool { return u.Plugin == "ext" && u.State == plugin.NeedsApproval })
-	must(t, c.host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), c.host, "ext", false))
 	c.answers("ext:reach", "{}", "approved")
 	c.plant("ext", ".js", `export const EVIL = "ran later";`+"\n")
 	must(t, c.host.Reload("ext"), c.host.WaitIdle(t.Context()))
@@ -155,7 +156,7 @@ func TestF89RestoredBytesRunAgainWithoutASecondYes(t *testing.T) {
 	for i, text := range []string{first, second} {
 		c.replace("words.py", text)
 		c.becomes("words", []plugin.State{plugin.NeedsApproval, plugin.Quarantined}[i])
-		must(t, c.host.Approve(t.Context(), "words", false), c.host.WaitIdle(t.Context()))
+		must(t, plugintest.Approve(t.Context(), c.host, "words", false), c.host.WaitIdle(t.Context()))
 	}
 	c.answers("words:what", "{}", "two")
 	must(t, c.host.WaitIdle(t.Context()))

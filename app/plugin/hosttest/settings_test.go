@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/programtest"
 )
 
@@ -51,7 +52,7 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 		err = c.host.SetSettings(t.Context(), "text", values)
 		must(t, c.host.WaitIdle(t.Context()))
 		if s, _ := c.host.Status("text"); s.State != "ready" { // what its settings made of its tools is looked at once more
-			must(t, c.host.Approve(t.Context(), "text", true), c.host.WaitIdle(t.Context()))
+			must(t, plugintest.Approve(t.Context(), c.host, "text", true), c.host.WaitIdle(t.Context()))
 		}
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/spindle/job"
 	"conclave/app/plugin/watch"
 	"conclave/app/testkit"
@@ -70,7 +71,7 @@ func (c *core) add(from string) string {
 // accept approves a plugin, and what it then turns out to offer.
 func (c *core) accept(id string) plugin.Status {
 	c.t.Helper()
-	must(c.t, c.host.Approve(c.t.Context(), id, false), c.host.WaitIdle(c.t.Context()))
+	must(c.t, plugintest.Approve(c.t.Context(), c.host, id, false), c.host.WaitIdle(c.t.Context()))
 	s, err := c.host.Status(id)
 	must(c.t, err)
 	return s
@@ -337,7 +338,7 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 	}
 	trust := func(id string) {
 		t.Helper()
-		must(t, c.host.Approve(t.Context(), id, true))
+		must(t, plugintest.Approve(t.Context(), c.host, id, true))
 		becomes(id, plugin.Ready)
 	}
 	lay("second")

@@ -157,7 +157,7 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 		id, err := f.Library.Add(t.Context(), from)
 		must(t, err)
 		f.Settle()
-		must(t, f.Host.Approve(t.Context(), id, true))
+		must(t, plugintest.Approve(t.Context(), f.Host, id, true))
 		f.Settle()
 		f.State(id, plugin.Ready)
 		origin(id, from)

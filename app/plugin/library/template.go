@@ -91,7 +91,8 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 			path = to
 		}
 	}
-	if err := l.putTemplate(template, name, filepath.Base(path)); err != nil {
+	written, err := l.putTemplate(ctx, template, name, filepath.Base(path))
+	if err != nil {
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			return "", "", f
 		}
@@ -107,20 +108,38 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 	if err := l.o.Host.WaitLoaded(ctx, id); err != nil {
 		return id, path, err
 	}
-	// What lies there is Conclave's own text, and its permissions are the template's.
-	return id, path, l.o.Host.Approve(ctx, id, true)
+	return id, path, l.approveMade(ctx, id, written)
 }
 
-// putTemplate writes the template's files beside the plugins folder and moves
-// them there, the plugin itself, which is called base, last.
-func (l *Library) putTemplate(t plugin.Template, name, base string) error {
+// approveMade approves a plugin whose files are those that Conclave has just written: its code,
+// and then what that lists. written is their digest; other files wait for the person.
+func (l *Library) approveMade(ctx context.Context, id, written string) error {
+	for range 2 {
+		s, err := l.o.Host.Status(id)
+		if err != nil || s.Shown == "" {
+			return err
+		}
+		if s.Digest != written {
+			return fault.New(fault.Conflict, "plugin.new", "The files of "+id+" changed while it was made.",
+				"Look at it, and approve it.")
+		}
+		if err := l.o.Host.Approve(ctx, id, s.Shown, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putTemplate writes the template's files beside the plugins folder and moves them there, the
+// plugin itself, which is called base, last. It returns the digest of the plugin as written.
+func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base string) (digest string, err error) {
 	dir, err := l.staging()
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // empty, or of no further use
 	if err := write(t.Files, "templates/"+t.Kind, dir, name); err != nil {
-		return err
+		return "", err
 	}
 	if t.Types != "" {
 		folder := dir
@@ -128,12 +147,12 @@ func (l *Library) putTemplate(t plugin.Template, name, base string) error {
 			folder = filepath.Join(dir, base)
 		}
 		if err := write(t.Files, "templates/"+t.Types, filepath.Join(folder, t.Types), name); err != nil {
-			return err
+			return "", err
 		}
 	}
 	made, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, e := range made {
 		to := filepath.Join(l.o.Dir, e.Name())
@@ -141,10 +160,13 @@ func (l *Library) putTemplate(t plugin.Template, name, base string) error {
 			continue
 		}
 		if err := move(filepath.Join(dir, e.Name()), to); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return move(filepath.Join(dir, base), filepath.Join(l.o.Dir, base))
+	if digest, err = l.o.Host.CodeDigest(ctx, filepath.Join(dir, base)); err != nil {
+		return "", err
+	}
+	return digest, move(filepath.Join(dir, base), filepath.Join(l.o.Dir, base))
 }
 
 // write writes what is at from of a template's files to the path to.

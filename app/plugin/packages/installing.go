@@ -83,9 +83,9 @@ type installation struct {
 }
 
 // Install installs what the plugin needs into its environment, reloads it, and returns
-// once the reload has begun. digest identifies the list that the person read; empty
-// takes the list as it is. tell gets every step; it may be nil. Kind conflict when the
-// list has changed, or while an installation runs.
+// once the reload has begun. digest identifies the list that the person read. tell gets
+// every step; it may be nil. Kind conflict when the list has changed, or while an
+// installation runs.
 func (in *Installer) Install(ctx context.Context, id, digest string, consent plugin.InstallOptions,
 	tell func(line string),
 ) error {
@@ -132,7 +132,7 @@ func (in *Installer) begin(ctx context.Context, id, digest string, consent plugi
 			unknown(p, consent.Guessed)+".", "Name one of its list.")
 	case p.Unable != "":
 		return nil, nil, fault.New(fault.Unavailable, op, "No packages can be installed for "+id+".", p.Unable)
-	case digest != "" && digest != p.Digest:
+	case digest != p.Digest:
 		return nil, nil, fault.New(fault.Conflict, op, "The packages of "+id+" changed while you were reading.",
 			"Look at them again.")
 	case in.running[id] != nil:

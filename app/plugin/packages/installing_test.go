@@ -116,7 +116,7 @@ func TestPackagesAreInstalledStoppedAndRemoved(t *testing.T) {
 
 		// It fails with a reason, and can be tried again.
 		over := make(chan error, 1)
-		go func() { over <- in.Install(t.Context(), "a", "", plugin.InstallOptions{}, nil) }()
+		go func() { over <- in.Install(t.Context(), "a", "d", plugin.InstallOptions{}, nil) }()
 		<-s.started
 		s.release <- &plugin.Problem{Kind: "packages", Message: "The download broke off.", Hint: "Again."}
 		if err := <-over; fault.Of(err).Message != "The download broke off." || errors.Is(err, context.Canceled) {

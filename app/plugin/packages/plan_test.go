@@ -165,7 +165,7 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 	}
 	settled()
 	for _, id := range []string{"declares", "imports", "tries", "plain", "spare"} {
-		must(t, h.Approve(ctx, id, false))
+		must(t, plugintest.Approve(ctx, h, id, false))
 	}
 	settled()
 	status := func(id string) plugin.Status {
@@ -216,11 +216,12 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 		nil); fault.Of(err).Kind != fault.NotFound {
 		t.Errorf("a package that is not of the list: %v", err)
 	}
-	if err := in.Install(ctx, "imports", "", plugin.InstallOptions{}, nil); err == nil ||
+	if err := in.Install(ctx, "imports", status("imports").Packages.Digest, plugin.InstallOptions{}, nil); err == nil ||
 		!strings.Contains(fault.Of(err).Hint, "by its name") {
 		t.Errorf("without its name: %v", err)
 	}
-	if err := in.Install(ctx, "imports", "", plugin.InstallOptions{Guessed: []string{"greetings"}}, f.tell); err != nil {
+	if err := in.Install(ctx, "imports", status("imports").Packages.Digest,
+		plugin.InstallOptions{Guessed: []string{"greetings"}}, f.tell); err != nil {
 		t.Fatalf("by its name: %v\n%s", err, f.log())
 	}
 	settled()

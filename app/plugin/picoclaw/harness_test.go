@@ -24,6 +24,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/picoclaw"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/worker"
 	"conclave/app/programtest"
@@ -130,7 +131,7 @@ func (b *bench) hook(id string, e entry, text string) plugin.Status {
 	write(b.t, filepath.Join(b.dir, id, "hook.py"), text)
 	must(b.t, b.host.Scan())
 	must(b.t, b.host.WaitIdle(b.t.Context()))
-	must(b.t, b.host.Approve(b.t.Context(), id, false))
+	must(b.t, plugintest.Approve(b.t.Context(), b.host, id, false))
 	must(b.t, b.host.WaitIdle(b.t.Context()))
 	return b.status(id)
 }

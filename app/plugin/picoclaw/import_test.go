@@ -130,7 +130,7 @@ func TestPC55EachProcessOfAConfigurationBecomesAPluginThatRuns(t *testing.T) {
 		if s := b.status(id); s.State != plugin.NeedsApproval || s.Origin != filepath.Join(folder, "config.json") {
 			t.Errorf("%s is %s, from %s: %v", id, s.State, s.Origin, s.Problem)
 		}
-		must(t, b.host.Approve(t.Context(), id, false), b.host.WaitIdle(t.Context()))
+		must(t, plugintest.Approve(t.Context(), b.host, id, false), b.host.WaitIdle(t.Context()))
 		if s := b.status(id); s.State != plugin.Ready {
 			t.Errorf("%s is %s, %+v", id, s.State, s.Problem)
 		}

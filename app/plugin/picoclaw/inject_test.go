@@ -9,6 +9,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 )
 
 const beijing = `{"city":"Beijing"}`
@@ -324,7 +325,7 @@ serve(before_llm=moody, before_tool=answer)`)
 	if s.State != plugin.Quarantined || len(s.Changes) == 0 || s.Changes[0].Field != "description" {
 		t.Errorf("it is %s with %+v", s.State, s.Changes)
 	}
-	must(t, b.host.Approve(t.Context(), "weather", false), b.host.WaitIdle(t.Context()))
+	must(t, plugintest.Approve(t.Context(), b.host, "weather", false), b.host.WaitIdle(t.Context()))
 	if a = b.ask(nobody(), say("hi")); toolNames(a.requests[0]) != "exec echo get_weather" {
 		t.Errorf("once it is approved, the model is offered %s", toolNames(a.requests[0]))
 	}

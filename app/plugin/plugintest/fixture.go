@@ -186,10 +186,28 @@ func idOf(name string) string {
 // Trust approves a plugin and has it loaded.
 func (f *Fixture) Trust(id string, developing bool) {
 	f.T.Helper()
-	if err := f.Host.Approve(f.T.Context(), id, developing); err != nil {
+	if err := Approve(f.T.Context(), f.Host, id, developing); err != nil {
 		f.T.Fatal(err)
 	}
 	f.Settle()
+}
+
+// Approve approves a plugin as it lies there, and then what it lists, as a person does who reads
+// both. A plugin that does not wait is left as it is.
+func Approve(ctx context.Context, h *host.Host, id string, developing bool) error {
+	for range 2 {
+		if err := h.WaitLoaded(ctx, id); err != nil {
+			return err
+		}
+		s, err := h.Status(id)
+		if err != nil || s.Shown == "" {
+			return err
+		}
+		if err := h.Approve(ctx, id, s.Shown, developing); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Status is how a plugin stands.

@@ -153,7 +153,7 @@ func (r *trial) status() plugin.Status {
 func (r *trial) serve(source string) plugin.Status {
 	r.t.Helper()
 	r.save(source)
-	testkit.Must(r.t, r.host.Approve(r.t.Context(), r.id, true))
+	testkit.Must(r.t, Approve(r.t.Context(), r.host, r.id, true))
 	return r.status()
 }
 

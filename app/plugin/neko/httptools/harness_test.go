@@ -211,7 +211,7 @@ func (b *bench) listed(role string) map[string]object {
 func (b *bench) trust() {
 	b.t.Helper()
 	for _, s := range b.host.List() {
-		must(b.t, b.host.Approve(b.t.Context(), s.ID, false))
+		must(b.t, plugintest.Approve(b.t.Context(), b.host, s.ID, false))
 	}
 	must(b.t, b.host.WaitIdle(b.t.Context()))
 }
