@@ -13,6 +13,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/settings"
 	"conclave/app/transcript"
 	"conclave/app/turn"
@@ -80,7 +81,9 @@ func (c *Chats) sample(ctx context.Context, set council.Council, question string
 	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(made.ID), &kept); err != nil {
 		return Sent{}, err
 	}
-	return c.begin(ctx, made.ID, turn.Request{Text: question}, settings.DemoModel, false, deliberation.How{Council: &set})
+	asker := permit.SampleAsker{Tools: set.ToolIDs()}
+	return c.begin(ctx, made.ID, turn.Request{Text: question, Asker: asker}, settings.DemoModel, false,
+		deliberation.How{Council: &set})
 }
 
 // begin starts a turn in a conversation that has none running.

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 
 	"conclave/app/permit"
@@ -94,20 +93,26 @@ func (s *Store) PutUses(ctx context.Context, uses map[string]permit.Use) error {
 	})
 }
 
-// Requests returns the permission requests that wait for a person, by id, as they
-// were put; they survive a restart.
-func (s *Store) Requests(ctx context.Context) (map[string]json.RawMessage, error) {
-	return s.allOpaque(ctx, bucketPending)
-}
-
-// PutRequest writes a permission request that waits.
-func (s *Store) PutRequest(ctx context.Context, id string, request json.RawMessage) error {
-	return s.putOpaque(ctx, bucketPending, "request", id, request)
-}
-
-// DeleteRequest deletes the request, if there is one with this id.
-func (s *Store) DeleteRequest(ctx context.Context, id string) error {
-	return s.deleteOpaque(ctx, bucketPending, id)
+// ForgetRequests deletes the permission requests that an older version kept for a restart.
+func (s *Store) ForgetRequests(ctx context.Context) error {
+	const op = "store.write pending"
+	kept := 0
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		kept = bucket(tx, bucketPending).Stats().KeyN
+		return nil
+	})
+	if err != nil || kept == 0 {
+		return err
+	}
+	return s.write(ctx, op, func(tx *bbolt.Tx) error {
+		b := bucket(tx, bucketPending)
+		for k, _ := b.Cursor().First(); k != nil; k, _ = b.Cursor().First() {
+			if err := b.Delete(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // readAll reads a bucket. A record that cannot be read fails it: a refusal that

@@ -48,17 +48,6 @@ func (s *Store) opaque(ctx context.Context, name []byte, id string) (json.RawMes
 	return raw, err
 }
 
-func (s *Store) allOpaque(ctx context.Context, name []byte) (map[string]json.RawMessage, error) {
-	all := map[string]json.RawMessage{}
-	err := s.view(ctx, "store.read "+string(name), func(tx *bbolt.Tx) error {
-		return bucket(tx, name).ForEach(func(k, v []byte) error {
-			all[string(k)] = slices.Clone(v)
-			return nil
-		})
-	})
-	return all, err
-}
-
 func (s *Store) putOpaque(ctx context.Context, name []byte, what, id string, record json.RawMessage) error {
 	op := "store.write " + string(name)
 	if err := checkID(op, what, id); err != nil {

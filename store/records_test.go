@@ -57,7 +57,6 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	for what, err := range map[string]error{
 		"cache":    s.PutPluginCache(ctx, "p", record),
 		"state":    s.PutPluginState(ctx, "p", record),
-		"pending":  s.PutRequest(ctx, "r", record),
 		"grant":    s.PutRule(ctx, grant),
 		"older":    s.PutRule(ctx, older),
 		"approval": s.PutApproval(ctx, approval),
@@ -80,14 +79,12 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	}
 	equal(t, "cache", must(s.PluginCache(ctx, "p")), any(record))
 	equal(t, "state", must(s.PluginState(ctx, "p")), any(record))
-	equal(t, "pending", must(s.Requests(ctx)), any(map[string]json.RawMessage{"r": record}))
 	equal(t, "grants", must(s.Rules(ctx)), any([]permit.Rule{older, grant}))
 	equal(t, "approvals", must(s.Approvals(ctx)), any([]permit.Approval{approval}))
 	equal(t, "uses", must(s.Uses(ctx)), any(map[string]permit.Use{"p:t": twice, "p:u": once}))
 	for what, err := range map[string]error{
 		"cache":    s.DeletePluginCache(ctx, "p"),
-		"pending":  s.DeleteRequest(ctx, "r"),
-		"again":    s.DeleteRequest(ctx, "r"),
+		"requests": s.ForgetRequests(ctx),
 		"grant":    s.DeleteRule(ctx, "g"),
 		"approval": s.DeleteApproval(ctx, "p"),
 	} {

@@ -126,7 +126,7 @@ var (
 	bucketPluginState   = []byte("plugin_state")  // plugin → JSON of the plugin host
 	bucketGrants        = []byte("grants")        // id → permit.Rule
 	bucketApprovals     = []byte("approvals")     // plugin → permit.Approval
-	bucketPending       = []byte("pending")       // id → JSON of the gate
+	bucketPending       = []byte("pending")       // empty; older versions kept requests of the gate here
 	bucketTrash         = []byte("trash")         // token → trashRecord
 	bucketJournal       = []byte("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece
 	// id → seq of the last message of a turn that goes on; made when first used

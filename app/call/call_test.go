@@ -62,6 +62,10 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 	}
 	gate.Status(c)
 	must(t, gate.Approve(t.Context(), c, permit.ApproveOptions{}))
+	_, err = gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "p", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
+	})
+	must(t, err)
 	b.gate = gate
 	b.runner = call.New(call.Options{Gate: gate, Log: b.log})
 	return b

@@ -21,6 +21,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/settings"
 )
@@ -226,7 +227,7 @@ func (c *command) councilSampleCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.converse(cmd.Context(), f, func(ctx context.Context, t *promptRun) error {
 				set, question := council.Sample()
-				t.how.Council = &set
+				t.how.Council, t.asker = &set, permit.SampleAsker{Tools: set.ToolIDs()}
 				err := t.say(ctx, question)
 				if t.chat.ID == "" || t.log != nil {
 					return err

@@ -16,17 +16,15 @@ import (
 // rulesOf is a gate's store with rules, and nothing else.
 type rulesOf []permit.Rule
 
-func (s rulesOf) Rules(context.Context) ([]permit.Rule, error)                 { return s, nil }
-func (s rulesOf) PutRule(context.Context, permit.Rule) error                   { return nil }
-func (s rulesOf) DeleteRule(context.Context, string) error                     { return nil }
-func (s rulesOf) Approvals(context.Context) ([]permit.Approval, error)         { return nil, nil }
-func (s rulesOf) PutApproval(context.Context, permit.Approval) error           { return nil }
-func (s rulesOf) DeleteApproval(context.Context, string) error                 { return nil }
-func (s rulesOf) Uses(context.Context) (map[string]permit.Use, error)          { return nil, nil }
-func (s rulesOf) PutUses(context.Context, map[string]permit.Use) error         { return nil }
-func (s rulesOf) Requests(context.Context) (map[string]json.RawMessage, error) { return nil, nil }
-func (s rulesOf) PutRequest(context.Context, string, json.RawMessage) error    { return nil }
-func (s rulesOf) DeleteRequest(context.Context, string) error                  { return nil }
+func (s rulesOf) Rules(context.Context) ([]permit.Rule, error)         { return s, nil }
+func (s rulesOf) PutRule(context.Context, permit.Rule) error           { return nil }
+func (s rulesOf) DeleteRule(context.Context, string) error             { return nil }
+func (s rulesOf) Approvals(context.Context) ([]permit.Approval, error) { return nil, nil }
+func (s rulesOf) PutApproval(context.Context, permit.Approval) error   { return nil }
+func (s rulesOf) DeleteApproval(context.Context, string) error         { return nil }
+func (s rulesOf) Uses(context.Context) (map[string]permit.Use, error)  { return nil, nil }
+func (s rulesOf) PutUses(context.Context, map[string]permit.Use) error { return nil }
+func (s rulesOf) ForgetRequests(context.Context) error                 { return nil }
 
 func TestARuleThatCannotBeReadIsListedAsOne(t *testing.T) {
 	later := permit.Match{Field: "path", Op: "of-a-later-version", Value: "x"}

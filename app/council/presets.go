@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 //go:embed presets/*.json
@@ -54,4 +55,17 @@ func preset(name string) (c Council) {
 		panic(fmt.Sprintf("preset %s: %v", name, err))
 	}
 	return c
+}
+
+// ToolIDs returns the tools that members of the council have, each once.
+func (c Council) ToolIDs() []string {
+	var all []string
+	for _, m := range c.Members {
+		for _, id := range m.Tools {
+			if !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package deliberation_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,7 +83,10 @@ func (b *bench) publish(plugin string, invoker tool.Invoker, tools ...tool.Tool)
 		Tools: slices.DeleteFunc(set.Tools(), func(t tool.Tool) bool { return t.Plugin != plugin }),
 	}
 	b.gate.Status(version)
-	if err := b.gate.Approve(b.t.Context(), version, permit.ApproveOptions{}); err != nil {
+	_, err := b.gate.AddRule(b.t.Context(), permit.Rule{ // a person said yes to it before
+		Effect: permit.Allow, Plugin: plugin, Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
+	})
+	if err := errors.Join(err, b.gate.Approve(b.t.Context(), version, permit.ApproveOptions{})); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
 	"conclave/app/tool"
 	"conclave/app/turn"
 )
@@ -64,6 +65,7 @@ func TestSP38ToolsOfMembersAndTheModelsOwnAreOfferedAndCalledTogether(t *testing
 	runner := turn.New(turn.Options{Log: log, Calls: b.work.calls})
 	out, err := runner.Run(context.WithoutCancel(t.Context()), turn.Request{
 		Conversation: "c", Text: "Is it warm?", Model: main, Tools: offered, Inline: inline, ChainLimit: 5, Caller: "person",
+		Asker: permit.AlwaysAsker{},
 	}, nil)
 	if err != nil || out.Reason != chat.EndDone || chat.TextOf(out.Message.Parts) != "It is warm." {
 		t.Fatalf("SP-36: it ended %+v, %v", out, err)

@@ -139,6 +139,16 @@ func (b *bench) unsure(plugin string) {
 		}
 	}
 	b.gate.Status(version)
+	rules, err := b.gate.Rules(b.t.Context())
+	for _, rule := range rules {
+		if rule.Plugin == plugin {
+			_, failed := b.gate.RevokeRule(b.t.Context(), rule.ID)
+			err = errors.Join(err, failed)
+		}
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
 	if err := b.gate.Approve(b.t.Context(), version, permit.ApproveOptions{}); err != nil {
 		b.t.Fatal(err)
 	}

@@ -120,6 +120,7 @@ func newToolBench(t *testing.T) *toolBench {
 	b.member = &b.run.Seats[0].Member
 	b.work = &toolWork{
 		calls: call.New(call.Options{Gate: gate, Log: b.log}), now: time.Now, tools: set,
+		turn: call.Turn{Asker: permit.AlwaysAsker{}},
 		given: func(context.Context, council.Job) (council.Given, error) {
 			return council.Given{Path: []chat.Message{
 				{Role: chat.RoleSystem, Parts: []chat.Part{chat.TextPart("Be kind.")}},

@@ -137,7 +137,7 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		d.Why += ", with edited arguments"
 	}
 	g.mu.Lock()
-	counted := g.noteLocked(call.Tool.ID(), d.Rule, true)
+	counted := g.noteLocked(call.Tool.ID(), d.Rule, by == "person")
 	g.mu.Unlock()
 	return g.counted(ctx, d, counted), err
 }

@@ -3,6 +3,7 @@ package permit
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // ErrNobody says that there is nobody to ask, which means no.
@@ -12,8 +13,9 @@ var ErrNobody = errors.New("there is nobody to ask")
 // --approve always. Built-in refusals, the person's own refusals and the pause switch
 // still hold, since the gate asks nobody about those. It allows too what is asked about
 // each time: what deletes, runs programs, or could carry away text that nobody vouches for.
-// It is not asked where a rule of the person's has them asked, nor for what reaches beyond
-// calls, which a person allows by a command of its own. About a plugin it returns
+// It is not asked where a rule of the person's has them asked, nor about what a hook would
+// answer in place of a tool, nor for what reaches beyond calls, which a person allows by a
+// command of its own. About a plugin it returns
 // ErrNobody: the command approves the plugins that it names, for as long as it runs
 // (ApproveOptions.ThisRun).
 type AlwaysAsker struct{}
@@ -23,6 +25,9 @@ type AlwaysAsker struct{}
 func (g *Gate) notForAlways(call *Call) (why, tell string) {
 	if call.beyondCalls() {
 		return "--approve always speaks for calls; this takes a permission of its own", nobody(0).Reason
+	}
+	if call.Instead != "" {
+		return "--approve always speaks for calls; this is an answer in place of " + call.Instead, nobody(0).Reason
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,3 +59,21 @@ type NeverAsker struct{}
 
 // Ask returns ErrNobody.
 func (NeverAsker) Ask(context.Context, Request) (Answer, error) { return Answer{}, ErrNobody }
+
+// SampleAsker allows members of the sample council its own tools, once each time, while these
+// only compute: whoever runs the sample asked for that. About everything else there is nobody
+// to ask.
+type SampleAsker struct{ Tools []string } // ids
+
+// Ask implements [Asker].
+func (a SampleAsker) Ask(_ context.Context, p Request) (Answer, error) {
+	onlyComputes := len(p.Capabilities) > 0 &&
+		!slices.ContainsFunc(p.Capabilities, func(c Capability) bool { return c != Compute })
+	if p.Kind != KindCall || !p.Caller.IsMember() || !onlyComputes || !slices.Contains(a.Tools, p.Tool) {
+		return Answer{}, ErrNobody
+	}
+	return Answer{Effect: Allow, Scope: Once}, nil
+}
+
+// By returns who decided, for the record.
+func (SampleAsker) By() string { return "the sample council" }

@@ -39,15 +39,15 @@ type row struct {
 	verb   string // "Main assistant wants to … with Notes"
 }
 
-// table has the default of every capability. A compute-only tool may run for
-// main, but the first time a person meets it they are asked, since approving a
-// plugin from its source is not yet seeing its tool at work. “Always” on that
-// card ends the asking; "once" means once. A person who runs such a tool
-// themselves (the tools page, `conclave tools call`) is not asked whether they may.
+// table has the default of every capability. For a member it is never milder than for
+// the main model. A compute-only tool may run, but the first time a person meets it
+// they are asked, since approving a plugin from its source is not yet seeing its tool
+// at work. “Always” on that card ends the asking for who asked; "once" means once. A
+// person who runs such a tool themselves (the tools page, `conclave tools call`) is not
+// asked whether they may.
 //
-// "read chat text: own context only" and "call a model: inside the council's
-// cap" are held by whoever hands a member its context and its budget, so they
-// are allowed here.
+// "read chat text: own context only" is held by whoever hands a member its context, so
+// it is allowed here.
 var table = map[Capability]row{
 	Compute:     {Allow, Allow, true, "run"},
 	ReadChat:    {Allow, Allow, true, "read chat text"},
@@ -59,7 +59,7 @@ var table = map[Capability]row{
 	RunPrograms: {Ask, Deny, false, "run programs"},
 	UseSecret:   {Ask, Deny, true, "use a secret"},
 	ReadScreen:  {Ask, Deny, false, "read the clipboard or the screen"},
-	CallModel:   {Ask, Allow, true, "call a model"},
+	CallModel:   {Ask, Ask, true, "call a model"},
 	ShowUI:      {Allow, Deny, true, "show something in the window"},
 }
 

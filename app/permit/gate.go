@@ -47,30 +47,29 @@ type Gate struct {
 	home      string
 	protected []string
 
-	mu          sync.Mutex           // guards the fields below
-	rules       []*Rule              // of every scope
-	byTool      map[ruleKey]*ruleSet // the rules about calls; nil while these four have to be made anew
-	byID        map[string]*Rule     // all by their ids
-	ofPlugin    map[string][]*Rule   // the rules about a plugin's permissions, oldest first
-	vouched     map[vouch]string     // the ids of the rules about origins
-	touched     map[string]bool
-	approvals   map[string]Approval
-	known       map[string]PluginVersion // the newest that asked, by plugin
-	released    map[string]bool          // "plugin:tool digest" of definitions approved in this run
-	requests    []*openRequest           // oldest first
-	beforeRun   map[string]*Approval     // of plugins approved for a run only: what was said before, or nil
-	allowedOnce map[string]bool          // calls that were allowed after their program had died, by id and callKey
-	running     map[*running]struct{}    // the calls under way
-	uses        map[string]Use           // by tool id
-	unwritten   map[string]bool          // tool ids whose use the store does not have yet
-	writing     *time.Timer              // writes them; nil while nothing is due
-	writes      sync.WaitGroup           // the timer that runs, or is to run
-	pace        pace                     // at which the person says yes
-	paused      bool
-	unattended  *Unattended // nil while it is off; unattendedEnd ends it
-	windows     int
-	closed      bool
-	alike       shadowing // what is said of names and words that are alike
+	mu         sync.Mutex           // guards the fields below
+	rules      []*Rule              // of every scope
+	byTool     map[ruleKey]*ruleSet // the rules about calls; nil while these four have to be made anew
+	byID       map[string]*Rule     // all by their ids
+	ofPlugin   map[string][]*Rule   // the rules about a plugin's permissions, oldest first
+	vouched    map[vouch]string     // the ids of the rules about origins
+	touched    map[string]bool
+	approvals  map[string]Approval
+	known      map[string]PluginVersion // the newest that asked, by plugin
+	released   map[string]bool          // "plugin:tool digest" of definitions approved in this run
+	requests   []*openRequest           // oldest first
+	beforeRun  map[string]*Approval     // of plugins approved for a run only: what was said before, or nil
+	running    map[*running]struct{}    // the calls under way
+	uses       map[string]Use           // by tool id
+	unwritten  map[string]bool          // tool ids whose use the store does not have yet
+	writing    *time.Timer              // writes them; nil while nothing is due
+	writes     sync.WaitGroup           // the timer that runs, or is to run
+	pace       pace                     // at which the person says yes
+	paused     bool
+	unattended *Unattended // nil while it is off; unattendedEnd ends it
+	windows    int
+	closed     bool
+	alike      shadowing // what is said of names and words that are alike
 
 	unattendedEnd *time.Timer
 	listeners     map[*func(string)]struct{}
@@ -102,7 +101,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]PluginVersion{},
 		released:  map[string]bool{},
-		beforeRun: map[string]*Approval{}, allowedOnce: map[string]bool{}, uses: map[string]Use{},
+		beforeRun: map[string]*Approval{}, uses: map[string]Use{},
 		unwritten: map[string]bool{}, running: map[*running]struct{}{},
 		listeners: map[*func(string)]struct{}{},
 	}
@@ -119,7 +118,14 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 			g.rules = append(g.rules, g.compiled(&rules[i]))
 			id := rules[i].Plugin + ":" + rules[i].Tool
 			u := g.uses[id]
-			g.uses[id] = Use{u.Times + rules[i].Uses, latest(u.Last, rules[i].LastUsed), u.Yes + rules[i].Uses, false}
+			last := rules[i].LastUsed
+			if rules[i].Effect != Allow {
+				continue
+			}
+			g.uses[id] = Use{
+				Times: u.Times + rules[i].Uses, Last: latest(u.Last, last),
+				Yes: u.Yes + rules[i].Uses, Allowed: latest(u.Allowed, last),
+			}
 		}
 		uses, err := o.Store.Uses(ctx)
 		if err != nil { // they decide nothing
@@ -127,14 +133,17 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		}
 		for id, u := range uses { // the uses of rules are among them
 			of := g.uses[id]
-			g.uses[id] = Use{max(u.Times, of.Times), latest(u.Last, of.Last), max(u.Yes, of.Yes), u.Deleted}
+			g.uses[id] = Use{
+				Times: max(u.Times, of.Times), Last: latest(u.Last, of.Last),
+				Yes: max(u.Yes, of.Yes), Allowed: latest(u.Allowed, of.Allowed), Deleted: u.Deleted,
+			}
 		}
 		for _, a := range approvals {
 			g.approvals[a.Plugin] = a
 			g.releaseLocked(a)
 		}
-		if err := g.restore(ctx); err != nil {
-			return nil, fmt.Errorf("read the requests that wait: %w", err)
+		if err := o.Store.ForgetRequests(ctx); err != nil { // no call waits for them any more
+			o.Log.Warn("the permission requests of an older version could not be forgotten", "err", err)
 		}
 	}
 	return g, nil
@@ -157,14 +166,13 @@ func (g *Gate) Close(ctx context.Context) error {
 		g.writes.Done()
 	}
 	g.writing = nil
-	resolved := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
+	resolved := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall })
 	g.mu.Unlock()
 	for _, e := range resolved {
 		e.resolve(Decision{
 			Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered",
 			By: "nobody to ask",
 		})
-		g.deleteWaiting(ctx, e.ID)
 	}
 	g.writes.Wait()
 	return errors.Join(g.writeRules(ctx), g.writeUses(ctx))
@@ -260,10 +268,6 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 			}
 		}
 	}()
-	if r.effect == Ask && len(g.allowedOnce) > 0 && g.allowedOnce[call.ID+"\x00"+callKey(call)] {
-		delete(g.allowedOnce, call.ID+"\x00"+callKey(call))
-		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}
-	}
 	if r.effect != Ask {
 		d, counted := g.rulingLocked(&call, step, r)
 		g.mu.Unlock()
@@ -395,13 +399,14 @@ func (g *Gate) counted(ctx context.Context, d Decision, rule *Rule) Decision {
 	return Decision{Effect: Deny, Why: why, Reason: why, By: d.By, Rule: d.Rule, Step: d.Step, Arguments: d.Arguments}
 }
 
-// noteLocked counts a released call; asked says that a person was asked of it. It
-// returns a copy of the call's rule where the use of that has to be written at once.
-func (g *Gate) noteLocked(toolID, rule string, asked bool) *Rule {
+// noteLocked counts a released call; person says that a person allowed it when asked, as one did
+// where there is a rule. It returns a copy of the call's rule where the use of that has to be
+// written at once.
+func (g *Gate) noteLocked(toolID, rule string, person bool) *Rule {
 	now, u := g.o.Now(), g.uses[toolID]
 	u.Times, u.Last = u.Times+1, now
-	if asked {
-		u.Yes++
+	if person || rule != "" {
+		u.Yes, u.Allowed = u.Yes+1, now
 	}
 	g.uses[toolID] = u
 	g.writeSoonLocked(toolID)
@@ -476,7 +481,7 @@ func (g *Gate) Attach() (detach func()) {
 		g.windows--
 		var resolved []*openRequest
 		if g.windows == 0 {
-			resolved = g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
+			resolved = g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall })
 		}
 		g.mu.Unlock()
 		for _, e := range resolved {
@@ -484,7 +489,6 @@ func (g *Gate) Attach() (detach func()) {
 				Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered",
 				Reason: "the window was closed before anybody answered",
 			})
-			g.deleteWaiting(g.base, e.ID)
 		}
 	})
 }

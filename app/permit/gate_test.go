@@ -25,7 +25,6 @@ type memory struct {
 	mu        sync.Mutex
 	grants    map[string]permit.Rule
 	approvals map[string]permit.Approval
-	pending   map[string]json.RawMessage
 	uses      map[string]permit.Use
 	puts      int // of uses
 	broken    bool
@@ -33,7 +32,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		grants: map[string]permit.Rule{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{},
+		grants: map[string]permit.Rule{}, approvals: map[string]permit.Approval{},
 		uses: map[string]permit.Use{},
 	}
 }
@@ -58,12 +57,6 @@ func (l *memory) Approvals(context.Context) ([]permit.Approval, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Values(l.approvals)), nil
-}
-
-func (l *memory) Requests(context.Context) (map[string]json.RawMessage, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return maps.Clone(l.pending), nil
 }
 
 func (l *memory) PutRule(_ context.Context, g permit.Rule) error {
@@ -95,13 +88,7 @@ func (l *memory) PutUses(_ context.Context, uses map[string]permit.Use) error {
 	})
 }
 
-func (l *memory) PutRequest(_ context.Context, id string, raw json.RawMessage) error {
-	return l.write(func() { l.pending[id] = raw })
-}
-
-func (l *memory) DeleteRequest(_ context.Context, id string) error {
-	return l.write(func() { delete(l.pending, id) })
-}
+func (l *memory) ForgetRequests(context.Context) error { return nil }
 
 func open(t testing.TB, o permit.Options) *permit.Gate {
 	t.Helper()
@@ -591,9 +578,9 @@ func TestTheOrderOfDecisions(t *testing.T) {
 			change: func(r *permit.Call) { r.Capabilities = []permit.Capability{} }, step: 9, effect: permit.Ask,
 			why: "not known",
 		},
-		"a member may compute": {
-			change: func(r *permit.Call) { r.Caller = "member:maker" }, step: 9, effect: permit.Allow,
-			why: "need no permission",
+		"a member computes for the first time": {
+			change: func(r *permit.Call) { r.Caller = "member:maker" }, step: 9, effect: permit.Ask,
+			why: "first time this tool runs",
 		},
 		"a person runs it themselves": {
 			change: func(r *permit.Call) { r.Caller = permit.Person }, step: 9, effect: permit.Allow,
@@ -935,9 +922,6 @@ func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 			defer g.Attach()()
 			defer g.Attach()()
 			p, decided := asked(t, g, request(c))
-			if len(l.pending) != 1 {
-				t.Fatalf("%d requests are kept for a crash", len(l.pending))
-			}
 			answers := []permit.Answer{{Effect: permit.Allow, Scope: permit.Always}, {Effect: permit.Deny, Scope: permit.Always}}
 			errs := make([]error, len(answers))
 			var wg sync.WaitGroup
@@ -954,7 +938,7 @@ func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 			if d.Effect != answers[won].Effect || len(rules) != 1 || rules[0].Effect != d.Effect || len(l.grants) != 1 {
 				t.Fatalf("window %d won, but the decision is %+v and the grants are %+v", won, d, rules)
 			}
-			if len(g.Requests()) != 0 || len(l.pending) != 0 {
+			if len(g.Requests()) != 0 {
 				t.Fatal("the settled request still waits")
 			}
 		}
@@ -1101,8 +1085,8 @@ func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
 			permit.Answer{Effect: permit.Allow}); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a late answer: %v", err)
 		}
-		if len(l.pending) != 0 {
-			t.Error("the expired request is still kept")
+		if len(g.Requests()) != 0 {
+			t.Error("the expired request still waits")
 		}
 		r := request(c)
 		r.Asker = sleeper{}
@@ -1170,52 +1154,32 @@ func TestAStoppedTurnWithdrawsItsRequest(t *testing.T) {
 	})
 }
 
-func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
+// A card without a call behind it could be answered, and nothing would come of the yes. A call that
+// is made again after a restart is asked about again.
+func TestAfterARestartNoRequestWaitsThatNoCallIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemory()
 		g, c := trusted(t, permit.Options{Store: l})
 		detach := g.Attach()
 		_, decided := asked(t, g, request(c))
 		crashed := newMemory() // what was on the disk when the program died
-		crashed.approvals, crashed.pending = maps.Clone(l.approvals), maps.Clone(l.pending)
-		crashed.pending["rubbish"] = json.RawMessage(`{`)
+		crashed.approvals = maps.Clone(l.approvals)
 		detach()
 		<-decided
 
 		again := open(t, permit.Options{Store: crashed})
 		again.Status(c)
-		list := again.Requests()
-		if len(list) != 1 || list[0].Call != "call-1" ||
-			!strings.Contains(list[0].Reason, "Conclave ended before you answered") {
-			t.Fatalf("pending %+v", list)
+		defer again.Attach()()
+		if list := again.Requests(); len(list) != 0 {
+			t.Fatalf("after the restart waits %+v", list)
 		}
-		must(t, again.Answer(t.Context(), list[0].ID, list[0].Nonce,
-			permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
-		other := request(c)
-		other.ID = "call-9"
-		if d := again.Decide(t.Context(), other); d.Effect != permit.Deny {
-			t.Errorf("another call was released: %+v", d)
+		p, decided := asked(t, again, request(c))
+		if p.History != "Not allowed before." {
+			t.Errorf("the call that is made again is asked about with %q", p.History)
 		}
-		other = request(c)
-		other.Arguments = json.RawMessage(`{"text":"b"}`)
-		if d := again.Decide(t.Context(), other); d.Effect != permit.Deny {
-			t.Errorf("the call was released with arguments that nobody saw: %+v", d)
-		}
-		if d := again.Decide(t.Context(), request(c)); d.Effect != permit.Allow || d.By != "person" {
-			t.Errorf("the resumed call was not released: %+v", d)
-		}
-		if d := again.Decide(t.Context(), request(c)); d.Effect != permit.Deny {
-			t.Errorf("once was twice: %+v", d)
-		}
-		if len(crashed.pending) != 0 {
-			t.Errorf("still kept: %v", crashed.pending)
-		}
-
-		old := open(t, permit.Options{
-			Store: &memory{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) },
-		})
-		if list := old.Requests(); len(list) != 0 {
-			t.Errorf("an hour later: %+v", list)
+		must(t, again.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+		if d := <-decided; d.Effect != permit.Allow || d.By != "person" {
+			t.Errorf("the call that is made again is decided %+v", d)
 		}
 	})
 }
@@ -1402,7 +1366,7 @@ func TestTheCardTellsTheHistory(t *testing.T) {
 		"Allowed 4 times, last on November 3, 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
 	} {
 		uses := newMemory()
-		uses.uses["notes:write_note"] = permit.Use{Times: 4, Last: last}
+		uses.uses["notes:write_note"] = permit.Use{Times: 9, Last: now, Yes: 4, Allowed: last}
 		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, Store: uses})
 		a := &asker{}
 		r := request(c)

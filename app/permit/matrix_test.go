@@ -34,11 +34,11 @@ func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
 		mode  permit.Mode
 		want  string // of its own files: main, council
 	}{
-		"nothing said":         {nil, permit.Standard, "asked allowed"},
-		"all of it allowed":    {[]permit.Rule{allow}, permit.Standard, "allowed allowed"},
-		"in spite of the mode": {[]permit.Rule{allow}, permit.Careful, "allowed allowed"},
+		"nothing said":         {nil, permit.Standard, "asked asked"},
+		"all of it allowed":    {[]permit.Rule{allow}, permit.Standard, "allowed asked"},
+		"in spite of the mode": {[]permit.Rule{allow}, permit.Careful, "allowed asked"},
 		"one tool of two": {
-			[]permit.Rule{with(allow, func(r *permit.Rule) { r.Tool = "read_note" })}, permit.Standard, "sometimes allowed",
+			[]permit.Rule{with(allow, func(r *permit.Rule) { r.Tool = "read_note" })}, permit.Standard, "sometimes asked",
 		},
 		"never": {
 			[]permit.Rule{allow, {Effect: permit.Deny, Plugin: "notes", Tool: "*", Scope: permit.Always}}, permit.Standard,
@@ -47,11 +47,11 @@ func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
 		"only with some arguments": {
 			[]permit.Rule{with(allow, func(r *permit.Rule) {
 				r.Match = []permit.Match{{Field: "text", Op: permit.Equals, Value: "a"}}
-			})}, permit.Standard, "sometimes allowed",
+			})}, permit.Standard, "sometimes asked",
 		},
 		"only in a chat": {
 			[]permit.Rule{with(allow, func(r *permit.Rule) { r.Scope, r.Conversation = permit.ThisChat, "chat-1" })},
-			permit.Standard, "sometimes allowed",
+			permit.Standard, "sometimes asked",
 		},
 		"not for one member": {
 			[]permit.Rule{{
@@ -61,12 +61,12 @@ func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
 		"allowed already, and in a chat too": {
 			[]permit.Rule{
 				allow, with(allow, func(r *permit.Rule) { r.Scope, r.Conversation = permit.ThisChat, "chat-1" }),
-			}, permit.Standard, "allowed allowed",
+			}, permit.Standard, "allowed asked",
 		},
 		"used up": {
 			[]permit.Rule{with(allow, func(r *permit.Rule) {
 				r.MaxUses, r.Uses, r.Match = 1, 1, []permit.Match{{Field: "text", Op: permit.Equals, Value: "a"}}
-			})}, permit.Standard, "asked allowed",
+			})}, permit.Standard, "asked asked",
 		},
 	} {
 		g, _ := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }})
@@ -128,14 +128,14 @@ func TestTheMatrixKnowsWhatWasNotUsedFor90Days(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	row := g.Matrix()[0]
-	if row.Unused || !row.LastUsed.Equal(now) || cellOf(row, permit.Compute) != "sometimes allowed" {
+	if row.Unused || !row.LastUsed.Equal(now) || cellOf(row, permit.Compute) != "sometimes asked" {
 		t.Errorf("used now: %+v", row)
 	}
 	now = now.Add(91 * 24 * time.Hour)
 	rules, err := g.Rules(t.Context())
 	must(t, err)
 	row = g.Matrix()[0]
-	if !row.Unused || rules[0].ID != rule.ID || !rules[0].Unused(now) || cellOf(row, permit.Compute) != "asked allowed" {
+	if !row.Unused || rules[0].ID != rule.ID || !rules[0].Unused(now) || cellOf(row, permit.Compute) != "asked asked" {
 		t.Errorf("after 91 days: %+v", row)
 	}
 }

@@ -343,7 +343,7 @@ func byDefault(c *check) ruling {
 			result = ruling{effect: Ask, why: "it could " + cmp.Or(r.verb, string(capability))}
 		}
 	}
-	if result.effect == Allow && !member && c.call.Caller != Person && c.call.Tool.Plugin != BuiltIn {
+	if result.effect == Allow && c.call.Caller != Person && c.call.Tool.Plugin != BuiltIn {
 		return ruling{effect: Ask, why: c.firstTime()}
 	}
 	if result.effect == Allow && c.call.Caller == Person {
@@ -356,7 +356,7 @@ func (c *check) firstTime() string {
 	switch u := c.g.uses[c.call.Tool.ID()]; {
 	case u.Yes > 0:
 		return "you allowed it before, but not for longer"
-	case u.Times > 0: // for a member of a council, or by a person's own hand
+	case u.Times > 0: // by a person's own hand, or by --approve always
 		return "you have not been asked about it before"
 	}
 	return "first time this tool runs"

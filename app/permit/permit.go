@@ -400,18 +400,16 @@ type Store interface {
 	// some of them, over those of the same tools.
 	Uses(ctx context.Context) (map[string]Use, error)
 	PutUses(ctx context.Context, uses map[string]Use) error
-	// Requests returns the requests that wait, by their IDs. They are opaque to the
-	// store.
-	Requests(ctx context.Context) (map[string]json.RawMessage, error)
-	PutRequest(ctx context.Context, id string, call json.RawMessage) error
-	DeleteRequest(ctx context.Context, id string) error
+	// ForgetRequests deletes the requests that an older version kept for a restart.
+	ForgetRequests(ctx context.Context) error
 }
 
 // Use is how often the gate allowed calls of a tool, and when last.
 type Use struct {
 	Times   int       `json:"times"`
 	Last    time.Time `json:"last"`
-	Yes     int       `json:"yes,omitempty"`     // those of which a person was asked
+	Yes     int       `json:"yes,omitempty"`     // those that a person allowed, when asked or by a rule
+	Allowed time.Time `json:"allowed,omitzero"`  // the last of these
 	Deleted bool      `json:"deleted,omitempty"` // one of them deleted a file
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/tool"
 )
@@ -100,7 +99,7 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 		p.Reach += " You are asked about " + p.Folder + " before it opens that."
 	}
 	u := g.uses[p.Tool]
-	p.History = history(u.Times, u.Last, c.now)
+	p.History = history(u.Yes, u.Allowed, c.now)
 	p.Hurried = g.pace.hurries(p)
 	return p
 }
@@ -128,7 +127,7 @@ func scopesOf(call *Call) []Scope {
 	return append(scopes, UntilQuit, Always)
 }
 
-// history is “Allowed 4 times, last on Tuesday.”
+// history is “Allowed 4 times, last on Tuesday.”, of the calls that a person allowed.
 func history(times int, last, now time.Time) string {
 	if times == 0 {
 		return "Not allowed before."
@@ -205,9 +204,6 @@ func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) 
 	if first || call.Preview != nil {
 		g.addPreview(ctx, e, &call)
 	}
-	if first && call.Permission == "" { // a connection does not outlive the program
-		g.storeWaiting(ctx, e)
-	}
 	if call.OnWait != nil { // before the notice: whoever hears that finds the call marked
 		call.OnWait(e.ID)
 	}
@@ -236,7 +232,6 @@ func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) 
 	}
 	g.mu.Unlock()
 	for range left {
-		g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
 		e.resolve(stopped())
 	}
 	g.notify()
@@ -253,7 +248,6 @@ func (g *Gate) take(e *openRequest) bool {
 // expire settles requests of calls that nobody answered in time, which were taken.
 func (g *Gate) expire(over ...*openRequest) {
 	for _, e := range over {
-		g.deleteWaiting(g.base, e.ID)
 		e.resolve(expired(e.step))
 	}
 	if len(over) > 0 {
@@ -316,21 +310,14 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 		return err
 	}
 	g.requests = slices.Delete(g.requests, i, i+1)
-	shown := e.Request     // to which a call that joined may yet add
-	left := e.waiters == 0 // its program died; the call may yet be resumed
+	shown := e.Request // to which a call that joined may yet add
 	g.mu.Unlock()
 
-	g.deleteWaiting(ctx, id)
 	defer g.notify()
 	if e.Kind != KindCall {
 		return g.recordAnswer(ctx, e.version, a, "person")
 	}
 	d, err := g.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
-	if left && a.Effect == Allow && d.Rule == "" {
-		g.mu.Lock()
-		g.allowedOnce[e.call.ID+"\x00"+e.key] = true
-		g.mu.Unlock()
-	}
 	e.resolve(d)
 	return err
 }
@@ -347,7 +334,7 @@ func (g *Gate) recheckWaiting() {
 	var over []resolved
 	g.mu.Lock()
 	for _, e := range slices.Clone(g.requests) {
-		if e.Kind != KindCall || e.waiters == 0 {
+		if e.Kind != KindCall {
 			continue
 		}
 		c := g.checkLocked(&e.call)
@@ -367,7 +354,6 @@ func (g *Gate) recheckWaiting() {
 	}
 	g.mu.Unlock()
 	for _, s := range over {
-		g.deleteWaiting(g.base, s.e.ID)
 		s.e.resolve(g.counted(g.base, s.d, s.counted))
 	}
 	g.notify()
@@ -385,81 +371,4 @@ func (g *Gate) leftLocked(r ruling) int {
 		return rule.MaxUses - rule.Uses
 	}
 	return math.MaxInt
-}
-
-// storedRequest is a waiting call as it is kept for a restart.
-type storedRequest struct {
-	Request      Request         `json:"pending"`
-	Caller       Caller          `json:"caller"`
-	Tool         tool.Tool       `json:"tool"`
-	Arguments    json.RawMessage `json:"arguments"`
-	Capabilities []Capability    `json:"capabilities"`
-	Step         int             `json:"step"`
-	Taint        []chat.Origin   `json:"taint,omitempty"`
-	Because      []string        `json:"because,omitempty"`
-}
-
-// storeWaiting keeps a waiting call for the case that this program dies. A failure
-// only means that it would not survive that. One that is settled meanwhile, and was forgotten
-// before it was written, is forgotten again.
-func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
-	if g.o.Store == nil {
-		return
-	}
-	g.mu.Lock()
-	shown, r := e.Request, e.call
-	g.mu.Unlock()
-	raw, err := json.Marshal(storedRequest{
-		shown, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint, r.Because,
-	})
-	if err == nil {
-		err = g.o.Store.PutRequest(ctx, e.ID, raw)
-	}
-	if err != nil {
-		g.o.Log.Warn("a permission request could not be kept for a restart", "tool", e.Tool, "err", err)
-	}
-	g.mu.Lock()
-	waits := slices.Contains(g.requests, e)
-	g.mu.Unlock()
-	if !waits {
-		g.deleteWaiting(ctx, e.ID)
-	}
-}
-
-func (g *Gate) deleteWaiting(ctx context.Context, id string) {
-	if g.o.Store == nil {
-		return
-	}
-	if err := g.o.Store.DeleteRequest(context.WithoutCancel(ctx), id); err != nil {
-		g.o.Log.Warn("a settled permission request could not be forgotten", "err", err)
-	}
-}
-
-// restore puts the calls that waited when the program died back into the list.
-// Nobody waits for them now; a yes to one releases its call when the turn is
-// resumed, or counts from the next call on.
-func (g *Gate) restore(ctx context.Context) error {
-	kept, err := g.o.Store.Requests(ctx)
-	if err != nil {
-		return err
-	}
-	now := g.o.Now()
-	for id, raw := range kept {
-		var s storedRequest
-		if err := json.Unmarshal(raw, &s); err != nil || !now.Before(s.Request.Expires) || s.Request.ID != id {
-			g.deleteWaiting(ctx, id)
-			continue
-		}
-		call := Call{
-			ID: s.Request.Call, Caller: s.Caller, Tool: s.Tool, Arguments: s.Arguments, Capabilities: s.Capabilities,
-			Conversation: s.Request.Conversation, Turn: s.Request.Turn, Original: s.Request.Original,
-			Taint: s.Taint, Because: s.Because,
-		}
-		s.Request.Reason += " Conclave ended before you answered."
-		g.requests = append(g.requests, &openRequest{
-			Request: s.Request, call: call, step: s.Step, key: callKey(call), done: make(chan struct{}),
-		})
-	}
-	slices.SortFunc(g.requests, func(a, b *openRequest) int { return a.Asked.Compare(b.Asked) })
-	return nil
 }

@@ -14,47 +14,23 @@ import (
 	"conclave/app/permit"
 )
 
-// interrupted is a store in which something happens before a request is written.
-type interrupted struct {
-	*memory
-	before func()
-}
-
-func (s interrupted) PutRequest(ctx context.Context, id string, raw json.RawMessage) error {
-	s.before()
-	return s.memory.PutRequest(ctx, id, raw)
-}
-
-func TestARequestThatARuleSettlesBeforeItIsKeptIsNotShownAgain(t *testing.T) {
-	for _, when := range []string{"before it is written", "while it is written"} {
-		l := interrupted{memory: newMemory(), before: func() {}}
-		var g *permit.Gate
-		var c permit.PluginVersion
-		settle := func() {
-			_, err := g.AddRule(t.Context(), permit.Rule{
-				Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
-				Callers: []permit.Caller{permit.Main},
-			})
-			must(t, err)
-		}
-		if when == "while it is written" {
-			l.before = settle
-		}
-		g, c = trusted(t, permit.Options{Store: l})
-		defer g.Attach()()
-		r := request(c)
-		r.Preview = func(context.Context) *permit.Preview {
-			if when == "before it is written" {
-				settle()
-			}
-			return nil
-		}
-		if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.Rule == "" {
-			t.Errorf("%s: %+v", when, d)
-		}
-		if again := open(t, permit.Options{Store: l}).Requests(); len(again) != 0 {
-			t.Errorf("settled %s, after a restart it asks again: %+v", when, again)
-		}
+func TestARequestThatARuleSettlesBeforeItIsShownIsNotShown(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	defer g.Attach()()
+	r := request(c)
+	r.Preview = func(context.Context) *permit.Preview {
+		_, err := g.AddRule(t.Context(), permit.Rule{
+			Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
+			Callers: []permit.Caller{permit.Main},
+		})
+		must(t, err)
+		return nil
+	}
+	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.Rule == "" {
+		t.Errorf("it is decided %+v", d)
+	}
+	if list := g.Requests(); len(list) != 0 {
+		t.Errorf("and waits still: %+v", list)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -210,23 +209,6 @@ func TestARequestThatNamesNoSourceDoesNotAnswerOneThatDoes(t *testing.T) {
 	deny(t, g, plain, tainted)
 	<-first
 	<-second
-}
-
-func TestARequestKeptForARestartKeepsItsSources(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(t.TempDir(), "data")})
-	must(t, err)
-	defer s.Close()
-	g, c := trusted(t, permit.Options{Store: s})
-	defer g.Attach()()
-	p, decided := asked(t, g, sends(c, example))
-	again, err := permit.Open(t.Context(), permit.Options{Store: s}) // as after a kill
-	must(t, err)
-	kept := again.Requests()
-	if len(kept) != 1 || !slices.Equal(kept[0].Origins, fromExample) {
-		t.Errorf("kept: %+v", kept)
-	}
-	deny(t, g, p)
-	<-decided
 }
 
 func TestWhatACallReturnsComesFromTheHostsItNamesOrFromItsPlugin(t *testing.T) {

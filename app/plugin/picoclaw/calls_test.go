@@ -324,6 +324,11 @@ func TestPC40AnAnswerForAnothersToolIsAskedAbout(t *testing.T) {
 		!strings.Contains(string(r.Arguments), "done: exec") || !strings.Contains(r.Reason, "which is not its tool") {
 		t.Errorf("a person was asked %+v", r)
 	}
+	// --approve always is a yes to calls, and this is none.
+	a = b.ask(permit.AlwaysAsker{}, calls("exec", listing), say("well"))
+	if got := a.result(0); strings.Contains(got, "done") || b.did() != "" {
+		t.Errorf("with --approve always: %q", got)
+	}
 	// An error pretends nothing: it is a denial, and nobody is asked.
 	who = nobody()
 	a = b.ask(who, calls("echo", `{}`), say("well"))
