@@ -119,6 +119,8 @@ type Turn struct {
 	OnEvent  func(Event)  // gets the events, from any goroutine; may be nil
 	// CallerName is the caller as a person reads it; where it is empty, Caller is shown.
 	CallerName string
+	// Given says what of the chat the caller gives tools that are handed it, see permit.Call.
+	Given string
 	// Taint returns where text came from that the caller was told of and that others wrote;
 	// nil is none.
 	Taint func() []chat.Origin

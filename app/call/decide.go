@@ -52,7 +52,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	asked := permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
-		Because: c.ask, Original: c.changed(), OnWait: c.waits(asking, held),
+		Because: c.ask, Original: c.changed(), OnWait: c.waits(asking, held), Given: c.turn.Given,
 	}
 	if c.turn.Wrote != nil {
 		asked.Wrote = c.turn.Wrote(c.arguments)

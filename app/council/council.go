@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"conclave/app/limit"
 )
 
 // Mode says what members do before the main model answers.
@@ -143,6 +145,25 @@ func (p ContextPolicy) In(c Council) ContextPolicy {
 		p.Span, p.Last = Messages, c.Tool.Window
 	}
 	return p
+}
+
+// Sentence says what of the chat a tool is given that a member with this policy calls; empty
+// where that is all of it.
+func (p ContextPolicy) Sentence() string {
+	of := ""
+	switch p.Span {
+	case Question:
+		of = "the question only"
+	case Turns:
+		of = "the last " + limit.Counted(p.Last, "turn")
+	case Messages:
+		of = "the last " + limit.Counted(p.Last, "message")
+	case Summary:
+		of = "a summary and the last turn"
+	default:
+		return ""
+	}
+	return "This call is given of the chat what its member is told: " + of + "."
 }
 
 // ToolSettings are those of mode tools (contracts/spindle, section 9).

@@ -141,7 +141,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	}, turn.Request{
 		ID: id, Conversation: job.Run.Conversation, Model: model, Tools: tools, ChainLimit: w.s.req.ChainLimit,
 		Reasoning: m.Reasoning, Log: w.s.req.Log, Asker: w.s.req.Asker, CallerName: m.Name, Taint: w.s.taintOf(job, given),
-		Member: council.MemberContext(m),
+		Member: council.MemberContext(m), Given: m.Context.In(job.Run.Council).Sentence(),
 	}, seen.hear)
 	seen.end()
 	work := turnWork(ctx, model, out, err)

@@ -118,7 +118,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	}
 	turn := w.turn
 	turn.Tools, turn.OnEvent = w.tools, calls.hear
-	turn.CallerName = member.Name
+	turn.CallerName, turn.Given = member.Name, member.Context.In(job.Run.Council).Sentence()
 	if w.taint != nil {
 		turn.Taint = w.taint(job, given)
 	}

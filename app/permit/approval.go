@@ -196,7 +196,7 @@ func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change, warnings
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,
 		Title: name + " is new", Capabilities: append([]Capability{}, capabilitiesOf(c, permissions, nil)...),
-		Reach:  reachOf(c, permissions, nil),
+		Reach:  reachOf(c, permissions, nil, ""),
 		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1,
 		Asked: g.o.Now(), Changes: changes,
 		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden, Warnings: warnings,

@@ -109,8 +109,8 @@ func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) []Capab
 const maxFoldersNamed = 4
 
 // reachOf returns what the tools of a plugin can access, in a sentence: each folder, and what
-// else it was granted. The folders' paths are as a person reads them.
-func reachOf(c PluginVersion, granted []string, folders []Folder) string {
+// else it was granted. The folders' paths are as a person reads them; given is Call.Given.
+func reachOf(c PluginVersion, granted []string, folders []Folder, given string) string {
 	switch c.Isolation {
 	case isolated:
 	case "process":
@@ -136,7 +136,7 @@ func reachOf(c PluginVersion, granted []string, folders []Folder) string {
 		sentence += " It may also " + listed(more) + "."
 	}
 	if c.Convention.Chat {
-		sentence += " " + tool.ChatNotice
+		sentence += " " + cmp.Or(given, tool.ChatNotice)
 	}
 	return sentence
 }

@@ -19,7 +19,7 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 		"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search",
 		"ui_panels", "push_notification", "screen_capture",
 	}
-	capabilities, sentence := capabilitiesOf(c, unused, nil), reachOf(c, unused, nil)
+	capabilities, sentence := capabilitiesOf(c, unused, nil), reachOf(c, unused, nil, "")
 	if len(capabilities) != 1 || capabilities[0] != Compute ||
 		sentence != "Can touch: its own storage folder. "+tool.ChatNotice {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
@@ -33,10 +33,15 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 
 func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
 	for _, told := range []bool{true, false} {
-		sentence := reachOf(PluginVersion{Convention: tool.Convention{Chat: told}, Isolation: isolated}, nil, nil)
+		sentence := reachOf(PluginVersion{Convention: tool.Convention{Chat: told}, Isolation: isolated}, nil, nil, "")
 		if strings.Contains(sentence, tool.ChatNotice) != told {
 			t.Errorf("given the chat: %v; the card says %q", told, sentence)
 		}
+	}
+	const given = "This call is given of the chat what its member is told: the question only."
+	sentence := reachOf(PluginVersion{Convention: tool.Convention{Chat: true}, Isolation: isolated}, nil, nil, given)
+	if want := "Can touch: its own storage folder. " + given; sentence != want {
+		t.Errorf("of one whose caller gives less, the card says %q, want %q", sentence, want)
 	}
 }
 
@@ -80,7 +85,7 @@ func TestTheCardNamesTheFoldersThatAPluginCanTouch(t *testing.T) {
 		},
 	} {
 		want := "Can touch: its own storage folder. It may also " + one.want + "."
-		if got := reachOf(c, one.granted, one.folders); got != want {
+		if got := reachOf(c, one.granted, one.folders, ""); got != want {
 			t.Errorf("with %v the card says %q", one.folders, got)
 		}
 	}

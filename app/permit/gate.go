@@ -346,8 +346,9 @@ func (g *Gate) ableLocked(plugin string) []Capability {
 	return nil
 }
 
-// reachLocked returns what calls of a plugin's tools can touch, in a sentence.
-func (g *Gate) reachLocked(plugin string) string {
+// reachLocked returns what calls of a plugin's tools can touch, in a sentence; given is
+// Call.Given.
+func (g *Gate) reachLocked(plugin, given string) string {
 	known, ok := g.known[plugin]
 	switch {
 	case ok:
@@ -363,7 +364,7 @@ func (g *Gate) reachLocked(plugin string) string {
 	for i := range folders[:min(len(folders), maxFoldersNamed)] {
 		folders[i].Path = g.short(folders[i].Path)
 	}
-	return reachOf(known, granted, folders)
+	return reachOf(known, granted, folders, given)
 }
 
 // rulingLocked turns a ruling that asks nobody into a decision, and notes the

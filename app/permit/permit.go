@@ -158,6 +158,9 @@ type Call struct {
 	Because []string
 	// Original holds the call as it was asked for, where hooks made another of it.
 	Original *Original
+	// Given says in a sentence what of the chat the caller gives the tool of a dialect that is handed
+	// it; empty is all of the open chat (tool.ChatNotice).
+	Given string
 	// Instead names the tool for which Tool's plugin would answer, though it is
 	// another's. The answer, in Arguments, counts only if a person accepts it.
 	Instead string

@@ -64,7 +64,7 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: call.Caller, CallerName: shownName(call.CallerName),
 		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
 		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: shown.raw,
-		Reach: g.reachLocked(call.Tool.Plugin), Reason: "Asked because: " + r.why + ".",
+		Reach: g.reachLocked(call.Tool.Plugin, call.Given), Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
 		Scopes: []Scope{Once}, Asked: c.now, Expires: expiry(c.now), Hidden: shown.hidden + call.Tool.Hidden,
 		Warnings: shown.warnings(),

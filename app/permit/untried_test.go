@@ -14,7 +14,7 @@ func TestAPluginBehindUntriedWallsIsAskedAboutAsOneWithoutWalls(t *testing.T) {
 		level := sandbox.Unproven(goos).Level
 		untried, bare := PluginVersion{Isolation: level}, PluginVersion{Isolation: "none"}
 		has, none := capabilitiesOf(untried, nil, nil), capabilitiesOf(bare, nil, nil)
-		reach, without := reachOf(untried, nil, nil), reachOf(bare, nil, nil)
+		reach, without := reachOf(untried, nil, nil, ""), reachOf(bare, nil, nil, "")
 		if !slices.Equal(has, none) || reach != without {
 			t.Errorf("%s: %v, %q; without walls %v, %q", goos, has, reach, none, without)
 		}

@@ -104,6 +104,7 @@ type Request struct {
 	Asker permit.Asker
 
 	CallerName string          // as a person reads it, "Ada"; where it is empty, Caller is shown
+	Given      string          // what of the chat it gives tools that are handed it, see permit.Call
 	Member     json.RawMessage // the council member that the turn is of, as its tools are told of it
 	// Taint returns where text came from that the requests hold beside the chat's own; nil is
 	// none.
@@ -182,7 +183,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 	}
 	t.callTurn = call.Turn{
 		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.onCallEvent, Ready: t.scribe.wait,
-		CallerName: req.CallerName, Taint: t.origins, Wrote: t.wrote,
+		CallerName: req.CallerName, Given: req.Given, Taint: t.origins, Wrote: t.wrote,
 	}
 	if req.Model != nil {
 		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can

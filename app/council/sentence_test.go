@@ -1,0 +1,22 @@
+package council_test
+
+import (
+	"testing"
+
+	"conclave/app/council"
+)
+
+func TestTheCardSaysWhatThisMemberGivesOfTheChat(t *testing.T) {
+	tools := council.Council{Mode: council.Tools, Tool: council.ToolSettings{Window: 4}}
+	for want, policy := range map[string]council.ContextPolicy{
+		"": {Span: council.Whole},
+		"This call is given of the chat what its member is told: the question only.":           {Span: council.Question},
+		"This call is given of the chat what its member is told: the last 1 turn.":             {Span: council.Turns, Last: 1},
+		"This call is given of the chat what its member is told: the last 4 messages.":         {},
+		"This call is given of the chat what its member is told: a summary and the last turn.": {Span: council.Summary},
+	} {
+		if got := policy.In(tools).Sentence(); got != want {
+			t.Errorf("with %+v the card says %q, want %q", policy, got, want)
+		}
+	}
+}
