@@ -46,6 +46,9 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Dialect, oneLine(note))
 	}
+	for _, link := range app.Host.LinksOut() {
+		fmt.Fprintln(c.Err, "conclave: "+oneLine(link.Sentence()+". "+c.toType(link.Hint())))
+	}
 	return table.print(c,
 		"There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new "+
 			"python NAME.")

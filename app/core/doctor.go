@@ -94,7 +94,11 @@ func (c *Core) checkPlugins() cli.Finding {
 	if problem != nil {
 		return cli.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
 	}
-	return cli.Finding{Name: "plugins", OK: true, Found: fmt.Sprintf("%s, %d plugins", dir, len(sources))}
+	found := fmt.Sprintf("%s, %d plugins", dir, len(sources))
+	for _, link := range c.Host.LinksOut() {
+		found += ". " + link.Sentence()
+	}
+	return cli.Finding{Name: "plugins", OK: true, Found: found}
 }
 
 func (c *Core) checkPython(ctx context.Context) cli.Finding {

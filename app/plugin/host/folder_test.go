@@ -94,6 +94,31 @@ func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
 	kind(t, err, fault.Unavailable, "a.py")
 }
 
+func TestALinkOutOfThePluginsFolderIsNamedAndNotFollowed(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Serve("a.py", answers("one"))
+		outside := t.TempDir()
+		for name, to := range map[string]string{
+			"outlink": outside, "gone.py": filepath.Join(outside, "none.py"), "inside.py": filepath.Join(f.Dir, "a.py"),
+			"notes.txt": outside,
+		} {
+			if err := os.Symlink(to, filepath.Join(f.Dir, name)); err != nil {
+				t.Skip("links cannot be made here:", err)
+			}
+		}
+		var got []string
+		for _, link := range f.Host.LinksOut() {
+			got = append(got, link.Name)
+		}
+		if want := []string{"gone.py", "notes.txt", "outlink"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		_, err := f.Host.Find("outlink")
+		kind(t, err, fault.NotFound, "outlink is a link that leads out of the plugins folder, to "+outside,
+			"conclave plugins add "+outside)
+	})
+}
+
 // The same, when the file was deleted by hand; a save that deletes and writes is none.
 func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {

@@ -296,15 +296,33 @@ func (h *Host) Find(name string) (string, error) {
 	if h.Known(name) {
 		return name, nil
 	}
+	if id := h.at(name); id != "" {
+		return id, nil
+	}
+	for _, link := range h.LinksOut() {
+		if link.Name == name || plugin.IDOf(link.Name, filepath.Ext(link.Name) == "") == name {
+			return "", fault.New(fault.NotFound, "plugin.find", link.Sentence()+".", link.Hint())
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return "", h.unknown(name)
+}
+
+// at returns the plugin whose files lie at a path, or at a name in the plugins folder.
+func (h *Host) at(name string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, e := range h.entries {
 		if path := e.path(); filepath.Base(path) == name || path == name {
-			return id, nil
+			return id
 		}
 	}
-	return "", h.unknown(name)
+	return ""
 }
+
+// LinksOut returns the links of the plugins folder that are not followed.
+func (h *Host) LinksOut() []LinkOut { return LinksOut(h.o.Dir, h.Endings()) }
 
 // known returns the plugin with an id. Kind not_found names what there is.
 func (h *Host) known(id string) (*entry, error) {

@@ -105,6 +105,46 @@ func distinct(sources []plugin.Source, incumbent func(id string) (base string)) 
 	return all
 }
 
+// LinkOut is an entry of the plugins folder that would be a plugin, but is a link that leads
+// out of it, or to nothing: it is not followed.
+type LinkOut struct{ Name, To string }
+
+// Sentence says so to a person, without a full stop.
+func (l LinkOut) Sentence() string {
+	return l.Name + " is a link that leads out of the plugins folder, to " + l.To + ", so it is not followed"
+}
+
+// Hint says what to do instead.
+func (l LinkOut) Hint() string { return "Add what it leads to: conclave plugins add " + l.To + "." }
+
+// LinksOut returns the links of the folder dir that Sources leaves out, by name.
+func LinksOut(dir string, endings []string) []LinkOut {
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var all []LinkOut
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if entry.Type()&fs.ModeSymlink == 0 || !couldBePlugin(entry, endings) || !safefs.LeadsOut(root, path) {
+			continue
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			continue // it is gone
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
+		}
+		all = append(all, LinkOut{entry.Name(), to})
+	}
+	return all
+}
+
 // couldBePlugin reports an entry that its name and kind allow to be a plugin; what
 // a link leads to is not looked at.
 func couldBePlugin(entry fs.DirEntry, endings []string) bool {

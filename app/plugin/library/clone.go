@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,8 @@ const sizeEvery = 200 * time.Millisecond
 
 // untrusted holds git settings for cloning an untrusted repository: https alone, no
 // hooks, no templates, no submodules, no stored password, no question, and no large
-// file held in memory.
+// file held in memory. Of the person's own settings it takes wayOut alone: a repository
+// can name filters that they define, and git would run them on its files.
 var untrusted = []string{
 	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c",
 	"init.templateDir=",
@@ -60,6 +62,7 @@ func clone(ctx context.Context, address, stage string) (string, error) {
 		fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+fault.Seconds(cloneTime)+".",
 			"Try again, or download it and add its folder."))
 	defer cancel()
+	r.settings = wayOut(ctx)
 	if err := r.fetch(ctx, u.String(), branch); err != nil {
 		return "", err
 	}
@@ -70,11 +73,14 @@ func clone(ctx context.Context, address, stage string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.dir, os.RemoveAll(filepath.Join(r.dir, ".git"))
+	return r.dir, nil
 }
 
 // repository is a clone under way.
-type repository struct{ address, dir string }
+type repository struct {
+	address, dir string
+	settings     []string // of the person's, as arguments
+}
 
 // fetch brings in what the repository holds, and writes none of its files.
 func (r repository) fetch(ctx context.Context, from, branch string) error {
@@ -172,11 +178,49 @@ func (r repository) tooLarge() error {
 
 // git is a command of git's.
 func (r repository) git(ctx context.Context, arguments ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, untrusted...), arguments...)...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(untrusted, r.settings, arguments)...)
+	home := filepath.Dir(r.dir) // without a .netrc, and without attributes
+	cmd.Env = append(surroundings(os.Environ()), "HOME="+home, "XDG_CONFIG_HOME="+home,
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",
 		"GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
 	cmd.WaitDelay = 5 * time.Second // a helper of git's may hold its output open
 	return cmd
+}
+
+// passed names the variables of the person's that git is given: where programs lie, and the
+// way out to the network.
+var passed = []string{
+	"PATH", "LD_LIBRARY_PATH", "DEVELOPER_DIR", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
+	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	"NIX_SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_PROXY_SSL_CAINFO", "GIT_EXEC_PATH",
+}
+
+// surroundings returns what of an environment git is given.
+func surroundings(environment []string) []string {
+	return slices.DeleteFunc(slices.Clone(environment), func(one string) bool {
+		name, _, _ := strings.Cut(one, "=")
+		return !slices.Contains(passed, strings.ToUpper(name))
+	})
+}
+
+// wayOut returns what the person's own settings of git say of proxies and of whose
+// certificates are believed, for all servers, as arguments. None of them names a program.
+func wayOut(ctx context.Context) []string {
+	var settings []string
+	for _, where := range []string{"--system", "--global"} {
+		out, err := exec.CommandContext(ctx, "git", "config", where, "--null", "--get-regexp",
+			`^http\.(proxy|sslcainfo|sslcapath|sslbackend|schannelusesslcainfo|proxysslcainfo)$`).Output()
+		if err != nil {
+			continue // there is none, or no git, which fetching says
+		}
+		for one := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			if name, value, ok := strings.Cut(one, "\n"); ok {
+				settings = append(settings, "-c", name+"="+value)
+			}
+		}
+	}
+	return settings
 }
 
 // run runs git to its end. The error is a fault.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -239,21 +240,30 @@ func (l *Library) stage(ctx context.Context, from string) (_ *staged, err error)
 			return nil, err
 		}
 	}
-	switch {
-	case Remote(from):
-		s.path, err = clone(ctx, from, dir)
-	case strings.EqualFold(filepath.Ext(from), ".zip"):
-		s.path, err = unzip(from, dir)
-	default:
-		s.path, err = stageCopy(from, dir)
-	}
+	fetched, err := fetch(ctx, from, dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := bounded(s.path); err != nil {
+	if s.path, err = stageCopy(fetched, dir); err != nil {
 		return nil, err
 	}
 	return s, l.inspect(ctx, s)
+}
+
+// fetch returns the file or folder that from names, unpacked or cloned below dir where it
+// is an archive or a repository.
+func fetch(ctx context.Context, from, dir string) (string, error) {
+	to := filepath.Join(dir, ".fetched") // no plugin is called so
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return "", err
+	}
+	switch {
+	case Remote(from):
+		return clone(ctx, from, to)
+	case strings.EqualFold(filepath.Ext(from), ".zip"):
+		return unzip(from, to)
+	}
+	return from, nil
 }
 
 // addable refuses what is neither a file nor a folder, such as a pipe, which would be
@@ -282,10 +292,20 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 			fmt.Sprintf("The plugin's name holds hidden characters or line ends: %q.", s.base),
 			"Give it a name that can be read, and add it again.")
 	}
-	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", l.o.Host.KnownLayouts())
+	unknown := func() error {
+		if script := l.onlyScript(ctx, s.path); script != "" {
+			hint := "Get it as a file of its own, and add that."
+			if info, err := os.Stat(s.from); err == nil && info.IsDir() {
+				hint = "Add the file itself: conclave plugins add " + filepath.Join(s.from, script) + "."
+			}
+			return fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin as a folder, but the file "+script+
+				" in it is one.", hint)
+		}
+		return fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", l.o.Host.KnownLayouts())
+	}
 	info, err := os.Stat(s.path)
 	if err != nil { // an empty folder
-		return unknown
+		return unknown()
 	}
 	s.folder = info.IsDir()
 	src := plugin.Source{
@@ -306,28 +326,46 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 	p, ok := errors.AsType[*plugin.Problem](err)
 	switch {
 	case plugin.Ignored(s.base) || ok && p.Kind == "unavailable":
-		return unknown
+		return unknown()
 	case ok && p.Kind == "refused": // it reaches out of its folder, or is too large
 		return fault.New(fault.Invalid, "plugin.add", p.Message, p.Hint)
+	}
+	if ok && s.folder && slices.Contains([]string{".json", ".toml"}, filepath.Ext(p.File)) { // nothing names it
+		return fault.New(fault.Invalid, "plugin.add", p.Error(), strings.TrimSpace(p.Hint+" Nothing was added."))
 	}
 	// One that is broken otherwise may be added, to be mended; its card says what
 	// is wrong.
 	return nil
 }
 
-// bounded checks what was staged: its size, and that no link in it leads out.
+// onlyScript returns the only file directly in a folder that is a plugin by itself, or "".
+func (l *Library) onlyScript(ctx context.Context, dir string) string {
+	sources, err := host.Sources(dir, l.o.Host.Endings())
+	if err != nil {
+		return ""
+	}
+	only := ""
+	for _, src := range sources {
+		if src.Folder {
+			continue
+		}
+		if m, err := l.o.Host.Recognize(ctx, src); m == nil || err != nil {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = filepath.Base(src.Path)
+	}
+	return only
+}
+
+// bounded checks the size of a plugin.
 func bounded(path string) error {
 	files, size := 0, int64(0)
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil // an empty folder; look says so
-	}
-	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
-		}
-		if entry.Type()&fs.ModeSymlink != 0 && safefs.LeadsOut(real, name) {
-			return linksOut(path, name)
 		}
 		info, err := entry.Info()
 		if err != nil || info.IsDir() {
@@ -368,6 +406,10 @@ func linksOut(path, name string) error {
 		filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
 }
 
+// stageCopy copies a plugin into the staging folder: the files that are read, shown and
+// digested, and no others. What git, an editor or a shell would take for its own, such as
+// .git, .vscode or .envrc, never comes to lie in the plugins folder, whichever way a
+// plugin comes.
 func stageCopy(from, stage string) (string, error) {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -381,7 +423,10 @@ func stageCopy(from, stage string) (string, error) {
 	if err := host.Copy(plugin.Source{Path: from, Folder: info.IsDir()}, nil, to); err != nil {
 		return "", fault.Wrap(fault.Invalid, "plugin.add", "The plugin "+from+" could not be copied.", "", err)
 	}
-	return to, nil
+	if _, err := os.Lstat(to); err != nil { // an empty folder
+		return to, nil
+	}
+	return to, bounded(to)
 }
 
 // unzip unpacks an archive below stage and returns the plugin's file or folder:
@@ -429,8 +474,8 @@ func unzip(from, stage string) (string, error) {
 			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a path that leads out of it: "+f.Name+
 				".", "Do not use it.")
 		case f.FileInfo().IsDir(), strings.HasSuffix(slashed, "/"), strings.HasPrefix(slashed, "__MACOSX/"),
-			filepath.Base(name) == ".DS_Store":
-			continue // made for its files, or a Mac's
+			slices.ContainsFunc(strings.Split(slashed, "/"), watch.Ignored):
+			continue // made for its files, a Mac's, or no part of a plugin
 		case !f.Mode().IsRegular():
 			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+
 				" holds a link, or something else that is no file: "+f.Name+".", "Do not use it, or pack the file itself.")
@@ -445,6 +490,7 @@ func unzip(from, stage string) (string, error) {
 		}
 	}
 	entries, err := os.ReadDir(to)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return watch.Ignored(e.Name()) })
 	if err == nil && len(entries) == 1 {
 		return filepath.Join(to, entries[0].Name()), nil
 	}

@@ -102,6 +102,14 @@ func TestAddRefusesWhatIsNoPlugin(t *testing.T) {
 		kind(t, err, fault.NotFound, "none.zip")
 		_, err = f.Library.Add(t.Context(), filepath.Join(outside, "folder"))
 		kind(t, err, fault.Invalid, "folder is no plugin")
+		one := filepath.Join(outside, "one")
+		must(t, os.Mkdir(one, 0o700), os.WriteFile(filepath.Join(one, "weather.py"), []byte(text), 0o600),
+			os.WriteFile(filepath.Join(one, "README.md"), nil, 0o600))
+		_, err = f.Library.Add(t.Context(), one)
+		kind(t, err, fault.Invalid, "but the file weather.py in it is one", "conclave plugins add "+one+"/weather.py")
+		must(t, os.WriteFile(filepath.Join(one, "other.py"), []byte(text), 0o600))
+		_, err = f.Library.Add(t.Context(), one)
+		kind(t, err, fault.Invalid, "one is no plugin that Conclave knows")
 		for _, address := range []string{
 			"http://example.org/x.git", "file:///etc", "https://user:pass@example.org/x",
 			"ext::sh -c x://y", "https://",

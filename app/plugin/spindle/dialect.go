@@ -1,6 +1,7 @@
 package spindle
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,7 +153,19 @@ func readScript(path string) (string, error) {
 	case size > limit.ScriptFile.Value:
 		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(size)}
 	}
-	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+	return textOf(name, text)
+}
+
+// textOf returns the text of a script in UTF-8. The error is a *plugin.Problem: what is
+// written otherwise no engine runs, so nobody is asked to approve it.
+func textOf(name string, raw []byte) (string, error) {
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return "", &plugin.Problem{
+			Kind: "script", Type: "SyntaxError", File: name, Message: name + " is not written in UTF-8.",
+			Hint: "Have your editor save it as UTF-8.",
+		}
+	}
+	return strings.TrimPrefix(string(raw), "\uFEFF"), nil
 }
 
 func unreadable(name string, err error) *plugin.Problem {
@@ -211,7 +224,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}
-	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+	return textOf(m.Entry, text)
 }
 
 // entrySize is how large the entry is, or 0.

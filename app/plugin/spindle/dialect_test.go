@@ -263,6 +263,25 @@ func TestOddScriptsAreProblems(t *testing.T) {
 	if got := problem(t, file(filepath.Join(dir, "empty.js"))); got.Message != "empty.js is empty." {
 		t.Errorf("got %+v", got)
 	}
+	var utf16 []byte
+	for _, c := range []byte("spindle.registerTool({name: 'x'})") {
+		utf16 = append(utf16, c, 0)
+	}
+	for name, mark := range map[string]string{"marked.js": "\xff\xfe", "unmarked.ts": ""} {
+		must(t, os.WriteFile(filepath.Join(dir, name), append([]byte(mark), utf16...), 0o600))
+		if got := problem(t, file(filepath.Join(dir, name))); got.Message != name+" is not written in UTF-8." {
+			t.Errorf("got %+v", got)
+		}
+	}
+	in := unpack(t, "-- spindle.json --\n{"+manifestText+"}\n")
+	must(t, os.MkdirAll(filepath.Join(in, "dist"), 0o700),
+		os.WriteFile(filepath.Join(in, "dist", "backend.js"), utf16, 0o600))
+	m, err := New(Options{}).Recognize(t.Context(), folder(in))
+	must(t, err)
+	if _, err := New(Options{}).Inspect(t.Context(), folder(in), *m); err == nil ||
+		!strings.Contains(err.Error(), "dist/backend.js is not written in UTF-8.") {
+		t.Errorf("of an extension: %v", err)
+	}
 	if got := problem(t, file(filepath.Join(dir, "gone.ts"))); got.Kind != "unavailable" {
 		t.Errorf("got %+v", got)
 	}
