@@ -124,7 +124,7 @@ func (p *plan) allowed(consent plugin.InstallOptions, tell func(string)) ([]want
 		case w.url == "":
 		case !consent.Elsewhere:
 			why = "it comes from " + redact(w.url) + ", which needs your consent"
-		case !consent.Build && !strings.Contains(strings.ToLower(w.url), ".whl"):
+		case !consent.Build && !isWheel(w.url):
 			why = "it comes as source, whose code would run during the installation"
 		}
 		if why == "" {
@@ -166,6 +166,9 @@ func (j *job) prepare(lines []wanted) (*words, error) {
 	}
 	var text strings.Builder
 	for _, line := range lines {
+		if line.url != "" {
+			j.addresses = append(j.addresses, line.url)
+		}
 		text.WriteString(line.text())
 		for _, hash := range line.hashes {
 			j.hashes = true
@@ -191,8 +194,8 @@ func (e *Environments) fill(ctx context.Context, j job, w *words, packages int) 
 		return w.problem(err, "The environment could not be made ("+exit+").", "Its log says more: "+
 			filepath.Join(j.home, "install.log"))
 	}
-	what := "Installing " + limit.Counted(packages, "package") + " from " + serverOf(j.index)
-	if e.o.UV != "" {
+	what := "Installing " + limit.Counted(packages, "package") + " from " + j.places(packages)
+	if e.o.UV != "" && len(j.addresses) == 0 {
 		w.say(what + " with uv.")
 		exit, err := e.run(ctx, j.withUV(e.o.UV), w)
 		if err == nil && exit == "exit 0" || ctx.Err() != nil {
@@ -205,7 +208,11 @@ func (e *Environments) fill(ctx context.Context, j job, w *words, packages int) 
 	}
 	p, ok := pipOf(j.py)
 	if !ok {
-		return &plugin.Problem{Kind: "packages", Message: "No packages can be installed here.", Hint: e.unable(j.py)}
+		hint := e.unable(j.py)
+		if hint == "" {
+			hint = "Packages from addresses are installed with pip: install it for " + j.py.Executable + "."
+		}
+		return &plugin.Problem{Kind: "packages", Message: "No packages can be installed here.", Hint: hint}
 	}
 	w.say(what + " with pip " + p.version + ".")
 	watching, stop := context.WithCancel(ctx)
@@ -367,6 +374,11 @@ func (w *words) explain(j job, exit string) error {
 	}
 	name := packageOfLine(said)
 	switch {
+	case has(unnamed):
+		_, rest, _ := strings.Cut(said, unnamed)
+		rest, _, _ = strings.Cut(rest, "\n")
+		p.Message = "The package" + rest + ", an address that the plugin's list does not name, so nothing was installed."
+		p.Hint = "Its author has to name that address in the list; then you can read it there and allow it."
 	case has("THESE PACKAGES DO NOT MATCH THE HASHES"):
 		p.Message = "What arrived is not what the plugin's list says it must be (its hash is another), so nothing was " +
 			"installed."

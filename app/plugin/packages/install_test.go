@@ -240,7 +240,7 @@ func TestAddressesAndOtherIndexesNeedConsent(t *testing.T) {
 		"politeness": {wheel(t, "politeness", "1.0", "")},
 	})
 	x := newIndex(t, map[string][]file{})
-	f := fixed(t, x.simple(), func(o *packages.Options) { o.UV = brokenUV() }) // so pip tries
+	f := fixed(t, x.simple(), func(o *packages.Options) { o.UV = brokenUV() }) // which nobody asks for an address
 	path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": "--extra-index-url " +
 		strings.Replace(more.simple(), "http://", "http://ada:secret@", 1) +
 		"\ngreetings\npoliteness @ " + more.URL + "/files/politeness-1.0-py3-none-any.whl\n"})
@@ -255,12 +255,76 @@ func TestAddressesAndOtherIndexesNeedConsent(t *testing.T) {
 	if err := f.install(path, plugin.InstallOptions{Elsewhere: true}); err != nil {
 		t.Fatalf("%v\n%s", err, f.log())
 	}
-	if p := f.packages(path); len(p.Missing()) != 0 || brokenUV() != "" && !strings.Contains(f.log(), "pip tries") {
+	if p := f.packages(path); len(p.Missing()) != 0 || strings.Contains(f.log(), "pip tries") ||
+		!strings.Contains(f.log(), "Installing 2 packages from "+strings.TrimPrefix(x.URL, "http://")+", "+
+			strings.TrimPrefix(more.URL, "http://")+", "+more.URL+"/files/politeness-1.0-py3-none-any.whl with pip ") {
 		t.Errorf("got %+v\n%s", p.Packages, f.log())
 	}
 	if log, err := os.ReadFile(filepath.Join(f.dir, "greeter", "install.log")); err != nil ||
 		strings.Contains(string(log), "secret") || strings.Contains(f.log(), "secret") {
 		t.Errorf("a password is in the log (%v)", err)
+	}
+}
+
+func TestPipInstallsWhereUVFails(t *testing.T) {
+	t.Parallel()
+	if brokenUV() == "" {
+		t.Skip("there is no program here that fails")
+	}
+	x := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "")}})
+	f := fixed(t, x.simple(), func(o *packages.Options) { o.UV = brokenUV() })
+	path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": "greetings\n"})
+	if err := f.install(path, plugin.InstallOptions{}); err != nil || !strings.Contains(f.log(), "pip tries") {
+		t.Fatalf("%v\n%s", err, f.log())
+	}
+}
+
+func TestAttackAnAddressOfSourcePassesForOneOfAWheel(t *testing.T) {
+	t.Parallel()
+	proof := filepath.Join(t.TempDir(), "ran")
+	packed := source(t, "evil", "1.0", proof)
+	x := newIndex(t, map[string][]file{"evil": {packed}, "greetings": {wheel(t, "greetings", "1.5", "")}})
+	for _, end := range []string{"#.whl", "?x=.whl", "#sha256=00.whl", "?.whl#.whl"} {
+		f := fixed(t, x.simple())
+		path := folder(t, "greeter", map[string]string{
+			"greeter.py": greeter, "requirements.txt": "greetings\nevil @ " + x.URL + "/files/" + packed.name + end + "\n",
+		})
+		problem(t, f.install(path, plugin.InstallOptions{Elsewhere: true}), "evil was not installed",
+			"it comes as source, whose code would run during the installation")
+		if x.times("/files/"+packed.name) != 0 {
+			t.Errorf("%s: it was fetched", end)
+		}
+	}
+	if _, err := os.Lstat(proof); err == nil {
+		t.Error("its code ran")
+	}
+	t.Log("stopped by: what lies at an address is judged by the last part of its path")
+}
+
+func TestAttackAWheelRequiresAnAddressThatNobodyWasShown(t *testing.T) {
+	t.Parallel()
+	other := newIndex(t, map[string][]file{"politeness": {wheel(t, "politeness", "1.0", "")}})
+	address := other.URL + "/files/politeness-1.0-py3-none-any.whl"
+	carrier := wheel(t, "greetings", "1.5", "", "politeness @ "+address)
+	x := newIndex(t, map[string][]file{"greetings": {carrier}})
+	for name, list := range map[string]string{
+		"of an address": "greetings @ " + x.URL + "/files/" + carrier.name + "\n", "of an index": "greetings\n",
+	} {
+		f := fixed(t, x.simple())
+		path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": list})
+		problem(t, f.install(path, plugin.InstallOptions{Elsewhere: true}), "The package greetings requires politeness from "+
+			address, "an address that the plugin's list does not name")
+		if len(other.asked) != 0 {
+			t.Errorf("%s: it was asked for %v", name, other.asked)
+		}
+	}
+	t.Log("stopped by: no address is fetched that the list does not name")
+	f := fixed(t, x.simple())
+	path := folder(t, "greeter", map[string]string{
+		"greeter.py": greeter, "requirements.txt": "greetings\npoliteness @ " + address + "\n",
+	})
+	if err := f.install(path, plugin.InstallOptions{Elsewhere: true}); err != nil || len(f.packages(path).Missing()) != 0 {
+		t.Errorf("with the address in the list: %v\n%s", err, f.log())
 	}
 }
 

@@ -3,6 +3,7 @@ package packages
 import (
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -72,28 +73,54 @@ func (e *Environments) unable(py python.Python) string {
 
 // runPip runs pip from a place that is no part of the environment: it is imported
 // from there, and the place taken off the path again, so that what else lies
-// there does not count as installed.
+// there does not count as installed. What a package requires from an address is
+// fetched only if the list names that address: its author may have written
+// anything there, and nobody was shown it.
 const runPip = `import sys
-place = sys.argv.pop(1)
+place, named = sys.argv.pop(1), sys.argv.pop(1).split()
 sys.path.insert(0, place)
 import pip
+import pip._internal.req.constructors as constructors
+from pip._internal.exceptions import InstallationError
+required = constructors.install_req_from_req_string
+
+def only_named(text, comes_from=None, *rest, **more):
+    made = required(text, comes_from, *rest, **more)
+    address = getattr(made.req, "url", None)
+    if address and address.split("#")[0] not in named:
+        raise InstallationError(f"` + unnamed + ` {getattr(comes_from, 'name', '')} requires {made.name} from {address}")
+    return made
+
+constructors.install_req_from_req_string = only_named
 from pip._internal.cli.main import main
 sys.path.remove(place)
 sys.argv[0] = "pip"
 sys.exit(main())
 `
 
+// unnamed begins what is said of an address that no list names.
+const unnamed = "Conclave fetches no address that is not named:"
+
+// isWheel reports whether what lies at an address is a wheel, as pip judges it: by the
+// last part of its path, whatever stands in its query and its fragment.
+func isWheel(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && strings.EqualFold(path.Ext(u.Path), ".whl")
+}
+
 // job is one installation.
 type job struct {
-	home    string // the plugin's folder
-	env     string // the environment being made; the installer writes it and the cache, and nothing else
-	temp    string // what is deleted when it is over
-	list    string // the file of requirements
-	index   string
-	more    []string // other indexes, consented to
-	hashes  bool
-	consent plugin.InstallOptions
-	py      python.Python
+	home  string // the plugin's folder
+	env   string // the environment being made; the installer writes it and the cache, and nothing else
+	temp  string // what is deleted when it is over
+	list  string // the file of requirements
+	index string
+	more  []string // other indexes, consented to
+	// addresses are those that the list names for packages, consented to.
+	addresses []string
+	hashes    bool
+	consent   plugin.InstallOptions
+	py        python.Python
 }
 
 // venv describes making the empty environment.
@@ -156,10 +183,35 @@ func (j job) network(spec sandbox.Spec) sandbox.Spec {
 	return spec
 }
 
+// named returns the addresses of the list for runPip.
+func (j job) named() string {
+	var all []string
+	for _, address := range j.addresses {
+		address, _, _ = strings.Cut(address, "#")
+		all = append(all, address)
+	}
+	return strings.Join(all, " ")
+}
+
+// places returns where packages come from, for a sentence: the index and others that were
+// allowed, unless all have addresses, and the addresses.
+func (j job) places(packages int) string {
+	var all []string
+	if packages > len(j.addresses) {
+		for _, index := range append([]string{j.index}, j.more...) {
+			all = append(all, serverOf(index))
+		}
+	}
+	for _, address := range j.addresses {
+		all = append(all, redact(address))
+	}
+	return strings.Join(all, ", ")
+}
+
 // pip describes the installation with pip.
 func (j job) pip(p pip) sandbox.Spec {
 	argv := []string{
-		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, "install",
+		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, j.named(), "install",
 		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off",
 		"--require-virtualenv",
 		"--no-warn-script-location", "--cache-dir", j.cache(), "--timeout", "30", "--retries", "3",
