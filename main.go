@@ -223,6 +223,11 @@ func open(ctx context.Context, window *app.App, log *slog.Logger) error {
 	if window.Dark(ctx) {
 		ground = options.NewRGB(0x16, 0x16, 0x14)
 	}
+	release, err := guardDevServer(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer release()
 	starting = false
 	return wails.Run(&options.App{
 		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,

@@ -232,6 +232,7 @@ var layers = []map[string][]string{
 		},
 		"": {
 			"app", "app/fault", "app/version", "app/windowstore", "app/core", "app/remote", "app/cli", "store",
+			"app/loopback", // before the development server
 			"github.com/wailsapp/wails/v2",
 		},
 		"build/icon": {}, // draws the icon

@@ -1,11 +1,12 @@
 // Replies that would act if they could (hostile.mjs), drawn by the program in Chromium on its real
 // bindings, each with a permission card below it: nothing of a reply runs, connects, or lies over
-// what is not its own.
+// what is not its own. A page from elsewhere reaches nothing of the program.
 //
 //   node e2e/attacks.mjs [folder for pictures]
 //
 // It needs what program.mjs needs.
 import { writeFileSync } from "node:fs";
+import { createServer, get } from "node:http";
 import { join } from "node:path";
 import { launch } from "./harness.mjs";
 import { hostile } from "./hostile.mjs";
@@ -17,7 +18,7 @@ const shots = pictures();
 const place = new Place();
 const snare = await trap();
 const replies = hostile(snare.port);
-let browser, person, server;
+let app, browser, person, server;
 
 const roll = `def roll() -> int:
     """Roll a die."""
@@ -78,6 +79,57 @@ function trespasses() {
 
 const steps = {};
 
+/** What a page of another address gets of the program that serves this one, in words. */
+async function reached(address) {
+  const got = [];
+  const socket = new WebSocket(address.replace("http", "ws") + "wails/ipc");
+  await new Promise((resolve) => {
+    socket.onopen = () => resolve(got.push("a WebSocket"));
+    socket.onerror = resolve;
+  });
+  await fetch(address).then(() => got.push("a page"), String);
+  const script = document.createElement("script");
+  script.src = address + "wails/runtime.js";
+  await new Promise((resolve) => {
+    script.onload = () => resolve(got.push("a script"));
+    script.onerror = resolve;
+    document.head.append(script);
+  });
+  return got;
+}
+
+steps["a page from elsewhere reaches nothing of the program, under no name of it"] = async () => {
+  const elsewhere = createServer((_, response) => response.end("<title>elsewhere</title>"));
+  await new Promise((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  const page = await browser.newPage();
+  try {
+    const { port } = elsewhere.address();
+    for (const host of ["127.0.0.1", "localhost", "evil.localhost"]) {
+      await page.goto(`http://${host}:${port}/`);
+      for (const address of [app.url, app.url.replace("localhost", "127.0.0.1")]) {
+        const got = await page.evaluate(reached, address);
+        if (got.length > 0)
+          throw new Error(`a page at ${host} got ${got.join(", ")} of ${address}`);
+      }
+    }
+  } finally {
+    await page.close();
+    elsewhere.close();
+  }
+  // A name that leads here, as of an address that changes its mind.
+  const { hostname, port } = new URL(app.url);
+  const status = await new Promise((resolve, reject) =>
+    get({ hostname, port, headers: { host: `evil.example:${port}` } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on("error", reject),
+  );
+  if (status !== 403) throw new Error(`by another name of it, the program answers ${status}`);
+  // The program's own page calls it.
+  const { plugins } = await person.page.evaluate(() => globalThis.go.app.Plugins.List());
+  if (!plugins.some((p) => p.id === "dice")) throw new Error("its own page gets no plugins");
+};
+
 for (const [name, markdown] of Object.entries(replies))
   steps[`F04 ${name} cannot act`] = async () => {
     const { page } = person;
@@ -133,7 +185,7 @@ await perform(place, steps, {
     await place.bus();
     browser = await launch();
     writeFileSync(join(place.plugins, "dice.py"), roll);
-    const app = await devProgram(place);
+    app = await devProgram(place);
     person = new Person(browser, { folder: shots, begin: "attacks" });
     await person.open(app);
     await until("the dice", () => place.conclave("plugins", "trust", "dice", "--yes").status === 0);
