@@ -3,10 +3,13 @@ package httptools_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"conclave/app/plugin"
 )
 
 func TestNK28AMinimalRegistration(t *testing.T) {
@@ -294,5 +297,21 @@ func TestNK40ToolsOfPluginsAreListedAsTheirWatchdogsLookForThem(t *testing.T) {
 	status, answer = b.post("/api/llm-tools/callback/probe/nothing", body)
 	if status != 200 || answer["error"] != "TOOL_NOT_REGISTERED" || answer["is_error"] != true {
 		t.Errorf("a call of no tool is answered %d %v", status, answer)
+	}
+}
+
+func TestTheIDOfACardIsAsTheDocumentationSays(t *testing.T) {
+	b := newBench(t)
+	s := saying(t, "ok")
+	for source, want := range map[string]string{
+		"plugin:weather": `weather-PORT`, "external": `external-PORT`, "plugin:We-ather_2": `We-ather_2-PORT`,
+		"weather": `weather-PORT-[0-9a-f]{8}`, "plugin:wetter dienst": `wetter_dienst-PORT-[0-9a-f]{8}`,
+		"plugin:" + strings.Repeat("w", 33): strings.Repeat("w", 32) + `-PORT-[0-9a-f]{8}`,
+	} {
+		b.register(source, s.URL, object{"source": source})
+		re := regexp.MustCompile("^" + strings.ReplaceAll(want, "PORT", s.port()) + "$")
+		if !slices.ContainsFunc(b.host.List(), func(p plugin.Status) bool { return re.MatchString(p.ID) }) {
+			t.Errorf("%s has no card %s", source, re)
+		}
 	}
 }
