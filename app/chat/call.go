@@ -50,7 +50,8 @@ type CallRecord struct {
 
 	Arguments    json.RawMessage `json:"arguments"`
 	RawArguments string          `json:"raw_arguments,omitempty"`
-	Result       json.RawMessage `json:"result"` // typed JSON; null value differs from absent by Status
+	Mended       *Mended         `json:"mended,omitempty"` // how the model wrote it, where that was mended
+	Result       json.RawMessage `json:"result"`           // typed JSON; null value differs from absent by Status
 	ResultText   string          `json:"result_text,omitempty"`
 	Attachments  []Media         `json:"attachments,omitempty"`
 	Error        string          `json:"error,omitempty"`

@@ -9,6 +9,7 @@ package chat
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -180,6 +181,20 @@ type ToolCall struct {
 	Raw       string          `json:"raw,omitempty"`      // the argument text when it was not a JSON object
 	Sequence  uint64          `json:"sequence,omitempty"` // its record in the store: CallRecord.ID
 	Hook      *HookedCall     `json:"hook,omitempty"`     // the hook that made it what it is; nil is the model
+	Mended    *Mended         `json:"mended,omitempty"`   // how the model wrote it; nil where it wrote it so
+}
+
+// Mended tells what Conclave mended in a call that a model, or its server, wrote in a way that can be
+// read in one way only.
+type Mended struct {
+	What      []string `json:"what"`                // ends of sentences: “its arguments were encoded twice”
+	Tool      string   `json:"tool,omitempty"`      // the name as it came; empty where that was right
+	Arguments string   `json:"arguments,omitempty"` // the text as it came; empty where that was right
+}
+
+// Sentence returns what was mended, for a person.
+func (m *Mended) Sentence() string {
+	return "Conclave mended this call: " + strings.Join(m.What, "; ") + "."
 }
 
 // HookedCall says which hook added a call to what a model said, or changed it, and what

@@ -36,6 +36,15 @@ var (
 		Person: "MODEL wrote more than 8 MiB as the arguments of its tool calls, and was stopped.",
 		Test:   "app/llm TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
 	})
+	// StreamEvent bounds one event of a streamed answer, and an answer that comes in one piece.
+	StreamEvent = add(Limit{
+		Name:   "one event of a streamed answer",
+		Value:  32 << 20,
+		Unit:   Bytes,
+		Why:    "the largest events are pictures of a few MiB; what is longer has no end and would fill the memory",
+		Person: "CONNECTION sent something that Conclave cannot read: one event of its answer is longer than 32 MiB.",
+		Test:   "app/llm TestAnEventWithoutEndIsStoppedWithItsBound",
+	})
 )
 
 // What a hook process says, and what it is told.

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
@@ -23,36 +22,41 @@ type Fragment struct {
 	ID        string
 	Name      string
 	Arguments string // the next piece of the argument text
+	// Kept holds what the vendor wants back unchanged with the call; later fragments of a call add to it.
+	Kept map[string]json.RawMessage
 }
 
 // errTooMuch is returned by Add beyond limit.CallArguments.
 var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.CallArguments.String())
 
-// CallAssembler puts streamed fragments together into whole calls, by index and then
-// by id (contracts/llm-functions, section 8.2). Use NewCallAssembler. It is not safe
-// for concurrent use: it belongs to one stream.
+// CallAssembler puts streamed fragments together into whole calls, by id and index
+// (contracts/llm-functions, section 8.2), and mends what can be read in one way only. Use
+// NewCallAssembler. It is not safe for concurrent use: it belongs to one stream.
 type CallAssembler struct {
 	calls []*assembled
 	given int             // how many of calls were returned by Calls
 	used  map[string]bool // ids that are taken, in the history too
+	tools []ToolDefinition
 	size  int
 }
 
 type assembled struct {
-	index     int
-	hasIndex  bool
-	wireID    string // as the wire wrote it
-	id        string // as we hand it out
-	name      string
-	arguments strings.Builder
+	index    int
+	hasIndex bool
+	wireID   string // as the wire wrote it
+	id       string // as we hand it out
+	name     string
+	pieces   []string // of the arguments
+	kept     map[string]json.RawMessage
+	started  bool
 }
 
-// NewCallAssembler returns an assembler without calls. It knows the ids of the calls
-// in history: a wire that numbers calls from the start in each answer must not give
-// two calls one id.
-func NewCallAssembler(history []Message) *CallAssembler {
-	g := &CallAssembler{used: map[string]bool{}}
-	for _, m := range history {
+// NewCallAssembler returns an assembler without calls. It knows the ids of the calls in
+// the history of r: a wire that numbers calls from the start in each answer must not give
+// two calls one id. It knows r's tools, whose names the model may write in other ways.
+func NewCallAssembler(r Request) *CallAssembler {
+	g := &CallAssembler{used: map[string]bool{}, tools: r.Tools}
+	for _, m := range r.Messages {
 		for _, p := range m.Parts {
 			if p.Call != nil {
 				g.used[p.Call.ID] = true
@@ -62,65 +66,105 @@ func NewCallAssembler(history []Message) *CallAssembler {
 	return g
 }
 
-// Add takes a fragment. started is true, and start holds id and name, when the
-// fragment began a call. The only error is a call of impossible size.
+// Add takes a fragment. started is true, and start holds id and name, when the fragment
+// is the first to name a call. The only error is a call of impossible size.
 func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err error) {
 	if g.size += len(f.Arguments); g.size > limit.CallArguments.Int() {
 		return chat.ToolCall{}, false, errTooMuch
 	}
 	call := g.find(f)
 	if call == nil {
-		call = &assembled{index: f.Index, hasIndex: f.HasIndex, wireID: f.ID, id: g.id(f.ID), name: f.Name}
+		call = &assembled{index: f.Index, hasIndex: f.HasIndex, wireID: f.ID, id: g.id(f.ID)}
 		g.calls = append(g.calls, call)
-		started = true
-	} else if f.Name != "" && f.Name != call.name && call.arguments.Len() == 0 {
+	}
+	if call.wireID == "" && f.ID != "" && !call.started {
+		call.wireID, call.id = f.ID, g.id(f.ID)
+	}
+	switch {
+	case strings.TrimSpace(f.Name) == "", f.Name == call.name:
+	case call.name == "":
+		call.name = f.Name
+	case len(call.pieces) == 0 && len(call.name) < maxName:
 		call.name += f.Name // a name that comes in pieces
 	}
-	call.arguments.WriteString(f.Arguments)
+	if f.Arguments != "" {
+		call.pieces = append(call.pieces, f.Arguments)
+	}
+	for name, value := range f.Kept {
+		if call.kept == nil {
+			call.kept = map[string]json.RawMessage{}
+		}
+		call.kept[name] = value
+	}
+	started = call.name != "" && !call.started
+	call.started = call.started || started
 	return chat.ToolCall{ID: call.id, Tool: call.name}, started, nil
 }
 
-// find returns the call that f continues, or nil when it begins one.
+// maxName bounds the name of a tool that comes in pieces.
+const maxName = 1 << 10
+
+// find returns the call that f continues, or nil when it begins one. An id decides, then an
+// index. What has neither belongs to the last call, unless it names a tool.
 func (g *CallAssembler) find(f Fragment) *assembled {
-	if f.HasIndex {
-		for i := len(g.calls) - 1; i >= 0; i-- {
-			call := g.calls[i]
-			if !call.hasIndex || call.index != f.Index {
-				continue
-			}
-			if f.Name != "" && call.differs(f) {
-				return nil // a wire that gives every call the same index
-			}
+	if f.ID != "" {
+		if call := g.last(func(c *assembled) bool {
+			return c.wireID == f.ID && (!f.HasIndex || !c.hasIndex || c.index == f.Index)
+		}); call != nil && (f.HasIndex && call.hasIndex || !call.another(f)) {
 			return call
 		}
-		return nil
 	}
-	if f.ID != "" {
-		for _, call := range g.calls {
-			if call.wireID == f.ID && (f.Name == "" || !call.complete(f)) {
+	if f.HasIndex {
+		if call := g.last(func(c *assembled) bool { return c.hasIndex && c.index == f.Index }); call != nil {
+			if f.Name == "" || !call.differs(f) {
 				return call
 			}
+			return nil // a wire that gives every call the same index
 		}
+	}
+	if f.ID != "" || f.Name != "" && !g.nameless() || len(g.calls) == 0 {
 		return nil
 	}
-	if f.Name != "" || len(g.calls) == 0 {
-		return nil // whole calls without ids
+	return g.calls[len(g.calls)-1] // an index that no call has is as good as none
+}
+
+func (g *CallAssembler) last(fits func(*assembled) bool) *assembled {
+	for i := len(g.calls) - 1; i >= 0; i-- {
+		if fits(g.calls[i]) {
+			return g.calls[i]
+		}
 	}
-	return g.calls[len(g.calls)-1]
+	return nil
+}
+
+// nameless reports whether the last call waits for its name.
+func (g *CallAssembler) nameless() bool {
+	n := len(g.calls)
+	return n > g.given && g.calls[n-1].name == ""
 }
 
 // differs reports whether f, which names a tool, is another call than c though
 // it has the same index.
 func (c *assembled) differs(f Fragment) bool {
-	if f.ID != "" && c.wireID != "" && f.ID != c.wireID {
-		return true
+	switch {
+	case f.ID != "" && c.wireID != "":
+		return f.ID != c.wireID
 	}
-	return c.complete(f)
+	return c.another(f)
 }
 
-// complete reports whether c has its arguments already and f brings others.
-func (c *assembled) complete(f Fragment) bool {
-	return strings.HasPrefix(strings.TrimSpace(f.Arguments), "{") && json.Valid([]byte(c.arguments.String()))
+// another reports whether f names another tool than a call that has arguments, or brings whole
+// arguments to one that has others: where nothing else tells two calls apart, it is the next one.
+func (c *assembled) another(f Fragment) bool {
+	if f.Name == "" || c.name == "" || len(c.pieces) == 0 {
+		return false
+	}
+	if f.Name != c.name {
+		return true
+	}
+	have := strings.Join(c.pieces, "")
+	return strings.HasPrefix(strings.TrimSpace(f.Arguments), "{") &&
+		json.Valid([]byte(have)) && !isEmpty([]byte(have)) && !sameJSON([]byte(have), []byte(f.Arguments))
 }
 
 // id returns wire as it is, or made unique.
@@ -136,30 +180,36 @@ func (g *CallAssembler) id(wire string) string {
 	return id
 }
 
+// Assembled is a whole call, and what its vendor wants back with it.
+type Assembled struct {
+	chat.ToolCall
+	Kept map[string]json.RawMessage
+}
+
 // Calls returns the calls that it has not returned before, in the order they
-// began. Call it when they are whole: at the end, or where the wire says so.
-func (g *CallAssembler) Calls() []chat.ToolCall {
-	calls := make([]chat.ToolCall, 0, len(g.calls)-g.given)
+// began. Call it when they are whole: at the end, or where the wire says so. A call that
+// never got a name is left out; lost counts those.
+func (g *CallAssembler) Calls() (calls []Assembled, lost int) {
 	open := g.calls[g.given:]
 	g.given = len(g.calls)
 	for _, c := range open {
-		arguments, raw := Arguments(c.arguments.String())
-		calls = append(calls, chat.ToolCall{ID: c.id, Tool: c.name, Arguments: arguments, Raw: raw})
+		if c.name == "" {
+			lost++
+			continue
+		}
+		call := chat.ToolCall{ID: c.id, Tool: c.name}
+		var mended chat.Mended
+		call.Arguments, call.Raw, mended = readArguments(c.pieces)
+		if name := toolName(c.name, g.tools); name != c.name {
+			call.Tool, mended.Tool = name, c.name
+			mended.What = append(mended.What, fmt.Sprintf("its name was written as “%s”", printable(c.name)))
+		}
+		if len(mended.What) > 0 {
+			call.Mended = &mended
+		}
+		calls = append(calls, Assembled{ToolCall: call, Kept: c.kept})
 	}
-	return calls
-}
-
-// Arguments reads a model's argument text: the JSON object, or {} and the text
-// itself when it was none. Nothing at all and null mean no arguments.
-func Arguments(text string) (arguments json.RawMessage, raw string) {
-	data := bytes.TrimSpace([]byte(text))
-	if len(data) == 0 || string(data) == "null" {
-		return json.RawMessage("{}"), ""
-	}
-	if data[0] != '{' || !json.Valid(data) {
-		return json.RawMessage("{}"), text
-	}
-	return data, ""
+	return calls, lost
 }
 
 // MakeCallID returns an id for a call whose wire gave it none: "tc_" and 26

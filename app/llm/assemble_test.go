@@ -13,7 +13,7 @@ func gather(t *testing.T, history []llm.Message,
 	fragments ...llm.Fragment,
 ) (calls []chat.ToolCall, started []chat.ToolCall) {
 	t.Helper()
-	g := llm.NewCallAssembler(history)
+	g := llm.NewCallAssembler(llm.Request{Messages: history})
 	for _, f := range fragments {
 		call, begun, err := g.Add(f)
 		must(t, err)
@@ -21,8 +21,11 @@ func gather(t *testing.T, history []llm.Message,
 			started = append(started, call)
 		}
 	}
-	calls = g.Calls()
-	if again := g.Calls(); len(again) != 0 {
+	assembled, _ := g.Calls()
+	for _, one := range assembled {
+		calls = append(calls, one.ToolCall)
+	}
+	if again, _ := g.Calls(); len(again) != 0 {
 		t.Errorf("%d calls were returned twice", len(again))
 	}
 	return calls, started
@@ -79,9 +82,9 @@ func TestGatherPutsFragmentsTogetherByIndexThenID(t *testing.T) {
 		"no arguments": {[]llm.Fragment{at(0, "x", "a", "")}, `a{}`},
 		"null":         {[]llm.Fragment{at(0, "x", "a", " null ")}, `a{}`},
 		"an array":     {[]llm.Fragment{at(0, "x", "a", `[1]`)}, `a{}![1]`},
-		"a string":     {[]llm.Fragment{at(0, "x", "a", `"{}"`)}, `a{}!"{}"`},
+		"a string":     {[]llm.Fragment{at(0, "x", "a", `"{}"`)}, `a{}`},
 		"cut":          {[]llm.Fragment{at(0, "x", "a", `{"n":`)}, `a{}!{"n":`},
-		"two objects":  {[]llm.Fragment{at(0, "x", "a", `{}{}`)}, `a{}!{}{}`},
+		"two objects":  {[]llm.Fragment{at(0, "x", "a", `{"n":1}{"n":2}`)}, `a{}!{"n":1}{"n":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, started := gather(t, nil, c.fragments...)
@@ -128,7 +131,7 @@ func TestMadeIDsSortByAge(t *testing.T) {
 }
 
 func TestGatherRefusesArgumentsWithoutEnd(t *testing.T) {
-	g := llm.NewCallAssembler(nil)
+	g := llm.NewCallAssembler(llm.Request{})
 	piece := strings.Repeat("x", 1<<20)
 	for range 8 {
 		if _, _, err := g.Add(llm.Fragment{ID: "x", Name: "a", Arguments: piece}); err != nil {

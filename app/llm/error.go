@@ -27,6 +27,10 @@ const (
 	Malformed      ErrorKind = "malformed"        // the answer is not the provider's format
 	Filtered       ErrorKind = "filtered"         // the provider declined to answer
 	TooMuch        ErrorKind = "too_much"         // the model writes more than Conclave takes
+	TooManyTools   ErrorKind = "too_many_tools"   // more tools were offered than the server takes
+	// the server reported an error in words that say no more, or ended its answer with a word
+	// that is no end of one
+	Failed ErrorKind = "failed"
 	// something answers there, but no model server: a web page, a 404 for the path, a
 	// redirect elsewhere
 	WrongAddress ErrorKind = "wrong_address"
@@ -50,8 +54,9 @@ type Error struct {
 	// Found says what Conclave found wrong with the answer or the address, in its own
 	// words: the end of the sentence.
 	Found string
-	// Unanswered says of a StreamCut that nothing had come.
+	// Unanswered says of a StreamCut, or of an answer that may not be whole, that nothing had come.
 	Unanswered bool
+	Advice     string // what to do next, where the caller knows more than Hint; empty elsewhere
 	Err        error
 }
 

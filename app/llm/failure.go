@@ -1,11 +1,14 @@
 package llm
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -49,27 +52,32 @@ func (l *Link) Said(model string, body []byte) *Error {
 	return e
 }
 
+// Ended returns the *Error of an answer that ended with a word which does not say that it is whole.
+func (l *Link) Ended(model, word string) *Error {
+	return &Error{
+		Kind: Failed, Provider: l.who(), Host: l.Host(), Model: model,
+		Found: fmt.Sprintf("it ended with “%s”, which is no end of a whole answer", printable(word)),
+	}
+}
+
 // Unfinished returns why an answer ended without saying that it was whole: it
 // was cut, or it never was an answer.
 func (l *Link) Unfinished(model string, answer *Answer, events int) *Error {
 	e := &Error{Kind: StreamCut, Provider: l.who(), Host: l.Host(), Model: model, Err: io.ErrUnexpectedEOF}
+	e.Unanswered = events == 0
 	if events > 0 || answer.size == 0 {
 		return e
 	}
-	head := bytes.TrimSpace(answer.head)
+	head := bytes.TrimSpace(bytes.TrimPrefix(answer.head, []byte("\xEF\xBB\xBF")))
 	switch {
 	case bytes.HasPrefix(head, []byte("data:")), bytes.HasPrefix(head,
-		[]byte("event:")), bytes.HasPrefix(head, []byte(":")):
+		[]byte("event:")), bytes.HasPrefix(head, []byte(":")), bytes.HasPrefix(head, []byte("id:")),
+		bytes.HasPrefix(head, []byte("retry:")):
 		return e // it began rightly
 	case bytes.HasPrefix(head, []byte("<")):
 		e.Kind, e.Err, e.Found = WrongAddress, nil, "it answered with a web page"
-	case bytes.HasPrefix(head, []byte("{")) && strings.Contains(answer.Type, "json"):
-		// LM Studio answers an unknown path with 200 and {"error":"Unexpected endpoint …"}.
-		said := l.Said(model, head)
-		if said.Detail != "" {
-			return said
-		}
-		e.Kind, e.Err, e.Found = Malformed, nil, "it did not stream"
+	case bytes.HasPrefix(head, []byte("{")), bytes.HasPrefix(head, []byte("[")):
+		e.Kind, e.Err, e.Found = Malformed, nil, "its JSON holds no answer"
 	default:
 		e.Kind, e.Err, e.Found = Malformed, nil, "it is no event stream"
 	}
@@ -90,7 +98,13 @@ func onTheWay(err error) *Error {
 		e.Kind, e.Detail = TimedOut, ""
 	case errors.Is(err, errTooMuch):
 		e.Kind, e.Detail = TooMuch, ""
-	case errors.As(err, &syntax), errors.As(err, &wrongType), errors.Is(err, bufio.ErrTooLong),
+	case errors.Is(err, errEventTooLong), errors.Is(err, errNoObject):
+		e.Kind, e.Detail, e.Found = Malformed, "", err.Error()
+	case speaks(err) != "":
+		e.Kind, e.Detail, e.Found = WrongAddress, "", speaks(err)
+	case damaged(err) != "":
+		e.Kind, e.Detail, e.Found = Malformed, "", damaged(err)
+	case errors.As(err, &syntax), errors.As(err, &wrongType),
 		strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "parsing response json"),
 		strings.Contains(err.Error(), "expected destination type"):
 		e.Kind = Malformed
@@ -110,48 +124,80 @@ func onTheWay(err error) *Error {
 	return e
 }
 
-// refusal is the part of a refusal's JSON that vendors have in common:
+// speaks returns that a server speaks HTTP where HTTPS was spoken to it, or the other way round, or "".
+func speaks(err error) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"),
+		strings.Contains(text, "first record does not look like a TLS handshake"):
+		return "the server there speaks HTTP and not HTTPS, so its address begins with http://"
+	case strings.Contains(text, `malformed HTTP response "\x15\x03`):
+		return "the server there speaks HTTPS and not HTTP, so its address begins with https://"
+	}
+	return ""
+}
+
+// damaged returns what of an answer cannot be unpacked, or "".
+func damaged(err error) string {
+	text := err.Error()
+	_, flawed := errors.AsType[flate.CorruptInputError](err)
+	switch {
+	case flawed, errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return "its answer is compressed, and damaged"
+	case strings.Contains(text, "invalid byte in chunk length"), strings.Contains(text, "malformed chunked encoding"),
+		strings.Contains(text, "http chunk length too large"):
+		return "its answer is cut into pieces (chunked), and their lengths are damaged"
+	}
+	return ""
+}
+
+// refusal holds what the JSON of a refusal says. Vendors agree about little of it:
 //
 //	{"error":{"message":"…","type":"insufficient_quota","code":"…"}}       OpenAI
 //	{"type":"error","error":{"type":"overloaded_error","message":"…"}}     Anthropic
 //	{"error":{"code":429,"message":"…","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"12s"}]}}  Google
 //	{"error":"model \"x\" not found"}                                      Ollama
 //	{"object":"error","message":"…","code":404}                            vLLM; {"detail":"…"} FastAPI
+//	{"code":1211,"msg":"…"}                                                GLM
+//	{"base_resp":{"status_code":1004,"status_msg":"…"}}                    MiniMax
+//	{"error_code":336003,"error_msg":"…"}                                  Qianfan
 type refusal struct {
-	Message string          `json:"message"`
-	Type    string          `json:"type"`
-	Code    json.RawMessage `json:"code"`
-	Status  string          `json:"status"`
-	Detail  json.RawMessage `json:"detail"`
-	Error   json.RawMessage `json:"error"`
+	Message string
+	Type    string
+	Code    string
+	Status  string
 	Details []struct {
 		RetryDelay string `json:"retryDelay"`
 		Reason     string `json:"reason"`
-	} `json:"details"`
-	Metadata struct {
-		Raw json.RawMessage `json:"raw"` // OpenRouter: what the provider behind it said
-	} `json:"metadata"`
+	}
+	Raw string // OpenRouter: what the provider behind it said
 }
+
+// The names under which refusals hold another object, their text and their code.
+var (
+	refusalNests = []string{"error", "errors", "Error", "base_resp", "Response"}
+	refusalTexts = []string{
+		"message", "msg", "error_msg", "errmsg", "error_message", "errorMessage", "status_msg", "Message", "detail",
+		"error_description", "reason",
+	}
+	refusalCodes = []string{"code", "error_code", "errcode", "status_code", "Code"}
+)
 
 // refused reads a refusal. status is 0 for one in the middle of a stream.
 func refused(status int, header http.Header, body []byte) *Error {
 	said, isJSON := readRefusal(body)
-	code := strings.Trim(string(said.Code), `"`)
 	text := said.Message
-	if text == "" {
-		text = plain(said.Detail)
+	if said.Raw != "" {
+		text += " " + said.Raw
 	}
-	if raw := plain(said.Metadata.Raw); raw != "" {
-		text += " " + raw
-	}
-	if number, err := strconv.Atoi(code); err == nil && status == 0 {
-		status = number
+	if number, err := strconv.Atoi(said.Code); err == nil && status == 0 && number >= 400 && number < 600 {
+		status = number // other numbers are the vendor's own
 	}
 	e := &Error{Status: status, Detail: clean(text), RetryAfter: retryAfter(header, said)}
-	if !isJSON && !looksLikePage(body) {
+	if (!isJSON || text == "") && !looksLikePage(body) {
 		e.Detail = clean(string(body))
 	}
-	words := strings.ToLower(strings.Join([]string{text, said.Type, code, said.Status, e.Detail}, " "))
+	words := strings.ToLower(strings.Join([]string{text, said.Type, said.Code, said.Status, e.Detail}, " "))
 	for _, d := range said.Details {
 		words += " " + strings.ToLower(d.Reason)
 	}
@@ -163,7 +209,6 @@ func refused(status int, header http.Header, body []byte) *Error {
 }
 
 func readRefusal(body []byte) (refusal, bool) {
-	var said refusal
 	body = bytes.TrimSpace(body)
 	if bytes.HasPrefix(body, []byte("[")) { // Google, when asked for a plain stream
 		var list []json.RawMessage
@@ -171,24 +216,91 @@ func readRefusal(body []byte) (refusal, bool) {
 			body = list[0]
 		}
 	}
-	if len(body) == 0 || body[0] != '{' || !json.Valid(body) {
-		return said, false
+	members := Object(body)
+	if members == nil {
+		return refusal{}, false
 	}
-	_ = json.Unmarshal(body, &said) // fields of another type stay empty
-	if len(said.Error) > 0 {
-		inner := refusal{}
-		if said.Error[0] == '{' {
-			_ = json.Unmarshal(said.Error, &inner)
-			if inner.Message == "" {
-				inner.Message = plain(inner.Error)
-			}
-		} else {
-			inner.Message = plain(said.Error)
-			inner.Type, inner.Code = said.Type, said.Code
+	return refusalOf(members, 0), true
+}
+
+// refusalOf reads a refusal, and the one inside it, which knows more: the outer one fills in what
+// that leaves out.
+func refusalOf(members map[string]json.RawMessage, depth int) refusal {
+	said := refusal{
+		Type: Member(members, "type"), Status: Member(members, "status"),
+		Message: Member(members, refusalTexts...), Code: Member(members, refusalCodes...),
+		Raw: Member(Object(members["metadata"]), "raw"),
+	}
+	_ = json.Unmarshal(members["details"], &said.Details) // only Google's are read
+	for _, name := range refusalNests {
+		raw := members[name]
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+			raw = list[0]
 		}
-		return inner, true
+		inner := refusal{Message: plain(raw)}
+		if nested := Object(raw); nested != nil && depth < 3 {
+			inner = refusalOf(nested, depth+1)
+		}
+		if inner.Message+inner.Code+inner.Type == "" {
+			continue
+		}
+		inner.Message, inner.Code = cmp.Or(inner.Message, said.Message), cmp.Or(inner.Code, said.Code)
+		inner.Type = cmp.Or(inner.Type, said.Type)
+		return inner
 	}
-	return said, true
+	return said
+}
+
+// saidIn returns the *Error of a failure that an event of a stream holds in place of an answer, or
+// beside one, or nil. members are those of the event's data; kind is its type.
+func (l *Link) saidIn(model, kind string, data []byte, members map[string]json.RawMessage) *Error {
+	if kind != "error" && !failed(members) {
+		return nil
+	}
+	said := l.Said(model, data)
+	if said.Kind == Malformed { // no JSON, but an error all the same
+		said.Kind = Failed
+	}
+	return said
+}
+
+// SaidIn returns the *Error of a failure that a part of an answer holds, or nil.
+func (l *Link) SaidIn(model string, part map[string]json.RawMessage) *Error {
+	if raw := part["error"]; failed(map[string]json.RawMessage{"id": nil, "error": raw}) {
+		data, _ := json.Marshal(map[string]json.RawMessage{"error": raw}) // it was JSON before
+		return l.Said(model, data)
+	}
+	return nil
+}
+
+// answers are the names of members that make an event one of an answer, whatever else it holds.
+var answers = []string{
+	"choices", "candidates", "usage", "usageMetadata", "promptFeedback", "delta", "content_block", "index", "type",
+	"object", "id",
+}
+
+// failed reports whether the members of an event are a failure.
+func failed(members map[string]json.RawMessage) bool {
+	for _, name := range refusalNests[:3] {
+		switch string(members[name]) {
+		case "", "null", "false", `""`, "{}", "[]", "0":
+		default:
+			return true
+		}
+	}
+	if Member(members, "type") == "error" || Member(members, "object") == "error" {
+		return true
+	}
+	if code := Member(Object(members["base_resp"]), "status_code"); code != "" && code != "0" {
+		return true
+	}
+	for _, name := range answers {
+		if _, ok := members[name]; ok {
+			return false
+		}
+	}
+	return Member(members, refusalTexts...) != "" && Object(members["message"]) == nil
 }
 
 // kindOf decides by words before numbers, since servers disagree more about
@@ -209,14 +321,21 @@ func kindOf(status int, words string, isJSON bool) ErrorKind {
 		"function calling is not supported",
 		"enable-auto-tool-choice", "requires --jinja", "tools param requires"):
 		return NoTools
+	case has("http request to an https server", "http request was sent to https port"):
+		return WrongAddress
 	case has("context_length_exceeded", "maximum context length", "context window", "context length", "context size",
 		"prompt is too long",
 		"input is too long", "too many tokens", "token count exceeds", "exceeds the maximum number of tokens",
 		"request_too_large", "exceed context limit",
 		"exceeds the available context") || status == http.StatusRequestEntityTooLarge:
 		return ContextTooLong
+	case has("tool", "function") && has("array_above_max_length", "array too long", "too many tools", "too many functions",
+		"number of tools", "number of functions", "128 tools", "64 tools", "maximum of 128", "more than 128", "at most 128",
+		"up to 128"):
+		return TooManyTools
 	case has("insufficient_quota", "billing_hard_limit", "credit balance is too low", "insufficient credits",
-		"insufficient balance", "billing_error", "exceeded_current_quota") || status == http.StatusPaymentRequired:
+		"insufficient balance", "billing_error", "exceeded_current_quota",
+		"is used up") || status == http.StatusPaymentRequired:
 		return QuotaUsedUp
 	case has("content_filter", "content_policy_violation", "content management policy", "flagged for moderation",
 		"requires moderation"):
@@ -248,6 +367,8 @@ func kindOf(status int, words string, isJSON bool) ErrorKind {
 		return WrongAddress
 	case status == 0 && !isJSON:
 		return Malformed
+	case status < 400:
+		return Failed
 	}
 	return BadRequest
 }

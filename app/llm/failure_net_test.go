@@ -18,7 +18,7 @@ import (
 
 func TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 	piece := strings.Repeat("x", 1<<20)
-	g := llm.NewCallAssembler(nil)
+	g := llm.NewCallAssembler(llm.Request{})
 	var err error
 	for range limit.CallArguments.Int() >> 20 {
 		if _, _, err = g.Add(llm.Fragment{ID: "a", Arguments: piece}); err != nil {

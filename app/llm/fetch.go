@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // maxList bounds a list of models: OpenRouter's, the longest known, has 2 MB.
@@ -37,10 +38,9 @@ func (l *Link) Ask(ctx context.Context, path, query string, body []byte,
 }
 
 func (l *Link) address(path, query string) string {
-	if query == "" {
-		return l.At(path)
-	}
-	return l.At(path) + "?" + query
+	at := l.base.JoinPath(path)
+	at.RawQuery = strings.Trim(l.query+"&"+query, "&")
+	return at.String()
 }
 
 func (l *Link) do(ctx context.Context, method, address string, body []byte,
@@ -52,6 +52,7 @@ func (l *Link) do(ctx context.Context, method, address string, body []byte,
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "text/event-stream, application/json")
 	}
 	if authorize != nil {
 		authorize(request.Header)

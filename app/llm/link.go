@@ -3,6 +3,7 @@ package llm
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,8 @@ func (t Timeouts) filled(loopback bool) Timeouts {
 type Link struct {
 	Connection Connection
 	base       *url.URL
-	bad        error // why the address cannot be used
+	query      string // of the address; goes with every request
+	bad        error  // why the address cannot be used
 	client     *http.Client
 }
 
@@ -69,13 +71,15 @@ func NewLink(c Connection, vendor string, timeouts Timeouts) *Link {
 		address = vendor
 	}
 	l := &Link{Connection: c}
-	base, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/") + "/")
+	base, err := url.Parse(Base(address))
 	switch {
 	case err != nil:
 		l.bad, base = err, &url.URL{Scheme: "http", Host: "invalid."}
 	case (base.Scheme != "http" && base.Scheme != "https") || base.Host == "":
 		l.bad, base = fmt.Errorf("“%s” is not an address", address), &url.URL{Scheme: "http", Host: "invalid."}
 	}
+	l.query, base.RawQuery = base.RawQuery, ""
+	base.Path, base.RawPath = strings.TrimRight(base.Path, "/")+"/", ""
 	l.base = base
 	l.client = &http.Client{
 		Transport:     &transport{link: l, next: shared(c.ServedBy), timeouts: timeouts.filled(IsLoopback(base.Host))},
@@ -98,7 +102,7 @@ func (l *Link) Host() string { return l.base.Host }
 func (l *Link) who() string { return cmp.Or(l.Connection.Title, l.Connection.Name) }
 
 // At returns the address of path below the base.
-func (l *Link) At(path string) string { return l.base.JoinPath(path).String() }
+func (l *Link) At(path string) string { return l.address(path, "") }
 
 // OwnServer reports whether the connection names an address of its own, where a
 // key may not be needed.
@@ -320,12 +324,11 @@ func (w *watched) Close() error {
 	return err
 }
 
-// Answer holds what a Link noticed of a streamed answer that its SDK does not tell:
-// enough to say why there was none.
+// Answer holds what a Link noticed of a streamed answer beside its events: enough to
+// say why there was none.
 type Answer struct {
 	Type string // the Content-Type
 	head []byte // the first 2 KiB
-	tail [16]byte
 	size int64
 }
 
@@ -341,16 +344,41 @@ func (a *Answer) take(p []byte) {
 	if room := 2048 - len(a.head); room > 0 {
 		a.head = append(a.head, p[:min(room, len(p))]...)
 	}
-	if len(p) >= len(a.tail) {
-		copy(a.tail[:], p[len(p)-len(a.tail):])
-		return
-	}
-	copy(a.tail[:], a.tail[len(p):])
-	copy(a.tail[len(a.tail)-len(p):], p)
 }
 
-// Done reports whether the answer ended with the end mark of the OpenAI wire,
-// "data: [DONE]".
-func (a *Answer) Done() bool {
-	return strings.HasSuffix(strings.TrimRight(string(a.tail[:]), "\r\n "), "[DONE]")
+// Read passes each event of a streamed answer to take, as the members of its JSON object, to the end
+// of body or to the end mark of the OpenAI wire; done reports whether that came. An error of take is
+// returned as it is. Otherwise the error is ctx's cause, or an *Error: what the server says in place
+// of an answer or beside one, or what is wrong with the stream.
+func (l *Link) Read(ctx context.Context, model string, body io.Reader,
+	take func(members map[string]json.RawMessage) error,
+) (done bool, err error) {
+	events := NewEventReader(body)
+	for {
+		event, err := events.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, l.Fail(ctx, model, err)
+		case event.Done():
+			return true, nil
+		}
+		members := Object(event.Data)
+		if members == nil {
+			if said := l.saidIn(model, event.Type, event.Data, nil); said != nil {
+				return false, said
+			}
+			return false, l.Fail(ctx, model, errNoObject)
+		}
+		if said := l.saidIn(model, event.Type, event.Data, members); said != nil {
+			return false, said
+		}
+		if err := take(members); err != nil {
+			return false, err
+		}
+	}
 }
+
+// errNoObject is the error of an event whose data is no JSON object.
+var errNoObject = errors.New("an event of its answer is no JSON object")

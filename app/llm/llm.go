@@ -122,6 +122,9 @@ const (
 	CallStart EventKind = "call_start" // Call: id and tool name are known, arguments still come
 	Call      EventKind = "call"       // Call: one whole tool call
 	Vendor    EventKind = "vendor"     // Part: data to send back unchanged; belongs to the part before it
+	Moved     EventKind = "moved"      // Text: reasoning or text, which is what all said so far turned out to be
+	Drawn     EventKind = "drawn"      // Media: a picture that the model made, with its bytes
+	Notice    EventKind = "notice"     // Text: a sentence for the person about the answer, which is no part of it
 	End       EventKind = "end"        // Usage, Stop: the answer is whole
 )
 
@@ -131,6 +134,7 @@ type Event struct {
 	Text  string
 	Call  chat.ToolCall              // Arguments hold a JSON object, or Raw holds text that was none
 	Part  map[string]json.RawMessage // Vendor: merged into the last part's chat.Part.Vendor
+	Media *chat.Media                // Drawn
 	Usage chat.Usage
 	Stop  StopReason
 }

@@ -72,6 +72,13 @@ func (e *Error) Sentence() string {
 			return fmt.Sprintf("This computer does not say whose program answers%s, so nothing was sent.", e.at())
 		}
 		return fmt.Sprintf("A program of the user %s answers%s, so nothing was sent.", e.User, e.at())
+	case TooManyTools:
+		return fmt.Sprintf("%s takes no request with so many tools%s.", upper(who), e.status())
+	case Failed:
+		if e.Found != "" {
+			return fmt.Sprintf("The answer from %s may not be whole%s.", who, e.found())
+		}
+		return fmt.Sprintf("%s reported an error%s.", upper(who), e.status())
 	case WrongAddress:
 		if e.at() == "" && e.Host != "" { // the connection is called as the server is
 			return fmt.Sprintf("There is no model server at %s%s%s.", e.Host, e.status(), e.found())
@@ -83,6 +90,9 @@ func (e *Error) Sentence() string {
 
 // Hint says what to do next, in one sentence.
 func (e *Error) Hint() string {
+	if e.Advice != "" {
+		return e.Advice
+	}
 	if inner, ok := e.inner(); ok {
 		return inner.Hint
 	}
@@ -126,7 +136,20 @@ func (e *Error) Hint() string {
 			return "Try again in a moment, or use another model."
 		}
 		return "What came so far is kept. Try again to get the rest."
+	case TooManyTools:
+		return "Switch some of them off in the plugins, or name those it needs with -T."
+	case Failed:
+		switch {
+		case e.Found != "" && e.Unanswered:
+			return "Try again, or use another model."
+		case e.Found != "":
+			return "What came so far is kept. Try again, or use another model."
+		}
+		return "The details hold its words. Try again, or use another model."
 	case Malformed:
+		if e.Found != "" && e.Err != nil { // it is one, and something is wrong with it
+			return "Try again; if it stays so, look into the log of the server, or use another model."
+		}
 		return "Try again; if it stays so, check the address in Settings > Models."
 	case Filtered:
 		return "Say it in other words, or use another model."
@@ -150,7 +173,8 @@ func (e *Error) Hint() string {
 // own words, cleaned. It is empty where there is nothing to add.
 func (e *Error) Details() string {
 	switch {
-	case e.Kind == Unreachable, e.Kind == TimedOut, e.Kind == StreamCut, e.Kind == Malformed && e.Err != nil:
+	case e.Kind == Unreachable, e.Kind == TimedOut, e.Kind == StreamCut,
+		e.Kind == Malformed && e.Err != nil && e.Found == "":
 		return "" // the operating system's words, or a parser's, for what the sentence says
 	}
 	return e.Detail

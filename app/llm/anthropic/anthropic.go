@@ -1,7 +1,7 @@
 // Package anthropic speaks Anthropic's Messages wire, to Anthropic and to servers
-// that resemble it, on the message service of the official SDK. The SDK's own
-// client is not used: it looks for keys, profiles and addresses in the environment
-// and the home folder.
+// that resemble it, with the shapes of the official SDK. The SDK's own client is not
+// used: it looks for keys, profiles and addresses in the environment and the home
+// folder; nor are its streams, since package llm reads those of every vendor.
 //
 // Read Provider first, then stream.go (what comes back) and request.go (what is
 // sent, and where prompt caches begin).
@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 
 	"conclave/app/llm"
 
@@ -34,23 +33,20 @@ type Options struct {
 
 // Provider is one connection. Use New.
 type Provider struct {
-	link     *llm.Link
-	messages sdk.MessageService
-	models   sdk.ModelService
-	catalog  llm.Catalog
+	link    *llm.Link
+	models  sdk.ModelService
+	catalog llm.Catalog
 }
 
 // New returns the provider of c. Nothing is asked before its methods are.
 func New(c llm.Connection, o Options) *Provider {
-	c.URL = strings.TrimSuffix(strings.TrimRight(c.URL, "/"), "/v1") // people write it either way
+	c.URL = llm.Base(c.URL, "/v1") // people write it either way
 	link := llm.NewLink(c, Address, o.Timeouts)
 	options := []option.RequestOption{
 		option.WithBaseURL(link.Base()), option.WithHTTPClient(link.HTTP()),
 		option.WithMaxRetries(0), // ours are bounded and seen: llm.WithRetry
 	}
-	return &Provider{
-		link: link, messages: sdk.NewMessageService(options...), models: sdk.NewModelService(options...),
-	}
+	return &Provider{link: link, models: sdk.NewModelService(options...)}
 }
 
 // Models implements llm.Provider. A look-alike without a list has the models that
@@ -97,6 +93,23 @@ func (p *Provider) auth(ctx context.Context) ([]option.RequestOption, error) {
 		return nil, err
 	}
 	return []option.RequestOption{option.WithAPIKey(key)}, nil
+}
+
+// version is that of the wire which this package speaks.
+const version = "2023-06-01"
+
+// authorize returns what puts the key, and the version of the wire, into the headers of a request.
+func (p *Provider) authorize(ctx context.Context) (func(http.Header), error) {
+	key, err := p.link.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(h http.Header) {
+		h.Set("Anthropic-Version", version)
+		if key != "" {
+			h.Set("X-Api-Key", key)
+		}
+	}, nil
 }
 
 func (p *Provider) info(id string) llm.ModelInfo {

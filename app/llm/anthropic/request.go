@@ -158,6 +158,9 @@ func messages(history []llm.Message) []sdk.MessageParam {
 	for _, message := range history {
 		var content []sdk.ContentBlockParamUnion
 		for _, p := range message.Parts {
+			if message.Role == chat.RoleAssistant && p.Kind == chat.PartMedia { // the wire takes pictures of a person alone
+				p = chat.TextPart(llm.Placeholder(p.Media))
+			}
 			content = append(content, blocks(p)...)
 		}
 		if len(content) == 0 {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 
 	"conclave/app/chat"
 	"conclave/app/llm"
@@ -26,14 +28,25 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 
 // stream makes the request. It returns what is still to be yielded as the error.
 func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event, error) bool) error {
-	auth, err := m.p.auth(ctx)
+	authorize, err := m.p.authorize(ctx)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
+	body := m.parameters(r)
+	body.SetExtraFields(map[string]any{"stream": true})
+	data, err := body.MarshalJSON()
+	if err != nil {
+		return m.p.link.Fail(ctx, m.id, &llm.Error{
+			Kind: llm.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
+		})
+	}
 	var answer llm.Answer
-	stream := m.p.messages.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r), auth...)
-	defer func() { _ = stream.Close() }()
-	s := &reader{calls: llm.NewCallAssembler(r.Messages)}
+	response, err := m.p.link.Ask(llm.Watching(ctx, &answer), "v1/messages", "", data, authorize)
+	if err != nil {
+		return m.p.link.Fail(ctx, m.id, err)
+	}
+	defer response.Body.Close()
+	s := &reader{calls: llm.NewCallAssembler(r), inputs: map[int]string{}}
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
@@ -41,24 +54,18 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 		}
 		return nil
 	}
-	for err == nil && stream.Next() {
-		err = s.event(stream.Current())
-	}
+	_, err = m.p.link.Read(ctx, m.id, response.Body, s.event)
 	if errors.Is(err, errLeft) {
 		return nil
-	}
-	if err == nil {
-		err = stream.Err()
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	// an error event in the stream; refusals of the request come from the link
-	if said, ok := errors.AsType[*sdk.Error](err); ok {
-		return m.p.link.Said(m.id, []byte(said.RawJSON()))
-	}
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
+	}
+	if s.whole && s.stop == "" && s.word != "" {
+		return m.p.link.Ended(m.id, s.word)
 	}
 	if !s.whole {
 		return m.p.link.Unfinished(m.id, &answer, s.events)
@@ -66,7 +73,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	if s.stop == llm.StopFilter && s.events == 0 {
 		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Filtered})
 	}
-	if err := s.end(); err != nil && !errors.Is(err, errLeft) {
+	if err := s.end(llm.CutNote(r, s.usage.Input, 0)); err != nil && !errors.Is(err, errLeft) {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
 	return nil
@@ -79,13 +86,58 @@ type reader struct {
 	calls  *llm.CallAssembler
 	usage  chat.Usage
 	stop   llm.StopReason
-	whole  bool // message_stop came
+	word   string // the reason to stop as the server wrote it
+	whole  bool   // message_stop came
 
-	open block   // the thinking block that streams
-	kept []block // thinking blocks since the last part began
+	open   block          // the thinking block that streams
+	kept   []block        // thinking blocks since the last part began
+	inputs map[int]string // of calls, as they came with the beginning of their blocks
+	lost   []string       // what was left out, as ends of a sentence
 }
 
-func (s *reader) event(e sdk.MessageStreamEventUnion) error {
+// event reads an event of a stream, or a whole message of a server that does not stream.
+func (s *reader) event(members map[string]json.RawMessage) error {
+	data, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	if llm.Member(members, "type") == "message" {
+		return s.message(data)
+	}
+	var e sdk.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return err
+	}
+	return s.take(e)
+}
+
+// message reads a whole message, as the events that it would have come in.
+func (s *reader) message(data []byte) error {
+	var m struct {
+		Content    []sdk.ContentBlockStartEventContentBlockUnion `json:"content"`
+		StopReason string                                        `json:"stop_reason"`
+		Usage      struct {
+			Input  int64 `json:"input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"usage"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return err
+	}
+	for i, block := range m.Content {
+		if err := s.start(i, block); err != nil {
+			return err
+		}
+		if err := s.close(i); err != nil {
+			return err
+		}
+	}
+	s.usage.Input, s.usage.Output = m.Usage.Input, m.Usage.Output
+	s.word, s.stop, s.whole = m.StopReason, stopReason(sdk.StopReason(m.StopReason)), true
+	return nil
+}
+
+func (s *reader) take(e sdk.MessageStreamEventUnion) error {
 	switch e.Type {
 	case "message_start":
 		u := e.Message.Usage
@@ -103,13 +155,18 @@ func (s *reader) event(e sdk.MessageStreamEventUnion) error {
 		case "signature_delta":
 			s.open.Signature += e.Delta.Signature
 		case "input_json_delta":
+			if e.Delta.PartialJSON != "" {
+				delete(s.inputs, int(e.Index)) // it streams
+			}
 			_, _, err := s.calls.Add(llm.Fragment{Index: int(e.Index), HasIndex: true, Arguments: e.Delta.PartialJSON})
 			return err
 		}
 	case "content_block_stop":
-		return s.close()
+		return s.close(int(e.Index))
 	case "message_delta":
-		s.stop = stopReason(e.Delta.StopReason)
+		if e.Delta.StopReason != "" {
+			s.word, s.stop = string(e.Delta.StopReason), stopReason(e.Delta.StopReason)
+		}
 		u := e.Usage // totals so far
 		if u.OutputTokens > 0 {
 			s.usage.Output = u.OutputTokens
@@ -140,9 +197,21 @@ func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion)
 			return err
 		}
 		s.kept = nil
+		if input := b.JSON.Input.Raw(); llm.Object([]byte(input)) != nil {
+			s.inputs[index] = input
+		}
 		return s.yield(llm.Event{Kind: llm.CallStart, Call: call})
+	case "":
+	default:
+		s.lose(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", b.Type))
 	}
 	return nil
+}
+
+func (s *reader) lose(what string) {
+	if !slices.Contains(s.lost, what) {
+		s.lost = append(s.lost, what)
+	}
 }
 
 // text yields a piece of text or thinking. It begins a part of its own wherever
@@ -157,9 +226,19 @@ func (s *reader) text(kind llm.EventKind, text string) error {
 
 // close ends a block. A thinking block is told with those before it that belong
 // to the same part, because the part keeps what it was told last.
-func (s *reader) close() error {
-	for _, call := range s.calls.Calls() { // in their place among the thinking
-		if err := s.yield(llm.Event{Kind: llm.Call, Call: call}); err != nil {
+func (s *reader) close(index int) error {
+	if input := s.inputs[index]; input != "" { // whole, with the beginning of the block
+		delete(s.inputs, index)
+		if _, _, err := s.calls.Add(llm.Fragment{Index: index, HasIndex: true, Arguments: input}); err != nil {
+			return err
+		}
+	}
+	calls, nameless := s.calls.Calls() // in their place among the thinking
+	if nameless > 0 {
+		s.lose("a tool call without the name of a tool")
+	}
+	for _, call := range calls {
+		if err := s.yield(llm.Event{Kind: llm.Call, Call: call.ToolCall}); err != nil {
 			return err
 		}
 	}
@@ -175,18 +254,34 @@ func (s *reader) close() error {
 	return s.yield(llm.Event{Kind: llm.Vendor, Part: map[string]json.RawMessage{Kind: data}})
 }
 
-func (s *reader) end() error {
+// end yields what stands at the end of an answer. note is a sentence for the person, or empty.
+func (s *reader) end(note string) error {
+	for _, note := range append(llm.LostNotes(s.lost), note) {
+		if note == "" {
+			continue
+		}
+		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
+			return err
+		}
+	}
+	if s.stop == "" {
+		s.stop = llm.StopEnd
+	}
 	return s.yield(llm.Event{Kind: llm.End, Usage: s.usage, Stop: s.stop})
 }
 
+// stopReason returns the meaning of a word with which an answer ends, or "" for one that is no end
+// of an answer, such as pause_turn, or that nobody here knows.
 func stopReason(word sdk.StopReason) llm.StopReason {
 	switch word {
-	case sdk.StopReasonToolUse:
+	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence, "stop":
+		return llm.StopEnd
+	case sdk.StopReasonToolUse, "tool_calls":
 		return llm.StopCalls
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded, "length":
 		return llm.StopLength
-	case sdk.StopReasonRefusal:
+	case sdk.StopReasonRefusal, "content_filter":
 		return llm.StopFilter
 	}
-	return llm.StopEnd
+	return ""
 }

@@ -31,6 +31,17 @@ type part struct {
 	Response  *response `json:"functionResponse,omitempty"`
 	Thought   bool      `json:"thought,omitempty"`
 	Signature string    `json:"thoughtSignature,omitempty"`
+	Code      *code     `json:"executableCode,omitempty"`      // only in answers
+	Ran       *ran      `json:"codeExecutionResult,omitempty"` // only in answers
+}
+
+type code struct {
+	Language string `json:"language"`
+	Code     string `json:"code"`
+}
+
+type ran struct {
+	Output string `json:"output"`
 }
 
 type inline struct {

@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -23,6 +24,9 @@ type chunk struct {
 	Candidates []struct {
 		Content content `json:"content"`
 		Finish  string  `json:"finishReason"`
+		Ground  struct {
+			Chunks json.RawMessage `json:"groundingChunks"`
+		} `json:"groundingMetadata"`
 	} `json:"candidates"`
 	Feedback struct {
 		Block string `json:"blockReason"`
@@ -34,7 +38,6 @@ type chunk struct {
 		Thoughts  int64 `json:"thoughtsTokenCount"`
 		FromCache int64 `json:"cachedContentTokenCount"`
 	} `json:"usageMetadata"`
-	Error json.RawMessage `json:"error"`
 }
 
 // Stream implements llm.Model.
@@ -73,7 +76,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 		return m.p.link.Fail(ctx, m.id, err)
 	}
 	defer response.Body.Close()
-	s := &reader{calls: llm.NewCallAssembler(r.Messages)}
+	s := &reader{calls: llm.NewCallAssembler(r)}
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
@@ -81,25 +84,11 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 		}
 		return nil
 	}
-	events := llm.NewEventReader(response.Body)
-	for {
-		data, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return m.p.link.Fail(ctx, m.id, err)
-		}
-		var c chunk
-		if err := json.Unmarshal(data, &c); err != nil {
-			return m.p.link.Fail(ctx, m.id, err)
-		}
-		if len(c.Error) > 0 {
-			return m.p.link.Said(m.id, data)
-		}
-		if err := s.chunk(c); err != nil {
-			return s.left(ctx, m, err)
-		}
+	if _, err := m.p.link.Read(ctx, m.id, response.Body, s.event); err != nil {
+		return s.left(ctx, m, err)
+	}
+	if s.stop == "" && s.why != "" {
+		return m.p.link.Ended(m.id, s.why)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -116,7 +105,25 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	if s.called && s.stop == llm.StopEnd {
 		s.stop = llm.StopCalls // this wire has one word for both
 	}
-	return s.left(ctx, m, s.yield(llm.Event{Kind: llm.End, Usage: s.usage, Stop: s.stop}))
+	return s.left(ctx, m, s.end(llm.CutNote(r, s.usage.Input, 0)))
+}
+
+// end yields what stands at the end of an answer. note is a sentence for the person, or empty.
+func (s *reader) end(note string) error {
+	if sources := s.sources.Text(); sources != "" {
+		if err := s.yield(llm.Event{Kind: llm.Text, Text: sources}); err != nil {
+			return err
+		}
+	}
+	for _, note := range append(llm.LostNotes(s.lost), note) {
+		if note == "" {
+			continue
+		}
+		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
+			return err
+		}
+	}
+	return s.yield(llm.Event{Kind: llm.End, Usage: s.usage, Stop: s.stop})
 }
 
 func (s *reader) left(ctx context.Context, m *model, err error) error {
@@ -136,6 +143,21 @@ type reader struct {
 	why    string // the wire's own word for stop
 	called bool
 	broken bool // a call that could not be read
+
+	sources llm.Sources
+	lost    []string // what was left out, as ends of a sentence
+}
+
+func (s *reader) event(members map[string]json.RawMessage) error {
+	data, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return err
+	}
+	return s.chunk(c)
 }
 
 func (s *reader) chunk(c chunk) error {
@@ -156,6 +178,7 @@ func (s *reader) chunk(c chunk) error {
 			return err
 		}
 	}
+	s.sources.Take(candidate.Ground.Chunks)
 	if candidate.Finish != "" {
 		s.finish(candidate.Finish)
 	}
@@ -172,13 +195,38 @@ func (s *reader) part(p part) error {
 		if _, _, err := s.calls.Add(llm.Fragment{ID: p.Call.ID, Name: p.Call.Name, Arguments: arguments}); err != nil {
 			return err
 		}
-		for _, call := range s.calls.Calls() { // they come whole
+		calls, nameless := s.calls.Calls() // they come whole
+		if nameless > 0 {
+			s.lose("a tool call without the name of a tool")
+		}
+		for _, call := range calls {
 			s.called = true
 			for _, kind := range []llm.EventKind{llm.CallStart, llm.Call} {
-				if err := s.yield(llm.Event{Kind: kind, Call: call}); err != nil {
+				if err := s.yield(llm.Event{Kind: kind, Call: call.ToolCall}); err != nil {
 					return err
 				}
 			}
+		}
+	case p.Inline != nil:
+		media := llm.PictureOf(p.Inline.Data)
+		if media == nil {
+			s.lose(fmt.Sprintf("a file of the type “%.60s”, which cannot be shown", p.Inline.MIME))
+			return nil
+		}
+		if p.Thought {
+			return nil // a sketch on the way to the picture
+		}
+		if err := s.yield(llm.Event{Kind: llm.Drawn, Media: media}); err != nil {
+			return err
+		}
+	case p.Code != nil:
+		text := "\n\n```" + strings.ToLower(p.Code.Language) + "\n" + p.Code.Code + "\n```\n\n"
+		if err := s.yield(llm.Event{Kind: llm.Text, Text: text}); err != nil {
+			return err
+		}
+	case p.Ran != nil:
+		if err := s.yield(llm.Event{Kind: llm.Text, Text: "\n\n```\n" + p.Ran.Output + "\n```\n\n"}); err != nil {
+			return err
 		}
 	case p.Text != nil && *p.Text != "":
 		kind := llm.Text
@@ -199,18 +247,23 @@ func (s *reader) part(p part) error {
 	return s.yield(llm.Event{Kind: llm.Vendor, Part: map[string]json.RawMessage{Kind: data}})
 }
 
+func (s *reader) lose(what string) {
+	if !slices.Contains(s.lost, what) {
+		s.lost = append(s.lost, what)
+	}
+}
+
 func (s *reader) finish(word string) {
 	s.why = word
 	switch word {
-	case "STOP":
+	case "STOP", "FUNCTION_CALL", "TOOL_CALL", "TOOL_CALLS": // the last three of look-alikes
 		s.stop = llm.StopEnd
 	case "MAX_TOKENS":
 		s.stop = llm.StopLength
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE":
 		s.stop, s.broken = llm.StopEnd, true
-	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY":
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY",
+		"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		s.stop = llm.StopFilter
-	default:
-		s.stop = llm.StopEnd
 	}
 }

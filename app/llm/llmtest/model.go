@@ -157,7 +157,9 @@ type Heard struct {
 	Text, Reasoning string
 	Calls           []chat.ToolCall
 	Started         []chat.ToolCall // by CallStart
-	Parts           []chat.Part     // the assistant's message
+	Drawn           []*chat.Media
+	Notices         []string
+	Parts           []chat.Part // the assistant's message
 	Usage           chat.Usage
 	Stop            llm.StopReason
 	Ended           bool
@@ -193,6 +195,13 @@ func (h *Heard) take(e llm.Event) {
 			h.Parts = append(h.Parts, chat.Part{Kind: kind})
 		}
 		h.Parts[len(h.Parts)-1].Text += e.Text
+	case llm.Moved:
+		h.move(chat.PartKind(e.Text))
+	case llm.Drawn:
+		h.Drawn = append(h.Drawn, e.Media)
+		h.Parts = append(h.Parts, chat.Part{Kind: chat.PartMedia, Media: e.Media})
+	case llm.Notice:
+		h.Notices = append(h.Notices, e.Text)
 	case llm.CallStart:
 		h.Started = append(h.Started, e.Call)
 	case llm.Call:
@@ -211,5 +220,17 @@ func (h *Heard) take(e llm.Event) {
 		}
 	case llm.End:
 		h.Usage, h.Stop, h.Ended = e.Usage, e.Stop, true
+	}
+}
+
+// move makes one part of kind of all text and thinking so far.
+func (h *Heard) move(kind chat.PartKind) {
+	moved := chat.Part{Kind: kind}
+	for _, p := range h.Parts {
+		moved.Text += p.Text
+	}
+	h.Parts, h.Text, h.Reasoning = []chat.Part{moved}, "", moved.Text
+	if kind == chat.PartText {
+		h.Text, h.Reasoning = moved.Text, ""
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -39,18 +40,15 @@ type Provider struct {
 // New returns the provider of c, whose address may end in /v1 or not. Nothing is
 // asked before its methods are.
 func New(c llm.Connection, o Options) *Provider {
-	c.URL = strings.TrimRight(c.URL, "/")
-	for _, suffix := range []string{"/v1", "/api"} { // people write it either way
-		c.URL = strings.TrimSuffix(c.URL, suffix)
-	}
+	c.URL = llm.Base(c.URL, "/v1", "/api") // people write it either way
 	if c.URL == "" {
 		c.URL = Address
 	}
 	p := &Provider{link: llm.NewLink(c, Address, o.Timeouts)}
 	compatible := c
-	compatible.URL = c.URL + "/v1"
+	compatible.URL = llm.Below(c.URL, "/v1")
 	p.chat = openai.New(compatible, openai.Options{
-		Timeouts: o.Timeouts, Provider: Kind, NoToolChoice: true, Can: p.catalog.Find,
+		Timeouts: o.Timeouts, Provider: Kind, NoToolChoice: true, Can: p.catalog.Find, Window: p.window,
 	})
 	return p
 }
@@ -83,6 +81,7 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	models := make([]llm.ModelInfo, len(list.Models))
 	showing, cancel := context.WithTimeout(ctx, allShows)
 	defer cancel()
+	loaded := p.loaded(showing, authorize)
 	slots := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
 	for i, m := range list.Models {
@@ -90,6 +89,9 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			models[i] = p.show(showing, m.Name, authorize)
+			if window := loaded[m.Name]; window > 0 && models[i].ID != "" {
+				models[i].Context = window
+			}
 		})
 	}
 	wg.Wait()
@@ -105,29 +107,69 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	return p.catalog.Set(known), nil
 }
 
+// loaded returns how many tokens each model reads that is in memory. A server before 0.11 does not say.
+//
+//	GET /api/ps → {"models":[{"name":"qwen3:8b","context_length":4096}]}
+func (p *Provider) loaded(ctx context.Context, authorize func(http.Header)) map[string]int64 {
+	var list struct {
+		Models []struct {
+			Name    string `json:"name"`
+			Context int64  `json:"context_length"`
+		} `json:"models"`
+	}
+	windows := map[string]int64{}
+	if p.link.Get(ctx, "api/ps", "", authorize, &list) != nil {
+		return windows // nothing is known then
+	}
+	for _, m := range list.Models {
+		windows[m.Name] = m.Context
+	}
+	return windows
+}
+
+// shortRequest is how many tokens every server reads whole, however the model was loaded.
+const shortRequest = 1500
+
+// window returns how many tokens a model that just answered was loaded to read, or 0.
+func (p *Provider) window(ctx context.Context, id string, sent int64) int64 {
+	if sent < shortRequest {
+		return 0
+	}
+	authorize, err := p.auth(ctx)
+	if err != nil {
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, allShows)
+	defer cancel()
+	windows := p.loaded(ctx, authorize)
+	if window, ok := windows[id]; ok || strings.Contains(id, ":") {
+		return window
+	}
+	return windows[id+":latest"]
+}
+
 // show returns what a model can do: as the server says, or guessed where an old
 // one does not. A model that cannot chat has no id.
 //
 //	POST /api/show {"model":"qwen3:8b"} →
-//	{"capabilities":["completion","tools","thinking"],
+//	{"capabilities":["completion","tools","thinking"],"parameters":"num_ctx    8192\nstop    \"<|im_end|>\"",
 //	 "model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}
+//
+// What a model could read at most (context_length) is not what the server has it read: it cuts
+// longer requests without a word. Only a num_ctx of the model's own is sure.
 func (p *Provider) show(ctx context.Context, name string, authorize func(http.Header)) llm.ModelInfo {
 	info := llm.ModelInfo{
 		Connection: p.link.Connection.Name, ID: name, Title: strings.TrimSuffix(name, ":latest"), Provider: Kind,
 		Can: llm.FeaturesOf(name),
 	}
 	var shown struct {
-		Capabilities []string                   `json:"capabilities"`
-		Info         map[string]json.RawMessage `json:"model_info"`
+		Capabilities []string `json:"capabilities"`
+		Parameters   string   `json:"parameters"`
 	}
 	if err := p.link.Post(ctx, "api/show", map[string]string{"model": name}, authorize, &shown); err != nil {
 		return info // the guess stands; a server that is down failed the list already
 	}
-	for key, value := range shown.Info {
-		if strings.HasSuffix(key, ".context_length") {
-			_ = json.Unmarshal(value, &info.Context) // not a number: not known
-		}
-	}
+	info.Context = contextOf(shown.Parameters)
 	if len(shown.Capabilities) == 0 {
 		return info
 	}
@@ -137,6 +179,16 @@ func (p *Provider) show(ctx context.Context, name string, authorize func(http.He
 	}
 	info.Can = llm.Features{Tools: has("tools"), Vision: has("vision"), Reasoning: has("thinking")}
 	return info
+}
+
+// contextOf returns the num_ctx in the parameters of a model, or 0.
+func contextOf(parameters string) (tokens int64) {
+	for line := range strings.Lines(parameters) {
+		if fields := strings.Fields(line); len(fields) == 2 && fields[0] == "num_ctx" {
+			tokens, _ = strconv.ParseInt(fields[1], 10, 64) // no number: not known
+		}
+	}
+	return max(tokens, 0)
 }
 
 // auth is for servers behind a proxy that wants a key; Ollama itself has none.

@@ -4,9 +4,11 @@
 // address), never another package; what one of them does differently is handled
 // where it shows, by what it sends and not by its name.
 //
-// It is built on the chat service of the official SDK alone: the SDK's own client
-// would read keys and addresses from the environment and send them along. Read
-// Provider first, then stream.go (what comes back) and request.go (what is sent).
+// The official SDK gives the shapes of requests, and no more: its client would read
+// keys and addresses from the environment and send them along, and its streams turn
+// what look-alikes send otherwise into empty or wrong text. Read Provider first, then
+// stream.go (what comes back), request.go (what is sent) and concession.go (what is
+// left out after a refusal).
 package openai
 
 import (
@@ -19,10 +21,8 @@ import (
 	"strings"
 	"sync"
 
+	"conclave/app/chat"
 	"conclave/app/llm"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 )
 
 // Kind is the connection kind of this package, and the key of its data in
@@ -44,18 +44,20 @@ type Options struct {
 	// Can says what a model can do, or false when it is not known; nil knows of
 	// none.
 	Can func(id string) (llm.ModelInfo, bool)
+	// Window returns how many tokens a model was loaded to read, 0 where that is not known, for a
+	// request of about so many; nil knows of none.
+	Window func(ctx context.Context, id string, sent int64) int64
 }
 
 // Provider is one connection to a server. Use New.
 type Provider struct {
 	link    *llm.Link
 	options Options
-	chat    sdk.ChatCompletionService
-
 	catalog llm.Catalog
 
-	mu    sync.Mutex                 // guards shuns
-	shuns map[string]map[string]bool // model → parameters that it refused
+	mu    sync.Mutex                 // guards the fields below
+	shuns map[string]map[string]bool // model → what it refused, as concession names it
+	lone  map[string]string          // model → the tag that ends its thinking, whose beginning does not come
 }
 
 // New returns the provider of c. Nothing is asked before its methods are.
@@ -64,16 +66,21 @@ func New(c llm.Connection, o Options) *Provider {
 	link := llm.NewLink(c, Address, o.Timeouts)
 	return &Provider{
 		link: link, options: o,
-		chat: sdk.NewChatCompletionService(
-			option.WithBaseURL(link.Base()), option.WithHTTPClient(link.HTTP()),
-			option.WithMaxRetries(0), // ours are bounded and seen: llm.WithRetry
-		),
-		shuns: map[string]map[string]bool{},
+		shuns: map[string]map[string]bool{}, lone: map[string]string{},
 	}
 }
 
 // Link returns the way to the server, for a dialect that asks more of it.
 func (p *Provider) Link() *llm.Link { return p.link }
+
+// noteFor returns a sentence where the server read far less than it was sent, or "".
+func (p *Provider) noteFor(ctx context.Context, id string, r llm.Request, used chat.Usage) string {
+	window := int64(0)
+	if p.options.Window != nil {
+		window = p.options.Window(ctx, id, llm.TextTokens(r))
+	}
+	return llm.CutNote(r, used.Input, window)
+}
 
 // own reports whether the server is OpenAI's.
 func (p *Provider) own() bool { return strings.HasSuffix(p.link.Host(), "api.openai.com") }

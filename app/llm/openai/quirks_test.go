@@ -166,3 +166,147 @@ func TestAVendorsOwnAddressNeedsAKey(t *testing.T) {
 		t.Errorf("got %v", heard.Err)
 	}
 }
+
+// conversation asks a first question whose answer calls a tool, and then a second one, of a server that
+// refuses what refuse returns words for, and returns the last error.
+func conversation(t *testing.T, first string,
+	refuse func(messages []map[string]json.RawMessage) string,
+) (requests int, err error) {
+	t.Helper()
+	provider := server(t, func(body map[string]json.RawMessage) (int, string) {
+		requests++
+		var messages []map[string]json.RawMessage
+		if err := json.Unmarshal(body["messages"], &messages); err != nil {
+			t.Error(err)
+		}
+		if words := refuse(messages); words != "" {
+			return http.StatusBadRequest, `{"error":{"message":"` + words + `"}}`
+		}
+		if len(messages) == 1 {
+			return http.StatusOK, first + done
+		}
+		return http.StatusOK, chunks(`{"reasoning_content":"I know."}`, `{"content":"three"}`) + done
+	})
+	model := provider.Open("m")
+	request := llm.Request{Tools: llmtest.Tools(), Messages: []llm.Message{
+		{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("x")}},
+	}}
+	for range 3 {
+		heard := llmtest.Hear(model.Stream(t.Context(), request))
+		if heard.Err != nil {
+			return requests, heard.Err
+		}
+		request.Messages = append(request.Messages, llm.Message{Role: chat.RoleAssistant, Parts: heard.Parts})
+		next := llm.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("more")}}
+		if len(heard.Calls) > 0 {
+			next = llm.Message{Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{
+				CallID: heard.Calls[0].ID, Tool: heard.Calls[0].Tool, Content: []chat.Part{chat.TextPart("3")},
+			}}}}
+		}
+		request.Messages = append(request.Messages, next)
+	}
+	return requests, nil
+}
+
+func TestAChatWithACallGoesOnWhateverTheServerWantsBack(t *testing.T) {
+	called := chunks(`{"reasoning_content":"I count."}`,
+		`{"tool_calls":[{"index":0,"id":"c1","extra_content":{"s":1},"function":{"name":"word_count","arguments":"{}"}}]}`)
+	plain := chunks(`{"tool_calls":[{"index":0,"id":"c1","function":{"name":"word_count","arguments":"{}"}}]}`)
+	// each returns a refusal for a message of the model
+	with := func(check func(m map[string]json.RawMessage) string) func([]map[string]json.RawMessage) string {
+		return func(messages []map[string]json.RawMessage) string {
+			for _, m := range messages {
+				if string(m["role"]) != `"assistant"` {
+					continue
+				}
+				if words := check(m); words != "" {
+					return words
+				}
+			}
+			return ""
+		}
+	}
+	has := func(m map[string]json.RawMessage, name string) bool { _, ok := m[name]; return ok }
+	for name, c := range map[string]struct {
+		first    string
+		refuse   func([]map[string]json.RawMessage) string
+		requests int
+	}{
+		"thinking with calls": {called, with(func(m map[string]json.RawMessage) string {
+			if has(m, "tool_calls") && !has(m, "reasoning_content") {
+				return "The `reasoning_content` in the thinking mode must be passed back to the API."
+			}
+			return ""
+		}), 3},
+		"thinking with every message": {called, with(func(m map[string]json.RawMessage) string {
+			if !has(m, "reasoning_content") {
+				return "The reasoning_content in the thinking mode must be passed back to the API."
+			}
+			return ""
+		}), 4},
+		"thinking with calls that were made without": {plain, with(func(m map[string]json.RawMessage) string {
+			if has(m, "tool_calls") && !has(m, "reasoning_content") {
+				return "Missing reasoning_content field in the assistant message"
+			}
+			return ""
+		}), 4},
+		"no thinking": {called, with(func(m map[string]json.RawMessage) string {
+			if has(m, "reasoning_content") {
+				return "property 'messages.1.reasoning_content' is unsupported"
+			}
+			return ""
+		}), 5},
+		"no other members": {called, with(func(m map[string]json.RawMessage) string {
+			if strings.Contains(string(m["tool_calls"]), "extra_content") {
+				return "Extra inputs are not permitted: tool_calls.0.extra_content"
+			}
+			return ""
+		}), 4},
+		"a text everywhere": {plain, with(func(m map[string]json.RawMessage) string {
+			if !strings.HasPrefix(string(m["content"]), `"`) {
+				return "'messages' array must only contain objects with a 'content' field that is a string"
+			}
+			return ""
+		}), 3},
+		"no empty text": {plain, with(func(m map[string]json.RawMessage) string {
+			if string(m["content"]) == `""` {
+				return "messages.1.content: text must be non-empty"
+			}
+			return ""
+		}), 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if requests, err := conversation(t, c.first, c.refuse); err != nil || requests != c.requests {
+				t.Errorf("%d requests, want %d; error %v", requests, c.requests, err)
+			}
+		})
+	}
+}
+
+func TestAModelWhoseThinkingHasNoBeginningIsKnownAfterwards(t *testing.T) {
+	replies := []string{`{"content":"Hm.\n</think>\n\nOne."}`, `{"content":"Hm, hm.\n</think>\n\nTwo."}`, `{"content":"Three."}`}
+	provider := server(t, func(map[string]json.RawMessage) (int, string) {
+		reply := replies[0]
+		replies = replies[1:]
+		return http.StatusOK, chunks(reply) + done
+	})
+	model := provider.Open("r1")
+	for i, want := range [][2]string{{"Hm.\n", "One."}, {"Hm, hm.\n", "Two."}, {"", "Three."}} {
+		moved := 0
+		for e, err := range model.Stream(t.Context(), llm.Request{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Kind == llm.Moved {
+				moved++
+			}
+			if i == 1 && e.Kind == llm.Text && strings.Contains(e.Text, "Hm") {
+				t.Error("the second answer's thinking was text first")
+			}
+		}
+		if i != 1 && moved != 1 {
+			t.Errorf("answer %d was moved %d times", i+1, moved)
+		}
+		_ = want
+	}
+}

@@ -16,19 +16,22 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// vendor is kept in chat.Part.Vendor under Kind: what a server
-// wants back with the calls that followed its thinking.
+// vendor is kept in chat.Part.Vendor under Kind: what a server sent beside an answer, and gets
+// back as it came.
 type vendor struct {
 	Host string `json:"host"` // whose it is; others never get it
-	// reasoning_content or reasoning: send the part's text back under this name
-	Field   string            `json:"field,omitempty"`
-	Details []json.RawMessage `json:"details,omitempty"` // OpenRouter's reasoning_details, unchanged
+	// the name under which the part's text goes back: reasoning_content, reasoning
+	Field   string                     `json:"field,omitempty"`
+	Details []json.RawMessage          `json:"details,omitempty"` // OpenRouter's reasoning_details
+	Call    map[string]json.RawMessage `json:"call,omitempty"`    // members of the call, as Gemini's extra_content
+	Message map[string]json.RawMessage `json:"message,omitempty"` // members of the message
+	Drawn   bool                       `json:"drawn,omitempty"`   // the part is a picture among the message's images
 }
 
 // parameters builds the body. Parameters in shuns were refused by this model
 // before and are left out.
 func (m *model) parameters(r llm.Request, shuns map[string]bool) sdk.ChatCompletionNewParams {
-	body := sdk.ChatCompletionNewParams{Model: m.id, Messages: m.messages(r)}
+	body := sdk.ChatCompletionNewParams{Model: m.id, Messages: m.messages(r, shuns)}
 	if !shuns["stream_options"] {
 		body.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
@@ -84,18 +87,17 @@ func effort(wish string) shared.ReasoningEffort {
 	return ""
 }
 
-func (m *model) messages(r llm.Request) []sdk.ChatCompletionMessageParamUnion {
+func (m *model) messages(r llm.Request, shuns map[string]bool) []sdk.ChatCompletionMessageParamUnion {
 	var out []sdk.ChatCompletionMessageParamUnion
 	if r.System != "" {
 		out = append(out, sdk.SystemMessage(r.System))
 	}
-	loop := lastQuestion(r.Messages)
-	for i, message := range r.Messages {
+	for _, message := range r.Messages {
 		switch message.Role {
 		case chat.RoleUser:
 			out = append(out, user(message.Parts))
 		case chat.RoleAssistant:
-			if assistant, ok := m.assistant(message.Parts, i > loop); ok {
+			if assistant, ok := m.assistant(message.Parts, shuns); ok {
 				out = append(out, assistant)
 			}
 		case chat.RoleTool:
@@ -103,17 +105,6 @@ func (m *model) messages(r llm.Request) []sdk.ChatCompletionMessageParamUnion {
 		}
 	}
 	return out
-}
-
-// lastQuestion is the index of the last message of the person: what follows it
-// is the tool loop that is still open.
-func lastQuestion(messages []llm.Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == chat.RoleUser {
-			return i
-		}
-	}
-	return -1
 }
 
 func user(parts []chat.Part) sdk.ChatCompletionMessageParamUnion {
@@ -150,44 +141,81 @@ func isPicture(m *chat.Media) bool {
 	return m != nil && strings.HasPrefix(m.MIME, "image/") && len(m.Data) > 0
 }
 
-// assistant returns what the model said. Its thinking goes back only to the
-// server that thought it, and only while the calls that followed it are being
-// answered: DeepSeek and others refuse it earlier or later.
-func (m *model) assistant(parts []chat.Part, open bool) (sdk.ChatCompletionMessageParamUnion, bool) {
+// assistant returns what the model said, with what the same server sent beside it, as it
+// came. Thinking goes back with calls, where DeepSeek and others want it; where a
+// refusal asked for it, with every message.
+func (m *model) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCompletionMessageParamUnion, bool) {
 	var message sdk.ChatCompletionAssistantMessageParam
-	extra := map[string]any{}
+	extra, thoughts := map[string]any{}, map[string]string{}
+	var images []sdk.ChatCompletionContentPartUnionParam
+	text := chat.TextOf(parts)
 	for _, p := range parts {
-		switch p.Kind {
-		case chat.PartToolCall:
-			message.ToolCalls = append(message.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-				OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-					ID: callID(p.Call.ID),
-					Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-						Name: p.Call.Tool, Arguments: llm.ArgumentText(p.Call),
-					},
-				},
-			})
-		case chat.PartReasoning:
-			var v vendor
-			if json.Unmarshal(p.Vendor[Kind], &v) != nil || v.Host != m.p.link.Host() {
-				continue
+		var v vendor
+		if json.Unmarshal(p.Vendor[Kind], &v) != nil || v.Host != m.p.link.Host() {
+			v = vendor{}
+		}
+		for name, value := range v.Message {
+			if !shuns[name] {
+				extra[name] = value
 			}
-			if len(v.Details) > 0 {
+		}
+		switch p.Kind {
+		case chat.PartMedia: // the wire has no pictures here, unless the server began with it
+			if v.Drawn && isPicture(p.Media) && !shuns["images"] {
+				images = append(images, contents([]chat.Part{p})...)
+			} else {
+				text = strings.TrimPrefix(text+"\n\n"+llm.Placeholder(p.Media), "\n\n")
+			}
+		case chat.PartToolCall:
+			message.ToolCalls = append(message.ToolCalls, toolCall(p.Call, v, shuns))
+		case chat.PartReasoning:
+			if len(v.Details) > 0 && !shuns["reasoning_details"] {
 				extra["reasoning_details"] = v.Details
-			} else if open && v.Field != "" && p.Text != "" {
-				extra[v.Field] = p.Text
+			} else if v.Field != "" {
+				thoughts[v.Field] += p.Text
 			}
 		}
 	}
-	if text := chat.TextOf(parts); text != "" {
+	for _, field := range thinkingNames {
+		thought := thoughts[field]
+		switch {
+		case shuns[field]:
+		case shuns[everywhere+field], thought != "" && len(message.ToolCalls) > 0:
+			extra[field] = thought
+		}
+	}
+	// A message of calls alone has an empty text: some servers refuse null, and its absence.
+	if len(images) > 0 {
+		extra["images"] = images
+	}
+	if text != "" || len(images) > 0 || len(message.ToolCalls) > 0 && !shuns["content"] {
 		message.Content.OfString = param.NewOpt(text)
 	} else if len(message.ToolCalls) == 0 {
 		return sdk.ChatCompletionMessageParamUnion{}, false
 	}
-	if len(extra) > 0 && (len(message.ToolCalls) > 0 || extra["reasoning_details"] != nil) {
+	if len(extra) > 0 {
 		message.SetExtraFields(extra)
 	}
 	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &message}, true
+}
+
+func toolCall(c *chat.ToolCall, v vendor, shuns map[string]bool) sdk.ChatCompletionMessageToolCallUnionParam {
+	call := sdk.ChatCompletionMessageFunctionToolCallParam{
+		ID: callID(c.ID),
+		Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
+			Name: c.Tool, Arguments: llm.ArgumentText(c),
+		},
+	}
+	extra := map[string]any{}
+	for name, value := range v.Call {
+		if !shuns[name] {
+			extra[name] = value
+		}
+	}
+	if len(extra) > 0 {
+		call.SetExtraFields(extra)
+	}
+	return sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call}
 }
 
 // results are one message per result, and the pictures of all of them in one

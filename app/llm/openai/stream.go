@@ -1,22 +1,20 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
 	"conclave/app/llm"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/respjson"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// Stream implements llm.Model. A model that refuses an optional parameter is
+// Stream implements llm.Model. A model that refuses an optional part of a request is
 // asked again without it, and this is remembered while the program runs.
 func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
@@ -26,48 +24,13 @@ func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 			if err == nil {
 				return
 			}
-			if events == 0 && m.concede(err, shuns) {
+			if events == 0 && m.concede(err, r, shuns) {
 				continue
 			}
 			yield(llm.Event{}, err)
 			return
 		}
 	}
-}
-
-// optional are the parameters a model may do without.
-var optional = []string{"stream_options", "reasoning_effort", "temperature", "top_p", "max_tokens", "tool_choice"}
-
-func (m *model) shuns() map[string]bool {
-	m.p.mu.Lock()
-	defer m.p.mu.Unlock()
-	shuns := map[string]bool{}
-	for name := range m.p.shuns[m.id] {
-		shuns[name] = true
-	}
-	return shuns
-}
-
-// concede remembers the optional parameter that a refusal names, and reports
-// whether there was a new one. Each is conceded once, so this ends.
-func (m *model) concede(err error, already map[string]bool) bool {
-	e, ok := errors.AsType[*llm.Error](err)
-	if !ok || e.Kind != llm.BadRequest || e.Status < 400 {
-		return false
-	}
-	for _, name := range optional {
-		if already[name] || !strings.Contains(e.Detail, name) {
-			continue
-		}
-		m.p.mu.Lock()
-		if m.p.shuns[m.id] == nil {
-			m.p.shuns[m.id] = map[string]bool{}
-		}
-		m.p.shuns[m.id][name] = true
-		m.p.mu.Unlock()
-		return true
-	}
-	return false
 }
 
 // errLeft ends the reading of a stream whose caller left the loop.
@@ -82,111 +45,328 @@ func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool,
 	if err != nil {
 		return 0, m.p.link.Fail(ctx, m.id, err)
 	}
-	var options []option.RequestOption
-	if key != "" {
-		options = append(options, option.WithAPIKey(key))
+	body := m.parameters(r, shuns)
+	body.SetExtraFields(map[string]any{"stream": true})
+	data, err := body.MarshalJSON()
+	if err != nil {
+		return 0, m.p.link.Fail(ctx, m.id, &llm.Error{
+			Kind: llm.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
+		})
 	}
 	var answer llm.Answer
-	stream := m.p.chat.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r, shuns), options...)
-	defer func() { _ = stream.Close() }()
-	s := &reader{host: m.p.link.Host(), calls: llm.NewCallAssembler(r.Messages)}
+	response, err := m.p.link.Ask(llm.Watching(ctx, &answer), "chat/completions", "", data, bearer(key))
+	if err != nil {
+		return 0, m.p.link.Fail(ctx, m.id, err)
+	}
+	defer response.Body.Close()
+	s := &reader{m: m, calls: llm.NewCallAssembler(r), message: map[string]json.RawMessage{}, think: m.splitter()}
 	s.yield = func(e llm.Event) error {
 		s.events++
+		if e.Kind != llm.Vendor {
+			s.at = e.Kind
+		}
 		if !yield(e, nil) {
 			return errLeft
 		}
 		return nil
 	}
-	for stream.Next() {
-		if err := s.chunk(stream.Current()); err != nil {
-			return s.result(ctx, m, err)
-		}
+	done, err := m.p.link.Read(ctx, m.id, response.Body, s.chunk)
+	if err == nil {
+		err = s.finished(done, &answer)
 	}
-	if err := stream.Err(); err != nil {
-		return s.result(ctx, m, err)
-	}
-	if ctx.Err() != nil {
+	switch {
+	case err == nil:
+		err = s.end(m.p.noteFor(ctx, m.id, r, s.usage))
+	case ctx.Err() != nil:
 		return s.events, context.Cause(ctx)
 	}
-	if s.stop == "" && !(answer.Done() && s.events > 0) {
-		return s.events, m.p.link.Unfinished(m.id, &answer, s.events)
-	}
-	if s.stop == llm.StopFilter && s.events == 0 {
-		return 0, m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Filtered})
-	}
-	return s.result(ctx, m, s.end())
-}
-
-func (s *reader) result(ctx context.Context, m *model, err error) (int, error) {
-	if err == nil || errors.Is(err, errLeft) {
+	if errors.Is(err, errLeft) {
 		return s.events, nil
-	}
-	if said, ok := errors.AsType[*ssestream.StreamError](err); ok && ctx.Err() == nil {
-		return s.events, m.p.link.Said(m.id, said.Event.Data)
 	}
 	return s.events, m.p.link.Fail(ctx, m.id, err)
 }
 
+// finished returns why an answer that has no more events is none, or nil. done says that the end
+// mark came.
+func (s *reader) finished(done bool, answer *llm.Answer) error {
+	switch {
+	case s.stop == "" && s.word != "":
+		return s.m.p.link.Ended(s.m.id, s.word)
+	case s.stop == "" && !((done || s.last) && s.events > 0):
+		return s.m.p.link.Unfinished(s.m.id, answer, s.events)
+	case s.stop == llm.StopFilter && s.events == 0:
+		return &llm.Error{Kind: llm.Filtered}
+	}
+	return nil
+}
+
 // reader turns chunks into events.
 type reader struct {
+	m      *model
 	yield  func(llm.Event) error // counts events; errLeft when the loop was left
 	events int
-	host   string
+	at     llm.EventKind // of the last event that is no vendor's data
 	calls  *llm.CallAssembler
 	think  splitter
 	usage  chat.Usage
 	stop   llm.StopReason
+	word   string // the reason to stop as the server wrote it
+	last   bool   // a chunk came with the usage and nothing else, as the last one does
+	deltas bool   // a piece of the answer came: a whole message behind the pieces repeats them
 
-	field   string            // that reasoning came in
-	details []json.RawMessage // OpenRouter's, gathered
-	told    bool              // the Vendor event of this thinking was yielded
+	texts, thoughts llm.Joint
+
+	field   string                     // that reasoning came in
+	details []json.RawMessage          // OpenRouter's, gathered
+	told    bool                       // the Vendor event of this thinking was yielded
+	message map[string]json.RawMessage // what else came with the message
+	sources llm.Sources
+	lost    []string // what was left out, as ends of a sentence
 }
 
-func (s *reader) chunk(c sdk.ChatCompletionChunk) error {
-	if c.JSON.Usage.Valid() {
-		s.use(c.Usage)
+// The members of a chunk and of a message that are read here; what else a message holds goes back as
+// it came.
+var (
+	thinkingNames = []string{"reasoning_content", "reasoning", "reasoning_text", "thinking"}
+	messageNames  = append([]string{
+		"role", "name", "content", "refusal", "tool_calls", "function_call", "reasoning_details", "images", "audio",
+		"annotations", "citations", "obfuscation",
+	}, thinkingNames...)
+	callNames = []string{"id", "index", "type", "function"}
+)
+
+// chunk reads a chunk of a stream, or a whole answer of a server that does not stream.
+func (s *reader) chunk(c map[string]json.RawMessage) error {
+	if usage := llm.Object(c["usage"]); usage != nil {
+		s.use(usage)
 	}
-	if len(c.Choices) == 0 {
-		return nil
+	s.sources.Take(c["citations"])
+	s.sources.Take(c["search_results"])
+	choices := llm.List(c["choices"])
+	if len(choices) == 0 {
+		if llm.Object(c["message"]) == nil && llm.Object(c["delta"]) == nil {
+			s.last = s.last || llm.Object(c["usage"]) != nil
+			return nil
+		}
+		choices = []json.RawMessage{nil} // a server that leaves out the list
 	}
-	choice := c.Choices[0]
-	delta := choice.Delta
-	if err := s.reasoning(delta.JSON.ExtraFields); err != nil {
+	choice := c
+	if choices[0] != nil {
+		choice = llm.Object(choices[0])
+	}
+	delta := llm.Object(choice["delta"])
+	if whole := llm.Object(choice["message"]); len(delta) == 0 && !s.deltas {
+		delta = whole
+	} else {
+		s.deltas = s.deltas || len(delta) > 0 && whole == nil
+	}
+	for _, part := range []map[string]json.RawMessage{choice, delta} {
+		if said := s.m.p.link.SaidIn(s.m.id, part); said != nil {
+			return said
+		}
+	}
+	if err := s.delta(delta); err != nil {
 		return err
 	}
-	if delta.Content != "" {
-		thought, text := s.think.split(delta.Content)
-		if err := s.say(thought, text); err != nil {
+	if len(delta) == 0 && len(choice["text"]) > 0 { // of the older completions
+		if err := s.content(choice["text"]); err != nil {
 			return err
 		}
 	}
-	if delta.Refusal != "" {
-		if err := s.say("", delta.Refusal); err != nil {
+	if word := llm.Member(choice, "finish_reason", "done_reason"); word != "" && s.stop != llm.StopFilter {
+		s.word, s.stop = word, stopReason(word)
+	}
+	return nil
+}
+
+// delta reads a piece of a message, or a whole one.
+func (s *reader) delta(d map[string]json.RawMessage) error {
+	if err := s.reasoning(d); err != nil {
+		return err
+	}
+	if err := s.content(d["content"]); err != nil {
+		return err
+	}
+	if refusal := s.texts.Next(d["refusal"]); refusal != "" {
+		if err := s.say("", refusal); err != nil {
 			return err
 		}
 		s.stop = llm.StopFilter
 	}
-	for _, call := range delta.ToolCalls {
-		if err := s.vendor(); err != nil {
+	for _, image := range llm.List(d["images"]) {
+		if err := s.picture(llm.Object(image)); err != nil {
 			return err
-		}
-		start, started, err := s.calls.Add(llm.Fragment{
-			Index: int(call.Index), HasIndex: call.JSON.Index.Valid(), ID: call.ID, Name: call.Function.Name,
-			Arguments: call.Function.Arguments,
-		})
-		if err != nil {
-			return err
-		}
-		if started {
-			if err := s.yield(llm.Event{Kind: llm.CallStart, Call: start}); err != nil {
-				return err
-			}
 		}
 	}
-	if choice.FinishReason != "" && s.stop != llm.StopFilter {
-		s.stop = stopReason(choice.FinishReason)
+	if len(llm.Object(d["audio"])) > 0 {
+		s.lose("sound, which Conclave cannot play")
+	}
+	s.sources.Take(d["annotations"])
+	s.sources.Take(d["citations"])
+	for _, call := range llm.List(d["tool_calls"]) {
+		if err := s.call(llm.Object(call)); err != nil {
+			return err
+		}
+	}
+	if function := d["function_call"]; llm.Object(function) != nil { // before there were tools
+		if err := s.call(map[string]json.RawMessage{"index": json.RawMessage("0"), "function": function}); err != nil {
+			return err
+		}
+	}
+	for name, value := range d {
+		if !slices.Contains(messageNames, name) && !empty(value) {
+			s.message[name] = joined(s.message[name], value)
+		}
 	}
 	return nil
+}
+
+// content reads text, or a list of parts.
+func (s *reader) content(raw json.RawMessage) error {
+	switch {
+	case empty(raw):
+		return nil
+	case raw[0] == '"':
+		return s.think.take(s.texts.Next(raw), s.spoken)
+	case raw[0] != '[' && raw[0] != '{':
+		return s.say("", string(raw)) // a number, of a server that does not quote
+	}
+	for _, part := range llm.List(raw) {
+		if err := s.part(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part reads one part of a list of content, {"type":"text","text":"…"}.
+func (s *reader) part(raw json.RawMessage) error {
+	members := llm.Object(raw)
+	if members == nil {
+		return s.content(raw) // a text among the parts
+	}
+	switch kind := llm.Member(members, "type"); kind {
+	case "thinking", "reasoning":
+		return s.say(s.thought(members), "")
+	case "image_url", "image", "output_image":
+		return s.picture(members)
+	case "refusal":
+		s.stop = llm.StopFilter
+		return s.say("", s.texts.Next(members["refusal"]))
+	case "reference":
+		s.sources.Take(raw)
+		return nil
+	case "tool_use", "tool_call", "function":
+		return s.call(members)
+	default:
+		if _, ok := members["text"]; ok {
+			return s.content(members["text"])
+		}
+		s.lose(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", kind))
+		return nil
+	}
+}
+
+// thought returns the text of a part that is thinking: a text, or parts again.
+func (s *reader) thought(members map[string]json.RawMessage) string {
+	for _, name := range []string{"thinking", "reasoning", "text", "content", "summary"} {
+		raw := members[name]
+		if text := s.thoughts.Next(raw); text != "" {
+			return text
+		}
+		var all strings.Builder
+		if !empty(raw) && (raw[0] == '[' || raw[0] == '{') {
+			for _, part := range llm.List(raw) {
+				if inner := llm.Object(part); inner != nil {
+					all.WriteString(s.thought(inner))
+				} else {
+					all.WriteString(s.thoughts.Next(part))
+				}
+			}
+		}
+		if all.Len() > 0 {
+			return all.String()
+		}
+	}
+	return ""
+}
+
+// call reads a piece of a tool call, or a whole one.
+func (s *reader) call(members map[string]json.RawMessage) error {
+	if err := s.vendor(); err != nil {
+		return err
+	}
+	function := llm.Object(members["function"])
+	if function == nil {
+		function = members
+	}
+	f := llm.Fragment{ID: llm.Member(members, "id"), Name: llm.Member(function, "name")}
+	_, numberErr := fmt.Sscan(llm.Member(members, "index"), &f.Index)
+	f.HasIndex = numberErr == nil
+	if raw := function["arguments"]; !empty(raw) {
+		if raw[0] == '"' {
+			_ = json.Unmarshal(raw, &f.Arguments) // it is a string
+		} else {
+			f.Arguments = string(raw) // an object in place of its text
+		}
+	}
+	kept := map[string]json.RawMessage{}
+	for name, value := range members {
+		if !slices.Contains(callNames, name) && !empty(value) && len(function) > 0 && members["function"] != nil {
+			kept[name] = value
+		}
+	}
+	if len(kept) > 0 {
+		f.Kept = kept
+	}
+	start, started, err := s.calls.Add(f)
+	if err != nil || !started {
+		return err
+	}
+	return s.yield(llm.Event{Kind: llm.CallStart, Call: start})
+}
+
+// picture reads a picture: a data URL, an address, or base64.
+func (s *reader) picture(members map[string]json.RawMessage) error {
+	source := members
+	for _, name := range []string{"image_url", "image", "source"} {
+		if inner := llm.Object(members[name]); inner != nil {
+			source = inner
+		}
+	}
+	text := llm.Member(source, "url", "image_url", "b64_json", "data", "image_base64")
+	if strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://") {
+		return s.say("", "\n\n[a picture: "+text+"]\n\n")
+	}
+	media := llm.Picture(text)
+	if media == nil {
+		s.lose("a picture that cannot be read")
+		return nil
+	}
+	if err := s.vendor(); err != nil {
+		return err
+	}
+	if err := s.yield(llm.Event{Kind: llm.Drawn, Media: media}); err != nil {
+		return err
+	}
+	return s.keep(vendor{Drawn: true})
+}
+
+// spoken yields what the splitter took apart.
+func (s *reader) spoken(kind llm.EventKind, text string) error {
+	switch kind {
+	case llm.Reasoning:
+		return s.say(text, "")
+	case llm.Text:
+		return s.say("", text)
+	}
+	return s.yield(llm.Event{Kind: kind, Text: text})
+}
+
+func (s *reader) lose(what string) {
+	if !slices.Contains(s.lost, what) {
+		s.lost = append(s.lost, what)
+	}
 }
 
 // say yields thinking and then text, each if there is any.
@@ -209,19 +389,25 @@ func (s *reader) say(thought, text string) error {
 // reasoning reads the thinking that look-alikes send beside the content:
 // reasoning_content (DeepSeek, Qwen, GLM, llama.cpp, vLLM), reasoning
 // (OpenRouter, Groq, Ollama), reasoning_details (OpenRouter, which wants them
-// back).
-func (s *reader) reasoning(extra map[string]respjson.Field) error {
-	var details []json.RawMessage
-	if json.Unmarshal([]byte(extra["reasoning_details"].Raw()), &details) == nil {
-		s.details = append(s.details, details...)
-	}
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		var text string
-		if json.Unmarshal([]byte(extra[name].Raw()), &text) != nil || text == "" {
+// back), and other names.
+func (s *reader) reasoning(d map[string]json.RawMessage) error {
+	details := llm.List(d["reasoning_details"])
+	s.details = append(s.details, details...)
+	for _, name := range thinkingNames {
+		text := s.thoughts.Next(d[name])
+		if inner := llm.Object(d[name]); inner != nil {
+			text = s.thought(inner)
+		}
+		if text == "" {
 			continue
 		}
 		s.field = name
 		return s.say(text, "")
+	}
+	for _, detail := range details {
+		if err := s.say(s.thought(llm.Object(detail)), ""); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -232,51 +418,143 @@ func (s *reader) vendor() error {
 		return nil
 	}
 	s.told = true
-	data, err := json.Marshal(vendor{Host: s.host, Field: s.field, Details: s.details})
+	return s.keep(vendor{Field: s.field, Details: s.details})
+}
+
+// keep yields what goes back with the part that came last.
+func (s *reader) keep(v vendor) error {
+	v.Host = s.m.p.link.Host()
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	return s.yield(llm.Event{Kind: llm.Vendor, Part: map[string]json.RawMessage{Kind: data}})
 }
 
-func (s *reader) use(u sdk.CompletionUsage) {
-	s.usage = chat.Usage{
-		Input: u.PromptTokens, Output: u.CompletionTokens,
-		Cached: u.PromptTokensDetails.CachedTokens, Reasoning: u.CompletionTokensDetails.ReasoningTokens,
+func (s *reader) use(u map[string]json.RawMessage) {
+	number := func(members map[string]json.RawMessage, names ...string) (n int64) {
+		_, _ = fmt.Sscan(llm.Member(members, names...), &n) // absent: not told
+		return n
 	}
-	_ = json.Unmarshal([]byte(u.JSON.ExtraFields["cost"].Raw()), &s.usage.Cost) // OpenRouter; absent elsewhere
+	s.usage = chat.Usage{
+		Input: number(u, "prompt_tokens", "input_tokens"), Output: number(u, "completion_tokens", "output_tokens"),
+		Cached:    number(llm.Object(u["prompt_tokens_details"]), "cached_tokens"),
+		Reasoning: number(llm.Object(u["completion_tokens_details"]), "reasoning_tokens"),
+	}
+	_ = json.Unmarshal(u["cost"], &s.usage.Cost) // OpenRouter; absent elsewhere
 }
 
-// end yields what the end of the stream completes.
-func (s *reader) end() error {
-	if err := s.say(s.think.rest()); err != nil {
+// end yields what the end of the stream completes. note is a sentence for the person, or empty.
+func (s *reader) end(note string) error {
+	if err := s.say(s.thoughts.Rest(), ""); err != nil {
 		return err
 	}
+	if err := s.think.take(s.texts.Rest(), s.spoken); err != nil {
+		return err
+	}
+	if err := s.think.rest(s.spoken); err != nil {
+		return err
+	}
+	s.m.remember(&s.think)
 	if err := s.vendor(); err != nil {
 		return err
 	}
-	calls := s.calls.Calls()
+	if sources := s.sources.Text(); sources != "" {
+		if err := s.say("", sources); err != nil {
+			return err
+		}
+	}
+	calls, nameless := s.calls.Calls()
+	if nameless > 0 {
+		s.lose("a tool call without the name of a tool")
+	}
 	for _, call := range calls {
-		if err := s.yield(llm.Event{Kind: llm.Call, Call: call}); err != nil {
+		if err := s.yield(llm.Event{Kind: llm.Call, Call: call.ToolCall}); err != nil {
+			return err
+		}
+		if len(call.Kept) > 0 {
+			if err := s.keep(vendor{Call: call.Kept}); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.message) > 0 {
+		v := vendor{Message: s.message}
+		switch { // the data of a part is one, and is replaced as a whole
+		case len(calls) > 0:
+			v.Call = calls[len(calls)-1].Kept
+		case s.at == llm.Drawn:
+			v.Drawn = true
+		case s.at == llm.Reasoning:
+			v.Field, v.Details = s.field, s.details
+		}
+		if err := s.keep(v); err != nil {
+			return err
+		}
+	}
+	for _, note := range append(llm.LostNotes(s.lost), note) {
+		if note == "" {
+			continue
+		}
+		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
 			return err
 		}
 	}
 	if len(calls) > 0 && s.stop != llm.StopLength && s.stop != llm.StopFilter {
 		s.stop = llm.StopCalls // some say "stop" with their calls
-	} else if s.stop == "" {
+	} else if s.stop == "" || s.stop == llm.StopCalls {
 		s.stop = llm.StopEnd
 	}
 	return s.yield(llm.Event{Kind: llm.End, Usage: s.usage, Stop: s.stop})
 }
 
+// empty reports whether a member is missing or holds nothing.
+func empty(raw json.RawMessage) bool {
+	switch strings.TrimSpace(string(raw[:min(len(raw), 8)])) {
+	case "", "null", `""`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+// joined returns a member of a message with what a later piece adds to it: texts are put together,
+// lists are, and of anything else the later counts.
+func joined(have, more json.RawMessage) json.RawMessage {
+	if len(have) == 0 || bytes.Equal(have, more) {
+		return more
+	}
+	var a, b string
+	if json.Unmarshal(have, &a) == nil && json.Unmarshal(more, &b) == nil {
+		return quoted(a + b)
+	}
+	if have[0] == '[' && more[0] == '[' {
+		all, err := json.Marshal(append(llm.List(have), llm.List(more)...))
+		if err == nil {
+			return all
+		}
+	}
+	return more
+}
+
+func quoted(text string) json.RawMessage {
+	data, _ := json.Marshal(text) // a text can be written
+	return data
+}
+
+// stopReason returns the meaning of a word with which an answer ends, or "" for one that is no end
+// of an answer, or that nobody here knows.
 func stopReason(word string) llm.StopReason {
-	switch word {
-	case "tool_calls", "function_call":
+	switch strings.ToLower(word) {
+	case "stop", "end", "end_turn", "eos", "eos_token", "stop_sequence", "stop_token", "complete", "completed", "done",
+		"finished", "normal":
+		return llm.StopEnd
+	case "tool_calls", "tool_call", "tool_use", "function_call", "function_calls":
 		return llm.StopCalls
-	case "length", "max_tokens", "model_length":
+	case "length", "max_tokens", "max_output_tokens", "model_length", "max_length", "token_limit",
+		"model_context_window_exceeded":
 		return llm.StopLength
-	case "content_filter", "sensitive":
+	case "content_filter", "content-filter", "sensitive", "safety", "refusal", "guardrail_intervened":
 		return llm.StopFilter
 	}
-	return llm.StopEnd
+	return ""
 }
