@@ -53,6 +53,9 @@ func callDetail(r chat.CallRecord, why []string) CallDetail {
 	if r.Decision != "" && len(why) == 0 {
 		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
 	}
+	if r.Mended != nil {
+		d.Why = append(d.Why, transcript.OneLine(r.Mended.Sentence()))
+	}
 	d.Why = append(d.Why, "Called by "+caller+", "+r.Timestamp.Local().Format("2006-01-02 15:04:05"))
 	return d
 }

@@ -194,7 +194,8 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 			ID: asked.Sequence, ResponseID: at.Response, Turn: o.Turn, Conversation: o.Conversation, Round: at.Round,
 			Index:     at.Index,
 			RequestID: asked.ID, Caller: string(o.Caller), CallerName: o.CallerName, ToolName: asked.Tool,
-			Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
+			Arguments: asked.Arguments, RawArguments: asked.Raw, Mended: asked.Mended,
+			Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
 		},
 	}
 	if asked.Raw != "" && found.Convention.Raw {

@@ -30,6 +30,9 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}
+	if r.Mended != nil {
+		c.Mended = OneLine(r.Mended.Sentence())
+	}
 	if r.Stopped != "" {
 		c.Problem = "Stopped while it ran: " + r.Stopped + "."
 	}

@@ -222,7 +222,8 @@ type Call struct {
 	// The arguments for a person, at most 120 characters: “text: a b c”.
 	Summary  string    `json:"summary"`
 	State    CallState `json:"state"`
-	Problem  string    `json:"problem"` // state failed: the first line of the error; stopped: why, where the person did not stop the answer
+	Problem  string    `json:"problem"`          // state failed: the first line of the error; stopped: why, where the person did not stop the answer
+	Mended   string    `json:"mended,omitempty"` // what of the call was mended, as a sentence; missing where nothing was
 	Started  string    `json:"started"`
 	MS       int64     `json:"ms"`       // how long it ran; 0 while it runs
 	Progress string    `json:"progress"` // the tool's own last progress note

@@ -39,6 +39,9 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*cha
 		calls[i], one.Sequence = c, c.Record.ID
 		record := c.Record
 		t.emit(Event{Kind: Asked, Seq: response, Call: &record})
+		if record.Mended != nil {
+			t.emit(Event{Kind: Noted, Note: record.ToolName + ": " + record.Mended.Sentence(), Call: &record})
+		}
 	}
 	return calls, nil
 }

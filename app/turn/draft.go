@@ -39,8 +39,8 @@ func (d *draft) cost(e llm.Event) int64 {
 		n += d.beginning(chat.PartText)
 	case llm.Reasoning:
 		n += d.beginning(chat.PartReasoning)
-	case llm.Call:
-		n += partCost // arguments have a bound of their own
+	case llm.Call, llm.Drawn:
+		n += partCost // arguments and pictures have bounds of their own
 	case llm.Vendor:
 		for _, value := range e.Part {
 			n += int64(len(value))
@@ -72,6 +72,11 @@ func (d *draft) take(e llm.Event) {
 		d.write(chat.PartText, e.Text)
 	case llm.Reasoning:
 		d.write(chat.PartReasoning, e.Text)
+	case llm.Moved:
+		d.move(chat.PartKind(e.Text))
+	case llm.Drawn:
+		media := *e.Media
+		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: chat.PartMedia, Media: &media}})
 	case llm.Call:
 		call := e.Call
 		if len(call.Arguments) == 0 {
@@ -106,6 +111,25 @@ func (d *draft) write(kind chat.PartKind, text string) {
 		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: kind}})
 	}
 	d.parts[len(d.parts)-1].text.WriteString(text)
+}
+
+// move makes parts of one kind of all text and thinking so far.
+func (d *draft) move(kind chat.PartKind) {
+	moved := d.parts[:0:0]
+	for _, p := range d.parts {
+		if p.part.Kind != chat.PartText && p.part.Kind != chat.PartReasoning {
+			moved = append(moved, p)
+			continue
+		}
+		if n := len(moved); n > 0 && moved[n-1].part.Kind == kind && moved[n-1].part.Vendor == nil {
+			moved[n-1].text.WriteString(p.text.String())
+			moved[n-1].part.Vendor = p.part.Vendor
+			continue
+		}
+		p.part.Kind = kind
+		moved = append(moved, p)
+	}
+	d.parts = moved
 }
 
 // snapshot returns the parts so far, and whether they changed since the last

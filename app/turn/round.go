@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +23,10 @@ import (
 // writes what it has within 200 ms: together less than the quarter of a second
 // that a kill may cost.
 const journalEvery = 40 * time.Millisecond
+
+// silentAfter is how long a person waits for a model's first word before a sentence says so. A local
+// server may load a model for minutes, so the wait goes on.
+const silentAfter = 30 * time.Second
 
 // writing is an assistant message that streams.
 //
@@ -63,8 +69,48 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 		bare.Tools = nil
 		w, err = t.stream(ctx, bare, closing)
 	}
+	if refused, ok := errors.AsType[*llm.Error](err); ok {
+		err = t.inWords(refused, request.Tools, w)
+	}
 	return w.finish(ctx, err, closing)
 }
+
+// inWords returns the error of a model with what the turn knows of it: that nothing of an answer
+// came, and of whom the tools were that are too many.
+func (t *run) inWords(e *llm.Error, offered []llm.ToolDefinition, w *writing) error {
+	switch {
+	case (e.Kind == llm.StreamCut || e.Kind == llm.Failed) && w.draft.empty():
+		bare := *e
+		bare.Unanswered = true
+		return &bare
+	case e.Kind == llm.TooManyTools && t.callTurn.Tools != nil:
+		counts := map[string]int{}
+		for _, d := range offered {
+			if one, ok := t.callTurn.Tools.ByWire(d.Name); ok {
+				counts[one.Plugin]++
+			}
+		}
+		plugins := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+		})
+		most := make([]string, 0, len(plugins))
+		for _, id := range plugins[:min(len(plugins), mostPlugins)] {
+			most = append(most, fmt.Sprintf("%s (%d)", id, counts[id]))
+		}
+		if more := len(plugins) - len(most); more > 0 {
+			most = append(most, limit.Counted(more, "other"))
+		}
+		known := *e
+		known.Advice = fmt.Sprintf("It was offered %s of %s: %s. Switch some off in Plugins (conclave plugins disable), or "+
+			"send with only those it needs (-T).", limit.Counted(len(offered), "tool"), limit.Counted(len(plugins), "plugin"),
+			strings.Join(most, ", "))
+		return &known
+	}
+	return e
+}
+
+// mostPlugins is how many plugins a sentence names.
+const mostPlugins = 5
 
 func (t *run) newWriting() *writing {
 	return &writing{t: t, m: chat.Message{
@@ -125,6 +171,15 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 			return nil
 		}
 		e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
+	case llm.Notice:
+		t.emit(Event{Kind: Noted, Note: e.Text})
+		return nil
+	case llm.Drawn:
+		stored, err := t.drawn(ctx, *e.Media)
+		if err != nil {
+			return err
+		}
+		e.Media = stored
 	case llm.Call, llm.CallStart:
 		if closing {
 			return nil // it was told not to
@@ -132,6 +187,14 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		e.Call.Tool = tool.ShowLine(lineEnds.Replace(e.Call.Tool)) // no tool's name is changed by it
 	}
 	if t.length += w.draft.cost(e); t.length > limit.AnswerText.Value {
+		if over := t.length - limit.AnswerText.Value; over < int64(len(e.Text)) { // what still fits is kept
+			e.Text = strings.ToValidUTF8(e.Text[:int64(len(e.Text))-over], "")
+			w.draft.take(e)
+			if err := w.save(ctx); err != nil {
+				return err
+			}
+			t.emit(Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
+		}
 		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person,
 			"Ask for the rest in smaller steps, or choose another model.")
 	}
@@ -142,14 +205,38 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		}
 	}
 	switch e.Kind {
-	case llm.Text:
-		t.emit(Event{Kind: Text, Seq: w.seq(), Text: e.Text})
-	case llm.Reasoning:
-		t.emit(Event{Kind: Reasoning, Seq: w.seq(), Text: e.Text})
+	case llm.Text, llm.Reasoning:
+		t.emit(Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
+	case llm.Moved:
+		if e.Text == string(llm.Reasoning) {
+			t.emit(Event{Kind: Noted, Note: "What the model said so far was its thinking; the answer follows."})
+		}
+	case llm.Drawn:
+		t.emit(Event{Kind: Noted, Note: fmt.Sprintf("The model drew a picture (%s), which is in the chat.", e.Media.MIME)})
 	case llm.CallStart:
 		t.emit(Event{Kind: Proposed, Seq: w.seq(), Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool}})
 	}
 	return nil
+}
+
+// eventKind returns the kind of the events that pass on text or reasoning.
+func eventKind(kind llm.EventKind) EventKind {
+	if kind == llm.Reasoning {
+		return Reasoning
+	}
+	return Text
+}
+
+// drawn stores a picture that the model drew, and returns it without its bytes.
+func (t *run) drawn(ctx context.Context, m chat.Media) (*chat.Media, error) {
+	save, cancel := call.SaveContext(ctx)
+	defer cancel()
+	if err := t.log.PutMedia(save, &m); err != nil {
+		return nil, err
+	}
+	t.files[m.ID] = m.Data
+	m.Data = nil
+	return &m, nil
 }
 
 // seq is the message's number, 0 until it is in the log.
@@ -205,10 +292,18 @@ func copied(parts []chat.Part) []chat.Part {
 func (w *writing) keep(ctx context.Context) {
 	ticker := time.NewTicker(journalEvery)
 	defer ticker.Stop()
+	silent := time.NewTimer(silentAfter)
+	defer silent.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-silent.C:
+			if w.draft.empty() {
+				w.t.emit(Event{Kind: Noted, Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
+					w.t.model, roundSeconds(silentAfter))})
+			}
+			continue
 		case <-ticker.C:
 		}
 		w.mu.Lock()

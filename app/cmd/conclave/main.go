@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"os"
 
 	"conclave/app/core"
@@ -11,6 +13,8 @@ import (
 )
 
 func main() {
+	// net/http writes there of servers that break its rules: no words for a terminal.
+	log.SetOutput(io.Discard)
 	if len(os.Args) == 2 && os.Args[1] == "version" { // needs no core
 		fmt.Println(version.Terminal + " " + version.Version)
 		return

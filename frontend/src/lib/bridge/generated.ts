@@ -203,6 +203,8 @@ export interface Call {
    * answer
    */
   problem: string;
+  /** what of the call was mended, as a sentence; missing where nothing was */
+  mended?: string;
   started: string;
   /** how long it ran; 0 while it runs */
   ms: number;
