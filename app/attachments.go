@@ -1,17 +1,15 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/http"
-	"strings"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/transcript"
+	"conclave/app/turn"
 )
 
 func (c *Chats) attachments(ctx context.Context, ids []string) ([]chat.Part, error) {
@@ -36,12 +34,17 @@ func (c *Chats) described(mediaID string, data []byte) chat.Media {
 	if ok {
 		return m
 	}
-	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
-	return chat.Media{ID: mediaID, MIME: kind, Name: "attachment", Size: int64(len(data))}
+	m, err := turn.NewAttachment("attachment", data)
+	if err != nil { // an older version took it
+		m = chat.Media{MIME: "application/octet-stream", Name: "attachment", Size: int64(len(data))}
+	}
+	m.ID, m.Data = mediaID, nil
+	return m
 }
 
-// Attach keeps a file; data is its bytes in base64.
-func (c *Chats) Attach(name, mimeType, data string) (transcript.Media, error) {
+// Attach keeps a file; data is its bytes in base64, which decide what it is. What of it no
+// model is shown is in the result.
+func (c *Chats) Attach(name, data string) (transcript.Media, error) {
 	ctx := c.call()
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -57,18 +60,14 @@ func (c *Chats) Attach(name, mimeType, data string) (transcript.Media, error) {
 		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.",
 			"Choose another file.")
 	}
-	kind, _, _ := strings.Cut(mimeType, ";")
-	sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";")
-	if kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {
-		kind = sniffed
+	m, err := turn.NewAttachment(name, raw)
+	if err != nil {
+		return transcript.Media{}, err
 	}
-	if strings.HasPrefix(kind, "text/") && bytes.IndexByte(raw, 0) >= 0 {
-		kind = "application/octet-stream"
-	}
-	m := chat.Media{MIME: kind, Name: name, Data: raw}
 	if err := c.core.Store.PutMedia(ctx, &m); err != nil {
 		return transcript.Media{}, err
 	}
+	m.Lost = c.core.Turns.Lost(ctx, m)
 	m.Data = nil
 	c.mu.Lock()
 	c.attached[m.ID] = m

@@ -334,26 +334,39 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		d.Attachments == nil {
 		t.Errorf("the welcome page's draft is %+v, %v", d, err)
 	}
-	media, err := w.Chats.Attach("notes.txt", "text/plain; charset=utf-8",
+	media, err := w.Chats.Attach("notes.txt",
 		base64.StdEncoding.EncodeToString([]byte("What I know.")))
 	if err != nil || media.Name != "notes.txt" || media.MIME != "text/plain" || media.Size != 12 {
 		t.Fatalf("attached: %+v, %v", media, err)
 	}
-	for name, c := range map[string]struct{ mime, data, words string }{
-		"not base64": {"text/plain", "!", "could not be read"},
-		"empty":      {"text/plain", "", "is empty"},
+	for name, c := range map[string]struct{ data, words string }{
+		"not base64": {"!", "could not be read"},
+		"empty":      {"", "is empty"},
+		"a picture that no model is shown": {
+			base64.StdEncoding.EncodeToString([]byte("\x00\x00\x00\x24ftypheic\x00\x00\x00\x00")),
+			"is a HEIC picture, which no model can be shown.",
+		},
 	} {
-		_, err := w.Chats.Attach("f", c.mime, c.data)
+		_, err := w.Chats.Attach("f", c.data)
 		kind(t, name, err, fault.Invalid, c.words)
 	}
-	for name, c := range map[string]struct{ mime, data, want string }{
-		"no type":           {"", "%PDF-1.4", "application/pdf"},
-		"a false picture":   {"image/png", "words", "text/plain"},
-		"text with a zero":  {"text/plain", "a\x00b", "application/octet-stream"},
-		"a picture as told": {"image/gif", "GIF89a", "image/gif"},
+	for name, c := range map[string]struct{ data, mime, lost string }{
+		"f.pdf": {"%PDF-1.4", "application/pdf", "f.pdf is not read: the program that reads PDFs could not be run."},
+		"f.png": {"words", "text/plain", ""},
+		"f.txt": {
+			"a\x00b", "application/octet-stream", "f.txt is not read: it is neither a text, a picture, a PDF nor an office " +
+				"document. The model is told its name only.",
+		},
+		"f.jpg":  {"GIF89a", "image/gif", ""},
+		"f.yaml": {"a: 1", "text/plain", ""},
+		"f.log": {
+			strings.Repeat("x", 300<<10), "text/plain",
+			"Only the first 256 KiB of the text of f.log are sent; the rest is left out.",
+		},
+		"f\n\u202egnp.exe": {"words", "text/plain", ""},
 	} {
-		if m, err := w.Chats.Attach("f", c.mime, base64.StdEncoding.EncodeToString([]byte(c.data))); err != nil ||
-			m.MIME != c.want {
+		if m, err := w.Chats.Attach(name, base64.StdEncoding.EncodeToString([]byte(c.data))); err != nil ||
+			m.MIME != c.mime || m.Lost != c.lost || strings.ContainsAny(m.Name, "\n\u202e") {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}

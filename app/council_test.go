@@ -475,7 +475,7 @@ func TestAnEstimateIsOfTheMessageAsItIsWritten(t *testing.T) {
 	w := open(t)
 	set, err := w.Council.ReadCouncil(`{"members": [{"name": "Ada", "model": "` + settings.DemoModel + `"}]}`)
 	must(t, err)
-	picture, err := w.Chats.Attach("red.png", "image/png", base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n")))
+	picture, err := w.Chats.Attach("red.png", base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n")))
 	must(t, err)
 	estimate := func(message app.Outgoing) council.Estimate {
 		t.Helper()

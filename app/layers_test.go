@@ -74,10 +74,10 @@ var layers = []map[string][]string{
 			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
 			"app/place",
 		},
-		"app/plugin/sandbox":     {},              // what a process behind walls is described by
-		"app/plugin/spindle/job": {},              // what the host and the engine both know of a job
-		"app/document":           {},              // what office documents say
-		"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
+		"app/plugin/sandbox":     {},                    // what a process behind walls is described by
+		"app/plugin/spindle/job": {},                    // what the host and the engine both know of a job
+		"app/document":           {"golang.org/x/text"}, // what files are, and what models are shown of them
+		"app/fetch":              {"app/address"},       // what plugins and the window both ask servers with
 		// the way out of plugins' processes
 		"app/egress": {"app/address", "app/fetch", "app/loopback"},
 		// HTTP for the programs of this computer
@@ -99,7 +99,7 @@ var layers = []map[string][]string{
 		"app/undo": {"app/fault", "app/place", "app/plugin/safefs", "golang.org/x/sys"},
 		"app/plugin/host": {
 			"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
-			"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version",
+			"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version", "app/document",
 		},
 		"app/plugin/library": {
 			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
@@ -114,7 +114,7 @@ var layers = []map[string][]string{
 		},
 		"app/service": {
 			"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
-			"app/settings", "app/plugin", "app/fetch", "github.com/google/uuid",
+			"app/settings", "app/plugin", "app/fetch", "app/document", "github.com/google/uuid",
 		},
 		// What the dialects of Python plugins are built on, and their packages.
 		"app/plugin/python": {

@@ -224,6 +224,8 @@ type Media struct {
 	MIME string `json:"mime_type"`
 	Name string `json:"name,omitempty"`
 	Size int64  `json:"size"`
+	// Lost says to the person what of the file a model is not shown; empty is nothing.
+	Lost string `json:"lost,omitempty"`
 	// Data holds the bytes while they travel; it is never stored or sent to the
 	// window.
 	Data []byte `json:"-"`

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"mime"
-	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -239,14 +237,11 @@ func (t *promptRun) attachments() ([]chat.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		kind := mime.TypeByExtension(filepath.Ext(name))
-		if kind == "" {
-			kind = http.DetectContentType(data)
+		media, err := turn.NewAttachment(filepath.Base(name), data)
+		if err != nil {
+			return nil, err
 		}
-		kind, _, _ = strings.Cut(kind, ";")
-		parts = append(parts, chat.Part{
-			Kind: chat.PartMedia, Media: &chat.Media{MIME: kind, Name: filepath.Base(name), Size: int64(len(data)), Data: data},
-		})
+		parts = append(parts, chat.Part{Kind: chat.PartMedia, Media: &media})
 	}
 	return parts, nil
 }

@@ -21,6 +21,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/conversation"
 	"conclave/app/deliberation"
+	"conclave/app/document"
 	"conclave/app/egress"
 	"conclave/app/fault"
 	"conclave/app/keys"
@@ -199,7 +200,7 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.charge, ReadPDF: c.pdfs.read,
+		Price: c.charge, Files: document.Reader{PDF: c.pdfs.read},
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,

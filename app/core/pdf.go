@@ -71,6 +71,8 @@ func (p *pdfs) read(ctx context.Context, data []byte) (document.PDF, error) {
 	said, err := p.ask(ctx, data)
 	if err == nil || isVerdict(err) {
 		p.keep(key, pdfText{said, err})
+	} else {
+		p.log.Info("a PDF was not read", "err", err)
 	}
 	return said, err
 }

@@ -78,7 +78,8 @@ func TestF108AModelIsToldWhatAPDFSays(t *testing.T) {
 		},
 		{
 			"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText.Int())),
-			"xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]", "",
+			"xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]",
+			"Only the first 256 KiB of the text of long.pdf are sent; the rest is left out.",
 		},
 	} {
 		told, notes := w.attach(c.name, c.mime, c.data)

@@ -1,14 +1,16 @@
-// Package document reads the text of office documents, so that a model can be
-// told what a file says: Word, Excel and PowerPoint (ECMA-376), and OpenDocument.
-// They are zip archives of XML. Only text is read: no fields are computed, no
+// Package document decides by a file's bytes what it is, and what a model is shown of it:
+// pictures, texts in any encoding, PDFs, and office documents, which are Word, Excel and
+// PowerPoint (ECMA-376), and OpenDocument. Read [Look] and [Reader] first.
+//
+// Office documents are zip archives of XML. Only text is read: no fields are computed, no
 // links followed, no pictures shown.
 //
-// Documents come from anywhere, so what is unpacked of one, and what is read, is
-// bounded.
+// Files come from anywhere, so what is unpacked of one, and what is read, is bounded.
 package document
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -21,6 +23,10 @@ import (
 	"strings"
 
 	"conclave/app/limit"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	utf "golang.org/x/text/encoding/unicode"
 )
 
 // ErrTooLarge says that a document unpacks to more than is read.
@@ -37,26 +43,21 @@ var kinds = map[string]*regexp.Regexp{
 	".odp":  regexp.MustCompile(`^content\.xml$`),
 }
 
-// Is reports whether a file, by its name, is a document that Text reads.
-func Is(name string) bool { return kinds[strings.ToLower(path.Ext(name))] != nil }
-
-// Text returns the text of a document. It returns ErrTooLarge, or another error
-// for one that is damaged; and cuts a long text where the limit is, which cut
-// says.
-func Text(name string, data []byte) (text string, cut bool, err error) {
-	ending := strings.ToLower(path.Ext(name))
+// officeText returns the text of a document with this ending. It returns ErrTooLarge, or
+// ErrDamaged; and cuts a long text where the limit is, which cut says.
+func officeText(ending string, data []byte) (text string, cut bool, err error) {
 	parts := kinds[ending]
 	if parts == nil {
-		return "", false, fmt.Errorf("%s is no document", name)
+		return "", false, errOldOffice
 	}
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return "", false, err
+		return "", false, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	r := &reader{left: limit.DocumentUnpacked.Value, free: strings.HasPrefix(ending, ".o")}
 	if ending == ".xlsx" {
-		if err := r.shared(archive); err != nil {
-			return "", false, err
+		if f, err := r.shared(archive); err != nil {
+			return "", false, damaged(f, err)
 		}
 	}
 	var files []*zip.File
@@ -66,7 +67,7 @@ func Text(name string, data []byte) (text string, cut bool, err error) {
 		}
 	}
 	if len(files) == 0 {
-		return "", false, fmt.Errorf("%s has no text part", name)
+		return "", false, fmt.Errorf("%w: there is no text part", ErrDamaged)
 	}
 	slices.SortStableFunc(files, func(a, b *zip.File) int { return numberOf(a.Name) - numberOf(b.Name) })
 	for i, f := range files {
@@ -74,7 +75,7 @@ func Text(name string, data []byte) (text string, cut bool, err error) {
 			fmt.Fprintf(&r.out, "\n[%s %d]\n", map[string]string{".pptx": "slide", ".xlsx": "sheet"}[ending], i+1)
 		}
 		if err := r.part(f); err != nil {
-			return "", false, fmt.Errorf("%s: %w", f.Name, err)
+			return "", false, damaged(f, err)
 		}
 	}
 	text = strings.TrimSpace(r.out.String())
@@ -82,6 +83,14 @@ func Text(name string, data []byte) (text string, cut bool, err error) {
 		return strings.ToValidUTF8(text[:limit.DocumentText.Int()], ""), true, nil
 	}
 	return text, false, nil
+}
+
+// damaged is the error of a part that cannot be read.
+func damaged(f *zip.File, err error) error {
+	if errors.Is(err, ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrDamaged, f.Name, err)
 }
 
 var digits = regexp.MustCompile(`\d+`)
@@ -105,9 +114,36 @@ func (r *reader) open(f *zip.File) (*xml.Decoder, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d := xml.NewDecoder(&bounded{in, &r.left})
+	raw := bufio.NewReader(&bounded{in, &r.left})
+	text := io.Reader(raw)
+	begin, _ := raw.Peek(4) // an error is met again
+	if e := utf16Of(begin); e != nil {
+		text = e.NewDecoder().Reader(raw)
+	}
+	d := xml.NewDecoder(text)
 	d.Strict = false
+	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		if strings.HasPrefix(strings.ToLower(label), "utf-16") {
+			return in, nil // decoded above
+		}
+		e, err := htmlindex.Get(label)
+		if err != nil {
+			return nil, err
+		}
+		return e.NewDecoder().Reader(in), nil
+	}
 	return d, func() { _ = in.Close() }, nil
+}
+
+// utf16Of returns the encoding of XML that begins so, where it is UTF-16.
+func utf16Of(begin []byte) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("<\x00")):
+		return utf.UTF16(utf.LittleEndian, utf.UseBOM)
+	case bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.HasPrefix(begin, []byte("\x00<")):
+		return utf.UTF16(utf.BigEndian, utf.UseBOM)
+	}
+	return nil
 }
 
 // bounded reads until the bytes left are used up.
@@ -127,18 +163,18 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // shared reads the table of texts that the cells of a workbook refer to.
-func (r *reader) shared(archive *zip.Reader) error {
+func (r *reader) shared(archive *zip.Reader) (*zip.File, error) {
 	for _, f := range archive.File {
 		if f.Name != "xl/sharedStrings.xml" {
 			continue
 		}
 		d, end, err := r.open(f)
 		if err != nil {
-			return err
+			return f, err
 		}
 		defer end()
 		var one strings.Builder
-		return walk(d, func() bool { return false }, func(token xml.Token, inside []string) {
+		return f, walk(d, func() bool { return false }, func(token xml.Token, inside []string) {
 			switch t := token.(type) {
 			case xml.CharData:
 				if slices.Contains(inside, "t") && !slices.Contains(inside, "rPh") {
@@ -152,7 +188,7 @@ func (r *reader) shared(archive *zip.Reader) error {
 			}
 		})
 	}
-	return nil
+	return nil, nil
 }
 
 // ends are the elements that end a line or a cell.

@@ -3,7 +3,6 @@ package document_test
 import (
 	"archive/zip"
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
@@ -29,6 +28,11 @@ func zipped(t *testing.T, files ...string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// read returns what a model is shown of a file.
+func read(t *testing.T, name string, data []byte) document.Content {
+	return document.Reader{}.Read(t.Context(), name, data)
 }
 
 func TestF108AModelIsToldWhatADocumentSays(t *testing.T) {
@@ -58,15 +62,21 @@ func TestF108AModelIsToldWhatADocumentSays(t *testing.T) {
 		},
 		"d.odt": {
 			[]string{
-				"content.xml",
+				"mimetype", "application/vnd.oasis.opendocument.text", "content.xml",
 				`<office:document-content><office:styles>no</office:styles><office:body><office:text><text:h>Head</text:h><text:p>One <text:span>two</text:span></text:p></office:text></office:body></office:document-content>`,
 			},
 			"Head\nOne two",
 		},
 	} {
-		got, cut, err := document.Text(name, zipped(t, c.files...))
-		if err != nil || cut || got != c.want {
-			t.Errorf("%s: got %q, %v, %v; want %q", name, got, cut, err, c.want)
+		want := document.Content{Text: "File " + name + ", its text:\n\n" + c.want}
+		want.File = document.Look(name, zipped(t, c.files...))
+		if got := read(t, name, zipped(t, c.files...)); got.Text != want.Text ||
+			got.Kind != document.Office || got.Lost != "" {
+			t.Errorf("%s: got %+v; want %+v", name, got, want)
+		}
+		// The bytes decide, whatever it is called.
+		if got := document.Look("x.bin", zipped(t, c.files...)); got != want.File {
+			t.Errorf("%s, called x.bin, is %+v", name, got)
 		}
 	}
 }
@@ -75,13 +85,15 @@ func TestF108ADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 	long := func(n int) []byte {
 		return zipped(t, "word/document.xml", "<d><t>"+strings.Repeat("x", n)+"</t></d>")
 	}
-	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int())); err != nil || cut ||
-		len(got) != limit.DocumentText.Int() {
-		t.Errorf("the longest: %d bytes, %v, %v", len(got), cut, err)
+	head := len("File a.docx, its text:\n\n")
+	if got := read(t, "a.docx", long(limit.DocumentText.Int())); got.Lost != "" ||
+		len(got.Text) != head+limit.DocumentText.Int() {
+		t.Errorf("the longest: %d bytes, %q", len(got.Text), got.Lost)
 	}
-	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int()+1)); err != nil || !cut ||
-		len(got) != limit.DocumentText.Int() {
-		t.Errorf("one longer: %d bytes, %v, %v", len(got), cut, err)
+	if got := read(t, "a.docx", long(limit.DocumentText.Int()+1)); got.Lost !=
+		"Only the first 256 KiB of the text of a.docx are sent; the rest is left out." ||
+		!strings.HasSuffix(got.Text, "xx\n[the rest of a.docx is left out: a model is told at most 256 KiB of a document]") {
+		t.Errorf("one longer: %d bytes, %q", len(got.Text), got.Lost)
 	}
 	bomb := zipped(t, "word/document.xml", "<d>"+strings.Repeat(" ", limit.DocumentUnpacked.Int())+"</d>")
 	if len(bomb) > 1<<20 {
@@ -91,16 +103,16 @@ func TestF108ADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 		"one that unpacks to too much": bomb,
 		"one nested deep":              zipped(t, "word/document.xml", strings.Repeat("<p>", 1000)),
 	} {
-		if _, _, err := document.Text("a.docx", data); !errors.Is(err, document.ErrTooLarge) {
-			t.Errorf("%s: %v", name, err)
+		if got := read(t, "a.docx", data); got.Lost != "a.docx is not read: it unpacks to more than 32 MiB." {
+			t.Errorf("%s: %q", name, got.Lost)
 		}
 	}
 	for name, data := range map[string][]byte{
-		"no archive": []byte("PK\x03\x04 no"), "no text": zipped(t, "x.xml", "<a/>"),
+		"no archive": []byte("PK\x03\x04\x00 no"), "no text": zipped(t, "x.xml", "<a/>"),
 		"broken": zipped(t, "word/document.xml", "<a"),
 	} {
-		if _, _, err := document.Text("a.docx", data); err == nil || errors.Is(err, document.ErrTooLarge) {
-			t.Errorf("%s: %v", name, err)
+		if got := read(t, "a.docx", data); got.Lost != "a.docx is not read: it is damaged." {
+			t.Errorf("%s: %q", name, got.Lost)
 		}
 	}
 }
@@ -112,9 +124,9 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
 		data := zipped(t, "word/document.xml", string(content), "xl/worksheets/sheet1.xml", string(content),
 			"xl/sharedStrings.xml", string(content), "content.xml", string(content))
-		text, _, err := document.Text(name, data)
-		if err == nil && len(text) > limit.DocumentText.Int() {
-			t.Errorf("%d bytes", len(text))
+		if got := read(t, name, data); len(got.Text) > limit.DocumentText.Int()+1000 {
+			t.Errorf("%d bytes", len(got.Text))
 		}
+		read(t, name, content)
 	})
 }

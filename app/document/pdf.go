@@ -1,10 +1,6 @@
 package document
 
-import (
-	"errors"
-	"path"
-	"strings"
-)
+import "errors"
 
 // What stands between a PDF and its text. [ErrTooLarge] is of a file beyond the
 // bound on its size.
@@ -14,12 +10,6 @@ var (
 	ErrNoText    = errors.New("the document has pictures of text, or none")
 	ErrTooMuch   = errors.New("reading the document takes more time or memory than it may")
 )
-
-// IsPDF reports whether a file, by its kind or its name, is a PDF.
-func IsPDF(mime, name string) bool {
-	mime, _, _ = strings.Cut(mime, ";")
-	return mime == "application/pdf" || strings.EqualFold(path.Ext(name), ".pdf")
-}
 
 // PDF holds what the process that reads a PDF says of it, as one line of JSON.
 type PDF struct {

@@ -462,15 +462,17 @@ func HookLinesLeft(n int) string {
 var (
 	DocumentUnpacked = add(Limit{
 		Name: "an office document, unpacked", Value: 32 << 20, Unit: Bytes,
-		Why:   "a document of a thousand pages; a zip archive of a few KiB can hold gigabytes",
-		Model: "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
-		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
+		Why:    "a document of a thousand pages; a zip archive of a few KiB can hold gigabytes",
+		Person: "NAME is not read: it unpacks to more than 32 MiB.",
+		Model:  "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
+		Test:   "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
 	})
 	DocumentText = add(Limit{
-		Name: "text of an office document or a PDF", Value: 256 << 10, Unit: Bytes,
-		Why:   "60,000 tokens, half of what most models take at once",
-		Model: "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
-		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
+		Name: "text of a file", Value: 256 << 10, Unit: Bytes,
+		Why:    "60,000 tokens, half of what most models take at once",
+		Person: "Only the first 256 KiB of the text of NAME are sent; the rest is left out.",
+		Model:  "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
+		Test:   "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
 	})
 	PDF = add(Limit{
 		Name: "a PDF that is read for its text", Value: 32 << 20, Unit: Bytes,
@@ -481,9 +483,10 @@ var (
 	})
 	PDFPages = add(Limit{
 		Name: "pages of a PDF that are read", Value: 1000,
-		Why:   "pages with so little text that as many fit are not what a question is about",
-		Model: "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
-		Test:  "app/document/pdf TestF108APDFIsReadAsFarAsItsBounds",
+		Why:    "pages with so little text that as many fit are not what a question is about",
+		Person: "Only the first 1,000 pages of NAME are sent; the rest is left out.",
+		Model:  "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
+		Test:   "app/document/pdf TestF108APDFIsReadAsFarAsItsBounds",
 	})
 	PDFTime = add(Limit{
 		Name: "time for reading a PDF", Value: 10_000, Unit: Millis,

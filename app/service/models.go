@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/document"
 	"conclave/app/fault"
 	"conclave/app/llm"
 	"conclave/app/plugin"
@@ -539,7 +540,11 @@ func (m message) parts() ([]chat.Part, error) {
 		case p.Text != "":
 			parts = append(parts, chat.Part{Kind: chat.PartText, Text: strings.ToValidUTF8(p.Text, "\uFFFD")})
 		case len(p.Data) > 0:
-			media := &chat.Media{MIME: cmp.Or(p.MIME, p.Kind, "image/png"), Size: int64(len(p.Data)), Data: p.Data}
+			mime := cmp.Or(p.MIME, p.Kind)
+			if file := document.Look("", p.Data); file.Kind == document.Picture || mime == "" {
+				mime = file.MIME
+			}
+			media := &chat.Media{MIME: mime, Size: int64(len(p.Data)), Data: p.Data}
 			parts = append(parts, chat.Part{Kind: chat.PartMedia, Media: media})
 		}
 	}

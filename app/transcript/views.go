@@ -242,6 +242,8 @@ type Media struct {
 	Name string `json:"name"`
 	MIME string `json:"mime_type"`
 	Size int64  `json:"size"`
+	// What of it a model is not shown, as a sentence; "" is nothing.
+	Lost string `json:"lost"`
 }
 
 // UsageOf returns u as the page gets it.
@@ -254,7 +256,7 @@ func UsageOf(u chat.Usage) *Usage {
 
 // MediaOf returns m as the page gets it.
 func MediaOf(m chat.Media) *Media {
-	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size}
+	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size, Lost: m.Lost}
 }
 
 // failureOf returns a failure that was kept with a message as the page reads it.

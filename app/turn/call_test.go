@@ -16,7 +16,7 @@ func TestRequestBeforeShowsWhatAMessageAnswered(t *testing.T) {
 	b := newBench(t, tools{"count": answers("1")})
 	b.say(model(calls(call("count", `{"a":1}`)), says("Done.")), func(r *turn.Request) {
 		r.Attachments = []chat.Part{
-			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte("PNG!")}},
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte(aPNG)}},
 		}
 	})
 	sent, err := b.runner.RequestBefore(t.Context(), b.path()[3])
@@ -30,7 +30,7 @@ func TestRequestBeforeShowsWhatAMessageAnswered(t *testing.T) {
 			t.Errorf("%s has no %s", raw, want)
 		}
 	}
-	if len(sent.Messages) != 3 || strings.Contains(string(raw), "PNG!") || strings.Contains(string(raw), "Done.") {
+	if len(sent.Messages) != 3 || strings.Contains(string(raw), "PNG\\r") || strings.Contains(string(raw), "Done.") {
 		t.Errorf("sent %s", raw)
 	}
 }

@@ -92,8 +92,8 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 			if err := t.log.PutMedia(ctx, &media); err != nil {
 				return m, err
 			}
-			t.files[media.ID] = media.Data
-			media.Data = nil
+			c := t.files.read(ctx, media)
+			media.MIME, media.Lost, media.Data = c.MIME, c.Lost, nil
 			p.Media = &media
 		}
 		m.Parts = append(m.Parts, p)

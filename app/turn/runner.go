@@ -49,9 +49,9 @@ type Options struct {
 	// Price returns u with what it cost, where that is known; nil knows nothing. What the
 	// provider said is kept.
 	Price func(model llm.ModelInfo, u chat.Usage) chat.Usage
-	// ReadPDF returns the text of a PDF, or an error of app/document; nil reads
-	// none. It is asked for the same file in every request.
-	ReadPDF func(ctx context.Context, data []byte) (document.PDF, error)
+	// Files reads attached files and those of tools. It is asked for the same file in every
+	// turn.
+	Files document.Reader
 }
 
 // Runner runs turns. Use New. It is safe for concurrent use. Package conversation
@@ -142,12 +142,9 @@ type run struct {
 	model  string
 	can    llm.Features
 	system string
-	path   []chat.Message    // what is visible, grown by the turn
-	files  map[string][]byte // media read for this turn
-	unread map[string]bool   // media of which the person was told that they cannot be
-
-	pictures map[*chat.Media]bool // those that the request being built may hold
-	scribe   scribe
+	path   []chat.Message // what is visible, grown by the turn
+	files  files
+	scribe scribe
 
 	callTurn call.Turn // of the calls; says what hooks run for once the question is known
 	failures call.Failures
@@ -169,9 +166,10 @@ type run struct {
 // newRun prepares a turn, without touching the log.
 func (r *Runner) newRun(req Request, on func(Event)) *run {
 	t := &run{
-		Runner: r, req: req, log: req.Log, turn: req.ID, on: on, files: map[string][]byte{}, unread: map[string]bool{},
+		Runner: r, req: req, log: req.Log, turn: req.ID, on: on,
 	}
 	t.scribe.t = t
+	t.files = files{t: t, shown: map[fileKey]document.Content{}, told: map[string]bool{}}
 	if t.log == nil {
 		t.log = r.o.Log
 	}

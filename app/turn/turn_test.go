@@ -836,7 +836,7 @@ func TestLF37APictureIsStoredAndSentToAModelThatSees(t *testing.T) {
 	picture := func(context.Context, tool.Call) tool.Result {
 		return tool.Result{Status: chat.CallOK, Content: []chat.Part{
 			{Kind: chat.PartText, Text: "Here:"},
-			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "dot.png", Data: []byte("PNG!")}},
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "dot.png", Data: []byte(aPNG)}},
 		}}
 	}
 	for _, sees := range []bool{true, false} {
@@ -845,10 +845,10 @@ func TestLF37APictureIsStoredAndSentToAModelThatSees(t *testing.T) {
 		m.info.Can.Vision = sees
 		b.say(m)
 		last := m.requests[1].Messages[2].Parts[0].Result.Content
-		if sees && (len(last) != 2 || last[1].Media == nil || string(last[1].Media.Data) != "PNG!") {
+		if sees && (len(last) != 2 || last[1].Media == nil || string(last[1].Media.Data) != aPNG) {
 			t.Errorf("a model that sees got %+v", last)
 		}
-		if !sees && (len(last) != 2 || last[1].Text != "[file dot.png, image/png, 4 bytes: this model cannot be shown it]") {
+		if !sees && (len(last) != 2 || last[1].Text != "[file dot.png, image/png, 8 bytes: this model cannot be shown it]") {
 			t.Errorf("a model that does not see got %+v", last)
 		}
 		record := b.log.Calls()[0]
@@ -867,19 +867,19 @@ func TestAttachmentsAreStoredAndSentAsTheModelCanTakeThem(t *testing.T) {
 	m.info.Can.Vision = true
 	b.say(m, func(r *turn.Request) {
 		r.Attachments = []chat.Part{
-			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte("PNG!")}},
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte(aPNG)}},
 			{
 				Kind:  chat.PartMedia,
-				Media: &chat.Media{MIME: "text/plain; charset=utf-8", Name: "a.txt", Data: []byte("words\xff")},
+				Media: &chat.Media{MIME: "text/plain; charset=utf-8", Name: "a.txt", Data: []byte("größer, größer, größer\xff")},
 			},
-			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "application/zip", Name: "a.zip", Data: []byte("PK")}},
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "application/zip", Name: "a.zip", Data: []byte("PK\x03\x04\x00")}},
 			{Kind: chat.PartMedia, Media: &chat.Media{ID: "gone", MIME: "image/png", Name: "gone.png"}},
 		}
 	})
 	parts := m.requests[0].Messages[0].Parts
-	if len(parts) != 5 || parts[0].Text != "Hello." || string(parts[1].Media.Data) != "PNG!" ||
-		parts[2].Text != "File a.txt:\n\nwords\ufffd" ||
-		parts[3].Text != "[file a.zip, application/zip, 2 bytes: this model cannot be shown it]" ||
+	if len(parts) != 5 || parts[0].Text != "Hello." || string(parts[1].Media.Data) != aPNG ||
+		parts[2].Text != "File a.txt:\n\ngrößer, größer, größer\ufffd" ||
+		parts[3].Text != "[file a.zip, application/zip, 5 bytes: this model cannot be shown it]" ||
 		parts[4].Text != "[file gone.png, image/png: it is no longer there]" {
 		t.Errorf("sent %+v", parts)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"path"
 	"strings"
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/document"
 	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
@@ -224,14 +224,11 @@ const restarted = "Restarted"
 // odds over being a picture: a provider refuses a whole request for one picture
 // that is none. A name that is an address is its last part.
 func media(mime, name string, data []byte) chat.Part {
-	found, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	found := document.Look(name, data)
 	mime, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(mime)), ";")
-	isPicture := strings.HasPrefix(found, "image/")
 	switch {
-	case isPicture:
-		mime = found
-	case mime == "":
-		mime = found
+	case found.Kind == document.Picture || found.Kind == document.Unseen || mime == "":
+		mime = found.MIME
 	case strings.HasPrefix(mime, "image/") && mime != "image/svg+xml":
 		mime = "application/octet-stream"
 	}

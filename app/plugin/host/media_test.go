@@ -46,7 +46,7 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 			}
 		}
 		want := "image/png a.png|image/png b.jpg|application/octet-stream c.png|image/png |audio/wav " +
-			"d.wav|application/x-sheet report.sheet|application/octet-stream |text a text|text z: https://example.org/z.png"
+			"d.wav|application/x-sheet report.sheet|text/plain |text a text|text z: https://example.org/z.png"
 		if got := strings.Join(got, "|"); r.Status != chat.CallOK || got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

@@ -427,8 +427,6 @@ export const s = {
     noVision: (model: string) =>
       `${model} is not known to see pictures; it would be told their names only.`,
     seesAnyway: "Send them anyway",
-    unread: (name: string, model: string) =>
-      `${model} cannot read ${name}; it would be told the name only.`,
     drop: "Drop files to attach them",
     pasteOffer: (n: number) => `${whole(n)} characters pasted.`,
     pasteText: "Keep as text",

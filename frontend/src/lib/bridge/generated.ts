@@ -399,8 +399,11 @@ export type ChatState =
 
 /** Chats is bound: conversations, their messages, and the turns that run. */
 export interface ChatsCalls {
-  /** Attach keeps a file; data is its bytes in base64. */
-  Attach(name: string, mimeType: string, data: string): Promise<Media>;
+  /**
+   * Attach keeps a file; data is its bytes in base64, which decide what it is. What of it no
+   * model is shown is in the result.
+   */
+  Attach(name: string, data: string): Promise<Media>;
   /** Call returns everything about one tool call. */
   Call(_: string, call: string): Promise<CallDetail>;
   /**
@@ -1268,6 +1271,8 @@ export interface Media {
   name: string;
   mime_type: string;
   size: number;
+  /** What of it a model is not shown, as a sentence; "" is nothing. */
+  lost: string;
 }
 
 /** Member is one seat of a council, and who sits there. */

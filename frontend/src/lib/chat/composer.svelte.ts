@@ -11,15 +11,6 @@ export const longPaste = 4000;
 const maxBytes = 20 * 2 ** 20; // as app/limit has it
 const saveAfter = 300;
 
-/** Whether a model is given what a file says (app/turn): pictures, text, and documents and PDFs read for their text. */
-export function readable(mimeType: string, name: string): boolean {
-  return (
-    /^(image|text)\//.test(mimeType) ||
-    /^application\/(pdf|json|xml|yaml|toml|javascript|x-sh)$/.test(mimeType) ||
-    /\.(pdf|docx|xlsx|pptx|odt|ods|odp)$/i.test(name)
-  );
-}
-
 type Message = Pick<Outgoing, "text" | "attachments" | "no_tools">;
 
 export interface Attachment {
@@ -390,7 +381,7 @@ export class Composer {
     let media: Media | null = null;
     let wrong: AppError | null = null;
     try {
-      media = await this.bridge.chats.Attach(file.name, file.type, await base64(file));
+      media = await this.bridge.chats.Attach(file.name, await base64(file));
     } catch (cause) {
       wrong = AppError.of(cause);
     }
@@ -398,6 +389,7 @@ export class Composer {
     const attachment = this.attachments.find((a) => a.key === key);
     if (attachment) {
       attachment.media = media;
+      if (media) attachment.mimeType = media.mime_type;
       if (wrong) attachment.problem = `${wrong.message} ${wrong.hint}`.trim();
     } else if (visit !== this.#visit) {
       if (wrong) this.onerror(wrong);

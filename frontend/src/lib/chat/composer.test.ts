@@ -6,7 +6,7 @@ import { fakeBridge, type Fake } from "../bridge/fake";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import Box from "./Composer.svelte";
-import { Composer, longPaste, readable } from "./composer.svelte";
+import { Composer, longPaste } from "./composer.svelte";
 
 function make() {
   const fake = fakeBridge();
@@ -88,7 +88,7 @@ function holdDraft(fake: Fake) {
 test("what is typed before the draft has come stays before it, and its queue is kept", async () => {
   vi.useFakeTimers();
   const { fake, composer } = make();
-  const map = await fake.chats.Attach("map.png", "image/png", "");
+  const map = await fake.chats.Attach("map.png", "");
   const queued = [{ text: "later", attachments: [], no_tools: false }];
   await fake.chats.SaveDraft("chat-1", { text: "kept", cursor: 2, attachments: [map], queued });
   const { held, draft } = holdDraft(fake);
@@ -302,7 +302,7 @@ test("who goes to another chat while a message goes out stays there, and keeps i
   const { app, fake } = await startApp("chat");
   const from = app.chat?.id ?? "";
   const other = fake.chats.add("Another", new Date()).chat.id;
-  const map = await fake.chats.Attach("map.png", "image/png", "");
+  const map = await fake.chats.Attach("map.png", "");
   const theirs = { text: "", cursor: 0, attachments: [map], queued: [] };
   await fake.chats.SaveDraft(other, theirs);
   const held = holdSend(fake);
@@ -486,11 +486,19 @@ test("F102 the shown model travels with the message", async () => {
   app.close();
 });
 
-test("F108 what is read for its text brings no warning: PDFs and office files, not recordings", () => {
-  expect(readable("application/pdf", "a")).toBe(true);
-  expect(readable("application/octet-stream", "A.PDF")).toBe(true);
-  expect(readable("", "a.docx")).toBe(true);
-  expect(readable("audio/wav", "a.wav")).toBe(false);
+test("a file is what the program found in it, whatever the browser took it for", async () => {
+  const { fake, composer } = make();
+  const lost = "scan.pdf is not read: it has no text, only pictures such as scanned pages.";
+  fake.chats.Attach = async (name) => ({
+    id: "m1",
+    name,
+    mime_type: "application/pdf",
+    size: 4,
+    lost,
+  });
+  await composer.attach([new File(["%PDF"], "scan.pdf", { type: "image/png" })]);
+  expect(composer.attachments[0]?.mimeType).toBe("application/pdf");
+  expect(composer.attachments[0]?.media?.lost).toBe(lost);
 });
 
 test("a message taken out of the queue comes back to its place, also from another chat", async () => {

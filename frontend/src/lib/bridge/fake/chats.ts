@@ -271,8 +271,9 @@ export class FakeChats {
     this.drafts.set(id, JSON.parse(JSON.stringify(draft)) as t.Draft); // as it goes over the wire
   }
 
-  async Attach(name: string, mimeType: string, data: string): Promise<t.Media> {
-    return { id: `media-${name}`, name, mime_type: mimeType, size: Math.floor(data.length * 0.75) };
+  async Attach(name: string, data: string): Promise<t.Media> {
+    const mime_type = /\.(png|jpe?g)$/.test(name) ? "image/png" : "text/plain";
+    return { id: `media-${name}`, name, mime_type, size: Math.floor(data.length * 0.75), lost: "" };
   }
 
   async Send(id: string, { model }: t.Outgoing): Promise<t.Sent> {
