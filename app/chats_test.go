@@ -40,7 +40,7 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	}
 	info, err := w.Chats.Info(id, 4)
 	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 ||
-		!strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
+		info.Requests[0].Rebuilt || !strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
 		t.Errorf("behind the answer stands %+v, %v", info, err)
 	}
 	found, err := w.Chats.Find(id, "SUNNY")
@@ -324,6 +324,20 @@ func TestNoChatIsTouchedThatIsNotThere(t *testing.T) {
 		"record":  func() error { _, err := w.Chats.Call("x", "77"); return err },
 	} {
 		t.Run(name, func(t *testing.T) { kind(t, name, do(), fault.NotFound, "") })
+	}
+}
+
+func TestARequestThatWasNotKeptIsCalledRebuilt(t *testing.T) {
+	w := open(t, say("It is sunny.")).quiet()
+	id := w.send("", "Is it sunny?")
+	old := chat.Message{Conversation: chat.ConversationID(id), Parent: 1, Role: chat.RoleAssistant, State: chat.Complete}
+	must(t, w.core.Store.Append(t.Context(), &old))
+	for seq, rebuilt := range map[chat.MessageSeq]bool{2: false, old.Seq: true} {
+		info, err := w.Chats.Info(id, uint64(seq))
+		if err != nil || len(info.Requests) != 1 || info.Requests[0].Rebuilt != rebuilt ||
+			!strings.Contains(info.Requests[0].Body, "Is it sunny?") {
+			t.Errorf("behind message %d stands %+v, %v", seq, info, err)
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ type CallDetail struct {
 	Hooks []HookStepView `json:"hooks"`
 }
 
-// MessageInfo holds the exact requests behind one answer.
+// MessageInfo holds the requests behind one answer.
 type MessageInfo struct {
 	Requests []RequestInfo    `json:"requests"`
 	Usage    transcript.Usage `json:"usage"`
@@ -116,11 +116,14 @@ type MessageInfo struct {
 
 // RequestInfo is one request to a model.
 type RequestInfo struct {
-	Model string           `json:"model"`
-	Sent  string           `json:"sent"`
-	MS    int64            `json:"ms"`
-	Body  string           `json:"body"` // what was sent, as indented JSON without any secret
-	Usage transcript.Usage `json:"usage"`
+	Model string `json:"model"`
+	Sent  string `json:"sent"`
+	MS    int64  `json:"ms"`
+	// What was sent, as indented JSON without any secret; of each picture its size and digest.
+	Body string `json:"body"`
+	// It was not kept, so the body is made from the chat, and may differ from what was sent.
+	Rebuilt bool             `json:"rebuilt"`
+	Usage   transcript.Usage `json:"usage"`
 }
 
 // Find is one message that holds the words searched for.

@@ -125,8 +125,8 @@ func (c *Chats) Source(conversation string, seq uint64) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-// Info returns the requests behind an answer, as they would be made again: no
-// key is part of them.
+// Info returns the requests behind an answer, as they were sent; one that was not kept is
+// rebuilt. No key is part of them.
 func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 	ctx := c.call()
 	messages, err := c.entryMessages(ctx, conversation, seq)
@@ -139,16 +139,17 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		if m.Role != chat.RoleAssistant {
 			continue
 		}
-		request, err := c.core.Turns.RequestBefore(ctx, m)
-		if err != nil {
-			return MessageInfo{}, err
+		body, err := c.core.Store.Sent(ctx, m.Conversation, m.Seq)
+		rebuilt := fault.KindOf(err) == fault.NotFound
+		if rebuilt {
+			body, err = c.rebuilt(ctx, m)
 		}
-		body, err := json.Marshal(request)
 		if err != nil {
 			return MessageInfo{}, err
 		}
 		info := RequestInfo{
 			Model: m.Model, Sent: chat.Stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: tool.Indented(body),
+			Rebuilt: rebuilt,
 		}
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)
@@ -159,6 +160,15 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 	}
 	out.Usage = *transcript.UsageOf(usage)
 	return out, nil
+}
+
+// rebuilt returns the request that a message answered as it can be told from the chat.
+func (c *Chats) rebuilt(ctx context.Context, m chat.Message) ([]byte, error) {
+	request, err := c.core.Turns.RequestBefore(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(request)
 }
 
 // Call returns everything about one tool call.

@@ -30,6 +30,9 @@ type Store interface {
 
 	PutMedia(ctx context.Context, m *chat.Media) error
 	Media(ctx context.Context, id string) ([]byte, error)
+	// Sent returns the request that a message answers, as it was sent; kind not_found where
+	// it was not kept.
+	Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error)
 
 	activity.Log
 

@@ -22,7 +22,7 @@ const (
 )
 
 // doDaily does once a day what an open store needs: the daily copy, purging
-// the trash, and sweeping the media. It ends with Close, which lets work under
+// the trash, sweeping the media, and letting go of old requests to models. It ends with Close, which lets work under
 // way finish for a few seconds.
 func (s *Store) doDaily(ctx context.Context) {
 	next := time.NewTimer(dailyDelay)
@@ -120,7 +120,8 @@ func (s *Store) clean(ctx context.Context) {
 		return
 	}
 	s.log.Info("The daily copy of the store was made.", "file", path)
-	if err := errors.Join(s.purgeOld(ctx), s.sweepMedia(ctx)); err != nil && !errors.Is(err, errClosing) {
+	err = errors.Join(s.purgeOld(ctx), s.sweepMedia(ctx), s.purgeOldSent(ctx))
+	if err != nil && !errors.Is(err, errClosing) {
 		s.log.Warn("The store was not cleaned to the end.", "err", err)
 	}
 }

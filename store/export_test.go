@@ -95,6 +95,9 @@ func (s *Store) AppendAll(ctx context.Context, messages []chat.Message) error {
 	})
 }
 
+// CleanSent removes the requests that the daily cleaning removes.
+func (s *Store) CleanSent(ctx context.Context) error { return s.purgeOldSent(ctx) }
+
 // CreateMany makes n conversations in one transaction, for benchmarks.
 func (s *Store) CreateMany(ctx context.Context, n int) error {
 	return s.write(ctx, "test", func(tx *bbolt.Tx) error {

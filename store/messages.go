@@ -232,6 +232,9 @@ func putMessage(tx *bbolt.Tx, m chat.Message) error {
 	if err := putJSON(bucket(tx, bucketMessages), key, m); err != nil {
 		return err
 	}
+	if err := putSent(tx, m); err != nil {
+		return err
+	}
 	return deriveMessage(tx, key, m)
 }
 

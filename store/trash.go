@@ -208,6 +208,9 @@ func purge(tx *bbolt.Tx, id chat.ConversationID, now time.Time) (orphans []strin
 	if err := purgeCouncils(tx, id); err != nil {
 		return nil, err
 	}
+	if err := purgeSent(tx, id); err != nil {
+		return nil, err
+	}
 	for _, key := range keysBelow(bucket(tx, bucketByChat), start) {
 		call := number(lastNumber(key))
 		if raw := bucket(tx, bucketCalls).Get(call); raw != nil {

@@ -671,6 +671,25 @@ var (
 		Person: "The answer was longer than 256 KiB and was cut here.",
 		Test:   "app/deliberation TestAMemberThatDoesNotStopIsCut",
 	})
+	// SentRequest bounds what is kept of one request of a chat to a model, and SentRequests
+	// what is kept of all requests of one chat.
+	SentRequest = add(Limit{
+		Name:   "one request of a chat to a model, as it is kept",
+		Value:  4 << 20,
+		Unit:   Bytes,
+		Why:    "what the largest models read at once; pictures are not counted, since their digests stand for them",
+		Person: "This request was not kept. It is rebuilt from the chat, and may differ from what was sent.",
+		Test:   "store TestTheRequestsThatAreKeptOfAChatAreBounded",
+	})
+	SentRequests = add(Limit{
+		Name:  "requests of one chat to models, as they are kept",
+		Value: 4 << 20,
+		Unit:  Bytes,
+		Why: "compressed, some hundred requests of a long chat; each holds the whole chat until then, and is kept for " +
+			"30 days",
+		Person: "This request was not kept. It is rebuilt from the chat, and may differ from what was sent.",
+		Test:   "store TestTheRequestsThatAreKeptOfAChatAreBounded",
+	})
 	// CouncilRequest bounds what is kept of one request of a member to a model.
 	CouncilRequest = add(Limit{
 		Name:   "one request of a council's member to a model, as it is kept",

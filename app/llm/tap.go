@@ -17,9 +17,16 @@ type Sent struct {
 }
 
 // Tap returns a context in which what is sent to a model is shown to seen before it goes
-// out: each attempt, on the goroutine that sends it. Models that are asked without HTTP
-// show nothing.
+// out: each attempt, on the goroutine that sends it. Whoever taps ctx already goes on
+// seeing it. Models that are asked without HTTP show nothing.
 func Tap(ctx context.Context, seen func(Sent)) context.Context {
+	if before, ok := ctx.Value(tapKey{}).(func(Sent)); ok {
+		also := seen
+		seen = func(s Sent) {
+			before(s)
+			also(s)
+		}
+	}
 	return context.WithValue(ctx, tapKey{}, seen)
 }
 

@@ -8,8 +8,8 @@ import (
 	"conclave/app/llm"
 )
 
-// SentRequest is a request to a model as it can be shown: no key is part of it,
-// and media are described, not included.
+// SentRequest is a request to a model as it can be rebuilt from a chat: no key is part of
+// it, media are described and not included, and tools are not known.
 type SentRequest struct {
 	Model    string        `json:"model"`
 	System   string        `json:"system,omitempty"`
@@ -23,7 +23,8 @@ type SentMessage struct {
 }
 
 // RequestBefore rebuilds the request that the assistant message m answered, from
-// what is stored: the visible path up to it.
+// what is stored: the visible path up to it. It is for messages whose request was not kept
+// as it was sent: which tools and capabilities the model had is not known any longer.
 func (r *Runner) RequestBefore(ctx context.Context, m chat.Message) (SentRequest, error) {
 	conversation, err := r.o.Log.Conversation(ctx, m.Conversation)
 	if err != nil {

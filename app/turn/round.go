@@ -42,6 +42,7 @@ type writing struct {
 	mu    sync.Mutex // guards the fields below; held while the log is written
 	saved bool       // m is in the log
 	err   error      // writing it failed
+	sent  []byte     // the request as it was sent, once it was
 }
 
 // ask makes one request and returns the message that came of it, finished but
@@ -141,7 +142,7 @@ func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*w
 	keeping.Go(func() { w.keep(kept) }) // ends with stopKeeping
 	defer keeping.Wait()
 	defer stopKeeping()
-	for event, err := range llm.WithRetry(t.req.Model, policy).Stream(ctx, request) {
+	for event, err := range llm.WithRetry(t.req.Model, policy).Stream(w.watched(ctx, request), request) {
 		if err != nil {
 			return w, err
 		}
@@ -396,7 +397,7 @@ func (w *writing) write(ctx context.Context) {
 	w.m.Origins = t.brought()
 	t.path = append(t.path, w.m)
 	m := w.m
-	m.Parts, m.Open = copied(w.m.Parts), w.m.Reason == ""
+	m.Parts, m.Open, m.Sent = copied(w.m.Parts), w.m.Reason == "", w.request()
 	trace := t.trace
 	t.trace = nil
 	t.scribe.do(ctx, func(save context.Context) error {

@@ -337,6 +337,9 @@ export const s = {
     infoTitle: "How this answer was made",
     infoRequest: (n: number, of: number) => (of > 1 ? `Request ${n} of ${of}` : "Request"),
     infoBody: "Exact request",
+    infoRebuilt: "Rebuilt request",
+    infoIsRebuilt:
+      "This request was not kept. It is rebuilt from the chat, and may differ from what was sent.",
     infoTime: "Time",
     infoIn: "Tokens sent",
     infoOut: "Tokens received",

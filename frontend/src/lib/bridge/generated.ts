@@ -428,8 +428,8 @@ export interface ChatsCalls {
    */
   Hooks(conversation: string, seq: number): Promise<HookedThing[]>;
   /**
-   * Info returns the requests behind an answer, as they would be made again: no key is part of
-   * them.
+   * Info returns the requests behind an answer, as they were sent; one that was not kept is
+   * rebuilt. No key is part of them.
    */
   Info(conversation: string, seq: number): Promise<MessageInfo>;
   /**
@@ -1316,7 +1316,7 @@ export interface Member {
   toolHistoryRetention?: Record<string, number>;
 }
 
-/** MessageInfo holds the exact requests behind one answer. */
+/** MessageInfo holds the requests behind one answer. */
 export interface MessageInfo {
   requests: RequestInfo[];
   usage: Usage;
@@ -2161,8 +2161,10 @@ export interface RequestInfo {
   model: string;
   sent: string;
   ms: number;
-  /** what was sent, as indented JSON without any secret */
+  /** What was sent, as indented JSON without any secret; of each picture its size and digest. */
   body: string;
+  /** It was not kept, so the body is made from the chat, and may differ from what was sent. */
+  rebuilt: boolean;
   usage: Usage;
 }
 

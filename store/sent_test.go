@@ -1,0 +1,72 @@
+package store_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
+	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
+	s := storetest.OpenWith(t, store.Options{Dir: t.TempDir(), Now: func() time.Time { return now }})
+	ctx := t.Context()
+	var c, other chat.Conversation
+	must(t, s.CreateConversation(ctx, &c))
+	must(t, s.CreateConversation(ctx, &other))
+	random := rand.NewChaCha8([32]byte{})
+	answer := func(c chat.Conversation, size int) (chat.MessageSeq, []byte) {
+		body := make([]byte, size) // which cannot be packed
+		_, _ = random.Read(body)
+		m := chat.Message{
+			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now, Sent: body,
+		}
+		must(t, s.Append(ctx, &m))
+		return m.Seq, body
+	}
+	kept := func(c chat.Conversation, seq chat.MessageSeq, want []byte) {
+		t.Helper()
+		got, err := s.Sent(ctx, c.ID, seq)
+		if want == nil {
+			kind(t, err, fault.NotFound)
+		} else if must(t, err); !bytes.Equal(got, want) {
+			t.Errorf("%d bytes are kept, not %d", len(got), len(want))
+		}
+	}
+	elsewhere, there := answer(other, 1000)
+	third := limit.SentRequests.Int() / 3
+	first, one := answer(c, third)
+	second, two := answer(c, third)
+	kept(c, first, one)
+	last, three := answer(c, third)
+	kept(c, first, nil)
+	kept(c, second, two)
+	kept(c, last, three)
+	kept(other, elsewhere, there)
+
+	// One that is written again without a request keeps it.
+	must(t, s.UpdateMessages(ctx, c.ID, []chat.MessageSeq{last}, func(m []chat.Message) error {
+		m[0].Hidden = true
+		return nil
+	}))
+	kept(c, last, three)
+
+	// A message without one has none, and neither has a chat that is gone.
+	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete}
+	must(t, s.Append(ctx, &m))
+	kept(c, m.Seq, nil)
+	token, err := s.DeleteConversation(ctx, other.ID)
+	must(t, err)
+	must(t, s.Purge(ctx, token))
+	kept(other, elsewhere, nil)
+
+	now = now.Add(31 * 24 * time.Hour)
+	must(t, s.CleanSent(ctx))
+	kept(c, last, nil)
+}
