@@ -107,22 +107,22 @@ func ProgramFile(name, folder string) (path string, found bool) {
 		path = filepath.Join(at, filepath.Base(path))
 	}
 	info, err := os.Stat(path)
-	return path, err == nil && executable(info)
+	return path, err == nil && Executable(info)
 }
 
 // onPath returns the first program of that name on the person's PATH, or "".
 func onPath(name string) string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && executable(info) {
+		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && Executable(info) {
 			return path
 		}
 	}
 	return ""
 }
 
-// executable reports whether a file may be a program: Windows goes by its name alone.
-func executable(info os.FileInfo) bool {
+// Executable reports whether a file may be a program: Windows goes by its name alone.
+func Executable(info os.FileInfo) bool {
 	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 

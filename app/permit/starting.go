@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,6 +25,9 @@ type Starting struct {
 	Plugin    string
 	Program   string // its file, absolute
 	Arguments []string
+	// Variables are those that the plugin passes to it and that differ from those that the plugin has
+	// from Conclave, as NAME=value, sorted.
+	Variables []string
 	Folder    string   // in which it runs: absolute, links resolved
 	Own       []string // the plugin's own folders, which it may name
 	Behalf    Call     // the call that the plugin is working on, as far as that is known
@@ -38,6 +42,12 @@ type startingArguments struct {
 	Folder  string `json:"folder"`
 }
 
+// variable is a variable as it is written in front of a command.
+var variable = regexp.MustCompile(`(?s)^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// loaderVariable is one by which the loader of programs (ld.so, dyld) puts other code into a program.
+var loaderVariable = regexp.MustCompile(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)
+
 // maxCommand is how long a command may be for a person to judge it, in bytes.
 const maxCommand = 8 << 10
 
@@ -47,7 +57,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 	refuse := func(why string) Decision {
 		return Decision{Effect: Deny, Why: why, Reason: why, By: "built-in"}
 	}
-	asked := startingArguments{s.Program, command(s.Program, s.Arguments), s.Folder}
+	asked := startingArguments{s.Program, command(s.Variables, s.Program, s.Arguments), s.Folder}
 	switch {
 	case g.usable(s.Plugin, Programs) != nil:
 		return refuse("such a plugin starts no programs")
@@ -55,10 +65,17 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 		return refuse("council members may not run programs")
 	case len(asked.Command) > maxCommand:
 		return refuse("its command is too long for a person to judge it")
+	case slices.ContainsFunc(s.Variables, func(one string) bool { return !variable.MatchString(one) }):
+		return refuse("a variable of its command has a name that a person cannot judge")
 	case strings.ContainsFunc(asked.Program+asked.Command+asked.Folder, unseen):
-		return refuse("its command holds signs that nobody sees")
+		return refuse("its command contains characters that nobody sees")
 	}
-	for _, named := range append([]string{s.Program, s.Folder}, s.Arguments...) {
+	names := append([]string{s.Program, s.Folder}, s.Arguments...)
+	for _, variable := range s.Variables {
+		_, value, _ := strings.Cut(variable, "=")
+		names = append(names, value)
+	}
+	for _, named := range names {
 		kept := g.protectedPath(named)
 		if kept != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return place.Inside(own, place.Real(named)) }) {
 			return refuse("it names " + kept + ", which no tool may touch")
@@ -76,10 +93,16 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 	}).asAsked()
 }
 
-// command writes a command as one would in a terminal of Unix. What it stands for is certain:
-// no two commands with the same program are written alike.
-func command(program string, arguments []string) string {
-	words := []string{quoted(filepath.Base(program))}
+// command writes a command as one would in a terminal of Unix, its variables first. What it stands
+// for is certain: no two commands with the same program are written alike.
+func command(variables []string, program string, arguments []string) string {
+	var words []string
+	for _, variable := range variables {
+		name, value, _ := strings.Cut(variable, "=")
+		words = append(words, name+"="+quoted(value))
+	}
+	// A name with a “=” would be read as a variable.
+	words = append(words, strings.ReplaceAll(quoted(filepath.Base(program)), "=", `'='`))
 	for _, argument := range arguments {
 		words = append(words, quoted(argument))
 	}
@@ -138,6 +161,9 @@ func (g *Gate) describeStarting(p *Request, call *Call) {
 	p.Title = p.PluginName + " wants to start " + name
 	p.Reach = "It can touch what the plugin can: its files and its network, and no more. The plugin reads " +
 		"what it prints."
+	if named := loaderVariable.FindStringSubmatch(asked.Command); named != nil {
+		p.Reach = "With " + named[1] + " the program can run code of the plugin’s instead of its own. " + p.Reach
+	}
 	p.History = "Not allowed before."
 	if u := g.uses[p.Tool]; u.Times > 0 {
 		p.History = "It started programs before."

@@ -97,3 +97,45 @@ func TestACommandIsAskedAboutInSpiteOfWhatHoldsForOthers(t *testing.T) {
 		t.Errorf("paused: %+v", d)
 	}
 }
+
+func TestTheVariablesOfACommandAreShownAndPartOfWhatIsAllowed(t *testing.T) {
+	g, _ := trusted(t, permit.Options{})
+	with := func(variables ...string) permit.Starting {
+		s := echo()
+		s.Variables = variables
+		return s
+	}
+	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	d, asked := starts(t, g, with("GREETING=good day", "N=1"), always)
+	want := `{"program":"/usr/bin/echo","command":"GREETING='good day' N=1 echo 'a b'","folder":"/tmp"}`
+	if d.Effect != permit.Allow || asked == nil || string(asked.Arguments) != want {
+		t.Fatalf("decided %+v, asked %+v", d, asked)
+	}
+	if _, again := starts(t, g, with("GREETING=good day", "N=1"), permit.Answer{}); again != nil {
+		t.Error("it is asked about again")
+	}
+	for name, s := range map[string]permit.Starting{
+		"without them": with(), "another value": with("GREETING=good day", "N=2"), "one more": with("A=1", "GREETING=good day", "N=1"),
+	} {
+		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Deny}); asked == nil || d.Effect != permit.Deny {
+			t.Errorf("%s is decided without a person: %+v", name, d)
+		}
+	}
+	_, asked = starts(t, g, with("A=x y", "LD_PRELOAD=/tmp/own.so"), permit.Answer{Effect: permit.Deny})
+	if asked == nil || !strings.Contains(asked.Reach, "With LD_PRELOAD the program can run code of the plugin’s") {
+		t.Errorf("of a variable that puts other code into the program it says %+v", asked)
+	}
+	named := echo()
+	named.Program = "/usr/bin/N=1"
+	_, asked = starts(t, g, named, permit.Answer{Effect: permit.Deny})
+	if asked == nil || !strings.Contains(string(asked.Arguments), `"command":"N'='1 'a b'"`) {
+		t.Errorf("a program that is named like a variable is shown as %s", asked.Arguments)
+	}
+	for name, s := range map[string]permit.Starting{
+		"a name with a space": with("A B=1"), "an unseen character": with("A=\u202e"), "a place of keys": with("A=~/.ssh/id_rsa"),
+	} {
+		if d, asked := starts(t, g, s, always); asked != nil || d.Effect != permit.Deny {
+			t.Errorf("%s: asked %+v, decided %+v", name, asked, d)
+		}
+	}
+}

@@ -24,7 +24,7 @@ type StartOptions struct {
 	Granted []string        // the permissions the person granted it, in permit's words
 	Folders []permit.Folder // what it may reach outside of its own folders
 	// Programs are the files of those that it may start with the permission programs; nil is all
-	// on the person's PATH.
+	// on the person's PATH, and those to which links there lead.
 	Programs []string
 	Proxy    Proxy // its way out, which it has with the permission network
 
@@ -76,12 +76,13 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		spec.Spawn = true
 		path := os.Getenv("PATH")
 		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
-		if o.Programs != nil {
-			spec.Execute = append(spec.Execute, o.Programs...)
-		} else {
-			spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
-				return !filepath.IsAbs(dir) || !isThere(dir)
-			})...)
+		for _, program := range o.Programs {
+			spec.Execute = append(spec.Execute, ProgramFiles(program)...)
+		}
+		if o.Programs == nil {
+			folders, files := pathPrograms(path, o.writes(*spec))
+			spec.Execute = slices.Concat(spec.Execute, folders, files)
+			spec.Exact = append(spec.Exact, files...)
 		}
 	}
 	for _, f := range o.Folders {
@@ -95,6 +96,17 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		}
 		spec.Exact = append(spec.Exact, f.Path)
 	}
+}
+
+// writes returns the folders that a process of spec may change.
+func (o StartOptions) writes(spec sandbox.Spec) []string {
+	all := slices.Clone(spec.Write)
+	for _, f := range o.Folders {
+		if f.Write {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // reachable reports whether the path of a granted folder is still what the person

@@ -35,7 +35,7 @@ const maxRead = 256 << 10
 type programs struct {
 	mu    sync.Mutex
 	live  map[string]*running
-	asked int // how many a person is asked about, or that are being started
+	asked int // how many commands wait for a decision
 	begun int
 	ended bool // the process has ended, and nothing is started for it any more
 }
@@ -48,7 +48,8 @@ type running struct {
 
 // programArgs are those of the services programs.*:
 //
-//	programs.start {argv, folder?}    asks, and returns {id}
+//	programs.start {argv, folder?, env?}
+//	                                  asks, and returns {id}
 //	programs.write {id, base64?, end} passes on its input; end says that there is no more
 //	programs.read  {id}               {base64} of its output, or how it ended:
 //	                                  {exit} or {signal}, and {error}, the last 64 KiB of its standard error
@@ -56,9 +57,11 @@ type running struct {
 type programArgs struct {
 	Argv   []string `json:"argv"`
 	Folder string   `json:"folder"`
-	ID     string   `json:"id"`
-	Base64 []byte   `json:"base64"`
-	End    bool     `json:"end"`
+	// Env are the variables that the plugin would have started it with, by name.
+	Env    map[string]string `json:"env"`
+	ID     string            `json:"id"`
+	Base64 []byte            `json:"base64"`
+	End    bool              `json:"end"`
 }
 
 // program answers one of the services programs.*.
@@ -109,26 +112,35 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
-	if !s.programs.take() {
-		return nil, hostError("failed",
-			fmt.Sprintf("%d programs are started for it at once, the most there may be.", maxPrograms))
-	}
-	defer s.programs.give()
-	asked, answered := s.r.h.During(ctx, id)
-	defer answered()
-	d := s.r.h.o.Gate.Start(asked, permit.Starting{
-		Plugin: id, Program: path, Arguments: a.Argv[1:], Folder: folder, Own: base.Write, Behalf: s.r.h.Behalf(id, call),
-		Within: s.r.h.Working(id),
-	})
-	if d.Effect != permit.Allow || asked.Err() != nil {
-		s.r.e.refused([]plugin.Refusal{{Permission: permit.Programs}})
-		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+
-			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
+	if !s.programs.ask() {
+		return nil, hostError("unavailable",
+			fmt.Sprintf("%d commands of the plugin wait for an answer, the most there may be.", maxPrograms))
 	}
 	spec := *base
 	spec.Argv, spec.Dir, spec.Input, spec.Open = append([]string{path}, a.Argv[1:]...), folder, nil, nil
 	plugin.StartOptions{Granted: []string{permit.Programs}}.ApplyPermissions(&spec)
-	spec.Execute, spec.Line = append(spec.Execute, path), maxLine
+	spec.Execute, spec.Line = append(spec.Execute, plugin.ProgramFiles(path)...), maxLine
+	own := spec.Env
+	var passed []string
+	if spec.Env, passed, err = withVariables(own, a.Env); err != nil {
+		s.programs.answered()
+		return nil, err
+	}
+	starting := permit.Starting{
+		Plugin: id, Program: path, Arguments: s.withoutSecrets(own, a.Argv[1:]),
+		Variables: s.withoutSecrets(own, passed), Folder: folder, Own: base.Write,
+		Behalf: s.r.h.Behalf(id, call), Within: s.r.h.Working(id),
+	}
+	asked, answered := s.r.h.During(ctx, id)
+	d := s.r.h.o.Gate.Start(asked, starting)
+	allowed := d.Effect == permit.Allow && asked.Err() == nil
+	answered()
+	s.programs.answered()
+	if !allowed {
+		s.r.e.refused([]plugin.Refusal{{Permission: permit.Programs}})
+		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+
+			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
+	}
 	p, err := s.launch(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -159,18 +171,62 @@ func commandOf(a programArgs, writes func(path string) bool, own string) (path, 
 	return path, folder, nil
 }
 
-// take takes a place among the programs that run or are asked about, until give.
-func (k *programs) take() bool {
+// withVariables returns the variables of a program: own, those that it has from Conclave, with
+// what the plugin passes in their place. passed are those of the latter that differ, sorted.
+func withVariables(own []string, given map[string]string) (all, passed []string, err error) {
+	values := map[string]string{}
+	for _, one := range own {
+		name, value, _ := strings.Cut(one, "=")
+		values[name] = value
+	}
+	for name, value := range given {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return nil, nil, hostError("invalid", "A variable of the command has no name that there can be.")
+		}
+		if was, there := values[name]; !there || was != value {
+			passed = append(passed, name+"="+value)
+		}
+		values[name] = value
+	}
+	for name, value := range values {
+		all = append(all, name+"="+value)
+	}
+	slices.Sort(all)
+	slices.Sort(passed)
+	return all, passed, nil
+}
+
+// proxyVariable is one of those that hold the credential of a plugin's way out.
+const proxyVariable = "HTTPS_PROXY="
+
+// withoutSecrets returns words as they may be shown and kept: without the plugin's secrets, and
+// without the credential of its way out, which own may hold.
+func (s *session) withoutSecrets(own, words []string) []string {
+	shown := make([]string, len(words))
+	for i, word := range words {
+		shown[i] = s.r.e.redactor.text(word)
+		for _, variable := range own {
+			if credential, is := strings.CutPrefix(variable, proxyVariable); is && credential != "" {
+				shown[i] = strings.ReplaceAll(shown[i], credential, masked)
+			}
+		}
+	}
+	return shown
+}
+
+// ask counts a command that a person is asked about, until answered. It reports false where so
+// many wait that no further one is asked about.
+func (k *programs) ask() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.live)+k.asked >= maxPrograms {
+	if k.asked >= maxPrograms {
 		return false
 	}
 	k.asked++
 	return true
 }
 
-func (k *programs) give() {
+func (k *programs) answered() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked--
@@ -181,8 +237,12 @@ func (s *session) launch(ctx context.Context, spec sandbox.Spec) (id string, err
 	k := &s.programs
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.ended {
+	switch {
+	case k.ended:
 		return "", hostError("failed", "The plugin has ended.")
+	case len(k.live) >= maxPrograms:
+		return "", hostError("unavailable", fmt.Sprintf("%s was not started: %d programs that were started for the plugin "+
+			"still run, the most there may be.", filepath.Base(spec.Argv[0]), maxPrograms))
 	}
 	p, err := s.r.h.o.Launcher.Start(ctx, spec)
 	if err != nil {

@@ -141,7 +141,7 @@ func TestAProgramIsAskedForAtTheMomentItIsStarted(t *testing.T) {
 		{"notes:run", "cat", "cat", "0 dear a"},
 		{"notes:later", "cat -", "cat", "0 dear b"},
 		{"notes:run", "ls /nowhere", "ls", "2  /usr/bin/ls: cannot access '/nowhere': No such file or directory"},
-		{"notes:shell", "echo $((6 * 7)) [$PLUGINS]; exit 3", "sh", "3 42 []"},
+		{"notes:shell", "echo $((6 * 7)) [$PLUGINS]; exit 3", "sh", "3 42 [own]"},
 		{"notes:system", "exit 4", "sh", "1024"},
 	} {
 		if got := c.asks(one.id, object(t, "command", one.command), " wants to start "+one.program, once); got != one.want {
@@ -290,5 +290,162 @@ func TestAPersonIsAskedAboutFewProgramsAtOnce(t *testing.T) {
 	}
 	if got := <-ended; got != "4" {
 		t.Errorf("%s of 12 were turned away", got)
+	}
+}
+
+func TestAProgramGetsTheVariablesThatItsPluginPassesAndOnesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	c.write("notes.py", `
+import os, subprocess
+
+HOME = os.environ["HOME"]
+os.environ["SET"] = "by the plugin"
+
+def given() -> str:
+    "Pass a few."
+    return subprocess.check_output(["sh", "-c", "echo $SET,$GREETING,$HOME,$USER"], text=True, env={"GREETING": "hi there"}, cwd=HOME)
+
+def inherited() -> str:
+    "Pass all."
+    return subprocess.check_output(["sh", "-c", "echo $SET,$GREETING,$HOME,$USER"], text=True, cwd=HOME)
+`)
+	c.approved("notes")
+	t.Cleanup(c.gate.Attach())
+	home := filepath.Join(c.data, "storage", "notes")
+	for id, want := range map[string]struct{ command, says string }{
+		"notes:given":     {"GREETING='hi there' sh -c ", ",hi there," + home + ",conclave"},
+		"notes:inherited": {"SET='by the plugin' sh -c ", "by the plugin,," + home + ",conclave"},
+	} {
+		ended := make(chan string)
+		go func() { ended <- c.said(id, "{}") }() // ends with the answer
+		var requests []permit.Request
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		if asked := string(requests[0].Arguments); !strings.Contains(asked, `"command":"`+want.command) {
+			t.Errorf("%s is asked about as %s", id, asked)
+		}
+		must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, once))
+		if got := <-ended; got != want.says {
+			t.Errorf("%s: %q, want %q", id, got, want.says)
+		}
+	}
+}
+
+// vendor is a plugin that starts what a test says.
+const vendor = `
+import os, subprocess
+
+def run(program: str) -> str:
+    "Start a program."
+    try:
+        return subprocess.check_output([program, "x"], text=True, stderr=subprocess.STDOUT, cwd=os.environ["HOME"])
+    except OSError as e:
+        return type(e).__name__ + " " + str(e)
+`
+
+func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
+	bin, away := real(t), real(t)
+	for name, text := range map[string]string{
+		"tool": "#!/usr/bin/env -S sh -e\necho tool $1\n", "inner": "#!" + away + "/tool\necho no\n",
+		"unlinked": "#!/bin/sh\necho unlinked $1\n",
+	} {
+		must(t, os.WriteFile(filepath.Join(away, name), []byte(text), 0o700))
+	}
+	must(t, os.Symlink(filepath.Join(away, "tool"), filepath.Join(away, "alternative")),
+		os.Symlink(filepath.Join(away, "alternative"), filepath.Join(bin, "linked")),
+		os.Symlink(filepath.Join(away, "inner"), filepath.Join(bin, "scripted")))
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	c.write("notes.py", vendor)
+	c.approved("notes")
+	t.Cleanup(c.gate.Attach())
+	for name, want := range map[string]string{"linked": "tool x", "scripted": "tool " + bin + "/scripted"} {
+		if got := c.asks("notes:run", object(t, "program", name), " wants to start "+name, once); got != want {
+			t.Errorf("%s, asked about: %q, want %q", name, got, want)
+		}
+	}
+	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	for name, want := range map[string]string{"linked": "tool x", "scripted": "tool " + bin + "/scripted"} {
+		if got := c.said("notes:run", object(t, "program", name)); got != want {
+			t.Errorf("%s, with all programs: %q, want %q", name, got, want)
+		}
+	}
+	unlinked := filepath.Join(away, "unlinked")
+	if got := c.asks("notes:run", object(t, "program", unlinked), " wants to start unlinked", once); got != "unlinked x" {
+		t.Errorf("outside of the PATH: %q", got)
+	}
+}
+
+func TestAProgramThatIsGrantedAloneHasWhatItsFirstLineNames(t *testing.T) {
+	t.Parallel()
+	away := real(t)
+	tool := filepath.Join(away, "tool")
+	must(t, os.WriteFile(tool, []byte("#!/usr/bin/env sh\necho tool $1\n"), 0o700))
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	c.write("notes.py", vendor)
+	c.approved("notes")
+	_, err := c.gate.AllowProgram(t.Context(), "notes", tool)
+	must(t, err)
+	if got := c.said("notes:run", object(t, "program", tool)); got != "tool x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAProgramThatIsRefusedAFileLeavesAHintForItsFolder(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(real(t), "my notes")
+	must(t, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "note"), []byte("x"), 0o600))
+	c, _ := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	const grant = "conclave plugins grant notes "
+	files := grant + "filesystem --match path='" + folder + "'"
+	for command, want := range map[string]string{
+		"cat '" + folder + "/note'":      files,
+		"ls '" + folder + "'":            files,
+		"cat '" + folder + "/note' 2>&1": files,
+		"echo x > '" + folder + "/new'":  files + " --match access=write",
+		"mkdir '" + folder + "/sub'":     files + " --match access=write",
+	} {
+		got := c.asks("notes:shell", object(t, "command", command), " wants to start sh", once)
+		if strings.Count(got, grant) != 1 || !strings.HasSuffix(strings.TrimSuffix(got, "."), want) {
+			t.Errorf("%s: %q, want %q at its end", command, got, want)
+		}
+	}
+}
+
+func TestWhatIsNotStartedBecauseManyRunIsNoQuestionOfPermissions(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	c.write("notes.py", `
+import os, subprocess
+
+def many() -> str:
+    "Start programs that stay."
+    started = []
+    try:
+        for _ in range(12):
+            started.append(subprocess.Popen(["sleep", "600"], cwd=os.environ["HOME"]))
+    except BlockingIOError as e:
+        raise RuntimeError("%d started: %s" % (len(started), e))
+    finally:
+        for p in started:
+            p.kill()
+            p.wait()
+    return "all"
+`)
+	c.approved("notes")
+	_, err := c.gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Permission: permit.Start, Scope: permit.Always, MadeFrom: "ask",
+		Match: []permit.Match{{Field: "command", Op: permit.Equals, Value: "sleep 600"}},
+	})
+	must(t, err)
+	r := c.call("notes:many", "{}")
+	if !strings.Contains(r.Error, "8 started: ") || !strings.Contains(r.Error, "still run, the most there may be") ||
+		strings.Contains(r.Error, "conclave plugins grant") {
+		t.Errorf("it says %q", r.Error)
 	}
 }

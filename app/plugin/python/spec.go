@@ -3,10 +3,8 @@ package python
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +12,7 @@ import (
 	"strings"
 
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
@@ -40,6 +39,9 @@ type Config struct {
 	Granted  []string `json:"granted,omitempty"`
 	Reads    []string `json:"reads"`  // what the sandbox lets it read: what it is refused besides is said in words
 	Writes   []string `json:"writes"` // and write
+	// Executes are the programs that it may start by itself, with the folders whose programs it may; nil for one
+	// that may start none.
+	Executes []string `json:"executes,omitempty"`
 
 	// LoadMS is how long loading may take, in milliseconds, before the worker says where it is stuck; 0:
 	// as long as the worker gives by itself.
@@ -144,6 +146,9 @@ func (c *Config) setAccess(start plugin.StartOptions, spec sandbox.Spec) {
 	c.Granted = start.Granted
 	c.Writes = spec.Write
 	c.Reads = slices.Concat(spec.Read, spec.Execute, spec.Write)
+	if slices.Contains(start.Granted, permit.Programs) {
+		c.Executes = spec.Execute
+	}
 }
 
 // Flags isolate the interpreter: no PYTHON* variables, no site packages but
@@ -236,20 +241,8 @@ func (p Python) programs() []string {
 // executable returns the files that starting the interpreter executes: itself
 // and the ELF loader it names.
 func executable(path string) []string {
-	files := []string{path}
-	program, err := elf.Open(path)
-	if err != nil {
-		return files // not an ELF system
+	if loader := plugin.Loader(path); loader != "" {
+		return []string{path, loader}
 	}
-	defer program.Close() //nolint:errcheck // read only
-	for _, segment := range program.Progs {
-		if segment.Type != elf.PT_INTERP {
-			continue
-		}
-		name, err := io.ReadAll(segment.Open())
-		if err == nil {
-			files = append(files, strings.TrimRight(string(name), "\x00"))
-		}
-	}
-	return files
+	return []string{path}
 }

@@ -3,9 +3,10 @@
 The system refuses them. Where a program would be started all the same, Conclave is asked to
 start exactly that command, and asks the person first. What it prints comes back over the
 wire, and what waits for the program (subprocess, asyncio) finds a process with an id that no
-system has. It is no protection, and needs to be none: this process starts nothing.
+system has. It is no protection, and needs to be none: the system holds this process to what it
+may start.
 
-Conclave gives a program the variables that it has for this process, and no others.
+A program gets the variables that it would have got from this process.
 """
 
 import os
@@ -17,6 +18,7 @@ from . import streams, walls
 from .wire import Closed, HostError
 
 _FIRST = 1 << 23  # above the ids of all processes
+_LAST = 4096  # how much of a program's output is looked through for what it was refused
 _SIGNALS = {"hangup": 1, "interrupt": 2, "quit": 3, "aborted": 6, "killed": 9, "segmentation fault": 11, "broken pipe": 13, "terminated": 15}
 
 _lock = allocate_lock()  # guards both
@@ -24,13 +26,17 @@ _programs = {}  # id → _Program, until it was waited for
 _next = _FIRST
 
 _waitpid, _kill = os.waitpid, os.kill
+_fork_exec = None
+_executes = ()  # the files and folders of programs that this process may start by itself
 
 
-def install():
-    """Has what would be started be started by Conclave. subprocess is not loaded yet."""
+def install(executes):
+    """Has what this process may not start be started by Conclave. subprocess is not loaded yet."""
+    global _fork_exec, _executes
     import _posixsubprocess
 
-    _posixsubprocess.fork_exec = _start
+    _executes = tuple(executes)
+    _fork_exec, _posixsubprocess.fork_exec = _posixsubprocess.fork_exec, _start
     os.waitpid, os.kill = _wait, _signal
     if hasattr(os, "pidfd_open"):
         pidfd_open = os.pidfd_open
@@ -42,30 +48,52 @@ def install():
         os.pidfd_open = opened
 
 
-def _start(argv, executables, _close_fds, _pass_fds, cwd, _env, read, _w, _r, write, _er, error_write, *_):
+def _may(executables, folder):
+    """Says whether this process may start the first of the files that is there by itself."""
+    for path in executables:
+        path = os.path.join(folder, os.fsdecode(path))
+        if os.path.isfile(path):
+            path = os.path.realpath(path)
+            return any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in _executes)
+    return False
+
+
+def _variables(given):
+    """Returns the variables for a program as text: those that it is given, or else those of this process."""
+    if given is None:
+        return dict(os.environ)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in (one.partition(b"=") for one in given)}
+
+
+def _start(argv, executables, close_fds, pass_fds, cwd, env, read, _w, _r, write, _er, error_write, *more):
     """Stands in for what forks and becomes the program. Returns an id."""
     global _next
+    folder = os.getcwd() if cwd is None else os.path.abspath(os.fsdecode(cwd))
+    if _executes and (not walls.is_loaded() or _may(executables, folder)):
+        return _fork_exec(argv, executables, close_fds, pass_fds, cwd, env, read, _w, _r, write, _er, error_write, *more)
     words = [os.fsdecode(word) for word in argv]
     found = os.fsdecode(executables[0])
     if os.sep in words[0] or os.path.basename(found) != words[0]:
         words[0] = found
-    folder = os.getcwd() if cwd is None else os.path.abspath(os.fsdecode(cwd))
     call = streams.current.get()
     try:
-        for word in words:
-            word.encode()
-        asked = conclave_worker.worker.wire.request("programs.start", {"argv": words, "folder": folder}, call.call_id if call is not None else None)
+        variables = _variables(env)
+        "".join(words + list(variables) + list(variables.values())).encode()
+        asked = conclave_worker.worker.wire.request("programs.start", {"argv": words, "folder": folder, "env": variables}, call.call_id if call is not None else None)
     except UnicodeEncodeError:
-        raise PermissionError(13, "a command has to be text") from None
+        raise PermissionError(13, "a command, and its variables, have to be text") from None
     except HostError as err:
-        walls.refuse_program()
         kind = err.data.get("kind")
         if kind == "not_found":
             raise FileNotFoundError(2, str(err), words[0]) from None
+        if kind == "unavailable":
+            raise BlockingIOError(11, str(err)) from None
+        if kind == "denied":
+            walls.refuse_program()
         raise PermissionError(13, str(err).replace("PERMISSION_DENIED: programs: ", "")) from None
     except Closed as err:
         raise PermissionError(13, str(err)) from None
-    program = _Program(asked["id"], *(os.dup(given if given != -1 else usual) for given, usual in ((read, 0), (write, 1), (error_write, 2))))
+    program = _Program(asked["id"], folder, *(os.dup(given if given != -1 else usual) for given, usual in ((read, 0), (write, 1), (error_write, 2))))
     with _lock:
         pid, _next = _next, _next + 1
         _programs[pid] = program
@@ -77,8 +105,8 @@ def _start(argv, executables, _close_fds, _pass_fds, cwd, _env, read, _w, _r, wr
 class _Program:
     """A program that runs. Methods may be called from any thread."""
 
-    def __init__(self, id, read, write, error):
-        self.id, self.read, self.write, self.error = id, read, write, error
+    def __init__(self, id, folder, read, write, error):
+        self.id, self.folder, self.read, self.write, self.error = id, folder, read, write, error
         self.status = None  # as waitpid has it, once it has ended
         self._done = allocate_lock()
         self._done.acquire()
@@ -98,15 +126,20 @@ class _Program:
 
     def drain(self):
         """Passes on what it prints, until it ends."""
-        status = 9
+        status, last = 9, b""
         try:
             while True:
                 said = conclave_worker.worker.wire.request("programs.read", {"id": self.id})
                 if "base64" not in said:
                     status = said["exit"] << 8 if "exit" in said else _SIGNALS.get(said.get("signal"), 9)
-                    _write(self.error, _decode(said.get("error") or ""))
+                    error = _decode(said.get("error") or "")
+                    if status:
+                        walls.look_in(last + b"\n" + error, self.folder)
+                    _write(self.error, error)
                     break
-                if not _write(self.write, _decode(said["base64"])):
+                data = _decode(said["base64"])
+                last = (last + data)[-_LAST:]
+                if not _write(self.write, data):
                     self.kill()
         except (HostError, Closed):
             pass

@@ -21,23 +21,27 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr", "/var")
 
 MAX_REFUSED = 8  # of one answer
+_LINES = 50  # of a program's output that are looked through
 
 _refused = {}  # (permission, path, write) → whether the plugin was loaded by then, in order
 _loaded = False
+_reads = _writes = ()  # what this process may read, and write
 _starts = False  # whether Conclave is asked to start programs
 _lock = allocate_lock()  # guards _refused
 
 
 def install(config):
     """Guards what was not granted."""
+    global _reads, _writes
     granted = config.get("granted") or ()
     network, programs = "network" in granted, "programs" in granted
-    reads, writes = _roots(config.get("reads")), _roots(config.get("writes"))
+    reads, writes = _reads, _writes = _roots(config.get("reads")), _roots(config.get("writes"))
     allow = "To allow it: in its menu under What it may reach, or conclave plugins grant %s " % config["id"]
     no_network = "this plugin may not use the network. %snetwork" % allow
     no_programs = "this plugin may not start other programs. %sprograms" % allow
 
-    if not programs and sys.platform.startswith("linux"):
+    executes = config.get("executes") or ()
+    if sys.platform.startswith("linux"):
         os.system = _system
 
     def hook(event, args):
@@ -56,21 +60,21 @@ def install(config):
                 return  # Conclave is asked to start it
             _refuse("programs")
             raise PermissionError(13, no_programs)
-        elif event == "import" and args[0] == "_posixsubprocess" and not programs:
-            _start_programs()
+        elif event == "import" and args[0] == "_posixsubprocess":
+            _start_programs(executes)
 
     sys.addaudithook(hook)
 
 
-def _start_programs():
-    """Has Conclave asked to start programs, before anything is loaded that would start them."""
+def _start_programs(executes):
+    """Has Conclave asked to start what this process may not, before anything is loaded that would start it."""
     global _starts
     if _starts or not sys.platform.startswith("linux"):
         return
     _starts = True
     from . import programs
 
-    programs.install()
+    programs.install(executes)
 
 
 def _system(command):
@@ -86,10 +90,32 @@ def refuse_program():
     _refuse("programs")
 
 
+def look_in(text, folder):
+    """Notes the files that a program which ran in folder was refused, by what it printed."""
+    if b"ermission denied" not in text:
+        return
+    import re
+
+    for line in text.decode("utf-8", "replace").split("\n")[-_LINES:]:
+        if "ermission denied" in line:
+            quoted = re.findall("['\"`‘]([^'\"`’]+)['\"’]", line)
+            changes = re.search(r"\b(create|touch|write|remove|move|rename|unlink|mkdir|rmdir|copy to)\b", line) is not None
+            for named in quoted or line.split(": "):
+                # Before the name there may be words: cannot create /home/me/x
+                path = os.path.join(folder, named[named.find(" " + os.sep) + 1 :].strip() if not quoted else named)
+                write = changes or not os.path.exists(path)
+                _look(path, _writes if write else _reads, write)
+
+
 def loaded():
     """Says that what is refused from now on is not the loading's."""
     global _loaded
     _loaded = True
+
+
+def is_loaded():
+    """Says whether the plugin is loaded."""
+    return _loaded
 
 
 def take():

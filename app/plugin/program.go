@@ -1,0 +1,151 @@
+package plugin
+
+import (
+	"bufio"
+	"debug/elf"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/permit"
+	"conclave/app/place"
+)
+
+// maxInterpreters bounds how many interpreters name one another: as many as Linux follows.
+const maxInterpreters = 4
+
+// maxFirstLine is how much of a script's first line Linux reads, in bytes (BINPRM_BUF_SIZE).
+const maxFirstLine = 256
+
+// ProgramFiles returns the files that starting the program at path executes, links resolved:
+// itself, the loader that it names, and of a script what its first line names. What the program
+// starts by itself is not among them.
+func ProgramFiles(path string) []string {
+	var files []string
+	for range maxInterpreters + 1 {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || slices.Contains(files, real) {
+			break
+		}
+		files = append(files, real)
+		interpreter, named := interpretersOf(real)
+		for _, more := range named {
+			if real, err := filepath.EvalSymlinks(more); err == nil && !slices.Contains(files, real) {
+				files = append(files, real)
+			}
+		}
+		if interpreter == "" {
+			break
+		}
+		path = interpreter
+	}
+	return files
+}
+
+// interpretersOf returns what the system starts in place of a file (next; empty where it starts
+// the file itself) and what else that needs.
+func interpretersOf(path string) (next string, more []string) {
+	file, err := os.Open(path) //nolint:gosec // a program that the person has or granted
+	if err != nil {
+		return "", nil
+	}
+	defer func() { _ = file.Close() }()
+	line, _ := bufio.NewReader(io.LimitReader(file, maxFirstLine)).ReadString('\n')
+	line, script := strings.CutPrefix(line, "#!")
+	if !script {
+		if loader := loaderOf(file); loader != "" {
+			more = []string{loader}
+		}
+		return "", more
+	}
+	words := strings.Fields(line)
+	if len(words) == 0 || !filepath.IsAbs(words[0]) {
+		return "", nil
+	}
+	if filepath.Base(words[0]) != "env" {
+		return words[0], nil
+	}
+	// env starts the first word that is no option and no variable.
+	for _, word := range words[1:] {
+		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+			continue
+		}
+		if found, ok := permit.ProgramFile(word, "/"); ok {
+			return found, append(ProgramFiles(words[0]), words[0])
+		}
+		break
+	}
+	return words[0], nil
+}
+
+// Loader returns the loader that the ELF program at path names; "" where it names none, or is no
+// such program.
+func Loader(path string) string {
+	file, err := os.Open(path) //nolint:gosec // a program that the person has or granted
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	return loaderOf(file)
+}
+
+func loaderOf(file *os.File) string {
+	program, err := elf.NewFile(file)
+	if err != nil {
+		return ""
+	}
+	for _, segment := range program.Progs {
+		if segment.Type == elf.PT_INTERP {
+			name, err := io.ReadAll(io.LimitReader(segment.Open(), 4096))
+			if err != nil {
+				return ""
+			}
+			return strings.TrimRight(string(name), "\x00")
+		}
+	}
+	return ""
+}
+
+// pathPrograms returns what a process with all programs of the PATH may start: its folders, and
+// the files outside of them to which links in them lead (alternatives, a vendor's folder). Links
+// in a folder that the plugin may write are not followed: it could have made them.
+func pathPrograms(path string, writes []string) (folders, files []string) {
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) && isThere(dir) && !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	var within []string // the folders, links resolved
+	for _, dir := range folders {
+		within = append(within, place.Real(dir))
+	}
+	inPath := func(path string) bool {
+		return slices.ContainsFunc(within, func(dir string) bool { return place.Inside(dir, path) })
+	}
+	for _, dir := range within {
+		if slices.ContainsFunc(writes, func(folder string) bool { return place.Inside(folder, dir) }) {
+			continue
+		}
+		entries, _ := os.ReadDir(dir) // one that cannot be listed leads nowhere
+		for _, entry := range entries {
+			if entry.Type()&os.ModeSymlink == 0 {
+				continue
+			}
+			real, err := filepath.EvalSymlinks(filepath.Join(dir, entry.Name()))
+			if err != nil || inPath(real) || slices.Contains(files, real) {
+				continue
+			}
+			if info, err := os.Stat(real); err != nil || !permit.Executable(info) {
+				continue
+			}
+			for _, file := range ProgramFiles(real) {
+				if !inPath(file) && !slices.Contains(files, file) {
+					files = append(files, file)
+				}
+			}
+		}
+	}
+	return folders, files
+}
