@@ -235,8 +235,7 @@ func (t *run) drawn(ctx context.Context, m chat.Media) (*chat.Media, error) {
 	if err := t.log.PutMedia(save, &m); err != nil {
 		return nil, err
 	}
-	t.files[m.ID] = m.Data
-	m.Data = nil
+	m.Data = nil // read from the log where a later request shows it
 	return &m, nil
 }
 
