@@ -49,6 +49,21 @@ func drawn(name string) string {
 	return out.String()
 }
 
+// speaker is the name under which Conclave itself speaks to a person.
+var speaker = skeleton("conclave")
+
+// Reserved reports whether a name reads as that of Conclave, or begins as it does: whoever had it
+// could speak in Conclave's name where a message says who speaks.
+func Reserved(name string) bool {
+	letters := strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1 // C-o-n-c-l-a-v-e
+		}
+		return r
+	}, drawn(name))
+	return strings.HasPrefix(pairs.Replace(letters), speaker)
+}
+
 // Shadowing returns a sentence for each thing by which a plugin's tools could be taken for
 // another plugin's, or be meant to change how those are used: names that look alike, and
 // words about a tool of another. Of a plugin that is not approved it also says which tools

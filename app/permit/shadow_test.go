@@ -241,3 +241,16 @@ func TestWhatIsSaidOfLikenessesFollowsWhatIsApproved(t *testing.T) {
 	must(t, err)
 	says("once it is turned off", "")
 }
+
+func TestNobodySpeaksUnderConclavesName(t *testing.T) {
+	for name, reserved := range map[string]bool{
+		"Conclave": true, "conclave": true, "CONCLAVE": true, "Conclave Security": true, "Conclave: Security": true,
+		"Соnсlаvе": true, "Ｃｏｎｃｌａｖｅ": true, "Cónclave": true, "C-o-n-c-l-a-v-e": true, " Conclave\u200b": true,
+		"Con\u00adclave": true, "C0nclave": true, "Conc1ave": true, "ConcIave": true, "“Conclave”": true,
+		"Notes": false, "Notes for Conclave": false, "Enclave": false, "Con": false, "Concave mirrors": false, "": false,
+	} {
+		if got := permit.Reserved(name); got != reserved {
+			t.Errorf("%q is reserved: %v", name, got)
+		}
+	}
+}

@@ -87,6 +87,12 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 			if m.Name == "" {
 				m.Name = src.ID
 			}
+			if permit.Reserved(m.Name) || permit.Reserved(src.ID) {
+				return nil, nil, &plugin.Problem{
+					Kind: "refused", Message: "Its name reads as Conclave, which speaks to you under that name itself.",
+					Hint: "Give it, and its file, another name.",
+				}
+			}
 			return m, d, nil
 		}
 	}

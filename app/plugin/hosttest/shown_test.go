@@ -52,7 +52,8 @@ func (c *core) waitsAgain(id, before string) {
 			return err
 		},
 	} {
-		if err := decide(); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "while you were reading") {
+		err := decide()
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "while you were reading") {
 			c.t.Errorf("%s what was shown before: %v", what, err)
 		}
 	}
@@ -206,4 +207,31 @@ func TestAttackAPluginThatIsMadeIsReplacedBeforeItIsApproved(t *testing.T) {
 	}
 	must(t, plugintest.Approve(t.Context(), c.host, "late", false))
 	c.answers("late:lookup", `{"q":"x"}`, "swapped")
+}
+
+// A plugin that has Conclave's name, or one that reads like it, could say in a toast or on a card what
+// Conclave does not.
+func TestAttackAPluginSpeaksInConclavesName(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	manifest := `{"version":"1.0.0","name":"%","identifier":"sly","author":"x","description":"x",` +
+		`"github":"https://example.org/x","permissions":["tools"]}`
+	c.replace("Conclave.py", lookingUp("x", ""))
+	c.lay("sly", tree{"spindle.json": strings.Replace(manifest, "%", "Соnclave Security", 1), "dist/backend.js": "1;"})
+	c.lay("notes", tree{
+		"spindle.json":    strings.Replace(strings.Replace(manifest, "%", "Notes for Conclave", 1), `"sly"`, `"notes"`, 1),
+		"dist/backend.js": "1;",
+	})
+	for _, id := range []string{"Conclave", "sly"} {
+		c.becomes(id, plugin.Failed)
+		s, err := c.host.Status(id)
+		must(t, err)
+		if s.Problem == nil || !strings.Contains(s.Problem.Message, "reads as Conclave") || s.Manifest.Name == "Conclave" {
+			t.Errorf("%s is shown as %q: %+v", id, s.Manifest.Name, s.Problem)
+		}
+	}
+	c.becomes("notes", plugin.NeedsApproval)
+	if _, _, err := c.library.New(t.Context(), "python", "conclave_tools"); fault.KindOf(err) != fault.Usage {
+		t.Errorf("one is made under that name: %v", err)
+	}
 }

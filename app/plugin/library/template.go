@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 )
 
@@ -47,6 +48,10 @@ func (l *Library) NewProgram(kind, dir, name string) (path string, err error) {
 }
 
 func checkName(name string) error {
+	if permit.Reserved(name) {
+		return fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+
+			"”: Conclave speaks under that name itself.", "Choose another name.")
+	}
 	if templateName.MatchString(name) {
 		return nil
 	}
