@@ -1930,8 +1930,8 @@ export interface PluginsCalls {
   /** AllowProgram lets a plugin start a program: a name on the person's PATH, or a file. */
   AllowProgram(id: string, program: string): Promise<void>;
   /**
-   * Approve approves what a person has read; the digest must still be the plugin's, else kind
-   * conflict.
+   * Approve approves what a person has read, as PluginView.Digest identifies it, and nothing
+   * that comes after it. Kind conflict when something else waits by now, or nothing.
    */
   Approve(id: string, digest: string, developing: boolean): Promise<void>;
   /**
@@ -1958,7 +1958,7 @@ export interface PluginsCalls {
   InstallPackages(id: string, digest: string, build: boolean, elsewhere: boolean, guessed: string[]): Promise<void>;
   /**
    * KeepOld keeps the approved version of a plugin that changed in service, and asks again only
-   * after the next change.
+   * after the next change. digest and the kind of error are as for Approve.
    */
   KeepOld(id: string, digest: string): Promise<void>;
   /** List returns all plugins, sorted by name. */
