@@ -44,6 +44,7 @@ type FileChanges struct {
 	Sentence string            `json:"sentence"` // “Created 1 file, changed 2 files.”
 	Note     string            `json:"note"`     // what makes it less than certain; or ""
 	Undone   string            `json:"undone"`   // when; or ""
+	Partial  bool              `json:"partial"`  // some are as before and some as after; Undo and Redo both go on
 	Did      string            `json:"did"`      // what undoing it just now did; or ""
 }
 

@@ -39,7 +39,7 @@ func (a *Activity) turn(id string, do func(context.Context, string) (undo.Outcom
 		return FileChanges{}, err
 	}
 	view := fileChanges(out.Set)
-	view.Did = transcript.OneLine(out.Sentence())
+	view.Did = transcript.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
 	return view, nil
 }
 
@@ -65,7 +65,9 @@ func (a *Activity) EmptyOldVersions() (OldVersions, error) {
 
 // fileChanges returns a set as the page shows it.
 func fileChanges(s undo.Set) FileChanges {
-	view := FileChanges{Kept: true, Undone: chat.Stamp(s.Undone), Files: []chat.FileChange{}}
+	view := FileChanges{
+		Kept: true, Undone: chat.Stamp(s.Undone), Partial: s.Turning, Files: []chat.FileChange{},
+	}
 	count := map[string]int{}
 	for _, c := range s.Shown() {
 		count[c.What()]++

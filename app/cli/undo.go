@@ -29,9 +29,15 @@ func (c *command) undoCommands() []*cobra.Command {
 					return err
 				}
 				if c.json {
-					return c.printJSON(map[string]any{"call": out.Set.Call.ID, "done": out.Done, "left": out.Left})
+					err = c.printJSON(map[string]any{
+						"call": out.Set.Call.ID, "done": out.Done, "left": out.Left, "partial": out.Partial(),
+					})
+				} else {
+					_, err = fmt.Fprintln(c.Out, strings.TrimSpace(oneLine(out.Sentence())+" "+out.Hint()))
 				}
-				_, err = fmt.Fprintln(c.Out, oneLine(out.Sentence()))
+				if err == nil && out.Partial() {
+					err = &exitError{ExitFailed}
+				}
 				return err
 			},
 		}
@@ -62,7 +68,9 @@ func (c *command) undoCommands() []*cobra.Command {
 		turn("undo", "Put the files that a call changed back as they were before it",
 			"Put the files that a call changed back as they were before it: CALL is its number in\n"+
 				"conclave activity, or its name in conclave activity kept, where several calls have that\n"+
-				"number. A file that was changed since is left as it is; undo the later call first.",
+				"number. A file that was changed since is left as it is; undo the later call first.\n"+
+				"Where a full disk or a folder that is away keeps a part from being put back, the status\n"+
+				"is 1, and the same command goes on with the rest; conclave activity redo takes it back.",
 			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Undo(ctx, id) }),
 		turn("redo", "Take an undo back", "Make the files that a call changed again what the call made of them.",
 			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Redo(ctx, id) }),
@@ -98,6 +106,8 @@ func (c *command) listKept(ctx context.Context, app *App) error {
 
 func stateOfSet(s undo.Set) string {
 	switch {
+	case s.Turning:
+		return "undone in part"
 	case !s.Undone.IsZero():
 		return "undone"
 	case s.Call.ID == 0:

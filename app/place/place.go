@@ -1,5 +1,6 @@
-// Package place says where paths lie: in which folder, and where the links in them lead.
-// What may be done there is decided elsewhere.
+// Package place says where paths lie: in which folder, and where the links in them lead. It names the
+// files that are not yet whole, and removes those that will never be. What may be done there is
+// decided elsewhere.
 package place
 
 import (

@@ -31,6 +31,21 @@ func namesIn(dir string) []string {
 	return names
 }
 
+// partName begins the names of files of ours that are not whole.
+const partName = "part-"
+
+// sweepParts removes files of ours that a program was writing when it was ended: no other writes there.
+func (k *Keeper) sweepParts() {
+	for _, dir := range []string{k.useDir(), k.setDir(), k.entriesDir(), k.turningDir(), k.objects.dir} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), partName) {
+				_ = os.Remove(filepath.Join(dir, e.Name())) // tried again by the next program
+			}
+		}
+	}
+}
+
 // write puts value into a file of ours, whole or not at all.
 func write(path string, value any) error {
 	text, err := json.Marshal(value)
@@ -40,7 +55,7 @@ func write(path string, value any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "part-")
+	temp, err := os.CreateTemp(filepath.Dir(path), partName)
 	if err != nil {
 		return err
 	}
@@ -110,8 +125,10 @@ func digestOf(path string) string {
 func (k *Keeper) useFile(path string) string { return filepath.Join(k.useDir(), digestOf(path)+ending) }
 
 func (k *Keeper) entriesFile(path string) string {
-	return filepath.Join(k.o.Dir, "folders", digestOf(path)+ending)
+	return filepath.Join(k.entriesDir(), digestOf(path)+ending)
 }
+
+func (k *Keeper) entriesDir() string { return filepath.Join(k.o.Dir, "folders") }
 
 func (k *Keeper) saveUse(f *folder) error { return write(k.useFile(f.path), f.use) }
 

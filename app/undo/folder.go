@@ -129,11 +129,15 @@ func (o objects) look(path string, before map[string]State, at time.Time) (now m
 		}
 	}
 	if only != "" {
-		if info, err := f.Lstat(only); err == nil {
+		info, err := f.Lstat(only)
+		switch {
+		case err == nil:
 			see(only, ".", info)
+		case len(before) > 0 && (len(before) > 1 || !hasKey(before, ".")):
+			return nil, false, errNoFolder // it was one, and not a single file
 		}
 	} else if err := f.Walk(".", func(name string, entry fs.DirEntry) error {
-		if safefs.IsPartial(name) {
+		if f.IsPart(name) {
 			return nil
 		}
 		if len(now) >= o.names {
@@ -155,6 +159,11 @@ func (o objects) look(path string, before map[string]State, at time.Time) (now m
 		}
 	}
 	return now, cut, o.copyAll(f, only, before, now)
+}
+
+func hasKey(states map[string]State, name string) bool {
+	_, has := states[name]
+	return has
 }
 
 // copyAll fills in the content of files: what the look before knows, and else a copy, the
@@ -179,13 +188,15 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 			s.NotKept = limit.UndoFolder.Person
 		case known && !was.Fresh && was.Text != "" && was.unread(s):
 			s.Text = was.Text
+		case known && was.Text != "" && was.Size == s.Size && o.holds(f, cmp.Or(only, name), was.Text, s.Size):
+			s.Text = was.Text // it may have changed within one tick of the clock, and did not
 		default:
 			open := name
 			if only != "" {
 				open = only
 			}
 			hash, isNew, err := o.copy(f, open)
-			if errors.Is(err, errNoSpace) {
+			if errors.Is(err, errNotKept) {
 				return err
 			}
 			if err != nil {

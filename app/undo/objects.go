@@ -22,18 +22,47 @@ type objects struct {
 	names int   // of one folder
 }
 
-// errNoSpace is of a disk that cannot take more copies.
-var errNoSpace = errors.New("there is no space for a copy")
+var (
+	// errNotKept is returned where a copy cannot be written, as on a full disk.
+	errNotKept = errors.New("a copy could not be written")
+	// errDamaged is returned for a copy that is not what its name says.
+	errDamaged = errors.New("the copy is damaged")
+	// errGone is returned for a copy that is not there.
+	errGone = errors.New("the copy is gone")
+)
+
+// isNoSpace reports whether an error is of a full disk.
+func isNoSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// keeping writes a copy. Its errors wrap errNotKept, which tells them from those of reading.
+type keeping struct{ *os.File }
+
+func (w keeping) Write(p []byte) (int, error) {
+	n, err := w.File.Write(p)
+	if err != nil {
+		err = errors.Join(errNotKept, err)
+	}
+	return n, err
+}
 
 func (o objects) path(hash string) string { return filepath.Join(o.dir, hash[:2], hash) }
 
-func (o objects) has(hash string) bool {
-	_, err := os.Stat(o.path(hash))
-	return err == nil
+// has reports whether there is a copy of that many bytes.
+func (o objects) has(hash string, size int64) bool {
+	info, err := os.Stat(o.path(hash))
+	return err == nil && info.Size() == size
+}
+
+// holds reports whether a file of a folder is as a copy that there is. It needs no space to tell.
+func (o objects) holds(f *safefs.Folder, name, hash string, size int64) bool {
+	text, err := contentOf(f, name)
+	return err == nil && text == hash && o.has(hash, size)
 }
 
 // copy copies a file of a folder and returns the digest of its content, and whether there was
-// no copy of that yet.
+// no copy of that yet. The error wraps errNotKept where the copy cannot be written.
 func (o objects) copy(f *safefs.Folder, name string) (hash string, isNew bool, err error) {
 	in, err := f.OpenFile(name)
 	if err != nil {
@@ -41,36 +70,37 @@ func (o objects) copy(f *safefs.Folder, name string) (hash string, isNew bool, e
 	}
 	defer in.Close() //nolint:errcheck // read only
 	if err := os.MkdirAll(o.dir, 0o700); err != nil {
-		return "", false, errors.Join(errNoSpace, err)
+		return "", false, errors.Join(errNotKept, err)
 	}
-	temp, err := os.CreateTemp(o.dir, "part-")
+	temp, err := os.CreateTemp(o.dir, partName)
 	if err != nil {
-		return "", false, errors.Join(errNoSpace, err)
+		return "", false, errors.Join(errNotKept, err)
 	}
 	defer func() {
 		_ = temp.Close()
 		_ = os.Remove(temp.Name()) // it has another name by now, or is of no use
 	}()
 	sum := sha256.New()
+	var size int64
 	if clone(temp, in) == nil { // the same blocks of the disk until one of them changes
-		_, err = io.Copy(sum, io.LimitReader(temp, o.most+1))
+		size, err = io.Copy(sum, io.LimitReader(temp, o.most+1))
 	} else {
-		_, err = io.Copy(io.MultiWriter(sum, temp), io.LimitReader(in, o.most+1))
+		size, err = io.Copy(io.MultiWriter(sum, keeping{temp}), io.LimitReader(in, o.most+1))
 	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "", false, errors.Join(errNoSpace, err)
-	case err != nil:
+	if err != nil {
 		return "", false, err
 	}
 	hash = hex.EncodeToString(sum.Sum(nil))
-	if o.has(hash) {
+	if o.has(hash, size) {
 		return hash, false, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(o.path(hash)), 0o700); err != nil {
-		return "", false, errors.Join(errNoSpace, err)
+		return "", false, errors.Join(errNotKept, err)
 	}
-	return hash, true, os.Rename(temp.Name(), o.path(hash))
+	if err := os.Rename(temp.Name(), o.path(hash)); err != nil {
+		return "", false, errors.Join(errNotKept, err)
+	}
+	return hash, true, nil
 }
 
 // sync has copies survive a power cut: before a call may change what they are of.
@@ -93,16 +123,19 @@ func (o objects) sync(made []string) error {
 // oneByOne is up to how many copies are written to the disk singly: 32 take 100 ms.
 const oneByOne = 32
 
-// open opens a copy, having checked that it is whole.
+// open opens a copy, having checked that it is whole. The error wraps errGone or errDamaged.
 func (o objects) open(hash string) (*os.File, error) {
 	file, err := os.Open(o.path(hash))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(errGone, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
 	_, err = io.Copy(sum, file)
 	if err == nil && hex.EncodeToString(sum.Sum(nil)) != hash {
-		err = fmt.Errorf("the copy %s is damaged", hash[:12])
+		err = fmt.Errorf("%s: %w", hash[:12], errDamaged)
 	}
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)

@@ -16,6 +16,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"os"
@@ -29,6 +30,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/place"
+	"conclave/app/plugin/safefs"
 )
 
 // Kept is how long old versions are kept.
@@ -82,7 +84,8 @@ type Set struct {
 	Interrupted bool      `json:"interrupted,omitempty"`
 	Changes     []Change  `json:"changes"`
 	Undone      time.Time `json:"undone,omitzero"`
-	// Turning says that putting back began; it is so still where it could not be finished.
+	// Turning says that putting back began and is not finished: it was cut off, or something was in
+	// the way of a part. Undo and Redo both go on from there.
 	Turning bool `json:"turning,omitempty"`
 	// Cut says that a folder has more names than are looked at.
 	Cut bool `json:"cut,omitempty"`
@@ -224,7 +227,10 @@ type Watch struct {
 	trouble error // why something could not be kept
 }
 
-// Begin keeps the folders as they are, before the call runs. The error is ctx's.
+// Begin keeps the folders as they are, before the call runs. The error is ctx's, or of kind
+// Unavailable where that cannot be done: then the call must not run. A folder that is not there, that
+// goes deeper than is looked at, or in which Conclave may not read, is no error: End says so of the
+// latter.
 func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, error) {
 	if err := k.enter(ctx); err != nil {
 		return nil, err
@@ -234,26 +240,29 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 	k.pruneSometimes()
 	w := &Watch{k: k, call: c}
 	for _, path := range folders {
-		w.add(path)
+		if err := w.add(path); err != nil {
+			_, _ = w.end() // what was kept until now stays so
+			return nil, err
+		}
 	}
 	return w, nil
 }
 
 // Add keeps one more folder as it is, before the call changes anything there. Nothing is done
-// for one that is in a folder the call is watched in already. The error is ctx's.
+// for one that is in a folder the call is watched in already. The error is as Begin's.
 func (w *Watch) Add(ctx context.Context, path string) error {
 	if err := w.k.enter(ctx); err != nil {
 		return err
 	}
 	defer w.k.leave()
 	inside := func(f *folder) bool { return place.Inside(f.path, path) }
-	if !w.ended && !slices.ContainsFunc(w.folders, inside) {
-		w.add(path)
+	if w.ended || slices.ContainsFunc(w.folders, inside) {
+		return nil
 	}
-	return nil
+	return w.add(path)
 }
 
-func (w *Watch) add(path string) {
+func (w *Watch) add(path string) error {
 	k := w.k
 	f := k.folder(path)
 	err := k.look(f) // what changed until now is not this call's
@@ -267,17 +276,43 @@ func (w *Watch) add(path string) {
 		}
 		err = k.saveUse(f)
 	}
-	if err != nil {
+	switch {
+	case err == nil, errors.Is(err, errNoFolder):
+		return nil
+	case errors.Is(err, safefs.ErrDeep), errors.Is(err, fs.ErrPermission) && !errors.Is(err, errNotKept):
 		w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", path, err))
+		return nil
+	case isNoSpace(err):
+		return fault.Wrap(fault.Unavailable, "undo.begin", "There is no space on the disk with "+k.o.Dir+
+			" for a copy of what is in "+path+".", "Make room there, then try again.", err)
 	}
+	return fault.Wrap(fault.Unavailable, "undo.begin", "What is in "+path+" could not be copied to "+k.o.Dir+".",
+		"Check both disks; the log says why.", err)
+}
+
+// Unseen says of an error of End what it means for the call's record.
+func Unseen(err error) string {
+	why := " The log says why."
+	switch {
+	case errors.Is(err, safefs.ErrDeep):
+		why = " One goes deeper than is looked at."
+	case isNoSpace(err):
+		why = " There is no space on the disk to keep what is there now. Once there is, conclave activity kept " +
+			"lists the rest."
+	}
+	return "Conclave could not look at every folder that it may write, so it may have changed more." + why
 }
 
 // End looks at the folders again and returns what changed since Begin. The set has no changes
 // when nothing did. The error says what could not be kept.
 func (w *Watch) End() (Set, error) {
+	w.k.line <- struct{}{}
+	defer w.k.leave()
+	return w.end()
+}
+
+func (w *Watch) end() (Set, error) {
 	k := w.k
-	k.line <- struct{}{}
-	defer k.leave()
 	w.ended = true
 	looked := map[*folder]error{} // all of them, before the call is no longer known to use the first
 	for _, f := range w.folders {
@@ -407,6 +442,8 @@ func (k *Keeper) recover() {
 		return
 	}
 	k.ready = true
+	k.sweepParts()
+	k.resume()
 	all := slices.DeleteFunc(k.everyFolder(), func(f *folder) bool { return len(f.Calls) == 0 })
 	all = slices.DeleteFunc(all, func(f *folder) bool { // once all are known to be used, and before one is not
 		err := k.look(f)

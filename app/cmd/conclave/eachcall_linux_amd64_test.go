@@ -18,6 +18,8 @@ import (
 	"time"
 	"unsafe"
 
+	"conclave/app/undo"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -303,6 +305,8 @@ type atomic struct {
 	// check looks at the world after a fault. done says that the command itself
 	// ended well.
 	check func(t *testing.T, w world, done bool)
+	// begin prepares what does not survive copying, as absolute paths; nil has nothing such.
+	begin func(t *testing.T, w world)
 }
 
 // world is a folder with data and plugins.
@@ -423,7 +427,7 @@ var atomics = map[string]atomic{
 			if left, _ := filepath.Glob(w.path("data/conclave.db.restoring")); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
-		},
+		}, nil,
 	},
 	"restore where there is no store": {
 		func(t *testing.T, w world) []string {
@@ -444,7 +448,7 @@ var atomics = map[string]atomic{
 					t.Errorf("the way back leads to %q", out)
 				}
 			}
-		},
+		}, nil,
 	},
 	"backup": {
 		func(t *testing.T, w world) []string {
@@ -464,7 +468,7 @@ var atomics = map[string]atomic{
 			if out := w.must(t, "restore", "copy.db"); !strings.Contains(out, "as it was in") {
 				t.Errorf("the copy is not whole: %q", out)
 			}
-		},
+		}, nil,
 	},
 	"chats import": { // F77
 		func(t *testing.T, w world) []string {
@@ -490,7 +494,7 @@ var atomics = map[string]atomic{
 			if imported > 1 || len(chats)-imported != 1 || done && imported != 1 {
 				t.Errorf("done %v, and the chats are %+v", done, chats)
 			}
-		},
+		}, nil,
 	},
 	"plugins add": {
 		func(t *testing.T, w world) []string {
@@ -506,7 +510,7 @@ var atomics = map[string]atomic{
 				t.Errorf("done %v, the file holds %q, and the list is %q", done, text, out)
 			}
 			nothingStaged(t, w)
-		},
+		}, nil,
 	},
 	"plugins update": {
 		func(t *testing.T, w world) []string {
@@ -524,7 +528,7 @@ var atomics = map[string]atomic{
 				t.Errorf("done %v, and the file holds %q, %v", done, text, err)
 			}
 			nothingStaged(t, w)
-		},
+		}, nil,
 	},
 	"first start": {
 		func(*testing.T, world) []string { return []string{"--plugins", "", "chats", "list"} },
@@ -537,8 +541,72 @@ var atomics = map[string]atomic{
 			if err != nil || len(came) == 0 || len(lie) != len(came) {
 				t.Errorf("of %v only %v are there", came, lie)
 			}
-		},
+		}, nil,
 	},
+	"undo in a folder": turned("notes", "undo"),
+	"redo of a file":   turned("notes/diary.txt", "redo"),
+}
+
+// turned tries undoing or redoing what a call changed where its plugin was given a folder or a file.
+func turned(given, command string) atomic {
+	const before, after = "what was there\n", "what the call wrote, which is longer\n"
+	ctx := context.Background()
+	keeper := func(w world) *undo.Keeper { return undo.Open(undo.Options{Dir: w.path("data/undo")}) }
+	text := func(t *testing.T, w world) string {
+		t.Helper()
+		text, err := os.ReadFile(w.path("notes/diary.txt"))
+		must(t, err)
+		return string(text)
+	}
+	return atomic{
+		func(t *testing.T, w world) []string {
+			w.must(t, "chats", "list")
+			return []string{"activity", command, "1"}
+		},
+		func(t *testing.T, w world, done bool) {
+			want := map[string]string{"undo": before, "redo": after}[command]
+			if got := text(t, w); got != before && got != after || done && got != want {
+				t.Errorf("done %v, and the file holds %q", done, got)
+			}
+			k := keeper(w)
+			defer k.Close()
+			usage, err := k.Usage(ctx)
+			must(t, err)
+			if len(usage.Sets) != 1 {
+				t.Fatalf("kept is %+v", usage.Sets)
+			}
+			set := usage.Sets[0]
+			if set.Undone.IsZero() || set.Turning {
+				_, err = k.Undo(ctx, "1")
+				must(t, err)
+			}
+			if got := text(t, w); got != before {
+				t.Errorf("after undoing it holds %q", got)
+			}
+			_, err = k.Redo(ctx, "1")
+			must(t, err)
+			if got := text(t, w); got != after {
+				t.Errorf("after redoing it holds %q", got)
+			}
+			if left, _ := filepath.Glob(w.path("notes/*.conclave-part")); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		},
+		func(t *testing.T, w world) {
+			w.write(t, "notes/diary.txt", before)
+			k := keeper(w)
+			watch, err := k.Begin(ctx, undo.Call{ID: 1, Plugin: "keeper"}, []string{w.path(given)})
+			must(t, err)
+			w.write(t, "notes/diary.txt", after)
+			_, err = watch.End()
+			must(t, err)
+			if command == "redo" {
+				_, err = k.Undo(ctx, "1")
+				must(t, err)
+			}
+			k.Close()
+		},
+	}
 }
 
 func nothingStaged(t *testing.T, w world) {
@@ -565,6 +633,9 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 			for _, kill := range []bool{true, false} {
 				for at := 1; ; at++ {
 					w := made.again(t)
+					if a.begin != nil {
+						a.begin(t, w)
+					}
 					words := make([]string, len(args))
 					for i, word := range args {
 						words[i] = strings.ReplaceAll(word, made.dir, w.dir)

@@ -144,7 +144,7 @@ func storageList(folder *safefs.Folder, prefix string) (any, error) {
 	}
 	files := []string{}
 	err = folder.Walk(base, func(name string, entry fs.DirEntry) error {
-		if entry.Type().IsRegular() && !safefs.IsPartial(name) {
+		if entry.Type().IsRegular() && !folder.IsPart(name) {
 			if name, err := filepath.Rel(base, name); err == nil { // both are below the folder
 				files = append(files, filepath.ToSlash(name))
 			}

@@ -9,16 +9,15 @@ package safefs
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 
 	"conclave/app/limit"
+	"conclave/app/place"
 )
 
 // ErrLink is returned for a name that leads over a link. A plugin could have made it,
@@ -136,14 +135,14 @@ func (f *Folder) Read(name string, limit int64) (data []byte, size int64, err er
 	return readFile(f.root, name, limit)
 }
 
-// partialEnding ends the name of a file that is being written.
-const partialEnding = ".conclave-part"
-
-// IsPartial reports whether name is that of a file that is still being written.
-func IsPartial(name string) bool { return strings.HasSuffix(name, partialEnding) }
-
-// parts numbers them: two writes of one file may overlap.
-var parts atomic.Uint64
+// IsPart reports whether name is that of a file which is still being written, or was when its
+// program was ended; then it is removed.
+func (f *Folder) IsPart(name string) bool {
+	if place.IsLeft(name) {
+		_ = f.RemoveOne(name) // tried again whenever it is seen
+	}
+	return place.IsPart(name)
+}
 
 // Write writes data to name and makes the folders that hold it. A reader never sees
 // half of it. A link at name, or a second name of some other file, is replaced and not
@@ -155,29 +154,36 @@ func (f *Folder) Write(name string, data []byte) error {
 // WriteFrom is Write of everything that it reads from from.
 func (f *Folder) WriteFrom(name string, from io.Reader) error { return f.write(name, from, nil) }
 
-// write is WriteFrom; finish gets the file before it has its name.
-func (f *Folder) write(name string, from io.Reader, finish func(*os.File) error) (err error) {
+// write is WriteFrom; finish gets the file, and the name it has until then, before it has its own.
+func (f *Folder) write(name string, from io.Reader, finish func(file *os.File, part string) error) error {
+	return f.make(name, func(part string) error {
+		file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(file, from)
+		if err == nil && finish != nil {
+			err = finish(file, part)
+		}
+		return errors.Join(err, file.Close())
+	})
+}
+
+// make has something made whole under another name, and then gives it its own, in one step. What
+// lies at name is replaced; of folders only an empty one.
+func (f *Folder) make(name string, do func(part string) error) error {
 	if err := f.makeFor(name); err != nil {
 		return err
 	}
-	temp := fmt.Sprintf("%s.%d-%d%s", name, os.Getpid(), parts.Add(1), partialEnding)
-	file, err := f.root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	part := place.Part(name)
+	err := do(part)
+	if err == nil {
+		err = f.root.Rename(part, name)
+	}
 	if err != nil {
-		return err
+		_ = f.root.Remove(part) // left behind at worst, until place.IsLeft
 	}
-	defer func() {
-		if err != nil {
-			_ = f.root.Remove(temp) // left behind at worst
-		}
-	}()
-	_, err = io.Copy(file, from)
-	if err == nil && finish != nil {
-		err = finish(file)
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return f.root.Rename(temp, name)
+	return err
 }
 
 // MakeFolder makes the folder name, and those that hold it.

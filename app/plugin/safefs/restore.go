@@ -34,30 +34,74 @@ func openFile(root *os.Root, name string) (*os.File, error) {
 	return file, nil
 }
 
-// Restore is WriteFrom of a file with the permissions and the time it had, on the disk when
-// it has its name.
+// Restore is WriteFrom of a file with the permissions, the time and the owner it had, on the disk
+// when it has its name. The error wraps ErrInPlace where only the file that is there may change.
 func (f *Folder) Restore(name string, from io.Reader, mode fs.FileMode, modified int64) error {
-	if err := f.write(name, from, func(file *os.File) error {
-		return errors.Join(file.Chmod(mode.Perm()), file.Sync())
-	}); err != nil {
-		return err
+	was, err := f.Lstat(name)
+	if err != nil {
+		was = nil // there is none
 	}
-	at := time.Unix(0, modified)
-	return f.root.Chtimes(name, at, at)
+	err = f.write(name, from, func(file *os.File, part string) error {
+		at := time.Unix(0, modified)
+		return errors.Join(own(file, was), file.Chmod(mode.Perm()), f.root.Chtimes(part, at, at), file.Sync())
+	})
+	for _, only := range []error{fs.ErrPermission, syscall.EROFS, syscall.EBUSY, syscall.EXDEV} {
+		if was != nil && was.Mode().IsRegular() && errors.Is(err, only) {
+			return errors.Join(ErrInPlace, err)
+		}
+	}
+	return err
 }
 
-// Overwrite writes into the file at name, which stays the same file: a process that may write
-// this file and no other keeps it.
-func (f *Folder) Overwrite(name string, from io.Reader) error {
+// ErrInPlace is returned for a file that no other can take the place of: in a folder that this
+// user may not write, of another owner, or where it is a mount of its own.
+var ErrInPlace = errors.New("only the file itself may be written")
+
+// Overwrite writes size bytes into the file at name, which stays the same file. It reserves the
+// space first, so that a full disk changes nothing. Until it is done the file begins as from does
+// and goes on as it was, and has the longer of both lengths; so it is left by a crash, and by an
+// error that comes later than that of the space.
+func (f *Folder) Overwrite(name string, from io.Reader, size int64, mode fs.FileMode) error {
 	if err := noLinks(f.root, name); err != nil {
 		return err
 	}
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o600)
+	file, err := f.root.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, from)
+	if err = reserve(file, size); err == nil {
+		_, err = io.Copy(file, from)
+	}
+	if err == nil {
+		err = file.Truncate(size)
+	}
+	if info, failed := file.Stat(); err == nil && failed == nil && info.Mode().Perm() != mode.Perm() {
+		err = file.Chmod(mode.Perm())
+	}
 	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// Sync has what was renamed in a folder survive a power cut.
+func (f *Folder) Sync(name string) error {
+	dir, err := f.root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// Sweep removes the files in this folder, not in those below, that a program was writing when it
+// was ended.
+func (f *Folder) Sweep() {
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close() //nolint:errcheck // read only
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		f.IsPart(name)
+	}
 }
 
 // Readlink returns where the link at name leads.
@@ -68,12 +112,9 @@ func (f *Folder) Readlink(name string) (string, error) {
 	return f.root.Readlink(name)
 }
 
-// Link makes a link at name.
+// Link makes a link at name, in the place of the file or the link that is there.
 func (f *Folder) Link(name, target string) error {
-	if err := f.MakeFolder(filepath.Dir(name)); err != nil {
-		return err
-	}
-	return f.root.Symlink(target, name)
+	return f.make(name, func(part string) error { return f.root.Symlink(target, part) })
 }
 
 // RemoveOne deletes the file, the link or the empty folder at name.
@@ -84,10 +125,12 @@ func (f *Folder) RemoveOne(name string) error {
 	return f.root.Remove(name)
 }
 
-// MakeFolderAs makes the folder name with its permissions.
+// MakeFolderAs makes the folder name with its permissions, or gives them to the one that is there.
 func (f *Folder) MakeFolderAs(name string, mode fs.FileMode) error {
-	if err := f.MakeFolder(name); err != nil {
-		return err
+	if info, err := f.Stat(name); err == nil && info.IsDir() {
+		return f.root.Chmod(name, mode.Perm())
 	}
-	return f.root.Chmod(name, mode.Perm())
+	return f.make(name, func(part string) error {
+		return errors.Join(f.root.Mkdir(part, 0o700), f.root.Chmod(part, mode.Perm()))
+	})
 }

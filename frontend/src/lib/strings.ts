@@ -661,6 +661,7 @@ export const s = {
     undo: "Undo",
     redo: "Redo",
     undone: (time: string) => `Undone, ${time}.`,
+    partial: "Undone in part: some of the files are as before the call.",
     notKept: (why: string) => `cannot be put back: ${why}`,
     more: (n: number) => `and ${whole(n)} more`,
     gone: "The old versions of the files that it changed are no longer kept.",

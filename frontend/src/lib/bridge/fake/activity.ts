@@ -68,27 +68,28 @@ export class FakeActivity {
       sentence: "",
       note: "",
       undone: "",
+      partial: false,
       did: "",
       ...changes,
     });
   }
 
   async Changes(undo: string): Promise<t.FileChanges> {
-    const none = { kept: false, files: [], more: 0, sentence: "", note: "", undone: "", did: "" };
-    return this.changes.get(undo) ?? none;
+    const none = { kept: false, files: [], more: 0, sentence: "", note: "", undone: "" };
+    return this.changes.get(undo) ?? { ...none, partial: false, did: "" };
   }
 
   async Undo(undo: string): Promise<t.FileChanges> {
     const was = await this.Changes(undo);
     const did = `${back(was)} files are as before the call.`;
-    this.change(undo, { ...was, undone: new Date().toISOString(), did });
+    this.change(undo, { ...was, undone: new Date().toISOString(), partial: false, did });
     return this.Changes(undo);
   }
 
   async Redo(undo: string): Promise<t.FileChanges> {
     const was = await this.Changes(undo);
     const did = `${back(was)} files are as after the call.`;
-    this.change(undo, { ...was, undone: "", did });
+    this.change(undo, { ...was, undone: "", partial: false, did });
     return this.Changes(undo);
   }
 
