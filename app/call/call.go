@@ -33,13 +33,25 @@ import (
 )
 
 // saveTime bounds how long writing what was said and done may take once its own
-// context has ended.
-const saveTime = 5 * time.Second
+// context has ended: a disk that others keep busy takes some 10 s.
+const saveTime = 30 * time.Second
 
-// SaveContext returns a context for writes that must not be lost although ctx has
-// ended. It ends saveTime from now.
+// errSaveTime is the cause of the end of a save's context.
+var errSaveTime = errors.New("saving took too long")
+
+// SaveContext returns a context for writes that must not be lost although ctx has ended: it ends
+// saveTime after that. As long as ctx goes on a slow disk is waited for, and ends nothing; whoever
+// stops the work ends the wait too. The caller calls the function when the write is over.
 func SaveContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
+	save, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { // in a goroutine that ends at once
+		late := time.AfterFunc(saveTime, func() { cancel(errSaveTime) })
+		context.AfterFunc(save, func() { late.Stop() })
+	})
+	return save, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // Gate decides whether a call may be made; permit.Gate is the real one.

@@ -570,3 +570,31 @@ func TestACallBesideTheMainModelIsNamedByItsTurn(t *testing.T) {
 		t.Errorf("a member's call is of turn %q", got)
 	}
 }
+
+func TestASaveWaitsAsLongAsItsWorkGoesOnAndAWhileAfterIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		save, over := call.SaveContext(ctx)
+		defer over()
+		time.Sleep(24 * time.Hour)
+		if save.Err() != nil {
+			t.Errorf("it ended by itself: %v", context.Cause(save))
+		}
+		stop()
+		time.Sleep(20 * time.Second)
+		if save.Err() != nil {
+			t.Errorf("it ended with its work: %v", context.Cause(save))
+		}
+		time.Sleep(time.Minute)
+		if save.Err() == nil || context.Cause(save).Error() != "saving took too long" {
+			t.Errorf("it goes on although its work was stopped: %v", context.Cause(save))
+		}
+
+		late, done := call.SaveContext(ctx) // of work that has ended before
+		synctest.Wait()
+		if late.Err() != nil {
+			t.Error("what was said last cannot be saved")
+		}
+		done()
+	})
+}

@@ -287,3 +287,43 @@ func TestF79ATurnStoppedAfterAResultSaysSoThereAndIsNoLongerOpen(t *testing.T) {
 		}
 	})
 }
+
+// patient is a log that notices whether a write has to be over by some time.
+type patient struct {
+	*turn.MemoryLog
+	hurried atomic.Bool
+}
+
+func (p *patient) look(ctx context.Context) {
+	if _, hurries := ctx.Deadline(); hurries {
+		p.hurried.Store(true)
+	}
+}
+
+func (p *patient) Append(ctx context.Context, m *chat.Message) error {
+	p.look(ctx)
+	return p.MemoryLog.Append(ctx, m)
+}
+
+func (p *patient) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
+	change func([]chat.Message) error,
+) error {
+	p.look(ctx)
+	return p.MemoryLog.UpdateMessages(ctx, id, seqs, change)
+}
+
+func (p *patient) Sync(ctx context.Context) error {
+	p.look(ctx)
+	return p.MemoryLog.Sync(ctx)
+}
+
+// A disk that others keep busy slows a turn, and must not end it.
+func TestNoWriteOfATurnHasToBeOverInTime(t *testing.T) {
+	p := &patient{MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk})}
+	b := newBench(t, nil)
+	b.open(p, tools{"count": answers("one")})
+	out := b.say(model(calls(call("count", `{}`)), says("It is one.")))
+	if out.Err != nil || out.Reason != chat.EndDone || p.hurried.Load() {
+		t.Errorf("hurried %v, outcome %+v", p.hurried.Load(), out)
+	}
+}
