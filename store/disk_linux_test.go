@@ -3,9 +3,11 @@ package store_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/store"
 )
@@ -77,4 +79,21 @@ func TestAReadOnlyDiskSaysThatItIsOne(t *testing.T) {
 	}
 	_, err = store.Open(t.Context(), store.Options{Dir: dir})
 	kind(t, err, fault.Unavailable)
+}
+
+func TestAStoreThatClosesOnAFullDiskNamesWhatIsLost(t *testing.T) {
+	dir := smallDisk(t, 0)
+	s, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(dir, "data")})
+	must(t, err)
+	must(t, s.Sync(t.Context()))
+	for range 2 {
+		must(t, s.PutCall(t.Context(), &chat.CallRecord{
+			ToolName: "t", Status: chat.CallOK, ResultText: strings.Repeat("much ", 1<<20),
+		}))
+	}
+	err = s.Close()
+	said := kind(t, err, fault.Unavailable).Message
+	if !strings.HasPrefix(said, "Not saved: 2 × record of a call. The disk that holds ") {
+		t.Errorf("it said %q", said)
+	}
 }

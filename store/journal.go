@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -107,6 +109,34 @@ func (s *Store) Sync(ctx context.Context) error {
 		return nil
 	}
 	return s.write(ctx, "store.sync", nil)
+}
+
+// last is the Sync before the store closes. Its error names what is lost.
+func (s *Store) last(ctx context.Context) error {
+	err := s.Sync(ctx)
+	if err == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lost []string
+	for _, of := range []struct {
+		n    int
+		what string
+	}{
+		{len(s.pending.messages), "message"}, {len(s.pending.calls), "record of a call"},
+		{len(s.pending.drafts), "draft"}, {len(s.pending.entries), "entry of the record of activity"},
+	} {
+		switch of.n {
+		case 0:
+		case 1:
+			lost = append(lost, "a "+of.what)
+		default:
+			lost = append(lost, strconv.Itoa(of.n)+" × "+of.what)
+		}
+	}
+	f := fault.Of(err)
+	return fault.Wrap(f.Kind, f.Op, "Not saved: "+strings.Join(lost, ", ")+". "+f.Message, f.Hint, err)
 }
 
 // take moves what is pending into the transaction that begins. The caller has
@@ -223,7 +253,7 @@ func (s *Store) writeBehind(ctx context.Context) {
 		select {
 		case <-s.wake:
 		case <-s.stop:
-			s.final = s.Sync(ctx)
+			s.final = s.last(ctx)
 			return
 		}
 		wait := behind
@@ -233,7 +263,7 @@ func (s *Store) writeBehind(ctx context.Context) {
 			case <-timer.C:
 			case <-s.stop:
 				timer.Stop()
-				s.final = s.Sync(ctx)
+				s.final = s.last(ctx)
 				return
 			}
 			err := s.Sync(ctx)

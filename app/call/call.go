@@ -93,8 +93,11 @@ type Options struct {
 	Sent func(call string) []chat.Sending
 	// Keep keeps the files that a call may change, before it is made, and names them in its
 	// record. What it returns is called once the call has ended, with the record, and puts
-	// there what changed. nil keeps nothing; so does a nil that it returns.
-	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord))
+	// there what changed. nil keeps nothing; so does a nil that it returns. Where it fails, the
+	// call is not made: nobody could undo it.
+	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord), err error)
+	// Sync returns once what was put on record is on the disk; nil is not waited for.
+	Sync func(ctx context.Context) error
 }
 
 // Runner makes calls. Use New. It is safe for concurrent use.

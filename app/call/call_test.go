@@ -383,6 +383,38 @@ func TestWhatMustBeOnTheDiskComesBeforeTheTool(t *testing.T) {
 	}
 }
 
+func TestACallWhoseFilesCannotBeKeptIsNotMade(t *testing.T) {
+	ran, ended := false, 0
+	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})
+	var full error = fault.New(fault.Unavailable, "test", "There is no space for a copy.", "Make room.")
+	b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Keep: func(context.Context, *chat.CallRecord) (
+		func(*chat.CallRecord), error,
+	) {
+		return func(*chat.CallRecord) { ended++ }, full
+	}})
+	r := b.do("run", "{}")
+	if want := "Error: the files that the call may change could not be kept as they are, so it was not made: " +
+		"There is no space for a copy. Make room."; ran || ended > 0 || r.Status != chat.CallDied || r.Error != want {
+		t.Errorf("ran %v, %+v", ran, r)
+	}
+	full = nil
+	if r := b.do("run", "{}"); !ran || ended != 1 || r.Status != chat.CallOK {
+		t.Errorf("with room: ran %v, ended %d, %+v", ran, ended, r)
+	}
+}
+
+func TestAPersonsCallIsNotMadeUnlessItIsOnRecord(t *testing.T) {
+	ran := false
+	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})
+	b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Sync: func(context.Context) error {
+		return fault.New(fault.Unavailable, "test", "The disk is full.", "")
+	}})
+	r := b.do("run", "{}", func(o *call.Turn, _ *call.Extra) { o.Caller = permit.Person })
+	if ran || r.Status != chat.CallDied || !strings.Contains(r.Error, "The disk is full.") {
+		t.Errorf("ran %v, %+v", ran, r)
+	}
+}
+
 func TestCallsOfOnePluginStandInALineWhoeverMakesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running, most atomic.Int64

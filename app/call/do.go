@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/tool"
 
 	"github.com/google/uuid"
@@ -17,8 +18,9 @@ import (
 // none are checked: the tool reads the context (contracts/spindle, section 7).
 //
 // The error is for a call that was not made: kind not_found for an unknown tool, or
-// the log's. A refusal and bad arguments are results. The call's record is on the
-// disk within 250 ms, or by the log's next Sync; Do does not wait for that.
+// the log's. A refusal and bad arguments are results. That a person's call was asked for is on the
+// disk before it is made, as Ready says if there is one, or Sync. The rest of the call's record is
+// there within 250 ms, or by the log's next Sync; Do does not wait for that.
 func (r *Runner) Do(ctx context.Context, o Turn, id, arguments string, extra Extra) (tool.Result, error) {
 	found, ok := o.Tools.ByID(id)
 	if !ok {
@@ -36,6 +38,9 @@ func (r *Runner) Do(ctx context.Context, o Turn, id, arguments string, extra Ext
 		asked.Arguments = json.RawMessage(arguments)
 	default:
 		asked.Raw = arguments
+	}
+	if o.Ready == nil && o.Caller == permit.Person && r.o.Sync != nil {
+		o.Ready = func() error { return r.o.Sync(ctx) }
 	}
 	c, err := r.Record(ctx, &o, asked, found, Position{})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -66,8 +67,12 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		return *refused
 	}
 	if c.runner.o.Keep != nil && c.answer == nil {
-		if ended := c.runner.o.Keep(ctx, &c.Record); ended != nil {
-			defer func() { ended(&c.Record) }()
+		ended, err := c.runner.o.Keep(ctx, &c.Record)
+		if err != nil {
+			return *notKept(ctx, err)
+		}
+		if ended != nil {
+			defer c.keptEnd(ended)
 		}
 	}
 	if refused := c.markRunning(ctx); refused != nil {
@@ -77,6 +82,27 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		return *c.answer
 	}
 	return c.underDeadline(ctx, limited, cancel, invoker, extra)
+}
+
+// notKept is the result of a call that is not made since nobody could undo it.
+func notKept(ctx context.Context, err error) *tool.Result {
+	if ctx.Err() != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	f := fault.Of(err)
+	return &tool.Result{
+		Status: chat.CallDied,
+		Error: strings.TrimSpace("the files that the call may change could not be kept as they are, so it was not made: " +
+			f.Message + " " + f.Hint),
+	}
+}
+
+// keptEnd has put on record what a call changed, and says where that is not known.
+func (c *Call) keptEnd(ended func(*chat.CallRecord)) {
+	ended(&c.Record)
+	if c.Record.Unkept != "" {
+		c.emit(Event{Kind: Noted, Note: c.Record.ToolName + ": " + c.Record.Unkept})
+	}
 }
 
 // underDeadline calls the tool and takes its result, by the deadline at the latest. limited is ctx

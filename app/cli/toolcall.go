@@ -90,12 +90,18 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if p, err := app.Host.Status(row.Plugin); err != nil || !p.Serving {
 			return notServing(p)
 		}
+		var unkept string // why it is not known what it changed
+		turn.OnEvent = func(e call.Event) {
+			if e.Kind == call.Answered {
+				unkept = e.Record.Unkept
+			}
+		}
 		started := time.Now()
 		result, err := app.Calls.Do(cmd.Context(), turn, row.ID, arguments, extra)
 		if err != nil {
 			return err
 		}
-		return c.printCallResult(row.ID, result, time.Since(started))
+		return c.printCallResult(row.ID, result, time.Since(started), unkept)
 	}
 	return cmd
 }
@@ -113,9 +119,9 @@ func (c *command) contextMessages(file string) ([]tool.ContextMessage, error) {
 	return messages, nil
 }
 
-// printCallResult prints what a call answered. A refusal exits 3, a failed call
-// 1.
-func (c *command) printCallResult(id string, r tool.Result, took time.Duration) error {
+// printCallResult prints what a call answered, and why it is not known what it changed where that is
+// so. A refusal exits 3, a failed call 1.
+func (c *command) printCallResult(id string, r tool.Result, took time.Duration, unkept string) error {
 	failed := r.Status != chat.CallOK
 	if c.json {
 		type block struct {
@@ -139,7 +145,8 @@ func (c *command) printCallResult(id string, r tool.Result, took time.Duration) 
 			Error   string  `json:"error,omitempty"`
 			Status  string  `json:"status"`
 			MS      float64 `json:"ms"`
-		}{id, failed, content, r.Error, string(r.Status), float64(took.Microseconds()) / 1000}
+			NotKept string  `json:"not_kept,omitempty"`
+		}{id, failed, content, r.Error, string(r.Status), float64(took.Microseconds()) / 1000, unkept}
 		if err := c.printJSON(out); err != nil {
 			return err
 		}
@@ -150,6 +157,9 @@ func (c *command) printCallResult(id string, r tool.Result, took time.Duration) 
 				continue
 			}
 			fmt.Fprintln(c.Out, strings.TrimRight(p.Text, "\n"))
+		}
+		if unkept != "" {
+			fmt.Fprintln(c.Err, "conclave: "+oneLine(unkept))
 		}
 		if failed {
 			fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))

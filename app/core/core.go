@@ -197,6 +197,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log, Record: c.recordTurning})
 	c.Calls = call.New(call.Options{
 		Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
+		Sync: c.Store.Sync,
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
@@ -325,7 +326,7 @@ func (c *Core) Close() error {
 		if c.Gate != nil {
 			err = c.Gate.Close(ctx)
 		}
-		err = errors.Join(err, c.Store.Close())
+		err = errors.Join(c.Store.Close(), err) // the first is the one that a person reads
 		c.discard()
 	})
 	return err

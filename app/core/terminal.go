@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -54,7 +53,7 @@ func Main(args []string) int {
 		t := &terminal{ctx: ctx}
 		code := cli.Run(run, s, t.open)
 		if code != cli.ExitOwnedElsewhere {
-			return code
+			return t.saved(s, code)
 		}
 		var interrupted atomic.Bool // the owner was told; it may close instead of heeding
 		heed := func(stop func() bool) {
@@ -156,6 +155,20 @@ func commandOf(s *cli.Session) remote.Command {
 type terminal struct {
 	ctx     context.Context //nolint:containedctx // the program's own
 	folders cli.Folders
+	unsaved error // why what the command did could not be saved as it ended
+}
+
+// saved returns the status of a command that ended with code: it says so where something of it could
+// not be saved, and such a command has not ended well.
+func (t *terminal) saved(s *cli.Session, code int) int {
+	if t.unsaved == nil {
+		return code
+	}
+	failed := cli.Fail(s, t.unsaved)
+	if code == cli.ExitDone {
+		return failed
+	}
+	return code
 }
 
 // open implements cli.Opener: it opens the core, or says that another program
@@ -199,9 +212,7 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 		}
 		if err := c.Close(); err != nil {
 			c.Log.Error("closing failed", "err", err)
-			if f, ok := errors.AsType[*fault.Error](err); ok {
-				fmt.Fprintln(cli.Plain(os.Stderr), "conclave: Something of this command was not saved. "+f.Message)
-			}
+			t.unsaved = err
 		}
 	}
 	if folders.NeedsPlugins {
@@ -234,9 +245,10 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 			s.Flush = streams.Flush
 		}
 		streams.Interrupted(s.Interrupt.Stop)
-		return cli.Run(ctx, s, func(ctx context.Context, folders cli.Folders) (*cli.App, error) {
-			if folders.Data == "" { // a throw-away one
-				return (&terminal{ctx: ctx}).open(ctx, folders)
+		throwAway := &terminal{ctx: ctx}
+		return throwAway.saved(s, cli.Run(ctx, s, func(ctx context.Context, folders cli.Folders) (*cli.App, error) {
+			if folders.Data == "" {
+				return throwAway.open(ctx, folders)
 			}
 			if folders.Plugins != c.o.Plugins {
 				return nil, fault.New(fault.Conflict, "core.serve",
@@ -250,7 +262,7 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 				}
 			}
 			return a, nil
-		})
+		}))
 	})
 }
 

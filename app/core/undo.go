@@ -44,13 +44,17 @@ type keeper struct {
 }
 
 // keep has old versions kept of the files that a call may change: those in the folders that
-// its plugin may write, or may once the call has asked.
-func (c *Core) keep(ctx context.Context, r *chat.CallRecord) func(*chat.CallRecord) {
+// its plugin may write, or may once the call has asked. A call whose files cannot be kept, or that
+// could not be put on record, is not made.
+func (c *Core) keep(ctx context.Context, r *chat.CallRecord) (func(*chat.CallRecord), error) {
 	k := &keeper{call: undo.Call{ID: r.ID, Turn: r.Turn, Plugin: r.Plugin, Tool: r.ToolID}}
 	if folders := c.writable(r.Plugin); len(folders) > 0 {
+		if err := c.Store.Sync(ctx); err != nil {
+			return nil, err
+		}
 		watch, err := c.Undo.Begin(ctx, k.call, folders)
 		if err != nil {
-			return nil // ctx has ended: the call is not made
+			return nil, err
 		}
 		k.watch, r.Undo = watch, k.call.Handle()
 	}
@@ -60,7 +64,7 @@ func (c *Core) keep(ctx context.Context, r *chat.CallRecord) func(*chat.CallReco
 		if watch := k.end(); watch != nil {
 			c.kept(watch, r)
 		}
-	}
+	}, nil
 }
 
 // writable returns the folders that a plugin may write, none of them in another.
@@ -82,8 +86,7 @@ func (c *Core) kept(watch *undo.Watch, r *chat.CallRecord) {
 	set, err := watch.End()
 	if err != nil {
 		c.Log.Warn("old versions of a folder cannot be kept", "plugin", r.Plugin, "err", err)
-		r.Unkept = "Conclave could not look at every folder that it may write, so it may have changed more. " +
-			"The log says why."
+		r.Unkept = undo.Unseen(err)
 	}
 	if set.Cut {
 		r.Unkept = strings.TrimSpace(r.Unkept + " " + limit.UndoFiles.Person)
@@ -105,23 +108,28 @@ func (c *Core) kept(watch *undo.Watch, r *chat.CallRecord) {
 }
 
 // opening keeps the folder or file that Conclave is about to open for a plugin to write, for
-// the plugin's calls that run: which of them it is for, no process says.
-func (c *Core) opening(ctx context.Context, id, path string) {
+// the plugin's calls that run: which of them it is for, no process says. Where it fails, the file
+// is not to be opened.
+func (c *Core) opening(ctx context.Context, id, path string) error {
 	for _, k := range c.keepers.of(id) {
-		k.open(ctx, c.Undo, path)
+		if err := k.open(ctx, c.Undo, path); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func (k *keeper) open(ctx context.Context, u *undo.Keeper, path string) {
+func (k *keeper) open(ctx context.Context, u *undo.Keeper, path string) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
 	case k.ended:
 	case k.watch == nil:
-		k.watch, _ = u.Begin(ctx, k.call, []string{path}) // ctx has ended: the process has too
+		k.watch, err = u.Begin(ctx, k.call, []string{path})
 	default:
-		_ = k.watch.Add(ctx, path) // likewise
+		err = k.watch.Add(ctx, path)
 	}
+	return err
 }
 
 // end returns what is watched for the call, nil where nothing is.

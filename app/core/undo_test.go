@@ -111,3 +111,33 @@ def move(path: str, to: str) -> str:
 	}
 	call("move", fmt.Sprintf(`{"path":%q,"to":%q}`, letter, moved), 0)
 }
+
+// An undo puts another file in the place of the one that a plugin was given: its process, which goes
+// on, writes that one as it wrote the first.
+func TestAPluginWritesTheFileItWasGivenAfterAnUndoToo(t *testing.T) {
+	w := walled(t, "diary", `
+def write(path: str, text: str) -> str:
+    "Write a file."
+    with open(path, "w") as f:
+        f.write(text)
+    return "written"
+`)
+	diary := filepath.Join(t.TempDir(), "diary.txt")
+	testkit.Write(t, diary, "dear diary")
+	_, err := w.Gate.GrantFolder(t.Context(), "diary", permit.Folder{Path: diary, Write: true})
+	must(t, err)
+	w.settle()
+	for range 2 {
+		in := w.called("diary:write", fmt.Sprintf(`{"path":%q,"text":"NEW"}`, diary), agrees{permit.Once})
+		records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+		must(t, err)
+		if got, _ := os.ReadFile(diary); string(got) != "NEW" || records[0].Undo == "" {
+			t.Fatalf("it holds %q, and the record is %+v", got, records)
+		}
+		_, err = w.Undo.Undo(t.Context(), records[0].Undo)
+		must(t, err)
+		if got, _ := os.ReadFile(diary); string(got) != "dear diary" {
+			t.Fatalf("after undoing it holds %q", got)
+		}
+	}
+}

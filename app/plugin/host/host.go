@@ -68,8 +68,13 @@ type Options struct {
 	// it, they connect nowhere.
 	Network Network
 	// Opening is called before a file is opened that Conclave opens for a plugin to write, with
-	// the folder or file that this was allowed for; optional.
-	Opening func(ctx context.Context, plugin, path string)
+	// the folder or file that this was allowed for; where it fails the file is not opened. Optional.
+	Opening func(ctx context.Context, plugin, path string) error
+	// Expected reports whether the folder is known to hold plugins, so that one that is not there is
+	// a fault, and not empty; optional.
+	Expected func() bool
+	// Hooking are the permissions that hooks need at their points.
+	Hooking []string
 	// Environments finds and installs packages; optional: without it, a package
 	// that is missing is a failure like others.
 	Environments Environments

@@ -3,7 +3,9 @@ package host
 import (
 	"cmp"
 	"context"
+	"strings"
 
+	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
@@ -23,7 +25,12 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 		return sandbox.NotAsked
 	case d.Effect == permit.Allow && asked.Err() == nil:
 		if write && r.h.o.Opening != nil {
-			r.h.o.Opening(ctx, r.e.id, at)
+			if err := r.h.o.Opening(ctx, r.e.id, at); err != nil {
+				f := fault.Of(err)
+				r.h.WriteLog(r.e.id, "warn", "It was not let write files in "+at+", since nobody could undo it: "+
+					strings.TrimSpace(f.Message+" "+f.Hint))
+				return sandbox.Refused
+			}
 		}
 		r.e.tells(true)
 		files.note(r.h.o.Gate, d.Rule)
