@@ -196,7 +196,7 @@ var layers = []map[string][]string{
 			"github.com/google/uuid",
 		},
 		"app/cli": {
-			"app/undo",
+			"app/undo", "app/place",
 			"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
 			"app/render",
 			"app/cost", "app/textdiff", "app/settings", "app/turn", "app/conversation", "app/council", "app/deliberation",

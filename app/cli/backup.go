@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"conclave/app/fault"
+	places "conclave/app/place"
 
 	"github.com/spf13/cobra"
 )
@@ -38,8 +39,9 @@ func (c *command) writeNew(op, name string, write func(io.Writer) error) (path s
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "", 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
 	}
-	// A name that nobody knows before: a link that lies there would be written through.
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	places.Sweep(filepath.Dir(path))
+	// It must be new: a link that lies there would be written through.
+	f, err := os.OpenFile(places.Part(path), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
 			"Check its folder, or choose another.", err)
