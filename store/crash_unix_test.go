@@ -358,16 +358,16 @@ func childLimit(ctx context.Context, dir string) error {
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
 		return err
 	}
-	return fullDisk(ctx, dir, func() error {
+	return fullDisk(ctx, dir, "does not let a file in "+dir+" grow any larger", func() error {
 		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: was.Max})
 	}, func() error {
 		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was)
 	})
 }
 
-// fullDisk runs the store into a full disk and out again. It returns what went
+// fullDisk runs the store into a full disk and out again; said is what the person reads. It returns what went
 // wrong.
-func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
+func fullDisk(ctx context.Context, dir, said string, fill, free func() error) error {
 	trouble := make(chan error, 16)
 	s, err := store.Open(ctx, store.Options{Dir: dir, OnTrouble: func(err error) { trouble <- err }})
 	if err != nil {
@@ -404,7 +404,7 @@ func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
 	if err != nil {
 		return err
 	}
-	if fault.KindOf(first) != fault.Unavailable || !strings.Contains(first.Error(), "is full") {
+	if fault.KindOf(first) != fault.Unavailable || !strings.Contains(first.Error(), said) {
 		return fmt.Errorf("the first trouble is %w", first)
 	}
 	big := chat.Message{Conversation: "c", Parent: 1, Role: chat.RoleUser, Parts: m.Parts}

@@ -30,7 +30,7 @@ func smallDisk(t *testing.T, flags uintptr) string {
 func TestNothingIsLostWhenTheDiskIsFullForAWhile(t *testing.T) {
 	dir := smallDisk(t, 0)
 	ballast := filepath.Join(dir, "ballast")
-	err := fullDisk(t.Context(), filepath.Join(dir, "data"), func() error {
+	err := fullDisk(t.Context(), filepath.Join(dir, "data"), "is full", func() error {
 		f, err := os.Create(ballast)
 		if err != nil {
 			return err

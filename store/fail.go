@@ -23,6 +23,10 @@ func explain(op, dir string, err error) error {
 		return err
 	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
 		return closedFault(op)
+	case isOf(err, fileLimit):
+		return fault.Wrap(fault.Unavailable, op,
+			"The system does not let a file in "+dir+" grow any larger, so Conclave could not save.",
+			"Raise the limit on the size of files (ulimit -f, or that of the file system), then try again.", err)
 	case isFull(err):
 		return fault.Wrap(fault.Unavailable, op, "The disk that holds "+dir+" is full, so Conclave could not save.",
 			"Free some space there, then try again.", err)
@@ -43,14 +47,19 @@ func waiting(err error) error {
 	}
 	w := *f
 	w.Hint = "Free some space there. What waits is then saved by itself, as long as Conclave stays open."
+	if isOf(err, fileLimit) {
+		w.Hint = "Raise the limit on the size of files. What waits is then saved by itself, as long as Conclave stays open."
+	}
 	return &w
 }
 
 // isFull reports whether err says that the disk, a quota or a limit on the size
 // of files leaves no room. bbolt flattens some causes to text (db.go, grow), so
 // the text counts too; the full-disk tests would show if it no longer did.
-func isFull(err error) bool {
-	for _, cause := range fullDisk {
+func isFull(err error) bool { return isOf(err, fullDisk) || isOf(err, fileLimit) }
+
+func isOf(err error, causes []syscall.Errno) bool {
+	for _, cause := range causes {
 		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
 			return true
 		}

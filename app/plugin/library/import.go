@@ -3,7 +3,6 @@ package library
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,8 +95,7 @@ func (l *Library) addImported(ctx context.Context, from, dir string, p plugin.Im
 		err = move(s.path, to)
 	}
 	if err != nil {
-		return Added{}, fault.Wrap(fault.Unavailable, "plugin.import",
-			fmt.Sprintf("It could not be copied into %s: %v.", l.o.Dir, err), "Check the disk's space.", err)
+		return Added{}, notCopied("plugin.import", p.Folder, l.o.Dir, err)
 	}
 	id, err := l.added(ctx, s, p.Folder)
 	return Added{ID: id, Name: p.Name, Notes: p.Notes}, err
@@ -144,7 +142,7 @@ func (l *Library) stageUpdate(ctx context.Context, id, from string) (_ *staged, 
 		}
 	}()
 	if err := l.writeImported(from, s.path, what.Plugins[at]); err != nil {
-		return nil, fault.Wrap(fault.Invalid, "plugin.update", "The plugin "+id+" could not be copied.", "", err)
+		return nil, notCopied("plugin.update", id, dir, err)
 	}
 	return s, l.inspect(ctx, s)
 }

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"conclave/app/fault"
@@ -421,12 +422,29 @@ func stageCopy(from, stage string) (string, error) {
 	}
 	to := filepath.Join(stage, filepath.Base(from))
 	if err := host.Copy(plugin.Source{Path: from, Folder: info.IsDir()}, nil, to); err != nil {
-		return "", fault.Wrap(fault.Invalid, "plugin.add", "The plugin "+from+" could not be copied.", "", err)
+		return "", notCopied("plugin.add", from, stage, err)
 	}
 	if _, err := os.Lstat(to); err != nil { // an empty folder
 		return to, nil
 	}
 	return to, bounded(to)
+}
+
+// notCopied is the fault of a plugin that could not be copied into a folder of Conclave's.
+func notCopied(op, what, into string, err error) error {
+	kind, why, hint := fault.Unavailable, "", ""
+	switch at, ok := errors.AsType[*fs.PathError](err); {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		why, hint = "there is no space on the disk with "+into, "Make room there, then try again."
+	case errors.Is(err, syscall.EFBIG):
+		why = "files in " + into + " may not be that large"
+		hint = "Raise the limit on the size of files (ulimit -f), then try again."
+	case errors.Is(err, fs.ErrPermission) && ok:
+		kind, why, hint = fault.Invalid, at.Path+" may not be read or written", "Check its permissions, then try again."
+	default:
+		kind, why, hint = fault.Invalid, err.Error(), "Check the plugin and the disk with "+into+", then try again."
+	}
+	return fault.Wrap(kind, op, "The plugin "+what+" could not be copied: "+why+".", hint, err)
 }
 
 // unzip unpacks an archive below stage and returns the plugin's file or folder:
