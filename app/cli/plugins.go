@@ -21,6 +21,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("remove ID", "Move a plugin out of the plugins folder", exactly("the id of a plugin"), c.removePlugin),
 		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
+		c.pluginsRequireCommand(),
 		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
 		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(), c.pluginsSecretCommand(),
 		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(),

@@ -99,6 +99,9 @@ func (c *command) toolsCommand() *cobra.Command {
 				rows = append(rows, row)
 			}
 		}
+		if f := app.Host.Unread(); f != nil && len(known) == 0 {
+			return f
+		}
 		if c.json {
 			return c.printJSON(rows)
 		}
@@ -205,6 +208,9 @@ func findRow(app *App, name string) (toolRow, error) {
 		}
 		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
 			"Say which: "+strings.Join(ids, ", ")+".")
+	}
+	if f := app.Host.Unread(); f != nil {
+		return toolRow{}, f
 	}
 	hint := "conclave tools list --all shows what there is."
 	if len(near) > 0 {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -146,15 +147,24 @@ func (c *Core) folders() error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil {
-		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.",
-			"Name another with --plugins.", err)
-	}
 	if c.o.Work == "" {
 		c.o.Work, _ = os.UserHomeDir()
 	}
 	if c.o.Work == "" {
 		c.o.Work = c.o.Data
+	}
+	return nil
+}
+
+// pluginsFolder makes the plugins folder. One that held plugins and is not there is away, and an empty
+// one in its place would hide that.
+func (c *Core) pluginsFolder() error {
+	if _, err := os.Stat(c.o.Plugins); errors.Is(err, fs.ErrNotExist) && c.expectsPlugins() {
+		return nil
+	}
+	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil {
+		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.",
+			"Name another with --plugins.", err)
 	}
 	return nil
 }
@@ -186,6 +196,9 @@ func (c *Core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := c.pluginsFolder(); err != nil {
+		return err
+	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Worker, Log: c.Log})
 	c.Python = python.New(python.Options{
 		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
@@ -214,6 +227,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
 		Environments: environments, Network: network{c}, Opening: c.opening,
+		Expected: c.expectsPlugins, Hooking: []string{permit.Interceptor, permit.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})
 	c.Library = library.New(library.Options{

@@ -1,7 +1,10 @@
 package core
 
 import (
+	"slices"
+
 	"conclave/app/hook"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/maibot"
@@ -46,4 +49,11 @@ func templateKinds() []string {
 		kinds = append(kinds, t.Kind)
 	}
 	return kinds
+}
+
+// expectsPlugins reports whether the person approved a plugin of the plugins folder.
+func (c *Core) expectsPlugins() bool {
+	return slices.ContainsFunc(c.Gate.Approvals(), func(a permit.Approval) bool {
+		return a.Effect == permit.Allow && !a.Bundled && a.Dialect != httptools.Name
+	})
 }

@@ -148,7 +148,40 @@ func (c *Core) points() *hook.Points {
 	c.observers = observers
 	return &hook.Points{
 		Sources: append([]hook.Source{eventsFirst{c.prompt(), c.events}}, sources...), Mask: c.maskUnasked,
+		Guard: c.guardTurn, Required: c.requiresHook,
 	}
+}
+
+// requiresHook returns what reports whether the person wants no answer without the hooks of a plugin.
+func (c *Core) requiresHook(ctx context.Context) func(id string) bool {
+	set, err := c.Settings.Settings(ctx)
+	return func(id string) bool { // nobody can tell without the settings
+		return id != hook.Conclave.ID && (err != nil || slices.Contains(set.RequiredHooks, id))
+	}
+}
+
+// guardTurn stops a turn in which approved plugins cannot take part, since nobody could read them,
+// or one that the person requires.
+func (c *Core) guardTurn(ctx context.Context) error {
+	if problem := c.Host.Unread(); problem != nil && c.expectsPlugins() {
+		return hook.Refuse("The plugins that you approved cannot take part, so nothing was sent to the model. "+
+			problem.Message, problem.Hint)
+	}
+	set, err := c.Settings.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range set.RequiredHooks {
+		why, err := c.Host.Absent(ctx, id)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return hook.Refuse("The hooks of the plugin "+id+" are required and do not run, so nothing was sent to the model. "+
+				why, hook.OptionalHint(id))
+		}
+	}
+	return nil
 }
 
 // observer tells plugins what happens in turns.

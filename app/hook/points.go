@@ -87,6 +87,32 @@ type Points struct {
 	// Mask returns what takes secrets out of what is kept of hooks; nil knows none. It must
 	// ask nobody.
 	Mask func(ctx context.Context) (func(string) string, error)
+	// Guard returns why nothing may be sent to a model now, as Refuse makes it: what is required
+	// does not take part. It is asked before each request; nil lets everything be sent.
+	Guard func(ctx context.Context) error
+	// Required returns what reports whether an answer goes on only with the hooks of a plugin; nil
+	// requires none.
+	Required func(ctx context.Context) func(id string) bool
+}
+
+func (p *Points) guard(ctx context.Context) error {
+	if p == nil || p.Guard == nil {
+		return nil
+	}
+	return p.Guard(ctx)
+}
+
+// steps gathers those of all sources. One that is required ends the turn where it fails.
+func steps[T any](ctx context.Context, p *Points, of func(Source) []Step[T]) []Step[T] {
+	all := gather(p, of)
+	if len(all) == 0 || p.Required == nil {
+		return all
+	}
+	required := p.Required(ctx)
+	for i, step := range all {
+		all[i].required = required(step.Owner.ID)
+	}
+	return all
 }
 
 func gather[T any](p *Points, of func(Source) []Step[T]) []Step[T] {
@@ -105,7 +131,10 @@ func gather[T any](p *Points, of func(Source) []Step[T]) []Step[T] {
 // fault of kind canceled, around a *Stopped, when a hook called the turn off, or the
 // cause of ctx's end.
 func (p *Points) BeforeModel(ctx context.Context, r llm.Request, info TurnInfo) (llm.Request, []Trace, error) {
-	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeModel(ctx, info) })
+	if err := p.guard(ctx); err != nil {
+		return r, nil, err
+	}
+	steps := steps(ctx, p, func(s Source) []Step[llm.Request] { return s.BeforeModel(ctx, info) })
 	end, err := run(ctx, BeforeModel, steps, r, false, requestText)
 	return end.value, end.trace, err
 }
@@ -115,7 +144,10 @@ func (p *Points) BeforeModel(ctx context.Context, r llm.Request, info TurnInfo) 
 func (p *Points) BeforeRound(ctx context.Context, r llm.Request, info TurnInfo,
 	offer Offer,
 ) (llm.Request, []Trace, error) {
-	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeRound(ctx, info, offer) })
+	if err := p.guard(ctx); err != nil {
+		return r, nil, err
+	}
+	steps := steps(ctx, p, func(s Source) []Step[llm.Request] { return s.BeforeRound(ctx, info, offer) })
 	end, err := run(ctx, BeforeRound, steps, r, false, requestText)
 	return end.value, end.trace, err
 }
@@ -139,7 +171,7 @@ func (p *Points) Serial(ctx context.Context, info TurnInfo) bool {
 // call that the model did not make so says which hook made it so (chat.ToolCall.Hook).
 // They cannot change its other parts.
 func (p *Points) AfterModel(ctx context.Context, m chat.Message, info TurnInfo) (chat.Message, []Trace, error) {
-	steps := gather(p, func(s Source) []Step[chat.Message] { return s.AfterModel(ctx, info) })
+	steps := steps(ctx, p, func(s Source) []Step[chat.Message] { return s.AfterModel(ctx, info) })
 	end, err := run(ctx, AfterModel, steps, m, false, answerText)
 	if text := chat.TextOf(end.value.Parts); text != chat.TextOf(m.Parts) {
 		parts, placed := chat.ReplaceText(m.Parts, text)
@@ -170,7 +202,7 @@ func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Cal
 ) {
 	given := c.Tool
 	c.Renamed, c.Ask, c.Own, c.Instead = "", nil, false, nil
-	steps := gather(p, func(s Source) []Step[Call] { return s.BeforeTool(ctx, info) })
+	steps := steps(ctx, p, func(s Source) []Step[Call] { return s.BeforeTool(ctx, info) })
 	end, err := run(ctx, BeforeTool, steps, c, false, argumentsText)
 	out, trace = end.value, end.trace
 	out.Tool, out.Result, out.Own, out.Instead = given, nil, false, nil // which tool it is, is not theirs to say
@@ -200,7 +232,7 @@ func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Cal
 // Approve returns the text for the model when a hook denies the call, otherwise "". A
 // hook that fails denies.
 func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused string, trace []Trace, err error) {
-	steps := gather(p, func(s Source) []Step[Call] { return s.Approve(ctx, info) })
+	steps := steps(ctx, p, func(s Source) []Step[Call] { return s.Approve(ctx, info) })
 	// What they change does not count here.
 	for i, step := range steps {
 		steps[i].Do = func(ctx context.Context, v Call) (Verdict[Call], error) {
@@ -223,7 +255,7 @@ func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused st
 
 // AfterTool returns the result of a tool as the hooks changed it.
 func (p *Points) AfterTool(ctx context.Context, c Call, info TurnInfo) (tool.Result, []Trace, error) {
-	steps := gather(p, func(s Source) []Step[Call] { return s.AfterTool(ctx, info) })
+	steps := steps(ctx, p, func(s Source) []Step[Call] { return s.AfterTool(ctx, info) })
 	end, err := run(ctx, AfterTool, steps, c, false, resultText)
 	if end.value.Result == nil {
 		return *c.Result, end.trace, err

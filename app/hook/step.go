@@ -56,6 +56,8 @@ type Step[T any] struct {
 	Do func(ctx context.Context, v T) (Verdict[T], error)
 	// Failed, when not nil, is called with a failure, for the owner's log.
 	Failed func(err error)
+
+	required bool // where it fails, the turn ends
 }
 
 // Verdict holds what a step returns. The zero value changes nothing, and the next step
@@ -180,6 +182,10 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 		case Stop:
 			return end, CallOff(step.Owner, verdict.Reason, verdict.Undo)
 		case Failed, TimedOut:
+			if step.required {
+				return end, Refuse("The hook "+step.Owner.Title+" is required and failed, so the answer was stopped: "+
+					strings.TrimRight(verdict.Reason, ".")+".", OptionalHint(step.Owner.ID))
+			}
 			if guard {
 				end.by, end.last = step.Owner, Verdict[T]{
 					Action: Deny, Reason: step.Owner.Title + " could not say whether it may run",
@@ -192,15 +198,29 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 	return end, nil
 }
 
-// Stopped is the cause of the error of a point at which a hook called the turn off.
+// Stopped is the cause of the error of a point at which a hook called the turn off, or Conclave did
+// since one that is required does not take part.
 type Stopped struct {
 	By     Owner
 	Reason string // a sentence; empty when it gave none
 	Undo   bool   // what was said in the turn is taken back
 }
 
+// Refuse returns the error of a turn that Conclave stops: a fault of kind unavailable around a *Stopped.
+func Refuse(message, hint string) error {
+	return fault.Wrap(fault.Unavailable, "hook", message, hint, &Stopped{By: Conclave, Reason: message})
+}
+
+// OptionalHint says how a person has answers go on without the hooks of a plugin.
+func OptionalHint(id string) string {
+	return "Mend it, or have answers go on without it: conclave plugins require " + id + " --off"
+}
+
 // Error returns a sentence.
 func (s *Stopped) Error() string {
+	if s.By == Conclave {
+		return s.Reason
+	}
 	if s.Reason == "" {
 		return s.By.Title + " called the answer off."
 	}

@@ -82,6 +82,8 @@ type Settings struct {
 	HTTPTools    bool             `json:"http_tools"`    // programs of this computer may register tools
 	HTTPPort     int              `json:"http_port"`     // where they do
 	HTTPToken    bool             `json:"http_token"`    // they must carry the token that is kept with the keys
+	// RequiredHooks are the plugins, by id, without whose hooks no answer is written.
+	RequiredHooks []string `json:"required_hooks"`
 
 	unknown map[string]json.RawMessage
 }
@@ -102,6 +104,7 @@ func Default() Settings {
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 		Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
 		ModelTitles: true, Prices: []cost.Price{}, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+		RequiredHooks: []string{},
 	}
 }
 

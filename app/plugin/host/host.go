@@ -3,8 +3,11 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,6 +102,7 @@ type Host struct {
 	mu        sync.Mutex // guards the fields below
 	entries   map[string]*entry
 	folder    *fault.Error // why the folder cannot be read, or nil
+	read      bool         // the folder was read once
 	listeners map[chan plugin.Update]struct{}
 	sessions  map[*session]struct{} // of every version, serving or retired
 	// identities holds who has which name that no two plugins share (identity.go).
@@ -144,6 +148,9 @@ func (h *Host) scan(names []string) error {
 	h.scanning.Lock()
 	defer h.scanning.Unlock()
 	sources, err := sourcesOf(h.o.Dir, h.Endings(), h.incumbent)
+	if err == nil && len(sources) == 0 {
+		err = h.away()
+	}
 	h.mu.Lock()
 	was := h.folder
 	if err != nil {
@@ -164,9 +171,19 @@ func (h *Host) scan(names []string) error {
 		h.o.Bus.Changed(bus.Plugins, "")
 		return err
 	}
+	h.read = true
 	h.mu.Unlock()
 	h.take(fromFolder, sources, func(e *entry) bool { return names == nil || e.concerns(names) })
 	return nil
+}
+
+// away returns the fault of a folder that is not there although it should be.
+func (h *Host) away() error {
+	if _, err := os.Stat(h.o.Dir); !errors.Is(err, fs.ErrNotExist) || h.o.Expected == nil || !h.o.Expected() {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "plugin.sources", "The plugins folder "+h.o.Dir+" is not there.",
+		"Bring it back, for example by mounting its disk, name the right one with --plugins, or make an empty one.")
 }
 
 // incumbent returns the name of the file or folder that last served under an id;
@@ -342,6 +359,9 @@ func (h *Host) known(id string) (*entry, error) {
 // unknown says which plugins there are. The caller holds mu.
 func (h *Host) unknown(name string) error {
 	ids := slices.Sorted(maps.Keys(h.entries))
+	if h.folder != nil && !h.read {
+		return h.folder
+	}
 	hint := "The plugins folder " + h.o.Dir + " holds none."
 	if len(ids) > 0 {
 		hint = "There are: " + strings.Join(ids, ", ") + "."
@@ -401,6 +421,48 @@ func (h *Host) Folder() (string, *fault.Error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.o.Dir, h.folder
+}
+
+// Unread returns why the plugins folder could not be read since the program began; nil where it
+// was read once, and its plugins serve as they were.
+func (h *Host) Unread() *fault.Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.read {
+		return nil
+	}
+	return h.folder
+}
+
+// Absent returns why a plugin does not take part in what Conclave does, in a sentence; "" for one
+// that does. It waits until the plugin is loaded. The error is the cause of ctx's end.
+func (h *Host) Absent(ctx context.Context, id string) (why string, err error) {
+	if err := h.WaitLoaded(ctx, id); err != nil {
+		return "", err
+	}
+	e := h.entry(id)
+	if e == nil {
+		return "There is no such plugin in " + h.o.Dir + ".", nil
+	}
+	status := e.snapshot()
+	granted, _ := h.o.Gate.Permissions(e.id)
+	e.mu.Lock()
+	serving, off := e.serving != nil, e.state.Disabled
+	e.mu.Unlock()
+	switch {
+	case off:
+		return "It is switched off.", nil
+	case !serving && status.Problem != nil:
+		return status.Problem.Message, nil
+	case !serving:
+		return "It waits for your approval.", nil
+	}
+	for _, p := range status.Manifest.Permissions {
+		if slices.Contains(h.o.Hooking, p) && !slices.Contains(granted, p) {
+			return "It does not have the permission " + p + ".", nil
+		}
+	}
+	return "", nil
 }
 
 // Reload loads the plugin again and replaces its process, even when its files are the

@@ -36,7 +36,8 @@ func sourcesOf(dir string, endings []string, incumbent func(id string) (base str
 	if len(entries) > limit.PluginEntries.Int() {
 		return nil, fault.New(fault.Invalid, "plugin.sources",
 			strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", dir),
-			"Move what is no plugin out of it, or choose a folder that holds plugins only. Until then its changes are not seen.")
+			"Move what is no plugin out of it, or choose a folder that holds plugins only. Until then Conclave reads nothing "+
+				"of it.")
 	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
