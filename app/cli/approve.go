@@ -25,6 +25,7 @@ type approval struct {
 	asker permit.Asker
 	names []string // what the command names: tools, plugins, toolboxes
 	only  []string // ids of the plugins it needs; none: all
+	chat  bool     // it waits for what a chat may be offered, and not for a folder full of new plugins
 	ends  []func()
 
 	follows  bool // approve the changes of those plugins, too
@@ -54,10 +55,13 @@ func (a *approval) end() {
 // plugins puts each plugin that waits before the asker, and waits until those that
 // were approved have loaded.
 func (a *approval) plugins(ctx context.Context) error {
-	if err := a.app.Host.WaitLoaded(ctx, a.only...); err != nil {
+	if err := a.loaded(ctx); err != nil {
 		return err
 	}
 	_, always := a.asker.(permit.AlwaysAsker)
+	if a.chat && len(newPlugins(a.app)) >= manyNew {
+		return nil // printWaiting says that they are there
+	}
 	// A version may wait twice: before it runs, and once its tools are known.
 	for range 3 {
 		approved := false
@@ -79,12 +83,23 @@ func (a *approval) plugins(ctx context.Context) error {
 		if !approved {
 			return nil
 		}
-		if err := a.app.Host.WaitLoaded(ctx, a.only...); err != nil {
+		if err := a.loaded(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// loaded waits until the plugins that the command needs are not loading.
+func (a *approval) loaded(ctx context.Context) error {
+	if a.chat {
+		return a.app.Host.WaitOffered(ctx)
+	}
+	return a.app.Host.WaitLoaded(ctx, a.only...)
+}
+
+// manyNew is from how many new plugins on nobody is asked about each before a chat.
+const manyNew = 9
 
 // waits reports whether a person has to look at a plugin before its tools are
 // offered.

@@ -71,7 +71,10 @@ type Folders struct {
 	OwnPlugins   bool     // Plugins is the default folder, inside Data
 	NeedsPlugins bool     // the command wants the plugins folder to be read
 	WaitFor      []string // the plugins that must have loaded before the command begins; none: all
-	Command      string   // the command without its arguments: "conclave chat"
+	// Chat, without WaitFor: the command waits for what a chat may be offered, and not for a folder
+	// full of new plugins.
+	Chat    bool
+	Command string // the command without its arguments: "conclave chat"
 }
 
 // Exit statuses, which scripts rely on. ExitHandedOver is remote.Gone: the command gives way.
@@ -293,11 +296,21 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 // app opens the core for this command. It waits until the plugins of waitFor have
 // loaded, or all when there are none.
 func (c *command) app(ctx context.Context, needsPlugins bool, waitFor ...string) (*App, error) {
+	return c.appFor(ctx, Folders{NeedsPlugins: needsPlugins, WaitFor: waitFor})
+}
+
+// chatApp opens the app for a turn that names tools, or none.
+func (c *command) chatApp(ctx context.Context, tools []string) (*App, error) {
+	return c.appFor(ctx, Folders{NeedsPlugins: true, Chat: len(tools) == 0})
+}
+
+func (c *command) appFor(ctx context.Context, wanted Folders) (*App, error) {
 	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
-	folders.NeedsPlugins, folders.WaitFor, folders.Command = needsPlugins, waitFor, c.path
+	folders.NeedsPlugins, folders.WaitFor, folders.Chat = wanted.NeedsPlugins, wanted.WaitFor, wanted.Chat
+	folders.Command = c.path
 	return c.open(ctx, folders)
 }
 

@@ -162,12 +162,48 @@ func countOf(n int, what string) string {
 	return limit.Counted(n, what)
 }
 
-// printWaiting says which plugins wait for a person, and so: what of them is missing, a sentence.
-func (c *command) printWaiting(app *App, so string) {
-	for _, s := range app.Host.List() {
-		if s.Problem == nil && (s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && !s.Serving) {
-			f := fault.Of(notServing(s))
-			fmt.Fprintln(c.Err, f.Message+" "+so+" "+c.toType(f.Hint))
+// newPlugins returns the plugins that nobody decided about yet.
+func newPlugins(app *App) []plugin.Status {
+	return slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
+		isNew := s.State == plugin.NeedsApproval || s.State == plugin.Loading && !app.Gate.Decided(s.ID)
+		return s.Problem != nil || !isNew
+	})
+}
+
+// printWaiting says which plugins wait for a person: each by itself where it is the only one,
+// else how many there are. one says what is missing of one plugin, many of several.
+func (c *command) printWaiting(app *App, one, many string) {
+	changed := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
+		return s.Problem != nil || s.State != plugin.Quarantined || s.Serving
+	})
+	for _, group := range []struct {
+		what    string
+		waiting []plugin.Status
+	}{
+		{"changed since they were approved and are paused", changed},
+		{"are new and have not been approved", newPlugins(app)},
+	} {
+		switch len(group.waiting) {
+		case 0:
+		case 1:
+			f := fault.Of(notServing(group.waiting[0]))
+			fmt.Fprintln(c.Err, f.Message+" "+one+" "+c.toType(f.Hint))
+		default:
+			_ = c.say(c.Err, "%d plugins %s: %s. %s See them with conclave plugins list, and approve one with "+
+				"conclave plugins trust ID.", len(group.waiting), group.what, firstNames(group.waiting), many)
 		}
 	}
+}
+
+// firstNames lists the ids of the first few plugins.
+func firstNames(all []plugin.Status) string {
+	const few = 3
+	var names []string
+	for _, s := range all[:min(few, len(all))] {
+		names = append(names, s.ID)
+	}
+	if more := len(all) - few; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
 }

@@ -131,7 +131,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 	case f.noSave && (f.goOn || f.conversation != ""):
 		return usageError("--no-save cannot go on with a chat that is kept")
 	}
-	app, err := c.app(ctx, true) // without tools, too, hooks guard what is said
+	app, err := c.chatApp(ctx, f.tools) // without tools, too, hooks guard what is said
 	if err != nil {
 		return err
 	}
@@ -140,6 +140,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 		c: c, app: app, f: f, asker: asker, temporary: func() {},
 		approval: c.newApproval(app, asker, f.tools),
 	}
+	t.approval.chat = len(f.tools) == 0
 	defer func() { t.temporary(); t.approval.end() }()
 	if err := t.prepare(ctx); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 		return err
 	}
 	if t.f.noTools {
-		t.c.printWaiting(t.app, "Nothing of it runs.")
+		t.c.printWaiting(t.app, "Nothing of it runs.", "Nothing of them runs.")
 		return nil
 	}
 	if err := t.askAboutChanged(ctx); err != nil {
@@ -190,7 +191,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 	if err := t.addFiles(ctx, t.chat.Tools); err != nil {
 		return err
 	}
-	t.c.printWaiting(t.app, "Its tools are not offered.")
+	t.c.printWaiting(t.app, "Its tools are not offered.", "Their tools are not offered.")
 	return nil
 }
 

@@ -282,6 +282,12 @@ func shipped() map[string]bool {
 // Scan reads the plugins folder once and waits until the plugins of waitFor (none:
 // all) have listed their tools or failed.
 func (c *Core) Scan(ctx context.Context, waitFor ...string) error {
+	c.scanOnce(ctx)
+	return c.Host.WaitLoaded(ctx, waitFor...)
+}
+
+// scanOnce starts loading what lies in the plugins folder.
+func (c *Core) scanOnce(ctx context.Context) {
 	c.scan.Do(func() {
 		if err := c.Host.Scan(); err != nil {
 			c.Log.Warn("the plugins folder cannot be read", "err", err)
@@ -290,7 +296,6 @@ func (c *Core) Scan(ctx context.Context, waitFor ...string) error {
 			c.Log.Warn("what programs registered could not be restored", "err", err)
 		}
 	})
-	return c.Host.WaitLoaded(ctx, waitFor...)
 }
 
 // trouble is called by the store when writes fail, or work again.

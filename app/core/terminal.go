@@ -216,7 +216,7 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 		}
 	}
 	if folders.NeedsPlugins {
-		if err := c.Scan(ctx, folders.WaitFor...); err != nil {
+		if err := c.scanFor(ctx, folders); err != nil {
 			a.Close()
 			return nil, err
 		}
@@ -257,7 +257,7 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 			a := c.Terminal()
 			a.Close = func() {}
 			if folders.NeedsPlugins {
-				if err := c.Scan(ctx, folders.WaitFor...); err != nil {
+				if err := c.scanFor(ctx, folders); err != nil {
 					return nil, err
 				}
 			}
@@ -362,4 +362,13 @@ func (s terminalChats) UpdateConversation(ctx context.Context, id chat.Conversat
 // Append implements cli.Chats.
 func (s terminalChats) Append(ctx context.Context, m *chat.Message) error {
 	return s.notify(m.Conversation, s.Store.Append(ctx, m))
+}
+
+// scanFor is Scan for a command.
+func (c *Core) scanFor(ctx context.Context, folders cli.Folders) error {
+	c.scanOnce(ctx)
+	if folders.Chat {
+		return c.Host.WaitOffered(ctx)
+	}
+	return c.Host.WaitLoaded(ctx, folders.WaitFor...)
 }

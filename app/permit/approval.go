@@ -548,6 +548,14 @@ func (g *Gate) DropRequests(plugin string) {
 	}
 }
 
+// Decided reports whether a person ever approved a plugin or turned it off.
+func (g *Gate) Decided(plugin string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.approvals[plugin]
+	return ok
+}
+
 // Approvals returns the plugins that were approved or turned off, by id.
 func (g *Gate) Approvals() []Approval {
 	g.mu.Lock()

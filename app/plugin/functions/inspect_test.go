@@ -2,6 +2,7 @@ package functions_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
@@ -59,5 +61,38 @@ func TestReadingSourcesEndsInTime(t *testing.T) {
 	problem, ok := errors.AsType[*plugin.Problem](err)
 	if !ok || problem.Kind != "deadline" || problem.Message != "Reading plug.py took longer than 0.001 s." {
 		t.Errorf("got %#v", err)
+	}
+}
+
+func TestOneProcessReadsTheSourcesOfManyPluginsAndOneThatFailsItSpoilsNoOther(t *testing.T) {
+	launcher := pythontest.Launcher(t)
+	defer launcher.Close()
+	counted := &plugintest.Counted{Launcher: launcher}
+	d := functions.New(python.New(python.Options{Runtime: programtest.Dir, Launcher: counted, InspectTime: time.Minute}))
+	inspect := func(text string) error {
+		src := source(t, filepath.Join(files(t, map[string]string{"plug.py": text}), "plug.py"))
+		m, err := d.Recognize(t.Context(), src)
+		must(t, err)
+		listing, err := d.Inspect(t.Context(), src, *m)
+		if err == nil && len(listing.Tools) != 1 {
+			t.Errorf("%.20s offers %+v", text, listing.Tools)
+		}
+		return err
+	}
+	for i := range 30 {
+		if err := inspect(fmt.Sprintf("def f%d(): ...\n", i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := inspect("def f(:\n"); err == nil {
+			t.Fatal("a syntax error was not seen")
+		}
+	}
+	if n := counted.Started(); n > 10 { // one, and one more whenever the machine pauses for seconds
+		t.Errorf("60 plugins were read by %d processes", n)
+	}
+	// One that ended meanwhile is replaced, and the plugin that met it is read all the same.
+	counted.Crash()
+	if err := inspect("def f(): ...\n"); err != nil {
+		t.Errorf("after the process was killed: %v", err)
 	}
 }

@@ -95,6 +95,7 @@ type Host struct {
 	ctx    context.Context // ends with Close; loads derive from it
 	cancel context.CancelCauseFunc
 	slots  chan struct{} // bounds parallel loads
+	spare  chan struct{} // bounds those of plugins that nobody decided about
 	wg     sync.WaitGroup
 
 	scanning sync.Mutex // orders scans of the folder: none is put over what a later one found
@@ -127,7 +128,8 @@ func New(o Options) *Host {
 		o.LoadTimeout = LoadTimeout
 	}
 	h := &Host{
-		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{},
+		o: o, slots: make(chan struct{}, o.Parallel), spare: make(chan struct{}, max(1, o.Parallel/2)),
+		entries: map[string]*entry{}, identities: map[string]*entry{},
 		listeners: map[chan plugin.Update]struct{}{},
 		sessions:  map[*session]struct{}{}, working: map[string][]*work{},
 	}
@@ -240,6 +242,41 @@ func (h *Host) WaitLoaded(ctx context.Context, names ...string) error {
 	}
 	return nil
 }
+
+// fewNew is how many plugins that nobody decided about a chat waits for.
+const fewNew = 8
+
+// WaitOffered waits until the plugins whose tools and hooks a chat may have are not
+// loading. New plugins, which have neither before a person approved them, are waited for
+// only where they are few, so that the person is asked about them. The error is the cause
+// of ctx's end.
+func (h *Host) WaitOffered(ctx context.Context) error {
+	h.mu.Lock()
+	var decided, fresh []*entry
+	for _, e := range h.entries {
+		switch {
+		case e.inFlight.busy == 0:
+		case e.decidedAbout():
+			decided = append(decided, e)
+		default:
+			fresh = append(fresh, e)
+		}
+	}
+	h.mu.Unlock()
+	if len(fresh) <= fewNew {
+		return h.WaitIdle(ctx)
+	}
+	for _, e := range decided {
+		if err := h.wait(ctx, &e.inFlight); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decidedAbout reports whether the person decided about the plugin once, or named it for
+// this run.
+func (e *entry) decidedAbout() bool { return e.temporary || e.h.o.Gate.Decided(e.id) }
 
 // inFlight counts the loads under way, of one plugin or of all. Host.mu guards it.
 type inFlight struct {

@@ -122,10 +122,14 @@ func (e *entry) run() {
 		e.mu.Unlock()
 
 		var err error
+		slots := e.h.slots
+		if !e.decidedAbout() {
+			slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
+		}
 		select {
-		case e.h.slots <- struct{}{}:
+		case slots <- struct{}{}:
 			err = e.load(ctx, src, force, again < maxAgain)
-			<-e.h.slots
+			<-slots
 		case <-ctx.Done():
 		}
 		e.mu.Lock()

@@ -107,6 +107,7 @@ type World struct {
 	calls   chan Called
 	release chan struct{}
 	before  func(id string)
+	reading func(id string)
 }
 
 // Called is a call that has reached a plugin's code.
@@ -169,6 +170,13 @@ func (w *World) BeforeStart(do func(id string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.before = do
+}
+
+// BeforeInspect has do called before each plugin is read, with its id.
+func (w *World) BeforeInspect(do func(id string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reading = do
 }
 
 // Facts implements plugin.Dialect.
@@ -249,6 +257,12 @@ func (w *World) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifes
 
 // Inspect implements plugin.Dialect.
 func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
+	w.mu.Lock()
+	reading := w.reading
+	w.mu.Unlock()
+	if reading != nil {
+		reading(src.ID)
+	}
 	s, err := read(pathOf(src))
 	if err != nil {
 		return plugin.Listing{}, err

@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
-	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
@@ -169,12 +166,12 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	tooLong := errors.New("reading it took too long")
 	ctx, cancel := context.WithTimeoutCause(ctx, d.options.InspectTime, tooLong)
 	defer cancel()
-	argv := append([]string{python.Executable}, append(Flags(), "-c", boot, shimDir, "inspect")...)
+	input = append(fmt.Appendf(nil, "%d\n", len(input)), input...)
 	read := unconfined
 	if d.options.Launcher != nil {
-		read = d.confined(python)
+		read = d.confined
 	}
-	out, said, err := read(ctx, argv, shimDir, input)
+	out, said, err := read(ctx, python, shimDir, input)
 	switch {
 	case errors.Is(context.Cause(ctx), tooLong):
 		return Inspected{}, &plugin.Problem{
@@ -203,6 +200,11 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	return answer, nil
 }
 
+// inspector returns the command that reads sources.
+func inspector(python Python, shimDir string) []string {
+	return append([]string{python.Executable}, append(Flags(), "-c", boot, shimDir, "inspect")...)
+}
+
 // unread says why nothing came of reading entry: err is how the process ended, or
 // why there was none, and said what it wrote to standard error.
 func unread(entry, said string, err error) *plugin.Problem {
@@ -227,41 +229,11 @@ type ended string
 
 func (e ended) Error() string { return string(e) }
 
-// confined returns what runs a program of the interpreter in a sandbox: nothing to
-// write, no network, no other programs, limit.InspectMemory.
-func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []string, dir string,
-	input []byte) ([]byte, string, error) {
-	return func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
-		spec := python.Program(argv)
-		spec.Read = append(spec.Read, dir)
-		spec.Dir, spec.Memory = dir, limit.InspectMemory.Value
-		spec.Patience = d.options.InspectTime + time.Second // ctx ends first, and says why
-		p, err := d.options.Launcher.Start(ctx, spec)
-		if err != nil {
-			return nil, "", err
-		}
-		defer context.AfterFunc(ctx, p.Kill)()
-		var feeding sync.WaitGroup
-		feeding.Go(func() { // ends with the process, which is killed when ctx ends
-			_, _ = p.Wire().Write(input) // one that does not read says why by its exit
-			p.End()
-		})
-		out, err := io.ReadAll(io.LimitReader(p.Wire(), maxInspected))
-		if err != nil || len(out) == maxInspected {
-			p.Kill()
-		}
-		feeding.Wait()
-		if exit := p.Exit(); exit != "exit 0" {
-			err = ended(exit)
-		}
-		return out, p.Stderr(), err
-	}
-}
-
-// unconfined runs a program of the interpreter as the person.
-func unconfined(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
+// unconfined has an interpreter that runs as the person answer one question.
+func unconfined(ctx context.Context, python Python, shimDir string, input []byte) ([]byte, string, error) {
+	argv := inspector(python, shimDir)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the interpreter that was found
-	cmd.Dir = dir
+	cmd.Dir = shimDir
 	cmd.Env = Environment("")
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.WaitDelay = time.Second

@@ -60,6 +60,8 @@ type Interpreters struct {
 	asking sync.Mutex        // held while an interpreter is asked: one asks, the others wait
 	known  map[string]Python // by shim folder and command, as long as the stamp holds; asking guards it
 
+	readers readers
+
 	mu         sync.Mutex // guards the fields below
 	ecosystems []Ecosystem
 	digest     string // of the worker's files; empty until it is asked for

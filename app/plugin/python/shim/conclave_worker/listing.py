@@ -272,14 +272,16 @@ def _last(decorator):
 
 
 def _limit():
-    """Bounds what parsing hostile source may take: 10 s of processor.
+    """Bounds what reading one plugin's hostile source may take: 10 s more of processor.
 
-    The walls around this process bound its memory (app/limit, InspectMemory).
+    The sandbox around this process bounds its memory (app/limit, InspectMemory).
     """
     try:
         import resource
+        from time import process_time
 
-        resource.setrlimit(resource.RLIMIT_CPU, (10, 11))
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + 10, hard))
     except (ImportError, ValueError, OSError):
         pass  # not on this system
 
@@ -302,8 +304,36 @@ def _beside(name, places):
     return own
 
 
+# What is larger leaves the process too full for the next plugin.
+LARGE = 1 << 20
+
+
 def main():
-    """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
+    """Answers questions on stdin until it ends: each is a line with a length, and so many bytes.
+
+    Each answer is one line. One process reads many plugins, since starting it takes longer
+    than reading most of them; it ends itself after sources that may have filled it.
+    """
+    import os
+
+    from . import codec
+
+    questions = open(0, "rb", closefd=False)
+    for length in iter(questions.readline, b""):
+        text = questions.read(int(length))
+        if len(text) < int(length):
+            return
+        _limit()
+        answer, full = _answer(codec.loads(text))
+        line = memoryview(codec.dumps(answer) + b"\n")
+        while line:
+            line = line[os.write(1, line) :]
+        if full or len(text) > LARGE:
+            return
+
+
+def _answer(ask):
+    """Returns what was found in {"entry", "files": {name: base64}}, and whether it was too much.
 
     The answer is {"functions": [{name, line, doc}], "decorated", "imports",
     "known", "options", "classes", "exports"} or {"problem"}. Nothing of the sources is run. With
@@ -312,10 +342,9 @@ def main():
     import os
     from binascii import a2b_base64
 
-    from . import codec, guards, problems, wants
+    from . import guards, problems, wants
 
-    _limit()
-    ask = codec.loads(open(0, "rb", closefd=False).read())
+    full = False
     root = os.sep + "plugin"
     entry = root + os.sep + ask["entry"].replace("/", os.sep)
     sources = problems.Sources(root, entry)
@@ -362,9 +391,10 @@ def main():
         answer = {"problem": err.facts}
     except MemoryError:
         places = sources = None  # room to say so
+        full = True
         answer = {"problem": {
             "kind": "memory", "file": ask["entry"],
             "message": "Reading its sources takes more memory than Conclave gives to that.",
             "hint": "Keep data in files of its own, and large packages installed for Python.",
         }}  # fmt: skip
-    os.write(1, codec.dumps(answer))
+    return answer, full

@@ -1,7 +1,7 @@
 """The three things the worker program can be asked to do.
 
     python3 -I -S -B -X utf8 -c BOOT SHIM serve      run a plugin until end of input
-    python3 -I -S -B -X utf8 -c BOOT SHIM inspect    read sources on stdin, run nothing
+    python3 -I -S -B -X utf8 -c BOOT SHIM inspect    read the sources of one plugin after the other, run nothing
 
 What serve gets first on stdin is a line with a length in bytes and a JSON object of
 that length. It is not an argument, since others can read those:
