@@ -105,7 +105,7 @@ type Edit struct {
 	Hidden *bool   // whether the model is told of it
 	// Origins say where Text comes from where it is not the person's.
 	Origins []chat.Origin
-	// Metadata is what plugins store with it, an object of JSON; nil changes nothing.
+	// Metadata, an object of JSON that plugins store with it, takes the place of the former; nil does not.
 	Metadata json.RawMessage
 }
 

@@ -2,11 +2,14 @@ package core
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
+	"conclave/app/testkit"
 )
 
 // attempts answers with what f returned, or with the message of its error.
@@ -108,4 +111,35 @@ return heard.join("|");`), "tools", "generation")
 	w.wants("", `{"dispose":true}`, "start true|token yes|end yes/null")
 	w.say(id, "again", llmtest.New([]llmtest.Step{llmtest.Say("no")}))
 	w.wants("", `{}`, "start true|token yes|end yes/null")
+}
+
+func TestAnExtensionWithoutToolsSaysWhatWorksOfIt(t *testing.T) {
+	for source, want := range map[string]string{
+		`spindle.on("CHAT_SWITCHED", () => {});`: "What works of it here: it follows what happens (CHAT_SWITCHED).",
+		`const nothing = 1;`:                     "Nothing of it works here: it offers no tools, changes no prompts and follows no events.",
+	} {
+		w := extension(t, source, "chats", "interceptor", "image_gen")
+		s, err := w.Host.Status("ext")
+		if err != nil || !slices.Contains(s.Notes, want) {
+			t.Errorf("%s: its notes are %q, %v; want %q", source, s.Notes, err, want)
+		}
+		const pictures = "Conclave makes no pictures; if it tells models to write picture tags, revoke its permission " +
+			"interceptor: the rest of it goes on."
+		if !slices.Contains(s.Manifest.Notices, pictures) {
+			t.Errorf("its notices are %q", s.Manifest.Notices)
+		}
+	}
+}
+
+func TestAnExtensionWithoutCodeIsGrantedNothing(t *testing.T) {
+	w := &whole{t: t, data: t.TempDir()}
+	testkit.Write(t, filepath.Join(w.data, "plugins", "ext", "spindle.json"),
+		`{"version": "1", "name": "Ext", "identifier": "ext", "author": "a", "permissions": ["chats", "interceptor"]}`)
+	w.open()
+	must(t, w.Host.Approve(t.Context(), "ext", false))
+	w.settle()
+	s, err := w.Host.Status("ext")
+	if err != nil || len(s.Granted) > 0 || len(s.Manifest.Permissions) > 0 {
+		t.Errorf("it is granted %q and asks for %q, %v", s.Granted, s.Manifest.Permissions, err)
+	}
 }

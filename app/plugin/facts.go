@@ -43,6 +43,9 @@ type Facts struct {
 	// NeedsDeclared says that a plugin which lacks a package that it declares is not
 	// started, even where its code would load without it.
 	NeedsDeclared bool
+	// Registers says that all its plugins do is what they register when they run: tools, hooks
+	// and events.
+	Registers bool
 	// Toolboxes says that each object among a plugin's settings sets up the toolbox
 	// of that name.
 	Toolboxes bool

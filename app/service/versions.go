@@ -107,7 +107,7 @@ func (s *Services) addVersions(ctx context.Context, id chat.ConversationID, all 
 	return nil
 }
 
-// versionEdit is what is to become of the versions of one entry: all or nothing of it.
+// versionEdit holds the changes to the versions of one entry, which are made all or not at all.
 type versionEdit struct {
 	entry   []chat.MessageSeq
 	texts   map[chat.MessageSeq]string // new texts of those there are, by their first message

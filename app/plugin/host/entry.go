@@ -158,7 +158,7 @@ func (e *entry) snapshot() plugin.Status {
 	s.Refused, s.Packages, s.PackageWork = slices.Clone(e.refusals), e.wants.Packages, e.work
 	serving := e.serving
 	if serving != nil && s.Listed {
-		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, len(s.Tools), e.reasonsNow(), granted))
+		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, s.Facts, len(s.Tools), e.reasonsNow(), granted))
 	}
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied

@@ -38,9 +38,9 @@ var (
 const maxShown = 6
 
 // registered are sentences about what a plugin registered the last time it ran:
-// what it is told of and what not, and, for one with a window of its own, what is
-// left of it here. wakes are as in record; tools is how many it offers.
-func registered(m plugin.Manifest, tools int, wakes, granted []string) []string {
+// what it is told of and what not, and, for one with a window of its own or without tools,
+// what of it works here. wakes are as in record; tools is how many it offers.
+func registered(m plugin.Manifest, facts plugin.Facts, tools int, wakes, granted []string) []string {
 	r := registration{granted: granted}
 	if tools > 0 {
 		r.works = append(r.works, "offers "+limit.Counted(tools, "tool"))
@@ -53,8 +53,8 @@ func registered(m plugin.Manifest, tools int, wakes, granted []string) []string 
 		}
 	}
 	out := r.sentences()
-	if m.Panel != "" {
-		out = append(out, r.withoutPanel())
+	if m.Panel != "" || facts.Registers && tools == 0 {
+		out = append(out, r.whatWorks())
 	}
 	return out
 }
@@ -127,8 +127,8 @@ func (r *registration) sentences() []string {
 	return out
 }
 
-// withoutPanel says what is left of a plugin whose own window is not run.
-func (r *registration) withoutPanel() string {
+// whatWorks says what a plugin does here whose own window is not run, or that has no tools.
+func (r *registration) whatWorks() string {
 	sentence := "Nothing of it works here: it offers no tools, changes no prompts and follows no events."
 	works := r.works
 	if len(r.follows) > 0 {

@@ -89,6 +89,9 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 		Homepage: m.link(), Entry: entry, Permissions: append([]string{}, m.Permissions...),
 		Identity: m.Identifier, Notices: notices(m, entry, frontend), Panel: frontend, Seeds: seeds, WorkingCopy: m.DevMode,
 	}
+	if entry == "" { // nothing of it runs, so there is nobody to grant anything to
+		read.Permissions = []string{}
+	}
 	if text, err := entryText(src, *read); entry != "" && err == nil { // Inspect says why it cannot be read
 		read.Permissions = withMacros(read.Permissions, text)
 		read.Notices = append(read.Notices, cost(int64(len(text)))...)

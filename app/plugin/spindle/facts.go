@@ -27,7 +27,8 @@ func (d *Dialect) Facts() plugin.Facts {
 			{Entry: "NAME.js, .mjs or .ts", What: "a script that registers tools", Page: "SPINDLE.md"},
 			{Entry: "NAME/ with spindle.json", What: "a Spindle extension", Page: "SPINDLE.md"},
 		},
-		Endings: []string{".js", ".mjs", ".ts"},
+		Endings:   []string{".js", ".mjs", ".ts"},
+		Registers: true,
 		Templates: []plugin.Template{
 			{
 				Kind: "js", Title: "JavaScript", File: "NAME.js", Common: true, Order: 3, Files: templates, Types: types,

@@ -30,6 +30,13 @@ func notices(m manifest, entry, frontend string) []string {
 		out = append(out,
 			fmt.Sprintf("It asks for the permissions %s, which are not supported here.", strings.Join(unused, ", ")))
 	}
+	if slices.Contains(unused, "image_gen") {
+		without := "Conclave makes no pictures"
+		if slices.Contains(m.Permissions, permit.Interceptor) {
+			without += "; if it tells models to write picture tags, revoke its permission interceptor: the rest of it goes on"
+		}
+		out = append(out, without+".")
+	}
 	if slices.Contains(m.Capabilities, "dynamic_code_execution") {
 		out = append(out,
 			"It asks to run code made from text, which no extension may here; what needs that fails with an error.")

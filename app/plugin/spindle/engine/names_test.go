@@ -50,8 +50,8 @@ func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// " +
 		"names_test.go; do not edit.\n")
 	sentences := map[string]string{
-		"empty": "These answer that there is nothing (an empty list or `null`) without a permission, but `world_books` asks " +
-			"for its own: ",
+		"empty": "These answer that there is nothing (an empty list or `null`) without a permission, but `world_books` " +
+			"asks for its own: ",
 		"rejects": "These reject with “… is not available in Conclave”: ",
 		"ignored": "These do nothing, and say so once in the log: ",
 	}
