@@ -363,3 +363,24 @@ async def twice(self, n): return n * 2
 		}
 	})
 }
+
+func TestACapabilityThatTheManifestForgotIsThePersonsToAllow(t *testing.T) {
+	w := serve(t, one(t), `
+@Tool("do", parameters={})
+async def do(self, **kwargs):
+    return {"content": repr(await self.ctx.send.text("嗨", kwargs["stream_id"]))}
+`, "config.get")
+	start := func() int {
+		return w.Ask("do", `{}`, map[string]any{"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9"})
+	}
+	id := start()
+	refuse(t, w, "chats.append", -32010, "PERMISSION_DENIED: chat_mutation")
+	if a := w.Answered(id); !a.IsError || !strings.Contains(a.Text(), "[E_CAPABILITY_DENIED]") ||
+		!strings.Contains(a.Text(), "its _manifest.json does not list it; the person can allow it with the permission "+
+			"chat_mutation") {
+		t.Errorf("without the permission: %+v", a)
+	}
+	id = start()
+	host(t, w, "chats.append", map[string]any{"message": map[string]any{"id": "7"}})
+	is(t, "with the permission", w.Answered(id).Text(), "True")
+}

@@ -8,7 +8,7 @@ folder can answer, or a sentence that it is not to be had.
 import os
 import time
 
-from conclave_worker import problems, results, streams
+from conclave_worker import problems, results, streams, walls
 from conclave_worker.wire import Closed, HostError
 
 from . import shapes
@@ -18,6 +18,11 @@ _DEFAULT_MS = 30000
 _PAGE = 200  # as many messages as Conclave gives at once
 # Needs nothing of the manifest.
 _FREE = {"api.replace_dynamic"}
+# What the person grants for a capability, by its first word (permissions.go); the others reach
+# nothing of Conclave's.
+_PERMISSIONS = {
+    "send": "chat_mutation", "message": "chat_mutation", "maisaka": "chat_mutation", "chat": "chats", "llm": "generation",
+}  # fmt: skip
 # What the one person and the assistant are called; there is no persona to ask.
 _PERSONA = {"bot.nickname": "Conclave", "bot.alias_names": [], "bot.qq_account": "conclave", "bot.platform": "conclave"}
 
@@ -50,7 +55,9 @@ class Host:
         capability = str(payload.get("capability") or "")
         args = dict(payload.get("args") or {})
         limit = self._limit(capability, args, timeout_ms)
-        if capability not in _FREE and capability not in self.declared:
+        forgotten = capability not in _FREE and capability not in self.declared
+        permission = _PERMISSIONS.get(capability.split(".")[0], "")
+        if forgotten and not permission:  # nothing that the person could allow
             raise Denied("[E_CAPABILITY_DENIED] 插件 %s 未获授权能力: %s (its _manifest.json does not list it)" % (self.life.id, capability))
         handler = getattr(self, "_" + capability.replace(".", "_"), None)
         if handler is None:
@@ -63,7 +70,11 @@ class Host:
             return await asyncio.wait_for(handler(args), limit / 1000)
         except HostError as error:
             if error.code == _DENIED:
-                raise Denied("[E_CAPABILITY_DENIED] 插件 %s 未获授权能力: %s (%s)" % (self.life.id, capability, error)) from None
+                why = str(error)
+                if forgotten:
+                    walls.refuse(permission)
+                    why = "its _manifest.json does not list it; the person can allow it with the permission %s" % permission
+                raise Denied("[E_CAPABILITY_DENIED] 插件 %s 未获授权能力: %s (%s)" % (self.life.id, capability, why)) from None
             return {"success": False, "error": str(error)}
         except (asyncio.TimeoutError, TimeoutError):
             return {"success": False, "error": "no answer within %s" % results.seconds(limit / 1000)}

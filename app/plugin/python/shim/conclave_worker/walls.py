@@ -85,6 +85,11 @@ def _system(command):
     return status << 8 if status >= 0 else -status
 
 
+def refuse(permission):
+    """Notes for the plugin's card that it lacked a permission which the person can grant."""
+    _refuse(permission)
+
+
 def refuse_program():
     """Notes that a program was not started."""
     _refuse("programs")
