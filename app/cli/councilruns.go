@@ -33,6 +33,7 @@ type runRow struct {
 	Question     chat.MessageSeq     `json:"question"`
 	Mode         council.Mode        `json:"mode"`
 	State        council.RunState    `json:"state"`
+	CutOff       bool                `json:"cut_off,omitempty"` // its program ended; it can go on
 	Members      int                 `json:"members"`
 	Disagree     int                 `json:"disagree"`
 	Began        time.Time           `json:"began"`
@@ -62,9 +63,13 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 		if used.Known() {
 			row.Cost = &used.Cost
 		}
+		state := string(h.State)
+		if h.State != council.Over && !app.Councils.Live(h.Run) {
+			row.CutOff, state = true, "cut off; go on with "+c.toType("conclave council resume "+string(h.Run))
+		}
 		rows = append(rows, row)
 		table.add(string(h.Run), h.Began.Local().Format("2006-01-02 15:04"), string(h.Mode), fmt.Sprint(h.Members),
-			cost.Words(used.Cost, used.Known()), string(h.State))
+			cost.Words(used.Cost, used.Known()), state)
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -168,7 +173,7 @@ func (c *command) exportRun(ctx context.Context, app *App, args []string) error 
 
 func (c *command) councilCheckCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check FILE", Short: "Check the file of a run: texts, rolls, ballots and the order of what happened",
+		Use: "check FILE", Short: "Look for damage in the file of a run: texts, rolls, ballots and the order of events",
 		Args: exactly("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := c.readCouncilFile(args[0], limit.RunFile)
@@ -197,13 +202,17 @@ func (c *command) printReport(name string, r council.Report) error {
 		for _, part := range []struct {
 			mark  string
 			lines []string
-		}{{"fits      ", r.Checked}, {"does not  ", r.Problems}, {"left out  ", r.LeftOut}} {
+		}{{"agrees    ", r.Checked}, {"does not  ", r.Problems}, {"left out  ", r.LeftOut}} {
 			for _, line := range part.lines {
 				fmt.Fprintln(c.Out, part.mark+shownName(line))
 			}
 		}
 	}
 	if len(r.Problems) == 0 {
+		if !c.json {
+			fmt.Fprintln(c.Out, "Nothing in it was damaged. Who wrote it, and whether all of it happened so, "+
+				"the file cannot show: whoever changes it can compute its hashes again.")
+		}
 		return nil
 	}
 	if !c.json {

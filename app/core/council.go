@@ -1,13 +1,16 @@
 package core
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/plugin"
 	"conclave/app/service"
 )
 
@@ -17,11 +20,37 @@ func (c *Core) councils() *deliberation.Runner {
 		Log: c.Store, Settings: c.Store, Conversations: c.Conversations, Calls: c.Calls, Tools: c.Tools, Models: c.Models,
 		Chats: c.Store, Bus: c.Bus, Price: c.Models.Price, Call: c.Store.Call, Slog: c.Log,
 		OnEvent: c.events.onCouncilEvent,
+		Missing: c.whyMissing,
 		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
 		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error) {
 			return c.Services.Background(ctx, id, path) // made after this
 		},
 	})
+}
+
+// whyMissing says why a tool of a plugin is not there, and how it comes back; "" for a plugin that
+// nobody knows.
+func (c *Core) whyMissing(tool string) string {
+	id, name, _ := strings.Cut(tool, ":")
+	s, err := c.Host.Status(id)
+	if err != nil {
+		return ""
+	}
+	what := "The tool " + name + " of " + cmp.Or(s.Manifest.Name, id)
+	switch {
+	case s.ToolsDenied:
+		return what + " is not offered: you took the permission tools from the plugin. Give it back with " +
+			"conclave plugins grant " + id + " tools."
+	case s.State == plugin.Disabled:
+		return what + " is not offered: the plugin is switched off. Switch it on with " +
+			"conclave plugins enable " + id + "."
+	case s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && s.Problem == nil:
+		return what + " is not offered: the plugin waits for your approval. Look at it with " +
+			"conclave plugins trust " + id + "."
+	case s.Problem != nil && !s.Serving:
+		return what + " is not offered: the plugin does not run. " + s.Problem.Message
+	}
+	return ""
 }
 
 // councilOf returns the council that holds in a chat.

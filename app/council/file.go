@@ -233,7 +233,7 @@ type Report struct {
 	Replayed Run             `json:"-"`
 	Steps    []Step          `json:"-"`
 	Texts    map[Hash][]byte `json:"-"`        // those that are in the file; masked ones too
-	Checked  []string        `json:"checked"`  // what fits: “All 41 steps follow one another.”
+	Checked  []string        `json:"checked"`  // what agrees: “All 41 steps follow one another.”
 	Problems []string        `json:"problems"` // what does not
 	LeftOut  []string        `json:"left_out"` // what the file does not hold
 }

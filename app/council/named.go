@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"conclave/app/fault"
 )
 
 // Named returns the id of the member that a text begins with, as “@Ada, is it so?”; "" for
@@ -26,6 +28,35 @@ func (c Council) Named(text string) string {
 		}
 	}
 	return found
+}
+
+// Misnamed says, as a fault of kind invalid, that a text begins with the name of nobody in the
+// council, or of somebody who is switched off; nil for all other texts. Whoever is asked in
+// place of one that was meant costs the person time and money.
+func (c Council) Misnamed(text string) error {
+	text, named := strings.CutPrefix(strings.TrimSpace(text), "@")
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
+	if end < 0 {
+		end = len(text)
+	}
+	name := text[:end]
+	if !named || name == "" || c.Named("@"+text) != "" {
+		return nil
+	}
+	var names []string
+	for _, m := range c.Members {
+		switch {
+		case !m.Off:
+			names = append(names, m.Name)
+		case begins(text, m.Name) || begins(text, m.ID):
+			return fault.New(fault.Invalid, "council.named", m.Name+" is switched off in the council.",
+				"Switch the member on, or begin the message with another word to ask everybody.")
+		}
+	}
+	return fault.New(fault.Invalid, "council.named", "No member is called "+name+".",
+		"There are "+strings.Join(names, ", ")+". To ask everybody, begin the message with another word.")
 }
 
 // begins reports whether a text begins with a name that ends there.

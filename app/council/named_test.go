@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"conclave/app/council"
+	"conclave/app/fault"
 )
 
 func TestAMemberIsAskedByName(t *testing.T) {
@@ -18,6 +19,26 @@ func TestAMemberIsAskedByName(t *testing.T) {
 	} {
 		if got := c.Named(text); got != want {
 			t.Errorf("%q names %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestANameOfNobodyAsksNobody(t *testing.T) {
+	c := council.Council{Members: []council.Member{
+		{ID: "ada", Name: "Ada"}, {ID: "zoe", Name: "Zoë"}, {ID: "cy", Name: "Cy", Off: true},
+	}}
+	for text, want := range map[string]string{
+		"@Ghost is it so?": "No member is called Ghost.", " @Ghöst, is it?": "No member is called Ghöst.",
+		"@Adam": "No member is called Adam.", "@ada-3 go": "No member is called ada-3.",
+		"@Cy is it so?": "Cy is switched off in the council.",
+		"@Ada is it?":   "", "@Zoë": "", "@ hello": "", "@": "", "mail a@Ghost.example": "", "": "",
+	} {
+		got := ""
+		if err := c.Misnamed(text); err != nil {
+			got = fault.Of(err).Message
+		}
+		if got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -13,6 +13,27 @@ import (
 // PerRun is how many members work at once when nobody says otherwise.
 const PerRun = 4
 
+// NoVoice says of a member that takes part what it has no part in, since it is given nothing of
+// what the others say: a sentence without its subject and full stop, "" where that is nothing.
+func (r *Run) NoVoice(m Member) string {
+	c, seats := r.Council, 0
+	for _, s := range r.Seats {
+		if s.In {
+			seats++
+		}
+	}
+	if seats < 2 || m.Context.In(c).Others {
+		return ""
+	}
+	switch {
+	case c.Mode == Vote && len(c.Choices) == 0:
+		return "is not given what the others say, so it has no vote"
+	case c.Mode == Review:
+		return "is not given what the others say, so it reviews nothing"
+	}
+	return ""
+}
+
 // plan lists the tasks of a run.
 func (r *Run) plan() []Task {
 	var tasks []Task

@@ -115,7 +115,7 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 	s.seats(ctx, &b)
 	estimate := s.estimate(ctx, b)
 	b.Estimate = &estimate
-	b.Titles, b.Lacks = titlesOf(s.council, s.tools), lacks(s.council, s.tools)
+	b.Titles, b.Lacks = titlesOf(s.council, s.tools), s.r.lacks(s.council, s.tools)
 	b.Window = s.window()
 	s.keptFrom = s.before.Begin.Run
 	if s.how.Again != "" {

@@ -3,7 +3,10 @@ package deliberation
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"conclave/app/council"
 )
 
 // clock tells for how long some work stood still since a person was asked about it: that is
@@ -53,6 +56,31 @@ type underWay struct {
 	began  time.Time
 	most   time.Duration // what is left of its member's time; negative is no bound
 	late   bool          // its time was over, so it was cancelled; the loop's alone
+	// reading is since when its model was asked and has said nothing, in nanoseconds since 1970;
+	// 0 when it is not waited for.
+	reading atomic.Int64
+}
+
+// silenceTime is how long a member's model may say nothing where the member has no time of its
+// own: one server that hangs does not hold up all who wait for their place. It is what servers
+// of the network have (app/llm), and enough to load a model.
+const silenceTime = 2 * time.Minute
+
+// hears takes note of what can be seen of the work.
+func (w *underWay) hears(v council.Live, now time.Time) {
+	switch v.Phase {
+	case council.Reading:
+		w.reading.Store(now.UnixNano())
+	case "": // nothing new
+	default:
+		w.reading.Store(0)
+	}
+}
+
+// silent returns when its model has said nothing for too long, if it is waited for.
+func (w *underWay) silent() (time.Time, bool) {
+	since := w.reading.Load()
+	return time.Unix(0, since).Add(silenceTime), since != 0 && w.most < 0 && !w.late
 }
 
 // due returns when the loop is to cancel the work, if that is known now.

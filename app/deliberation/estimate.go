@@ -78,6 +78,11 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 	if err := e.run.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: &b}); err != nil {
 		return e.Estimate // a first step can be applied
 	}
+	for _, seat := range e.run.Seats {
+		if why := e.run.NoVoice(seat.Member); seat.In && why != "" {
+			e.problem(seat.Member.Name + " " + why + ".")
+		}
+	}
 	said := map[string]int64{} // by member: tokens of what it says that others are shown
 	tasks := e.run.Tasks
 	if s.toolsAlone() { // the main model calls what there is, or does not
@@ -198,7 +203,7 @@ func (e *estimator) seconds(of pace, scripted bool) float64 {
 func (e *estimator) without(t council.Task) {
 	why := ""
 	if prompt, ok := builtInOf(t.Tool); !ok {
-		_, why = usable(e.s.tools, t.Tool)
+		_, why = e.s.r.usable(e.s.tools, t.Tool)
 	} else if e.s.toolsAlone() {
 		why = NotInline(prompt)
 	}
@@ -241,7 +246,7 @@ func (e *estimator) add(id string, u chat.Usage, seconds float64) {
 // problems says what stands against the run, in sentences.
 func (e *estimator) problems(answer chat.Usage) {
 	in := 0
-	without := lacks(e.run.Council, e.s.tools)
+	without := e.s.r.lacks(e.run.Council, e.s.tools)
 	for _, seat := range e.run.Seats {
 		switch {
 		case seat.In:

@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/limit"
 )
 
 // Line is one line of what `prompt --json` tells of a council. Its State says which
@@ -64,13 +65,14 @@ type Teller struct {
 	spoke  map[string]bool          // tasks whose words were told as they came
 	calls  map[string]chat.CallStatus
 	asked  map[string]bool // calls whose permission was told
+	held   map[string]bool // members that were said to wait for their place, by stage
 }
 
 // Tell returns the lines of an event.
 func (t *Teller) Tell(e Event) []Line {
 	if t.phases == nil {
 		t.phases, t.spoke = map[string]council.Phase{}, map[string]bool{}
-		t.calls, t.asked = map[string]chat.CallStatus{}, map[string]bool{}
+		t.calls, t.asked, t.held = map[string]chat.CallStatus{}, map[string]bool{}, map[string]bool{}
 	}
 	t.at = e.MS
 	var lines []Line
@@ -102,6 +104,7 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 		lines = append(lines, Line{State: "resumed", Run: string(r.Run)})
 	case council.Starts:
 		lines = append(lines, t.starts(r, s)...)
+		lines = append(lines, t.holds(r)...)
 	case council.Ends:
 		lines = append(lines, t.ends(r, s)...)
 	case council.Acts:
@@ -120,12 +123,19 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 		lines = append(lines, Line{State: "sealed", Count: len(tasksOf(r, council.Cast, council.Done))})
 	case council.Answering:
 		result := council.Compare(r, t.text, council.Groups{})
-		lines = append(lines, t.sum("completed", r, r.Spent(""), &result))
+		line := t.sum("completed", r, r.Spent(""), &result)
+		if !slices.ContainsFunc(r.Tasks, func(t council.Task) bool { return t.State == council.Done }) {
+			line.Text = nobodyDid
+		}
+		lines = append(lines, line)
 	case council.Over:
 		lines = append(lines, t.over(r))
 	}
 	return lines
 }
+
+// nobodyDid is said of a run in which no member came to a result.
+const nobodyDid = "no member answered"
 
 // begins tells who takes part, and what the run may come to.
 func (t *Teller) begins(r council.Run) []Line {
@@ -154,6 +164,9 @@ func (t *Teller) begins(r council.Run) []Line {
 			lines[0].Members++
 		}
 		lines = append(lines, line)
+		if why := r.NoVoice(s.Member); s.In && why != "" {
+			lines = append(lines, Line{Member: s.Member.Name, ID: s.Member.ID, State: "waiting", Text: why + "."})
+		}
 	}
 	if why := r.Out[""]; why != "" { // of the model that answers
 		lines = append(lines, Line{State: "waiting", Text: why})
@@ -170,6 +183,46 @@ func (t *Teller) starts(r council.Run, s council.Step) []Line {
 	}
 	t.phases[s.Task] = council.Using
 	return []Line{{Member: nameOf(r, task.Member), State: "using", Tool: task.Tool}}
+}
+
+// holds tells of members that could work and wait for their place, and for whom, once in each stage.
+func (t *Teller) holds(r council.Run) []Line {
+	stage, working := -1, []string{}
+	for _, task := range r.Tasks {
+		if name := nameOf(r, task.Member); task.State == council.Working && !slices.Contains(working, name) {
+			stage, working = task.Stage, append(working, name)
+		}
+	}
+	if r.Council.Parallel == 0 || len(working) < r.Council.Parallel {
+		return nil // nobody waits for a place, or another task starts next
+	}
+	many := limit.Counted(r.Council.Parallel, "member") + " work at a time."
+	if r.Council.Parallel == 1 {
+		many = "one member works at a time."
+	}
+	var lines []Line
+	for _, task := range r.Tasks {
+		key := fmt.Sprint(task.Stage, "/", task.Member)
+		if task.Stage != stage || task.State != council.Waiting || task.Member == "" || t.held[key] ||
+			slices.Contains(working, nameOf(r, task.Member)) {
+			continue
+		}
+		t.held[key] = true
+		lines = append(lines, Line{
+			Member: nameOf(r, task.Member), ID: task.Member, State: "waiting", Stage: stage + 1,
+			Text: "waits for " + listed(working) + ": " + many,
+		})
+	}
+	return lines
+}
+
+// listed joins names: “Ada, Bo and Cy”.
+func listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 func (t *Teller) ends(r council.Run, s council.Step) []Line {
@@ -332,6 +385,9 @@ func (t *Teller) live(r council.Run, id string, l council.Live) []Line {
 	var lines []Line
 	if l.Call != nil {
 		lines = append(lines, t.call(line, l, task)...)
+	}
+	if l.Note != "" && l.Call == nil {
+		lines = append(lines, Line{Member: line.Member, Stage: line.Stage, ID: task.Member, State: "waiting", Text: l.Note})
 	}
 	silent := l.Phase == "" || l.Phase == council.Using || task.Kind == council.UseTool && l.Text == ""
 	if !silent && (l.Phase != t.phases[id] || l.Text != "") {

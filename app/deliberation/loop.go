@@ -30,6 +30,7 @@ const askTime = 10 * time.Minute
 var (
 	errNotWorking = errors.New("the task is not worked on any more")
 	errMemberTime = errors.New("the member's time is over")
+	errSilent     = errors.New("the member's model said nothing for too long")
 )
 
 // attempt names one attempt at a task.
@@ -282,6 +283,9 @@ func (l *loop) next() time.Time {
 		if at, bounded := w.due(); bounded && at.Before(next) {
 			next = at
 		}
+		if at, waited := w.silent(); waited && at.Before(next) {
+			next = at
+		}
 	}
 	return next
 }
@@ -310,6 +314,10 @@ func (l *loop) late() {
 	for _, w := range l.working {
 		if at, bounded := w.due(); bounded && !now.Before(at) {
 			w.cancel(errMemberTime)
+			w.late = true
+		}
+		if at, waited := w.silent(); waited && !now.Before(at) {
+			w.cancel(errSilent)
 			w.late = true
 		}
 	}
@@ -384,6 +392,11 @@ func (l *loop) begin(ctx context.Context, id string) {
 	go func() { // ends with the work, which ends with own; drain waits for it
 		defer cancel(nil)
 		work := l.do(own, job, func(v council.Live) {
+			was := w.reading.Load() != 0
+			w.hears(v, l.r.o.Now())
+			if is := w.reading.Load() != 0; is != was {
+				w.clock.moved() // the loop waits for another moment
+			}
 			l.rec.add(record{Event: Event{Run: job.Run, Task: id, Live: &v, MS: job.Run.After(l.r.o.Now()).Milliseconds()}})
 		})
 		select {

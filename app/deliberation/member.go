@@ -38,9 +38,10 @@ func newWorker(s *session, l *ledger) *worker {
 	w := &worker{s: s, ledger: l}
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, now: s.r.o.Now, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker},
-		given: w.give,
-		gives: s.r.gives,
-		taint: s.taintOf,
+		given:  w.give,
+		gives:  s.r.gives,
+		usable: s.r.usable,
+		taint:  s.taintOf,
 		speak: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
 			return w.speak(ctx, job, given, nil, live)
 		},
@@ -183,6 +184,10 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 		err = fault.New(fault.Unavailable, "deliberation.member",
 			fmt.Sprintf("%s took longer than the %s that it may.", name, fault.Seconds(most)),
 			"Give it more seconds, or choose a faster model.")
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errSilent):
+		err = fault.New(fault.Unavailable, "deliberation.member",
+			fmt.Sprintf("The model of %s said nothing for %s.", name, fault.Seconds(silenceTime)),
+			"Look whether its server hangs. Give "+name+" a limit of seconds to have it waited for longer.")
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return council.Work{End: council.End{State: council.Stopped}}
 	default:
@@ -199,7 +204,7 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 	if errors.Is(err, errSpent) {
 		return council.Work{End: council.End{State: council.Capped, Cap: errors.Is(err, errCap), Failure: failure}}
 	}
-	if errors.Is(context.Cause(ctx), errMemberTime) {
+	if cause := context.Cause(ctx); errors.Is(cause, errMemberTime) || errors.Is(cause, errSilent) {
 		failure.Kind = string(chat.CallTimeout)
 	}
 	return council.Work{End: council.End{State: council.Failed, Failure: failure}}

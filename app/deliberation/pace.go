@@ -28,33 +28,40 @@ func (s *session) paceOf(r council.Run, t council.Task) pace {
 // paces hold how long work took lately, for estimates. It is safe for concurrent use.
 type paces struct {
 	mu   sync.Mutex
-	took map[pace]time.Duration
+	took map[pace][]time.Duration // the newest last
 }
 
 // maxPaces bounds how many are kept; past it all are forgotten.
 const maxPaces = 1000
 
-// note takes how long some work took; what it took before counts as much.
+// recentPaces is how often the same work is remembered: the median of so many follows a model
+// that became slower soon, and no single answer that was slow.
+const recentPaces = 7
+
+// note takes how long some work took.
 func (p *paces) note(of pace, took time.Duration) {
 	if took < 0 { // the clock was set back meanwhile
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if before, ok := p.took[of]; ok {
-		took = (before + took) / 2
-	} else if p.took == nil || len(p.took) >= maxPaces {
-		p.took = map[pace]time.Duration{}
+	if _, ok := p.took[of]; p.took == nil || !ok && len(p.took) >= maxPaces {
+		p.took = map[pace][]time.Duration{}
 	}
-	p.took[of] = took
+	all := append(p.took[of], took)
+	p.took[of] = all[max(0, len(all)-recentPaces):]
 }
 
-// lately returns how long such work took; false where it was not done yet.
+// lately returns how long such work took, the median of the last times; false where it was not
+// done yet.
 func (p *paces) lately(of pace) (took time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	took, ok = p.took[of]
-	return took, ok
+	all := slices.Sorted(slices.Values(p.took[of]))
+	if len(all) == 0 {
+		return 0, false
+	}
+	return all[(len(all)-1)/2], true
 }
 
 // learn takes how long the work of a run took, as far as it came to something.

@@ -41,7 +41,8 @@ type toolWork struct {
 	// is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
 	// gives notes what a turn of the member is given, until it is told otherwise.
-	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
+	gives  func(turnID string, in chat.ConversationID, given council.Given) (done func())
+	usable func(set *tool.Set, assigned string) (found tool.Tool, why string)
 	// taint says where text came from that a task is given; nil is nowhere.
 	taint func(council.Job, council.Given) func() []chat.Origin
 }
@@ -56,7 +57,7 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 			return w.write(ctx, job, prompt, live)
 		})
 	}
-	found, why := usable(w.tools, job.Task.Tool)
+	found, why := w.usable(w.tools, job.Task.Tool)
 	if why != "" {
 		return skipped(why, "Take it from the member, or bring its plugin back.")
 	}
@@ -318,10 +319,14 @@ func needsArguments(t tool.Tool) bool {
 
 // usable finds a tool of a plugin that is assigned to a member, or says in a sentence why
 // the member cannot use it.
-func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
+func (r *Runner) usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 	found, ok := set.ByID(assigned)
 	if !ok {
-		return found, "The tool " + assigned + " is not there."
+		why := "The tool " + assigned + " is not there."
+		if r.o.Missing != nil {
+			why = cmp.Or(r.o.Missing(assigned), why)
+		}
+		return found, why
 	}
 	_, why = council.Eligible(found)
 	return found, why
@@ -329,7 +334,7 @@ func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 
 // lacks says which of their tools members do without, by id. Tools that are prompts are of
 // mode tools alone, where tasks say for themselves what became of them.
-func lacks(c council.Council, set *tool.Set) map[string]string {
+func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 	if c.Mode == council.Tools {
 		return nil
 	}
@@ -339,7 +344,7 @@ func lacks(c council.Council, set *tool.Set) map[string]string {
 		for _, assigned := range m.Tools {
 			if prompt, ok := builtInOf(assigned); ok {
 				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
-			} else if _, why := usable(set, assigned); why != "" {
+			} else if _, why := r.usable(set, assigned); why != "" {
 				reasons = append(reasons, why)
 			}
 		}
@@ -381,13 +386,23 @@ func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error)
 // titlesOf returns what the tools of a council's members are called, by how they are
 // assigned.
 func titlesOf(c council.Council, set *tool.Set) map[string]string {
-	titles := map[string]string{}
+	titles, of := map[string]string{}, map[string][]string{} // by their title
 	for _, m := range c.Members {
 		for _, assigned := range m.Tools {
 			if prompt, ok := builtInOf(assigned); ok {
 				titles[assigned] = prompt.Title
 			} else if found, ok := set.ByID(assigned); ok {
 				titles[assigned] = found.DisplayName()
+			}
+			if title := titles[assigned]; title != "" && !slices.Contains(of[title], assigned) {
+				of[title] = append(of[title], assigned)
+			}
+		}
+	}
+	for title, tools := range of {
+		for _, assigned := range tools {
+			if plugin, _, ok := strings.Cut(assigned, ":"); ok && len(tools) > 1 {
+				titles[assigned] = title + " (" + plugin + ")"
 			}
 		}
 	}

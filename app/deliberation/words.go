@@ -126,6 +126,9 @@ func (l Line) spent() string {
 	if l.State == "concluded" {
 		parts[0] = "answered"
 	}
+	if l.State == "completed" && l.Text == nobodyDid {
+		parts[0] = "over"
+	}
 	if l.Refused > 0 {
 		parts[0] += ", " + limit.Counted(l.Refused, "call") + " refused"
 	}
