@@ -38,15 +38,51 @@ type Council struct {
 // Settings returns the council of a chat; conversation "" is a chat that is not begun.
 func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 	out := CouncilSettings{Revision: c.core.Bus.Revision(bus.Councils, "")}
-	set, scope, err := c.core.Councils.Council(c.call(), id(conversation), "")
+	ctx := c.call()
+	set, scope, err := c.held(ctx, conversation)
 	if err != nil {
 		return out, err
 	}
-	out.Council, out.Scope = set, string(scope)
+	out.Council, out.Scope, out.Own = set, string(scope), string(ownScope(conversation))
+	wide, _, err := c.core.CouncilSettings.Council(ctx, council.Global)
+	if err != nil {
+		return out, err
+	}
+	out.Everywhere = wide.Enabled
 	if err := set.Check(); err != nil {
 		out.Problem = fault.Of(err).Message
 	}
 	return out, nil
+}
+
+// held returns the council that holds in a chat, and where it is set.
+func (c *Council) held(ctx context.Context, conversation string) (council.Council, council.Scope, error) {
+	if conversation == "" {
+		if set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat); there || err != nil {
+			return set, council.NextChat, err
+		}
+	}
+	return c.core.Councils.Council(ctx, id(conversation), "")
+}
+
+// ownScope is where the council of one chat alone is set.
+func ownScope(conversation string) council.Scope {
+	if conversation == "" {
+		return council.NextChat
+	}
+	return council.OfChat(id(conversation))
+}
+
+// beginsWith gives a chat that a message begins the council that was set for it.
+func (c *Chats) beginsWith(ctx context.Context, conversation chat.ConversationID) error {
+	set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat)
+	if err != nil || !there {
+		return err
+	}
+	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(conversation), &set); err != nil {
+		return err
+	}
+	return c.core.CouncilSettings.PutCouncil(ctx, council.NextChat, nil)
 }
 
 // Choices returns what the council of a chat can be made of. It is apart from Settings
@@ -54,7 +90,7 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	ctx := c.call()
 	out := CouncilChoices{UsualAnswer: deliberation.UsualAnswer}
-	set, _, err := c.core.Councils.Council(ctx, id(conversation), "")
+	set, _, err := c.held(ctx, conversation)
 	if err != nil {
 		return out, err
 	}
@@ -82,9 +118,8 @@ func (c *Council) scopes(ctx context.Context, conversation string) ([]CouncilSco
 
 // places are the places where a chat's council can be set.
 func (c *Council) places(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
-	all := []CouncilScopeView{}
+	all := []CouncilScopeView{{Scope: string(ownScope(conversation)), Title: "This chat"}}
 	if conversation != "" {
-		all = append(all, CouncilScopeView{Scope: string(council.OfChat(id(conversation))), Title: "This chat"})
 		talk, err := c.core.Store.Conversation(ctx, id(conversation))
 		if err != nil {
 			return nil, err
@@ -284,19 +319,58 @@ func (c *Council) Move(conversation, scope string, set council.Council) (Undo, e
 	}), nil
 }
 
-// Use switches the chat's council on or off, for this chat alone; that of a chat that is
-// not begun, for all chats that have none of their own.
-func (c *Council) Use(conversation string, on bool) error {
+// Use switches the council on or off for this chat alone; with undo.
+func (c *Council) Use(conversation string, on bool) (Undo, error) {
 	ctx := c.call()
-	set, scope, err := c.core.Councils.Council(ctx, id(conversation), "")
+	set, _, err := c.held(ctx, conversation)
 	if err != nil {
-		return err
+		return Undo{}, err
 	}
 	set.Enabled = on
-	if conversation != "" {
-		scope = council.OfChat(id(conversation))
+	what := "The council is off in this chat."
+	if on {
+		what = "The council is asked in this chat, before each answer."
 	}
-	return c.core.CouncilSettings.PutCouncil(ctx, scope, &set)
+	return c.put(ctx, ownScope(conversation), set, what)
+}
+
+// UseEverywhere has the council of this chat asked in all chats that have none of their own, or no
+// council there; with undo.
+func (c *Council) UseEverywhere(conversation string, on bool) (Undo, error) {
+	ctx := c.call()
+	set, there, err := c.core.CouncilSettings.Council(ctx, council.Global)
+	if err != nil {
+		return Undo{}, err
+	}
+	what := "Chats without a council of their own have no council now."
+	if on {
+		what = "This council is asked in all chats without a council of their own."
+		if set, _, err = c.held(ctx, conversation); err != nil {
+			return Undo{}, err
+		}
+	} else if !there {
+		set = council.Default()
+	}
+	set.Enabled = on
+	return c.put(ctx, council.Global, set, what)
+}
+
+// put keeps a council for a scope; with undo.
+func (c *Council) put(ctx context.Context, scope council.Scope, set council.Council, what string) (Undo, error) {
+	kept, there, err := c.core.CouncilSettings.Council(ctx, scope)
+	if err != nil {
+		return Undo{}, err
+	}
+	before := &kept
+	if !there {
+		before = nil
+	}
+	if err := c.core.CouncilSettings.PutCouncil(ctx, scope, &set); err != nil {
+		return Undo{}, err
+	}
+	return c.undo.add(what, func(ctx context.Context) error {
+		return c.core.CouncilSettings.PutCouncil(ctx, scope, before)
+	}), nil
 }
 
 // Presets lists the councils that can be chosen by name, as they are kept: those that come with

@@ -133,6 +133,46 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 	}
 }
 
+func TestACouncilOfOneChatIsAskedInNoOther(t *testing.T) {
+	w := open(t, say("Hello."), say("Once more.")).quiet()
+	can, err := w.Council.Choices("")
+	must(t, err)
+	other := w.ask("", "Hello?")
+	on := func(chat string) [2]bool {
+		t.Helper()
+		s, err := w.Council.Settings(chat)
+		must(t, err)
+		return [2]bool{s.Council.Enabled, s.Everywhere}
+	}
+	// A preset that is chosen before a chat begins is that chat's.
+	set := can.Presets[0].Council
+	set.Enabled, set.Members = true, set.Members[:1]
+	set.Members[0].Off = true // nobody is asked
+	must(t, w.Council.Set("", can.Scopes[0].Scope, set))
+	if got := [3][2]bool{on(""), on(other)}; got != [3][2]bool{{true, false}} {
+		t.Errorf("before the chat began, the new and the other one: %v", got)
+	}
+	begun := w.ask("", "Once more?")
+	if got := [3][2]bool{on(begun), on(""), on(other)}; got != [3][2]bool{{true, false}} {
+		t.Errorf("the chat that began, the next and the other one: %v", got)
+	}
+	// All others are asked about for themselves.
+	undo, err := w.Council.UseEverywhere(begun, true)
+	must(t, err)
+	if got := [3][2]bool{on(begun), on(""), on(other)}; got != [3][2]bool{{true, true}, {true, true}, {true, true}} {
+		t.Errorf("everywhere: %v", got)
+	}
+	_, err = w.Council.Use("", false) // not asked in the next chat alone
+	must(t, err)
+	if got := [3][2]bool{on(begun), on(""), on(other)}; got != [3][2]bool{{true, true}, {false, true}, {true, true}} {
+		t.Errorf("off in the next chat: %v", got)
+	}
+	must(t, w.Window.Undo(undo.Token))
+	if got := [3][2]bool{on(begun), on(""), on(other)}; got != [3][2]bool{{true, false}} {
+		t.Errorf("taken back: %v", got)
+	}
+}
+
 func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	w := open(t, say("Hello."), say("Once more.")).quiet()
 	s, err := w.Council.Settings("")
@@ -140,7 +180,7 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 		t.Fatalf("at first: %+v, %v", s, err)
 	}
 	can, err := w.Council.Choices("")
-	if err != nil || len(can.Scopes) != 1 || len(can.Presets) < 4 || len(can.Tools) == 0 || len(can.Models) == 0 {
+	if err != nil || len(can.Scopes) != 2 || len(can.Presets) < 4 || len(can.Tools) == 0 || len(can.Models) == 0 {
 		t.Fatalf("at first, one can choose of %+v, %v", can, err)
 	}
 	for _, preset := range can.Presets {
@@ -151,7 +191,8 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	chat := w.ask("", "Hello?")
 	set := can.Presets[0].Council
 	must(t, w.Council.Set(chat, "global", set))
-	must(t, w.Council.Use(chat, true))
+	_, err = w.Council.Use(chat, true)
+	must(t, err)
 	s, err = w.Council.Settings(chat)
 	if err != nil || s.Scope != "chat "+chat || !s.Council.Enabled {
 		t.Errorf("in the chat: %+v, %v", s, err)

@@ -10,6 +10,9 @@ type CouncilSettings struct {
 	Revision uint64          `json:"revision"`
 	Council  council.Council `json:"council"` // the one that holds
 	Scope    string          `json:"scope"`   // where it is set: one of CouncilChoices.Scopes
+	Own      string          `json:"own"`     // the scope of this chat alone
+	// Chats without a council of their own are answered with one.
+	Everywhere bool `json:"everywhere"`
 	// The council cannot be as it is set: a sentence; or "".
 	Problem string `json:"problem"`
 }

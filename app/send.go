@@ -31,6 +31,9 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 		return Sent{}, err
 	}
 	if conversation == "" {
+		if err := c.misnamed(ctx, message); err != nil {
+			return Sent{}, err // before there is a chat without an answer
+		}
 		name := message.Model
 		if name == "" {
 			if name, err = c.core.Models.Default(ctx); err != nil {
@@ -45,6 +48,9 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 			return Sent{}, err
 		}
 		conversation = string(made.ID)
+		if err := c.beginsWith(ctx, made.ID); err != nil {
+			return Sent{}, err
+		}
 	}
 	c.core.Store.SaveDraft(id(conversation), "")
 	asked := turn.Request{Text: message.Text, Attachments: attachments}
@@ -53,6 +59,21 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 		return Sent{}, err
 	}
 	return c.begin(ctx, id(conversation), asked, message.Model, message.NoTools, how)
+}
+
+// misnamed refuses a message that begins a chat, and names nobody of its council.
+func (c *Chats) misnamed(ctx context.Context, message Outgoing) error {
+	if message.CouncilSkip || message.CouncilOnly != "" {
+		return nil
+	}
+	set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat)
+	if err == nil && !there {
+		set, _, err = c.core.Councils.Council(ctx, "", "")
+	}
+	if err != nil || !set.Enabled || len(set.Members) == 0 {
+		return err
+	}
+	return set.Misnamed(message.Text)
 }
 
 // asked says how the council is asked by a message: not at all, as it is set, or one of
@@ -65,8 +86,8 @@ func (c *Chats) asked(
 		return how, nil
 	}
 	set, _, err := c.core.Councils.Council(ctx, conversation, "")
-	if err == nil && set.Enabled {
-		how.Only = set.Named(message.Text)
+	if err == nil && set.Enabled && len(set.Members) > 0 {
+		how.Only, err = set.Named(message.Text), set.Misnamed(message.Text)
 	}
 	return how, err
 }

@@ -59,14 +59,13 @@ func (a *approval) plugins(ctx context.Context) error {
 		return err
 	}
 	_, always := a.asker.(permit.AlwaysAsker)
-	if a.chat && len(newPlugins(a.app)) >= manyNew {
-		return nil // printWaiting says that they are there
-	}
+	crowd := a.chat && len(newPlugins(a.app)) >= manyNew // printWaiting says that they are there
 	// A version may wait twice: before it runs, and once its tools are known.
 	for range 3 {
 		approved := false
 		for _, s := range a.app.Host.List() {
-			if !waits(s) || (len(a.only) > 0 && !slices.Contains(a.only, s.ID)) {
+			if !waits(s) || crowd && s.State == plugin.NeedsApproval ||
+				(len(a.only) > 0 && !slices.Contains(a.only, s.ID)) {
 				continue
 			}
 			yes, err := false, error(nil)

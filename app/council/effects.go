@@ -181,12 +181,16 @@ type Settings interface {
 	Presets(ctx context.Context) (map[string]Council, error)
 }
 
-// Scope says where a council holds: "global", "project <folder>", "chat <id>", or
+// Scope says where a council holds: "global", "project <folder>", "chat <id>", "next chat", or
 // "preset <name>" for one that is kept. The narrowest one that is set holds.
 type Scope string
 
 // Global holds where nothing narrower is set.
 const Global Scope = "global"
+
+// NextChat is the scope of the chat that is not begun yet: what is set there becomes the council of
+// the chat that the next message begins.
+const NextChat Scope = "next chat"
 
 // OfChat is the scope of one chat.
 func OfChat(id chat.ConversationID) Scope { return Scope("chat " + string(id)) }

@@ -127,7 +127,7 @@ const steps = {
       await says(`Take ${tool} from ${name}`);
     }
     await hand.panel();
-    await hand.press("Use council", { key: "space" });
+    await hand.press("Council in this chat", { key: "space" });
     await says("Council: 4");
     await hand.choose("How the members work together", "Each uses its tools", { menu: false });
     await says("Each member runs the tools you gave it and reports");

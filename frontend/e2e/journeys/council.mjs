@@ -110,7 +110,7 @@ export const steps = (world) => {
         await marked.filter({ hasText: "Each uses its tools" }).waitFor();
         await keyboard.press("Enter");
         await page().getByText("Each member runs the tools you gave it").waitFor();
-        await tabTo(page(), "Use council");
+        await tabTo(page(), "Council in this chat");
         await keyboard.press("Space");
         await page()
           .getByRole("button", { name: /^Council: 4/ })
@@ -181,7 +181,7 @@ export const steps = (world) => {
       await page()
         .getByRole("button", { name: /^Council: 3/ })
         .waitFor();
-      await page().getByRole("switch", { name: "Use council" }).click();
+      await page().getByRole("switch", { name: "Council in this chat" }).click();
       await page()
         .getByRole("button", { name: /^Council: 3/ })
         .waitFor({ state: "detached" });

@@ -66,7 +66,7 @@ export const tests = {
       await tab(page).waitFor();
       assert.equal(await loaded(), 0);
       await tab(page).click();
-      await page.getByText("Use council").first().waitFor();
+      await page.getByText("Council in this chat").first().waitFor();
       assert.ok((await loaded()) > 0);
     },
   },
@@ -141,7 +141,7 @@ export const tests = {
       assert.equal(await field.inputValue(), "Mine");
       await page.getByRole("button", { name: "Cancel" }).press("Escape");
       await field.waitFor({ state: "detached" });
-      await page.getByText("Use council").first().waitFor();
+      await page.getByText("Council in this chat").first().waitFor();
     },
   },
 

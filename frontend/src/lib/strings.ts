@@ -678,7 +678,10 @@ export const s = {
 
   // Members that deliberate before the main model answers.
   council: {
-    use: "Use council",
+    use: "Council in this chat",
+    useEverywhere: "In all chats without their own council",
+    ofAll: "of all chats",
+    ofProject: "of the project",
     menu: "More for the council",
     mode: "How the members work together",
     modes: {
@@ -704,7 +707,7 @@ export const s = {
     savePreset: "Save as a preset…",
     deletePreset: (name: string) => `Delete the preset ${name}`,
     presetName: "Name of the preset",
-    chosen: (name: string) => `${name} is set`,
+    chosen: (name: string) => `${name} is set in this chat`,
     importCouncil: "Read a council from a file…",
     exportCouncil: "Save the council as a file…",
     openRun: "Open the file of a run…",
@@ -999,8 +1002,8 @@ export const s = {
     fileRun: "A run from a file",
     fileElsewhere: "It is no part of this chat, and is kept nowhere here.",
     fileClose: "Close the file",
-    fileFits: "This file is whole: everything in it fits together.",
-    fileDoesNotFit: "This file was changed, or is not whole.",
+    fileFits: "Nothing in this file was damaged. Who wrote it, it cannot show.",
+    fileDoesNotFit: "This file was damaged, or changed, or is not whole.",
 
     result: "What came of it",
     agreement: "Agreement",
@@ -1092,7 +1095,10 @@ export const s = {
     },
 
     // The chip of the composer, and the line under an answer.
-    chip: (n: number) => (n ? `Council: ${n}` : "Council: nobody in it"),
+    chip: (n: number, whose: string) =>
+      `Council${whose && ` ${whose}`}: ${n ? whole(n) : "nobody in it"}`,
+    chipOff: "Ask a council",
+    chipOffNote: "Have several models look at the question before it is answered",
     chipSkipped: "Council skipped once",
     chipOnly: (name: string) => `Asks ${name} alone`,
     askOne: "Ask one member alone",
@@ -1102,6 +1108,7 @@ export const s = {
     notSkipped: "The next message goes to the council after all",
     askAfterAll: "Ask it after all",
     turnOffHere: "Turn it off in this chat",
+    turnOffEverywhere: "Turn it off in all chats without their own council",
     show: "Show the council",
     ofChat: "Council and its runs",
     // Said for the letters under an answer; those that agreed are filled.
@@ -1121,6 +1128,7 @@ export const s = {
     silent: (n: number, of: number) => (n === of ? "nobody answered" : `${whole(n)} missing`),
     lineWorks: "The council works",
     lineAsks: "The council waits for you",
+    keysLocked: "The file with your keys is locked, so its members cannot be asked.",
     // Said at once by screen readers.
     asksAloud: (why: string) => `The council waits for you: ${why}`,
   },

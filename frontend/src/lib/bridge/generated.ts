@@ -689,11 +689,13 @@ export interface CouncilCalls {
   Set(conversation: string, scope: string, set: Council): Promise<void>;
   /** Settings returns the council of a chat; conversation "" is a chat that is not begun. */
   Settings(conversation: string): Promise<CouncilSettings>;
+  /** Use switches the council on or off for this chat alone; with undo. */
+  Use(conversation: string, on: boolean): Promise<Undo>;
   /**
-   * Use switches the chat's council on or off, for this chat alone; that of a chat that is not
-   * begun, for all chats that have none of their own.
+   * UseEverywhere has the council of this chat asked in all chats that have none of their own,
+   * or no council there; with undo.
    */
-  Use(conversation: string, on: boolean): Promise<void>;
+  UseEverywhere(conversation: string, on: boolean): Promise<Undo>;
 }
 
 /** CouncilChoices is everything that the panel offers to make a chat's council of. */
@@ -778,6 +780,10 @@ export interface CouncilSettings {
   council: Council;
   /** where it is set: one of CouncilChoices.Scopes */
   scope: string;
+  /** the scope of this chat alone */
+  own: string;
+  /** Chats without a council of their own are answered with one. */
+  everywhere: boolean;
   /** The council cannot be as it is set: a sentence; or "". */
   problem: string;
 }

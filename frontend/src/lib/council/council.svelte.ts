@@ -280,8 +280,8 @@ export class CouncilState {
     if (this.wrong) this.fail(this.wrong.error);
   };
 
-  /** On or off in this chat. */
-  async use(on: boolean): Promise<void> {
+  /** On or off in this chat alone. */
+  async use(on: boolean): Promise<Undo> {
     this.#flush(); // a write that is under way would take it back
     const own = this.#own;
     if (own) this.settings = { ...own, council: { ...own.council, enabled: on } };
@@ -290,7 +290,28 @@ export class CouncilState {
     const used = (this.#saving ?? Promise.resolve()).then(() => this.bridge.council.Use(chat, on));
     this.#saving = used.catch(() => {});
     await this.#written();
-    await used;
+    return used;
+  }
+
+  /** On or off in all chats that have no council of their own. */
+  async useEverywhere(on: boolean): Promise<Undo> {
+    await this.#write(); // what was changed is asked there too
+    const undo = await this.bridge.council.UseEverywhere(this.#chat, on);
+    await this.#puller.refresh();
+    return undo;
+  }
+
+  /** Sets a whole council for one chat alone, whichever is open by now. Resolves with what takes it back. */
+  async setHere(chat: string, council: Council): Promise<TakeBack> {
+    await this.#write();
+    const before = await this.bridge.council.Settings(chat);
+    await this.#put(chat, before.own, council);
+    return async () => {
+      if (before.scope === before.own) return this.#put(chat, before.own, before.council);
+      if (chat === this.#chat) this.#drop();
+      await this.bridge.council.Clear(chat, before.own);
+      await this.#puller.refresh();
+    };
   }
 
   /** Has the council hold in another scope, and no narrower one in its place; null where it has not come yet. */

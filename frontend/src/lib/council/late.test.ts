@@ -31,6 +31,7 @@ async function twoChats() {
     ...fake.council.settings,
     council: councils.get(chat ?? "") as Council,
     scope: `chat ${chat}`,
+    own: `chat ${chat}`,
   });
   await app.council.switchTo(here);
   const target = document.createElement("div");

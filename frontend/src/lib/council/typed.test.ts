@@ -223,7 +223,7 @@ describe("a council that takes the place of another", () => {
     Object.defineProperty(input, "files", { value: [file] });
     input.dispatchEvent(new Event("change", { bubbles: true }));
     await until("it to be read", () => app.toasts.list.length > 0);
-    expect(app.toasts.list[0]?.text).toBe("Red team is set");
+    expect(app.toasts.list[0]?.text).toBe("Red team is set in this chat");
     await app.council.saved();
     expect(app.council.members.length).toBe(1);
     undo(app);

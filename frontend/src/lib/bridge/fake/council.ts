@@ -260,6 +260,8 @@ export class FakeCouncil {
     revision: 1,
     council: council([]),
     scope: "chat chat-1",
+    own: "",
+    everywhere: false,
     problem: "",
   };
   choices: t.CouncilChoices = {
@@ -313,10 +315,18 @@ export class FakeCouncil {
     return { conversation: "chat-1", turn: "turn-1", seq: 1 };
   }
 
-  async Use(conversation: string, on: boolean): Promise<void> {
+  async Use(conversation: string, on: boolean): Promise<t.Undo> {
     this.asked.push({ name: "Council.Use", args: [conversation, on] });
     this.settings.council.enabled = on;
     this.bus.changed("councils");
+    return { token: "undo", sentence: `The council is ${on ? "on" : "off"} in this chat.` };
+  }
+
+  async UseEverywhere(conversation: string, on: boolean): Promise<t.Undo> {
+    this.asked.push({ name: "Council.UseEverywhere", args: [conversation, on] });
+    this.settings = { ...this.settings, everywhere: on };
+    this.bus.changed("councils");
+    return { token: "undo", sentence: `All chats are answered ${on ? "with" : "without"} it.` };
   }
 
   /** Has a run be as a scene says, and tells of it. */
@@ -340,8 +350,11 @@ export class FakeCouncil {
     return found;
   }
 
-  async Settings(): Promise<t.CouncilSettings> {
-    return { ...structuredClone(this.settings), revision: this.bus.revision("councils") };
+  /** A scope of a chat is always that of the chat that asks. */
+  async Settings(conversation = ""): Promise<t.CouncilSettings> {
+    const { scope } = this.settings;
+    const own = scope.startsWith("chat ") ? scope : `chat ${conversation}`;
+    return { ...structuredClone(this.settings), own, revision: this.bus.revision("councils") };
   }
 
   async Choices(): Promise<t.CouncilChoices> {
