@@ -19,10 +19,12 @@ var (
 	kindSummary   = ast.NewNodeKind("Summary")
 )
 
-// mathBlock is a formula between lines that hold only $$, or \[ and \].
+// mathBlock is a formula between lines that hold only $$, or \[ and \], or a LaTeX
+// environment, whose beginning and end are part of the formula.
 type mathBlock struct {
 	ast.BaseBlock
 	open, close string
+	environment bool
 	closed      bool
 }
 
@@ -41,31 +43,97 @@ func (mathBlockParser) Trigger() []byte { return []byte{'$', '\\'} }
 func (mathBlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	line, _ := reader.PeekLine()
 	rest := bytes.TrimRight(line[max(0, pc.BlockOffset()):], "\n")
+	if pc.BlockIndent() > 3 {
+		return nil, parser.NoChildren
+	}
+	if begin, end := environmentAt(rest); begin != "" {
+		n := &mathBlock{open: begin, close: end, environment: true}
+		n.take(reader, max(0, pc.BlockOffset())+len(begin))
+		return n, parser.NoChildren
+	}
 	closing := mathOpens(rest)
-	if closing == "" || pc.BlockIndent() > 3 {
+	if closing == "" {
 		return nil, parser.NoChildren
 	}
 	reader.AdvanceToEOL()
 	return &mathBlock{open: string(rest[:2]), close: closing}, parser.NoChildren
 }
 
+// take adds a line to the formula, from a place on, up to where it ends.
+func (n *mathBlock) take(reader text.Reader, from int) {
+	line, segment := reader.PeekLine()
+	rest := bytes.TrimRight(line, "\n")
+	if mathCloses(rest, n.close) {
+		n.closed = true
+		end := len(bytes.TrimRight(rest, " \t")) - len(n.close)
+		segment = segment.WithStop(segment.Start + max(0, max(from, end)-segment.Padding))
+	}
+	if from > 0 {
+		segment = text.NewSegment(segment.Start+from-segment.Padding, segment.Stop)
+	}
+	reader.AdvanceToEOL()
+	n.Lines().Append(segment)
+}
+
 // Continue implements parser.BlockParser.
 func (mathBlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context) parser.State {
 	n := node.(*mathBlock)
+	line, _ := reader.PeekLine()
+	if n.closed || util.IsBlank(line) {
+		return parser.Close
+	}
+	if n.take(reader, 0); n.closed {
+		return parser.Close
+	}
+	return parser.Continue | parser.NoChildren
+}
+
+// fencedParser is goldmark's parser of fenced code, but for fences within a fence whose
+// content is Markdown or text.
+type fencedParser struct{ parser.BlockParser }
+
+// openFence is the fence that is open in a context, with its node.
+type openFence struct {
+	fence
+	node ast.Node
+}
+
+var fenceKey = parser.NewContextKey()
+
+// Open implements parser.BlockParser.
+func (p fencedParser) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	line, _ := reader.PeekLine()
+	at := max(0, pc.BlockOffset())
+	node, state := p.BlockParser.Open(parent, reader, pc)
+	if node != nil {
+		f, _ := fenceAt(bytes.TrimRight(line[at:], "\n"))
+		f.indent = at
+		pc.Set(fenceKey, &openFence{f, node})
+	}
+	return node, state
+}
+
+// Continue implements parser.BlockParser.
+func (p fencedParser) Continue(node ast.Node, reader text.Reader, pc parser.Context) parser.State {
+	f, _ := pc.Get(fenceKey).(*openFence)
 	line, segment := reader.PeekLine()
-	if util.IsBlank(line) {
-		return parser.Close
+	width, at := util.IndentWidth(line, reader.LineOffset())
+	if f == nil || f.node != node || width >= 4 {
+		return p.BlockParser.Continue(node, reader, pc)
 	}
-	rest := bytes.TrimRight(line, "\n")
+	rest := bytes.TrimRight(line[at:], "\n")
+	if f.line(rest) || !f.closes(rest) {
+		return p.BlockParser.Continue(node, reader, pc)
+	}
+	// It ends a fence within this one, which goldmark takes for the end of this one.
+	at, padding := util.IndentPositionPadding(line, reader.LineOffset(), segment.Padding, f.indent)
+	if at < 0 {
+		at, padding = max(0, util.FirstNonSpacePosition(line))-segment.Padding, 0
+	}
+	kept := text.NewSegmentPadding(segment.Start+at, segment.Stop, padding)
+	kept.ForceNewline = true
+	node.Lines().Append(kept)
 	reader.AdvanceToEOL()
-	if mathCloses(rest, n.close) {
-		n.closed = true
-		rest = bytes.TrimRight(rest, " \t")
-		segment = segment.WithStop(segment.Start + max(0, len(rest)-len(n.close)-segment.Padding))
-		n.Lines().Append(segment)
-		return parser.Close
-	}
-	n.Lines().Append(segment)
 	return parser.Continue | parser.NoChildren
 }
 

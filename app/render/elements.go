@@ -299,6 +299,9 @@ func mathLines(w util.BufWriter, source []byte, node ast.Node, entering bool) (a
 		return ast.WalkSkipChildren, nil
 	}
 	tex = bytes.TrimSpace(tex)
+	if n.environment {
+		tex = []byte(n.open + "\n" + string(tex) + "\n" + n.close)
+	}
 	write(w, `<div class="math" data-tex="`)
 	escape(w, tex)
 	write(w, `">`)

@@ -5,20 +5,18 @@ import (
 	"slices"
 
 	"github.com/yuin/goldmark/ast"
-	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
-// Inline elements beyond those of goldmark: formulas, marks of footnotes, and
-// strikethrough.
+// Inline elements beyond those of goldmark: formulas, and marks of footnotes.
 
 var (
 	kindMath = ast.NewNodeKind("Math")
 	kindMark = ast.NewNodeKind("FootnoteMark")
 )
 
-// mathNode is a formula within text: \(…\), or $$…$$ and \[…\] as one that is
+// mathNode is a formula within text: \(…\) and $…$, or $$…$$ and \[…\] as one that is
 // displayed.
 type mathNode struct {
 	ast.BaseInline
@@ -46,6 +44,9 @@ func (mathParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) a
 	line, _ := block.PeekLine()
 	if len(line) < 3 {
 		return nil
+	}
+	if line[0] == '$' && line[1] != '$' {
+		return dollarMath(line, block)
 	}
 	mark := slices.Index(mathMarks, string(line[:2]))
 	c := pc.(*lookup)
@@ -77,6 +78,53 @@ func (mathParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) a
 		block.Advance(end + 2)
 		return n
 	}
+}
+
+// dollarMath returns the formula $…$ that a line begins with, or nil, as pandoc has it: no
+// blank within the first and the last dollar, and no digit behind that. So "$5 and $9" is
+// money. Neither is "$20 and he has 30$", nor "$PATH:$HOME", a formula.
+func dollarMath(line []byte, block text.Reader) ast.Node {
+	if before := block.PrecendingCharacter(); before == '$' || before < 0x80 && isWord(byte(before)) {
+		return nil
+	}
+	end := 1
+	for end < len(line) && line[end] != '$' {
+		if line[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(line) || end == 1 {
+		return nil
+	}
+	tex := line[1:end]
+	first, last := tex[0], tex[len(tex)-1]
+	after := byte(' ')
+	if end+1 < len(line) {
+		after = line[end+1]
+	}
+	switch {
+	case isBlank([]byte{first}) || isBlank([]byte{last}) || bytes.IndexByte(tex, '`') >= 0,
+		after >= '0' && after <= '9', after == '$', after == '{', after == '_', after >= 'A' && after <= 'Z',
+		first >= '0' && first <= '9' && !bytes.ContainsAny(tex, `\^_=`) && holdsWord(tex):
+		return nil
+	}
+	block.Advance(end + 1)
+	return &mathNode{tex: bytes.Clone(tex)}
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// holdsWord reports whether there are two letters in a row in a text.
+func holdsWord(text []byte) bool {
+	for i := 1; i < len(text); i++ {
+		if text[i-1]|0x20 >= 'a' && text[i-1]|0x20 <= 'z' && text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' {
+			return true
+		}
+	}
+	return false
 }
 
 // markNode is the mark of a footnote: [^1].
@@ -116,37 +164,3 @@ func (markParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.No
 	block.Advance(end + 1)
 	return &markNode{label: label}
 }
-
-// struckParser finds ~~text~~. Unlike goldmark's own it leaves single tildes
-// alone: "~5 ms to ~10 ms" is not struck out.
-type struckParser struct{}
-
-// Trigger implements parser.InlineParser.
-func (struckParser) Trigger() []byte { return []byte{'~'} }
-
-// Parse implements parser.InlineParser.
-func (struckParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	before := block.PrecendingCharacter()
-	line, segment := block.PeekLine()
-	node := parser.ScanDelimiter(line, before, 2, struckDelimiter{})
-	if node == nil || node.OriginalLength != 2 || before == '~' {
-		return nil
-	}
-	node.Segment = segment.WithStop(segment.Start + 2)
-	block.Advance(2)
-	pc.PushDelimiter(node)
-	return node
-}
-
-type struckDelimiter struct{}
-
-// IsDelimiter implements parser.DelimiterProcessor.
-func (struckDelimiter) IsDelimiter(b byte) bool { return b == '~' }
-
-// CanOpenCloser implements parser.DelimiterProcessor.
-func (struckDelimiter) CanOpenCloser(opener, closer *parser.Delimiter) bool {
-	return opener.Char == closer.Char
-}
-
-// OnMatch implements parser.DelimiterProcessor.
-func (struckDelimiter) OnMatch(int) ast.Node { return extast.NewStrikethrough() }

@@ -1,6 +1,9 @@
 package render
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // What a line looks like at its beginning, as far as borders of blocks need it
 // (CommonMark 0.31.2, sections 4 and 5). A line is without its line feed.
@@ -37,6 +40,8 @@ type fence struct {
 	char   byte
 	length int
 	indent int
+	nests  bool // its content is Markdown or text, which may hold fences
+	depth  int  // of the fences that are open within it
 }
 
 // fenceAt returns the fence that rest, a line without its indentation, opens,
@@ -50,7 +55,38 @@ func fenceAt(rest []byte) (fence, []byte) {
 	if n < 3 || rest[0] == '`' && bytes.IndexByte(info, '`') >= 0 {
 		return fence{}, nil
 	}
-	return fence{char: rest[0], length: n}, info
+	return fence{char: rest[0], length: n, nests: nesting(info)}, info
+}
+
+// nesting reports whether the words behind a fence call its content Markdown or text.
+// Models write files that hold fences of their own, and do not make the outer one longer.
+func nesting(info []byte) bool {
+	language, _, _ := bytes.Cut(bytes.TrimLeft(info, " \t"), []byte(" "))
+	language = bytes.TrimRight(language, "\t\r\n")
+	for _, name := range []string{"markdown", "md", "mdx", "text", "txt"} {
+		if bytes.EqualFold(language, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// line takes in a line of the fence's content, without its indentation, and reports
+// whether it ends the fence.
+func (f *fence) line(rest []byte) bool {
+	if f.closes(rest) {
+		if f.depth == 0 {
+			return true
+		}
+		f.depth--
+		return false
+	}
+	if f.nests {
+		if inner, info := fenceAt(rest); inner.char == f.char && inner.length >= f.length && !isBlank(info) {
+			f.depth++
+		}
+	}
+	return false
 }
 
 // maxInfo is the longest line that opens a fence, in bytes, so that it can be
@@ -195,6 +231,9 @@ func isDefinition(rest []byte) bool {
 // mathOpens returns what closes the formula that begins with the line rest and
 // goes on below it, or "".
 func mathOpens(rest []byte) string {
+	if environment, closing := environmentAt(rest); environment != "" && !mathCloses(rest, closing) {
+		return closing
+	}
 	for _, m := range mathFences {
 		if bytes.HasPrefix(rest, []byte(m.open)) && isBlank(rest[len(m.open):]) {
 			return m.close
@@ -203,11 +242,27 @@ func mathOpens(rest []byte) string {
 	return ""
 }
 
+// environmentAt returns the beginning and the end of the LaTeX environment of formulas that
+// rest begins with: \begin{equation}. Both are empty where there is none.
+func environmentAt(rest []byte) (begin, end string) {
+	after, ok := bytes.CutPrefix(rest, []byte(`\begin{`))
+	if !ok {
+		return "", ""
+	}
+	name, _, ok := bytes.Cut(after[:min(len(after), 20)], []byte("}"))
+	switch strings.TrimSuffix(string(name), "*") {
+	case "equation", "align", "gather", "alignat", "multline", "eqnarray":
+		if ok {
+			return `\begin{` + string(name) + "}", `\end{` + string(name) + "}"
+		}
+	}
+	return "", ""
+}
+
 // mathCloses reports whether the line rest ends the formula.
 func mathCloses(rest []byte, closing string) bool {
 	return bytes.HasSuffix(bytes.TrimRight(rest, " \t"), []byte(closing))
 }
 
-// mathFences are the marks of a formula that has lines of its own. A single
-// dollar sign is money more often than mathematics.
+// mathFences are the marks of a formula that has lines of its own.
 var mathFences = [...]struct{ open, close string }{{"$$", "$$"}, {`\[`, `\]`}}

@@ -3,8 +3,8 @@ package render
 import "bytes"
 
 // mended returns src, an open block, as it will probably look: with the
-// emphasis and code closed that are open at its end, and a link whose target
-// has not arrived yet as its text. So the marks do not flicker. It looks at
+// emphasis and code closed that are open at its end, a link whose target has not
+// arrived yet as its text, and without a comment that has not ended. So the marks do not flicker. It looks at
 // the last paragraph only and need not be right, since the finished block is
 // rendered without it.
 func mended(src []byte, kind Kind) []byte {
@@ -38,6 +38,13 @@ func mended(src []byte, kind Kind) []byte {
 				return join(src, mark, open)
 			}
 			i += end + 2*n
+			continue
+		case bytes.HasPrefix(last[i:], []byte("<!--")):
+			end := bytes.Index(last[i:], []byte("-->"))
+			if end < 0 { // a comment is not shown
+				return join(src[:from+i], "", open)
+			}
+			i += end + 3
 			continue
 		case c == ']' && i+1 < len(last) && last[i+1] == '(':
 			if bytes.IndexByte(last[i:], ')') < 0 {

@@ -200,7 +200,73 @@ func TestElementsOfAReply(t *testing.T) {
 		"fold on one line": {
 			"<details><summary>a</summary>\nb\n</details>", "<details>\n<summary>a</summary>\n<p>b</p>\n</details>",
 		},
-		"hidden characters stay": {"a\u200bb", "a\u200bb"},
+		"formula between dollars": {
+			"Energy is $E=mc^2$ and $\\alpha$.",
+			`<span class="math" data-tex="E=mc^2">E=mc^2</span> and`,
+		},
+		"formula in a sentence without spaces": {
+			"能量$E=mc^2$是",
+			`能量<span class="math" data-tex="E=mc^2">E=mc^2</span>是`,
+		},
+		"formula with a number": {
+			"the $2^n$ ways, $n$th of $10$",
+			`<span class="math" data-tex="n">n</span>th of <span class="math" data-tex="10">`,
+		},
+		"more money": {
+			"$5-$9, US$5 or US$6, $5/$6, ~$5–$7 and 5$ or 6$",
+			"<p>$5-$9, US$5 or US$6, $5/$6, ~$5–$7 and 5$ or 6$</p>",
+		},
+		"money behind the number": {"I have $20 and he has 30$.", "<p>I have $20 and he has 30$.</p>"},
+		"names of a shell": {
+			"$PATH:$HOME, ${a}-${b} and $A_$B",
+			"<p>$PATH:$HOME, ${a}-${b} and $A_$B</p>",
+		},
+		"escaped dollars":     {`\$a\$ b$`, "<p>$a$ b$</p>"},
+		"dollars around code": {"$a `b$` c$", "<p>$a <code>b$</code> c$</p>"},
+		"environment": {
+			"see\n\\begin{equation}\na<b\n\\end{equation}\nhere",
+			`<div class="math" data-tex="\begin{equation}` + "\n" + `a&lt;b` + "\n" + `\end{equation}">`,
+		},
+		"environment on one line": {
+			"\\begin{align*} a &= b \\end{align*}",
+			`<div class="math" data-tex="\begin{align*}` + "\n" + `a &amp;= b` + "\n" + `\end{align*}">`,
+		},
+		"environment without its end": {
+			"\\begin{equation}\na\n\nb",
+			"<p>\\begin{equation}\na</p>\n<p>b</p>",
+		},
+		"comment":         {"a <!-- b\nc --> d\n\n<!-- e -->\n\nf", "<p>a  d</p>\n<p>f</p>"},
+		"comment in code": {"`<!-- a -->`", "<code>&lt;!-- a --&gt;</code>"},
+		"centred": {
+			"<center>a *b*</center>\n\n<div align=\"center\">\n\n# c\n\n</div>",
+			"<p>a <em>b</em></p>\n<h3>c</h3>",
+		},
+		"centred lines": {"<p align=center>\na\n</p>", "a"},
+		"tags that are spoken of": {
+			"Close a <div> with </div>",
+			"<p>Close a &lt;div&gt; with &lt;/div&gt;</p>",
+		},
+		"list in a cell": {
+			"|a|\n|-|\n|<ul><li>b</li><li>c</li></ul>|",
+			"<td><ul><li>b</li><li>c</li></ul></td>",
+		},
+		"list of tags elsewhere": {"<ul><li>b</li></ul>", "<p>&lt;ul&gt;&lt;li&gt;b"},
+		"bold beside full stops": {
+			"这是**重点：**内容，以及**“引号”**后文。",
+			"<p>这是<strong>重点：</strong>内容，以及<strong>“引号”</strong>后文。</p>",
+		},
+		"bold beside Japanese marks":       {"日本語の**「強調」**です。", "<p>日本語の<strong>「強調」</strong>です。</p>"},
+		"bold beside Korean marks":         {"한국어**(괄호)**는 그대로.", "<p>한국어<strong>(괄호)</strong>는 그대로.</p>"},
+		"one star and tildes beside marks": {"这*（一）*和~~“二”~~的", "<p>这<em>（一）</em>和<del>“二”</del>的</p>"},
+		"stars in Latin writing":           {"a**\"b\"**c 2 * 3 * 4", "<p>a**&#34;b&#34;**c 2 * 3 * 4</p>"},
+		"fence in a fence": {
+			"```markdown\n# T\n\n```bash\nnpm i\n```\n\nDone.\n```\n\nafter", "Done.\n</code></pre></figure>\n<p>after</p>",
+		},
+		"fence in a fence of a list": {
+			"- a\n\n  ```md\n  ```js\n  b\n  ```\n  c\n  ```\n\n  d", "<p>d</p>\n</li>",
+		},
+		"fence in a fence of code": {"```go\n```js\n```\nb", "<p>b</p>"},
+		"hidden characters stay":   {"a\u200bb", "a\u200bb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := joined(Render(c.md))

@@ -58,7 +58,7 @@ func (s *splitter) line(done []chunk, text []byte, at span, mid bool) []chunk {
 	if s.open && s.cur.kind == KindCode && s.cur.fence.length > 0 {
 		s.cur.end = at.end
 		columns, i := indentOf(line)
-		if !mid && columns < 4 && s.cur.fence.closes(line[i:]) {
+		if !mid && columns < 4 && s.cur.fence.line(line[i:]) {
 			s.cur.closed = true
 			return s.close(done)
 		}
@@ -265,7 +265,7 @@ func (s *splitter) listContinues(columns int, rest []byte) bool {
 	lazy := !s.blank
 	if s.inner.length > 0 {
 		if columns >= s.content {
-			if s.inner.closes(rest) {
+			if s.inner.line(rest) {
 				s.inner = fence{}
 			}
 			return true
@@ -319,7 +319,7 @@ func (s *splitter) inside(rest []byte) {
 func (s *splitter) fold(rest []byte) {
 	switch {
 	case s.inner.length > 0:
-		if s.inner.closes(rest) {
+		if s.inner.line(rest) {
 			s.inner = fence{}
 		}
 	case opensFold(rest):

@@ -318,7 +318,7 @@ func (s *Stream) grows(c chunk) bool {
 // unclear reports whether the last line may yet turn out to be something else
 // altogether, so that showing it now would make the text jump: the beginning of
 // a list mark, a fence, a rule, the underline of a heading. It never holds
-// back more than a few characters, the first line of a fence, or a definition.
+// back more than a few characters, the first line of a fence, a definition, or a comment.
 func (s *Stream) unclear(line []byte) bool {
 	if len(line) > maxInfo || s.mid {
 		return false
@@ -334,6 +334,9 @@ func (s *Stream) unclear(line []byte) bool {
 	if len(rest) > 1 && rest[0] == '[' && rest[1] != '^' {
 		end := bytes.IndexByte(rest, ']')
 		return end < 0 && len(rest) < 100 || end == len(rest)-1 || end >= 0 && rest[end+1] == ':'
+	}
+	if maybeLeftOut(rest) {
+		return true
 	}
 	digits := 0
 	for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {

@@ -30,6 +30,13 @@ var samples = []string{
 	"<details>\n<summary>s</summary>\n\n- " +
 		"a\n\n<details><summary>t</summary>\n\nb\n\n</details>\n\n```\n</details>\n```\n\n</details>\n\nafter " +
 		"<b>x</b>\n\n<details>\n\nnever closed",
+	"Here:\n\n```markdown\n# T\n```bash\nnpm i\n```\n~~~\nx\n```\n\nafter\n\n- a\n\n  ````md" +
+		"\n  ````js\n  b\n  ````\n  ```\n  ````\n\nend",
+	"> ```text\n> ```go\n> x\n> ```\n> y\n> ```\n> z\n\n<details>\n\n```md\n```js\n```" +
+		"\n</details>\n```\n\n</details>\n\nb",
+	"It costs $5 and $x^2$ is $n$th\n\\begin{align}\na\n- b\n\\end{align}\n" +
+		"\n\\begin{equation} a \\end{equation}\n\n\\begin{equation}\nopen\n\nx",
+	"这是**重点：**内容，以及**“引号”**后文。~~「あ」~~です\n\n<!-- a\nb --> c <center>d</center>\n\n<div align=center>\n\n<!--\n\ne",
 	"~~~ py\n```\n~~~\n~~~~\n~~~\n~~~~ \nend",
 	"a\r\nb\r\rc\n\r\nd\x00e\xff\xf0\x9f\x98\x80\xe2\x82",
 	"\ttab\n\n-\ttab\n\n\tmore\n1)\tx\n2) y",
