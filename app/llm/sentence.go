@@ -160,7 +160,8 @@ func (e *Error) Hint() string {
 		}
 		name := e.Connection
 		if name == "" {
-			return "If " + who + " may read what you ask, add the server with --served-by " + named + "."
+			return "If " + who + " may read what you ask: conclave models add KIND NAME --url http://" + e.Host +
+				" --served-by " + named + "."
 		}
 		return "If " + who + " may read what you ask: conclave models served-by " + name + " " + named + "."
 	case WrongAddress:

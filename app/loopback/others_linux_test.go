@@ -136,6 +136,18 @@ func theFarEnd(t *testing.T, user int, then func(net.Listener), want loopback.Wh
 	}
 }
 
+func TestAnEndThatSendsNothingMoreIsStillKnown(t *testing.T) {
+	l := testkit.ListenAs(t, os.Getuid())
+	c := dialAs(t, os.Getuid(), l.Addr().String()).(*net.TCPConn)
+	testkit.Must(t, c.CloseWrite()) // as nc -N and some clients of HTTP/1.0 do
+	accepted, err := l.Accept()
+	testkit.Must(t, err)
+	defer accepted.Close()
+	if got := loopback.PeerOf(accepted); got.Whose != loopback.Mine {
+		t.Errorf("the far end is %+v", got)
+	}
+}
+
 func TestWhoeverClosedItsEndIsUnknown(t *testing.T) {
 	l := testkit.ListenAs(t, os.Getuid())
 	for name, leave := range map[string]func(c *net.TCPConn){
@@ -228,6 +240,23 @@ func TestAttackAnotherUserSendsARequestAndResetsTheConnection(t *testing.T) {
 	// The server accepts one connection after the other.
 	if got := ask(t, dialAs(t, os.Getuid(), address), address); got != "200 OK answered" || answered.Load() != 1 {
 		t.Errorf("the person's own program is told %q, and %d requests were answered", got, answered.Load())
+	}
+}
+
+func TestAServerThatAnswersAndClosesAtOnceIsNoConclave(t *testing.T) {
+	l := testkit.ListenAs(t, os.Getuid())
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp4", l.Addr().String())
+	testkit.Must(t, err)
+	defer conn.Close()
+	accepted, err := l.Accept()
+	testkit.Must(t, err)
+	testkit.Must(t, accepted.Close())
+	if loopback.PeerOf(conn).Conclave() {
+		t.Error("it is taken for one")
+	}
+	testkit.Must(t, l.Close())
+	if !loopback.PeerOf(conn).Conclave() {
+		t.Error("of whom nobody says anything, it may be one")
 	}
 }
 

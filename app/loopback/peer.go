@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/netip"
 	"os/user"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type Peer struct {
 	Whose Whose
 	UID   uint32 // of its user; of Mine, Services and Others alone
 	inode uint64 // of the socket by which it is found among the processes
+	at    netip.AddrPort
 }
 
 // PeerOf returns the program at the far end of a connection between two programs of this
@@ -38,7 +40,11 @@ type Peer struct {
 //
 // It asks the kernel, which takes some microseconds, and where that has no answer to such a
 // question (sock_diag) it reads the list of all sockets, which takes about a millisecond.
-func PeerOf(c net.Conn) Peer { return peerOf(c) }
+func PeerOf(c net.Conn) Peer {
+	p := peerOf(c)
+	_, p.at, _ = ends(c)
+	return p
+}
 
 // Own reports whether the program runs as the person, or cannot be known on this system.
 func (p Peer) Own() bool { return p.Whose == Mine || p.Whose == Untold }

@@ -11,6 +11,8 @@ type Program struct {
 	Name string // with what it runs, where that says more: "python3 weather.py"
 	PID  int    // 0 where only its user is known
 	Mine bool   // it runs as the user that Conclave runs as
+
+	conclave bool // it is a program of Conclave
 }
 
 // String is the program as a person reads it: “python3 weather.py (process 123)”.

@@ -137,7 +137,7 @@ func (p Peer) program() (Program, bool) {
 	}
 	found.PID = holder("socket:[" + strconv.FormatUint(p.inode, 10) + "]")
 	if found.PID != 0 {
-		found.Name = nameOf("/proc/" + strconv.Itoa(found.PID))
+		found.Name, found.conclave = nameOf("/proc/"+strconv.Itoa(found.PID)), isConclave(found.PID)
 	}
 	seen.put(p.inode, found)
 	return found, true
