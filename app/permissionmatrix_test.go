@@ -39,7 +39,7 @@ func TestTheTableOfPermissionsIsThatOfTheRulesAndOfTheMode(t *testing.T) {
 	w := open(t).quiet()
 	w.lend(answering("noted"), nil)
 	const keeps = "keeps its own files"
-	if got := w.cell(keeps); got.Tools != 1 || got.Main != permit.Asked || got.Council != permit.Allowed {
+	if got := w.cell(keeps); got.Tools != 1 || got.Main != permit.Asked || got.Council != permit.Asked {
 		t.Errorf("before any rule, the table says %+v", got)
 	}
 	draft := app.RuleDraft{Effect: permit.Deny, Plugin: "notes", Tool: "write_note"}
@@ -63,7 +63,7 @@ func TestTheTableOfPermissionsIsThatOfTheRulesAndOfTheMode(t *testing.T) {
 		t.Errorf("its tools are %+v", tools)
 	}
 	must(t, w.Window.Undo(undo.Token))
-	if got := w.cell(keeps); got.Main != permit.Asked || got.Council != permit.Allowed {
+	if got := w.cell(keeps); got.Main != permit.Asked || got.Council != permit.Asked {
 		t.Errorf("once the rule is gone, the table says %+v", got)
 	}
 	_, err = w.Permissions.TryRule(app.RuleDraft{Effect: permit.Deny, Plugin: "notes", Tool: "gone"})

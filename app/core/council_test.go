@@ -85,6 +85,7 @@ func (w *whole) deliberate(in chat.ConversationID, text string, c council.Counci
 	change ...func(*turn.Request, *deliberation.How),
 ) (llm.Request, council.Run) {
 	w.t.Helper()
+	w.letsMembers(c)
 	model := llmtest.New([]llmtest.Step{llmtest.Say("Done.")})
 	req, how := turn.Request{Conversation: in, Text: text, Model: model}, deliberation.How{Council: &c}
 	for _, do := range change {
@@ -105,6 +106,20 @@ func (w *whole) deliberate(in chat.ConversationID, text string, c council.Counci
 	run, err := council.Replay(steps)
 	must(w.t, err)
 	return model.Requests()[0], run
+}
+
+// letsMembers allows the members of a council the tools they have, as a person who said yes before.
+func (w *whole) letsMembers(c council.Council) {
+	w.t.Helper()
+	for _, m := range c.Members {
+		for _, t := range m.Tools {
+			plugin, _, _ := strings.Cut(t, ":")
+			_, err := w.Gate.AddRule(w.t.Context(), permit.Rule{
+				Effect: permit.Allow, Plugin: plugin, Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
+			})
+			must(w.t, err)
+		}
+	}
 }
 
 // said is all that a request says.

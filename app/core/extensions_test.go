@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/testkit"
 )
 
@@ -136,7 +137,7 @@ func TestAnExtensionWithoutCodeIsGrantedNothing(t *testing.T) {
 	testkit.Write(t, filepath.Join(w.data, "plugins", "ext", "spindle.json"),
 		`{"version": "1", "name": "Ext", "identifier": "ext", "author": "a", "permissions": ["chats", "interceptor"]}`)
 	w.open()
-	must(t, w.Host.Approve(t.Context(), "ext", false))
+	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
 	s, err := w.Host.Status("ext")
 	if err != nil || len(s.Granted) > 0 || len(s.Manifest.Permissions) > 0 {

@@ -1,9 +1,12 @@
 package turn_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"image"
+	pngs "image/png"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,7 +56,9 @@ func TestWhatAnAnswerLostIsSaidToThePerson(t *testing.T) {
 
 func TestAPictureThatAModelDrewIsInTheChat(t *testing.T) {
 	b := newBench(t, nil)
-	drawn := &chat.Media{MIME: "image/png", Name: "drawn.png", Size: 4, Data: []byte("\x89PNG")}
+	var png bytes.Buffer
+	must(t, pngs.Encode(&png, image.NewGray(image.Rect(0, 0, 1, 1))))
+	drawn := &chat.Media{MIME: "image/png", Name: "drawn.png", Size: int64(png.Len()), Data: png.Bytes()}
 	m := model(tells(nil, llm.Event{Kind: llm.Drawn, Media: drawn}), says("Yes."))
 	m.info.Can.Vision = true
 	if out := b.say(m); out.Reason != chat.EndDone {
@@ -68,7 +73,7 @@ func TestAPictureThatAModelDrewIsInTheChat(t *testing.T) {
 	}
 	b.say(m)
 	sent := m.requests[1].Messages[1].Parts
-	if len(sent) != 1 || string(sent[0].Media.Data) != "\x89PNG" {
+	if len(sent) != 1 || sent[0].Media == nil || !bytes.Equal(sent[0].Media.Data, png.Bytes()) {
 		t.Errorf("sent back %+v", sent)
 	}
 }
