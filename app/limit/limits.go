@@ -36,6 +36,15 @@ var (
 		Person: "MODEL wrote more than 8 MiB as the arguments of its tool calls, and was stopped.",
 		Test:   "app/llm TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
 	})
+	// DrawnPictures bounds the pictures that a model draws in one answer.
+	DrawnPictures = add(Limit{
+		Name:   "pictures that a model draws in one answer",
+		Value:  64 << 20,
+		Unit:   Bytes,
+		Why:    "dozens of large pictures fit; they are kept with the chat, and a model without end would fill the disk",
+		Person: "The model drew more than 64 MiB of pictures in one answer. Further ones are left out.",
+		Test:   "app/turn TestAModelThatDrawsWithoutEndDoesNotFillTheDisk",
+	})
 	// StreamEvent bounds one event of a streamed answer, and an answer that comes in one piece.
 	StreamEvent = add(Limit{
 		Name:   "one event of a streamed answer",

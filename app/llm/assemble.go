@@ -75,6 +75,9 @@ func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err 
 	call := g.find(f)
 	if call == nil {
 		call = &assembled{index: f.Index, hasIndex: f.HasIndex, wireID: f.ID, id: g.id(f.ID)}
+		if len(g.calls) > 0 {
+			g.size += callCost
+		}
 		g.calls = append(g.calls, call)
 	}
 	if call.wireID == "" && f.ID != "" && !call.started {
@@ -91,6 +94,7 @@ func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err 
 		call.pieces = append(call.pieces, f.Arguments)
 	}
 	for name, value := range f.Kept {
+		g.size += len(value)
 		if call.kept == nil {
 			call.kept = map[string]json.RawMessage{}
 		}
@@ -100,6 +104,9 @@ func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err 
 	call.started = call.started || started
 	return chat.ToolCall{ID: call.id, Tool: call.name}, started, nil
 }
+
+// callCost counts for each further call toward limit.CallArguments.
+const callCost = 1 << 10
 
 // maxName bounds the name of a tool that comes in pieces.
 const maxName = 1 << 10

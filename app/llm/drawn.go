@@ -10,9 +10,6 @@ import (
 	"conclave/app/chat"
 )
 
-// maxDrawn bounds a picture that a model draws.
-const maxDrawn = 24 << 20
-
 // Picture returns a picture that a model drew, of a data URL or of base64, or nil where it is none.
 func Picture(text string) *chat.Media {
 	if rest, ok := strings.CutPrefix(text, "data:"); ok {
@@ -21,9 +18,6 @@ func Picture(text string) *chat.Media {
 			return nil
 		}
 		text = data
-	}
-	if len(text) > maxDrawn {
-		return nil
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
@@ -41,11 +35,14 @@ func PictureOf(data []byte) *chat.Media {
 	ending, ok := map[string]string{
 		"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp",
 	}[kind]
-	if !ok || len(data) > maxDrawn {
+	if !ok {
 		return nil
 	}
 	return &chat.Media{MIME: kind, Name: "drawn." + ending, Size: int64(len(data)), Data: data}
 }
+
+// MostLost is how many things one sentence names that were left out of an answer.
+const MostLost = 5
 
 // LostNotes returns the sentence that tells a person what of an answer was left out, if anything was.
 func LostNotes(lost []string) []string {

@@ -346,12 +346,13 @@ func (a *Answer) take(p []byte) {
 	}
 }
 
-// Read passes each event of a streamed answer to take, as the members of its JSON object, to the end
-// of body or to the end mark of the OpenAI wire; done reports whether that came. An error of take is
+// Read passes each event of a streamed answer to take, its JSON object and the members of it, to the
+// end of body or to the end mark of the OpenAI wire; done reports whether that came. The bytes are
+// valid until take returns. An error of take is
 // returned as it is. Otherwise the error is ctx's cause, or an *Error: what the server says in place
 // of an answer or beside one, or what is wrong with the stream.
 func (l *Link) Read(ctx context.Context, model string, body io.Reader,
-	take func(members map[string]json.RawMessage) error,
+	take func(data []byte, members map[string]json.RawMessage) error,
 ) (done bool, err error) {
 	events := NewEventReader(body)
 	for {
@@ -374,7 +375,7 @@ func (l *Link) Read(ctx context.Context, model string, body io.Reader,
 		if said := l.saidIn(model, event.Type, event.Data, members); said != nil {
 			return false, said
 		}
-		if err := take(members); err != nil {
+		if err := take(event.Data, members); err != nil {
 			return false, err
 		}
 	}

@@ -20,7 +20,7 @@ type Sent struct {
 // out: each attempt, on the goroutine that sends it. Whoever taps ctx already goes on
 // seeing it. Models that are asked without HTTP show nothing.
 func Tap(ctx context.Context, seen func(Sent)) context.Context {
-	if before, ok := ctx.Value(tapKey{}).(func(Sent)); ok {
+	if before, ok := ctx.Value(tapKey{}).(func(Sent)); ok && before != nil {
 		also := seen
 		seen = func(s Sent) {
 			before(s)
@@ -30,12 +30,17 @@ func Tap(ctx context.Context, seen func(Sent)) context.Context {
 	return context.WithValue(ctx, tapKey{}, seen)
 }
 
+// Untapped returns a context in which nothing is shown: for what is no request to a model.
+func Untapped(ctx context.Context) context.Context {
+	return context.WithValue(ctx, tapKey{}, (func(Sent))(nil))
+}
+
 type tapKey struct{}
 
 // tap shows a request to whoever taps its context, and leaves its body as it was.
 func tap(r *http.Request) error {
 	seen, ok := r.Context().Value(tapKey{}).(func(Sent))
-	if !ok {
+	if !ok || seen == nil {
 		return nil
 	}
 	var body []byte

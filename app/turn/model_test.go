@@ -172,3 +172,16 @@ func TestAMendedCallSaysSoOnItsRecordAndToThePerson(t *testing.T) {
 		t.Errorf("notes: %q", got)
 	}
 }
+
+func TestAModelThatDrawsWithoutEndDoesNotFillTheDisk(t *testing.T) {
+	b := newBench(t, nil)
+	data := make([]byte, 16<<20)
+	drawn := llm.Event{Kind: llm.Drawn, Media: &chat.Media{MIME: "image/png", Name: "drawn.png", Data: data}}
+	out := b.say(model(tells(nil, drawn, drawn, drawn, drawn, drawn, drawn, llm.Event{Kind: llm.Text, Text: "Done."})))
+	if n := len(b.path()[1].Parts); out.Reason != chat.EndDone || n != 5 {
+		t.Errorf("%s, %d parts", out.Reason, n)
+	}
+	if got := notes(b); strings.Count(got, limit.DrawnPictures.Person) != 1 {
+		t.Errorf("notes: %s", got)
+	}
+}

@@ -197,6 +197,12 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		t.emit(Event{Kind: Noted, Note: e.Text})
 		return nil
 	case llm.Drawn:
+		if before := t.drawings; before > limit.DrawnPictures.Value {
+			return nil
+		} else if t.drawings += int64(len(e.Media.Data)); t.drawings > limit.DrawnPictures.Value {
+			t.emit(Event{Kind: Noted, Note: limit.DrawnPictures.Person})
+			return nil
+		}
 		stored, err := t.drawn(ctx, *e.Media)
 		if err != nil {
 			return err

@@ -152,15 +152,16 @@ type run struct {
 	mu sync.Mutex // serialises on
 	on func(Event)
 
-	usage  chat.Usage
-	round  int
-	length int64         // of what the models said in this turn, toward limit.AnswerText
-	hooked *hooked       // nil before the first request
-	trace  []hook.Trace  // what hooks did that no message says yet
-	plain  []chat.Origin // of the chat's own texts that are no message's
-	added  []chat.Origin // of what hooks added in this turn
-	begun  atomic.Bool   // a message of the answer is in the log
-	off    error         // a hook called the turn off at a call or before it
+	usage    chat.Usage
+	round    int
+	drawings int64         // bytes of the pictures that models drew in this turn
+	length   int64         // of what the models said in this turn, toward limit.AnswerText
+	hooked   *hooked       // nil before the first request
+	trace    []hook.Trace  // what hooks did that no message says yet
+	plain    []chat.Origin // of the chat's own texts that are no message's
+	added    []chat.Origin // of what hooks added in this turn
+	begun    atomic.Bool   // a message of the answer is in the log
+	off      error         // a hook called the turn off at a call or before it
 }
 
 // newRun prepares a turn, without touching the log.

@@ -96,11 +96,7 @@ type reader struct {
 }
 
 // event reads an event of a stream, or a whole message of a server that does not stream.
-func (s *reader) event(members map[string]json.RawMessage) error {
-	data, err := json.Marshal(members)
-	if err != nil {
-		return err
-	}
+func (s *reader) event(data []byte, members map[string]json.RawMessage) error {
 	if llm.Member(members, "type") == "message" {
 		return s.message(data)
 	}
@@ -209,7 +205,7 @@ func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion)
 }
 
 func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) {
+	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
 		s.lost = append(s.lost, what)
 	}
 }

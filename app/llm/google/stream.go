@@ -148,11 +148,7 @@ type reader struct {
 	lost    []string // what was left out, as ends of a sentence
 }
 
-func (s *reader) event(members map[string]json.RawMessage) error {
-	data, err := json.Marshal(members)
-	if err != nil {
-		return err
-	}
+func (s *reader) event(data []byte, _ map[string]json.RawMessage) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return err
@@ -248,7 +244,7 @@ func (s *reader) part(p part) error {
 }
 
 func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) {
+	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
 		s.lost = append(s.lost, what)
 	}
 }

@@ -139,7 +139,7 @@ func (p *Provider) window(ctx context.Context, id string, sent int64) int64 {
 	if err != nil {
 		return 0
 	}
-	ctx, cancel := context.WithTimeout(ctx, allShows)
+	ctx, cancel := context.WithTimeout(llm.Untapped(ctx), allShows)
 	defer cancel()
 	windows := p.loaded(ctx, authorize)
 	if window, ok := windows[id]; ok || strings.Contains(id, ":") {

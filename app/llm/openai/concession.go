@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/app/chat"
 	"conclave/app/llm"
@@ -68,11 +69,16 @@ func (m *model) concession(words string, r llm.Request, already map[string]bool)
 			return name
 		}
 	}
-	if answered && !already["content"] && named(words, "content") {
+	if answered && !already["content"] && named(words, "content") && emptiness().MatchString(words) {
 		return "content"
 	}
 	return ""
 }
+
+// emptiness matches what servers say of a text that is empty.
+var emptiness = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)empty|blank|at least 1|too short|min_?length`)
+})
 
 // named reports whether words hold a name, and not only as a part of a longer one.
 func named(words, name string) bool {

@@ -80,10 +80,30 @@ func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool,
 	case ctx.Err() != nil:
 		return s.events, context.Cause(ctx)
 	}
-	if errors.Is(err, errLeft) {
+	if errors.Is(err, errLeft) || s.cut(err) != nil {
 		return s.events, nil
 	}
 	return s.events, m.p.link.Fail(ctx, m.id, err)
+}
+
+// cut yields the text that was held back, where an answer broke off with err behind other text.
+func (s *reader) cut(err error) error {
+	if err == nil || s.events == 0 || s.at == llm.End {
+		return nil
+	}
+	s.think.guessed = false
+	return s.held()
+}
+
+// held yields what is still held back of text and thinking.
+func (s *reader) held() error {
+	if err := s.say(s.thoughts.Rest(), ""); err != nil {
+		return err
+	}
+	if err := s.think.take(s.texts.Rest(), s.spoken); err != nil {
+		return err
+	}
+	return s.think.rest(s.spoken)
 }
 
 // finished returns why an answer that has no more events is none, or nil. done says that the end
@@ -120,9 +140,13 @@ type reader struct {
 	details []json.RawMessage          // OpenRouter's, gathered
 	told    bool                       // the Vendor event of this thinking was yielded
 	message map[string]json.RawMessage // what else came with the message
+	kept    int                        // bytes of that and of details
 	sources llm.Sources
 	lost    []string // what was left out, as ends of a sentence
 }
+
+// maxKept bounds what of an answer is kept for its server alone: encrypted thinking has some hundred KiB.
+const maxKept = 1 << 20
 
 // The members of a chunk and of a message that are read here; what else a message holds goes back as
 // it came.
@@ -136,7 +160,7 @@ var (
 )
 
 // chunk reads a chunk of a stream, or a whole answer of a server that does not stream.
-func (s *reader) chunk(c map[string]json.RawMessage) error {
+func (s *reader) chunk(_ []byte, c map[string]json.RawMessage) error {
 	if usage := llm.Object(c["usage"]); usage != nil {
 		s.use(usage)
 	}
@@ -214,9 +238,14 @@ func (s *reader) delta(d map[string]json.RawMessage) error {
 		}
 	}
 	for name, value := range d {
-		if !slices.Contains(messageNames, name) && !empty(value) {
-			s.message[name] = joined(s.message[name], value)
+		if slices.Contains(messageNames, name) || empty(value) || bytes.Equal(s.message[name], value) {
+			continue
 		}
+		if s.kept += len(value); s.kept > maxKept {
+			s.lose("more data of the server than goes back to it")
+			continue
+		}
+		s.message[name] = joined(s.message[name], value)
 	}
 	return nil
 }
@@ -364,7 +393,7 @@ func (s *reader) spoken(kind llm.EventKind, text string) error {
 }
 
 func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) {
+	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
 		s.lost = append(s.lost, what)
 	}
 }
@@ -392,7 +421,11 @@ func (s *reader) say(thought, text string) error {
 // back), and other names.
 func (s *reader) reasoning(d map[string]json.RawMessage) error {
 	details := llm.List(d["reasoning_details"])
-	s.details = append(s.details, details...)
+	if s.kept += len(d["reasoning_details"]); s.kept > maxKept && len(details) > 0 {
+		s.lose("more data of the server than goes back to it")
+	} else {
+		s.details = append(s.details, details...)
+	}
 	for _, name := range thinkingNames {
 		text := s.thoughts.Next(d[name])
 		if inner := llm.Object(d[name]); inner != nil {
@@ -446,13 +479,7 @@ func (s *reader) use(u map[string]json.RawMessage) {
 
 // end yields what the end of the stream completes. note is a sentence for the person, or empty.
 func (s *reader) end(note string) error {
-	if err := s.say(s.thoughts.Rest(), ""); err != nil {
-		return err
-	}
-	if err := s.think.take(s.texts.Rest(), s.spoken); err != nil {
-		return err
-	}
-	if err := s.think.rest(s.spoken); err != nil {
+	if err := s.held(); err != nil {
 		return err
 	}
 	s.m.remember(&s.think)
