@@ -88,6 +88,9 @@ func plainCause(err error) string {
 func (c *Core) checkPlugins() cli.Finding {
 	dir, problem := c.Host.Folder()
 	sources, err := host.Sources(dir, c.Host.Endings())
+	if err == nil {
+		err = c.Host.Away()
+	}
 	if problem == nil && err != nil {
 		problem = fault.Of(err)
 	}

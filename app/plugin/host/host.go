@@ -151,7 +151,7 @@ func (h *Host) scan(names []string) error {
 	defer h.scanning.Unlock()
 	sources, err := sourcesOf(h.o.Dir, h.Endings(), h.incumbent)
 	if err == nil && len(sources) == 0 {
-		err = h.away()
+		err = h.Away()
 	}
 	h.mu.Lock()
 	was := h.folder
@@ -179,8 +179,9 @@ func (h *Host) scan(names []string) error {
 	return nil
 }
 
-// away returns the fault of a folder that is not there although it should be.
-func (h *Host) away() error {
+// Away returns why a plugins folder that is not there should be: a fault of kind unavailable. It is nil
+// where the folder is there, or held no plugins.
+func (h *Host) Away() error {
 	if _, err := os.Stat(h.o.Dir); !errors.Is(err, fs.ErrNotExist) || h.o.Expected == nil || !h.o.Expected() {
 		return nil
 	}
