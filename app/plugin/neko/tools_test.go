@@ -430,3 +430,50 @@ def start(self):
 		t.Errorf("the file has %q, %v", text, err)
 	}
 }
+
+func TestATranslationIsATextWhereverAHandlerSaysIt(t *testing.T) {
+	w := pythontest.Launch(t, aPython(t), folder(t, `
+@llm_tool()
+async def plain(self):
+    return tr("done", n=2)
+
+@llm_tool()
+def nested(self):
+    return {"say": [tr("done", n=3), (1, tr("missing", default="Plain"))], "n": 1}
+
+@llm_tool()
+async def ok(self):
+    return Ok({"message": tr("done", n=4)})
+
+@llm_tool()
+async def enveloped(self):
+    return {"output": tr("done", n=5), "is_error": True, "error": tr("bad")}
+
+@llm_tool()
+async def err(self):
+    return Err(tr("bad"))
+
+@llm_tool()
+async def raises(self):
+    raise SdkError(tr("bad"))
+
+@llm_tool()
+def itself(self):
+    value = {"a": tr("done", n=6)}
+    value["b"] = value
+    return value
+`, map[string]string{"plugin.toml": manifestOf(), "i18n/en.json": `{"done": "Done {n}", "bad": "No luck"}`}))
+	w.List()
+	says(t, w.Call("plain", ""), "Done 2")
+	says(t, w.Call("nested", ""), `{"say":["Done 3",[1,"Plain"]],"n":1}`)
+	says(t, w.Call("ok", ""), `{"message":"Done 4"}`)
+	for _, name := range []string{"enveloped", "err", "raises"} {
+		if got := w.Call(name, ""); !strings.Contains(got.Text(), "No luck") || strings.Contains(got.Text(), "$i18n") {
+			t.Errorf("%s: %s", name, got.Text())
+		}
+	}
+	if got := w.Call("itself", ""); !got.IsError && strings.Contains(got.Text(), "Done 6") {
+		t.Errorf("a value that holds itself: %s", got.Text())
+	}
+	says(t, w.Call("plain", ""), "Done 2")
+}

@@ -60,19 +60,23 @@ class Context:
         self.run_id = None
 
     def push_message(self, **facts):
-        return messages.push(self._host, facts)
+        return messages.push(self._host, self._told(facts))
+
+    def _told(self, facts):
+        return self._host.life.i18n.told(facts)
 
     async def push_message_async(self, **facts):
         """The same without holding up the plugin's loop, which waits for the answer."""
         import asyncio
 
-        return await asyncio.to_thread(messages.push, self._host, facts)
+        return await asyncio.to_thread(messages.push, self._host, self._told(facts))
 
     def update_status(self, status=None, **facts):
         """Tells whoever waits for the current call how far it is."""
         import conclave
 
         status = dict(status, **facts) if isinstance(status, dict) else facts or {"status": status}
+        status = self._told(status)
         text = status.get("message") or status.get("status") or status.get("state")
         conclave.progress(text if text else status)
 

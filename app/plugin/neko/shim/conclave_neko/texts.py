@@ -60,6 +60,13 @@ class PluginI18n:
             return [self.resolve(item, locale) for item in value]
         return value
 
+    def told(self, value):
+        """Returns value as a person or a model is told it: resolved, or itself where it refers to no translation."""
+        try:
+            return self.resolve(value) if _refers(value, set()) else value
+        except RecursionError:  # it holds itself; whoever writes it as JSON says so
+            return value
+
     def _order(self, locale):
         wanted = locale or LOCALE
         names = [wanted, wanted.partition("-")[0]]
@@ -88,6 +95,22 @@ class PluginI18n:
                 return _flat(json.load(file))
         except (OSError, ValueError):
             return {}
+
+
+def _refers(value, seen):
+    """Says whether a reference stands in a value."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$i18n"), str):
+            return True
+        inner = value.values()
+    elif isinstance(value, (list, tuple)):
+        inner = value
+    else:
+        return False
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    return any(_refers(item, seen) for item in inner)
 
 
 def _flat(table, prefix=""):

@@ -3,6 +3,8 @@
 It has the shape that conclave_worker.serve knows of a tool.
 """
 
+import contextlib
+
 from conclave_worker import codec, results, signature, streams
 from conclave_worker.call import BadArguments
 
@@ -24,6 +26,7 @@ class LlmTool:
         self.meta = meta
         self.name = meta.name
         self.handler = handler
+        self._told = i18n.told
         self.warnings = []
         self.running, self.waiting = 0, []  # what serve keeps for serial tools
         self._facts = source or {}
@@ -89,24 +92,43 @@ class LlmTool:
         return kwargs
 
     def _call(self, **kwargs):
-        value = self.handler(**self._kwargs(kwargs))
+        with self._saying():
+            value = self.handler(**self._kwargs(kwargs))
         if hasattr(value, "__await__"):
             return self._finish(value)
-        return outcome(value)
+        return outcome(value, self._told)
 
     async def _call_async(self, **kwargs):
-        return outcome(await self.handler(**self._kwargs(kwargs)))
+        return await self._finish(self.handler(**self._kwargs(kwargs)))
 
     async def _finish(self, awaitable):
-        return outcome(await awaitable)
+        with self._saying():
+            value = await awaitable
+        return outcome(value, self._told)
+
+    @contextlib.contextmanager
+    def _saying(self):
+        """Has an error say a text, where its message refers to a translation."""
+        try:
+            yield
+        except answers.SdkError as error:
+            error.message = self._told(error.message)
+            raise
 
 
-def outcome(value):
-    """Returns what a handler's result is for the worker (contracts/neko, item 40). An Err is raised."""
+def outcome(value, told):
+    """Returns what a handler's result is for the worker (contracts/neko, item 40). An Err is raised.
+
+    References to translations become texts, for which told is asked.
+    """
     if answers.is_result(value):
         if not value.is_ok():
-            raise answers.as_exception(value.error)
+            error = answers.as_exception(told(value.error))
+            if isinstance(error, answers.SdkError):
+                error.message = told(error.message)
+            raise error
         value = value.value
+    value = told(value)
     if type(value) is not dict:
         return value
     if "is_error" in value:
