@@ -50,8 +50,8 @@ var layers = []map[string][]string{
 	},
 	interfaces: {
 		// Words, and the one library each of them is about.
-		"app/llm":  {"app/fault", "app/chat", "app/loopback"},
-		"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/llm":  {"app/fault", "app/chat", "app/loopback", "app/render/clean"},
+		"app/tool": {"app/chat", "app/render/clean", "github.com/santhosh-tekuri/jsonschema/v6"},
 		"app/permit": {
 			"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
 			"app/place", "golang.org/x/net/idna", // hosts as the name service knows them

@@ -312,7 +312,7 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	if m.known == nil {
 		m.known = map[string][]llm.ModelInfo{}
 	}
-	m.known[c.Name] = slices.DeleteFunc(listed, func(info llm.ModelInfo) bool { return !llm.Chats(info.ID) })
+	m.known[c.Name] = slices.DeleteFunc(llm.Listed(listed), func(info llm.ModelInfo) bool { return !llm.Chats(info.ID) })
 	listed = m.known[c.Name]
 	m.mu.Unlock()
 	if m.listed != nil {

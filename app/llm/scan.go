@@ -129,6 +129,8 @@ func askPort(ctx context.Context, client *http.Client, port int) *Server {
 	server := recognize(base, said)
 	if server != nil {
 		server.User = user
+		server.Version = line(server.Version, maxTitle)
+		server.Models = slices.DeleteFunc(server.Models, func(id string) bool { return !showable(id) })
 	}
 	return server
 }

@@ -8,12 +8,25 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"conclave/app/render/clean"
 	"conclave/app/shorten"
 )
 
-// maxRun is how many blanks in a row a description keeps. More is padding that
+// maxRun is how many columns of blanks a description keeps. More is padding that
 // pushes text out of sight; honest tables and code stay below it.
 const maxRun = 40
+
+// blank returns how many columns a character takes of which nothing is seen, or 0: those
+// of Unicode's White_Space, but for the line end, and the empty cell of Braille.
+func blank(r rune) int {
+	switch {
+	case r == '\t':
+		return 4
+	case r == ' ' || r == 0x2800 || r != '\n' && r >= 0x80 && unicode.Is(unicode.White_Space, r):
+		return 1
+	}
+	return 0
+}
 
 // Strip removes characters that a person does not see and a model reads: ANSI
 // escape sequences, control characters other than tab and line end, Unicode
@@ -64,58 +77,67 @@ func next(text string, before rune) (r rune, size int, becomes fate) {
 		return r, escape(text), isUnseen
 	case r == '\r' && strings.HasPrefix(text[1:], "\n"):
 		return r, size, isLineEnd
-	case hidden(r) && !joins(r, before, text[size:]):
+	case clean.Hidden(r) && !joins(r, before, text[size:]):
 		return r, size, isUnseen
 	}
 	return r, size, isSeen
 }
 
-// Clean is Strip for a definition's texts: it also folds runs of more than 40
-// blanks into one, and of more than three line ends into two, and counts what
-// it took.
+// Clean is Strip for a definition's texts: it also folds runs of blanks that are wider than
+// 40 columns into one, and more than three line ends with nothing but blanks between them
+// into two, and counts what it took.
 func Clean(text string) (string, int) {
 	text, removed := Strip(text)
 	var b strings.Builder
-	blanks, lines := 0, 0
-	flush := func() {
-		switch {
-		case blanks > maxRun:
-			b.WriteByte(' ')
-			removed += blanks - 1
-		default:
-			b.WriteString(strings.Repeat(" ", blanks))
+	done := 0
+	for i := 0; i < len(text); {
+		run := emptyRun(text[i:])
+		if run == 0 {
+			_, size := utf8.DecodeRuneInString(text[i:])
+			i += size
+			continue
 		}
-		switch {
-		case lines > 3:
-			b.WriteString("\n\n")
-			removed += lines - 2
-		default:
-			b.WriteString(strings.Repeat("\n", lines))
+		kept := folded(text[i : i+run])
+		if n := utf8.RuneCountInString(text[i:i+run]) - utf8.RuneCountInString(kept); n > 0 {
+			b.WriteString(text[done:i])
+			b.WriteString(kept)
+			removed, done = removed+n, i+run
 		}
-		blanks, lines = 0, 0
+		i += run
 	}
-	if !strings.Contains(text, strings.Repeat(" ", maxRun)) && !strings.Contains(text, "\n\n\n\n") {
+	if done == 0 {
 		return text, removed
 	}
-	for _, r := range text {
-		switch r {
-		case ' ':
-			if lines > 0 {
-				flush()
-			}
-			blanks++
-		case '\n':
-			if blanks > 0 && lines == 0 {
-				flush()
-			}
-			lines++
-		default:
-			flush()
-			b.WriteRune(r)
+	b.WriteString(text[done:])
+	return b.String(), removed
+}
+
+// emptyRun returns how many bytes of blanks and line ends a text begins with.
+func emptyRun(text string) int {
+	for i, r := range text {
+		if r != '\n' && blank(r) == 0 {
+			return i
 		}
 	}
-	flush()
-	return b.String(), removed
+	return len(text)
+}
+
+// folded returns what is kept of a run of blanks and line ends.
+func folded(run string) string {
+	lines := strings.Split(run, "\n")
+	if len(lines) > 4 {
+		lines = []string{lines[0], "", lines[len(lines)-1]}
+	}
+	for i, line := range lines {
+		columns := 0
+		for _, r := range line {
+			columns += blank(r)
+		}
+		if columns > maxRun {
+			lines[i] = " "
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plain reports whether text is printable ASCII with tabs and line ends only,
@@ -177,27 +199,7 @@ func escape(text string) int {
 }
 
 // Unseen reports whether a person does not see r in a line of text, or sees a gap for it.
-func Unseen(r rune) bool { return hidden(r) || !unicode.IsPrint(r) }
-
-// hidden reports whether r has no visible form of its own.
-func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < 0x20, r >= 0x7f && r < 0xa0:
-		return true
-	case r < 0xad:
-		return false
-	case r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
-		r >= 0x180b && r <= 0x180f,
-		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
-		r == 0x2028, r == 0x2029, r == 0x3164, r >= 0xfe00 && r <= 0xfe0f, r == 0xfeff, r == 0xffa0,
-		r >= 0xfff0 && r <= 0xfffb, r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a,
-		r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	}
-	return false
-}
+func Unseen(r rune) bool { return clean.Hidden(r) || !unicode.IsPrint(r) }
 
 // joins reports whether a hidden r is part of the writing between before and
 // rest.
@@ -227,7 +229,8 @@ func pictured(r rune) bool {
 // $comment) and leaves every other byte, and so the order of its properties, as
 // it is. It returns how many characters it removed, and the lines of which, as Tool.Marked.
 func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
-	if plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) {
+	if plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) &&
+		!bytes.ContainsRune(raw, '\t') {
 		return raw, 0, nil
 	}
 	var out []byte

@@ -317,6 +317,29 @@ func TestHiddenTextIsRemovedFromWhatAModelReads(t *testing.T) {
 		"c\n\n\nd"); got != "a b\n\nc\n\n\nd" || n != 299+48 {
 		t.Errorf("padding: got %q, %d", got, n)
 	}
+	for name, pad := range map[string]string{
+		"no-break spaces": "\u00a0", "em spaces": "\u2003", "figure spaces": "\u2007", "Ogham": "\u1680", "wide": "\u3000",
+		"Braille": "\u2800", "tabs": "\t", "mixed": " \u2003\t\u00a0", "lines with blanks": "\n ", "wide lines": "\u3000\n\t",
+	} {
+		got, n := tool.Clean("First." + strings.Repeat(pad, 3000) + "Then.")
+		if len(got) > 40 || n < 2990 || !strings.HasPrefix(got, "First.") || !strings.HasSuffix(got, "Then.") {
+			t.Errorf("%s: got %q, %d", name, got, n)
+		}
+	}
+	const code = "Runs:\n\n\tif x {\n\t\t\treturn\u00a01\n\t}\n\n|　a　|　b　|"
+	if got, n := tool.Clean(code); got != code || n != 0 {
+		t.Errorf("code: got %q, %d", got, n)
+	}
+	for _, r := range "\U00013430\U0001343f\U0001d159\u2064\U000e0041\ufff9\u180e\u061c" {
+		if got, n := tool.Strip("a" + string(r) + "b"); got != "ab" || n != 1 {
+			t.Errorf("%U: got %q, %d", r, got, n)
+		}
+	}
+	for _, r := range "\u0600\u06dd\u0e33\u0300\u20dd€ﬀ☃" {
+		if got, n := tool.Strip("a" + string(r) + "b"); n != 0 {
+			t.Errorf("%U is taken out: %q", r, got)
+		}
+	}
 }
 
 func TestASchemasTextsAreCleanedAndNothingElse(t *testing.T) {

@@ -47,7 +47,7 @@ func Text(s string) (string, int) {
 			i += sequence(s[i:])
 			removed++
 			continue
-		case hidden(r) && !needed(last, r, s[i+size:]):
+		case Hidden(r) && !needed(last, r, s[i+size:]):
 			i += size
 			removed++
 			continue
@@ -123,28 +123,24 @@ func sequence(s string) int {
 	return n
 }
 
-// hidden reports whether r takes no room on the screen, or turns the text.
-func hidden(r rune) bool {
+// Hidden reports whether r has no visible form: it takes no room on the screen, turns the
+// text, or is a control. Line feed and tab are not hidden. Unicode's properties decide, so
+// that what a later version adds is known with it.
+func Hidden(r rune) bool {
 	switch {
-	case r < 0x20:
-		return r != '\n' && r != '\t'
-	case r >= 0x7f && r <= 0x9f, r == 0xad:
-		return true
-	case r < 0x034f:
+	case r == '\n' || r == '\t':
 		return false
-	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
+	case r < 0x20, r >= 0x7f && r < 0xa0:
 		return true
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	case r >= 0x1d173 && r <= 0x1d17a, r >= 0xfff0 && r <= 0xfffb:
-		return true
-	}
-	switch r {
-	case 0x034f, 0x061c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180e, 0x180f,
-		0x2028, 0x2029, 0x3164, 0xfeff, 0xffa0:
+	case r < 0xad:
+		return false
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // formats that are drawn, as the Arabic sign of a year
+		return false
+	case r == 0x1d159: // the only symbol that is drawn as nothing, a musical note without a head
 		return true
 	}
-	return false
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // needed reports whether the hidden character r belongs to the writing, between
@@ -154,13 +150,13 @@ func needed(before, r rune, after string) bool {
 	switch {
 	case r == 0x200c || r == 0x200d: // non-joiner and joiner
 		emojiDone := before == 0xfe0f // a heart and its selector, then the joiner
-		return before > 0x7f && (emojiDone || !hidden(before)) && after != "" && next > 0x7f && !hidden(next) &&
+		return before > 0x7f && (emojiDone || !Hidden(before)) && after != "" && next > 0x7f && !Hidden(next) &&
 			next != utf8.RuneError
 	case r == 0xfe0e || r == 0xfe0f: // as text, as picture
 		if before == '#' || before == '*' || before >= '0' && before <= '9' {
 			return next == 0x20e3 // a keycap
 		}
-		return before > 0x7f && !hidden(before) && !unicode.IsLetter(before)
+		return before > 0x7f && !Hidden(before) && !unicode.IsLetter(before)
 	case r >= 0xfe00 && r <= 0xfe0d || r >= 0xe0100 && r <= 0xe01ef: // forms of one ideograph
 		return unicode.Is(unicode.Han, before)
 	}
