@@ -114,9 +114,12 @@ func (c *command) printPackages(s plugin.Status) error {
 		if len(p.MissingRequired()) == 0 {
 			name = " NAME"
 		}
-		return c.say(c.Err,
-			"conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.",
-			s.ID, name, p.Index)
+		what := "them, as wheels from " + p.Index
+		if len(p.Elsewhere) > 0 {
+			what = "those of " + p.Index + ", and with --elsewhere those of the other places, as wheels"
+		}
+		return c.say(c.Err, "conclave plugins packages %s%s --install puts %s, into an environment of this plugin alone.",
+			s.ID, name, what)
 	}
 	return nil
 }
