@@ -44,11 +44,13 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 		return out, err
 	}
 	out.Council, out.Scope, out.Own = set, string(scope), string(ownScope(conversation))
-	wide, _, err := c.core.CouncilSettings.Council(ctx, council.Global)
+	wide, there, err := c.core.CouncilSettings.Council(ctx, council.Global)
 	if err != nil {
 		return out, err
 	}
-	out.Everywhere = wide.Enabled
+	if out.Everywhere = wide.Enabled; scope == council.Global && !there {
+		out.Scope = out.Own // what is set first is set for this chat
+	}
 	if err := set.Check(); err != nil {
 		out.Problem = fault.Of(err).Message
 	}

@@ -106,10 +106,13 @@ export const steps = (world) => {
       await set(() => ({ members: [] }));
       await world.person.ask(question);
       await panel().getByText("No members yet.").waitFor();
-      await button("Council: nobody in it").waitFor();
+      await button("Council of all chats: nobody in it").waitFor();
       await picture("nobody");
       await button(/^Three chairs/).click();
-      await kept(3);
+      const [{ id }] = place.told("chats", "list", "--json");
+      await until("the preset to be that of the chat", () => {
+        return place.told("council", "show", "--chat", id, "--json").members.length === 3;
+      });
     },
 
     "wrong: one member: it is said that there is nothing to compare, and another can be added":
