@@ -138,6 +138,10 @@ func (p *plan) stream(ctx context.Context, model llm.Model, request llm.Request)
 					"Choose another helper model.")
 			}
 			_, _ = text.WriteString(e.Text)
+		case llm.Moved:
+			if e.Text == string(llm.Reasoning) {
+				text.Reset() // it was thinking
+			}
 		case llm.Call:
 			if called == "" {
 				if called = e.Call.Raw; called == "" {

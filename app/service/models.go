@@ -140,6 +140,13 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 			reasoning.WriteString(e.Text)
 			bill.output.WriteString(e.Text)
 			pieces.add("reasoning", e.Text)
+		case llm.Moved:
+			from, to := &content, &reasoning
+			if e.Text == string(llm.Text) {
+				from, to = to, from
+			}
+			to.WriteString(from.String())
+			from.Reset()
 		case llm.Call:
 			arguments := e.Call.Arguments
 			if len(arguments) == 0 {

@@ -185,3 +185,11 @@ func TestAModelThatDrawsWithoutEndDoesNotFillTheDisk(t *testing.T) {
 		t.Errorf("notes: %s", got)
 	}
 }
+
+func TestAThoughtBeforeATitleIsNoPartOfIt(t *testing.T) {
+	thinks := tells(nil, llm.Event{Kind: llm.Text, Text: "The user asks.\n"},
+		llm.Event{Kind: llm.Moved, Text: string(llm.Reasoning)}, llm.Event{Kind: llm.Text, Text: "Weather in Oslo"})
+	if c, err := named(t, model(thinks), nil); err != nil || c.Title != "Weather in Oslo" {
+		t.Errorf("%q, %v", c.Title, err)
+	}
+}

@@ -90,6 +90,10 @@ func askTitle(ctx context.Context, n NameRequest) (title string, usage chat.Usag
 		switch event.Kind {
 		case llm.Text:
 			said.WriteString(event.Text)
+		case llm.Moved:
+			if event.Text == string(llm.Reasoning) {
+				said.Reset() // it was thinking
+			}
 		case llm.End:
 			usage = event.Usage
 		}
