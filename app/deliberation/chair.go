@@ -3,6 +3,7 @@ package deliberation
 import (
 	"context"
 	"iter"
+	"sync/atomic"
 	"time"
 
 	"conclave/app/chat"
@@ -31,7 +32,13 @@ type chair struct {
 	at         int    // where the notes stand in the requests
 	groups     string // the newest block of JSON that the model ended with
 	took       time.Duration
+
+	members atomic.Bool // its members work
 }
+
+// Preparing reports whether its members work, so that it was not asked yet. It is safe for
+// concurrent use.
+func (c *chair) Preparing() bool { return c.members.Load() }
 
 // hear learns of the turn what a model is not told.
 func (c *chair) hear(on func(turn.Event)) func(turn.Event) {
@@ -84,6 +91,8 @@ func (c *chair) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.E
 
 // deliberate has the council work, and returns once its notes are there.
 func (c *chair) deliberate(ctx context.Context) error {
+	c.members.Store(true)
+	defer c.members.Store(false)
 	if c.kind == "continue" { // calls of an earlier answer were made; its notes hold
 		c.notes, c.origins = c.s.notesOf(ctx, c.turn)
 		return nil

@@ -203,7 +203,7 @@ func (e *estimator) seconds(of pace, scripted bool) float64 {
 func (e *estimator) without(t council.Task) {
 	why := ""
 	if prompt, ok := builtInOf(t.Tool); !ok {
-		_, why = e.s.r.usable(e.s.tools, t.Tool)
+		_, why = usable(e.s.tools, t.Tool, e.s.r.o.Missing)
 	} else if e.s.toolsAlone() {
 		why = NotInline(prompt)
 	}

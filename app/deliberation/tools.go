@@ -41,8 +41,8 @@ type toolWork struct {
 	// is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
 	// gives notes what a turn of the member is given, until it is told otherwise.
-	gives  func(turnID string, in chat.ConversationID, given council.Given) (done func())
-	usable func(set *tool.Set, assigned string) (found tool.Tool, why string)
+	gives   func(turnID string, in chat.ConversationID, given council.Given) (done func())
+	missing func(tool string) string // Options.Missing
 	// taint says where text came from that a task is given; nil is nowhere.
 	taint func(council.Job, council.Given) func() []chat.Origin
 }
@@ -57,7 +57,7 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 			return w.write(ctx, job, prompt, live)
 		})
 	}
-	found, why := w.usable(w.tools, job.Task.Tool)
+	found, why := usable(w.tools, job.Task.Tool, w.missing)
 	if why != "" {
 		return skipped(why, "Take it from the member, or bring its plugin back.")
 	}
@@ -319,12 +319,12 @@ func needsArguments(t tool.Tool) bool {
 
 // usable finds a tool of a plugin that is assigned to a member, or says in a sentence why
 // the member cannot use it.
-func (r *Runner) usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
+func usable(set *tool.Set, assigned string, missing func(tool string) string) (found tool.Tool, why string) {
 	found, ok := set.ByID(assigned)
 	if !ok {
 		why := "The tool " + assigned + " is not there."
-		if r.o.Missing != nil {
-			why = cmp.Or(r.o.Missing(assigned), why)
+		if missing != nil {
+			why = cmp.Or(missing(assigned), why)
 		}
 		return found, why
 	}
@@ -344,7 +344,7 @@ func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 		for _, assigned := range m.Tools {
 			if prompt, ok := builtInOf(assigned); ok {
 				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
-			} else if _, why := r.usable(set, assigned); why != "" {
+			} else if _, why := usable(set, assigned, r.o.Missing); why != "" {
 				reasons = append(reasons, why)
 			}
 		}

@@ -140,13 +140,9 @@ func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*w
 	var keeping sync.WaitGroup
 	kept, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	keeping.Go(func() { w.keep(kept) }) // ends with stopKeeping
-	said := make(chan struct{})
-	speaks := sync.OnceFunc(func() { close(said) })
-	keeping.Go(func() { t.noteSilence(kept, said) }) // this too
 	defer keeping.Wait()
 	defer stopKeeping()
 	for event, err := range llm.WithRetry(t.req.Model, policy).Stream(w.watched(ctx, request), request) {
-		speaks()
 		if err != nil {
 			return w, err
 		}
@@ -155,23 +151,6 @@ func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*w
 		}
 	}
 	return w, ctx.Err()
-}
-
-// quietTime is after how long a person is told that a model has not begun to answer: servers
-// of the network answer in seconds, and one of this computer may load its model for minutes.
-const quietTime = 30 * time.Second
-
-// noteSilence says once that the model has not begun to answer, unless said is closed before.
-func (t *run) noteSilence(ctx context.Context, said <-chan struct{}) {
-	timer := time.NewTimer(quietTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		t.emit(Event{Kind: Noted, Note: "The model " + t.model + " has said nothing for " + roundSeconds(quietTime) +
-			". It may be loading, or its server hangs. The answer waits for it until you stop it."})
-	case <-said:
-	case <-ctx.Done():
-	}
 }
 
 // lineEnds writes out what would make two lines of the name of a tool.
@@ -315,6 +294,9 @@ func copied(parts []chat.Part) []chat.Part {
 	return out
 }
 
+// preparing is a model before which others work: nobody waits for its own words meanwhile.
+type preparing interface{ Preparing() bool }
+
 // keep hands the growing message to the log until ctx ends.
 func (w *writing) keep(ctx context.Context) {
 	ticker := time.NewTicker(journalEvery)
@@ -326,6 +308,10 @@ func (w *writing) keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-silent.C:
+			if p, ok := w.t.req.Model.(preparing); ok && p.Preparing() {
+				silent.Reset(silentAfter)
+				continue
+			}
 			if w.draft.empty() {
 				w.t.emit(Event{Kind: Noted, Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
 					w.t.model, roundSeconds(silentAfter))})
