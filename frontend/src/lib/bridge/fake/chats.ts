@@ -236,7 +236,14 @@ export class FakeChats {
       .filter((e) => e.seq < seq)
       .map((e) => ({ role: e.role, content: source(e) }));
     const body = JSON.stringify({ model: chat.model, messages, tools: ["word_count"] }, null, 2);
-    const request = { model: chat.model, sent: chat.updated, ms: 1240, body, rebuilt: false, usage };
+    const request = {
+      model: chat.model,
+      sent: chat.updated,
+      ms: 1240,
+      body,
+      rebuilt: false,
+      usage,
+    };
     return { requests: [request], usage, ms: 1310 };
   }
 
