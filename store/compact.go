@@ -43,12 +43,19 @@ func (s *Store) Space(ctx context.Context) (Space, error) {
 // have the store open (kind Locked); a damaged store is left as it is (kind Damaged).
 func Compact(ctx context.Context, dir string, now time.Time) (before, after int64, err error) {
 	const op = "store.compact"
+	path, there, err := locate(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	if !there {
+		return 0, 0, fault.New(fault.NotFound, op, "There is no store in "+dir+".", "Name the data folder with --data.")
+	}
 	lock, err := acquire(ctx, dir, 0, newOwner("compacting the store", now))
 	if err != nil {
 		return 0, 0, err
 	}
 	defer lock.release()
-	path, temp := filepath.Join(dir, fileName), filepath.Join(dir, restoringName)
+	temp := filepath.Join(filepath.Dir(path), restoringName)
 	c := checkCopy(path)
 	if c.Problem != "" {
 		return 0, 0, fault.New(fault.Damaged, op, "The store in "+dir+" cannot be compacted: "+c.Problem+".",
@@ -59,7 +66,8 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 	}
 	err = writeCompact(ctx, path, temp)
 	if err == nil {
-		if made := checkCopy(temp); made.Problem != "" || made.Conversations != c.Conversations {
+		made := checkCopy(temp)
+		if made.Problem != "" || made.Conversations != c.Conversations || made.Unreadable != c.Unreadable {
 			err = fmt.Errorf("%w: what was written holds %d of %d chats %s", errDamaged, made.Conversations, c.Conversations,
 				made.Problem)
 		}
@@ -75,7 +83,7 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 		_ = os.Remove(temp)
 		return 0, 0, explain(op, dir, err)
 	}
-	return c.Size, info.Size(), explain(op, dir, syncFolder(dir))
+	return c.Size, info.Size(), explain(op, dir, syncFolder(filepath.Dir(path)))
 }
 
 // compactStep is how much one transaction of a compaction writes.

@@ -3,13 +3,16 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,111 +40,170 @@ type Copy struct {
 	Version       uint64    `json:"version"`
 	Conversations int       `json:"conversations"`
 	Problem       string    `json:"problem,omitempty"` // why it cannot be used; empty when it is good
+
+	// Unreadable is how many records of it cannot be read. The others can be used.
+	Unreadable int `json:"unreadable,omitempty"`
 }
+
+// Whole reports whether all of the copy can be used.
+func (c Copy) Whole() bool { return c.Problem == "" && c.Unreadable == 0 }
 
 // Recover lists the copies of the store in dir, newest first, each checked from
 // end to end. It needs no open store.
 func Recover(ctx context.Context, dir string) ([]Copy, error) {
-	paths, err := copyPaths(dir, "")
+	files, err := copyFiles(dir, "", time.Now())
 	if err != nil {
 		return nil, explain("store.recover", dir, err)
 	}
-	copies := make([]Copy, 0, len(paths))
-	for _, path := range slices.Backward(paths) {
+	copies := make([]Copy, 0, len(files))
+	for _, f := range slices.Backward(files) {
 		if ctx.Err() != nil {
 			return copies, fmt.Errorf("look at the copies in %s: %w", dir, context.Cause(ctx))
 		}
-		copies = append(copies, checkCopy(path))
+		copies = append(copies, checkCopy(f.path))
 	}
-	slices.SortStableFunc(copies, func(a, b Copy) int { return b.Made.Compare(a.Made) })
 	return copies, nil
 }
 
-// RestoreCopy makes the copy at path the store of dir, after checking it. The
-// present store, if there is one, is set aside and not deleted. path may be any
-// whole store file, such as one that [Store.Backup] wrote. No process may have
-// the store open (kind Locked); a copy that cannot be used has the kind Damaged.
-func RestoreCopy(ctx context.Context, dir, path string, now time.Time) error {
+// newestWhole returns the newest copy in dir that is whole, other than the one at path.
+func newestWhole(dir, path string) (Copy, bool) {
+	files, err := copyFiles(dir, "", time.Now())
+	if err != nil {
+		return Copy{}, false
+	}
+	for _, f := range slices.Backward(files) {
+		if c := checkCopy(f.path); f.path != path && c.Whole() {
+			return c, true
+		}
+	}
+	return Copy{}, false
+}
+
+// RestoreOptions say what is restored.
+type RestoreOptions struct {
+	// LeaveRights keeps the present store's Rights in place of the copy's; one that cannot be
+	// read has none.
+	LeaveRights bool
+	// Seen are the copy's Rights, as they were looked at. One that has others by now is
+	// refused (kind Conflict). nil when nobody looked.
+	Seen *Rights
+}
+
+// Restored says what a restore did.
+type Restored struct {
+	Replaced   string // the file that the store which was there is now; empty where there was none
+	Media      MediaReport
+	Unreadable int // records of the copy that cannot be read
+}
+
+// RestoreCopy makes the copy at path the store of dir, after checking it, with the
+// media files that are in it. The present store, if there is one, is set aside and not
+// deleted. path may be any whole store file, such as one that [Store.Backup] wrote. No
+// process may have the store open (kind Locked); a copy that cannot be used, or of which
+// records cannot be read while there is a copy that is whole, has the kind Damaged.
+func RestoreCopy(ctx context.Context, dir, path string, now time.Time, o RestoreOptions) (Restored, error) {
 	const op = "store.restore"
-	if err := makeFolder(dir); err != nil {
-		return err
+	none := Restored{}
+	if err := MakeFolder(dir); err != nil {
+		return none, err
 	}
 	lock, err := acquire(ctx, dir, 0, newOwner("restoring a copy", now))
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer lock.release()
+	present, there, err := locate(dir)
+	if err != nil {
+		return none, err
+	}
 	c := checkCopy(path)
 	if c.Problem != "" {
-		return fault.New(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path, c.Problem),
+		return none, fault.New(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path, c.Problem),
 			"Choose another copy. Nothing was changed.")
 	}
-	temp := filepath.Join(dir, restoringName)
-	if err := copyFile(ctx, path, temp); err != nil {
-		return explain(op, dir, err)
+	if c.Unreadable > 0 {
+		if whole, ok := newestWhole(dir, path); ok {
+			return none, fault.New(fault.Damaged, op,
+				fmt.Sprintf("In the copy %s, %s cannot be read. Nothing was changed. The newest copy that is whole holds %s.", path,
+					count(c.Unreadable, "record"), count(whole.Conversations, "chat")),
+				"Restore that one: conclave restore "+whole.Path)
+		}
 	}
-	if err := branch(temp); err != nil {
+	temp := filepath.Join(filepath.Dir(present), restoringName)
+	done := Restored{Unreadable: c.Unreadable}
+	err = copyFile(ctx, path, temp)
+	if err == nil && o.Seen != nil {
+		var now Rights
+		if now, err = ReadRights(ctx, temp); err == nil && !reflect.DeepEqual(now, *o.Seen) {
+			err = fault.New(fault.Conflict, op, "The copy "+path+" was changed while it was looked at.",
+				"Restore it again. Nothing was changed.")
+		}
+	}
+	if err == nil && o.LeaveRights {
+		from := ""
+		if there && checkCopy(present).Problem == "" {
+			from = present
+		}
+		err = leaveRights(temp, from)
+	}
+	if err == nil {
+		err = changeFile(temp, newLineage) // a history of its own
+	}
+	if err == nil {
+		done.Media, err = unpackMedia(ctx, dir, temp, now)
+	}
+	if err != nil {
 		_ = os.Remove(temp)
-		return explain(op, dir, err)
+		return none, explain(op, dir, err)
 	}
 	if c := checkCopy(temp); c.Problem != "" {
 		_ = os.Remove(temp)
-		return fault.New(fault.Damaged, op, "The copy changed while it was read: "+c.Problem+".",
+		return none, fault.New(fault.Damaged, op, "The copy changed while it was read: "+c.Problem+".",
 			"Check the disk. Nothing was changed.")
 	}
-	if err := install(dir, temp, now); err != nil {
-		_ = os.Remove(temp)
-		return explain(op, dir, err)
+	if there {
+		done.Replaced, err = keepReplaced(dir, present, now)
 	}
-	return nil
+	if err == nil {
+		err = install(dir, temp, present)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return none, explain(op, dir, err)
+	}
+	return done, nil
 }
 
-// install makes temp the store of dir, in one step, and keeps what was there
-// under another name. While that step is under way there is always a store.
-func install(dir, temp string, now time.Time) error {
-	path := filepath.Join(dir, fileName)
-	if _, err := os.Lstat(path); err == nil {
-		if err := keepReplaced(dir, now); err != nil {
-			return err
-		}
-	}
+// install makes temp the store of dir, in one step. While it is under way there is always
+// a store.
+func install(dir, temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	return errors.Join(clearMarks(dir), syncFolder(dir))
+	return errors.Join(clearMarks(dir), syncFolder(filepath.Dir(path)))
 }
 
-// keepReplaced gives the store's file a second name, or copies it where the file
-// system knows one name a file only.
-func keepReplaced(dir string, now time.Time) error {
-	path := filepath.Join(dir, fileName)
+// keepReplaced gives the store's file a second name in dir, or copies it where the file
+// system knows one name a file only. It returns that name.
+func keepReplaced(dir, path string, now time.Time) (string, error) {
 	second := filepath.Join(dir, freeName(dir, replacedName+stamp(now)))
 	if err := os.Link(path, second); err != nil {
 		if err := copyFile(context.Background(), path, second+".new"); err != nil { // not ended half-way
-			return err
+			return "", err
 		}
 		if err := os.Rename(second+".new", second); err != nil {
-			return errors.Join(err, os.Remove(second+".new"))
+			return "", errors.Join(err, os.Remove(second+".new"))
 		}
 	}
-	return syncFolder(dir)
+	return second, syncFolder(dir)
 }
 
-// branch gives the copy at path a history of its own.
-func branch(path string) error {
-	db, _, err := openFile(path, false)
-	if err != nil {
-		return err
-	}
-	return errors.Join(guarded(func() error { return db.Update(newLineage) }), db.Close())
-}
-
-// checkCopy checks one copy.
+// checkCopy checks one copy: its pages, and its records.
 func checkCopy(path string) Copy {
 	c := Copy{Path: path}
 	info, err := os.Stat(path)
 	if err != nil {
-		c.Problem = err.Error()
+		c.Problem = plainCause(err)
 		return c
 	}
 	c.Size, c.Made = info.Size(), info.ModTime()
@@ -161,6 +223,7 @@ func checkCopy(path string) Copy {
 					}
 					c.Version = l.written
 					c.Conversations = bucket(tx, bucketConversations).Stats().KeyN
+					c.Unreadable = unreadableRecords(tx)
 					return nil
 				})
 			})
@@ -169,11 +232,68 @@ func checkCopy(path string) Copy {
 	}
 	switch {
 	case err != nil:
-		c.Problem = strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
-	case l.newer():
+		c.Problem = strings.TrimPrefix(plainCause(err), errDamaged.Error()+": ")
+	case l.newer(false):
 		c.Problem = fmt.Sprintf("a newer Conclave made it (layout %d, this one knows %d)", c.Version, Layout)
 	}
 	return c
+}
+
+// plainCause is a file error without the operation and the path.
+func plainCause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// jsonRecords are the buckets whose values are JSON, one record each.
+var jsonRecords = [][]byte{
+	bucketConversations, bucketMessages, bucketCalls, bucketSettings, bucketPluginCache, bucketPluginState, bucketGrants,
+	bucketApprovals, bucketPending, bucketTrash, bucketUses, bucketRegistrations, bucketSpending, bucketActivity,
+	bucketActivityDetails, bucketCouncils, bucketCouncilRuns, bucketCouncilSteps, bucketVariableAuthors,
+}
+
+// unreadableRecords counts the records that are no JSON any more.
+func unreadableRecords(tx *bbolt.Tx) (n int) {
+	for _, name := range jsonRecords {
+		_ = each(tx, name, func(_, v []byte) error {
+			if !json.Valid(v) {
+				n++
+			}
+			return nil
+		})
+	}
+	return n
+}
+
+// copyOf is one file in the folder of copies.
+type copyOf struct {
+	path   string
+	number int // of copies, in the order in which they were made; 0 where an earlier Conclave made it
+	at     time.Time
+}
+
+// Names of copies are conclave-[vN-]NNNNNN-STAMP.db. The number says which is newer: a
+// clock can be wrong, and be set back. Copies of an earlier Conclave have none, and are
+// older than those that have; among them the time says it, unless it is still to come.
+const copyNumber = "%06d"
+
+// mostCopies bounds the number of a copy.
+const mostCopies = 999_999_999
+
+// copyOfName reads a copy's name.
+func copyOfName(path string) (c copyOf, ok bool) {
+	name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "conclave-"), ".db")
+	parts := strings.Split(name, "-")
+	c.path = path
+	if c.at, ok = madeAt(path); !ok || len(parts) < 2 {
+		return c, ok
+	}
+	if n, err := strconv.Atoi(parts[len(parts)-2]); err == nil && n > 0 && n <= mostCopies {
+		c.number = n
+	}
+	return c, true
 }
 
 // madeAt reads the time out of a copy's name.
@@ -183,59 +303,92 @@ func madeAt(path string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// copyPaths lists the copies whose names begin with "conclave-" and kind, oldest
-// first.
-func copyPaths(dir, kind string) ([]string, error) {
+// copyFiles lists the copies of a kind, oldest first: "v" for those made before the store
+// was brought forward, daily for the daily ones, and "" for all.
+func copyFiles(dir, kind string, now time.Time) ([]copyOf, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, copiesName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var paths []string
+	var files []copyOf
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "conclave-"+kind) && strings.HasSuffix(e.Name(), ".db") {
-			if _, ok := madeAt(e.Name()); ok {
-				paths = append(paths, filepath.Join(dir, copiesName, e.Name()))
-			}
+		rest, ok := strings.CutPrefix(e.Name(), "conclave-")
+		if !ok || !strings.HasSuffix(rest, ".db") || kind != "" && strings.HasPrefix(rest, "v") != (kind == "v") {
+			continue
+		}
+		if c, ok := copyOfName(filepath.Join(dir, copiesName, e.Name())); ok {
+			files = append(files, c)
 		}
 	}
-	slices.SortFunc(paths, func(a, b string) int {
-		ta, _ := madeAt(a)
-		tb, _ := madeAt(b)
-		return cmp.Or(ta.Compare(tb), strings.Compare(a, b))
-	})
-	return paths, nil
-}
-
-// daily is how the names of daily copies go on after "conclave-": with the year.
-const daily = "2"
-
-// Backup writes a complete, consistent copy of the store to w, with pending writes.
-// Media files are not part of it. The store stays usable meanwhile.
-func (s *Store) Backup(ctx context.Context, w io.Writer) error {
-	const op = "store.backup"
-	if err := s.Sync(ctx); err != nil {
-		return err
+	toCome := func(c copyOf) int { // sorts first
+		if c.number == 0 && c.at.After(now.Add(copyEvery)) {
+			return 0
+		}
+		return 1
 	}
-	return s.view(ctx, op, func(tx *bbolt.Tx) error {
-		_, err := tx.WriteTo(&contextWriter{ctx, w})
-		return err
+	slices.SortFunc(files, func(a, b copyOf) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(toCome(a), toCome(b)), a.at.Compare(b.at),
+			strings.Compare(a.path, b.path))
 	})
+	return files, nil
 }
 
-// keepCopy makes a checked copy in the backups folder, under a name that begins
-// with "conclave-" and kind, and drops the oldest ones of that kind.
-func (s *Store) keepCopy(ctx context.Context, kind, drop string) (string, error) {
+// daily is the kind of the daily copies.
+const daily = "daily"
+
+// keepCopy makes a checked copy in the backups folder, as the newest of its kind, and
+// drops the oldest ones of that kind. before is the layout that the store has before it is
+// brought forward, or 0 for a daily copy. errRecord says that the copy was made, and has
+// records that cannot be read.
+func (s *Store) keepCopy(ctx context.Context, before uint64) (string, error) {
 	dir := filepath.Join(s.dir, copiesName)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "conclave-"+kind+stamp(s.now())+".db")
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	all, err := copyFiles(s.dir, "", s.now())
 	if err != nil {
 		return "", err
 	}
+	next := 1
+	if len(all) > 0 {
+		next = all[len(all)-1].number + 1
+	}
+	kind, prefix := daily, ""
+	if before > 0 {
+		kind, prefix = "v", fmt.Sprintf("v%d-", before)
+	}
+	path := filepath.Join(dir, "conclave-"+prefix+fmt.Sprintf(copyNumber, next)+"-"+stamp(s.now())+".db")
+	temp := path + ".new"
 	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
+	if err := s.snapshot(ctx, temp); err != nil {
+		return "", err
+	}
+	if err := seal(s.dir, temp, false); err != nil {
+		return "", err
+	}
+	c := checkCopy(temp)
+	if c.Problem != "" {
+		return "", fmt.Errorf("%w: its copy does not hold: %s", errDamaged, c.Problem)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return "", err
+	}
+	if err := syncFolder(dir); err != nil {
+		return "", err
+	}
+	s.dropCopies(kind, c.Whole())
+	if !c.Whole() {
+		return path, fmt.Errorf("%w: %d of them", errRecord, c.Unreadable)
+	}
+	return path, nil
+}
+
+// snapshot writes the store as it is now to a new file.
+func (s *Store) snapshot(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
 	err = guarded(func() error {
 		return s.db.View(func(tx *bbolt.Tx) error {
 			_, err := tx.WriteTo(&contextWriter{ctx, f})
@@ -245,29 +398,28 @@ func (s *Store) keepCopy(ctx context.Context, kind, drop string) (string, error)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", err
+	return errors.Join(err, f.Close())
+}
+
+// dropCopies removes the oldest copies of a kind, and never the newest ones. Where the
+// newest is not whole, the newest that is stays, too.
+func (s *Store) dropCopies(kind string, whole bool) {
+	files, err := copyFiles(s.dir, kind, s.now())
+	stays := ""
+	if !whole {
+		c, _ := newestWhole(s.dir, "")
+		stays = c.Path
 	}
-	if c := checkCopy(temp); c.Problem != "" {
-		return "", fmt.Errorf("%w: its copy does not hold: %s", errDamaged, c.Problem)
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return "", err
-	}
-	if err := syncFolder(dir); err != nil {
-		return "", err
-	}
-	old, err := copyPaths(s.dir, drop)
-	if err != nil {
-		return path, err
-	}
-	for len(old) > keptCopies {
-		if err := os.Remove(old[0]); err != nil {
-			return path, err
+	for many := len(files); err == nil && many > keptCopies; many-- {
+		if files[0].path == stays {
+			files = files[1:]
 		}
-		old = old[1:]
+		err = os.Remove(files[0].path)
+		files = files[1:]
 	}
-	return path, nil
+	if err != nil {
+		s.log.Warn("An old copy of the store could not be removed.", "err", err)
+	}
 }
 
 // contextWriter ends a long copy with its context.

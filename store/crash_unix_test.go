@@ -323,7 +323,8 @@ func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
 	if !ok || owner.PID != cmd.Process.Pid || owner.Program != "the window" {
 		t.Errorf("owner: %+v, %v", owner, ok)
 	}
-	kind(t, store.RestoreCopy(t.Context(), dir, filepath.Join(dir, "conclave.db"), time.Now()), fault.Locked)
+	_, err = store.RestoreCopy(t.Context(), dir, filepath.Join(dir, "conclave.db"), time.Now(), store.RestoreOptions{})
+	kind(t, err, fault.Locked)
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := fmt.Errorf("the person gave up")

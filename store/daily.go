@@ -47,24 +47,23 @@ func (s *Store) doDaily(ctx context.Context) {
 // copyDue reports whether a daily copy is due. A folder that cannot be read has
 // none due: writing there would not go better.
 func (s *Store) copyDue(ctx context.Context) bool {
-	paths, err := copyPaths(s.dir, daily)
+	files, err := copyFiles(s.dir, daily, s.now())
 	if err != nil || s.damaged.Load() != nil {
 		return false
 	}
-	if len(paths) == 0 {
+	if len(files) == 0 {
 		return !s.empty(ctx)
 	}
-	newest := paths[len(paths)-1]
-	at, _ := madeAt(newest)
-	switch age := s.now().Sub(at); {
-	case age >= copyEvery, at.After(s.now().Add(copyEvery)):
+	newest := files[len(files)-1]
+	switch age := s.now().Sub(newest.at); {
+	case age >= copyEvery, age <= -copyEvery: // a clock was wrong; the copy made now is the newest then
 		return true
-	case len(paths) > 1:
+	case len(files) > 1:
 		return false
 	case age >= firstHour:
 		return !s.empty(ctx)
 	}
-	return s.has(ctx, firstMessages) && !copyHas(newest, firstMessages)
+	return s.has(ctx, firstMessages) && !copyHas(newest.path, firstMessages)
 }
 
 // has reports whether the store holds at least n messages.
@@ -108,9 +107,13 @@ func (s *Store) clean(ctx context.Context) {
 	if s.damaged.Load() != nil {
 		return
 	}
-	path, err := s.keepCopy(ctx, "", daily)
+	path, err := s.keepCopy(ctx, 0)
 	switch {
 	case errors.Is(err, errClosing):
+		return
+	case errors.Is(err, errRecord):
+		s.log.Error("Records of the store cannot be read. A daily copy was made; the newest copy that is whole stays.",
+			"file", path, "err", err)
 		return
 	case errors.Is(err, errDamaged):
 		s.tell(s.asFault("store.copy", err))

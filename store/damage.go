@@ -50,8 +50,8 @@ func leftover(dir string) error {
 		path := filepath.Join(dir, e.Name())
 		c := checkCopy(path)
 		if c.Problem == "" {
-			none.Message += fmt.Sprintf(" One with %d chats was set aside when a copy was restored: %s.", c.Conversations,
-				e.Name())
+			none.Message += fmt.Sprintf(" One with %s was set aside when a copy was restored: %s.",
+				count(c.Conversations, "chat"), e.Name())
 			none.Hint = "To go back to it: conclave restore " + path
 			return none
 		}
@@ -126,9 +126,9 @@ func damagedFault(ctx context.Context, dir string, m mark) *fault.Error {
 		"")
 	copies, err := Recover(ctx, dir)
 	for _, c := range copies {
-		if c.Problem == "" {
-			f.Hint = fmt.Sprintf("The newest good copy is from %s and holds %d chats: conclave restore %s",
-				c.Made.Local().Format("2 January 2006, 15:04"), c.Conversations, c.Path)
+		if c.Whole() {
+			f.Hint = fmt.Sprintf("The newest good copy is from %s and holds %s: conclave restore %s",
+				c.Made.Local().Format("2 January 2006, 15:04"), count(c.Conversations, "chat"), c.Path)
 			return f
 		}
 	}

@@ -95,7 +95,7 @@ func TestADamagedFileIsSetAsideAndTheNewestGoodCopyOffered(t *testing.T) {
 			if err != nil || len(copies) != 1 || copies[0].Problem != "" || copies[0].Conversations != 3 {
 				t.Fatalf("copies: %+v, %v", copies, err)
 			}
-			must(t, store.RestoreCopy(t.Context(), dir, copies[0].Path, now.at))
+			restore(t, dir, copies[0].Path, now.at)
 			s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
 			page, err := s.List(t.Context(), chat.ListOptions{})
 			if err != nil || page.Total != 3 {
@@ -215,19 +215,25 @@ func TestADailyCopyIsMadeOnceADayAndFiveAreKept(t *testing.T) {
 	}
 }
 
+// restore restores a copy.
+func restore(t *testing.T, dir, path string, now time.Time) store.Restored {
+	t.Helper()
+	done, err := store.RestoreCopy(t.Context(), dir, path, now, store.RestoreOptions{})
+	must(t, err)
+	return done
+}
+
 func TestABackupIsAWholeStoreThatCanBeRestored(t *testing.T) {
 	now := newClock()
 	s := storetest.OpenWith(t, now.options())
 	c := newChat(t, s, "old")
 	s.SaveDraft(c.ID, "pending")
 	backup := filepath.Join(t.TempDir(), "backup.db")
-	f, err := os.Create(backup)
+	_, err := s.Backup(t.Context(), backup)
 	must(t, err)
-	must(t, s.Backup(t.Context(), f))
-	must(t, f.Close())
 	newChat(t, s, "new")
 	must(t, s.Close())
-	must(t, store.RestoreCopy(t.Context(), s.Dir(), backup, now.at))
+	restore(t, s.Dir(), backup, now.at)
 	kept, err := filepath.Glob(filepath.Join(s.Dir(), "conclave.db.replaced-*"))
 	if err != nil || len(kept) != 1 {
 		t.Errorf("the store that was replaced: %v, %v", kept, err)
@@ -239,7 +245,8 @@ func TestABackupIsAWholeStoreThatCanBeRestored(t *testing.T) {
 	}
 	must(t, s.Close())
 	must(t, os.WriteFile(backup, []byte("no store"), 0o600))
-	kind(t, store.RestoreCopy(t.Context(), s.Dir(), backup, now.at), fault.Damaged)
+	_, err = store.RestoreCopy(t.Context(), s.Dir(), backup, now.at, store.RestoreOptions{})
+	kind(t, err, fault.Damaged)
 }
 
 func TestFoldersThatCannotHoldAStoreAreNamed(t *testing.T) {
@@ -301,14 +308,13 @@ func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 		s := storetest.OpenWith(t, store.Options{Dir: dir})
 		must(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: "c", Title: "kept"}))
 		backup = filepath.Join(t.TempDir(), "copy.db")
-		f, err := os.Create(backup)
-		must(t, err)
-		must(t, errors.Join(s.Backup(t.Context(), f), f.Close(), s.Close()))
+		_, err := s.Backup(t.Context(), backup)
+		must(t, errors.Join(err, s.Close()))
 		return dir, backup
 	}
 	t.Run("a restore keeps what it replaces", func(t *testing.T) {
 		dir, backup := fresh(t)
-		must(t, store.RestoreCopy(t.Context(), dir, backup, now))
+		restore(t, dir, backup, now)
 		if _, err := os.Stat(filepath.Join(dir, "conclave.db.replaced-20261121T090000Z")); err != nil {
 			t.Error(err)
 		}
@@ -319,12 +325,10 @@ func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 		must(t, os.Rename(filepath.Join(dir, "conclave.db"), kept))
 		_, err := store.Open(t.Context(), store.Options{Dir: dir})
 		f := kind(t, err, fault.Damaged)
-		if !strings.Contains(f.Message, "with 1 chats") || !strings.HasSuffix(f.Hint, "conclave restore "+kept) {
+		if !strings.Contains(f.Message, "with 1 chat ") || !strings.HasSuffix(f.Hint, "conclave restore "+kept) {
 			t.Errorf("it says %q, %q", f.Message, f.Hint)
 		}
-		if err := store.RestoreCopy(t.Context(), dir, kept, now); err != nil { // as the hint says
-			t.Fatal(err)
-		}
+		restore(t, dir, kept, now) // as the hint says
 		s := storetest.OpenWith(t, store.Options{Dir: dir})
 		if _, err := s.Conversation(t.Context(), "c"); err != nil {
 			t.Error(err)

@@ -80,9 +80,11 @@ func deriveIndexes(tx *bbolt.Tx) error {
 	return calls.SetSequence(highest)
 }
 
-// Check looks at the whole store and returns what is wrong with it, in sentences
-// for a log; none when all is well. It reads everything, and writes wait for it,
-// since bbolt compares its pages with the list of free ones in memory.
+// Check looks at the whole store and returns what is wrong with it, in sentences; none
+// when all is well. It reads everything, and writes wait for it, since bbolt compares its
+// pages with the list of free ones in memory. A store whose pages are damaged is not used
+// any more, by this program and those after it, until it has been set aside: its error has
+// the kind Damaged.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
 	const op = "store.check"
 	if err := s.claim(ctx, op); err != nil {
@@ -91,11 +93,12 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	defer s.yield()
 	problems := []string{}
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		var found []error
 		for err := range tx.Check() {
-			problems = append(problems, "pages: "+err.Error())
+			found = append(found, err)
 		}
-		if len(problems) > 0 {
-			return nil
+		if len(found) > 0 {
+			return contradiction{errors.Join(found...)}
 		}
 		var err error
 		problems, err = checkRecords(tx)

@@ -17,14 +17,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// makeFolder makes the data folder when there is none. The mode of one that
+// MakeFolder makes the data folder when there is none. The mode of one that
 // exists is its owner's affair; what Conclave puts in it is closed to others.
-func makeFolder(dir string) error {
+func MakeFolder(dir string) error {
 	const op = "store.open"
 	if dir == "" {
 		return fault.New(fault.Invalid, op, "No data folder was given.", "Name one with --data.")
 	}
 	info, err := os.Stat(dir)
+	if link, target, ok := awayLink(dir); err != nil && ok {
+		return fault.Wrap(fault.Unavailable, op,
+			"The data folder "+dir+" cannot be reached now: "+link+" is a link to "+target+", which is not there.",
+			"Connect the disk that holds it, or name another folder with --data. Nothing was changed.", err)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(dir, 0o700)
 	} else if err == nil && !info.IsDir() {
@@ -41,41 +46,99 @@ func makeFolder(dir string) error {
 	return nil
 }
 
-// ready sees to it that there is a file to open: it makes the first one, and
-// refuses while a decision about a damaged one is open.
-func ready(ctx context.Context, dir string, now func() time.Time) error {
-	path := filepath.Join(dir, fileName)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if mark, ok := readMark(dir); ok {
-			return damagedFault(ctx, dir, mark)
+// awayLink returns the first link on the way to path that leads to nothing, and where it
+// leads.
+func awayLink(path string) (link, target string, ok bool) {
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil {
+			if _, err := os.Stat(at); err == nil || info.Mode()&fs.ModeSymlink == 0 {
+				return "", "", false
+			}
+			target, err := os.Readlink(at)
+			return at, target, err == nil
 		}
-		if err := leftover(dir); err != nil {
-			return explain("store.open", dir, err)
-		}
-		if err := create(path, now()); err != nil {
-			return explain("store.open", dir, err)
-		}
-		return nil
-	case err != nil:
-		return explain("store.open", dir, err)
-	case info.IsDir():
-		return fault.New(fault.Unavailable, "store.open",
-			path+" is a folder, and should be the file Conclave keeps its data in.",
-			"Move it away, or name another data folder with --data.")
-	case info.Mode().Perm()&0o077 != 0:
-		if err := os.Chmod(path, 0o600); err != nil {
-			return explain("store.open", dir, err)
+		if at == filepath.Dir(at) {
+			return "", "", false
 		}
 	}
-	return nil
+}
+
+// locate returns the path of the store's file in dir, which is elsewhere when conclave.db is
+// a link, and whether there is one. What cannot be reached now is not taken for nothing: an
+// empty store in its place would hide the person's chats.
+func locate(dir string) (path string, there bool, err error) {
+	const op = "store.open"
+	path = filepath.Join(dir, fileName)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if link, target, ok := awayLink(dir); ok {
+			return "", false, fault.New(fault.Unavailable, op,
+				"The store in "+dir+" cannot be reached now: "+link+" is a link to "+target+", which is not there.",
+				"Connect the disk that holds it, or name another data folder with --data. Nothing was changed.")
+		}
+		return path, false, nil
+	case err != nil:
+		return "", false, explain(op, dir, err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			info, err = os.Stat(target)
+		}
+		if err != nil {
+			to, _ := os.Readlink(path)
+			return "", false, fault.Wrap(fault.Unavailable, op,
+				"The store "+path+" is a link to "+to+", which cannot be reached now.",
+				"Connect the disk that holds it, or name another data folder with --data. Nothing was changed.", err)
+		}
+		path = target
+	}
+	switch {
+	case info.IsDir():
+		return "", false, fault.New(fault.Unavailable, op,
+			path+" is a folder, and should be the file Conclave keeps its data in.",
+			"Move it away, or name another data folder with --data.")
+	case !info.Mode().IsRegular():
+		return "", false, fault.New(fault.Unavailable, op,
+			path+" is not an ordinary file, and should be the one Conclave keeps its data in.",
+			"Move it away, or name another data folder with --data.")
+	}
+	return path, true, nil
+}
+
+// ready sees to it that there is a file to open, and returns its path: it makes the first
+// one, and refuses while a decision about a damaged one is open.
+func ready(ctx context.Context, dir string, now func() time.Time) (string, error) {
+	path, there, err := locate(dir)
+	if err != nil {
+		return "", err
+	}
+	if !there {
+		if mark, ok := readMark(dir); ok {
+			return "", damagedFault(ctx, dir, mark)
+		}
+		if err := leftover(dir); err != nil {
+			return "", explain("store.open", dir, err)
+		}
+		return path, explain("store.open", dir, create(path, now()))
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = os.Chmod(path, 0o600)
+	}
+	return path, explain("store.open", dir, err)
 }
 
 // sweep removes what a program that was ended left half-made beside a store that
 // is good: nothing of it was ever in use.
 func sweep(dir string) error {
-	half := []string{filepath.Join(dir, restoringName), filepath.Join(dir, fileName+".new")}
+	half := []string{
+		filepath.Join(dir, restoringName), filepath.Join(dir, restoringName+".new"), filepath.Join(dir, fileName+".new"),
+	}
+	if path, there, err := locate(dir); err == nil && there && filepath.Dir(path) != dir {
+		beside := filepath.Join(filepath.Dir(path), restoringName) // of a store elsewhere
+		half = append(half, beside, beside+".new")
+	}
 	for _, in := range []string{dir, filepath.Join(dir, copiesName)} {
 		entries, err := os.ReadDir(in)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -164,6 +227,12 @@ const (
 // reading its two headers. bbolt finds a file that was cut short only by
 // touching memory that is not there.
 func checkHeader(path string) error {
+	// Opening a pipe would wait for a writer.
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: it is not an ordinary file", errDamaged)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -236,7 +305,7 @@ func checkPages(db *bbolt.DB) error {
 				}
 			}
 			if first != nil {
-				return fmt.Errorf("%w: %w", errDamaged, first)
+				return contradiction{first}
 			}
 			return nil
 		})

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"conclave/app/fault"
@@ -70,8 +72,14 @@ type lockFile struct{ f *os.File }
 // process. The kind is Locked when that was not enough.
 func acquire(ctx context.Context, dir string, wait time.Duration, me Owner) (*lockFile, error) {
 	const op = "store.lock"
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(dir, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
+		if _, there := os.Lstat(path); there == nil && !isFull(err) && !errors.Is(err, syscall.EROFS) {
+			return nil, fault.Wrap(fault.Unavailable, op,
+				"The file "+path+", which keeps two Conclaves out of one store, cannot be opened: "+plainCause(err)+".",
+				"Check its owner and permissions; while no Conclave runs, it can be moved away.", err)
+		}
 		return nil, explain(op, dir, err)
 	}
 	deadline := time.NewTimer(max(wait, leastWait))

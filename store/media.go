@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -52,18 +53,21 @@ func (s *Store) PutMedia(ctx context.Context, m *chat.Media) error {
 	}
 	sum := sha256.Sum256(m.Data)
 	id := hex.EncodeToString(sum[:])
-	if err := s.writeMedia(id, m.Data); err != nil {
+	if err := writeMedia(s.dir, id, m.Data, s.now()); err != nil {
 		return explain(op, s.dir, err)
 	}
 	m.ID, m.Size = id, int64(len(m.Data))
 	return nil
 }
 
-// writeMedia writes a file under a name of its own and moves it into place.
-func (s *Store) writeMedia(id string, data []byte) (err error) {
-	path := s.mediaPath(id)
+// writeMedia writes a media file of the data folder dir under another name and moves it
+// into place.
+func writeMedia(dir, id string, data []byte, now time.Time) (err error) {
+	path, ok := mediaPath(dir, id)
+	if !ok {
+		return fmt.Errorf("%.80q is no id of a media file", id)
+	}
 	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, data) {
-		now := s.now()
 		return os.Chtimes(path, now, now) // it is wanted again, so no orphan yet
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -117,10 +121,10 @@ func (s *Store) Media(ctx context.Context, id string) ([]byte, error) {
 // whole. The kind is NotFound when there is none with that ID.
 func (s *Store) MediaPath(id string) (string, error) {
 	const op = "store.media_path"
-	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size || id != hex.EncodeToString(raw) {
+	path, ok := mediaPath(s.dir, id)
+	if !ok {
 		return "", fault.New(fault.NotFound, op, fmt.Sprintf("%.80q is no file of Conclave's.", id), "")
 	}
-	path := s.mediaPath(id)
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", fault.New(fault.NotFound, op, "The file "+id+" is not there any more.",
@@ -131,7 +135,14 @@ func (s *Store) MediaPath(id string) (string, error) {
 	return path, nil
 }
 
-func (s *Store) mediaPath(id string) string { return filepath.Join(s.dir, mediaName, id[:2], id) }
+// mediaPath returns where a media file of the data folder dir lies; ok is false for what is
+// no id of one.
+func mediaPath(dir, id string) (path string, ok bool) {
+	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size || id != hex.EncodeToString(raw) {
+		return "", false
+	}
+	return filepath.Join(dir, mediaName, id[:2], id), true
+}
 
 // refer notes that a conversation names the media in parts.
 func refer(tx *bbolt.Tx, id chat.ConversationID, parts []chat.Part) error {
@@ -248,16 +259,10 @@ func avatars(tx *bbolt.Tx, named map[string]bool) error {
 // sweepMedia removes files that nothing names and that have been there for 30
 // days: attachments never sent, and what a crash left half-written.
 func (s *Store) sweepMedia(ctx context.Context) error {
-	named := map[string]bool{}
-	err := s.view(ctx, "store.sweep", func(tx *bbolt.Tx) error {
-		if err := avatars(tx, named); err != nil {
-			return err
-		}
-		return bucket(tx, bucketMediaRefs).ForEach(func(k, _ []byte) error {
-			media, _, _ := bytes.Cut(k, []byte{0})
-			named[string(media)] = true
-			return nil
-		})
+	var named map[string][]string
+	err := s.view(ctx, "store.sweep", func(tx *bbolt.Tx) (err error) {
+		named, err = namedMedia(tx)
+		return err
 	})
 	if err != nil {
 		return err
@@ -267,8 +272,11 @@ func (s *Store) sweepMedia(ctx context.Context) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || d.IsDir() || named[d.Name()] {
+		if err != nil || d.IsDir() {
 			return err
+		}
+		if _, ok := named[d.Name()]; ok {
+			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -83,8 +83,14 @@ func putLayout(tx *bbolt.Tx) error {
 	)
 }
 
-// newer reports whether this program must not write the store.
-func (l layout) newer() bool { return l.written > Layout && l.writer > Layout }
+// newer reports whether this program must not write the store; where it only reads, whether it
+// must not even do that.
+func (l layout) newer(reads bool) bool {
+	if reads {
+		return l.written > Layout && l.reader > Layout
+	}
+	return l.written > Layout && l.writer > Layout
+}
 
 // migrate brings an older store forward, after a copy of it as it was. A newer
 // one is refused untouched, unless it says that this program may use it.
@@ -102,15 +108,17 @@ func (s *Store) migrate(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case have.newer():
+	case have.newer(s.readOnly):
 		return fault.New(fault.Unavailable, op, fmt.Sprintf(
 			"The store in %s was written by a newer Conclave (layout %d; this one knows %d).", s.dir, have.written, Layout),
 			"Update Conclave, or name another data folder with --data. The store was not changed.")
 	case have.written >= Layout:
 		return nil
+	case s.readOnly:
+		return s.checkReadable(have)
 	}
-	path, err := s.keepCopy(ctx, fmt.Sprintf("v%d-", have.written), "v")
-	if err != nil {
+	path, err := s.keepCopy(ctx, have.written)
+	if err != nil && !errors.Is(err, errRecord) {
 		return s.asFault(op, fmt.Errorf("copy the store before bringing it to layout %d: %w", Layout, err))
 	}
 	s.log.Info("The store is brought to a newer layout.", "from", have.written, "to", Layout, "copy", path)
@@ -130,4 +138,18 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fmt.Errorf("bring the store forward; it is as before, and there is a copy of it: %w", err)
 	}
 	return err
+}
+
+// checkReadable refuses a store in a folder where nothing may be written, and
+// which must be brought forward before it can be read.
+func (s *Store) checkReadable(have layout) error {
+	for _, m := range migrations {
+		if m.from >= have.written {
+			return fault.New(fault.Unavailable, "store.migrate", fmt.Sprintf(
+				"The store in %s is of an older Conclave (layout %d; this one knows %d), and nothing may be written there.",
+				s.dir, have.written, Layout),
+				"Copy the folder to where you may write, and name the copy with --data.")
+		}
+	}
+	return nil
 }

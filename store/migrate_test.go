@@ -98,7 +98,7 @@ func TestAStoreOfLayout1IsBroughtForwardAfterACopy(t *testing.T) {
 	}
 	must(t, s.Close())
 
-	backup := filepath.Join(dir, "backups", "conclave-v1-20261121T090000Z.db")
+	backup := filepath.Join(dir, "backups", "conclave-v1-000001-20261121T090000Z.db")
 	if c := checkCopy(backup); c.Problem != "" || c.Version != 1 || c.Conversations != 3 {
 		t.Errorf("the copy: %+v", c)
 	}

@@ -36,7 +36,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +44,7 @@ import (
 	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // fileName is the store's file inside the data folder.
@@ -62,6 +62,9 @@ type Options struct {
 	// Wait is how long Open waits for another process to let go of the store.
 	// Zero waits 50 ms, since a process that is just ending still has it.
 	Wait time.Duration
+	// Reads says that the caller only reads. A folder in which nothing may be written will
+	// do then: the store is opened as it is, and every write is refused.
+	Reads bool
 	// Mask takes secrets out of a text that the record of activity keeps. nil leaves texts
 	// as they are.
 	Mask func(string) string
@@ -81,6 +84,7 @@ type Options struct {
 // Store is an open store. All methods are safe for concurrent use. Close it.
 type Store struct {
 	dir       string
+	readOnly  bool // nothing may be written in dir
 	log       *slog.Logger
 	now       func() time.Time
 	mask      func(string) string
@@ -177,15 +181,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Mask == nil {
 		o.Mask = func(text string) string { return text }
 	}
-	if err := makeFolder(o.Dir); err != nil {
+	if err := MakeFolder(o.Dir); err != nil {
 		return nil, err
 	}
 	lock, err := acquire(ctx, o.Dir, o.Wait, newOwner(o.Program, o.Now()))
-	if err != nil {
+	readOnly := o.Reads && err != nil && isReadOnly(err)
+	if err != nil && !readOnly {
 		return nil, err
 	}
 	s := &Store{
-		dir: o.Dir, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, onRecord: o.OnRecord, lock: lock,
+		dir: o.Dir, readOnly: readOnly, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, onRecord: o.OnRecord, lock: lock,
 		// As a time comes back from JSON, so that what was written equals what is read.
 		now:    func() time.Time { return o.Now().UTC().Round(0) },
 		writer: make(chan struct{}, 1),
@@ -202,10 +207,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // start opens the file and begins the background work; the lock is held.
 func (s *Store) start(ctx context.Context) error {
-	if err := ready(ctx, s.dir, s.now); err != nil {
+	if s.readOnly {
+		return s.startReading(ctx)
+	}
+	path, err := ready(ctx, s.dir, s.now)
+	if err != nil {
 		return err
 	}
-	path := filepath.Join(s.dir, fileName)
 	db, file, err := openFile(path, false)
 	if err == nil {
 		s.db, s.file = db, file
@@ -241,6 +249,42 @@ func (s *Store) start(ctx context.Context) error {
 	return nil
 }
 
+// startReading is start where nothing may be written. What a killed program left open is
+// shown as it lies there.
+func (s *Store) startReading(ctx context.Context) error {
+	const op = "store.open"
+	path, there, err := locate(s.dir)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return fault.New(fault.Unavailable, op, "There is no store in "+s.dir+", and Conclave may not write there.",
+			"Make the folder writable, or name another one with --data.")
+	}
+	s.cancel = func(error) {} // there is no background work
+	db, file, err := openFile(path, true)
+	if err == nil {
+		s.db, s.file = db, file
+		err = s.inspect()
+	}
+	switch {
+	case errors.Is(err, errDamaged):
+		s.abandonFile()
+		return fault.Wrap(fault.Damaged, op, "The store in "+s.dir+" is damaged, and Conclave may not write there.",
+			"Copy the folder to where you may write, and name the copy with --data: "+
+				"Conclave then offers its newest good copy.", err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fault.New(fault.Locked, op, "Another program has the store in "+s.dir+" open.", "Close it and try again.")
+	case err != nil:
+		return explain(op, s.dir, err)
+	}
+	return s.migrate(ctx)
+}
+
+// ReadOnly reports whether nothing may be written in the data folder, so that every write is
+// refused.
+func (s *Store) ReadOnly() bool { return s.readOnly }
+
 // closePatience is how long Close waits for a daily copy under way: long enough
 // for a store of some hundred megabytes, short enough for a person at a prompt,
 // and spent at most once a day. Tests wait longer, on machines that are busy.
@@ -273,7 +317,9 @@ var errClosing = errors.New("the store is closing")
 // abandon lets go of the file and the lock, whatever state they are in.
 func (s *Store) abandon() {
 	s.abandonFile()
-	s.lock.release()
+	if s.lock != nil {
+		s.lock.release()
+	}
 }
 
 func (s *Store) abandonFile() {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"reflect"
@@ -54,6 +55,10 @@ func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) 
 	defer s.yield()
 	if s.closed.Load() {
 		return closedFault(op)
+	}
+	if s.readOnly {
+		return fault.Wrap(fault.Unavailable, op, "Conclave may not write in "+s.dir+"; what is there can be read.",
+			"Make the folder writable, or copy it and name the copy with --data.", fs.ErrPermission)
 	}
 	if f := s.damaged.Load(); f != nil {
 		return f

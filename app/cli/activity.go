@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,7 +82,7 @@ func (c *command) exportActivity(ctx context.Context, app *App, f activity.Filte
 		return err
 	}
 	n := 0
-	path, size, err := c.writeNew("cli.activity", name, func(w io.Writer) (err error) {
+	path, size, err := c.writeNew("cli.activity", name, func(w *os.File) (err error) {
 		n, err = activity.Export(ctx, app.Activity, f, w)
 		return err
 	})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"conclave/app/activity"
@@ -57,8 +56,9 @@ type App struct {
 	Watch func(ctx context.Context) <-chan error
 	// LogChanges wakes whenever the plugin's log grew, until stop.
 	LogChanges func(plugin string) (changed <-chan struct{}, stop func())
-	// Backup writes a whole copy of the store.
-	Backup func(ctx context.Context, w io.Writer) error
+	// Backup writes a whole copy of the store to the file at path, with the files attached to
+	// its chats.
+	Backup func(ctx context.Context, path string) (MediaReport, error)
 	// Mask returns what takes secrets out of a text.
 	Mask func(ctx context.Context) (func(string) string, error)
 	// Doctor checks what this machine has.
@@ -94,6 +94,10 @@ type Chats interface {
 	Call(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// Calls lists records of tool calls, newest first.
 	Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord, error)
+	// HasMedia reports whether the file of an attachment is there.
+	HasMedia(m chat.Media) bool
+	// MissingMedia returns how many files attached to a chat are not there.
+	MissingMedia(ctx context.Context, id chat.ConversationID) (int, error)
 	// Find looks for messages and titles, last changed conversation first.
 	Find(ctx context.Context, words string, limit int) ([]chat.SearchResult, error)
 }

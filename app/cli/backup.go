@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"conclave/app/fault"
 	places "conclave/app/place"
@@ -15,26 +15,72 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// MediaReport says what became of the files attached to chats: pictures and others.
+type MediaReport struct {
+	Files   int `json:"files"`   // that are there
+	Missing int `json:"missing"` // that are not, or are damaged
+	Chats   int `json:"chats"`   // how many chats those are of
+}
+
+// sentence says which are missing; it is empty when none is.
+func (r MediaReport) sentence() string {
+	if r.Missing == 0 {
+		return ""
+	}
+	of := ""
+	if r.Chats > 0 {
+		of = " of " + countOf(r.Chats, "chat")
+	}
+	return fmt.Sprintf("%s%s cannot be found: pictures or other files that were sent or received.",
+		countOf(r.Missing, "attached file"), of)
+}
+
+// Restored says what restoring a copy did.
+type Restored struct {
+	File     string   `json:"restored"`
+	Data     string   `json:"data"`
+	Replaced string   `json:"replaced,omitempty"` // where the store is that was there before
+	Differs  []string `json:"differs"`            // what the copy lets others do that was not so before
+	LeftOut  bool     `json:"left_out"`           // it did not come, and is as it was before
+	// Unreadable is how many records of the copy cannot be read.
+	Unreadable int         `json:"unreadable,omitempty"`
+	Media      MediaReport `json:"media"`
+}
+
 func (c *command) backupCommand() *cobra.Command {
-	return c.modelCommand("backup FILE",
-		"Write a copy of the store: chats, records, settings, permissions; no keys, no media", exactly("a file"), c.backup)
+	return c.readCommand("backup FILE",
+		"Write a copy of the store: chats with their files, records, settings, permissions; no keys",
+		exactly("a file"), c.backup)
 }
 
 // backup writes a copy of the store to a new file.
 func (c *command) backup(ctx context.Context, app *App, args []string) (err error) {
-	path, size, err := c.writeNew("cli.backup", args[0], func(w io.Writer) error { return app.Backup(ctx, w) })
+	var media MediaReport
+	path, size, err := c.writeNew("cli.backup", args[0], func(f *os.File) (err error) {
+		media, err = app.Backup(ctx, f.Name())
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return c.printJSON(map[string]any{"file": path, "size": size})
+		return c.printJSON(map[string]any{"file": path, "size": size, "media": media})
 	}
-	return c.say(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.", path, float64(size)/1e6)
+	with := ""
+	if media.Files > 0 {
+		with = ", with " + countOf(media.Files, "attached file")
+	}
+	if missing := media.sentence(); missing != "" {
+		fmt.Fprintln(c.Err, missing+" The copy has what there is.")
+	}
+	return c.say(c.Out, "Copied the store to %s (%.1f MB)%s. Go back to it with conclave restore.",
+		path, float64(size)/1e6, with)
 }
 
-// writeNew writes a file beside the one that name says, and gives it that name once it is
-// whole. A file that is there already is not written over.
-func (c *command) writeNew(op, name string, write func(io.Writer) error) (path string, size int64, err error) {
+// writeNew writes a file in the folder of the one that name says, and gives it that name
+// once it is whole. A file that is there already is not written over. What a program that
+// was killed left of one is removed.
+func (c *command) writeNew(op, name string, write func(*os.File) error) (path string, size int64, err error) {
 	path = c.Path(name)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "", 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
@@ -58,6 +104,9 @@ func (c *command) writeNew(op, name string, write func(io.Writer) error) (path s
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(temp, path)
 	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Damaged {
+		return "", 0, err
+	}
 	if err != nil {
 		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" was not finished: "+oneLine(err.Error())+".",
 			"Check the space on its disk.", err)
@@ -66,16 +115,24 @@ func (c *command) writeNew(op, name string, write func(io.Writer) error) (path s
 }
 
 func (c *command) restoreCommand() *cobra.Command {
-	return &cobra.Command{
+	var permissions string
+	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside",
 		Args: exactly("a copy of the store"),
 		Long: "Make a copy the store again: one that conclave backup wrote, " +
 			"or one of those that\nConclave keeps in the folder backups beside the store. " +
-			"What is there now is set\naside and not deleted. No Conclave may be running.",
+			"What is there now is set\naside and not deleted. No Conclave may be running.\n\n" +
+			"A copy that was not made here may have addresses, approvals, rules, permissions\n" +
+			"and programs that differ. They are listed, and come only when you say so: at a\n" +
+			"terminal you are asked; elsewhere --permissions says it. With “leave”, chats and\n" +
+			"records come, and settings and permissions stay as they are here.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders, err := c.folders()
 			if err != nil {
 				return err
+			}
+			if permissions != "" && permissions != "bring" && permissions != "leave" {
+				return usageOf(cmd, "--permissions is bring or leave, not %q", permissions)
 			}
 			if c.Restore == nil {
 				return fault.New(fault.Locked, "cli.restore", "The store is open here.", "Close Conclave, then restore the copy.")
@@ -84,17 +141,80 @@ func (c *command) restoreCommand() *cobra.Command {
 			if err := ordinary("cli.restore", path, args[0]); err != nil {
 				return err
 			}
-			if err := c.Restore(cmd.Context(), folders.Data, path); err != nil {
+			done, err := c.Restore(cmd.Context(), folders.Data, path, func(ctx context.Context, differs []string) (bool, error) {
+				return c.bringRights(ctx, args[0], permissions, differs)
+			})
+			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"restored": path, "data": folders.Data})
-			}
-			_, err = fmt.Fprintf(c.Out,
-				"The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", folders.Data, path)
-			return err
+			return c.printRestored(done)
 		},
 	}
+	cmd.Flags().StringVar(&permissions, "permissions", "",
+		"bring: take the settings and permissions of a copy that was not made here; leave: keep those that are here")
+	return cmd
+}
+
+// bringRights asks whether what a copy from elsewhere lets others do shall come with it.
+func (c *command) bringRights(ctx context.Context, name, permissions string, differs []string) (bool, error) {
+	if permissions != "" {
+		return permissions == "bring", nil
+	}
+	if !c.Terminal || c.json {
+		const most = 20
+		listed := differs
+		more := ""
+		if len(listed) > most {
+			listed, more = listed[:most], fmt.Sprintf("; and %d more", len(differs)-most)
+		}
+		return false, fault.New(fault.NotAllowed, "cli.restore",
+			"The copy "+name+" was not made here. It would change: "+plainLine(strings.Join(listed, "; ")+more)+
+				". Nothing was restored.",
+			"Add --permissions bring to take that over, or --permissions leave to restore without it.")
+	}
+	fmt.Fprintf(c.Err, "The copy %s was not made here. With it would come:\n", name)
+	c.printDiffers(differs)
+	return c.confirm(ctx, "Bring that too? With no, it stays as it is here, and the chats come without it.")
+}
+
+// printDiffers prints what a copy lets others do, a line for each.
+func (c *command) printDiffers(differs []string) {
+	for _, d := range differs {
+		fmt.Fprintln(c.Err, "  "+plainLine(d)+".")
+	}
+}
+
+// plainLine is a text of somebody else's on one line, without hidden characters.
+func plainLine(text string) string { return oneLine(shownName(text)) }
+
+// printRestored says what restoring a copy did.
+func (c *command) printRestored(done Restored) error {
+	if done.Differs == nil {
+		done.Differs = []string{}
+	}
+	if c.json {
+		return c.printJSON(done)
+	}
+	sentence := fmt.Sprintf("The store in %s is as it was in %s.", done.Data, done.File)
+	if done.LeftOut {
+		sentence = fmt.Sprintf("The chats and records in %s are as they were in %s; settings and permissions stayed.",
+			done.Data, done.File)
+	}
+	if done.Replaced != "" {
+		sentence += " What was there is now " + done.Replaced + "."
+	}
+	if done.Unreadable > 0 {
+		sentence += " Of the copy, " + countOf(done.Unreadable, "record") + " cannot be read, and no copy here is whole."
+	}
+	if missing := done.Media.sentence(); missing != "" {
+		sentence += " " + missing
+	}
+	if len(done.Differs) > 0 && !done.LeftOut {
+		fmt.Fprintln(c.Err, "With the copy came:")
+		c.printDiffers(done.Differs)
+	}
+	_, err := fmt.Fprintln(c.Out, sentence)
+	return err
 }
 
 func (c *command) compactCommand() *cobra.Command {

@@ -71,8 +71,12 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
 		return err
 	}
+	missing := slices.DeleteFunc(attachedTo(v.Messages), app.Chats.HasMedia)
 	if c.json {
 		facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
+		if len(missing) > 0 {
+			facts["missing_media"] = len(missing)
+		}
 		if len(mended) > 0 {
 			facts["mended"] = mended
 		}
@@ -85,7 +89,11 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 		fmt.Fprintln(c.Err,
 			"The chat brings a system text, which every model that goes on with it is told. conclave chats show --json has it.")
 	}
-	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
+	if len(missing) > 0 {
+		fmt.Fprintf(c.Err, "The chat names %s that cannot be found here: an export does not hold them.\n",
+			countOf(len(missing), "attached file"))
+	}
+	_, err = fmt.Fprintf(c.Out, "Imported %s as %s.\n", countOf(len(v.Messages), "message"), made.ID)
 	return err
 }
 
@@ -173,20 +181,29 @@ func mend(v *exported) []string {
 	}
 	v.Messages = kept
 	var said []string
-	say := func(n int, sentence string) {
-		if n > 0 {
-			said = append(said, fmt.Sprintf(sentence, n))
+	say := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			said = append(said, one)
+		case n > 1:
+			said = append(said, fmt.Sprintf(many, n))
 		}
 	}
-	say(parents, "%d messages did not say that they answer the one before them; they are in the file's order now.")
-	say(streaming, "%d messages were still being written when the chat was exported; they are marked as interrupted.")
-	say(states, "%d messages had a state that Conclave does not know; they are marked as complete.")
-	say(parts, "%d parts of messages were of no kind that Conclave knows, or empty; they were left out.")
-	say(open, "%d messages called tools and have no results; they are marked as interrupted.")
-	say(times, "%d times of messages cannot be; the time of the import stands for them.")
+	say(parents, "1 message did not say that it answers the one before it; it is in the file's order now.",
+		"%d messages did not say that they answer the one before them; they are in the file's order now.")
+	say(streaming, "1 message was still being written when the chat was exported; it is marked as interrupted.",
+		"%d messages were still being written when the chat was exported; they are marked as interrupted.")
+	say(states, "1 message had a state that Conclave does not know; it is marked as complete.",
+		"%d messages had a state that Conclave does not know; they are marked as complete.")
+	say(parts, "1 part of a message was of no kind that Conclave knows, or empty; it was left out.",
+		"%d parts of messages were of no kind that Conclave knows, or empty; they were left out.")
+	say(open, "1 message called tools and has no results; it is marked as interrupted.",
+		"%d messages called tools and have no results; they are marked as interrupted.")
+	say(times, "1 time of a message cannot be; the time of the import stands for it.",
+		"%d times of messages cannot be; the time of the import stands for them.")
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		said = append(said,
-			fmt.Sprintf("%d messages of the unknown role “%.40s” were left out.", roles[role], shownName(string(role))))
+			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", countOf(roles[role], "message"), shownName(string(role))))
 	}
 	return said
 }

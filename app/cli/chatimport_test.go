@@ -143,7 +143,7 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 		t.Error("a call without a result would be made when the chat goes on")
 	}
 	for _, want := range []string{
-		"5 parts of messages", "1 messages called tools and have no results", "1 times of messages",
+		"5 parts of messages", "1 message called tools and has no results", "1 time of a message",
 		"The chat brings a system text",
 	} {
 		if !strings.Contains(out, want) {

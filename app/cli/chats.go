@@ -16,9 +16,9 @@ import (
 
 func (c *command) chatsCommand() *cobra.Command {
 	return group("chats", "List, show, search, export and import chats, and choose their projects",
-		c.modelCommand("list", "List the chats, last changed first", noArguments, c.listChats),
-		c.modelCommand("show ID", "Show a chat", exactly("the id of a chat"), c.showChat),
-		c.modelCommand("search QUERY", "Search titles and messages", some("words to look for"), c.searchChats),
+		c.readCommand("list", "List the chats, last changed first", noArguments, c.listChats),
+		c.readCommand("show ID", "Show a chat", exactly("the id of a chat"), c.showChat),
+		c.readCommand("search QUERY", "Search titles and messages", some("words to look for"), c.searchChats),
 		c.chatsExportCommand(),
 		c.chatsProjectCommand(),
 		c.modelCommand("import FILE", "Import a chat that was exported as JSON", exactly("a file"), c.importChat),
@@ -59,6 +59,8 @@ type exported struct {
 	Format       string            `json:"format"` // conclave-chat/1
 	Conversation chat.Conversation `json:"conversation"`
 	Messages     []chat.Message    `json:"messages"` // the visible path
+	// Missing are the ids of attached files that cannot be found.
+	Missing []string `json:"missing_media,omitempty"`
 
 	cut map[string]council.RunID // the runs of councils that can go on, by their turn
 }
@@ -85,6 +87,11 @@ func readChat(ctx context.Context, app *App, id string) (exported, error) {
 	if v.Messages, err = app.Chats.Path(ctx, conversation.ID); err != nil {
 		return v, err
 	}
+	for _, m := range attachedTo(v.Messages) {
+		if !app.Chats.HasMedia(m) {
+			v.Missing = append(v.Missing, m.ID)
+		}
+	}
 	runs, err := app.Councils.Runs(ctx, conversation.ID)
 	for _, h := range runs {
 		if h.State != council.Over && !app.Councils.Live(h.Run) {
@@ -92,6 +99,26 @@ func readChat(ctx context.Context, app *App, id string) (exported, error) {
 		}
 	}
 	return v, err
+}
+
+// attachedTo returns the files that messages name, each once.
+func attachedTo(messages []chat.Message) (all []chat.Media) {
+	add := func(parts []chat.Part) {
+		for _, p := range parts {
+			if p.Media != nil && !slices.ContainsFunc(all, func(m chat.Media) bool { return m.ID == p.Media.ID }) {
+				all = append(all, *p.Media)
+			}
+		}
+	}
+	for _, m := range messages {
+		add(m.Parts)
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				add(p.Result.Content)
+			}
+		}
+	}
+	return all
 }
 
 func (c *command) showChat(ctx context.Context, app *App, args []string) error {
@@ -146,7 +173,11 @@ func asMarkdown(v exported, toType func(string) string) string {
 			case chat.PartToolResult:
 				fmt.Fprintf(&b, ">\n> %s\n", strings.ReplaceAll(strings.TrimSpace(p.Result.Text()), "\n", "\n> "))
 			case chat.PartMedia:
-				fmt.Fprintf(&b, "\n[%s, %d bytes]\n", p.Media.Name, p.Media.Size)
+				lost := ""
+				if slices.Contains(v.Missing, p.Media.ID) {
+					lost = "; the file cannot be found"
+				}
+				fmt.Fprintf(&b, "\n[%s, %d bytes%s]\n", p.Media.Name, p.Media.Size, lost)
 			}
 		}
 		if m.Error != nil {
@@ -251,11 +282,17 @@ all chats of one project; no tool may reach a folder because of it.`
 
 func (c *command) chatsExportCommand() *cobra.Command {
 	var format string
-	cmd := c.modelCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"),
+	cmd := c.readCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"),
 		func(ctx context.Context, app *App, args []string) error {
 			v, err := readChat(ctx, app, args[0])
 			if err != nil {
 				return err
+			}
+			if n := len(attachedTo(v.Messages)); n > 0 {
+				if err := c.say(c.Err, "The export names %s and does not hold them; conclave backup copies them, too.",
+					countOf(n, "attached file")); err != nil {
+					return err
+				}
 			}
 			switch format {
 			case "json":

@@ -49,8 +49,11 @@ type Session struct {
 	// then on: should the program it runs in die, it can begin again elsewhere.
 	Lasting func()
 	// Restore makes the copy at path the store of the data folder, which nobody
-	// may have open. nil where the store is open, in a command that runs in it.
-	Restore func(ctx context.Context, data, path string) error
+	// may have open. bring is asked whether what a copy from elsewhere lets others do
+	// shall come with it; its error ends the restore. nil where the store is open, in a
+	// command that runs in it.
+	Restore func(ctx context.Context, data, path string,
+		bring func(ctx context.Context, differs []string) (bool, error)) (Restored, error)
 	// Compact gives back what the store of the data folder does not use, and
 	// returns the size of its file before and after. nil as with Restore.
 	Compact func(ctx context.Context, data string) (before, after int64, err error)
@@ -69,6 +72,7 @@ type Folders struct {
 	Data         string   // absolute
 	Plugins      string   // absolute
 	OwnPlugins   bool     // Plugins is the default folder, inside Data
+	Reads        bool     // the command writes nothing, so a folder that cannot be written will do
 	NeedsPlugins bool     // the command wants the plugins folder to be read
 	WaitFor      []string // the plugins that must have loaded before the command begins; none: all
 	// Chat, without WaitFor: the command waits for what a chat may be offered, and not for a folder
@@ -145,8 +149,25 @@ func Run(ctx context.Context, s *Session, open Opener) int {
 
 // Fail prints an error as a command of s does, and returns its exit status.
 func Fail(s *Session, err error) int {
-	(&command{Session: s, json: wantsJSON(s.Args)}).printError(err)
+	c := &command{Session: s, json: wantsJSON(s.Args), data: valueIn(s.Args, "--data"), plug: valueIn(s.Args, "--plugins")}
+	c.printError(err)
 	return exitOf(err)
+}
+
+// valueIn finds the value of a flag where the flags were not read.
+func valueIn(args []string, flag string) string {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if value, ok := strings.CutPrefix(arg, flag+"="); ok {
+			return value
+		}
+		if arg == flag && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
 }
 
 // wantsJSON finds --json where the flags were not read.
@@ -304,12 +325,14 @@ func (c *command) chatApp(ctx context.Context, tools []string) (*App, error) {
 	return c.appFor(ctx, Folders{NeedsPlugins: true, Chat: len(tools) == 0})
 }
 
+// appFor opens the core for what wanted asks for, in the folders that were given.
 func (c *command) appFor(ctx context.Context, wanted Folders) (*App, error) {
 	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
 	folders.NeedsPlugins, folders.WaitFor, folders.Chat = wanted.NeedsPlugins, wanted.WaitFor, wanted.Chat
+	folders.Reads = wanted.Reads
 	folders.Command = c.path
 	return c.open(ctx, folders)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -10,7 +11,7 @@ func (c *command) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check what this machine has, and say what to do about what it lacks",
 		Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := c.app(cmd.Context(), false)
+			app, err := c.appFor(cmd.Context(), Folders{Reads: true})
 			if err != nil {
 				return err
 			}
@@ -28,7 +29,7 @@ func (c *command) doctorCommand() *cobra.Command {
 				if !f.OK {
 					mark = "look"
 				}
-				line := fmt.Sprintf("%s  %-16s %s", mark, f.Name, f.Found)
+				line := fmt.Sprintf("%s  %-16s %s", mark, f.Name, strings.TrimSuffix(f.Found, "."))
 				if f.Fix != "" {
 					line += ". " + f.Fix
 				}

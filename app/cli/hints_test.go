@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
+	"conclave/app/fault"
 )
 
 // Whatever a person is told to type goes to the folders that this command was given.
@@ -79,6 +80,19 @@ func TestAnExportedChatDoesNotNameTheFolderItLayIn(t *testing.T) {
 		runs.Close()
 		if !strings.Contains(out.String(), "conclave prompt --conversation c1") || strings.Contains(out.String(), "d2") {
 			t.Errorf("as %s: %s%s", format, out.String(), trouble.String())
+		}
+	}
+}
+
+func TestAHintAfterALostCommandHasItsFolders(t *testing.T) {
+	for _, args := range [][]string{
+		{"prompt", "hi", "--td", "--data", "d2"}, {"--data=d2", "prompt", "--", "--data", "d3"},
+	} {
+		var trouble bytes.Buffer
+		s := &Session{Args: args, Dir: "/", Err: &trouble, Env: func(string) string { return "" }}
+		Fail(s, fault.New(fault.Unavailable, "test", "It ended.", "Look at conclave chats list."))
+		if !strings.Contains(trouble.String(), "conclave --data /d2 chats list") {
+			t.Errorf("%q: %s", args, trouble.String())
 		}
 	}
 }

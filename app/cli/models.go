@@ -46,6 +46,20 @@ func (c *command) modelCommand(use, short string, args cobra.PositionalArgs,
 	}}
 }
 
+// readCommand is modelCommand for a command that writes nothing into the data folder.
+func (c *command) readCommand(use, short string, args cobra.PositionalArgs,
+	run func(context.Context, *App, []string) error,
+) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		app, err := c.appFor(cmd.Context(), Folders{Reads: true})
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		return run(cmd.Context(), app, args)
+	}}
+}
+
 type modelRow struct {
 	Name       string `json:"name"`
 	Connection string `json:"connection"`

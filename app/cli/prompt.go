@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -171,6 +172,16 @@ func (t *promptRun) prepare(ctx context.Context) error {
 			return fault.New(fault.NotFound, "cli.prompt", "There is no chat to go on with.", "Start one without -c.")
 		}
 		t.chat = recent.Conversations[0]
+	}
+	if t.chat.ID != "" {
+		missing, err := t.app.Chats.MissingMedia(ctx, t.chat.ID)
+		if err != nil {
+			return err
+		}
+		if missing > 0 {
+			fmt.Fprintf(t.c.Err, "Of this chat, %s cannot be found, so the model does not get it: "+
+				"pictures or other files that were sent or received.\n", countOf(missing, "attached file"))
+		}
 	}
 	if t.model, err = t.app.Models.Open(ctx, cmp.Or(t.f.model, t.chat.Model)); err != nil {
 		return err

@@ -56,6 +56,9 @@ type Options struct {
 	// writes as fast as it can.
 	Watched bool
 
+	// Reads says that the data folder is only read, so that one which cannot be written will do.
+	Reads bool
+
 	Now func() time.Time // the clock of decisions and of what plugins do; nil is time.Now
 
 	// LoadTimeout is how long a plugin may take to load; 0 means host.LoadTimeout.
@@ -115,7 +118,7 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 	c.Keys.Answered = func() { c.Bus.Changed(bus.Models, "") }
 	var err error
 	c.Store, err = store.Open(ctx, store.Options{
-		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown,
+		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown, Reads: c.o.Reads,
 		OnRecord: func() { c.Bus.Changed(bus.Activity, "") },
 	})
 	if err != nil {
@@ -138,12 +141,12 @@ func (c *Core) folders() error {
 		}
 		c.throw, c.o.Data, c.o.Plugins, c.o.OwnPlugins = dir, dir, filepath.Join(dir, "plugins"), false
 	}
-	if err := os.MkdirAll(c.o.Data, 0o700); err != nil {
-		return fault.Wrap(fault.Unavailable, "core.open", "The data folder "+c.o.Data+" cannot be made.",
-			"Name another with --data.", err)
+	if err := store.MakeFolder(c.o.Data); err != nil {
+		return err
 	}
+	// What only reads needs no plugins, so a folder where none can be put is no reason to stop.
 	if c.o.OwnPlugins {
-		if _, err := installShipped(c.o.Plugins); err != nil {
+		if _, err := installShipped(c.o.Plugins); err != nil && !c.o.Reads {
 			return err
 		}
 	}
@@ -162,7 +165,7 @@ func (c *Core) pluginsFolder() error {
 	if _, err := os.Stat(c.o.Plugins); errors.Is(err, fs.ErrNotExist) && c.expectsPlugins() {
 		return nil
 	}
-	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil {
+	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil && !c.o.Reads {
 		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.",
 			"Name another with --plugins.", err)
 	}
@@ -178,6 +181,9 @@ func (c *Core) build(ctx context.Context) error {
 	set, err := c.Settings.Settings(ctx)
 	if err != nil {
 		return err
+	}
+	if err := c.Keys.BindOld(addressesOf(set)); err != nil && !c.Store.ReadOnly() {
+		c.Log.Warn("The addresses of keys could not be noted; those given before are asked for again.", "err", err)
 	}
 	c.Models = &Models{
 		settings: c.Settings, keys: c.Keys, log: c.Log, watched: c.o.Watched,
@@ -242,7 +248,7 @@ func (c *Core) build(ctx context.Context) error {
 // approveShipped approves the plugins that come with Conclave, while they are as
 // they came: their author is the one who asks.
 func (c *Core) approveShipped(ctx context.Context) error {
-	if !c.o.OwnPlugins {
+	if !c.o.OwnPlugins || c.Store.ReadOnly() {
 		return nil
 	}
 	known := map[string]bool{}

@@ -17,12 +17,14 @@ import (
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/version"
+	"conclave/store"
 )
 
 // Doctor checks what this machine has, one finding for each thing.
 func (c *Core) Doctor(ctx context.Context) []cli.Finding {
 	return []cli.Finding{
-		c.checkStore(ctx), c.checkRecord(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(),
+		c.checkStore(ctx), c.checkMedia(ctx), c.checkRecord(ctx),
+		c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(),
 		c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
 	}
 }
@@ -34,7 +36,10 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 		return cli.Finding{Name: "store", Found: "its file cannot be seen", Fix: "Check the permissions of " + c.o.Data + "."}
 	}
 	f.Found = fmt.Sprintf("%s, %.1f MB", c.o.Data, float64(info.Size())/1e6)
-	if err := roomIn(c.o.Data); err != nil {
+	if c.Store.ReadOnly() {
+		f.OK, f.Fix = false, "Make the folder writable, or name a copy of it with --data; until then it can only be read."
+		f.Found += ", and nothing can be written there"
+	} else if err := roomIn(c.o.Data); err != nil {
 		f.OK, f.Fix = false, "Make room on the disk; Conclave keeps nothing new until then."
 		f.Found += ", and nothing can be written there: " + plainCause(err)
 		return f
@@ -44,9 +49,48 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 		f.Fix = "Close Conclave and run conclave compact to give them back."
 	}
 	problems, err := c.Store.Check(ctx)
-	if err != nil || len(problems) > 0 {
-		f.OK, f.Fix = false, "Restore the newest good copy from "+filepath.Join(c.o.Data, "backups")+"."
+	if err != nil {
+		problems = append(problems, damageOf(err))
+	}
+	if len(problems) > 0 {
+		f.OK, f.Fix = false, c.goodCopy(ctx)
 		f.Found += ", damaged: " + strings.Join(problems, "; ")
+	}
+	return f
+}
+
+// damageOf says what is wrong with a store whose check ended with an error.
+func damageOf(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil {
+		return strings.TrimPrefix(f.Err.Error(), "the file is damaged: ")
+	}
+	return err.Error()
+}
+
+// goodCopy says which copy of the store to go back to.
+func (c *Core) goodCopy(ctx context.Context) string {
+	copies, err := store.Recover(ctx, c.o.Data)
+	for _, kept := range copies {
+		if err == nil && kept.Whole() {
+			return fmt.Sprintf("Close Conclave; the newest good copy is from %s: conclave restore %s",
+				kept.Made.Local().Format("2 January 2006, 15:04"), kept.Path)
+		}
+	}
+	return "There is no good copy in " + filepath.Join(c.o.Data, "backups") + ". Copy the folder before you go on."
+}
+
+// checkMedia says whether the files attached to chats are there.
+func (c *Core) checkMedia(ctx context.Context) cli.Finding {
+	f := cli.Finding{Name: "attached files", OK: true}
+	r, err := c.Store.CheckMedia(ctx)
+	if err != nil {
+		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
+		return f
+	}
+	f.Found = fmt.Sprintf("%d, all there", r.Files)
+	if r.Missing > 0 {
+		f.OK, f.Found = false, r.Sentence()
+		f.Fix = "A backup that was made before has them: conclave restore brings them with it."
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"sync"
@@ -372,4 +373,14 @@ func (h *HTTPTools) call(ctx context.Context, by string, o httptools.Other,
 		out.Failed, out.Text, out.Kind = true, r.Error, cmp.Or(r.ErrorType, string(r.Status))
 	}
 	return out, nil
+}
+
+// registeredSentence says, without a full stop, who answers for a tool that a program
+// registered, by its record in the store.
+func registeredSentence(id string, raw json.RawMessage) string {
+	var r httptools.Registration
+	if json.Unmarshal(raw, &r) != nil {
+		return "A program answers for the tool " + id
+	}
+	return "A program at " + r.CallbackURL + " answers for the tool " + r.Name
 }

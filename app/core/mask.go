@@ -20,7 +20,7 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 		if !v.HasKey {
 			continue
 		}
-		key, err := c.Keys.Get(ctx, v.Name)
+		key, err := c.Keys.GetFor(ctx, v.Name, v.Address())
 		if fault.KindOf(err) == fault.NotFound {
 			continue
 		}

@@ -68,13 +68,13 @@ func (m *Models) provider(c llm.Connection) (llm.Provider, error) {
 // build makes the provider of a connection.
 func (m *Models) build(c llm.Connection) (llm.Provider, error) {
 	if c.Kind != "demo" {
-		name := c.Name
+		name, address := c.Name, c.Address()
 		c.Key = func(ctx context.Context) (string, error) {
 			if !c.HasKey { // nobody is asked for a passphrase to look for one
 				ctx = context.WithValue(ctx, ownTerminal{}, nil)
 			}
-			key, err := m.keys.Get(ctx, name)
-			if fault.KindOf(err) == fault.NotFound || err != nil && !c.HasKey {
+			key, err := m.keys.GetFor(ctx, name, address)
+			if err != nil && !c.HasKey {
 				// A local server needs none, and no passphrase to look for one;
 				// another says that it is missing.
 				return "", nil
@@ -364,13 +364,16 @@ func (m *Models) Add(ctx context.Context, c llm.Connection, key string) error {
 	return m.write(ctx, c, key, func(s *settings.Settings) { s.Connections = append(slices.Clone(s.Connections), c) })
 }
 
-// Update changes a connection; an empty key leaves the key as it is.
+// Update changes a connection; an empty key leaves the key as it is. A key belongs to
+// the scheme, host and port that it was given for: when those change it is removed, and
+// has to be given again.
 func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error {
 	old, err := m.connection(ctx, c.Name)
 	if err != nil {
 		return err
 	}
-	c.HasKey = old.HasKey || key != ""
+	moved := c.Address() != old.Address()
+	c.HasKey = old.HasKey && !moved || key != ""
 	if c.Can == nil {
 		c.Can = old.Can
 	}
@@ -383,7 +386,13 @@ func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error
 	if err := meets(ctx, c); err != nil {
 		return err
 	}
-	return m.put(ctx, c, key)
+	if err := m.put(ctx, c, key); err != nil || !moved || !old.HasKey {
+		return err
+	}
+	if err := m.keys.DeleteFor(ctx, old.Name, old.Address()); err != nil {
+		m.log.Warn("The key for a connection's old address could not be removed.", "provider", c.Name, "err", err)
+	}
+	return nil
 }
 
 // put writes a connection in place of the one of its name.
@@ -433,7 +442,7 @@ func (m *Models) write(ctx context.Context, c llm.Connection, key string, change
 	if key == "" {
 		return nil
 	}
-	if err := m.keys.Set(ctx, c.Name, key); err != nil {
+	if err := m.keys.SetFor(ctx, c.Name, c.Address(), key); err != nil {
 		_, back := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Connections = before.Connections })
 		return errors.Join(err, back)
 	}
@@ -452,7 +461,7 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	}
 	key := ""
 	if c.HasKey {
-		if key, err = m.keys.Get(ctx, name); err != nil && fault.KindOf(err) != fault.NotFound {
+		if key, err = m.keys.GetFor(ctx, name, c.Address()); err != nil && fault.KindOf(err) != fault.NotFound {
 			return nil, err
 		}
 	}
@@ -469,7 +478,7 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	}); err != nil {
 		return nil, err
 	}
-	if err := m.keys.Delete(ctx, name); err != nil {
+	if err := m.keys.DeleteFor(ctx, name, c.Address()); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {

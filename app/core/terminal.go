@@ -111,9 +111,7 @@ func terminalSession(args []string) *cli.Session {
 		Color:    term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 		Kinds:    templateKinds(),
 	}
-	s.Restore = func(ctx context.Context, data, path string) error {
-		return store.RestoreCopy(ctx, data, path, time.Now())
-	}
+	s.Restore = restore
 	s.Compact = func(ctx context.Context, data string) (before, after int64, err error) {
 		return store.Compact(ctx, data, time.Now())
 	}
@@ -187,7 +185,7 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 	}
 	c, err := Open(ctx, Options{
 		Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Work: work, Worker: program,
-		Name: cmp.Or(folders.Command, "another conclave"),
+		Name: cmp.Or(folders.Command, "another conclave"), Reads: folders.Reads,
 	})
 	if fault.KindOf(err) == fault.Locked {
 		return nil, cli.ErrOwnedElsewhere
@@ -199,7 +197,7 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 	a := c.Terminal()
 	quiet := c.printToasts(cli.Plain(os.Stderr))
 	var server *remote.Server
-	if folders.Data != "" {
+	if folders.Data != "" && !c.Store.ReadOnly() {
 		server, err = c.Serve(nil)
 		if err != nil {
 			c.Log.Warn("other commands cannot be served", "err", err)
@@ -273,8 +271,14 @@ func (c *Core) Terminal() *cli.App {
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
+		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
 	}
+}
+
+// backup writes a whole copy of the store.
+func (c *Core) backup(ctx context.Context, path string) (cli.MediaReport, error) {
+	r, err := c.Store.Backup(ctx, path)
+	return cli.MediaReport(r), err
 }
 
 // watch follows the plugins folder until ctx ends. A second watcher in one

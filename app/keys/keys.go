@@ -109,7 +109,7 @@ func (s *Store) NeedsPassphrase() bool {
 
 // Fresh reports whether the encrypted file does not exist yet.
 func (s *Store) Fresh() bool {
-	_, err := os.Stat(s.path)
+	_, err := os.Lstat(s.path) // a link that leads nowhere now is a file that cannot be reached
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -240,6 +240,11 @@ func (s *Store) get(ctx context.Context, name string) (string, error) {
 	if key := FromEnvironment(name); key != "" {
 		return key, nil
 	}
+	return s.kept(ctx, name)
+}
+
+// kept is get without the environment.
+func (s *Store) kept(ctx context.Context, name string) (string, error) {
 	key, used, err := s.keychain(ctx, func() (string, error) {
 		key, err := keyring.Get(service, name)
 		switch {
@@ -379,13 +384,13 @@ func (s *Store) read(ctx context.Context) (map[string]string, error) {
 // JSON object of names and keys. A missing file is empty.
 func decrypt(path, passphrase string) (map[string]string, error) {
 	all := map[string]string{}
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return all, nil
 	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, "keys.read", "The file with your keys, "+path+", cannot be read.",
-			"Check its owner and permissions.", err)
+			"Check its owner and permissions, and whether the disk is there that it lies on.", err)
 	}
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
@@ -431,6 +436,9 @@ func encrypt(path, passphrase string, all map[string]string) error {
 	}
 	if err := w.Close(); err != nil {
 		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // of a link, which stays one
 	}
 	temp := path + ".part"
 	if err := os.WriteFile(temp, out.Bytes(), 0o600); err != nil {
