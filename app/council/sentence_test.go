@@ -9,12 +9,15 @@ import (
 func TestTheCardSaysWhatThisMemberGivesOfTheChat(t *testing.T) {
 	tools := council.Council{Mode: council.Tools, Tool: council.ToolSettings{Window: 4}}
 	for want, policy := range map[string]council.ContextPolicy{
-		"": {Span: council.Whole},
-		"This call is given of the chat what its member is told: the question only.":           {Span: council.Question},
-		"This call is given of the chat what its member is told: the last 1 turn.":             {Span: council.Turns, Last: 1},
-		"This call is given of the chat what its member is told: the last 4 messages.":         {},
-		"This call is given of the chat what its member is told: a summary and the last turn.": {Span: council.Summary},
+		"":                             {Span: council.Whole},
+		"the question only.":           {Span: council.Question},
+		"the last 1 turn.":             {Span: council.Turns, Last: 1},
+		"the last 4 messages.":         {},
+		"a summary and the last turn.": {Span: council.Summary},
 	} {
+		if want != "" {
+			want = "This call is given of the chat what its member is told: " + want
+		}
 		if got := policy.In(tools).Sentence(); got != want {
 			t.Errorf("with %+v the card says %q, want %q", policy, got, want)
 		}
