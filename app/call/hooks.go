@@ -154,7 +154,7 @@ func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	if err != nil {
 		return *c.calledOff(ctx, err)
 	}
-	out.Outside, out.Shared = r.Outside, r.Shared // whatever a hook made of it, it was made of that
+	out.Outside, out.Shared, out.Kept = r.Outside, r.Shared, r.Kept // whatever a hook made of it, it was made of that
 	return out
 }
 

@@ -291,7 +291,9 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
 	}
-	c.Record.Brought = chat.AddOrigins(c.brought(r.Outside), r.Shared...)
+	if c.Record.Brought = chat.AddOrigins(c.brought(r.Outside), r.Shared...); len(c.Record.Brought) == 0 {
+		c.Record.Brought = r.Kept
+	}
 	if r.Status == chat.CallOK && onlyConfirms(r.Content) {
 		c.Record.Brought = nil
 	}

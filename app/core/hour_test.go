@@ -287,7 +287,7 @@ func (h *hour) send(text string) string {
 	return fmt.Sprintf(`web:post_message {"url":%q,"text":%q}`, h.hook.URL+"/team", text)
 }
 
-func TestAnHourOfOrdinaryUseAsksLessThanFiveTimes(t *testing.T) {
+func TestAnHourOfOrdinaryUseAsksAtMostFiveTimes(t *testing.T) {
 	h := anHour(t)
 	met := h.met()
 	var papers []string
@@ -394,7 +394,7 @@ func TestAnHourOfOrdinaryUseAsksLessThanFiveTimes(t *testing.T) {
 	}
 	// Beside walls and rules, 25 requests on 13 cards before it was looked at what a call can say.
 	t.Logf("%d calls needed %d prompts with %d requests.", h.made, h.person.cards, len(h.person.asked))
-	if h.made != 100 || h.person.cards >= 5 {
+	if h.made != 100 || h.person.cards > 5 {
 		t.Errorf("%d calls needed %d prompts", h.made, h.person.cards)
 	}
 }

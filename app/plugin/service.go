@@ -42,6 +42,8 @@ type Service struct {
 	// Pure says that it reads and changes nothing, so that a plugin which is only looked at
 	// may use it too.
 	Pure bool
+	// Keeps says that it keeps a text of the plugin's where the plugin can read it later.
+	Keeps bool
 	// Do acts. The value is marshalled as JSON.
 	Do func(ctx context.Context, by Caller, args json.RawMessage) (any, error)
 }

@@ -169,6 +169,12 @@ func (s *Services) All() map[string]plugin.Service {
 			all[name] = s.bounded(service)
 		}
 	}
+	for _, name := range append([]string{"secrets.put"}, writing...) {
+		if service, there := all[name]; there {
+			service.Keeps = true
+			all[name] = service
+		}
+	}
 	return all
 }
 

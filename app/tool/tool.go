@@ -143,6 +143,9 @@ type Result struct {
 	// Shared says where texts of other plugins came from that the plugin's code was given:
 	// variables, world books, characters, personas, macros.
 	Shared []chat.Origin
+	// Kept says where text came from of other chats that the plugin's code may have kept. It counts
+	// for a result of which nothing else says where it is from.
+	Kept []chat.Origin
 }
 
 // CallsOff says how a tool's plugin calls the turn off in which it was called.

@@ -86,17 +86,23 @@ type savedState struct {
 	// Had are the permissions with which its code read by itself. Once one of them is taken back, it
 	// may tell of what it read all the same.
 	Had []string `json:"had,omitempty"`
+	// Heard are the origins of the chats in which its code kept something. What it returns later may
+	// hold text of theirs. Where these are more than can be named, Outside stands for them.
+	Heard []chat.Origin `json:"heard,omitempty"`
 }
 
 // tells notes what the plugin's code may tell of from now on: of what it was let read, and of what
 // these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
-func (e *entry) tells(outside bool, authors ...chat.Author) { e.mayTellOf(outside, authors, nil) }
+func (e *entry) tells(outside bool, authors ...chat.Author) {
+	e.mayTellOf(savedState{Outside: outside, Shared: authors})
+}
 
-func (e *entry) mayTellOf(outside bool, authors []chat.Author, had []string) {
+// mayTellOf notes what a state says besides of what the plugin's code may tell.
+func (e *entry) mayTellOf(more savedState) {
 	e.mu.Lock()
-	next := e.alsoTells(outside, authors, had)
+	next := e.alsoTells(more)
 	same := next.Outside == e.state.Outside && len(next.Shared) == len(e.state.Shared) &&
-		len(next.Had) == len(e.state.Had)
+		len(next.Had) == len(e.state.Had) && len(next.Heard) == len(e.state.Heard)
 	e.mu.Unlock()
 	if same {
 		return
@@ -104,7 +110,7 @@ func (e *entry) mayTellOf(outside bool, authors []chat.Author, had []string) {
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	e.mu.Lock()
-	e.state = e.alsoTells(outside, authors, had)
+	e.state = e.alsoTells(more)
 	raw, err := json.Marshal(e.state)
 	kept := !e.temporary
 	e.mu.Unlock()
@@ -125,15 +131,24 @@ func (e *entry) putState(ctx context.Context, state json.RawMessage) error {
 	return e.h.o.Store.PutPluginState(ctx, e.id, jsonobject.Keep(was, state, reflect.TypeFor[savedState]()))
 }
 
-// alsoTells returns the state with what the plugin's code may tell of beside. The caller holds mu.
-func (e *entry) alsoTells(outside bool, authors []chat.Author, had []string) savedState {
+// alsoTells returns the state with what more says of what the plugin's code may tell. The caller
+// holds mu.
+func (e *entry) alsoTells(more savedState) savedState {
 	next := e.state
-	next.Outside = next.Outside || outside
-	next.Shared = chat.AddAuthors(next.Shared, authors...)
-	for _, p := range had {
+	next.Outside = next.Outside || more.Outside
+	next.Shared = chat.AddAuthors(next.Shared, more.Shared...)
+	for _, p := range more.Had {
 		if !slices.Contains(next.Had, p) {
 			next.Had = append(slices.Clip(next.Had), p)
 		}
+	}
+	if next.Outside { // which says more
+		next.Heard = nil
+		return next
+	}
+	next.Heard = chat.AddOrigins(next.Heard, more.Heard...)
+	if slices.Contains(next.Heard, chat.Origin{Kind: chat.FromMore}) {
+		next.Outside, next.Heard = true, nil
 	}
 	return next
 }
@@ -143,11 +158,11 @@ func (e *entry) gave(authors ...chat.Author) { e.tells(false, authors...) }
 
 // told returns what the plugin's code may tell of, see savedState, while it has this access: what it
 // reads by that is known without.
-func (e *entry) told(now access) (outside bool, authors []chat.Author) {
+func (e *entry) told(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	gone := func(p string) bool { return !slices.Contains(now.reads(), p) }
-	return e.state.Outside || slices.ContainsFunc(e.state.Had, gone), e.state.Shared
+	return e.state.Outside || slices.ContainsFunc(e.state.Had, gone), e.state.Shared, slices.Clone(e.state.Heard)
 }
 
 // authors returns who wrote what the plugin's code was given of what plugins share.

@@ -200,7 +200,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		start.Code = v.digest
 	}
 	if src.HasFiles() {
-		r.e.mayTellOf(false, nil, access.reads())
+		r.e.mayTellOf(savedState{Had: access.reads()})
 	}
 	files := &openedFiles{}
 	running, err := r.connect(ctx, v, src, start, files)
@@ -419,8 +419,10 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.copyOf(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	outside, authors := r.e.told(r.access())
+	outside, authors, heard := r.e.told(r.access())
+	on, _ := permit.Behalf(ctx)
 	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
+	result.Kept = without(chat.AddOrigins(heard, result.Kept...), on.Taint)
 	r.mu.Lock()
 	r.calls++
 	r.used = time.Now()
@@ -474,7 +476,8 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	if r.e.disabled() {
 		return r.unusable(ctx, errOff), false
 	}
-	if on, ok := permit.Behalf(ctx); ok && takenFrom(on.Caller, call.Tool) && r.e.switchedOff(call.Tool.Name) {
+	on, ok := permit.Behalf(ctx)
+	if ok && takenFrom(on.Caller, call.Tool) && r.e.switchedOff(call.Tool.Name) {
 		return tool.Result{
 			Status: chat.CallRefused, Error: "the tool " + call.Tool.Name + " was switched off by the person",
 		}, false
@@ -486,7 +489,11 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 		return r.unusable(ctx, err), false
 	}
 	defer r.release(s)
-	return s.call(ctx, call)
+	s.hears(on.Taint, call.Arguments)
+	result, unsent = s.call(ctx, call)
+	s.keeps(false)
+	result.Kept = s.tellsOf()
+	return result, unsent
 }
 
 // takenFrom reports whether switching a tool off takes it from a caller: answers and councils that go

@@ -27,6 +27,9 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 			return nil, hostError("denied", "PERMISSION_DENIED: "+s.Permission)
 		}
 	}
+	if asks := sessionOf(ctx); asks != nil && s.Keeps {
+		asks.keeps(true)
+	}
 	m := r.version().manifest
 	by := plugin.Caller{
 		Plugin: r.e.id, Name: m.Name, Dialect: m.Dialect, Call: call,

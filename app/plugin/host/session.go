@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
@@ -48,8 +49,10 @@ type session struct {
 	filled  atomic.Bool            // it was ended since it filled its storage
 	over    chan struct{}          // closed when it has ended and that was taken note of
 	watched sync.WaitGroup
-	mu      sync.Mutex // guards killed
-	killed  string     // why we ended it, for the calls that were open
+	mu      sync.Mutex    // guards the fields below
+	killed  string        // why we ended it, for the calls that were open
+	heard   []chat.Origin // of the chats whose calls it was given
+	stored  string        // storedState before it was given the first of these, and when it was looked at last
 }
 
 // startSession shakes hands with what was started or reached, which it ends if that
@@ -177,6 +180,7 @@ func (s *session) watch() {
 	}
 	s.programs.end()
 	s.r.retireSession(s)
+	s.keeps(false)
 	if !s.asked.Load() {
 		s.r.died(s.deathProblem())
 	}

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// changed returns when a file's content was written last.
-func changed(info fs.FileInfo) time.Time { return info.ModTime() }
+// Changed returns when a file's content was written last.
+func Changed(info fs.FileInfo) time.Time { return info.ModTime() }

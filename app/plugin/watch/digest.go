@@ -74,7 +74,7 @@ const racy = 2 * time.Second
 // same reports whether f, seen earlier, still tells the content of a file of
 // this size and time.
 func (f file) same(info fs.FileInfo) bool {
-	return !f.link && f.size == info.Size() && f.mtime.Equal(info.ModTime()) && f.changed.Equal(changed(info)) &&
+	return !f.link && f.size == info.Size() && f.mtime.Equal(info.ModTime()) && f.changed.Equal(Changed(info)) &&
 		f.read.Sub(f.mtime) > racy && f.read.Sub(f.changed) > racy
 }
 
@@ -233,7 +233,7 @@ func (s *scanner) file(rel, name string, info fs.FileInfo) error {
 	if f, ok := s.before.files[name]; ok && f.same(info) {
 		return s.add(name, f)
 	}
-	f := file{mtime: info.ModTime(), changed: changed(info), read: time.Now()}
+	f := file{mtime: info.ModTime(), changed: Changed(info), read: time.Now()}
 	h := sha256.New()
 	var err error
 	if f.size, err = s.copy(h, rel); err != nil {
