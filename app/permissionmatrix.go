@@ -27,7 +27,7 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 	for _, r := range p.core.Gate.Matrix() {
 		row := MatrixRowView{
 			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: chat.Stamp(r.LastUsed),
-			Unused: r.Unused, Cells: []MatrixCellView{},
+			Unused: r.Unused, Waits: r.Waits, Cells: []MatrixCellView{},
 		}
 		for _, c := range r.Cells {
 			used[c.Capability] = true

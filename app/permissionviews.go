@@ -136,6 +136,8 @@ type MatrixRowView struct {
 	All      *MatrixCellView `json:"all"`
 	LastUsed string          `json:"last_used"`
 	Unused   bool            `json:"unused"` // it was allowed something, and not used for 90 days
+	// A newer version waits for approval; the cells are of the one that is used.
+	Waits bool `json:"waits"`
 }
 
 // MatrixCellView says what becomes of calls that can do one thing.

@@ -88,9 +88,9 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	}
 	if s.Problem != nil {
 		v.Problem = problemView(s.Problem)
-		if s.Serving {
-			v.ServingSince = chat.Stamp(s.Loaded)
-		}
+	}
+	if s.Serving && (s.Problem != nil || s.LastGood) {
+		v.ServingSince = chat.Stamp(s.Loaded)
 	}
 	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
 	v.Warnings = append(v.Warnings, p.core.Gate.Shadowing(s.ID)...)

@@ -37,7 +37,8 @@ type PluginView struct {
 	State   plugin.State `json:"state"`
 	Enabled bool         `json:"enabled"`
 	Problem *ProblemView `json:"problem"`
-	// When the version that still serves was loaded, while problem is set; "" = none serves.
+	// When the version that still serves was loaded, while problem is set or a newer one waits;
+	// "" = none serves.
 	ServingSince string                 `json:"serving_since"`
 	Tools        []string               `json:"tools"` // tool ids that are callable now
 	Permissions  []PluginPermissionView `json:"permissions"`

@@ -42,6 +42,9 @@ func notServing(p plugin.Status) error {
 	case p.State == plugin.NeedsApproval:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.",
 			"Approve it with "+trust+", or for one run with --approve always and its name.")
+	case p.State == plugin.Quarantined && p.Serving:
+		return fault.New(fault.NotAllowed, "cli.tool", "A new version of the plugin "+p.ID+" waits for your approval; "+
+			versionUsed(p)+".", "Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Quarantined && !codeChanged(p):
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" lists other tools than you approved, and waits.",
 			"Look at it with "+show+", then "+trust+".")

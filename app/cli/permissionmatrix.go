@@ -33,6 +33,7 @@ type matrixRow struct {
 	Capabilities []matrixCell    `json:"capabilities"`
 	LastUsed     time.Time       `json:"last_used,omitzero"`
 	Unused       bool            `json:"unused,omitempty"`
+	Waits        bool            `json:"waits,omitempty"` // a newer version waits; this is of the one in service
 }
 
 // anything is the capability of a plugin that nothing isolates.
@@ -43,7 +44,7 @@ func (c *command) printMatrix(app *App) error {
 	rows := []matrixRow{}
 	table := newTable("PLUGIN", "CAN", "FOR YOUR MODEL", "FOR THE COUNCIL", "LAST USED")
 	for _, r := range app.Gate.Matrix() {
-		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused}
+		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused, r.Waits}
 		cells := r.Cells
 		if r.All != nil {
 			cells = []permit.Cell{*r.All}
@@ -67,6 +68,9 @@ func (c *command) printMatrix(app *App) error {
 			name, last := "", ""
 			if i == 0 {
 				name, last = r.Plugin, used
+				if r.Waits {
+					name += " (new version waits)"
+				}
 			}
 			table.add(name, label, accessWords[cell.Main], accessWords[cell.Council], last)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -33,13 +34,15 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 		switch {
 		case row.Problem != nil:
 			note = place(row.Problem) + row.Problem.Message
+		case row.State == plugin.Quarantined && plugins[i].Serving:
+			note = "New version waits; " + versionUsed(plugins[i])
 		case row.State == plugin.Quarantined && !codeChanged(plugins[i]):
 			note = "It lists other tools than you approved"
 		case row.State == plugin.Quarantined:
 			note = "It changed since it was approved"
 		}
-		if note != "" && row.LastGood {
-			note += " (an older version still serves)"
+		if row.Problem != nil && row.LastGood {
+			note += "; " + versionUsed(plugins[i])
 		}
 		if note == "" {
 			note = empty[row.ID]
@@ -52,6 +55,15 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	return table.print(c,
 		"There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new "+
 			"python NAME.")
+}
+
+// versionUsed says which version of a plugin serves while its newest does not.
+func versionUsed(s plugin.Status) string {
+	at := s.Loaded.Local()
+	if at.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
+		return "version of " + at.Format("15:04") + " is used"
+	}
+	return "version of " + at.Format("2006-01-02 15:04") + " is used"
 }
 
 // whyNoTools says why a plugin that is ready offers no tools, as far as it said so

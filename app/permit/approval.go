@@ -61,6 +61,7 @@ func (g *Gate) Status(c PluginVersion) (ApprovalStatus, []Change) {
 	g.knowLocked(c)
 	status, changes := g.statusLocked(c)
 	if status == Approved && c.Listed {
+		g.served[c.Plugin] = c
 		for _, t := range c.Tools {
 			g.released[t.ID()+" "+t.Digest] = true
 		}

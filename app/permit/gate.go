@@ -56,6 +56,7 @@ type Gate struct {
 	touched    map[string]bool
 	approvals  map[string]Approval
 	known      map[string]PluginVersion // the newest that asked, by plugin
+	served     map[string]PluginVersion // the newest of those that models may be told of, by plugin
 	released   map[string]bool          // "plugin:tool digest" of definitions approved in this run
 	requests   []*openRequest           // oldest first
 	beforeRun  map[string]*Approval     // of plugins approved for a run only: what was said before, or nil
@@ -100,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]PluginVersion{},
+		served:    map[string]PluginVersion{},
 		released:  map[string]bool{},
 		beforeRun: map[string]*Approval{}, uses: map[string]Use{},
 		unwritten: map[string]bool{}, running: map[*running]struct{}{},

@@ -18,6 +18,7 @@ type Row struct {
 	All      *Cell     // in place of Cells: nothing isolates it, so it can do what its person can
 	LastUsed time.Time // of any of its tools; zero for never
 	Unused   bool      // allowed something, and nothing of it was used for 90 days
+	Waits    bool      // a newer version waits for approval; Cells are of the one that serves until then
 }
 
 // Standing says why none of a plugin's tools can be called; empty where they can.
@@ -188,7 +189,9 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 		}
 	}
 	can := g.ableLocked(id)
-	for _, t := range known.Tools {
+	var tools []tool.Tool
+	tools, row.Waits = g.toolsLocked(known)
+	for _, t := range tools {
 		can, _ := g.ofToolLocked(t, can)
 		calls := [len(matrixCallers)]Access{}
 		for i, caller := range matrixCallers {
@@ -212,6 +215,17 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 		}
 	}
 	return row
+}
+
+// toolsLocked returns the tools of a plugin that can be called: of the newest version, or while that
+// waits, of the approved one that serves until then.
+func (g *Gate) toolsLocked(known PluginVersion) (tools []tool.Tool, waits bool) {
+	served, there := g.served[known.Plugin]
+	status, _ := g.statusLocked(known)
+	if a := g.approvals[known.Plugin]; !there || a.Effect != Allow || status != Waiting {
+		return known.Tools, false
+	}
+	return served.Tools, true
 }
 
 // overviewLocked says what becomes of calls of a tool, whatever they are asked with, and
@@ -244,7 +258,8 @@ func (g *Gate) Tools(plugin string) []Covered {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []Covered
-	for _, t := range g.known[plugin].Tools {
+	tools, _ := g.toolsLocked(g.known[plugin])
+	for _, t := range tools {
 		one := Covered{Tool: t}
 		for i, caller := range matrixCallers {
 			call := Call{Caller: caller, Tool: t, Arguments: noArguments}

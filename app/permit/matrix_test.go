@@ -263,3 +263,32 @@ func BenchmarkMatrixOf200Plugins(b *testing.B) {
 	slices.Sort(times)
 	b.ReportMetric(times[len(times)/2], "ms-p50")
 }
+
+// A version that waits is refused; the approved one that serves until then is not, and the table is of
+// that one.
+func TestTheMatrixIsOfTheVersionInServiceWhileANewerOneWaits(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	g.Status(c) // it comes into service
+	_, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	})
+	must(t, err)
+	newer := c
+	newer.Code, newer.Tools = "other code", slices.Clone(c.Tools)
+	newer.Tools[0].Description = "Write a note, and tell everybody."
+	if s, _ := g.Status(newer); s != permit.Waiting {
+		t.Fatalf("the newer version is %s", s)
+	}
+	row := g.Matrix()[0]
+	if !row.Waits || row.State != permit.Serves || cellOf(row, permit.Compute) != "allowed asked" {
+		t.Errorf("while it waits: %+v", row)
+	}
+	if all := g.Tools("notes"); len(all) == 0 || all[0].Main.Effect != permit.Allow {
+		t.Errorf("its tools: %+v", all)
+	}
+	must(t, g.Approve(t.Context(), newer, permit.ApproveOptions{}))
+	g.Status(newer)
+	if row := g.Matrix()[0]; row.Waits || row.State != permit.Serves {
+		t.Errorf("once it is approved: %+v", row)
+	}
+}

@@ -197,15 +197,15 @@ func (e *entry) keepOldVersion(src plugin.Source) *runner {
 
 // whichServes says which version serves while the newest save does not.
 func whichServes(m plugin.Manifest, s plugin.Status) string {
-	which := "The version that you approved"
+	newest := "A new version waits for your approval."
 	if s.Problem != nil {
-		which = "The last version that loaded"
+		newest = "The newest version did not load."
 	}
+	which := "The version of "
 	if m.Version != "" {
-		which += ", " + m.Version + ","
+		which = "Version " + m.Version + " of "
 	}
-	return which + " serves meanwhile; it was put in service on " +
-		s.Loaded.Local().Format("January 2, 2006 at 15:04") + "."
+	return newest + " " + which + s.Loaded.Local().Format("January 2, 2006 at 15:04") + " is used."
 }
 
 // returned tells the gate that something lies under the name of a plugin that may

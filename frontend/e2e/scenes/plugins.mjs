@@ -17,7 +17,7 @@ export const tests = {
     async run(page) {
       const card = page.locator("[data-plugin=weather]");
       await card.getByText("weather.py:7:31").waitFor();
-      await card.getByText(/Version from .* still active/).waitFor();
+      await card.getByText(/Version of .* is used/).waitFor();
       await card.getByText("Newest save not loaded", { exact: true }).waitFor();
       await card.getByRole("button", { name: "Copy details" }).click();
       assert.match((await copies(page))[0], /SyntaxError/);

@@ -598,6 +598,7 @@ export const s = {
     label: "Needs you",
     new: (name: string) => `${name} is new.`,
     changed: (name: string) => `${name} changed and is paused.`,
+    waits: (name: string) => `A new version of ${name} waits for you.`,
     failed: (name: string) => `The newest save of ${name} does not load.`,
     listed: (title: string) => `${title}.`,
     packages: (name: string) => `${name} needs packages.`,
@@ -1209,6 +1210,7 @@ export const s = {
       "needs-packages": "Needs packages",
     },
     newestFailed: "Newest save not loaded",
+    newestWaits: "New version waits",
     loadingFor: (ms: number) => `Loading ${Math.round(ms)} ms`,
     loadedIn: (ms: number) => `loaded in ${Math.round(ms)} ms`,
     toolCount: (n: number) => count(n, "tool"),
@@ -1217,7 +1219,7 @@ export const s = {
     // The one-line note after a save: “Reloaded in 84 ms, 3 tools”.
     reloaded: (ms: number, tools: number) =>
       `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
-    serving: (time: string) => `Version from ${time} still active`,
+    serving: (time: string) => `Version of ${time} is used`,
     notServing: "None of its tools can be called now.",
     // A few lines of a plugin's file, with the one that is wrong.
     frame: "The place in the file",
@@ -1236,12 +1238,18 @@ export const s = {
     missing: (names: string) => `Missing packages: ${names}`,
     approve: "Approve and turn on",
     approveChange: "Approve change",
+    // The other yes: for the author of the plugin.
+    approveEdits: "Approve my edits too",
+    editsNote:
+      "“Approve my edits too” is for a plugin that you write: what you save is used at once, unless it asks for more or tells a model other words.",
     keepOld: "Keep the old version",
     turnOff: "Turn off",
     newTitleCard: (name: string) => `“${name}” is new. Read what it can do before it runs.`,
     registeredTitle: (name: string) =>
       `“${name}” registered tools. Read what they are before a model is told.`,
     changedTitle: (name: string) => `${name} now describes itself differently. It is paused.`,
+    waitsTitle: (name: string, time: string) =>
+      `${name} has a new version. Review it to use it; the version of ${time} is used until then.`,
     asks: "Asks for",
     permissions: "Permissions",
     granted: (n: number, all: number) => `${n} of ${all} granted`,

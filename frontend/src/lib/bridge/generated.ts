@@ -1271,6 +1271,8 @@ export interface MatrixRow {
   last_used: string;
   /** it was allowed something, and not used for 90 days */
   unused: boolean;
+  /** A newer version waits for approval; the cells are of the one that is used. */
+  waits: boolean;
 }
 
 /** Media is a content-addressed file; its bytes are at /media/<id>. */
@@ -1777,7 +1779,10 @@ export interface Plugin {
   state: PluginState;
   enabled: boolean;
   problem: Problem | null;
-  /** When the version that still serves was loaded, while problem is set; "" = none serves. */
+  /**
+   * When the version that still serves was loaded, while problem is set or a newer one waits;
+   * "" = none serves.
+   */
   serving_since: string;
   /** tool ids that are callable now */
   tools: string[];

@@ -73,7 +73,7 @@ function matches(row: MatrixRow, filter: MatrixFilter): boolean {
     case "unused":
       return row.unused;
     case "waits":
-      return row.standing === "new" || row.standing === "changed";
+      return row.waits || row.standing === "new" || row.standing === "changed";
     case "all":
       return true;
   }

@@ -18,6 +18,7 @@ export const words = {
   cannot: "cannot",
   all: "Nothing isolates it: it can do what you can.",
   none: "It can do nothing.",
+  waits: "New version waits",
   standing: {
     "": "",
     new: "Waits for your approval",

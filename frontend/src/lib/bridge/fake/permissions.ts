@@ -175,6 +175,7 @@ export class FakePermissions {
       plugin: name.toLowerCase().replaceAll(" ", "-"),
       name,
       standing: "",
+      waits: false,
       cells: Object.entries(can).map(([capability, [main, council]]) => ({
         capability,
         tools: 2,
