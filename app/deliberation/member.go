@@ -278,8 +278,10 @@ func (l *lane) hear(e turn.Event) {
 	switch e.Kind {
 	case turn.Waiting:
 		l.show(council.Live{Phase: council.Reading})
-	case turn.Retrying, turn.Noted:
+	case turn.Retrying: // it is asked anew, and waited for from then on
 		l.live(council.Live{Phase: l.phase, Note: e.Note})
+	case turn.Noted:
+		l.live(council.Live{Note: e.Note})
 	case turn.Reasoning:
 		l.show(council.Live{Phase: council.Thinking})
 	case turn.Text:

@@ -47,7 +47,7 @@ func TestOneModelThatHangsHoldsUpItsCouncilForABoundedTimeAndSaysSo(t *testing.T
 		if err != nil || len(noted) > 0 { // the chair was not asked before, so it was not silent
 			t.Errorf("the answer was noted %q, %v", noted, err)
 		}
-		if took := time.Since(began); took < 2*time.Minute || took > 3*time.Minute {
+		if took := time.Since(began); took < 2*time.Minute || took > 2*time.Minute+time.Second {
 			t.Errorf("it took %v", took)
 		}
 		run, _ := b.stored()
