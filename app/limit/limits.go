@@ -776,9 +776,10 @@ var (
 	})
 	// PluginThreads bounds what no limit of the system counts for one plugin alone.
 	PluginThreads = add(Limit{
-		Name:   "threads of a plugin's process; of all of them four times as many where it may start programs",
-		Value:  1000,
-		Why:    "a pool of workers has tens; a system has some ten thousand for all programs of a person",
+		Name:  "threads of a plugin's process; of all of them four times as many where it may start programs",
+		Value: 1000,
+		Why: "a pool of workers has tens; a system has some ten thousand for all programs of a person. In Python " +
+			"their stacks, of 512 KiB, count as memory: some 350 fit into 256 MiB",
 		Person: "It has more threads than a plugin may have.",
 		Test:   "app/plugin/worker TestAPluginThatMakesThreadsWithoutEndIsStopped",
 	})

@@ -437,9 +437,17 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 // memory: which tool of which plugin, and what to do next. The beginnings of these
 // texts are fixed by contract (contracts/llm-functions, section 8.5).
 func (r *runner) explainDeath(name string, result *tool.Result) {
+	case result.Status == chat.CallRaised && strings.HasSuffix(result.Error, noThread):
+		if spec := r.spec.Load(); spec != nil && spec.Memory > 0 {
+			result.Error += fmt.Sprintf(": the stacks of the threads that it has fill the %d MiB of memory of its process. "+
+				"Use fewer at once, or smaller stacks (threading.stack_size).", spec.Memory>>20)
+		}
 	switch {
 	case result.Status == chat.CallDied && strings.HasPrefix(result.Error, "the tool process "):
 		result.Error = strings.TrimSuffix(result.Error, ".") + fmt.Sprintf(
+// noThread is all that Python says of a thread that could not be started.
+const noThread = "can't start new thread"
+
 			" while %s of the plugin %s ran. The next call starts it again; its log shows what it wrote last.", name, r.e.id)
 	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory &&
 		strings.Trim(result.Error, ": ") == outOfMemory:

@@ -5,7 +5,9 @@ Adding a later one does not wake it, so a quick call costs it nothing.
 """
 
 import time
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock
+
+from . import threads
 
 _FOREVER = float("inf")
 
@@ -26,7 +28,7 @@ class Clock:
             self._due[token] = (when, callback)
             if self._until is None:
                 self._until = when
-                start_new_thread(self._run, ())
+                threads.start(threads.SYSTEM, self._run)
             elif when < self._until:
                 self._until = when
                 self._ring()

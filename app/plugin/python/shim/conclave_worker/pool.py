@@ -6,7 +6,9 @@ cannot be stopped, so it is replaced, and ends when its function returns.
 """
 
 from _queue import SimpleQueue
-from _thread import allocate_lock, stack_size, start_new_thread
+from _thread import allocate_lock
+
+from . import threads
 
 SIZE = 4
 
@@ -31,13 +33,13 @@ class Pool:
                 self._threads += 1
         self._jobs.put((job, args))
         if start:
-            start_new_thread(self._run, ())
+            threads.start(threads.SYSTEM, self._run)
 
     def abandon(self):
         """Replaces the thread of one running job, which must then return True."""
         with self._lock:
             self._open -= 1
-        start_new_thread(self._run, ())
+        threads.start(threads.SYSTEM, self._run)
 
     def _run(self):
         while True:
@@ -58,9 +60,7 @@ class Lane:
 
     def __init__(self):
         self._jobs = SimpleQueue()
-        stack_size(_LANE_STACK)
-        start_new_thread(self._run, ())
-        stack_size(0)
+        threads.start(_LANE_STACK, self._run)
 
     def submit(self, job, *args):
         self._jobs.put((job, args))

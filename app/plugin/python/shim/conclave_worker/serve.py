@@ -10,11 +10,11 @@ import os
 import sys
 import time
 from _queue import SimpleQueue
-from _thread import allocate_lock, get_ident, stack_size, start_new_thread
+from _thread import allocate_lock, get_ident
 
 import conclave_worker
 
-from . import VERSION, codec, files, problems, results, streams, walls
+from . import VERSION, codec, files, problems, results, streams, threads, walls
 from .call import BadArguments, Call
 from .clock import Clock
 from .pool import Pool
@@ -59,9 +59,8 @@ class Worker:
 
     def run(self):
         """Loads, serves, and leaves the process."""
-        stack_size(_READER_STACK)
-        start_new_thread(self._read, ())
-        stack_size(0)
+        threads.install()
+        threads.start(_READER_STACK, self._read)
         self._load()
         while True:
             if self._loop is not None:  # loading needed it already
