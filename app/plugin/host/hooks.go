@@ -85,6 +85,8 @@ func (s *session) host(ctx context.Context, service string, args json.RawMessage
 			return nil, hostError("invalid", "The arguments of "+service+" cannot be read.")
 		}
 		return struct{}{}, s.register(service, a)
+	case "load.left":
+		return s.left(), nil
 	case "programs.start", "programs.write", "programs.read", "programs.kill":
 		return s.program(ctx, service, args, call)
 	}

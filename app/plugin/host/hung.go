@@ -14,8 +14,8 @@ import (
 )
 
 // rests are how long a load that hung is left alone: the first time, the second,
-// and so on; the last holds for all that follow. A machine that was merely busy
-// costs minutes, and a plugin that always hangs a load a day.
+// and so on; the last holds for all that follow: a plugin that always hangs costs a load a day.
+// One for which the computer was too busy does not rest (busyKind).
 var rests = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
 // hungRetryInterval is how often a program that lasts looks for plugins whose rest is
@@ -94,8 +94,8 @@ func (e *entry) noteHungLoad(v version, err error) {
 	}
 }
 
-// retryHungLoads loads plugins that hung again when they have waited long enough,
-// until ctx ends.
+// retryHungLoads loads plugins that hung again when they have waited long enough, and those for
+// which the computer was too busy, until ctx ends.
 func (h *Host) retryHungLoads(ctx context.Context) {
 	ticker := time.NewTicker(hungRetryInterval)
 	defer ticker.Stop()
@@ -109,7 +109,9 @@ func (h *Host) retryHungLoads(ctx context.Context) {
 		var rested []*entry
 		for _, e := range h.entries {
 			e.mu.Lock()
-			if k := e.record.Hung; k != nil && e.status.State == plugin.Failed && k.mayRetry(time.Now()) {
+			k, problem := e.record.Hung, e.status.Problem
+			if e.status.State == plugin.Failed &&
+				(k != nil && k.mayRetry(time.Now()) || problem != nil && problem.Kind == busyKind) {
 				rested = append(rested, e)
 			}
 			e.mu.Unlock()

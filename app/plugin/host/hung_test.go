@@ -96,8 +96,15 @@ func TestF64APluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T
 		s := plugintest.SaysText("say", "well")
 		s.Load = plugintest.LoadStarved
 		f.Save("slow.py", s)
+		began := time.Now()
 		f.Trust("slow", false)
-		f.State("slow", plugin.Failed)
+		if p := f.State("slow", plugin.Failed).Problem; p.Kind != "busy" ||
+			p.Message != "The computer was too busy to load it within 60 s." {
+			t.Errorf("the problem is %+v", p)
+		}
+		if took := time.Since(began); took < time.Minute {
+			t.Errorf("it was given up after %s", took)
+		}
 		f.World.Busy.Store(false)
 
 		ctx, stop := context.WithCancel(t.Context())
@@ -106,24 +113,35 @@ func TestF64APluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T
 			defer close(over)
 			f.Host.RetryHung(ctx)
 		}()
-		time.Sleep(9 * time.Minute)
-		f.State("slow", plugin.Failed)
-		f.Started(map[string]int{"slow": 1})
-		time.Sleep(3 * time.Minute)
+		time.Sleep(2 * time.Minute)
 		f.Settle()
 		f.State("slow", plugin.Ready)
+		f.Started(map[string]int{"slow": 2})
 		f.Says("slow:say", "well")
 		stop()
 		<-over
 
-		// It is forgotten: another hang of the same counts as the first.
+		// It does not rest: the next command tries it.
 		f.World.Busy.Store(true)
 		must(t, f.Host.Reload("slow"))
+		time.Sleep(90 * time.Second)
 		f.Settle()
 		f.State("slow", plugin.Failed)
 		f.World.Busy.Store(false)
-		time.Sleep(10 * time.Minute)
 		f.Restart()
 		f.State("slow", plugin.Ready)
+	})
+}
+
+func TestTheTimeOfALoadIsThePluginsAndNotTheComputers(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.World.Busy.Store(true)
+		s := plugintest.SaysText("say", "well")
+		s.Load = plugintest.LoadStarved
+		f.Save("slow.py", s)
+		time.AfterFunc(45*time.Second, func() { f.World.Busy.Store(false) })
+		f.Trust("slow", false)
+		f.State("slow", plugin.Ready)
+		f.Started(map[string]int{"slow": 1})
 	})
 }

@@ -29,7 +29,7 @@ func (h *Host) Ready(ctx context.Context, dialect string) {
 	if len(loading) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.o.LoadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, busyFactor*h.o.LoadTimeout)
 	defer cancel()
 	for _, e := range loading {
 		e.mu.Lock()

@@ -103,6 +103,7 @@ func (e *entry) relist(r *runner) {
 	v := r.v
 	r.mu.Unlock()
 	ctx, cancel := e.h.loadBound(e.h.ctx)
+	loadClockOf(ctx).follow(s.process)
 	tools, said, err := s.list(ctx, v)
 	cancel()
 	r.release(s)

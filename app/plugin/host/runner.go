@@ -96,17 +96,8 @@ func (r *runner) list(ctx context.Context) ([]tool.Tool, selfReport, error) {
 		return nil, selfReport{}, err
 	}
 	defer r.release(s)
+	loadClockOf(ctx).follow(s.process)
 	return s.list(ctx, r.version())
-}
-
-// loadBound bounds what a plugin may take from its start to a listed tool set.
-func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := h.o.LoadTimeout
-	return context.WithTimeoutCause(ctx, limit, &plugin.Problem{
-		Kind:    "deadline",
-		Message: fmt.Sprintf("It did not load within %s.", fault.Seconds(limit)),
-		Hint:    "Look for a loop or a long wait where the file is loaded, outside its functions.",
-	})
 }
 
 // use returns the running session, starting it when there is none, and holds it
@@ -207,6 +198,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	loadClockOf(ctx).follow(running)
 	s, err := startSession(ctx, r, running, access, files)
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
@@ -437,24 +429,24 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 // memory: which tool of which plugin, and what to do next. The beginnings of these
 // texts are fixed by contract (contracts/llm-functions, section 8.5).
 func (r *runner) explainDeath(name string, result *tool.Result) {
-	case result.Status == chat.CallRaised && strings.HasSuffix(result.Error, noThread):
-		if spec := r.spec.Load(); spec != nil && spec.Memory > 0 {
-			result.Error += fmt.Sprintf(": the stacks of the threads that it has fill the %d MiB of memory of its process. "+
-				"Use fewer at once, or smaller stacks (threading.stack_size).", spec.Memory>>20)
-		}
 	switch {
 	case result.Status == chat.CallDied && strings.HasPrefix(result.Error, "the tool process "):
 		result.Error = strings.TrimSuffix(result.Error, ".") + fmt.Sprintf(
-// noThread is all that Python says of a thread that could not be started.
-const noThread = "can't start new thread"
-
 			" while %s of the plugin %s ran. The next call starts it again; its log shows what it wrote last.", name, r.e.id)
 	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory &&
 		strings.Trim(result.Error, ": ") == outOfMemory:
 		result.Error = fmt.Sprintf("%s: %s of the plugin %s needed more memory than it may have. Ask it for less at once.",
 			outOfMemory, name, r.e.id)
+	case result.Status == chat.CallRaised && strings.HasSuffix(result.Error, noThread):
+		if spec := r.spec.Load(); spec != nil && spec.Memory > 0 {
+			result.Error += fmt.Sprintf(": the stacks of the threads that it has fill the %d MiB of memory of its process. "+
+				"Use fewer at once, or smaller stacks (threading.stack_size).", spec.Memory>>20)
+		}
 	}
 }
+
+// noThread is all that Python says of a thread that could not be started.
+const noThread = "can't start new thread"
 
 // outOfMemory is all that Python says of a failed allocation.
 const outOfMemory = "MemoryError"

@@ -32,6 +32,7 @@ type session struct {
 	opened    *openedFiles
 	r         *runner
 	process   plugin.Connection
+	load      *loadClock // of the load that started it
 	transport *wire.Transport
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
@@ -60,7 +61,9 @@ type session struct {
 func startSession(ctx context.Context, r *runner, process plugin.Connection, with access,
 	files *openedFiles,
 ) (_ *session, err error) {
-	s := &session{access: with, opened: files, r: r, process: process, over: make(chan struct{})}
+	s := &session{
+		access: with, opened: files, r: r, process: process, over: make(chan struct{}), load: loadClockOf(ctx),
+	}
 	r.e.follow(process)
 	lines := wire.MaxLine
 	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory

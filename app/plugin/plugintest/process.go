@@ -41,6 +41,8 @@ type Process struct {
 	hidden []Tool            // what Flips took back
 	asked  map[string]string // id of our request → id of the call it is for
 	waits  map[string]chan struct{}
+	// since when the World has no time for it; zero where it has
+	starved time.Time
 
 	writing sync.Mutex
 	calls   sync.WaitGroup
@@ -112,9 +114,15 @@ func (p *Process) run() {
 		<-p.killed
 		return
 	case LoadStarved:
-		if p.w.Busy.Load() {
-			<-p.killed
-			return
+		p.mu.Lock()
+		p.starved = time.Now()
+		p.mu.Unlock()
+		for p.w.Busy.Load() {
+			select {
+			case <-p.killed:
+				return
+			case <-time.After(time.Second):
+			}
 		}
 	}
 	lines := bufio.NewScanner(p.in)
@@ -436,7 +444,14 @@ func (p *Process) End() {
 func (p *Process) Kill() { p.end("signal: killed") }
 
 // Usage implements sandbox.Process.
-func (p *Process) Usage() sandbox.Usage { return sandbox.Usage{} }
+func (p *Process) Usage() (u sandbox.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.starved.IsZero() {
+		u.Waited = time.Since(p.starved)
+	}
+	return u
+}
 
 // Deleted implements sandbox.Process.
 func (p *Process) Deleted() int64 { return 0 }

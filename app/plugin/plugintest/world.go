@@ -43,7 +43,7 @@ const (
 	LoadFails   Load = "fails"   // answers initialize with the script's Problem
 	LoadLacks   Load = "lacks"   // the same, until it is given an environment with packages
 	LoadHangs   Load = "hangs"   // never answers
-	LoadStarved Load = "starved" // never answers while the World is Busy
+	LoadStarved Load = "starved" // waits for a processor while the World is Busy
 	LoadExits   Load = "exits"   // ends with status 3 at once
 	LoadGarbage Load = "garbage" // prints something else than messages
 	LoadFloods  Load = "floods"  // prints a line without an end

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/plugin"
@@ -163,8 +164,7 @@ func Sources(root, entry string, names []string) (map[string][]byte, error) {
 func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, entry string,
 	input []byte,
 ) (Inspected, error) {
-	tooLong := errors.New("reading it took too long")
-	ctx, cancel := context.WithTimeoutCause(ctx, d.options.InspectTime, tooLong)
+	ctx, cancel := context.WithTimeoutCause(ctx, busyFactor*d.options.InspectTime, errTooBusy)
 	defer cancel()
 	input = append(fmt.Appendf(nil, "%d\n", len(input)), input...)
 	read := unconfined
@@ -173,7 +173,14 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	}
 	out, said, err := read(ctx, python, shimDir, input)
 	switch {
-	case errors.Is(context.Cause(ctx), tooLong):
+	case errors.Is(context.Cause(ctx), errTooBusy):
+		return Inspected{}, &plugin.Problem{
+			Kind: "busy", File: entry,
+			Message: fmt.Sprintf("The computer was too busy to read %s within %g s.", entry,
+				busyFactor*d.options.InspectTime.Seconds()),
+			Hint: "It is tried again; close what keeps the computer busy, or reload the plugin later.",
+		}
+	case errors.Is(err, errTooLong):
 		return Inspected{}, &plugin.Problem{
 			Kind: "deadline", File: entry,
 			Message: fmt.Sprintf("Reading %s took longer than %g s.", entry, d.options.InspectTime.Seconds()),
@@ -228,6 +235,46 @@ func unread(entry, said string, err error) *plugin.Problem {
 type ended string
 
 func (e ended) Error() string { return string(e) }
+
+// busyFactor is how many times its time the reading of sources may take on a busy computer.
+const busyFactor = 6
+
+// errTooLong and errTooBusy are why the reading of sources was ended.
+var (
+	errTooLong = errors.New("reading it took too long")
+	errTooBusy = errors.New("the computer was too busy to read it")
+)
+
+// boundTime kills a process once it took its time to read sources, without that in which it waited
+// for a processor. end ends that, and reports whether it was killed so.
+func (d *Interpreters) boundTime(p sandbox.Process) (end func() (tooLong bool)) {
+	began, before := time.Now(), p.Usage().Waited
+	var mu sync.Mutex // guards the variables below
+	var timer *time.Timer
+	killed, over := false, false
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(d.options.InspectTime, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			return
+		}
+		if left := d.options.InspectTime - (time.Since(began) - (p.Usage().Waited - before)); left > 0 {
+			timer.Reset(left)
+			return
+		}
+		killed = true
+		p.Kill()
+	})
+	return func() bool {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		return killed
+	}
+}
 
 // unconfined has an interpreter that runs as the person answer one question.
 func unconfined(ctx context.Context, python Python, shimDir string, input []byte) ([]byte, string, error) {

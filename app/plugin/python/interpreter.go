@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	Launcher sandbox.Launcher
 	// InspectTime bounds reading a plugin's sources; zero stands for 10 s.
 	InspectTime time.Duration
+	// ProbeTime bounds one question to an interpreter; zero stands for a minute.
+	ProbeTime time.Duration
 }
 
 // Interpreters finds the Python of this machine, reads sources with it and
@@ -72,6 +75,7 @@ func New(options Options) *Interpreters {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
+	options.ProbeTime = cmp.Or(options.ProbeTime, probeTimeout)
 	options.InspectTime = cmp.Or(options.InspectTime, inspectTimeout)
 	return &Interpreters{options: options, known: map[string]Python{}}
 }
@@ -80,8 +84,11 @@ func New(options Options) *Interpreters {
 var minimum = [2]int{3, 9}
 
 // probeTimeout bounds one question to an interpreter: it compiles the worker,
-// which takes about half a second on a slow machine.
-const probeTimeout = 20 * time.Second
+// which takes about half a second on a slow machine, and a minute on one that is very busy.
+const probeTimeout = time.Minute
+
+// errSlow is the error of an interpreter that is there and did not answer.
+var errSlow = fmt.Errorf("it did not answer within %s", fault.Seconds(probeTimeout))
 
 // candidate is a command that may be a Python.
 type candidate struct {
@@ -93,7 +100,7 @@ type candidate struct {
 // Python returns the interpreter to use: the setting, else CONCLAVE_PYTHON, else
 // python3, python (py -3 on Windows), of 3.9 or newer. The answer is kept in the
 // runtime folder, so that a second start of Conclave asks no interpreter. The
-// error is a *plugin.Problem of kind unavailable.
+// error is a *plugin.Problem: of kind unavailable, or busy where one did not answer.
 func (d *Interpreters) Python(ctx context.Context) (Python, error) {
 	python, _, err := d.Resolve(ctx, d.options.Runtime)
 	return python, err
@@ -115,6 +122,13 @@ func (d *Interpreters) Resolve(ctx context.Context, runtimeDir string) (Python, 
 		}
 		if ctx.Err() != nil {
 			return Python{}, "", context.Cause(ctx)
+		}
+		if errors.Is(err, errSlow) { // it is there, so another one is not used in its place
+			return Python{}, "", &plugin.Problem{
+				Kind:    "busy",
+				Message: fmt.Sprintf("The Python %s is slow: %v.", strings.Join(c.command, " "), err),
+				Hint:    "It is tried again. Is the computer busy? Else run it by hand, or name another one in the settings.",
+			}
 		}
 		if c.chosen {
 			return Python{}, "", &plugin.Problem{
@@ -180,7 +194,7 @@ func (d *Interpreters) ask(ctx context.Context, shimDir string, c candidate) (Py
 	record := filepath.Join(shimDir, "interpreter-"+hex.EncodeToString(sum[:8])+".json")
 	python, ok := readRecord(record)
 	if !ok || python.Stamp != stamp(command, python.Executable) {
-		if python, err = question(ctx, command, shimDir); err != nil {
+		if python, err = d.question(ctx, command, shimDir); err != nil {
 			return Python{}, err
 		}
 		python.Command = command
@@ -196,8 +210,8 @@ func (d *Interpreters) ask(ctx context.Context, shimDir string, c candidate) (Py
 }
 
 // question runs the probe.
-func question(ctx context.Context, command []string, shimDir string) (Python, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, errors.New("it did not answer"))
+func (d *Interpreters) question(ctx context.Context, command []string, shimDir string) (Python, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, d.options.ProbeTime, errSlow)
 	defer cancel()
 	args := append(command[1:len(command):len(command)], "-I", "-B", "-X", "utf8", "-c", probe, shimDir)
 	cmd := exec.CommandContext(ctx, command[0], args...)

@@ -88,14 +88,14 @@ func (d *Interpreters) confined(ctx context.Context, python Python, shimDir stri
 ) ([]byte, string, error) {
 	of := python.Executable + "\x00" + python.Stamp + "\x00" + shimDir
 	if one := d.readers.take(of); one != nil {
-		if out, _, err := d.read(ctx, one, input); err == nil || ctx.Err() != nil {
+		if out, _, err := d.read(ctx, one, input); err == nil || ctx.Err() != nil || errors.Is(err, errTooLong) {
 			return out, "", err
 		}
 	}
 	spec := python.Program(inspector(python, shimDir))
 	spec.Read = append(spec.Read, shimDir)
 	spec.Dir, spec.Memory = shimDir, limit.InspectMemory.Value
-	spec.Patience = d.options.InspectTime + time.Second // ctx ends first, and says why
+	spec.Patience = busyFactor*d.options.InspectTime + time.Second // ctx ends first, and says why
 	p, err := d.options.Launcher.Start(ctx, spec)
 	if err != nil {
 		return nil, "", err
@@ -111,12 +111,14 @@ var errCut = errors.New("its answer was cut off")
 func (d *Interpreters) read(ctx context.Context, one *reader, input []byte) ([]byte, string, error) {
 	p := one.process
 	stop := context.AfterFunc(ctx, p.Kill)
+	bound := d.boundTime(p)
 	var feeding sync.WaitGroup
 	feeding.Go(func() { // ends with the process, which is killed when ctx ends
 		_, _ = p.Wire().Write(input) // one that does not read says why by its exit
 	})
 	out, err := line(one.out)
-	if err == nil {
+	tooLong := bound()
+	if err == nil && !tooLong {
 		feeding.Wait()
 		if stop() {
 			d.readers.put(one)
@@ -130,6 +132,9 @@ func (d *Interpreters) read(ctx context.Context, one *reader, input []byte) ([]b
 	}
 	<-p.Done()
 	feeding.Wait()
+	if tooLong {
+		return nil, p.Stderr(), errTooLong
+	}
 	if exit := p.Exit(); exit != "exit 0" {
 		return nil, p.Stderr(), ended(exit)
 	}

@@ -147,6 +147,9 @@ type Process interface {
 
 // Usage counts what a process has used.
 type Usage struct {
-	CPU    time.Duration
+	CPU time.Duration
+	// Waited is how long its first thread could have run and did not, since others had the
+	// processors. Linux alone says so.
+	Waited time.Duration
 	Memory int64 // proportional set size in bytes, resident size where that is unknown
 }

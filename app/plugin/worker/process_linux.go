@@ -34,7 +34,8 @@ func (group) wait(cmd *exec.Cmd) {
 // clockTicks is USER_HZ: 100 on every Linux that Go runs on.
 const clockTicks = 100
 
-// usage reads /proc (proc(5)): utime and stime of stat, Pss of smaps_rollup.
+// usage reads /proc (proc(5)): utime and stime of stat, the second field of schedstat, Pss of
+// smaps_rollup.
 func usage(pid int) (u sandbox.Usage) {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the name in brackets, which may hold anything.
@@ -42,6 +43,11 @@ func usage(pid int) (u sandbox.Usage) {
 			const utime, stime = 14 - 3, 15 - 3 // counted from the third field
 			ticks := number(fields[utime]) + number(fields[stime])
 			u.CPU = time.Duration(ticks) * time.Second / clockTicks
+		}
+	}
+	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", pid)); err == nil {
+		if fields := bytes.Fields(text); len(fields) > 1 { // ran, waited, how often
+			u.Waited = time.Duration(number(fields[1]))
 		}
 	}
 	if rollup, ok := kibibytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:"); ok {

@@ -335,8 +335,8 @@ func (w *Worker) Receive() Message {
 	panic("unreachable")
 }
 
-// answerHost answers a request for a secret setting, if the test gave any, and refuses one
-// for a program.
+// answerHost answers a request for a secret setting, if the test gave any, and one for the time
+// that is left to load, which is none; it refuses one for a program.
 func (w *Worker) answerHost(m Message) bool {
 	var ask struct {
 		Capability string
@@ -346,6 +346,9 @@ func (w *Worker) answerHost(m Message) bool {
 		return false
 	}
 	switch {
+	case ask.Capability == "load.left":
+		w.Send(map[string]any{"id": m.ID, "result": map[string]int{"ms": 0}})
+		return true
 	case ask.Capability == "programs.start":
 		w.Send(map[string]any{"id": m.ID, "error": map[string]any{
 			"code": -32010, "message": "PERMISSION_DENIED: programs: it was not started",
