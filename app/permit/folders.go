@@ -165,7 +165,11 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 	if err := g.usable(plugin, Filesystem); err != nil {
 		return Folder{}, err
 	}
-	path, err := g.GrantablePath(f.Path)
+	grantable := g.GrantablePath
+	if f.Setting == "" {
+		grantable = func(path string) (string, error) { return g.GrantableByHand(path, f.Write) }
+	}
+	path, err := grantable(f.Path)
 	if err != nil {
 		return Folder{}, err
 	}

@@ -86,7 +86,16 @@ const removable = "/run/media"
 // GrantablePath returns the real path of a folder or file that a plugin may be given
 // access to; path is as a person writes it. The error is a fault: kind not_found when
 // it does not exist, invalid, with the reason, when no plugin may access it.
-func (g *Gate) GrantablePath(path string) (string, error) {
+func (g *Gate) GrantablePath(path string) (string, error) { return g.grantable(path, false) }
+
+// GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
+// it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
+// it is written.
+func (g *Gate) GrantableByHand(path string, write bool) (string, error) {
+	return g.grantable(path, !write)
+}
+
+func (g *Gate) grantable(path string, hiddenToo bool) (string, error) {
 	refuse := func(why, hint string) (string, error) {
 		return "", fault.New(fault.Invalid, "permit.folder", plain(path)+" "+why+", so no plugin is given it.", hint)
 	}
@@ -119,9 +128,9 @@ func (g *Gate) GrantablePath(path string) (string, error) {
 		return refuse("is your whole home folder", narrower)
 	case home != "" && place.Inside(real, home):
 		return refuse("holds your home folder", narrower)
-	case inHome && hidden(home, real):
+	case inHome && hidden(home, real) && !hiddenToo:
 		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others",
-			"Copy what the plugin needs to a folder of its own.")
+			"Grant it to be read alone, or copy what the plugin needs to a folder of its own.")
 	}
 	for _, of := range systemPlaces {
 		if !inHome && (place.Inside(of, real) || place.Inside(real, of)) &&

@@ -115,7 +115,8 @@ func TestTheVariablesOfACommandAreShownAndPartOfWhatIsAllowed(t *testing.T) {
 		t.Error("it is asked about again")
 	}
 	for name, s := range map[string]permit.Starting{
-		"without them": with(), "another value": with("GREETING=good day", "N=2"), "one more": with("A=1", "GREETING=good day", "N=1"),
+		"without them": with(), "another value": with("GREETING=good day", "N=2"),
+		"one more": with("A=1", "GREETING=good day", "N=1"),
 	} {
 		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Deny}); asked == nil || d.Effect != permit.Deny {
 			t.Errorf("%s is decided without a person: %+v", name, d)
@@ -132,7 +133,8 @@ func TestTheVariablesOfACommandAreShownAndPartOfWhatIsAllowed(t *testing.T) {
 		t.Errorf("a program that is named like a variable is shown as %s", asked.Arguments)
 	}
 	for name, s := range map[string]permit.Starting{
-		"a name with a space": with("A B=1"), "an unseen character": with("A=\u202e"), "a place of keys": with("A=~/.ssh/id_rsa"),
+		"a name with a space": with("A B=1"), "an unseen character": with("A=\u202e"),
+		"a place of keys": with("A=~/.ssh/id_rsa"),
 	} {
 		if d, asked := starts(t, g, s, always); asked != nil || d.Effect != permit.Deny {
 			t.Errorf("%s: asked %+v, decided %+v", name, asked, d)

@@ -115,7 +115,7 @@ func (m *Manifest) Clean() error {
 // tool.Normal cleans the rest of the tools.
 func (l *Listing) Clean(m *Manifest) {
 	s := &scrub{hidden: m.Hidden, marked: m.Marked}
-	l.Imports = s.names(l.Imports)
+	l.Imports, l.Home = s.names(l.Imports), s.names(l.Home)
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName.Int()), s.line(t.File, limit.ManifestText.Int())

@@ -47,6 +47,11 @@ type Listing struct {
 	Known   bool        `json:"known"` // whether Tools is complete; false when only running can tell
 	Tools   []tool.Tool `json:"tools"` // Name, Description, Line and, where known, Parameters
 	Imports []string    `json:"imports"`
+	// Home holds the names that the sources have for files of a home folder, as ~/name; “~” alone where reading
+	// does not tell them.
+	Home []string `json:"home,omitempty"`
+	// Wants are the permissions that its sources show it will want, in permit's words.
+	Wants []string `json:"wants,omitempty"`
 	// Options is the JSON Schema of what a person may set (options.go); nil when
 	// that is nothing, or when only running can tell.
 	Options json.RawMessage `json:"options,omitempty"`

@@ -11,9 +11,14 @@ import (
 // about the path that they see.
 type Refusal struct {
 	Permission string `json:"permission"`
-	Path       string `json:"path,omitempty"` // of the permission filesystem: the folder
+	Path       string `json:"path,omitempty"` // of the permission filesystem: the folder, or the file
 	Write      bool   `json:"write,omitempty"`
-	Loading    bool   `json:"loading,omitempty"` // while the plugin loaded, and in no call since; on the wire alone
+	// Home says that the plugin looked for it in its own home folder, where it is not. On the wire its path
+	// begins with “~/”.
+	Home bool `json:"-"`
+	// Listing says that a folder was to be listed, which many do that take a refusal for an empty folder.
+	Listing bool `json:"listing,omitempty"`
+	Loading bool `json:"loading,omitempty"` // while the plugin loaded, and in no call since; on the wire alone
 }
 
 // Command returns the command that grants it to the plugin.

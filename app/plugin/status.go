@@ -3,6 +3,7 @@ package plugin
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/app/permit"
@@ -36,6 +37,8 @@ type Status struct {
 	Tools       []tool.Tool     // serving, or waiting for approval; in the plugin's order
 	Enabled     map[string]bool // tool name → offered to models; a missing name is offered
 	Imports     []string        // what its source imports, when that could be read
+	Home        []string        // what its source names of a home folder, as ~/name
+	Wants       []string        // permissions that its source shows it will want
 	Load        time.Duration   // from the noticed save to the published set
 	Loaded      time.Time       // when the serving version was published
 	Generation  uint64          // grows with each version that was read without a problem
@@ -111,5 +114,9 @@ type LogLine struct {
 // IsolationNote returns what a person should know of what holds the plugin; empty where
 // nothing is to be said.
 func (s Status) IsolationNote() string {
-	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+	note := s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+	if s.Facts.Sealed.Why != "" { // its engine has nothing that looks for files
+		return note
+	}
+	return strings.TrimSpace(note + " " + s.Isolation.Found)
 }

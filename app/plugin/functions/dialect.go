@@ -114,7 +114,9 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if problem := unsuitable(m.Entry, answer); problem != nil {
 		return plugin.Listing{}, problem
 	}
-	listing := plugin.Listing{Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports, Options: answer.Options}
+	listing := plugin.Listing{
+		Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports, Options: answer.Options, Home: answer.Home,
+	}
 	for _, f := range answer.Functions {
 		listing.Tools = append(listing.Tools, tool.Tool{
 			Plugin: src.ID, Name: f.Name, Title: f.Name, Description: f.Doc,

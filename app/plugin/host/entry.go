@@ -165,6 +165,7 @@ func (e *entry) snapshot() plugin.Status {
 	s.Folders = slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id))
 	s.Hosts, s.Programs = e.h.o.Gate.Hosts(e.id), e.h.o.Gate.Programs(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
+	s.Notes = slices.Concat(s.Notes, e.missingNotes(s))
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil && s.Serving && s.LastGood {
 		s.Notes = append(slices.Clone(s.Notes), whichServes(serving.version().manifest, s))

@@ -38,7 +38,7 @@ func (e *entry) writeStatus(v version, state plugin.State, problem *plugin.Probl
 	s.Load = since(began)
 	if v.manifest.Dialect != "" {
 		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
-		s.Isolation = v.confinement(e.h)
+		s.Isolation, s.Home, s.Wants = v.confinement(e.h), v.listing.Home, v.listing.Wants
 	}
 	if more != nil {
 		more(s)

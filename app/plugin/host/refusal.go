@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,14 +26,19 @@ func sentence(r plugin.Refusal, id string) string {
 	case what == "":
 		what = "do what needs the permission " + r.Permission
 	}
+	if r.Home {
+		return "The plugin " + id + " has a home folder of its own, and looked there for what is " + r.Path +
+			" of the person. The person can allow it to read that in its menu, “What it may reach…”, or with " + r.Command(id)
+	}
 	return "The plugin " + id + " may not " + what + ". The person can allow it in its menu, “What it may reach…”, " +
 		"or with " + r.Command(id)
 }
 
-// maxRefusals bounds what is kept of a plugin's refusals, and maxRefusedPath the
-// bytes of a path.
+// maxRefusals bounds what is kept of a plugin's refusals, maxReported what is read of those that it
+// reports at once, and maxRefusedPath the bytes of a path.
 const (
 	maxRefusals    = 8
+	maxReported    = 2 * maxRefusals
 	maxRefusedPath = 512
 )
 
@@ -41,17 +47,21 @@ const (
 // explains no answer.
 func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
 	news := false
+	found = slices.Clone(found[:min(len(found), maxReported)])
+	for i := range found {
+		e.h.inHome(&found[i])
+	}
 	e.mu.Lock()
-	for _, one := range found[:min(len(found), maxRefusals)] {
+	for _, one := range found {
 		if !permit.IsPermission(one.Permission) || (one.Permission == permit.Filesystem) != (one.Path != "") ||
 			!showable(one.Path) {
 			continue
 		}
 		one.Write = one.Write && one.Path != ""
-		loading := one.Loading
-		if one.Loading = false; !loading {
+		if !one.Loading {
 			usable = append(usable, one)
 		}
+		one.Loading, one.Listing = false, false // nothing of the card's
 		if !slices.Contains(e.refusals, one) {
 			e.refusals, news = append(e.refusals, one), true
 		}
@@ -62,6 +72,69 @@ func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
 		e.h.o.Bus.Changed(bus.Plugins, "")
 	}
 	return usable
+}
+
+// shownHome bounds how many files of a home folder a card names.
+const shownHome = 3
+
+// missingNotes are the sentences for a plugin's card about what its source will want and was not
+// granted, as things are now.
+func (e *entry) missingNotes(s plugin.Status) (notes []string) {
+	for permission, without := range map[string]string{
+		permit.Network:  "It may not use the network; what needs it will fail.",
+		permit.Programs: "It may not start other programs; what needs them will fail.",
+	} {
+		if slices.Contains(s.Wants, permission) && !slices.Contains(s.Granted, permission) {
+			notes = append(notes, without+" To allow it: in its menu under “What it may reach…”, or "+
+				plugin.Refusal{Permission: permission}.Command(e.id))
+		}
+	}
+	slices.Sort(notes)
+	if note := e.homeNote(s); note != "" {
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// homeNote is the sentence for the card of a plugin whose source looks at a home folder, which is its
+// own; empty where it names nothing that is there and was not granted.
+func (e *entry) homeNote(s plugin.Status) string {
+	whole := slices.Contains(s.Home, "~")
+	paths := map[string]string{} // of those that are there and may be granted
+	for _, name := range s.Home {
+		if path, err := e.h.o.Gate.GrantableByHand(name, false); err == nil {
+			paths[name] = path
+		}
+	}
+	named := slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(name string) bool {
+		granted := func(f permit.Folder) bool { return place.Inside(f.Path, paths[name]) }
+		within := func(other string) bool { return other != paths[name] && place.Inside(other, paths[name]) }
+		return slices.ContainsFunc(s.Folders, granted) || slices.ContainsFunc(slices.Collect(maps.Values(paths)), within)
+	})
+	named = named[:min(len(named), shownHome)]
+	switch {
+	case len(named) > 0:
+		return "Its source looks at your home folder (" + strings.Join(named, ", ") + "). It has a home folder of " +
+			"its own; of yours it finds there what you let it read: " +
+			plugin.Refusal{Permission: permit.Filesystem, Path: paths[named[0]]}.Command(e.id)
+	case whole:
+		return "Its source looks at your home folder. It has a home folder of its own; of yours it finds there, by " +
+			"its name, what you let it read: " + plugin.Refusal{Permission: permit.Filesystem, Path: "~/NAME"}.Command(e.id)
+	}
+	return ""
+}
+
+// inHome makes the path of a look at the plugin's own home folder that of the person's, if that has
+// such a file which can be granted; else it is empty, and nobody is told whether there is one.
+func (h *Host) inHome(r *plugin.Refusal) {
+	name, is := strings.CutPrefix(r.Path, "~/")
+	if !is || r.Permission != permit.Filesystem {
+		return
+	}
+	r.Path, r.Home, r.Write = "", true, false
+	if path, err := h.o.Gate.GrantableByHand("~/"+name, false); err == nil {
+		r.Path = path
+	}
 }
 
 // showable reports whether a path, if any, is one that a person can read and judge.
@@ -89,15 +162,19 @@ func standing(refusals []plugin.Refusal, granted []string, folders []permit.Fold
 
 // explainRefusals notes what the plugin was refused, and adds to a result that failed, or
 // that repeats the system's words for it, which grant was missing, unless the plugin
-// said so itself.
+// said so itself. Of a look at the person's home, and of a folder that was not listed, it always does.
 func (e *entry) explainRefusals(r *tool.Result, found []plugin.Refusal) {
 	usable := e.refused(found)
 	said := r.Error + chat.TextOf(r.Content)
-	if strings.Contains(said, "conclave plugins grant") || r.Status == chat.CallOK &&
-		!strings.Contains(said, "ermission denied") {
+	if strings.Contains(said, "conclave plugins grant") {
 		return
 	}
 	for _, one := range usable {
+		// A look at a home that is empty fails in no words of the system's, nor does a folder that is taken for
+		// an empty one.
+		if r.Status == chat.CallOK && !one.Home && !one.Listing && !strings.Contains(said, "ermission denied") {
+			continue
+		}
 		if r.Status == chat.CallOK {
 			r.Content = append(r.Content, chat.Part{Kind: chat.PartText, Text: "\n" + sentence(one, e.id)})
 		} else {

@@ -342,6 +342,10 @@ def run(program: str) -> str:
         return subprocess.check_output([program, "x"], text=True, stderr=subprocess.STDOUT, cwd=os.environ["HOME"])
     except OSError as e:
         return type(e).__name__ + " " + str(e)
+
+def bare(program: str) -> str:
+    "Start a program that has no PATH."
+    return subprocess.check_output([program, "x"], text=True, env={"A": "b"}, cwd=os.environ["HOME"])
 `
 
 func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
@@ -371,6 +375,9 @@ func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
 		if got := c.said("notes:run", object(t, "program", name)); got != want {
 			t.Errorf("%s, with all programs: %q, want %q", name, got, want)
 		}
+	}
+	if got := c.said("notes:bare", object(t, "program", "linked")); got != "tool x" {
+		t.Errorf("without a PATH of its own: %q", got)
 	}
 	unlinked := filepath.Join(away, "unlinked")
 	if got := c.asks("notes:run", object(t, "program", unlinked), " wants to start unlinked", once); got != "unlinked x" {

@@ -63,12 +63,14 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
-	return answer.Declared(provided, func(f python.InspectedMark) tool.Tool {
+	listing := answer.Declared(provided, func(f python.InspectedMark) tool.Tool {
 		if f.Decorator != "llm_tool" {
 			return tool.Tool{}
 		}
 		return tool.Tool{Name: cmp.Or(f.Text("name"), f.Name), Description: f.Text("description"), Visibility: tool.Direct}
-	}), nil
+	})
+	listing.Wants = permissions(src.Path)
+	return listing, nil
 }
 
 // maxParsed bounds the sources that are parsed for what they import and declare,
@@ -113,7 +115,6 @@ type extra struct {
 	Vendor   string         `json:"vendor,omitempty"`
 	Startup  float64        `json:"startup"` // seconds its start may take
 	Failure  string         `json:"failure"`
-	Wants    []string       `json:"wants"` // permissions its sources show it will want
 	Notes    []string       `json:"notes"`
 }
 
@@ -140,7 +141,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		Plugin: m.id, Package: m.entry.of, Module: m.entry.module, Class: m.entry.class, Manifest: m.table,
 		Runtime: map[string]any{},
 		Startup: m.timeout, Failure: m.failure,
-		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
+		Notes: append([]string{}, m.notes...),
 	}
 	if vendor := filepath.Join(src.Path, "vendor"); isFolder(vendor) {
 		x.Vendor = vendor

@@ -34,6 +34,8 @@ type Inspected struct {
 	Imports []string `json:"imports"`
 	Lazy    []string `json:"lazy"`    // first parts of those that are imported in functions alone
 	Guarded []string `json:"guarded"` // first parts of those whose failure to import is caught
+	// what of a home folder they name, as ~/name; “~” alone where that is not told
+	Home []string `json:"home"`
 	// JSON Schema of the variables and keys that the sources ask for by name
 	Options json.RawMessage     `json:"options"`
 	Classes map[string][]string `json:"classes"` // those of the entry's top level, with the last names of their bases
@@ -79,7 +81,7 @@ func (m InspectedMark) Text(option string) string {
 // name at least; Declared skips a name that is there already, or none. Imports are
 // those that the modules of provided, which the worker brings, do not satisfy.
 func (i Inspected) Declared(provided []string, declared func(InspectedMark) tool.Tool) plugin.Listing {
-	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
+	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}, Home: i.Home}
 	for _, name := range i.Imports {
 		if first, _, _ := strings.Cut(name, "."); !slices.Contains(provided, first) {
 			listing.Imports = append(listing.Imports, name)

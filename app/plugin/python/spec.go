@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/permit"
+	"conclave/app/place"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
@@ -39,6 +40,8 @@ type Config struct {
 	Granted  []string `json:"granted,omitempty"`
 	Reads    []string `json:"reads"`  // what the sandbox lets it read: what it is refused besides is said in words
 	Writes   []string `json:"writes"` // and write
+	// GrantedHome are the files and folders of the person's home that it was granted, by their names below that.
+	GrantedHome map[string]string `json:"granted_home,omitempty"`
 	// Executes are the programs that it may start by itself, with the folders whose programs it may; nil for one
 	// that may start none.
 	Executes []string `json:"executes,omitempty"`
@@ -146,6 +149,17 @@ func (c *Config) setAccess(start plugin.StartOptions, spec sandbox.Spec) {
 	c.Granted = start.Granted
 	c.Writes = spec.Write
 	c.Reads = slices.Concat(spec.Read, spec.Execute, spec.Write)
+	if home, err := os.UserHomeDir(); err == nil {
+		home = place.Real(home)
+		for _, f := range start.Folders {
+			if name, err := filepath.Rel(home, f.Path); err == nil && filepath.IsLocal(name) && name != "." {
+				if c.GrantedHome == nil {
+					c.GrantedHome = map[string]string{}
+				}
+				c.GrantedHome[name] = f.Path
+			}
+		}
+	}
 	if slices.Contains(start.Granted, permit.Programs) {
 		c.Executes = spec.Execute
 	}
@@ -191,13 +205,18 @@ func zone() string {
 
 // impersonal are files that libraries read when they are imported or asked for the machine, and that say
 // nothing about the person or other processes: the kinds of files by their endings (mimetypes.knownfiles),
-// and the memory and processors that there are. /proc/stat is not among them, since its counts of
-// interrupts tell when keys are pressed; nor is anything below /proc/self, which has the environment and
-// the memory of the process.
+// the memory and processors that there are, the user that stands for those of other namespaces (bubblewrap
+// reads it first), and whose certificates of servers are trusted (OpenSSL opens them in C, where a refusal
+// has no words). /proc/stat is not among them, since its counts of interrupts tell when keys are pressed;
+// nor is anything below /proc/self, which has the environment and the memory of the process.
 var impersonal = []string{
 	"/etc/mime.types", "/etc/httpd/mime.types", "/etc/httpd/conf/mime.types", "/etc/apache/mime.types",
 	"/etc/apache2/mime.types", "/usr/local/etc/httpd/conf/mime.types", "/usr/local/lib/netscape/mime.types",
 	"/usr/local/etc/mime.types", "/proc/meminfo", "/proc/cpuinfo",
+	"/proc/sys/kernel/overflowuid", "/proc/sys/kernel/overflowgid",
+	"/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
+	"/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/usr/share/ca-certificates",
+	"/usr/local/share/ca-certificates",
 }
 
 // readable returns what the interpreter needs to read, as far as it is there,

@@ -107,6 +107,9 @@ type Confinement struct {
 	// Network stands on the card of a plugin that may use the network, where the
 	// system does not hold its connections to Spec.Proxy. Empty otherwise.
 	Network string
+	// Found says for a card what a process with a sandbox of the best level can still learn of files that it
+	// may not open. Empty otherwise.
+	Found string
 	// Untried are walls that are put up on this system and that nobody has tried to get
 	// through: they are attempted, and count for nothing.
 	Untried []Wall

@@ -30,10 +30,15 @@ func Detect() sandbox.Confinement {
 const notHeld = "Its connections are to go through Conclave, but this system does not hold it to that: " +
 	"it could connect elsewhere, unseen."
 
+// found is the sentence of what Landlock leaves open: it guards what opens a file, and not stat(2),
+// access(2) and readlink(2).
+const found = "It can find out whether a file is there whose name it knows, how large it is and when it was " +
+	"changed, also where it may not read what is in it."
+
 func describe(landlock int, seccomp bool) sandbox.Confinement {
 	switch {
 	case landlock > 0 && seccomp:
-		return sandbox.Confinement{Level: "process+landlock"}
+		return sandbox.Confinement{Level: "process+landlock", Found: found}
 	case landlock > 0:
 		return sandbox.Confinement{
 			Level:    "process",

@@ -6,7 +6,6 @@ lie beside this package and hold next to nothing; what they offer is here.
     __init__      the loader: in which order a plugin comes to life
     state         the facts of this process: paths, manifest, who to tell
     package       the plugin's modules, under both of their names
-    guard         a refused socket or program says which permission it needs
     marks         the decorators, which only set attributes
     base          NekoPluginBase, its context and routers
     entries       what a plugin registers: tools, entries, timers
@@ -28,13 +27,12 @@ def load(worker):
     """Brings the plugin to life and puts its tools into worker.tools. Raises problems.Problem."""
     from conclave_worker import aio  # noqa: F401 - before all that imports more
 
-    from . import guard, package, state
+    from . import package, state
 
     host = state.open(worker)
     for note in host.extra["notes"]:
         host.note(note)
     package.install(host)
-    guard.install(host)
 
     from .life import Life
 

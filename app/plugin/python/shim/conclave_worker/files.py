@@ -11,7 +11,7 @@ import io
 import os
 import sys
 
-from . import walls
+from . import homes, walls
 
 _OPENAT2 = 437  # on every architecture
 _AT_FDCWD = -100
@@ -35,6 +35,9 @@ class _Files:
     def open(self, file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
         try:
             return _open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+        except FileNotFoundError:
+            homes.missed(file)
+            raise
         except PermissionError as refused:
             if opener is not None or not _askable(file, refused):
                 raise
@@ -51,6 +54,9 @@ class _Files:
     def os_open(self, path, flags, mode=0o777, *, dir_fd=None):
         try:
             return _os_open(path, flags, mode, dir_fd=dir_fd)
+        except FileNotFoundError:
+            homes.missed(path)
+            raise
         except PermissionError as refused:
             if dir_fd is not None or not _askable(path, refused):
                 raise
@@ -62,12 +68,18 @@ class _Files:
     def listdir(self, path="."):
         try:
             return _listdir(path)
+        except FileNotFoundError:
+            homes.missed(path)
+            raise
         except PermissionError as refused:
             return _names(path, refused)
 
     def scandir(self, path="."):
         try:
             return _scandir(path)
+        except FileNotFoundError:
+            homes.missed(path)
+            raise
         except PermissionError as refused:
             return _Scan(os.fspath(path), _names(path, refused))
 

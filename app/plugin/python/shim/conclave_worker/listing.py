@@ -49,6 +49,7 @@ class Listing:
         self.names = []  # what that hook registers by its name
         self.boxes = {}  # class → its public methods, as Functions
         self.classes = {}  # class → the last names of its bases
+        self.home = []  # what of a home folder it names, as ~/name; "~" where that is not told
 
     def tools(self):
         """Returns (functions that become tools, whether that is all of the truth)."""
@@ -223,6 +224,9 @@ def _decorators_and_imports(tree, listing):
         elif kind == "ImportFrom":
             if node.module and not node.level:
                 seen.setdefault(node.module, node.lineno)
+        looked = _in_home(node, kind)
+        if looked and looked not in listing.home:
+            listing.home.append(looked)
         for decorator in getattr(node, "decorator_list", ()):
             target = decorator.func if type(decorator).__name__ == "Call" else decorator
             if type(target).__name__ == "Name":
@@ -234,6 +238,23 @@ def _decorators_and_imports(tree, listing):
             elif hasattr(child, "_fields"):
                 todo.append(child)
     listing.imports = sorted(seen, key=lambda name: (seen[name], name))
+
+
+def _in_home(node, kind):
+    """Returns what of a home folder a node names: ~/name, "~" or ""."""
+    if kind == "Constant" and type(node.value) is str:
+        text = node.value
+        return text if text.startswith("~/") and len(text) > 2 and "\n" not in text else ""
+    if kind == "BinOp" and type(node.op).__name__ == "Div" and _is_home(node.left):
+        name = getattr(node.right, "value", None)
+        return "~/" + name if type(name) is str and name else ""
+    return "~" if _is_home(node) else ""
+
+
+def _is_home(node):
+    """Says whether a node is Path.home()."""
+    function = getattr(node, "func", None)
+    return type(node).__name__ == "Call" and type(function).__name__ == "Attribute" and function.attr == "home" and _last(function.value) in ("Path", "PosixPath")
 
 
 def decorated(tree):
@@ -336,7 +357,7 @@ def _answer(ask):
     """Returns what was found in {"entry", "files": {name: base64}}, and whether it was too much.
 
     The answer is {"functions": [{name, line, doc}], "decorated", "imports",
-    "known", "options", "classes", "exports"} or {"problem"}. Nothing of the sources is run. With
+    "known", "options", "classes", "exports", "home"} or {"problem"}. Nothing of the sources is run. With
     "registered", the functions are what register_tools hooks register.
     """
     import os
@@ -350,7 +371,7 @@ def _answer(ask):
     sources = problems.Sources(root, entry)
     answer = {"functions": [], "decorated": [], "imports": [], "known": True}
     settings, registered = {}, []
-    imports, weights = {}, {}
+    imports, weights, home = {}, {}, {}
     places = _places(ask["files"])
     try:
         for name in [ask["entry"]] + sorted(set(ask["files"]) - {ask["entry"]}):
@@ -372,6 +393,7 @@ def _answer(ask):
                 answer["classes"] = listing.classes
                 answer["exports"] = listing.exported is not None or listing.dynamic
             guards.weigh(tree, weights)
+            home.update((found, None) for found in listing.home)
             answer["decorated"] += [dict(one, file=name) for one in decorated(tree)]
             if listing.hook and (ask.get("registered") or name == ask["entry"]):
                 registered += listing.registered()
@@ -380,6 +402,7 @@ def _answer(ask):
                 functions, answer["known"] = listing.tools()
                 answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.text()} for f in functions]
         answer["imports"] = list(imports)
+        answer["home"] = [name for name in home if name != "~"] or list(home)
         answer["known"] = answer["known"] and not ask.get("registered")
         if settings:
             answer["options"] = {"type": "object", "properties": settings}

@@ -21,6 +21,8 @@ that length. It is not an argument, since others can read those:
     siblings  for a single file: the modules beside it that it may import
     id        the plugin's id
     storage   its own folder for data
+    granted_home
+              files and folders of the person's home that it was granted: name below it → path
     python    the command by which the person knows this interpreter
     site      folders of installed packages
     paths     for a folder: the folders in it that its modules are found in

@@ -18,6 +18,10 @@ from . import streams, walls
 from .wire import Closed, HostError
 
 _FIRST = 1 << 23  # above the ids of all processes
+# Said of bubblewrap, whose own words are about the system.
+_NO_SANDBOX_INSIDE = (
+    b"conclave: bubblewrap cannot set up a sandbox here: the program runs in that of its plugin, in which no namespace can be made.\n"
+)
 _LAST = 4096  # how much of a program's output is looked through for what it was refused
 _SIGNALS = {"hangup": 1, "interrupt": 2, "quit": 3, "aborted": 6, "killed": 9, "segmentation fault": 11, "broken pipe": 13, "terminated": 15}
 
@@ -48,14 +52,20 @@ def install(executes):
         os.pidfd_open = opened
 
 
-def _may(executables, folder):
-    """Says whether this process may start the first of the files that is there by itself."""
-    for path in executables:
-        path = os.path.join(folder, os.fsdecode(path))
-        if os.path.isfile(path):
-            path = os.path.realpath(path)
-            return any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in _executes)
-    return False
+def _own(executables, folder):
+    """Returns the files of a program that this process may start by itself, or None.
+
+    Where the variables of the program have no PATH, its name is looked up as Conclave does, in that of this process.
+    """
+    name = os.path.basename(os.fsdecode(executables[0]))
+    usual = [os.fsencode(os.path.join(at, name)) for at in os.get_exec_path()] if len(executables) > 1 else ()
+    for files in executables, usual:
+        for path in files:
+            path = os.path.join(folder, os.fsdecode(path))
+            if os.path.isfile(path):
+                path = os.path.realpath(path)
+                return files if any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in _executes) else None
+    return None
 
 
 def _variables(given):
@@ -69,8 +79,9 @@ def _start(argv, executables, close_fds, pass_fds, cwd, env, read, _w, _r, write
     """Stands in for what forks and becomes the program. Returns an id."""
     global _next
     folder = os.getcwd() if cwd is None else os.path.abspath(os.fsdecode(cwd))
-    if _executes and (not walls.is_loaded() or _may(executables, folder)):
-        return _fork_exec(argv, executables, close_fds, pass_fds, cwd, env, read, _w, _r, write, _er, error_write, *more)
+    own = _own(executables, folder) if _executes else None
+    if own is not None or _executes and not walls.is_loaded():
+        return _fork_exec(argv, own or executables, close_fds, pass_fds, cwd, env, read, _w, _r, write, _er, error_write, *more)
     words = [os.fsdecode(word) for word in argv]
     found = os.fsdecode(executables[0])
     if os.sep in words[0] or os.path.basename(found) != words[0]:
@@ -85,7 +96,7 @@ def _start(argv, executables, close_fds, pass_fds, cwd, env, read, _w, _r, write
     except HostError as err:
         kind = err.data.get("kind")
         if kind == "not_found":
-            raise FileNotFoundError(2, str(err), words[0]) from None
+            raise FileNotFoundError(2, str(err).rstrip("."), words[0]) from None
         if kind == "unavailable":
             raise BlockingIOError(11, str(err)) from None
         if kind == "denied":
@@ -135,6 +146,8 @@ class _Program:
                     error = _decode(said.get("error") or "")
                     if status:
                         walls.look_in(last + b"\n" + error, self.folder)
+                        if b"bwrap: " in error:
+                            error += _NO_SANDBOX_INSIDE
                     _write(self.error, error)
                     break
                 data = _decode(said["base64"])

@@ -5,7 +5,7 @@ The rules are contracts/llm-functions, section 7.
 
 import sys
 
-from . import codec, walls
+from . import codec, homes, walls
 from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
@@ -42,7 +42,7 @@ class Outcome:
             meta["conclave/traceback"] = self.traceback
         if printed:
             meta["conclave/printed"] = printed
-        refused = walls.take()
+        refused = walls.take() + homes.take()
         if refused:
             meta["conclave/refused"] = refused
         if len(self.text) > 4 * MAX_LINE:  # writing it down first would cost several times its size

@@ -14,7 +14,7 @@ from _thread import allocate_lock, get_ident
 
 import conclave_worker
 
-from . import VERSION, codec, files, problems, results, streams, threads, walls
+from . import VERSION, codec, files, homes, problems, results, streams, threads, walls
 from .call import BadArguments, Call
 from .clock import Clock
 from .pool import Pool
@@ -101,6 +101,7 @@ class Worker:
         self._clock.add("load", time.monotonic() + limit, stuck)
         walls.install(self.config)
         files.install()
+        homes.install(self.config)
         if "HTTP_PROXY" in os.environ:
             from . import outward
 

@@ -23,7 +23,7 @@ _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/
 MAX_REFUSED = 8  # of one answer
 _LINES = 50  # of a program's output that are looked through
 
-_refused = {}  # (permission, path, write) → whether the plugin was loaded by then, in order
+_refused = {}  # (permission, path, write) → whether the plugin was loaded by then, and whether a folder was listed; in order
 _loaded = False
 _reads = _writes = ()  # what this process may read, and write
 _starts = False  # whether Conclave is asked to start programs
@@ -51,7 +51,7 @@ def install(config):
                 _look(args[0], writes if write else reads, bool(write))
         elif event in _LISTS:
             if type(args[0]) is str:
-                _look(args[0], reads, False)
+                _look(args[0], reads, False, True)
         elif not network and (event == "socket.__new__" and args[1] in _INET or event in _NETWORK and _reaches_out(event, args)):
             _refuse("network")
             raise PermissionError(13, no_network)
@@ -102,13 +102,17 @@ def look_in(text, folder):
     import re
 
     for line in text.decode("utf-8", "replace").split("\n")[-_LINES:]:
-        if "ermission denied" in line:
-            quoted = re.findall("['\"`‘]([^'\"`’]+)['\"’]", line)
-            changes = re.search(r"\b(create|touch|write|remove|move|rename|unlink|mkdir|rmdir|copy to)\b", line) is not None
-            for named in quoted or line.split(": "):
-                # Before the name there may be words: cannot create /home/me/x
-                path = os.path.join(folder, named[named.find(" " + os.sep) + 1 :].strip() if not quoted else named)
-                write = changes or not os.path.exists(path)
+        said = line.partition("ermission denied")[0]
+        if said == line:
+            continue
+        quoted = re.findall("['\"`‘]([^'\"`’]+)['\"’]", line)
+        changes = re.search(r"\b(create|touch|write|remove|move|rename|unlink|mkdir|rmdir|copy to)\b", line) is not None
+        # The file stands right before, behind words perhaps: “sh: 1: cannot create /home/me/x: Permission denied”
+        last = said.rpartition(": ")[0].rpartition(": ")[2]
+        for named in quoted or [last[last.find(" " + os.sep) + 1 :].strip()]:
+            path = os.path.join(folder, named)
+            write = changes or not os.path.exists(path)
+            if os.sep in named or os.path.exists(path):
                 _look(path, _writes if write else _reads, write)
 
 
@@ -130,7 +134,10 @@ def take():
     with _lock:
         found = list(_refused.items())
         _refused.clear()
-    return [{"permission": permission, "path": path, "write": write, "loading": not late} for (permission, path, write), late in found]
+    return [
+        {"permission": permission, "path": path, "write": write, "loading": not late, "listing": listing}
+        for (permission, path, write), (late, listing) in found
+    ]
 
 
 def let(path):
@@ -152,14 +159,14 @@ def _roots(paths):
     return tuple(path.rstrip(os.sep) + os.sep for path in paths or ())
 
 
-def _refuse(permission, path="", write=False):
+def _refuse(permission, path="", write=False, listing=False):
     with _lock:
         refusal = (permission, path, write)
         if refusal in _refused or len(_refused) < MAX_REFUSED:
-            _refused[refusal] = _loaded
+            _refused[refusal] = _loaded, listing or _refused.get(refusal, (False, False))[1]
 
 
-def _look(path, roots, write):
+def _look(path, roots, write, listing=False):
     """Notes a file of the person's that may not be opened."""
     if path.startswith(roots) or not roots:
         return
@@ -172,7 +179,7 @@ def _look(path, roots, write):
             return
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         if os.path.isdir(folder) and (write or os.path.exists(path)):
-            _refuse("filesystem", folder, write)
+            _refuse("filesystem", folder, write, listing)
     except (OSError, ValueError):
         pass  # nothing is there
 
