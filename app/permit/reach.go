@@ -21,6 +21,7 @@ type Opening struct {
 	Plugin string
 	Path   string // absolute, links resolved; the last part may not exist yet
 	Write  bool
+	Remove bool   // it is to be deleted, which is asked about each time; with Write
 	Behalf Call   // the call that the plugin is working on, as far as that is known
 	Within []Call // all that it works on: the file may be for any of them
 }
@@ -43,13 +44,20 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 	if !ok {
 		return Decision{}, ""
 	}
-	arguments, err := json.Marshal(openingArguments{at, file, access(o.Write)})
+	wants := access(o.Write)
+	if o.Remove {
+		wants = accessDelete
+	}
+	arguments, err := json.Marshal(openingArguments{at, file, wants})
 	if err != nil {
 		return Decision{}, ""
 	}
 	capabilities := []Capability{ReadFiles}
 	if o.Write {
 		capabilities = append(capabilities, WriteFiles)
+	}
+	if o.Remove {
+		capabilities = append(capabilities, Delete)
 	}
 	d = g.Decide(ctx, Call{
 		ID: newID("opening"), Caller: Caller("plugin:" + o.Plugin), Permission: Filesystem,
@@ -68,6 +76,9 @@ func (d Decision) asAsked() Decision {
 	}
 	return d
 }
+
+// accessDelete is the access of an opening that deletes. No rule is about it alone.
+const accessDelete = "delete"
 
 func access(write bool) string {
 	if write {
@@ -132,7 +143,7 @@ func (g Rule) aboutFiles(call *Call) bool {
 	if !ok {
 		return g.Effect != Allow
 	}
-	path, wants := filepath.Join(asked.Path, asked.File), asked.Access == access(true)
+	path, wants := filepath.Join(asked.Path, asked.File), asked.Access != access(false)
 	if g.Effect == Allow {
 		return (write || !wants) && place.Inside(at, path)
 	}
@@ -160,7 +171,12 @@ func (g *Gate) describeOpening(p *Request, call *Call) {
 		p.Reach = "A yes lets it read, change and make files in that folder and below it."
 	}
 	p.Title = p.PluginName + " wants to " + verb + " " + place
-	if asked.File != "" {
+	if asked.Access == accessDelete {
+		p.Title, p.Reach = p.PluginName+" wants to delete "+place, "A yes lets it delete that, this once."
+		if asked.File != "" {
+			p.Title = p.PluginName + " wants to delete " + asked.File + " in " + place
+		}
+	} else if asked.File != "" {
 		p.Reach = "It is opening " + asked.File + ". " + p.Reach
 	} else if info, err := os.Stat(asked.Path); err == nil && !info.IsDir() {
 		p.Reach = "A yes is for that file alone."

@@ -538,3 +538,84 @@ func TestAttackAPluginTellsOfWhatItReadOnceTheGrantIsTakenBack(t *testing.T) {
 	c.becomes("notes", plugin.Ready)
 	outside("after a restart", true)
 }
+
+func TestMakingRenamingAndDeletingAreAskedAboutAtTheMomentOfUse(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	folder := real(t)
+	must(t, os.WriteFile(filepath.Join(folder, "a.txt"), []byte("a"), 0o600),
+		os.Symlink("/etc", filepath.Join(folder, "out")))
+	c.write("notes.py", `
+import os
+
+def make(path: str) -> str:
+    "Make a folder."
+    os.makedirs(path)
+    return "made"
+
+def rename(path: str, to: str) -> str:
+    "Rename."
+    os.rename(path, to)
+    return "renamed"
+
+def delete(path: str) -> str:
+    "Delete."
+    os.remove(path)
+    return "deleted"
+
+def drop(path: str) -> str:
+    "Delete a folder."
+    os.rmdir(path)
+    return "dropped"
+`)
+	c.approved("notes")
+	t.Cleanup(c.gate.Attach())
+	in := func(name string) string { return filepath.Join(folder, name) }
+	writes := " wants to read and write " + folder
+	got := c.asks("notes:make", object(t, "path", in("sub")), writes, never)
+	if !strings.Contains(got, "PermissionError") ||
+		!strings.HasSuffix(got, "conclave plugins grant notes filesystem --match path="+folder+" --match access=write") {
+		t.Errorf("not allowed: %q", got)
+	}
+	if got := c.asks("notes:make", object(t, "path", in("sub")), writes, always); got != "made" {
+		t.Errorf("allowed: %q", got)
+	}
+	if got := c.said("notes:rename", object(t, "path", in("a.txt"), "to", in("sub/b.txt"))); got != "renamed" {
+		t.Errorf("in a folder that was allowed: %q", got)
+	}
+	if text, err := os.ReadFile(in("sub/b.txt")); err != nil || string(text) != "a" {
+		t.Errorf("renamed to %q, %v", text, err)
+	}
+	for range 2 { // each time
+		must(t, os.WriteFile(in("c.txt"), []byte("c"), 0o600))
+		got := c.asks("notes:delete", object(t, "path", in("c.txt")), " wants to delete c.txt in "+folder, once)
+		if got != "deleted" {
+			t.Errorf("deleting: %q", got)
+		}
+		if _, err := os.Lstat(in("c.txt")); err == nil {
+			t.Error("it is still there")
+		}
+	}
+	must(t, os.Mkdir(in("empty"), 0o700))
+	got = c.asks("notes:drop", object(t, "path", in("empty")), " wants to delete "+in("empty"), once)
+	if got != "dropped" {
+		t.Errorf("deleting a folder: %q", got)
+	}
+	got = c.asks("notes:drop", object(t, "path", in("sub")), " wants to delete "+in("sub"), once)
+	if !strings.Contains(got, "not empty") {
+		t.Errorf("deleting a folder that is not empty: %q", got)
+	}
+	for id, arguments := range map[string]string{
+		"notes:make":   object(t, "path", in("out/made")),
+		"notes:delete": object(t, "path", "/etc/hostname"),
+		"notes:rename": object(t, "path", in("sub/b.txt"), "to", filepath.Join(c.data, "b.txt")),
+	} {
+		if got := c.said(id, arguments); !strings.Contains(got, "PermissionError") && !strings.Contains(got, "Errno 18") {
+			t.Errorf("%s %s: %q", id, arguments, got)
+		}
+	}
+	if len(c.gate.Requests()) != 0 {
+		t.Error("a place that no plugin is given is asked about")
+	}
+}

@@ -194,6 +194,14 @@ func (f *Folder) MakeFolder(name string) error {
 	return f.root.MkdirAll(name, 0o700)
 }
 
+// MakeOne makes the folder name in one that is there.
+func (f *Folder) MakeOne(name string) error {
+	if err := noLinks(f.root, filepath.Dir(name)); err != nil {
+		return err
+	}
+	return f.root.Mkdir(name, 0o777) // less what the person's umask takes
+}
+
 // makeFor makes the folders that hold name.
 func (f *Folder) makeFor(name string) error {
 	if isDeep(name) {

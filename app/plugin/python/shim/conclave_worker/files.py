@@ -11,12 +11,19 @@ import io
 import os
 import sys
 
-from . import homes, walls
+import conclave_worker
+
+from . import homes, streams, walls
+from .wire import Closed, HostError
 
 _OPENAT2 = 437  # on every architecture
 _AT_FDCWD = -100
 
 _open, _os_open, _listdir, _scandir = io.open, os.open, os.listdir, os.scandir
+_mkdir, _rmdir, _unlink, _rename, _replace = os.mkdir, os.rmdir, os.unlink, os.rename, os.replace
+
+# What the system refuses: a folder or a file, or that something leaves its folder.
+_REFUSED, _ELSEWHERE = 13, 18
 
 
 def install():
@@ -25,7 +32,9 @@ def install():
         files = _Files()  # its methods, unlike functions, are none of the class that keeps one
         builtins.open = io.open = files.open
         os.open, os.listdir, os.scandir = files.os_open, files.listdir, files.scandir
-        os.supports_dir_fd.add(os.open)
+        os.mkdir, os.rmdir, os.unlink, os.remove = files.mkdir, files.rmdir, files.unlink, files.unlink
+        os.rename, os.replace = files.rename, files.replace
+        os.supports_dir_fd.update((os.open, os.mkdir, os.rmdir, os.unlink, os.rename))
         os.supports_fd.update((os.listdir, os.scandir))
 
 
@@ -82,6 +91,59 @@ class _Files:
             raise
         except PermissionError as refused:
             return _Scan(os.fspath(path), _names(path, refused))
+
+
+    def mkdir(self, path, mode=0o777, *, dir_fd=None):
+        try:
+            return _mkdir(path, mode, dir_fd=dir_fd)
+        except OSError as refused:
+            _change("mkdir", refused, dir_fd, path)
+
+    def rmdir(self, path, *, dir_fd=None):
+        try:
+            return _rmdir(path, dir_fd=dir_fd)
+        except OSError as refused:
+            _change("rmdir", refused, dir_fd, path)
+
+    def unlink(self, path, *, dir_fd=None):
+        try:
+            return _unlink(path, dir_fd=dir_fd)
+        except OSError as refused:
+            _change("unlink", refused, dir_fd, path)
+
+    def rename(self, src, dst, *, src_dir_fd=None, dst_dir_fd=None):
+        try:
+            return _rename(src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        except OSError as refused:
+            _change("rename", refused, src_dir_fd if dst_dir_fd is None else dst_dir_fd, src, dst)
+
+    def replace(self, src, dst, *, src_dir_fd=None, dst_dir_fd=None):
+        try:
+            return _replace(src, dst, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        except OSError as refused:
+            _change("rename", refused, src_dir_fd if dst_dir_fd is None else dst_dir_fd, src, dst)
+
+
+def _change(do, refused, dir_fd, path, to=None):
+    """Has Conclave do what was refused, or raises that."""
+    named = [path] if to is None else [path, to]
+    if dir_fd is not None or refused.errno not in (_REFUSED, _ELSEWHERE):
+        raise refused
+    try:
+        named = [os.path.abspath(os.fsdecode(one)) for one in named]
+        if not any(walls.askable(one) and not walls.is_writable(one) for one in named):
+            raise refused
+        args = {"do": do, "path": named[0]}
+        if to is not None:
+            args["to"] = named[1]
+        call = streams.current.get()
+        done = conclave_worker.worker.wire.request("files.change", args, call.call_id if call is not None else None)
+    except (HostError, Closed, TypeError, ValueError):
+        for one in named:
+            walls.refuse_change(one)
+        raise refused from None
+    if done.get("errno"):
+        raise OSError(done["errno"], os.strerror(done["errno"]), path)
 
 
 def _names(path, refused):

@@ -116,6 +116,16 @@ def look_in(text, folder):
                 _look(path, _writes if write else _reads, write)
 
 
+def is_writable(path):
+    """Says whether this process may change what lies at a path by itself."""
+    return os.path.join(path, "").startswith(_writes)
+
+
+def refuse_change(path):
+    """Notes the folder of a file that was not made, renamed or deleted."""
+    _look(path, _writes, True)
+
+
 def loaded():
     """Says that what is refused from now on is not the loading's."""
     global _loaded
