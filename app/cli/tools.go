@@ -212,6 +212,11 @@ func findRow(app *App, name string) (toolRow, error) {
 	if f := app.Host.Unread(); f != nil {
 		return toolRow{}, f
 	}
+	// A plugin that did not load lists no tools, so that its failure is what there is to say.
+	id, _, _ := strings.Cut(name, ":")
+	if p, err := findPlugin(app, id); err == nil && !p.Serving && p.Problem != nil {
+		return toolRow{}, notServing(p)
+	}
 	hint := "conclave tools list --all shows what there is."
 	if len(near) > 0 {
 		hint = "Did you mean " + near[0].ID + "?"
