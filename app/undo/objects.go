@@ -62,8 +62,24 @@ func (o objects) holds(f *safefs.Folder, name, hash string, size int64) bool {
 }
 
 // copy copies a file of a folder and returns the digest of its content, and whether there was
-// no copy of that yet. The error wraps errNotKept where the copy cannot be written.
+// no copy of that yet. The error wraps errNotKept where the copy cannot be written. On a full disk
+// that is none where there is such a copy: what an undo put back can be undone there.
 func (o objects) copy(f *safefs.Folder, name string) (hash string, isNew bool, err error) {
+	hash, isNew, err = o.write(f, name)
+	if !errors.Is(err, errNotKept) {
+		return hash, isNew, err
+	}
+	info, failed := f.Lstat(name)
+	if failed != nil {
+		return "", false, err
+	}
+	if text, failed := contentOf(f, name); failed == nil && o.has(text, info.Size()) {
+		return text, false, nil
+	}
+	return "", false, err
+}
+
+func (o objects) write(f *safefs.Folder, name string) (hash string, isNew bool, err error) {
 	in, err := f.OpenFile(name)
 	if err != nil {
 		return "", false, err

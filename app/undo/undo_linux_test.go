@@ -172,7 +172,7 @@ func TestAnUndoThatPutBackAPartGoesOnOnceThereIsRoom(t *testing.T) {
 	if len(out.Done) == 0 || len(out.Done)+len(out.Left) != 10 || !out.Partial() || !out.Set.Turning || out.Hint() == "" {
 		t.Fatalf("done %d, left %+v, %+v", len(out.Done), out.Left, out.Set.Turning)
 	}
-	out = w.undo("1") // still no room
+	out = w.undo("1") // still no room, and none for a copy of what was put back
 	check(t, "partial", out.Partial() && out.Set.Turning && out.Set.Undone.IsZero(), true)
 	must(t, os.Remove(filepath.Join(w.folder, "ballast")))
 	out = w.undo("1")
