@@ -9,10 +9,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/app/deliberation"
 	"conclave/app/llm"
 	"conclave/app/turn"
 )
+
+// answers has a model answer in the chat.
+func (b *bench) answers(model string) {
+	b.t.Helper()
+	if err := b.store.UpdateConversation(b.t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = model }); err != nil {
+		b.t.Fatal(err)
+	}
+}
 
 // lines returns what was told of the runs so far, as “Member: state, text”.
 func (b *bench) lines() []string {
@@ -88,16 +98,18 @@ func TestAMemberWithATimeOfItsOwnIsWaitedForThatLong(t *testing.T) {
 func TestAMemberWithoutAVoteIsSaidToHaveNone(t *testing.T) {
 	b := newBench(t)
 	c := b.council(`{"enabled": true, "mode": "vote", "members": [{"name": "Ada", "model": "test/ada"},
-		{"name": "Bo", "model": "test/bo", "context": {"others": false}}, {"name": "Cy", "model": "test/cy"}]}`)
+		{"name": "Bo", "model": "test/bo", "context": {"policy": "all", "others": false}}, {"name": "Cy", "model": "test/cy"}]}`)
 	const why = "is not given what the others say, so it has no vote"
 	for _, name := range []string{"test/ada", "test/bo", "test/cy"} {
 		b.says(name, "Yes.", "No ballot.", "None.")
 	}
+	main := b.says("test/main", "So.")
+	b.answers("test/main")
 	e, err := b.estimate(c, "Go?")
 	if err != nil || !slices.Contains(e.Problems, "Bo "+why+".") {
 		t.Errorf("the estimate says %q, %v", e.Problems, err)
 	}
-	b.ask(t.Context(), b.says("test/main", "So."), "Go?", deliberation.How{}).end()
+	b.ask(t.Context(), main, "Go?", deliberation.How{}).end()
 	if lines := b.lines(); !slices.Contains(lines, "Bo: waiting, "+why+".") {
 		t.Errorf("it is not said in the run:\n%s", strings.Join(lines, "\n"))
 	}
@@ -110,14 +122,15 @@ func TestTheEstimateIsTheMedianOfTheLastTimes(t *testing.T) {
 		ada := slowModel{b.says("test/ada", "1", "2", "3", "4"), make(chan time.Duration, 1)}
 		b.models.all["test/ada"] = ada
 		main := b.says("test/main", "1", "2", "3", "4")
+		b.answers("test/main")
 		for _, took := range []time.Duration{10 * time.Second, 12 * time.Second, 90 * time.Second} {
 			ada.takes <- took
 			b.ask(t.Context(), main, "Go.", deliberation.How{}).end()
 			synctest.Wait()
 		}
 		e, err := b.estimate(c, "Go?")
-		if err != nil || e.Seconds < 11 || e.Seconds > 14 {
-			t.Errorf("after 10, 12 and 90 s it is estimated at %v s, %v", e.Seconds, err)
+		if ms := e.Tasks["0/ada/answer"].MS; err != nil || ms != 12_000 {
+			t.Errorf("after 10, 12 and 90 s it is estimated at %d ms, %v", ms, err)
 		}
 		b.runner.Close()
 	})
