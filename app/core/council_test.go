@@ -86,6 +86,14 @@ func (w *whole) deliberate(in chat.ConversationID, text string, c council.Counci
 ) (llm.Request, council.Run) {
 	w.t.Helper()
 	w.letsMembers(c)
+	return w.deliberateAsking(in, text, c, change...)
+}
+
+// deliberateAsking is deliberate with members who have no permission yet.
+func (w *whole) deliberateAsking(in chat.ConversationID, text string, c council.Council,
+	change ...func(*turn.Request, *deliberation.How),
+) (llm.Request, council.Run) {
+	w.t.Helper()
 	model := llmtest.New([]llmtest.Step{llmtest.Say("Done.")})
 	req, how := turn.Request{Conversation: in, Text: text, Model: model}, deliberation.How{Council: &c}
 	for _, do := range change {
@@ -786,7 +794,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 func TestAMemberIsRefusedWhatReachesTheWeb(t *testing.T) {
 	w := extension(t, listener, "tools", "cors_proxy")
 	in := w.chat()
-	sent, run := w.deliberate(in, "Is it so?", toolsOf(council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}),
+	sent, run := w.deliberateAsking(in, "Is it so?", toolsOf(council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}),
 		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{permit.Once} })
 	if why := run.Tasks[0].End.Failure; why == nil || why.Kind != string(chat.CallRefused) ||
 		!strings.HasPrefix(why.Message, "council members may not send to the web") || why.Hint == "" {
