@@ -165,6 +165,9 @@ func (c *Core) pluginsFolder() error {
 	if _, err := os.Stat(c.o.Plugins); errors.Is(err, fs.ErrNotExist) && c.expectsPlugins() {
 		return nil
 	}
+	if c.o.OwnPlugins && c.o.Reads {
+		return nil // installShipped made it, or an empty one would keep the plugins that come with Conclave away
+	}
 	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil && !c.o.Reads {
 		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.",
 			"Name another with --plugins.", err)
