@@ -52,7 +52,8 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 	}
 	must(t, w.Council.Set(of, can.Scopes[1].Scope, can.Presets[0].Council))
 	project := "project " + folder
-	for id, want := range map[string]string{of: project, in: project, out: "global", "": "global"} {
+	// Where none is set, the first is that of the chat.
+	for id, want := range map[string]string{of: project, in: project, out: "chat " + out, "": "next chat"} {
 		if s, err := w.Council.Settings(id); err != nil || s.Scope != want {
 			t.Errorf("the council of %q is that of %q, %v", id, s.Scope, err)
 		}
@@ -61,7 +62,7 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 		"cannot be set there")
 
 	must(t, w.Chats.SetProject(in, ""))
-	if s, err := w.Council.Settings(in); err != nil || s.Scope != "global" {
+	if s, err := w.Council.Settings(in); err != nil || s.Scope != "chat "+in {
 		t.Errorf("of no project any more, it has the council of %q, %v", s.Scope, err)
 	}
 	home, err := os.UserHomeDir()
