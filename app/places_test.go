@@ -46,6 +46,8 @@ var places = map[string]string{
 	"app/plugin/library/template.go": "makes a new plugin in the person's plugins folder",
 	"app/plugin/library/unfinished.go": "moves folders of plugins between the person's plugins folder and folders of " +
 		"the host's own",
+	"app/plugin/program.go": "reads the first bytes of programs that a person has or granted, and names only what " +
+		"may be executed",
 	"app/plugin/packages/environments.go": "Conclave's own record of environments, beside what an installer writes",
 	"app/plugin/packages/install.go": "makes the folders of an environment before an installer runs, " +
 		"and writes its record beside them",

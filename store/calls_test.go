@@ -51,6 +51,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Code:    "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
 		Undo: "u1", Changes: []chat.FileChange{{Path: "/home/ada/a.txt", What: "changed", NotKept: "larger than 64 MiB"}},
 		Changed: 2, Unkept: "A folder could not be read.", Stopped: "you paused all tools",
+		Mended: &chat.Mended{What: []string{"its name"}, Tool: "functions.echo", Arguments: "{}"},
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {

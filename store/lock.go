@@ -135,6 +135,16 @@ func (l *lockFile) release() {
 	_ = l.f.Close()
 }
 
+// heldBy returns the error of a store file that another program has open: the Conclave that owns
+// its folder, as far as the lock file names it.
+func heldBy(op, path string) error {
+	f, err := os.Open(filepath.Join(filepath.Dir(path), lockName))
+	if err != nil {
+		return fault.New(fault.Locked, op, "Another program has "+path+" open.", "Close it and try again.")
+	}
+	return locked(op, filepath.Dir(path), f)
+}
+
 // locked says who has the store, and closes f.
 func locked(op, dir string, f *os.File) error {
 	defer f.Close() //nolint:errcheck // nothing is written

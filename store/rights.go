@@ -95,7 +95,7 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 	})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return Rights{}, fault.New(fault.Locked, op, "Another program has "+path+" open.", "Close it and try again.")
+		return Rights{}, heldBy(op, path)
 	case errors.Is(err, errDamaged), errors.Is(err, errRecord):
 		return Rights{}, fault.Wrap(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path,
 			strings.TrimPrefix(plainCause(err), errDamaged.Error()+": ")), "Choose another copy. Nothing was changed.", err)

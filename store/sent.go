@@ -86,21 +86,26 @@ const (
 
 // purgeOldSent removes the requests that were kept for long enough.
 func (s *Store) purgeOldSent(ctx context.Context) error {
-	return s.write(ctx, "store.purge_sent", func(tx *bbolt.Tx) error {
+	const op = "store.purge_sent"
+	limit := timeKey(s.now().Add(-sentKept))
+	var old [][]byte
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketSent)
 		if b == nil {
 			return nil
 		}
-		limit := timeKey(s.now().Add(-sentKept))
-		var old [][]byte
 		cursor := b.Cursor()
 		for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
 			if len(v) < timeLength || bytes.Compare(v[:timeLength], limit) < 0 {
 				old = append(old, bytes.Clone(k))
 			}
 		}
-		return deleteAll(b, old)
+		return nil
 	})
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	return s.write(ctx, op, func(tx *bbolt.Tx) error { return deleteAll(tx.Bucket(bucketSent), old) })
 }
 
 // purgeSent removes the requests of a chat.

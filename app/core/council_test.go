@@ -794,7 +794,8 @@ spindle.on("TOOL_INVOCATION", async () => {
 func TestAMemberIsRefusedWhatReachesTheWeb(t *testing.T) {
 	w := extension(t, listener, "tools", "cors_proxy")
 	in := w.chat()
-	sent, run := w.deliberateAsking(in, "Is it so?", toolsOf(council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}),
+	ada := council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}
+	sent, run := w.deliberateAsking(in, "Is it so?", toolsOf(ada),
 		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{permit.Once} })
 	if why := run.Tasks[0].End.Failure; why == nil || why.Kind != string(chat.CallRefused) ||
 		!strings.HasPrefix(why.Message, "council members may not send to the web") || why.Hint == "" {

@@ -21,18 +21,19 @@ const maxFirstLine = 256
 
 // ProgramFiles returns the files that starting the program at path executes, links resolved:
 // itself, the loader that it names, and of a script what its first line names. What the program
-// starts by itself is not among them.
+// starts by itself is not among them, nor is a file that nobody may execute: whoever can write a
+// script could have it name a person's key, and read that.
 func ProgramFiles(path string) []string {
 	var files []string
 	for range maxInterpreters + 1 {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil || slices.Contains(files, real) {
+		if err != nil || slices.Contains(files, real) || len(files) > 0 && !executable(real) {
 			break
 		}
 		files = append(files, real)
 		interpreter, named := interpretersOf(real)
 		for _, more := range named {
-			if real, err := filepath.EvalSymlinks(more); err == nil && !slices.Contains(files, real) {
+			if real, err := filepath.EvalSymlinks(more); err == nil && !slices.Contains(files, real) && executable(real) {
 				files = append(files, real)
 			}
 		}
@@ -42,6 +43,12 @@ func ProgramFiles(path string) []string {
 		path = interpreter
 	}
 	return files
+}
+
+// executable reports whether a path is of a file that may be executed.
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && permit.Executable(info)
 }
 
 // interpretersOf returns what the system starts in place of a file (next; empty where it starts
@@ -137,7 +144,7 @@ func pathPrograms(path string, writes []string) (folders, files []string) {
 			if err != nil || inPath(real) || slices.Contains(files, real) {
 				continue
 			}
-			if info, err := os.Stat(real); err != nil || !permit.Executable(info) {
+			if !executable(real) {
 				continue
 			}
 			for _, file := range ProgramFiles(real) {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +53,7 @@ func TestMain(m *testing.M) { programtest.TerminalMain(m, &program) }
 //	big FILE BYTES TEXT   a file that repeats TEXT up to that size
 //	disk FOLDER SIZE      a small disk, where [mount] holds
 //	fill FILE             a file that takes all the room there is
+//	pixel FILE            a picture of one pixel
 //	hold FILE             keep FILE locked
 //	damage FILE           what lies on a disk after one went wrong
 //
@@ -90,7 +94,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"run": run, "json": jsonCheck, "start": start, "expect": expect, "type": typeLine,
 			"id": keep, "signal": sendSignal, "finish": finish, "kept": kept, "typed": typed, "mode": mode, "big": big,
-			"damage": damage, "hold": hold, "disk": disk, "fill": fill,
+			"damage": damage, "hold": hold, "disk": disk, "fill": fill, "pixel": pixel,
 		},
 	})
 }
@@ -139,6 +143,13 @@ func statusOf(err error) int {
 		return exit.ExitCode()
 	}
 	return -2
+}
+
+// pixel implements "pixel FILE".
+func pixel(ts *testscript.TestScript, _ bool, args []string) {
+	file, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(png.Encode(file, image.NewGray(image.Rect(0, 0, 1, 1))), file.Close()))
 }
 
 // mode implements "mode FILE OCTAL".

@@ -256,8 +256,8 @@ func (l *Library) stage(ctx context.Context, from string) (_ *staged, err error)
 func fetch(ctx context.Context, from, dir string) (string, error) {
 	to := filepath.Join(dir, ".fetched") // no plugin is called so
 	if err := os.Mkdir(to, 0o700); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to put what is added.", "Check the disk's space.",
-			err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to put what is added.",
+			"Check the disk's space.", err)
 	}
 	switch {
 	case Remote(from):
