@@ -118,12 +118,25 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 		Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports, Options: answer.Options, Home: answer.Home,
 	}
 	for _, f := range answer.Functions {
+		title, description := marked(answer.Decorated, m.Entry, f)
 		listing.Tools = append(listing.Tools, tool.Tool{
-			Plugin: src.ID, Name: f.Name, Title: f.Name, Description: f.Doc,
+			Plugin: src.ID, Name: f.Name, Title: cmp.Or(title, f.Name), Description: cmp.Or(description, f.Doc),
 			Visibility: tool.Direct, Dialect: Name, File: m.Entry, Line: f.Line,
 		})
 	}
 	return listing, nil
+}
+
+// marked returns the title and the description that a function of a file is given with
+// @conclave.tool, where they are written out; else they are known once it ran.
+func marked(marks []python.InspectedMark, file string, f python.InspectedFunction) (title, description string) {
+	for _, mark := range marks {
+		if mark.Decorator == "tool" && mark.File == file && mark.Line == f.Line {
+			title, _ = mark.Options["title"].(string)
+			description, _ = mark.Options["description"].(string)
+		}
+	}
+	return title, description
 }
 
 // unsuitable returns why a file that Python can read is no file of functions, or

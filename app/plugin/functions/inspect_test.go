@@ -59,7 +59,12 @@ func TestReadingSourcesEndsInTime(t *testing.T) {
 	must(t, err)
 	_, err = d.Inspect(t.Context(), src, *m)
 	problem, ok := errors.AsType[*plugin.Problem](err)
-	if !ok || problem.Kind != "deadline" || problem.Message != "Reading plug.py took longer than 0.001 s." {
+	// On a busy machine its time may be over before it had any.
+	late := map[string]string{
+		"deadline": "Reading plug.py took longer than 0.001 s.",
+		"busy":     "The computer was too busy to read plug.py within 0.006 s.",
+	}
+	if !ok || problem.Message != late[problem.Kind] {
 		t.Errorf("got %#v", err)
 	}
 }

@@ -260,3 +260,12 @@ func (c *core) answers(id, arguments, want string) {
 		c.t.Errorf("%s answered %s %q %s, want %q", id, r.Status, got, r.Error, want)
 	}
 }
+
+// begins is answers of which want is the beginning.
+func (c *core) begins(id, arguments, want string) {
+	c.t.Helper()
+	r := c.call(id, arguments)
+	if got := chat.TextOf(r.Content); r.Status != chat.CallOK || !strings.HasPrefix(got, want) {
+		c.t.Errorf("%s answered %s %q %s, want %q and more", id, r.Status, got, r.Error, want)
+	}
+}
