@@ -330,6 +330,7 @@ func TestNoChatIsTouchedThatIsNotThere(t *testing.T) {
 func TestARequestThatWasNotKeptIsCalledRebuilt(t *testing.T) {
 	w := open(t, say("It is sunny.")).quiet()
 	id := w.send("", "Is it sunny?")
+	w.over(id)
 	behind := func(seq chat.MessageSeq, rebuilt bool) {
 		t.Helper()
 		info, err := w.Chats.Info(id, uint64(seq))
