@@ -88,8 +88,8 @@ export const crew = [
   { name: "Di", tool: "Depth", plugin: "sounder", says: "12 fathoms" },
 ];
 
-/** Writes the plugins into a place's folder, and approves them once they are read. */
-export function install(place) {
+/** Writes the plugins into a place's folder, approves them once they are read, and lets members use them. */
+export async function install(place) {
   const made = join(place.home, "made");
   for (const [name, text] of Object.entries(files)) {
     const path = join(made, name);
@@ -98,15 +98,22 @@ export function install(place) {
   }
   // Whole, in one step: what reads the folder finds no half of a plugin.
   for (const name of readdirSync(made)) renameSync(join(made, name), join(place.plugins, name));
-  return approved(place, ...crew.map((member) => member.plugin));
+  await approved(place, ...crew.map((member) => member.plugin));
+  for (const { id, tools } of place.told("plugins", "list", "--json"))
+    if (crew.some(({ plugin }) => plugin === id))
+      for (const tool of tools) place.told("permissions", "allow", tool, "--council");
 }
 
-/** Approves plugins once they are read. */
+/** Approves plugins once they are read, and once more where running them showed more than reading. */
 export async function approved(place, ...plugins) {
+  const state = (plugin) =>
+    place.told("plugins", "list", "--json").find(({ id }) => id === plugin)?.state;
   for (const plugin of plugins)
     await until(
       `${plugin} to be approved`,
-      () => place.conclave("plugins", "trust", plugin, "--yes").status === 0,
+      () =>
+        place.conclave("plugins", "trust", plugin, "--yes").status === 0 &&
+        state(plugin) === "ready",
     );
 }
 
