@@ -118,7 +118,8 @@ var layers = []map[string][]string{
 		},
 		// What the dialects of Python plugins are built on, and their packages.
 		"app/plugin/python": {
-			"app/fault", "app/place", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "github.com/BurntSushi/toml",
+			"app/fault", "app/place", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
+			"github.com/BurntSushi/toml",
 		},
 		"app/plugin/packages": {
 			"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/safefs", "app/plugin/sandbox",

@@ -41,7 +41,7 @@ func scanTools(text string) []tool.Tool {
 			continue
 		}
 		t := tool.Tool{
-			Name: name, Title: literal(titleWord, top), Description: literal(aboutWord, top),
+			Name: name, Title: literal(titleWord, top), Description: descriptions(top, body),
 			CouncilEligible: council.MatchString(top), InlineAvailable: inline.MatchString(top),
 			Line: strings.Count(text[:at[0]], "\n") + 1,
 		}
@@ -51,6 +51,21 @@ func scanTools(text string) []tool.Tool {
 		tools = append(tools, t)
 	}
 	return tools
+}
+
+// descriptions returns the description of a tool and below it those of its parameters: all that
+// a model reads of them is shown before the yes.
+func descriptions(top, body string) string {
+	all := []string{}
+	if own := literal(aboutWord, top); own != "" {
+		all = append(all, own)
+	}
+	for _, m := range aboutWord.FindAllStringSubmatch(body, -1) {
+		if text := m[1][1 : len(m[1])-1]; text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 func literal(word *regexp.Regexp, text string) string {

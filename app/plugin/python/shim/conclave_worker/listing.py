@@ -13,19 +13,21 @@ ONLY_AST = 0x400
 class Function:
     """One function that will become a tool."""
 
-    __slots__ = ("name", "line", "doc")
+    __slots__ = ("name", "line", "doc", "described")
 
-    def __init__(self, name, line, doc):
+    def __init__(self, name, line, doc, described=()):
         self.name = name
         self.line = line
         self.doc = doc  # as written, or None
+        self.described = described  # the texts that its annotations give its parameters
 
     def text(self):
-        """Returns its docstring without the indentation of its lines: all that a model may be told of it."""
+        """Returns its docstring without the indentation of its lines, and what describes its
+        parameters: all that a model may be told of it."""
         lines = (self.doc or "").strip().split("\n")
         indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
         margin = min(indents, default=0)
-        return "\n".join(lines[:1] + [line[margin:].rstrip() for line in lines[1:]])
+        return "\n".join(lines[:1] + [line[margin:].rstrip() for line in lines[1:]] + list(self.described))
 
     def summary(self):
         """Returns the first line of its docstring that says something."""
@@ -107,11 +109,11 @@ def _block(body, listing):
                 listing.hook = node.lineno
                 listing.names = _named(node)
             # The last definition counts, at the place of the first.
-            listing.functions[node.name] = Function(node.name, node.lineno, _docstring(node.body))
+            listing.functions[node.name] = Function(node.name, node.lineno, _docstring(node.body), _described(node))
         elif kind == "ClassDef":
             listing.classes[node.name] = [_last(base) for base in node.bases]
             listing.boxes[node.name] = [
-                Function(node.name + "_" + one.name, one.lineno, _docstring(one.body))
+                Function(node.name + "_" + one.name, one.lineno, _docstring(one.body), _described(one))
                 for one in node.body
                 if type(one).__name__ in ("FunctionDef", "AsyncFunctionDef") and not one.name.startswith("_") and _plain(one)
             ]
@@ -198,6 +200,25 @@ def _docstring(body):
         if type(value) is str:
             return value
     return None
+
+
+def _described(function):
+    """Returns the literal texts with which Annotated[…, "text"] and Field(description="text") describe
+    parameters of a function, in source order."""
+    found, todo = [], [function.args]
+    while todo:
+        node = todo.pop(0)
+        kind = type(node).__name__
+        if kind == "Call" and _last(node) == "Field":
+            found.extend(word.value for word in node.keywords if word.arg == "description")
+        elif kind == "Subscript" and _last(node.value) == "Annotated":
+            parts = getattr(node.slice, "value", node.slice)  # an Index before Python 3.9
+            found.extend(getattr(parts, "elts", [])[1:])
+        for field in node._fields:
+            child = getattr(node, field, None)
+            todo.extend(one for one in (child if type(child) is list else [child]) if hasattr(one, "_fields"))
+    texts = [getattr(one, "value", None) for one in found]
+    return [text for text in texts if type(text) is str]
 
 
 def _root(decorator):
