@@ -185,6 +185,10 @@ export const steps = (world) => {
       await page()
         .getByRole("button", { name: /^Council: 3/ })
         .waitFor({ state: "detached" });
+      // What is set in a chat that has no message yet stays set in it, also over another look at it.
+      await page().getByRole("button", { name: "More for the council" }).click();
+      await page().getByRole("menuitem", { name: "Forget what is set here" }).click();
+      await page().getByText("No members yet.").waitFor();
     },
   };
 };
