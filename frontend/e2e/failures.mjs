@@ -45,7 +45,7 @@ steps["F100 a refused call brings one string with sentence and hint"] = async ()
     ["Models", "SetDefault", "nobody/x"],
     ["Chats", "Rename", "nothing", "x"],
     ["Chats", "Send", "", { text: " ", attachments: [], model: "", no_tools: false }],
-    ["Chats", "Attach", "nothing.txt", "text/plain", ""],
+    ["Chats", "Attach", "nothing.txt", ""],
     ["Plugins", "Add", "/nowhere/at/all"],
     ["Plugins", "Show", "nothing"],
     ["Permissions", "Revoke", "nothing"],
