@@ -327,7 +327,8 @@ for (const t of tools) spindle.registerTool(t);
 	}
 	roll, small := got.Tools[0], got.Tools[1]
 	if roll.Name != "roll" || roll.Title != "Roll" || roll.Line != 5 ||
-		roll.Description != "Rolls } dice\nnot the tool's" || !roll.InlineAvailable || roll.CouncilEligible || roll.File != "a.js" || roll.Plugin != "sample" {
+		roll.Description != "Rolls } dice\nnot the tool's" ||
+		!roll.InlineAvailable || roll.CouncilEligible || roll.File != "a.js" || roll.Plugin != "sample" {
 		t.Errorf("roll = %+v", roll)
 	}
 	if small.Name != "min" || small.Title != "min" || small.Description != "d" || small.Line != 11 ||
