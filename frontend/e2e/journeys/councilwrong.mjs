@@ -87,7 +87,7 @@ export const steps = (world) => {
 
   const state = () =>
     place.told("plugins", "list", "--json").find(({ id }) => id === "waits")?.state;
-  /** Has the plugin be as it is said, and waits until it is that version of it which serves. */
+  /** Has the plugin be as it is said, waits until that version of it serves, and lets members use it. */
   async function sleeps(does, words) {
     writeFileSync(join(place.plugins, "waits.py"), sleeper(does, words));
     await until("the plugin that waits", () => {
@@ -95,6 +95,7 @@ export const steps = (world) => {
       const [tool] = place.told("tools", "list", "--json").filter(({ id }) => id === "waits:waits");
       return tool?.description === `Returns ${words}.`;
     });
+    place.told("permissions", "allow", "waits:waits", "--council");
   }
   const waiting = () => ({
     mode: "tools",
