@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -79,7 +78,7 @@ func TestPC05WhatAScriptThatDoesNotCompileSays(t *testing.T) {
 func TestAProgramThatNothingCanStartIsRefused(t *testing.T) {
 	b := newBench(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	must(t, syscall.Mkfifo(pipe, 0o700))
+	testkit.Fifo(t, pipe)
 	scripts := t.TempDir()
 	one, other := filepath.Join(scripts, "one"), filepath.Join(scripts, "other")
 	self := filepath.Join(scripts, "self")

@@ -203,9 +203,11 @@ def _docstring(body):
 
 
 def _described(function):
-    """Returns the literal texts with which Annotated[…, "text"] and Field(description="text") describe
-    parameters of a function, in source order."""
-    found, todo = [], [function.args]
+    """Returns the literal texts that a model reads of a function's parameters: those of Annotated[…, "text"]
+    and Field(description="text"), and default values that are more than a word."""
+    args = function.args
+    found = [one for one in args.defaults + args.kw_defaults if " " in str(getattr(one, "value", ""))]
+    todo = [args]
     while todo:
         node = todo.pop(0)
         kind = type(node).__name__
