@@ -88,7 +88,7 @@ e2e: deps-test build frontend/dist/index.html ## the real window's program in Ch
 bench: deps-test build $(BIN)/conclave-dev ## speed and size, as ratios against a floor or a peer
 	@.ci/bench
 
-vet-systems: ## go vet of everything, here and for macOS and Windows; compiles every library three times
+vet-systems: frontend/dist/index.html ## go vet of everything, here and for macOS and Windows; compiles every library three times
 	CGO_ENABLED=0 go vet -trimpath $(PACKAGES)
 	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet -trimpath $$(go list $(PACKAGES) | grep -vE '^conclave(/app)?$$') || exit 1; done
 
