@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// MediaReport says what became of the files attached to chats: pictures and others.
+// MediaReport counts the files attached to chats that were copied or are missing: pictures and others.
 type MediaReport struct {
 	Files   int `json:"files"`   // that are there
 	Missing int `json:"missing"` // that are not, or are damaged
@@ -35,7 +35,7 @@ func (r MediaReport) sentence() string {
 		countOf(r.Missing, "attached file"), of)
 }
 
-// Restored says what restoring a copy did.
+// Restored is the outcome of restoring a copy.
 type Restored struct {
 	File     string   `json:"restored"`
 	Data     string   `json:"data"`
@@ -187,7 +187,7 @@ func (c *command) printDiffers(differs []string) {
 // plainLine is a text of somebody else's on one line, without hidden characters.
 func plainLine(text string) string { return oneLine(shownName(text)) }
 
-// printRestored says what restoring a copy did.
+// printRestored prints the outcome of restoring a copy.
 func (c *command) printRestored(done Restored) error {
 	if done.Differs == nil {
 		done.Differs = []string{}

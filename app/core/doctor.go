@@ -59,7 +59,7 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 	return f
 }
 
-// damageOf says what is wrong with a store whose check ended with an error.
+// damageOf returns the sentence about a store whose check ended with an error.
 func damageOf(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err != nil {
 		return strings.TrimPrefix(f.Err.Error(), "the file is damaged: ")
@@ -79,7 +79,7 @@ func (c *Core) goodCopy(ctx context.Context) string {
 	return "There is no good copy in " + filepath.Join(c.o.Data, "backups") + ". Copy the folder before you go on."
 }
 
-// checkMedia says whether the files attached to chats are there.
+// checkMedia finds files attached to chats that are missing.
 func (c *Core) checkMedia(ctx context.Context) cli.Finding {
 	f := cli.Finding{Name: "attached files", OK: true}
 	r, err := c.Store.CheckMedia(ctx)

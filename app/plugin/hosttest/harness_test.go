@@ -255,17 +255,18 @@ func (c *core) call(id, arguments string) tool.Result {
 
 func (c *core) answers(id, arguments, want string) {
 	c.t.Helper()
-	r := c.call(id, arguments)
-	if got := chat.TextOf(r.Content); r.Status != chat.CallOK || got != want {
-		c.t.Errorf("%s answered %s %q %s, want %q", id, r.Status, got, r.Error, want)
+	if got := c.begins(id, arguments, want); got != want {
+		c.t.Errorf("%s answered %q, want %q and no more", id, got, want)
 	}
 }
 
-// begins is answers of which want is the beginning.
-func (c *core) begins(id, arguments, want string) {
+// begins is answers of which want is the beginning; it returns the whole.
+func (c *core) begins(id, arguments, want string) string {
 	c.t.Helper()
 	r := c.call(id, arguments)
-	if got := chat.TextOf(r.Content); r.Status != chat.CallOK || !strings.HasPrefix(got, want) {
-		c.t.Errorf("%s answered %s %q %s, want %q and more", id, r.Status, got, r.Error, want)
+	got := chat.TextOf(r.Content)
+	if r.Status != chat.CallOK || !strings.HasPrefix(got, want) {
+		c.t.Errorf("%s answered %s %q %s, want %q", id, r.Status, got, r.Error, want)
 	}
+	return got
 }
