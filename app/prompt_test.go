@@ -177,9 +177,6 @@ func same(t *testing.T, name string, q permit.Request) {
 	if v.Trust != "" {
 		offers = append(offers, "trust "+v.Trust+" in this chat")
 	}
-	if v.Council {
-		offers = append(offers, "also when other members of the council ask")
-	}
 	if v.Council != (name == "a member's") {
 		t.Errorf("%s: offered to the whole council: %v", name, v.Council)
 	}

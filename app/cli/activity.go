@@ -17,7 +17,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) activityCommand() *cobra.Command {
+// activityCommands show the records of what tools did, and undo it.
+type activityCommands struct{ *terminal }
+
+func (c activityCommands) activityCommand() *cobra.Command {
 	var f activity.Filter
 	var conversation, export string
 	var verify bool
@@ -42,24 +45,24 @@ func (c *command) activityCommand() *cobra.Command {
 			return usageError("--verify and --export are two things: give one of them")
 		}
 		f.Chat = chat.ConversationID(conversation)
-		app, err := c.app(cmd.Context(), false)
+		app, err := c.app(cmd.Context(), Folders{})
 		if err != nil {
 			return err
 		}
 		defer app.Close()
 		switch {
 		case verify:
-			return c.verifyActivity(cmd.Context(), app)
+			return c.verify(cmd.Context(), app)
 		case export != "":
-			return c.exportActivity(cmd.Context(), app, f, export)
+			return c.export(cmd.Context(), app, f, export)
 		}
-		return c.listActivity(cmd.Context(), app, f)
+		return c.list(cmd.Context(), app, f)
 	}
 	cmd.AddCommand(c.undoCommands()...)
 	return cmd
 }
 
-func (c *command) verifyActivity(ctx context.Context, app *App) error {
+func (c activityCommands) verify(ctx context.Context, app *App) error {
 	report, err := app.Activity.VerifyActivity(ctx)
 	if err != nil {
 		return err
@@ -76,27 +79,24 @@ func (c *command) verifyActivity(ctx context.Context, app *App) error {
 		"Find out who may write in "+app.Data+"; a copy in its folder backups may have the record whole.")
 }
 
-func (c *command) exportActivity(ctx context.Context, app *App, f activity.Filter, name string) error {
+func (c activityCommands) export(ctx context.Context, app *App, f activity.Filter, name string) error {
 	if name == "-" {
 		_, err := activity.Export(ctx, app.Activity, f, c.Out)
 		return err
 	}
 	n := 0
-	path, size, err := c.writeNew("cli.activity", name, func(w *os.File) (err error) {
+	path := c.Path(name)
+	size, err := writeNew("cli.activity", path, name, func(w *os.File) (err error) {
 		n, err = activity.Export(ctx, app.Activity, f, w)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"file": path, "size": size, "entries": n})
-	}
-	_, err = fmt.Fprintf(c.Out, "Wrote %d entries to %s.\n", n, path)
-	return err
+	return c.result(map[string]any{"file": path, "size": size, "entries": n}, "Wrote %d entries to %s.", n, path)
 }
 
-func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter) error {
+func (c activityCommands) list(ctx context.Context, app *App, f activity.Filter) error {
 	rows, err := app.Activity.Activity(ctx, f)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter)
 		}
 		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e), sentOf(e))
 	}
-	return table.print(c, "No tool call is on record.")
+	return table.print(c.terminal, "No tool call is on record.")
 }
 
 func decisionOf(e activity.Entry) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ import (
 // --approve always, those that the command names are approved for as long as it
 // runs, and no others.
 type approval struct {
-	c     *command
+	err   io.Writer // says what was approved
 	app   *App
 	asker permit.Asker
 	names []string // what the command names: tools, plugins, toolboxes
@@ -40,8 +41,8 @@ type approvedRun struct {
 
 // newApproval returns an approval of the plugins that names mean, or of those that the person
 // approves when asked.
-func (c *command) newApproval(app *App, asker permit.Asker, names []string) *approval {
-	return &approval{c: c, app: app, asker: asker, names: names, approved: map[string]approvedRun{}}
+func newApproval(err io.Writer, app *App, asker permit.Asker, names []string) *approval {
+	return &approval{err: err, app: app, asker: asker, names: names, approved: map[string]approvedRun{}}
 }
 
 // end takes back what was approved for the command alone.
@@ -132,12 +133,12 @@ func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err er
 		before.permissions = s.Manifest.Permissions
 	}
 	if s.Listed && len(s.Changes) > 0 {
-		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s, which runs now and lists:\n", s.ID)
+		fmt.Fprintf(a.err, "Approved for this run, because of --approve always: %s, which runs now and lists:\n", s.ID)
 		for _, change := range s.Changes {
-			fmt.Fprint(a.c.Err, indented(cmp.Or(change.Tool, change.Field)+": "+change.After))
+			fmt.Fprint(a.err, indented(cmp.Or(change.Tool, change.Field)+": "+change.After))
 		}
 	} else {
-		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID,
+		fmt.Fprintf(a.err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID,
 			s.Path, asksFor(s))
 	}
 	before.code = s.Digest
@@ -186,16 +187,19 @@ func namesPlugin(app *App, name string, s plugin.Status) bool {
 	return err == nil && row.Plugin == s.ID && (row.Name == name || row.WireName == name)
 }
 
+// pluginTrustCommands approve plugins, grant them permissions and take these back.
+type pluginTrustCommands struct{ pluginCommands }
+
 // trustOptions are the flags of `plugins trust`.
 type trustOptions struct {
 	yes, developing bool
 	shown           string
 }
 
-func (c *command) pluginsTrustCommand() *cobra.Command {
+func (c pluginTrustCommands) trustCommand() *cobra.Command {
 	var o trustOptions
-	cmd := c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"),
-		func(ctx context.Context, app *App, args []string) error { return c.trustPlugin(ctx, app, args[0], o) })
+	cmd := c.withPlugins("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"),
+		func(ctx context.Context, app *App, args []string) error { return c.trust(ctx, app, args[0], o) })
 	cmd.Long = "Show everything a plugin asks for, and approve it. On a terminal it asks first; elsewhere the\n" +
 		"command is the yes to what it shows. It approves that and nothing that comes after it: tools that only\n" +
 		"running it shows, or files that are saved meanwhile, wait for another yes."
@@ -207,9 +211,9 @@ func (c *command) pluginsTrustCommand() *cobra.Command {
 	return cmd
 }
 
-// trustPlugin shows the version of a plugin that waits, and approves that one. On a terminal it
+// trust shows the version of a plugin that waits, and approves that one. On a terminal it
 // asks first, and goes on with what waits then; elsewhere the command is the yes to what it shows.
-func (c *command) trustPlugin(ctx context.Context, app *App, name string, o trustOptions) error {
+func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o trustOptions) error {
 	s, err := findPlugin(app, name)
 	if err != nil {
 		return err
@@ -222,10 +226,10 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, o trus
 	var approved []waitingRow
 	for {
 		if !c.json {
-			c.describePlugin(app, s)
+			c.describe(app, s)
 		}
 		if asks {
-			if err := c.confirmTrust(ctx, s.ID); err != nil {
+			if err := c.confirm(ctx, s.ID); err != nil {
 				return err
 			}
 		} else if !c.json {
@@ -253,10 +257,10 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, o trus
 	return c.printTrusted(ctx, app, s, approved)
 }
 
-// confirmTrust asks whether the plugin that was shown is approved. The kind is not_allowed where
+// confirm asks whether the plugin that was shown is approved. The kind is not_allowed where
 // it is not.
-func (c *command) confirmTrust(ctx context.Context, id string) error {
-	yes, err := c.confirm(ctx, "Approve "+id+" as it is shown here?")
+func (c pluginTrustCommands) confirm(ctx context.Context, id string) error {
+	yes, err := c.person.confirm(ctx, "Approve "+id+" as it is shown here?")
 	if err == nil && !yes {
 		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+id+" was not approved.", "Nothing of it was changed.")
 	}
@@ -291,7 +295,7 @@ func newWaitingRow(s plugin.Status) waitingRow {
 
 // printTrusted prints how a plugin stands after it was approved, and what of it waits for
 // another yes.
-func (c *command) printTrusted(ctx context.Context, app *App, s plugin.Status, approved []waitingRow) error {
+func (c pluginTrustCommands) printTrusted(ctx context.Context, app *App, s plugin.Status, approved []waitingRow) error {
 	if !c.json {
 		if waits(s) && len(approved) > 0 {
 			fmt.Fprintln(c.Out, "Approved as shown above. What differs from that was not shown, and waits for another yes:")

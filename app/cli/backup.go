@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,16 +48,20 @@ type Restored struct {
 	Media      MediaReport `json:"media"`
 }
 
-func (c *command) backupCommand() *cobra.Command {
-	return c.readCommand("backup FILE",
+// storeCommands copy, restore and compact the store.
+type storeCommands struct{ *terminal }
+
+func (c storeCommands) backupCommand() *cobra.Command {
+	return c.readingStore("backup FILE",
 		"Write a copy of the store: chats with their files, records, settings, permissions; no keys",
 		exactly("a file"), c.backup)
 }
 
 // backup writes a copy of the store to a new file.
-func (c *command) backup(ctx context.Context, app *App, args []string) (err error) {
+func (c storeCommands) backup(ctx context.Context, app *App, args []string) (err error) {
 	var media MediaReport
-	path, size, err := c.writeNew("cli.backup", args[0], func(f *os.File) (err error) {
+	path := c.Path(args[0])
+	size, err := writeNew("cli.backup", path, args[0], func(f *os.File) (err error) {
 		media, err = app.Backup(ctx, f.Name())
 		return err
 	})
@@ -77,19 +82,18 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 		path, float64(size)/1e6, with)
 }
 
-// writeNew writes a file in the folder of the one that name says, and gives it that name
-// once it is whole. A file that is there already is not written over. What a program that
-// was killed left of one is removed.
-func (c *command) writeNew(op, name string, write func(*os.File) error) (path string, size int64, err error) {
-	path = c.Path(name)
+// writeNew writes a new file at path, which the person called name: a temporary file beside it is
+// renamed once it is complete. An existing file is an error of kind conflict. Temporary files of
+// programs that were killed are removed.
+func writeNew(op, path, name string, write func(*os.File) error) (size int64, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return "", 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
+		return 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
 	}
 	places.Sweep(filepath.Dir(path))
 	// It must be new: a link that lies there would be written through.
 	f, err := os.OpenFile(places.Part(path), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
-		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
+		return 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
 			"Check its folder, or choose another.", err)
 	}
 	temp := f.Name()
@@ -105,16 +109,16 @@ func (c *command) writeNew(op, name string, write func(*os.File) error) (path st
 		err = os.Rename(temp, path)
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Damaged {
-		return "", 0, err
+		return 0, err
 	}
 	if err != nil {
-		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" was not finished: "+oneLine(err.Error())+".",
+		return 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" was not finished: "+oneLine(err.Error())+".",
 			"Check the space on its disk.", err)
 	}
-	return path, size, nil
+	return size, nil
 }
 
-func (c *command) restoreCommand() *cobra.Command {
+func (c storeCommands) restoreCommand() *cobra.Command {
 	var permissions string
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside",
@@ -156,7 +160,7 @@ func (c *command) restoreCommand() *cobra.Command {
 }
 
 // bringRights asks whether what a copy from elsewhere lets others do shall come with it.
-func (c *command) bringRights(ctx context.Context, name, permissions string, differs []string) (bool, error) {
+func (c storeCommands) bringRights(ctx context.Context, name, permissions string, differs []string) (bool, error) {
 	if permissions != "" {
 		return permissions == "bring", nil
 	}
@@ -173,14 +177,14 @@ func (c *command) bringRights(ctx context.Context, name, permissions string, dif
 			"Add --permissions bring to take that over, or --permissions leave to restore without it.")
 	}
 	fmt.Fprintf(c.Err, "The copy %s was not made here. With it would come:\n", name)
-	c.printDiffers(differs)
-	return c.confirm(ctx, "Bring that too? With no, it stays as it is here, and the chats come without it.")
+	printDiffers(c.Err, differs)
+	return c.person.confirm(ctx, "Bring that too? With no, it stays as it is here, and the chats come without it.")
 }
 
 // printDiffers prints what a copy lets others do, a line for each.
-func (c *command) printDiffers(differs []string) {
+func printDiffers(w io.Writer, differs []string) {
 	for _, d := range differs {
-		fmt.Fprintln(c.Err, "  "+plainLine(d)+".")
+		fmt.Fprintln(w, "  "+plainLine(d)+".")
 	}
 }
 
@@ -188,7 +192,7 @@ func (c *command) printDiffers(differs []string) {
 func plainLine(text string) string { return oneLine(shownName(text)) }
 
 // printRestored prints the outcome of restoring a copy.
-func (c *command) printRestored(done Restored) error {
+func (c storeCommands) printRestored(done Restored) error {
 	if done.Differs == nil {
 		done.Differs = []string{}
 	}
@@ -211,13 +215,13 @@ func (c *command) printRestored(done Restored) error {
 	}
 	if len(done.Differs) > 0 && !done.LeftOut {
 		fmt.Fprintln(c.Err, "With the copy came:")
-		c.printDiffers(done.Differs)
+		printDiffers(c.Err, done.Differs)
 	}
 	_, err := fmt.Fprintln(c.Out, sentence)
 	return err
 }
 
-func (c *command) compactCommand() *cobra.Command {
+func (c storeCommands) compactCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "compact", Short: "Give back the space that the store's file holds and does not use", Args: noArguments,
 		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is " +
@@ -234,12 +238,8 @@ func (c *command) compactCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]any{"data": folders.Data, "before": before, "after": after})
-			}
-			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", folders.Data, float64(before)/1e6,
-				float64(after)/1e6)
-			return err
+			return c.result(map[string]any{"data": folders.Data, "before": before, "after": after},
+				"The store in %s had %.1f MB and has %.1f MB now.", folders.Data, float64(before)/1e6, float64(after)/1e6)
 		},
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -18,7 +17,7 @@ type capRow struct {
 	Tokens  int64   `json:"tokens"`  // likewise, of models without a known price
 }
 
-func (c *command) capCommand() *cobra.Command {
+func (c modelCommands) capCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cap [DOLLARS [TOKENS]]",
 		Short: "Show or set what each plugin may have models cost in a day",
@@ -32,7 +31,7 @@ func (c *command) capCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		app, err := c.app(cmd.Context(), false)
+		app, err := c.app(cmd.Context(), Folders{})
 		if err != nil {
 			return err
 		}
@@ -68,7 +67,7 @@ func readCap(cmd *cobra.Command, args []string) (func(*settings.Settings), error
 }
 
 // cap sets what each plugin may spend, unless set is nil, and prints it.
-func (c *command) cap(ctx context.Context, app *App, set func(*settings.Settings)) error {
+func (c modelCommands) cap(ctx context.Context, app *App, set func(*settings.Settings)) error {
 	now, err := app.Settings.Settings(ctx)
 	if err == nil && set != nil {
 		now, err = app.Settings.ChangeSettings(ctx, set)
@@ -76,11 +75,7 @@ func (c *command) cap(ctx context.Context, app *App, set func(*settings.Settings
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(capRow{now.PluginSpend, now.PluginTokens})
-	}
-	_, err = fmt.Fprintf(c.Out,
-		"Each plugin may have models cost %s a day, and use %d tokens of models without a known price.\n",
+	return c.result(capRow{now.PluginSpend, now.PluginTokens},
+		"Each plugin may have models cost %s a day, and use %d tokens of models without a known price.",
 		cost.Words(now.PluginSpend, true), now.PluginTokens)
-	return err
 }

@@ -7,12 +7,10 @@ import (
 	"io"
 	"strings"
 
-	"conclave/app/limit"
-
 	"github.com/spf13/cobra"
 )
 
-func (c *command) chatCommand() *cobra.Command {
+func (c promptCommands) chatCommand() *cobra.Command {
 	f := &promptFlags{}
 	cmd := &cobra.Command{Use: "chat [flags]", Short: "Talk in the terminal", Args: noArguments}
 	f.add(cmd)
@@ -27,7 +25,7 @@ func (c *command) chatCommand() *cobra.Command {
 				if !c.json {
 					fmt.Fprint(c.Err, "> ")
 				}
-				text, behind, err := c.message(ctx)
+				text, behind, err := c.person.message(ctx)
 				if errors.Is(err, io.EOF) {
 					return nil
 				}
@@ -61,25 +59,4 @@ func (c *command) chatCommand() *cobra.Command {
 		})
 	}
 	return cmd
-}
-
-// message reads one message: a line, or all lines between two of """. behind reports that it came
-// at once with the one before.
-func (c *command) message(ctx context.Context) (message string, behind bool, err error) {
-	line, behind, err := c.lineOf(ctx)
-	if err != nil || strings.TrimSpace(line) != `"""` {
-		return line, behind, err
-	}
-	var text []string
-	size := 0
-	for {
-		line, err := c.line(ctx)
-		if size += len(line) + 1; size > limit.MessageText.Int() {
-			return "", behind, tooLong()
-		}
-		if err != nil || strings.TrimSpace(line) == `"""` {
-			return strings.Join(text, "\n"), behind, err
-		}
-		text = append(text, line)
-	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/google/uuid"
 )
 
-func (c *command) importChat(ctx context.Context, app *App, args []string) error {
+func (c chatCommands) importFile(ctx context.Context, app *App, args []string) error {
 	const op = "cli.import"
 	data, err := readFile(op, c.Path(args[0]), args[0], limit.ImportFile)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid &&

@@ -37,8 +37,8 @@ func imports(t *testing.T, text string) (*importing, string, error) {
 	path := filepath.Join(t.TempDir(), "chat.json")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	chats, out := &importing{}, &strings.Builder{}
-	c := &command{Session: &Session{Out: out, Err: out}}
-	err := c.importChat(t.Context(), &App{Chats: chats}, []string{path})
+	c := newTerminal(&Session{Out: out, Err: out}, nil)
+	err := chatCommands{c}.importFile(t.Context(), &App{Chats: chats}, []string{path})
 	return chats, out.String(), err
 }
 

@@ -14,14 +14,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) chatsCommand() *cobra.Command {
+// chatCommands list, show, export and import chats.
+type chatCommands struct{ *terminal }
+
+func (c chatCommands) group() *cobra.Command {
 	return group("chats", "List, show, search, export and import chats, and choose their projects",
-		c.readCommand("list", "List the chats, last changed first", noArguments, c.listChats),
-		c.readCommand("show ID", "Show a chat", exactly("the id of a chat"), c.showChat),
-		c.readCommand("search QUERY", "Search titles and messages", some("words to look for"), c.searchChats),
-		c.chatsExportCommand(),
-		c.chatsProjectCommand(),
-		c.modelCommand("import FILE", "Import a chat that was exported as JSON", exactly("a file"), c.importChat),
+		c.readingStore("list", "List the chats, last changed first", noArguments, c.list),
+		c.readingStore("show ID", "Show a chat", exactly("the id of a chat"), c.show),
+		c.readingStore("search QUERY", "Search titles and messages", some("words to look for"), c.search),
+		c.exportCommand(),
+		c.projectCommand(),
+		c.withStore("import FILE", "Import a chat that was exported as JSON", exactly("a file"), c.importFile),
 	)
 }
 
@@ -36,7 +39,7 @@ type chatRow struct {
 	Updated  time.Time           `json:"updated"`
 }
 
-func (c *command) listChats(ctx context.Context, app *App, _ []string) error {
+func (c chatCommands) list(ctx context.Context, app *App, _ []string) error {
 	all, err := app.Chats.List(ctx, chat.ListOptions{})
 	if err != nil {
 		return err
@@ -47,10 +50,7 @@ func (c *command) listChats(ctx context.Context, app *App, _ []string) error {
 		rows = append(rows, chatRow{v.ID, v.Title, v.Model, v.Last, v.Pinned, v.Archived, v.Created, v.Updated})
 		table.add(string(v.ID), v.Updated.Local().Format("2006-01-02 15:04"), v.Title)
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "There are no chats. Start one: conclave prompt \"Hello\"")
+	return c.printTable(rows, table, "There are no chats. Start one: conclave prompt \"Hello\"")
 }
 
 // exported is a chat as `chats show --json` and `chats export --format json`
@@ -121,7 +121,7 @@ func attachedTo(messages []chat.Message) (all []chat.Media) {
 	return all
 }
 
-func (c *command) showChat(ctx context.Context, app *App, args []string) error {
+func (c chatCommands) show(ctx context.Context, app *App, args []string) error {
 	v, err := readChat(ctx, app, args[0])
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ type foundRow struct {
 	Updated      time.Time           `json:"updated"`
 }
 
-func (c *command) searchChats(ctx context.Context, app *App, args []string) error {
+func (c chatCommands) search(ctx context.Context, app *App, args []string) error {
 	words := strings.Join(args, " ")
 	found, err := app.Chats.Find(ctx, words, 100)
 	if err != nil {
@@ -224,10 +224,7 @@ func (c *command) searchChats(ctx context.Context, app *App, args []string) erro
 		rows = append(rows, foundRow{f.Conversation, f.Title, f.Seq, around(f.Text, words), f.Updated})
 		table.add(string(f.Conversation), f.Title, rows[len(rows)-1].Excerpt)
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "Nothing was found.")
+	return c.printTable(rows, table, "Nothing was found.")
 }
 
 // around returns the part of a text around the first of the words.
@@ -239,10 +236,10 @@ func around(text, words string) string {
 	return cut(oneLine(text), 180)
 }
 
-// chatsProjectCommand says which folder a chat is about, or changes it.
-func (c *command) chatsProjectCommand() *cobra.Command {
+// projectCommand says which folder a chat is about, or changes it.
+func (c chatCommands) projectCommand() *cobra.Command {
 	var none bool
-	cmd := c.modelCommand("project ID [FOLDER]", "Show or choose the folder that a chat is about",
+	cmd := c.withStore("project ID [FOLDER]", "Show or choose the folder that a chat is about",
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 || none && len(args) == 2 {
 				return usageOf(cmd, "it takes the id of a chat, and a folder or --none to change its project")
@@ -267,11 +264,8 @@ func (c *command) chatsProjectCommand() *cobra.Command {
 					return err
 				}
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"id": string(v.ID), "project": v.Project})
-			}
-			_, err = fmt.Fprintln(c.Out, cmp.Or(v.Project, "This chat is of no project."))
-			return err
+			return c.result(map[string]string{"id": string(v.ID), "project": v.Project}, "%s",
+				cmp.Or(v.Project, "This chat is of no project."))
 		})
 	cmd.Long = `Show or choose the folder that a chat is about. A chat that is begun in a terminal is of the
 folder that it is begun in, unless that holds your home. Permissions and a council may hold for
@@ -280,9 +274,9 @@ all chats of one project; no tool may reach a folder because of it.`
 	return cmd
 }
 
-func (c *command) chatsExportCommand() *cobra.Command {
+func (c chatCommands) exportCommand() *cobra.Command {
 	var format string
-	cmd := c.readCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"),
+	cmd := c.readingStore("export ID", "Write a chat to standard output", exactly("the id of a chat"),
 		func(ctx context.Context, app *App, args []string) error {
 			v, err := readChat(ctx, app, args[0])
 			if err != nil {

@@ -19,17 +19,15 @@ import (
 	"conclave/app/limit"
 )
 
-func (c *command) councilCommand() *cobra.Command {
+// councilCommands set and show councils. Their runs are the part of runCommands.
+type councilCommands struct{ *terminal }
+
+func (c councilCommands) group() *cobra.Command {
+	runs := runCommands{promptCommands{c.terminal}}
 	return group("council", "Set councils, have them deliberate, and look at their runs", append([]*cobra.Command{
-		c.councilShowCommand(), c.councilSetCommand(), c.councilClearCommand(), c.councilMemberCommand(),
-		c.modelCommand("presets", "List the councils that can be chosen by name", noArguments, c.listPresets),
-		c.councilRunCommand(), c.councilSampleCommand(),
-		c.modelCommand("runs ID", "List the runs of a chat", exactly("the id of a chat"), c.listRuns),
-		c.councilReplayCommand(), c.councilResumeCommand(), c.councilAgainCommand(),
-		c.modelCommand("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"),
-			c.exportRun),
-		c.councilCheckCommand(), c.councilSeenCommand(), c.councilRateCommand(),
-	}, c.councilActCommands()...)...)
+		c.showCommand(), c.setCommand(), c.clearCommand(), c.memberCommand(),
+		c.withStore("presets", "List the councils that can be chosen by name", noArguments, c.presets),
+	}, runs.all()...)...)
 }
 
 // scopeFlags say for what a council is set; none of them means everywhere.
@@ -45,7 +43,7 @@ func (f *scopeFlags) add(cmd *cobra.Command) {
 }
 
 // scope returns what the flags name.
-func (c *command) scope(ctx context.Context, app *App, f *scopeFlags) (council.Scope, error) {
+func (f *scopeFlags) scope(ctx context.Context, s *Session, app *App) (council.Scope, error) {
 	named := 0
 	for _, given := range []bool{f.chat != "", f.project, f.preset != ""} {
 		if given {
@@ -59,25 +57,12 @@ func (c *command) scope(ctx context.Context, app *App, f *scopeFlags) (council.S
 		v, err := app.Chats.Conversation(ctx, chat.ConversationID(f.chat))
 		return council.OfChat(v.ID), err
 	case f.project:
-		project, err := c.theProject()
+		project, err := s.namedProject()
 		return council.OfProject(project), err
 	case f.preset != "":
 		return council.OfPreset(f.preset), nil
 	}
 	return council.Global, nil
-}
-
-// project returns the project of chats that are begun here; "" for none.
-func (c *command) project() string { return chat.ProjectOf(c.Dir) }
-
-// theProject is project for who names it. The error is of a folder that is none.
-func (c *command) theProject() (string, error) {
-	project := c.project()
-	if project == "" {
-		return "", usageError("--project means the folder that the command runs in, and %s is no project: it holds all that "+
-			"you have", c.Dir)
-	}
-	return project, nil
 }
 
 // scopeWords say where a council is set.
@@ -93,12 +78,12 @@ func scopeWords(s council.Scope) string {
 	return "everywhere"
 }
 
-func (c *command) councilShowCommand() *cobra.Command {
+func (c councilCommands) showCommand() *cobra.Command {
 	var f scopeFlags
 	var member string
-	cmd := c.modelCommand("show", "Show the council that holds, as the file that set takes with --json", noArguments,
+	cmd := c.withStore("show", "Show the council that holds, as the file that set takes with --json", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
-			set, scope, err := c.holds(ctx, app, &f)
+			set, scope, err := f.holds(ctx, c.Session, app)
 			if err != nil {
 				return err
 			}
@@ -116,7 +101,7 @@ func (c *command) councilShowCommand() *cobra.Command {
 			if c.json {
 				return c.printJSON(set)
 			}
-			return c.printCouncil(set, scope)
+			return c.print(set, scope)
 		})
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.preset, "preset", "", "the one of this name, set or not")
@@ -126,8 +111,8 @@ func (c *command) councilShowCommand() *cobra.Command {
 
 // holds returns the council that holds: for the chat or the folder that the flags name,
 // or for a chat that is begun here; or the preset that they name.
-func (c *command) holds(ctx context.Context, app *App, f *scopeFlags) (council.Council, council.Scope, error) {
-	scope, err := c.scope(ctx, app, f)
+func (f *scopeFlags) holds(ctx context.Context, s *Session, app *App) (council.Council, council.Scope, error) {
+	scope, err := f.scope(ctx, s, app)
 	if err != nil {
 		return council.Council{}, "", err
 	}
@@ -135,10 +120,10 @@ func (c *command) holds(ctx context.Context, app *App, f *scopeFlags) (council.C
 		set, err := preset(ctx, app, f.preset)
 		return set, scope, err
 	}
-	return app.Councils.Council(ctx, chat.ConversationID(f.chat), c.project())
+	return app.Councils.Council(ctx, chat.ConversationID(f.chat), s.project())
 }
 
-func (c *command) printCouncil(set council.Council, scope council.Scope) error {
+func (c councilCommands) print(set council.Council, scope council.Scope) error {
 	state := "off"
 	if set.Enabled {
 		state = "on"
@@ -159,7 +144,7 @@ func (c *command) printCouncil(set council.Council, scope council.Scope) error {
 		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), told,
 			shownName(strings.Join(m.Tools, ", ")))
 	}
-	return table.print(c, "The council has no members. Add one, or choose a preset: conclave council presets")
+	return table.print(c.terminal, "The council has no members. Add one, or choose a preset: conclave council presets")
 }
 
 func memberOf(set council.Council, name string) (council.Member, error) {
@@ -174,8 +159,8 @@ func memberOf(set council.Council, name string) (council.Member, error) {
 
 // memberNamed returns the member of the council that holds in a chat, or here, whose name or id
 // this is. Rules go by ids: one of another council is taken as it is.
-func (c *command) memberNamed(ctx context.Context, app *App, in, name string) (council.Member, error) {
-	set, _, err := c.holds(ctx, app, &scopeFlags{chat: in})
+func memberNamed(ctx context.Context, s *Session, app *App, in, name string) (council.Member, error) {
+	set, _, err := (&scopeFlags{chat: in}).holds(ctx, s, app)
 	if err != nil {
 		return council.Member{}, err
 	}
@@ -189,24 +174,24 @@ func (c *command) memberNamed(ctx context.Context, app *App, in, name string) (c
 		"The council has no member "+cutLine(name)+", and that is no id of one.", "conclave council show lists them.")
 }
 
-func (c *command) councilSetCommand() *cobra.Command {
+func (c councilCommands) setCommand() *cobra.Command {
 	var f scopeFlags
-	cmd := c.simple("set FILE", "Set the council of a file, everywhere or for a chat or folder", exactly("a file"),
+	cmd := c.withPlugins("set FILE", "Set the council of a file, everywhere or for a chat or folder", exactly("a file"),
 		func(ctx context.Context, app *App, args []string) error {
 			var set council.Council
-			if err := c.readJSON(args[0], &set); err != nil {
+			if err := c.read(args[0], &set); err != nil {
 				return err
 			}
-			return c.keepCouncil(ctx, app, &f, set)
+			return c.put(ctx, app, &f, set)
 		})
 	f.add(cmd)
 	cmd.Flags().StringVar(&f.preset, "preset", "", "keep it by this name, to be chosen")
 	return cmd
 }
 
-// keepCouncil keeps a council, and says what of it will not work as it stands.
-func (c *command) keepCouncil(ctx context.Context, app *App, f *scopeFlags, set council.Council) error {
-	scope, err := c.scope(ctx, app, f)
+// put keeps a council, and says what of it will not work as it stands.
+func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set council.Council) error {
+	scope, err := f.scope(ctx, c.Session, app)
 	if err != nil {
 		return err
 	}
@@ -223,12 +208,8 @@ func (c *command) keepCouncil(ctx context.Context, app *App, f *scopeFlags, set 
 			}
 		}
 	}
-	if c.json {
-		return c.printJSON(set)
-	}
-	_, err = fmt.Fprintf(c.Out, "The council is set %s: %s, mode %s.\n", scopeWords(scope),
-		countOf(len(set.Members), "member"), set.Mode)
-	return err
+	return c.result(set, "The council is set %s: %s, mode %s.", scopeWords(scope), countOf(len(set.Members), "member"),
+		set.Mode)
 }
 
 // notUsable says why members of a council cannot use a tool now, or "".
@@ -252,8 +233,8 @@ func notUsable(app *App, set council.Council, id string) string {
 }
 
 // readCouncilFile reads a file that is about councils.
-func (c *command) readCouncilFile(name string, bound *limit.Limit) ([]byte, error) {
-	raw, err := readFile("cli.council", c.Path(name), name, bound)
+func readCouncilFile(s *Session, name string, bound *limit.Limit) ([]byte, error) {
+	raw, err := readFile("cli.council", s.Path(name), name, bound)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Hint == sendPart {
 		said := *f
 		said.Hint = "Check that it is the right file."
@@ -262,9 +243,9 @@ func (c *command) readCouncilFile(name string, bound *limit.Limit) ([]byte, erro
 	return raw, err
 }
 
-// readJSON reads a file of a council.
-func (c *command) readJSON(name string, into *council.Council) error {
-	raw, err := c.readCouncilFile(name, limit.CouncilFile)
+// read reads the council in a file.
+func (c councilCommands) read(name string, into *council.Council) error {
+	raw, err := readCouncilFile(c.Session, name, limit.CouncilFile)
 	if err != nil {
 		return err
 	}
@@ -283,11 +264,11 @@ func (c *command) readJSON(name string, into *council.Council) error {
 	return council.HasMembers(raw)
 }
 
-func (c *command) councilClearCommand() *cobra.Command {
+func (c councilCommands) clearCommand() *cobra.Command {
 	var f scopeFlags
-	cmd := c.modelCommand("clear", "Forget the council of a chat, a folder or everywhere, so that the wider one holds",
+	cmd := c.withStore("clear", "Forget the council of a chat, a folder or everywhere, so that the wider one holds",
 		noArguments, func(ctx context.Context, app *App, _ []string) error {
-			scope, err := c.scope(ctx, app, &f)
+			scope, err := f.scope(ctx, c.Session, app)
 			if err != nil {
 				return err
 			}
@@ -302,11 +283,11 @@ func (c *command) councilClearCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) councilMemberCommand() *cobra.Command {
+func (c councilCommands) memberCommand() *cobra.Command {
 	var f scopeFlags
-	cmd := c.simple("member FILE", "Add the member of a file to the council, or change the one with its id",
+	cmd := c.withPlugins("member FILE", "Add the member of a file to the council, or change the one with its id",
 		exactly("a file"), func(ctx context.Context, app *App, args []string) error {
-			raw, err := c.readCouncilFile(args[0], limit.CouncilFile)
+			raw, err := readCouncilFile(c.Session, args[0], limit.CouncilFile)
 			if err != nil {
 				return err
 			}
@@ -314,12 +295,12 @@ func (c *command) councilMemberCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			set, _, err := c.holds(ctx, app, &f)
+			set, _, err := f.holds(ctx, c.Session, app)
 			if err != nil {
 				return err
 			}
 			set.Put(m)
-			return c.keepCouncil(ctx, app, &f, set)
+			return c.put(ctx, app, &f, set)
 		})
 	f.add(cmd)
 	return cmd
@@ -332,7 +313,7 @@ type presetRow struct {
 	Members []string     `json:"members"`
 }
 
-func (c *command) listPresets(ctx context.Context, app *App, _ []string) error {
+func (c councilCommands) presets(ctx context.Context, app *App, _ []string) error {
 	own, err := app.CouncilSettings.Presets(ctx)
 	if err != nil {
 		return err
@@ -353,10 +334,7 @@ func (c *command) listPresets(ctx context.Context, app *App, _ []string) error {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		add(name, own[name], true)
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "There are no presets.")
+	return c.printTable(rows, table, "There are no presets.")
 }
 
 // preset finds a council by name: one of the person's own, or one that comes with

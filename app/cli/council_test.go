@@ -41,9 +41,9 @@ func TestAReplayTakesAsLongAsTheRunWasWorkedOn(t *testing.T) {
 	do(24*time.Hour, council.Step{Kind: council.Rates, Member: "ada", Point: 1})
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		c := &command{Session: &Session{Out: &out}}
+		c := newTerminal(&Session{Out: &out}, nil)
 		began := time.Now()
-		must(t, c.replay(t.Context(), steps, nil, 1))
+		must(t, runCommands{promptCommands{c}}.replay(t.Context(), steps, nil, 1))
 		if took := time.Since(began); took != 5*time.Second {
 			t.Errorf("it took %s", took)
 		}
@@ -95,13 +95,13 @@ func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
 
 func TestACouncilsFileIsOfABoundedSize(t *testing.T) {
 	dir := t.TempDir()
-	c := &command{Session: &Session{Dir: dir}}
+	s := &Session{Dir: dir}
 	for _, bound := range []*limit.Limit{limit.CouncilFile, limit.RunFile} {
 		for more, refused := range map[int64]bool{0: false, 1: true} {
 			file, err := os.Create(filepath.Join(dir, "file"))
 			must(t, err)
 			must(t, file.Truncate(bound.Value+more), file.Close())
-			_, err = c.readCouncilFile("file", bound)
+			_, err = readCouncilFile(s, "file", bound)
 			if f := fault.Of(err); refused && (f.Kind != fault.Invalid || f.Hint != "Check that it is the right file.") {
 				t.Errorf("%s, %d bytes over: %v", bound.Name, more, err)
 			} else if !refused && err != nil {

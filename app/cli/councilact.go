@@ -15,11 +15,11 @@ type actRow struct {
 	Member string        `json:"member,omitempty"`
 }
 
-// councilActCommands have a person act on a run while it is worked on, from another terminal: the
+// actCommands have a person act on a run while it is worked on, from another terminal: the
 // Conclave that works on it runs them.
-func (c *command) councilActCommands() []*cobra.Command {
+func (c runCommands) actCommands() []*cobra.Command {
 	act := func(use, short, done string, what council.Act, args cobra.PositionalArgs) *cobra.Command {
-		return c.modelCommand(use, short, args, func(ctx context.Context, app *App, args []string) error {
+		return c.withStore(use, short, args, func(ctx context.Context, app *App, args []string) error {
 			member, text := "", what.Why()
 			if len(args) > 1 {
 				run, err := storedRun(ctx, app, args[0])

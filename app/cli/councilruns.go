@@ -26,6 +26,19 @@ import (
 	"conclave/app/settings"
 )
 
+// runCommands start runs of councils and show them.
+type runCommands struct{ promptCommands }
+
+func (c runCommands) all() []*cobra.Command {
+	return append([]*cobra.Command{
+		c.runCommand(), c.sampleCommand(),
+		c.withStore("runs ID", "List the runs of a chat", exactly("the id of a chat"), c.list),
+		c.replayCommand(), c.resumeCommand(), c.againCommand(),
+		c.withStore("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"), c.export),
+		c.checkCommand(), c.seenCommand(), c.rateCommand(),
+	}, c.actCommands()...)
+}
+
 type runRow struct {
 	Run          council.RunID       `json:"run"`
 	Conversation chat.ConversationID `json:"conversation"`
@@ -42,7 +55,7 @@ type runRow struct {
 	Seats        []council.SeatLine  `json:"seats"`          // of those that took part
 }
 
-func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
+func (c runCommands) list(ctx context.Context, app *App, args []string) error {
 	v, err := app.Chats.Conversation(ctx, chat.ConversationID(args[0]))
 	if err != nil {
 		return err
@@ -71,15 +84,12 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 		table.add(string(h.Run), h.Began.Local().Format("2006-01-02 15:04"), string(h.Mode), fmt.Sprint(h.Members),
 			cost.Words(used.Cost, used.Known()), state)
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "No council has deliberated in this chat.")
+	return c.printTable(rows, table, "No council has deliberated in this chat.")
 }
 
-func (c *command) councilReplayCommand() *cobra.Command {
+func (c runCommands) replayCommand() *cobra.Command {
 	var speed float64
-	cmd := c.modelCommand("replay RUN", "Show a run again as it went, from its record", exactly("a run"),
+	cmd := c.withStore("replay RUN", "Show a run again as it went, from its record", exactly("a run"),
 		func(ctx context.Context, app *App, args []string) error {
 			steps, err := app.Councils.Steps(ctx, council.RunID(args[0]))
 			if err != nil {
@@ -110,10 +120,10 @@ func runTexts(ctx context.Context, app *App, run council.RunID) func(council.Has
 }
 
 // replay tells the steps of a run, as far apart as they were while it was worked on.
-func (c *command) replay(ctx context.Context, steps []council.Step, text func(council.Hash) string,
+func (c runCommands) replay(ctx context.Context, steps []council.Step, text func(council.Hash) string,
 	speed float64,
 ) error {
-	t := newTimeline(c, text)
+	t := newTimeline(c.terminal, text)
 	var run council.Run
 	for i, s := range steps {
 		over := run.State == council.Over
@@ -136,7 +146,7 @@ func (c *command) replay(ctx context.Context, steps []council.Step, text func(co
 	return t.err
 }
 
-func (c *command) exportRun(ctx context.Context, app *App, args []string) error {
+func (c runCommands) export(ctx context.Context, app *App, args []string) error {
 	run := council.RunID(args[0])
 	steps, err := app.Councils.Steps(ctx, run)
 	if err != nil {
@@ -171,12 +181,12 @@ func (c *command) exportRun(ctx context.Context, app *App, args []string) error 
 	return c.say(c.Out, "The run is in %s. conclave council check %s checks it.", args[1], plugin.Quoted(args[1]))
 }
 
-func (c *command) councilCheckCommand() *cobra.Command {
+func (c runCommands) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check FILE", Short: "Look for damage in the file of a run: texts, rolls, ballots and the order of events",
 		Args: exactly("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			raw, err := c.readCouncilFile(args[0], limit.RunFile)
+			raw, err := readCouncilFile(c.Session, args[0], limit.RunFile)
 			if err != nil {
 				return err
 			}
@@ -189,7 +199,7 @@ func (c *command) councilCheckCommand() *cobra.Command {
 	}
 }
 
-func (c *command) printReport(name string, r council.Report) error {
+func (c runCommands) printReport(name string, r council.Report) error {
 	if c.json {
 		out := struct {
 			OK bool `json:"ok"`
@@ -222,14 +232,14 @@ func (c *command) printReport(name string, r council.Report) error {
 	return &exitError{ExitFailed}
 }
 
-func (c *command) councilRunCommand() *cobra.Command {
+func (c runCommands) runCommand() *cobra.Command {
 	cmd := c.promptCommand()
 	cmd.Use, cmd.Short = "run [flags] TEXT|-", "Have the council deliberate, and the model answer: prompt --council"
 	_ = cmd.Flags().Set("council", councilAsSet) // the flag is there
 	return cmd
 }
 
-func (c *command) councilSampleCommand() *cobra.Command {
+func (c runCommands) sampleCommand() *cobra.Command {
 	f := &promptFlags{model: settings.DemoModel, council: councilAsSet}
 	cmd := &cobra.Command{
 		Use: "sample", Short: "Run a sample council: scripted members with real tools, without a network", Args: noArguments,
@@ -250,7 +260,7 @@ func (c *command) councilSampleCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) councilResumeCommand() *cobra.Command {
+func (c runCommands) resumeCommand() *cobra.Command {
 	f := &promptFlags{}
 	var finish bool
 	cmd := &cobra.Command{
@@ -268,7 +278,7 @@ func (c *command) councilResumeCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) councilAgainCommand() *cobra.Command {
+func (c runCommands) againCommand() *cobra.Command {
 	f := &promptFlags{}
 	var change deliberation.Change
 	var tools []string
@@ -336,13 +346,13 @@ func toldOf(set council.Council, member, written string) (council.ContextPolicy,
 }
 
 // again answers the question of a run again.
-func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID,
+func (c runCommands) again(ctx context.Context, f *promptFlags, run council.RunID,
 	prepare func(t *promptRun, before council.Run) error,
 ) error {
 	if f.goOn || f.conversation != "" || f.noSave {
 		return usageError("the chat is that of the run: -c, --conversation and --no-save do not fit")
 	}
-	app, err := c.app(ctx, false)
+	app, err := c.app(ctx, Folders{})
 	if err != nil {
 		return err
 	}
@@ -364,7 +374,7 @@ func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID,
 // timeline tells of a run as it goes: in JSON lines on standard output, or in lines for
 // people on standard error.
 type timeline struct {
-	c      *command
+	c      *terminal
 	teller deliberation.Teller
 	said   func(string) // writes a line for people
 	names  int          // how wide the members' names are
@@ -374,7 +384,7 @@ type timeline struct {
 }
 
 // newTimeline returns the timeline of a run that is only looked at.
-func newTimeline(c *command, text func(council.Hash) string) *timeline {
+func newTimeline(c *terminal, text func(council.Hash) string) *timeline {
 	return &timeline{c: c, teller: deliberation.Teller{Text: text}, said: func(line string) {
 		if _, err := fmt.Fprintln(c.Out, line); err != nil {
 			return // the next JSON line, or the shell, says so

@@ -39,10 +39,10 @@ type seenBlock struct {
 	Why    string         `json:"why,omitempty"`
 }
 
-func (c *command) councilSeenCommand() *cobra.Command {
+func (c runCommands) seenCommand() *cobra.Command {
 	var member string
 	var exact bool
-	cmd := c.modelCommand("seen RUN", "Show what members of a run were sent: all of it, by where it came from",
+	cmd := c.withStore("seen RUN", "Show what members of a run were sent: all of it, by where it came from",
 		exactly("a run"), func(ctx context.Context, app *App, args []string) error {
 			run, err := storedRun(ctx, app, args[0])
 			if err != nil {
@@ -119,7 +119,7 @@ func seenIn(run council.Run, member string, text func(council.Hash) string) []se
 }
 
 // printSeen prints what was sent to models.
-func (c *command) printSeen(rows []seenRow, exact bool) error {
+func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 	if c.json {
 		return c.printJSON(rows)
 	}
@@ -164,9 +164,9 @@ type rateRow struct {
 	Good  bool          `json:"good"`
 }
 
-func (c *command) councilRateCommand() *cobra.Command {
+func (c runCommands) rateCommand() *cobra.Command {
 	var bad bool
-	cmd := c.modelCommand("rate RUN POINT", "Say that a member's point helped, or with --bad that it did not",
+	cmd := c.withStore("rate RUN POINT", "Say that a member's point helped, or with --bad that it did not",
 		exactly("a run", "a point, like a2"), func(ctx context.Context, app *App, args []string) error {
 			run, err := storedRun(ctx, app, args[0])
 			if err != nil {

@@ -20,7 +20,7 @@ func (w written) Write(p []byte) (int, error) {
 // typist is a person at a terminal, whom a command asks.
 type typist struct {
 	t      *testing.T
-	c      *command
+	c      *terminal
 	screen written
 	keys   *io.PipeWriter
 }
@@ -28,14 +28,14 @@ type typist struct {
 func newTypist(t *testing.T) *typist {
 	in, keys := io.Pipe()
 	screen := make(written, 1000)
-	return &typist{t, &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}, screen, keys}
+	return &typist{t, newTerminal(&Session{In: in, Err: screen, Out: io.Discard, Terminal: true}, nil), screen, keys}
 }
 
 // asked asks the person, and returns where the answer comes.
 func (p *typist) asked(q permit.Request) <-chan permit.Answer {
 	answered := make(chan permit.Answer, 1)
 	go func() { // ends with the answer
-		a, err := (&terminalAsker{p.c}).Ask(p.t.Context(), q)
+		a, err := p.c.person.Ask(p.t.Context(), q)
 		if err != nil {
 			p.t.Error(err)
 		}
@@ -67,7 +67,7 @@ func TestQuestionsOfSeveralMembersStandOneAfterAnother(t *testing.T) {
 	answered := make(chan string, 3)
 	for _, name := range []string{"ada", "ben", "cleo"} {
 		all.Go(func() { // ends with its answer
-			a, err := (&terminalAsker{person.c}).Ask(t.Context(), permit.Request{
+			a, err := person.c.person.Ask(t.Context(), permit.Request{
 				Kind: permit.KindCall, Title: name + " wants to look", Scopes: []permit.Scope{permit.Once},
 			})
 			if err != nil {

@@ -2,16 +2,19 @@ package cli
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+
+	"conclave/app/version"
 
 	"github.com/spf13/cobra"
 )
 
-func (c *command) doctorCommand() *cobra.Command {
+func (t *terminal) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check what this machine has, and say what to do about what it lacks",
 		Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := c.appFor(cmd.Context(), Folders{Reads: true})
+			app, err := t.app(cmd.Context(), Folders{Reads: true})
 			if err != nil {
 				return err
 			}
@@ -19,10 +22,10 @@ func (c *command) doctorCommand() *cobra.Command {
 			findings := app.Doctor(cmd.Context())
 			ok := true
 			for i, f := range findings {
-				f.Fix = c.toType(f.Fix)
+				f.Fix = t.toType(f.Fix)
 				findings[i] = f
 				ok = ok && f.OK
-				if c.json {
+				if t.json {
 					continue
 				}
 				mark := "ok  "
@@ -33,10 +36,10 @@ func (c *command) doctorCommand() *cobra.Command {
 				if f.Fix != "" {
 					line += ". " + f.Fix
 				}
-				fmt.Fprintln(c.Out, line)
+				fmt.Fprintln(t.Out, line)
 			}
-			if c.json {
-				if err := c.printJSON(findings); err != nil {
+			if t.json {
+				if err := t.printJSON(findings); err != nil {
 					return err
 				}
 			}
@@ -44,6 +47,20 @@ func (c *command) doctorCommand() *cobra.Command {
 				return &exitError{ExitFailed}
 			}
 			return nil
+		},
+	}
+}
+
+func (t *terminal) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return t.result(struct {
+				Version string `json:"version"`
+				Go      string `json:"go"`
+				OS      string `json:"os"`
+				Arch    string `json:"arch"`
+			}{version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}, "conclave "+version.Version)
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // A flag of conclave's own means the same before and behind every command.
 func TestNoCommandTakesTheNameOfAFlagOfAll(t *testing.T) {
-	c := &command{Session: &Session{Env: func(string) string { return "" }}}
+	c := &terminal{Session: &Session{Env: func(string) string { return "" }}}
 	root := c.root()
 	seen := 0
 	var look func(*cobra.Command)

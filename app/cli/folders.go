@@ -5,7 +5,6 @@ import (
 	"runtime"
 
 	"conclave/app/fault"
-	"conclave/app/version"
 )
 
 // defaultData returns the platform's data folder for Conclave: what the XDG base
@@ -51,13 +50,4 @@ func ResolveFolders(data, plugins string, env func(string) string, path func(str
 	}
 	plugins, err = path(plugins)
 	return Folders{Data: data, Plugins: plugins}, err
-}
-
-func versionFacts() any {
-	return struct {
-		Version string `json:"version"`
-		Go      string `json:"go"`
-		OS      string `json:"os"`
-		Arch    string `json:"arch"`
-	}{version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,9 +9,9 @@ import (
 )
 
 // commandInHint matches a command of Conclave's own that a sentence says to type.
-func (c *command) commandInHint() *regexp.Regexp {
+func (t *terminal) commandInHint() *regexp.Regexp {
 	var names []string
-	for _, sub := range (&command{Session: c.Session}).root().Commands() { // root gives c's flags their defaults
+	for _, sub := range (&terminal{Session: t.Session}).root().Commands() { // root gives t's flags their defaults
 		names = append(names, sub.Name())
 	}
 	return regexp.MustCompile(`\bconclave (` + strings.Join(names, "|") + `)\b`)
@@ -28,16 +26,10 @@ var inTerminal = strings.NewReplacer(
 	"in Settings > Models", "with conclave models",
 )
 
-// say prints a sentence, with commands that can be typed as they stand.
-func (c *command) say(w io.Writer, format string, args ...any) error {
-	_, err := fmt.Fprintln(w, c.toType(fmt.Sprintf(format, args...)))
-	return err
-}
-
 // toType makes a sentence one that fits a terminal: places of the window become
 // commands, and commands can be typed as they stand, with the folders that this
 // command was given.
-func (c *command) toType(hint string) string {
+func (t *terminal) toType(hint string) string {
 	hint = inTerminal.Replace(hint)
 	// The store's hint ends with a path, whose spaces a shell would take apart.
 	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
@@ -45,10 +37,10 @@ func (c *command) toType(hint string) string {
 	}
 	given := ""
 	for _, f := range []struct{ name, value, env string }{
-		{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"},
+		{"data", t.data, "CONCLAVE_DATA"}, {"plugins", t.plugins, "CONCLAVE_PLUGINS"},
 	} {
-		if f.value != "" && f.value != c.Env(f.env) {
-			given += " --" + f.name + " " + plugin.Quoted(c.Path(f.value))
+		if f.value != "" && f.value != t.Env(f.env) {
+			given += " --" + f.name + " " + plugin.Quoted(t.Path(f.value))
 		}
 	}
 	if given == "" {
@@ -57,7 +49,7 @@ func (c *command) toType(hint string) string {
 	if strings.HasSuffix(hint, "--help.") {
 		return hint
 	}
-	return c.commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
+	return t.commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
 		return "conclave" + given + strings.TrimPrefix(s, "conclave")
 	})
 }

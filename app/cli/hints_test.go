@@ -18,8 +18,8 @@ const elsewhere = "conclave --data /d2 "
 
 func TestEachCommandToTypeNamesTheFolderThatWasGiven(t *testing.T) {
 	s := &Session{Dir: "/", Env: func(string) string { return "" }}
-	c := &command{Session: s, data: "d2"}
-	for _, sub := range (&command{Session: s}).root().Commands() {
+	c := &terminal{Session: s, data: "d2"}
+	for _, sub := range (&terminal{Session: s}).root().Commands() {
 		got := c.toType("Go on with conclave " + sub.Name() + " x, as conclave does.")
 		if want := "Go on with " + elsewhere + sub.Name() + " x, as conclave does."; got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -40,7 +40,7 @@ func TestDoctorAndEndedChatsNameTheFolderThatWasGiven(t *testing.T) {
 	if !strings.Contains(out.String(), "Run "+elsewhere+"compact.") {
 		t.Error(out.String())
 	}
-	c := &command{Session: s, data: "d2"}
+	c := &terminal{Session: s, data: "d2"}
 	cut := exported{
 		Conversation: chat.Conversation{ID: "c1"},
 		Messages:     []chat.Message{{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()}},

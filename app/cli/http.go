@@ -20,9 +20,12 @@ type httpRow struct {
 	Token   bool   `json:"token"`             // programs must carry one
 }
 
-func (c *command) httpCommand() *cobra.Command {
+// httpCommands open the port at which programs register tools.
+type httpCommands struct{ *terminal }
+
+func (c httpCommands) group() *cobra.Command {
 	cmd := group("http", "Let programs of this computer register tools over HTTP",
-		c.httpServeCommand(), c.httpStatusCommand(), c.httpOnCommand(), c.httpOffCommand(), c.httpTokenCommand())
+		c.serveCommand(), c.statusCommand(), c.onCommand(), c.offCommand(), c.tokenCommand())
 	cmd.Long = "Let programs of this computer register tools over HTTP, as N.E.K.O does: POST /api/tools/register.\n" +
 		"Nothing outside of this computer and no page of a browser is answered. Each program's tools are\n" +
 		"approved like those of a plugin before a model is told of them."
@@ -33,9 +36,9 @@ func portFlag(cmd *cobra.Command, into *int, usual string) {
 	cmd.Flags().IntVar(into, "port", 0, "the port, from 1024 to 65535 (usually "+usual+")")
 }
 
-func (c *command) httpServeCommand() *cobra.Command {
+func (c httpCommands) serveCommand() *cobra.Command {
 	port := 0
-	cmd := c.simple("serve", "Open the port until interrupted, and print its address", noArguments,
+	cmd := c.withPlugins("serve", "Open the port until interrupted, and print its address", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			if port != 0 {
 				wanted := settings.Default()
@@ -49,7 +52,7 @@ func (c *command) httpServeCommand() *cobra.Command {
 				return err
 			}
 			defer stop()
-			c.lasting()
+			c.follow()
 			if c.json {
 				err = writeJSON(c.Out, map[string]string{"address": address})
 			} else {
@@ -71,14 +74,14 @@ func (c *command) httpServeCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) httpStatusCommand() *cobra.Command {
-	return c.simple("status", "Say whether the port is open", noArguments,
-		func(ctx context.Context, app *App, _ []string) error { return c.printHTTP(ctx, app) })
+func (c httpCommands) statusCommand() *cobra.Command {
+	return c.withPlugins("status", "Say whether the port is open", noArguments,
+		func(ctx context.Context, app *App, _ []string) error { return c.print(ctx, app) })
 }
 
-func (c *command) httpOnCommand() *cobra.Command {
+func (c httpCommands) onCommand() *cobra.Command {
 	port := 0
-	cmd := c.simple("on", "Open the port whenever Conclave's window is open", noArguments,
+	cmd := c.withPlugins("on", "Open the port whenever Conclave's window is open", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
 				s.HTTPTools = true
@@ -88,23 +91,23 @@ func (c *command) httpOnCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			return c.printHTTP(ctx, app)
+			return c.print(ctx, app)
 		})
 	portFlag(cmd, &port, fmt.Sprint(settings.DefaultHTTPPort))
 	return cmd
 }
 
-func (c *command) httpOffCommand() *cobra.Command {
-	return c.simple("off", "Close the port; what was registered is offered again once it is open", noArguments,
+func (c httpCommands) offCommand() *cobra.Command {
+	return c.withPlugins("off", "Close the port; what was registered is offered again once it is open", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.HTTPTools = false }); err != nil {
 				return err
 			}
-			return c.printHTTP(ctx, app)
+			return c.print(ctx, app)
 		})
 }
 
-func (c *command) printHTTP(ctx context.Context, app *App) error {
+func (c httpCommands) print(ctx context.Context, app *App) error {
 	set, err := app.Settings.Settings(ctx)
 	if err != nil {
 		return err
@@ -140,24 +143,22 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 	return err
 }
 
-func (c *command) httpTokenCommand() *cobra.Command {
+func (c httpCommands) tokenCommand() *cobra.Command {
 	off := false
-	cmd := c.simple("token", "Make a token that programs must carry from now on, and print it", noArguments,
+	cmd := c.withPlugins("token", "Make a token that programs must carry from now on, and print it", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			token, err := app.HTTP.SetToken(ctx, !off)
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"token": token})
-			}
+			facts := map[string]string{"token": token}
 			if off {
-				_, err = fmt.Fprintln(c.Out, "Programs need no token.")
-				return err
+				return c.result(facts, "Programs need no token.")
 			}
-			fmt.Fprintln(c.Err, "Programs must send it: Authorization: Bearer TOKEN. An older one holds no longer.")
-			_, err = fmt.Fprintln(c.Out, token)
-			return err
+			if !c.json {
+				fmt.Fprintln(c.Err, "Programs must send it: Authorization: Bearer TOKEN. An older one holds no longer.")
+			}
+			return c.result(facts, "%s", token)
 		})
 	cmd.Flags().BoolVar(&off, "off", false, "let programs register without a token")
 	return cmd

@@ -34,9 +34,9 @@ func (f *torn) Write(p []byte) (int, error) {
 }
 
 func TestASentenceThatCannotBeWrittenFails(t *testing.T) {
-	c := &command{Session: &Session{Out: new(torn), Env: func(string) string { return "" }}}
+	c := httpCommands{newTerminal(&Session{Out: new(torn), Env: func(string) string { return "" }}, nil)}
 	app := &App{HTTP: refusing{}, Settings: &settings.Current{Store: unset{}}}
-	if err := c.printHTTP(t.Context(), app); !errors.Is(err, errTorn) {
+	if err := c.print(t.Context(), app); !errors.Is(err, errTorn) {
 		t.Errorf("got %v", err)
 	}
 }

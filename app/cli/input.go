@@ -23,7 +23,7 @@ func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
 		return nil, unreadable(op, name, err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	return atMost(op, "The file "+name, file, bound)
+	return readAtMost(op, "The file "+name, file, bound)
 }
 
 // ordinary refuses what is no ordinary file.
@@ -41,16 +41,11 @@ func ordinary(op, path, name string) error {
 	return nil
 }
 
-// readIn reads standard input to its end, at most bound bytes. what begins the
-// error's sentence: "The text".
-func (c *command) readIn(op, what string, bound *limit.Limit) ([]byte, error) {
-	return atMost(op, what, c.In, bound)
-}
-
 // sendPart is the hint for what is too much to send.
 const sendPart = "Send a part of it."
 
-func atMost(op, what string, r io.Reader, bound *limit.Limit) ([]byte, error) {
+// readAtMost reads r to its end, at most bound bytes. what begins the error's sentence: "The text".
+func readAtMost(op, what string, r io.Reader, bound *limit.Limit) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, bound.Value+1))
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, op, what+" could not be read to its end.", "Try again.", err)

@@ -48,7 +48,7 @@ func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
 	}
 
 	in := &endless{}
-	_, err := (&command{Session: &Session{In: in}}).readIn("t", "The text", limit.MessageText)
+	_, err := readAtMost("t", "The text", in, limit.MessageText)
 	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") || in.read > 2*limit.MessageText.Value {
 		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
 	}
@@ -59,17 +59,17 @@ func TestAttackALineWithoutEndFillsTheMemory(t *testing.T) {
 	for name, in := range map[string]io.Reader{
 		"a line": &endless{}, "a message": io.MultiReader(strings.NewReader("\"\"\"\n"), &endlessLines{}),
 	} {
-		c := &command{Session: &Session{In: in}}
-		text, _, err := c.message(t.Context())
+		c := newTerminal(&Session{In: in}, nil)
+		text, _, err := c.person.message(t.Context())
 		f := fault.Of(err)
 		if err == nil || f.Message != "The text has more than 16 MiB, the most that is taken." || f.Hint != sendPart {
 			t.Errorf("%s: %d bytes, %v", name, len(text), err)
 		}
 	}
 	whole := strings.Repeat("x", 10_000)
-	c := &command{Session: &Session{In: strings.NewReader(whole + "\ny\n\"\"\"\na\nb\n\"\"\"\nlast")}}
+	c := newTerminal(&Session{In: strings.NewReader(whole + "\ny\n\"\"\"\na\nb\n\"\"\"\nlast")}, nil)
 	for _, want := range []string{whole, "y", "a\nb", "last"} {
-		if got, _, err := c.message(t.Context()); err != nil || got != want {
+		if got, _, err := c.person.message(t.Context()); err != nil || got != want {
 			t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
 		}
 	}
@@ -90,7 +90,7 @@ func (endlessLines) Read(p []byte) (int, error) {
 
 func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
 	var out strings.Builder
-	p := &printer{c: &command{Session: &Session{Out: &out, Err: &out}}, debug: true}
+	p := &printer{c: newTerminal(&Session{Out: &out, Err: &out}, nil), debug: true}
 	name := "a\x1b[2J\u202e\nconclave: approved\u200b"
 	call := &chat.CallRecord{ToolName: name, Decision: "allow", DecidedBy: "a rule"}
 	p.event(turn.Event{Kind: turn.Asked, Call: call})
@@ -120,7 +120,8 @@ func TestACallThatApproveAlwaysLetsOutWithTextOfOthersIsSaid(t *testing.T) {
 	} {
 		for _, json := range []bool{false, true} {
 			var out, errs strings.Builder
-			p := &printer{c: &command{Session: &Session{Out: &out, Err: &errs}, json: json}}
+			p := &printer{c: newTerminal(&Session{Out: &out, Err: &errs}, nil)}
+			p.c.json = json
 			c.call.ToolName, c.call.Decision, c.call.DecidedBy = "send", "allow", words
 			p.event(turn.Event{Kind: turn.Decided, Call: &c.call})
 			if got := errs.String(); got != c.want {

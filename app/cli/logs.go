@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) logsCommand() *cobra.Command {
+func (c activityCommands) logsCommand() *cobra.Command {
 	var f chat.CallFilter
 	var conversation string
 	cmd := &cobra.Command{Use: "logs", Short: "Show the record of tool calls", Args: noArguments}
@@ -18,7 +18,7 @@ func (c *command) logsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&conversation, "conversation", "", "only calls of this chat")
 	cmd.Flags().BoolVar(&f.Errors, "errors", false, "only calls that did not end well")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		app, err := c.app(cmd.Context(), false)
+		app, err := c.app(cmd.Context(), Folders{})
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (c *command) logsCommand() *cobra.Command {
 			table.add(r.Timestamp.Local().Format("2006-01-02 15:04:05"), name, string(r.Status), fmt.Sprintf("%.1f", r.MS),
 				oneLine(string(r.Arguments)))
 		}
-		return table.print(c, "No tool call is on record.")
+		return table.print(c.terminal, "No tool call is on record.")
 	}
 	return cmd
 }

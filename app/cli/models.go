@@ -16,48 +16,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) modelsCommand() *cobra.Command {
+// modelCommands list, add and test models, and set what they may cost.
+type modelCommands struct{ *terminal }
+
+func (c modelCommands) group() *cobra.Command {
 	return group("models", "List, add and test models",
-		c.modelCommand("list", "List the models of every connection", noArguments, c.listModels),
-		c.modelCommand("scan", "Look for model servers on this computer", noArguments, c.scanModels),
-		c.modelsAddCommand(),
-		c.modelCommand("served-by NAME USER", "Let a program of another user of this computer serve a connection",
-			exactly("the name of a connection", "a user"), c.serveConnection),
-		c.modelCommand("test NAME", "Ask a connection for its models", exactly("the name of a connection"), c.testConnection),
-		c.modelCommand("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.defaultModel),
-		c.modelCommand("prices", "List what models cost", noArguments, c.listPrices),
+		c.withStore("list", "List the models of every connection", noArguments, c.list),
+		c.withStore("scan", "Look for model servers on this computer", noArguments, c.scan),
+		c.addCommand(),
+		c.withStore("served-by NAME USER", "Let a program of another user of this computer serve a connection",
+			exactly("the name of a connection", "a user"), c.serve),
+		c.withStore("test NAME", "Ask a connection for its models", exactly("the name of a connection"), c.test),
+		c.withStore("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.choose),
+		c.withStore("prices", "List what models cost", noArguments, c.listPrices),
 		c.priceCommand(),
 		c.capCommand(),
-		c.modelCommand("pull NAME", "Have Ollama download a model", exactly("the name of a model"), c.pullModel),
+		c.withStore("pull NAME", "Have Ollama download a model", exactly("the name of a model"), c.pull),
 	)
-}
-
-// modelCommand returns a command that needs no plugins.
-func (c *command) modelCommand(use, short string, args cobra.PositionalArgs,
-	run func(context.Context, *App, []string) error,
-) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.app(cmd.Context(), false)
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return run(cmd.Context(), app, args)
-	}}
-}
-
-// readCommand is modelCommand for a command that writes nothing into the data folder.
-func (c *command) readCommand(use, short string, args cobra.PositionalArgs,
-	run func(context.Context, *App, []string) error,
-) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.appFor(cmd.Context(), Folders{Reads: true})
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return run(cmd.Context(), app, args)
-	}}
 }
 
 type modelRow struct {
@@ -71,7 +46,7 @@ type modelRow struct {
 	Context int64 `json:"context_tokens"`
 }
 
-func (c *command) listModels(ctx context.Context, app *App, _ []string) error {
+func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	models, failed := app.Models.List(ctx)
 	chosen, err := app.Models.Default(ctx)
 	if err != nil {
@@ -98,10 +73,7 @@ func (c *command) listModels(ctx context.Context, app *App, _ []string) error {
 		f := fault.Of(failed[name])
 		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+c.toType(f.Hint)))
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "No model answered.")
+	return c.printTable(rows, table, "No model answered.")
 }
 
 // serverRow is a model server of this computer, as `models scan --json` prints it.
@@ -114,7 +86,7 @@ type serverRow struct {
 	User    string `json:"user,omitempty"` // another user of this computer, whose program it is
 }
 
-func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
+func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
 	servers, err := llm.Scanner{}.Scan(ctx)
 	if err != nil {
 		return err
@@ -130,13 +102,10 @@ func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 		}
 		table.add(s.Name(), s.Version, fmt.Sprint(len(s.Models)), c.toType(add))
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "No local server answered. Install one, or add an address with conclave models add.")
+	return c.printTable(rows, table, "No local server answered. Install one, or add an address with conclave models add.")
 }
 
-func (c *command) modelsAddCommand() *cobra.Command {
+func (c modelCommands) addCommand() *cobra.Command {
 	var url, title, servedBy string
 	var keyStdin bool
 	var models []string
@@ -155,7 +124,7 @@ func (c *command) modelsAddCommand() *cobra.Command {
 		if err := settings.CheckConnection(connection); err != nil {
 			return asUsage(err)
 		}
-		app, err := c.app(cmd.Context(), false)
+		app, err := c.app(cmd.Context(), Folders{})
 		if err != nil {
 			return err
 		}
@@ -181,7 +150,7 @@ func (c *command) modelsAddCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) serveConnection(ctx context.Context, app *App, args []string) error {
+func (c modelCommands) serve(ctx context.Context, app *App, args []string) error {
 	if err := app.Models.SetServedBy(ctx, args[0], args[1]); err != nil {
 		return err
 	}
@@ -191,31 +160,23 @@ func (c *command) serveConnection(ctx context.Context, app *App, args []string) 
 	return c.say(c.Out, "A program of the user %s may serve %s, and read what you ask it.", args[1], args[0])
 }
 
-func (c *command) testConnection(ctx context.Context, app *App, args []string) error {
+func (c modelCommands) test(ctx context.Context, app *App, args []string) error {
 	models, took, err := app.Models.Test(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)})
-	}
-	_, err = fmt.Fprintf(c.Out, "%s answered in %d ms and has %d models.\n", args[0],
-		took.Round(time.Millisecond).Milliseconds(), models)
-	return err
+	return c.result(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)},
+		"%s answered in %d ms and has %d models.", args[0], took.Round(time.Millisecond).Milliseconds(), models)
 }
 
-func (c *command) defaultModel(ctx context.Context, app *App, args []string) error {
+func (c modelCommands) choose(ctx context.Context, app *App, args []string) error {
 	if err := app.Models.SetDefault(ctx, args[0]); err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]string{"default": args[0]})
-	}
-	_, err := fmt.Fprintln(c.Out, args[0]+" is the default model now.")
-	return err
+	return c.result(map[string]string{"default": args[0]}, "%s is the default model now.", args[0])
 }
 
-func (c *command) pullModel(ctx context.Context, app *App, args []string) error {
+func (c modelCommands) pull(ctx context.Context, app *App, args []string) error {
 	last := ""
 	err := app.Models.Pull(ctx, args[0], func(status string, done, total int64) {
 		line := status

@@ -17,12 +17,12 @@ type packagesRow struct {
 	plugin.Packages
 }
 
-// pluginsPackagesCommand shows what packages a plugin wants, and installs or
+// packagesCommand shows what packages a plugin wants, and installs or
 // removes them: asking for it on the command line is the consent.
-func (c *command) pluginsPackagesCommand() *cobra.Command {
+func (c pluginSetupCommands) packagesCommand() *cobra.Command {
 	var install, remove bool
 	var consent plugin.InstallOptions
-	cmd := c.simple("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them",
+	cmd := c.withPlugins("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them",
 		some("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -35,7 +35,7 @@ func (c *command) pluginsPackagesCommand() *cobra.Command {
 				return fault.New(fault.Usage, "cli.packages", "Packages are named to be installed.", "Add --install.")
 			case install:
 				consent.Guessed = args[1:]
-				return c.installPackages(ctx, app, s, consent)
+				return c.install(ctx, app, s, consent)
 			case remove:
 				if err := app.Packages.Remove(s.ID); err != nil {
 					return err
@@ -54,7 +54,9 @@ func (c *command) pluginsPackagesCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) installPackages(ctx context.Context, app *App, s plugin.Status, consent plugin.InstallOptions) error {
+func (c pluginSetupCommands) install(ctx context.Context, app *App, s plugin.Status,
+	consent plugin.InstallOptions,
+) error {
 	if !c.json {
 		if err := c.printPackages(s); err != nil {
 			return err
@@ -70,7 +72,7 @@ func (c *command) installPackages(ctx context.Context, app *App, s plugin.Status
 	return c.printAfter(ctx, app, s.ID)
 }
 
-func (c *command) printPackages(s plugin.Status) error {
+func (c pluginSetupCommands) printPackages(s plugin.Status) error {
 	p := s.Packages
 	if p == nil {
 		p = &plugin.Packages{Packages: []plugin.Package{}, Notes: []string{}, Elsewhere: []string{}}
@@ -89,7 +91,7 @@ func (c *command) printPackages(s plugin.Status) error {
 		}
 		table.add(oneLine(one.Requirement), standing, one.Version, oneLine(one.From), oneLine(one.Note))
 	}
-	if err := table.print(c, "The plugin "+s.ID+" wants no packages."); err != nil {
+	if err := table.print(c.terminal, "The plugin "+s.ID+" wants no packages."); err != nil {
 		return err
 	}
 	for _, note := range p.Notes {

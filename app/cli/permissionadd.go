@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,10 +25,10 @@ type ruleFlags struct {
 	try     bool
 }
 
-// permissionRuleCommand makes a rule that allows, denies or asks about calls.
-func (c *command) permissionRuleCommand(effect permit.Effect, short string) *cobra.Command {
+// ruleCommand makes a rule that allows, denies or asks about calls.
+func (c permissionCommands) ruleCommand(effect permit.Effect, short string) *cobra.Command {
 	var flags ruleFlags
-	cmd := c.simple(string(effect)+" TOOL", short, exactly("the name of a tool, or PLUGIN:* for all of a plugin's"),
+	cmd := c.withPlugins(string(effect)+" TOOL", short, exactly("the name of a tool, or PLUGIN:* for all of a plugin's"),
 		func(ctx context.Context, app *App, args []string) error {
 			return c.addRule(ctx, app, effect, args[0], flags)
 		})
@@ -62,53 +61,13 @@ denied or asked about by one.`
 	return cmd
 }
 
-func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, name string, flags ruleFlags) error {
-	switch {
-	case flags.member != "" && flags.council:
-		return usageError("--member and --council exclude each other")
-	case flags.chat != "" && flags.project:
-		return usageError("--chat and --project exclude each other")
-	}
-	rule := permit.Rule{Effect: effect, Scope: permit.Always, MaxUses: flags.uses}
-	var err error
-	if rule.Plugin, rule.Tool, rule.Digest, err = toolOfRule(app, name); err != nil {
+// addRule adds the rule that the flags describe, or with --try says what it would have changed.
+func (c permissionCommands) addRule(ctx context.Context, app *App, effect permit.Effect, name string,
+	flags ruleFlags,
+) error {
+	rule, err := c.ruleOf(ctx, app, effect, name, flags)
+	if err != nil {
 		return err
-	}
-	for _, text := range flags.match {
-		m, err := c.readMatch(text)
-		if err != nil {
-			return err
-		}
-		rule.Match = append(rule.Match, m)
-	}
-	if flags.until != "" {
-		if rule.Expires, err = readUntil(flags.until, time.Now()); err != nil {
-			return err
-		}
-	}
-	if flags.chat != "" {
-		if _, err := app.Chats.Conversation(ctx, chat.ConversationID(flags.chat)); err != nil {
-			return err
-		}
-		rule.Scope, rule.Conversation = permit.ThisChat, chat.ConversationID(flags.chat)
-	}
-	if flags.project {
-		rule.Scope = permit.ThisProject
-		if rule.Project, err = c.theProject(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case flags.member != "":
-		m, err := c.memberNamed(ctx, app, flags.chat, flags.member)
-		if err != nil {
-			return err
-		}
-		rule.Callers, rule.CallerName = []permit.Caller{permit.Member(m.ID)}, m.Name
-	case flags.council:
-		rule.Callers = []permit.Caller{permit.AnyMember}
-	case effect == permit.Allow:
-		rule.Callers = []permit.Caller{permit.Main}
 	}
 	if flags.try {
 		return c.try(ctx, app, permit.Trial{Add: []permit.Rule{rule}})
@@ -120,10 +79,66 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(rule)
+	return c.result(rule, "%s: %s.", rule.ID, permit.Sentence(rule, pluginTitle(app, rule.Plugin)))
+}
+
+// ruleOf returns the rule that the flags describe.
+func (c permissionCommands) ruleOf(ctx context.Context, app *App, effect permit.Effect, name string,
+	flags ruleFlags,
+) (permit.Rule, error) {
+	rule := permit.Rule{Effect: effect, Scope: permit.Always, MaxUses: flags.uses}
+	switch {
+	case flags.member != "" && flags.council:
+		return rule, usageError("--member and --council exclude each other")
+	case flags.chat != "" && flags.project:
+		return rule, usageError("--chat and --project exclude each other")
 	}
-	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, pluginTitle(app, rule.Plugin)))
+	var err error
+	if rule.Plugin, rule.Tool, rule.Digest, err = toolOfRule(app, name); err != nil {
+		return rule, err
+	}
+	for _, text := range flags.match {
+		m, err := c.readMatch(text)
+		if err != nil {
+			return rule, err
+		}
+		rule.Match = append(rule.Match, m)
+	}
+	if flags.until != "" {
+		if rule.Expires, err = readUntil(flags.until, time.Now()); err != nil {
+			return rule, err
+		}
+	}
+	if err := c.narrow(ctx, app, &rule, flags); err != nil {
+		return rule, err
+	}
+	switch {
+	case flags.member != "":
+		m, err := memberNamed(ctx, c.Session, app, flags.chat, flags.member)
+		if err != nil {
+			return rule, err
+		}
+		rule.Callers, rule.CallerName = []permit.Caller{permit.Member(m.ID)}, m.Name
+	case flags.council:
+		rule.Callers = []permit.Caller{permit.AnyMember}
+	case effect == permit.Allow:
+		rule.Callers = []permit.Caller{permit.Main}
+	}
+	return rule, nil
+}
+
+// narrow limits a rule to the chat or the project that the flags name.
+func (c permissionCommands) narrow(ctx context.Context, app *App, rule *permit.Rule, flags ruleFlags) (err error) {
+	switch {
+	case flags.chat != "":
+		if _, err := app.Chats.Conversation(ctx, chat.ConversationID(flags.chat)); err != nil {
+			return err
+		}
+		rule.Scope, rule.Conversation = permit.ThisChat, chat.ConversationID(flags.chat)
+	case flags.project:
+		rule.Scope = permit.ThisProject
+		rule.Project, err = c.namedProject()
+	}
 	return err
 }
 
@@ -148,7 +163,7 @@ func toolOfRule(app *App, name string) (plugin, toolName, digest string, err err
 
 // readMatch reads “FIELD COMPARISON VALUE”. A path may be relative to where the command
 // runs.
-func (c *command) readMatch(text string) (permit.Match, error) {
+func (c permissionCommands) readMatch(text string) (permit.Match, error) {
 	field, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	op, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	m := permit.Match{Field: field, Op: permit.Op(op), Value: strings.TrimSpace(value)}

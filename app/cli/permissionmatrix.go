@@ -40,49 +40,46 @@ type matrixRow struct {
 const anything = "anything you can"
 
 // printMatrix prints what each plugin may do, by capability and by who calls.
-func (c *command) printMatrix(app *App) error {
+func (c permissionCommands) printMatrix(app *App) error {
 	rows := []matrixRow{}
 	table := newTable("PLUGIN", "CAN", "FOR YOUR MODEL", "FOR THE COUNCIL", "LAST USED")
 	for _, r := range app.Gate.Matrix() {
 		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused, r.Waits}
-		cells := r.Cells
 		if r.All != nil {
-			cells = []permit.Cell{*r.All}
-		}
-		used := "never"
-		if !r.LastUsed.IsZero() {
-			used = r.LastUsed.Local().Format(time.DateOnly)
-		}
-		if r.Unused {
-			used += ", so it asks again"
-		}
-		for i, cell := range cells {
-			label := anything
-			if r.All == nil {
-				label = cell.Capability.Label()
+			row.Capabilities = append(row.Capabilities, matrixCell{anything, r.All.Tools, r.All.Main, r.All.Council})
+		} else {
+			for _, cell := range r.Cells {
+				row.Capabilities = append(row.Capabilities,
+					matrixCell{cell.Capability.Label(), cell.Tools, cell.Main, cell.Council})
 			}
-			row.Capabilities = append(row.Capabilities, matrixCell{label, cell.Tools, cell.Main, cell.Council})
-			if r.State != "" { // nothing of it runs
-				continue
-			}
-			name, last := "", ""
-			if i == 0 {
-				name, last = r.Plugin, used
-				if r.Waits {
-					name += " (new version waits)"
-				}
-			}
-			table.add(name, label, accessWords[cell.Main], accessWords[cell.Council], last)
-		}
-		if len(cells) == 0 || r.State != "" {
-			table.add(r.Plugin, stateWords[r.State], "", "", used)
 		}
 		rows = append(rows, row)
+		row.addTo(table)
 	}
-	if c.json {
-		return c.printJSON(rows)
+	return c.printTable(rows, table, "There are no plugins.")
+}
+
+// addTo adds the row's lines to a table: one for each capability, the first with the plugin's name.
+func (r matrixRow) addTo(t *table) {
+	used := "never"
+	if !r.LastUsed.IsZero() {
+		used = r.LastUsed.Local().Format(time.DateOnly)
 	}
-	return table.print(c, "There are no plugins.")
+	if r.Unused {
+		used += ", so it asks again"
+	}
+	if r.State != "" || len(r.Capabilities) == 0 { // none of its tools run
+		t.add(r.Plugin, stateWords[r.State], "", "", used)
+		return
+	}
+	name := r.Plugin
+	if r.Waits {
+		name += " (new version waits)"
+	}
+	for _, cell := range r.Capabilities {
+		t.add(name, cell.Capability, accessWords[cell.Main], accessWords[cell.Council], used)
+		name, used = "", ""
+	}
 }
 
 // stateWords say of a plugin why there is nothing that it can do.
@@ -92,8 +89,8 @@ var stateWords = map[permit.Standing]string{
 }
 
 // modeCommand shows or sets what is asked about by default.
-func (c *command) modeCommand() *cobra.Command {
-	cmd := c.simple("mode [careful|standard]", "Show or set what is asked about where no rule says",
+func (c permissionCommands) modeCommand() *cobra.Command {
+	cmd := c.withPlugins("mode [careful|standard]", "Show or set what is asked about where no rule says",
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && isMode(args[0]) {
 				return nil
@@ -110,11 +107,7 @@ func (c *command) modeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"mode": set.Mode})
-			}
-			_, err = fmt.Fprintln(c.Out, modeWords[permit.Mode(set.Mode)])
-			return err
+			return c.result(map[string]string{"mode": set.Mode}, "%s", modeWords[permit.Mode(set.Mode)])
 		})
 	return cmd
 }
@@ -151,7 +144,7 @@ type trialRow struct {
 const maxTrialLines = 20
 
 // try prints what a rule or a mode would have made of last week's calls, without making it.
-func (c *command) try(ctx context.Context, app *App, trial permit.Trial) error {
+func (c permissionCommands) try(ctx context.Context, app *App, trial permit.Trial) error {
 	past, err := permit.PastCalls(ctx, app.Activity, time.Now(), app.Tools.Set().ByID)
 	if err != nil {
 		return err
@@ -180,7 +173,7 @@ func (c *command) try(ctx context.Context, app *App, trial permit.Trial) error {
 		table.add(fmt.Sprint(t.Call), t.Time.Local().Format("2006-01-02 15:04"), t.Tool, effectWords[t.Before],
 			effectWords[t.After], t.Why)
 	}
-	if err := table.print(c, ""); err != nil || len(changed) <= maxTrialLines {
+	if err := table.print(c.terminal, ""); err != nil || len(changed) <= maxTrialLines {
 		return err
 	}
 	_, err = fmt.Fprintf(c.Out, "and %d more\n", len(changed)-maxTrialLines)

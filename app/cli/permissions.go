@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -16,85 +17,98 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) permissionsCommand() *cobra.Command {
-	var arguments, member, in, mode string
-	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it",
-		func(cmd *cobra.Command, args []string) error {
-			if mode == "" {
-				return exactly("the name of a tool")(cmd, args)
-			}
-			if !isMode(mode) {
-				return usageOf(cmd, "--mode is careful or standard, not %q", mode)
-			}
-			return noArguments(cmd, args)
-		}, func(ctx context.Context, app *App, args []string) error {
-			if mode != "" {
-				return c.try(ctx, app, permit.Trial{Mode: permit.Mode(mode)})
-			}
-			row, err := findRow(app, args[0])
-			if err != nil {
-				return err
-			}
-			t, ok := app.Tools.Set().ByID(row.ID)
-			if !ok {
-				p, _ := app.Host.Status(row.Plugin)
-				return notServing(p)
-			}
-			var object map[string]json.RawMessage
-			if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
-				return usageError("--args takes an object of JSON, as in '{\"text\": \"a\"}', not %s", arguments)
-			}
-			caller := permit.Main
-			if member != "" {
-				m, err := c.memberNamed(ctx, app, in, member)
-				if err != nil {
-					return err
-				}
-				caller = permit.Member(m.ID)
-			}
-			call := permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)}
-			if in != "" {
-				call.Conversation = chat.ConversationID(in)
-				if err := withChat(ctx, app, &call); err != nil {
-					return err
-				}
-			}
-			steps := app.Gate.Explain(call)
-			return c.printSteps(steps)
-		})
-	simulate.Long = `Say what would happen if the tool were called, without calling it.
+// permissionCommands make, list, explain and revoke rules about what is allowed.
+type permissionCommands struct{ *terminal }
 
-With --mode, no tool is named: it says what that mode would have made of the calls of the
-last 7 days. What a rule would have made of them, say "conclave permissions allow", "ask"
-and "deny" with --try.`
-	simulate.Flags().StringVar(&mode, "mode", "", "careful or standard: try it on the calls of the last 7 days")
-	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
-	simulate.Flags().StringVar(&in, "chat", "", "as if it were called in this chat, with what that holds")
-	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
+func (c permissionCommands) group() *cobra.Command {
 	plugins := false
-	list := c.simple("list", "List what you allowed and denied", noArguments,
+	list := c.withPlugins("list", "List what you allowed and denied", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			if plugins {
 				return c.printMatrix(app)
 			}
-			return c.listRules(ctx, app)
+			return c.list(ctx, app)
 		})
 	list.Flags().BoolVar(&plugins, "by-plugin", false, "what each plugin may do, by who calls, instead of the rules")
 	return group("permissions", "Make, list, explain and take back rules about what is allowed",
 		list,
-		c.simple("explain CALL", "Say why a call was allowed or refused",
-			exactly("the id of a call (see conclave logs --json)"), c.explainCall),
-		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
-		simulate,
+		c.withPlugins("explain CALL", "Say why a call was allowed or refused",
+			exactly("the id of a call (see conclave logs --json)"), c.explain),
+		c.withPlugins("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revoke),
+		c.simulateCommand(),
 		c.modeCommand(),
 		c.trustCommand(),
-		c.permissionRuleCommand(permit.Allow, "Allow calls of a tool from now on"),
-		c.permissionRuleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
-		c.permissionRuleCommand(permit.Deny, "Deny calls of a tool, whatever allows them"),
+		c.ruleCommand(permit.Allow, "Allow calls of a tool from now on"),
+		c.ruleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
+		c.ruleCommand(permit.Deny, "Deny calls of a tool, whatever allows them"),
 	)
 }
 
-func (c *command) printSteps(steps []permit.Step) error {
+// simulateFlags are the flags of `permissions simulate`.
+type simulateFlags struct{ arguments, member, chat, mode string }
+
+func (c permissionCommands) simulateCommand() *cobra.Command {
+	var f simulateFlags
+	cmd := c.withPlugins("simulate TOOL", "Say what would happen if the tool were called, without calling it",
+		func(cmd *cobra.Command, args []string) error {
+			if f.mode == "" {
+				return exactly("the name of a tool")(cmd, args)
+			}
+			if !isMode(f.mode) {
+				return usageOf(cmd, "--mode is careful or standard, not %q", f.mode)
+			}
+			return noArguments(cmd, args)
+		}, func(ctx context.Context, app *App, args []string) error {
+			if f.mode != "" {
+				return c.try(ctx, app, permit.Trial{Mode: permit.Mode(f.mode)})
+			}
+			return c.simulate(ctx, app, args[0], f)
+		})
+	cmd.Long = `Say what would happen if the tool were called, without calling it.
+
+With --mode, no tool is named: it says what that mode would have made of the calls of the
+last 7 days. What a rule would have made of them, say "conclave permissions allow", "ask"
+and "deny" with --try.`
+	cmd.Flags().StringVar(&f.mode, "mode", "", "careful or standard: try it on the calls of the last 7 days")
+	cmd.Flags().StringVar(&f.arguments, "args", "{}", "the arguments as JSON")
+	cmd.Flags().StringVar(&f.chat, "chat", "", "as if it were called in this chat, with what that holds")
+	cmd.Flags().StringVar(&f.member, "member", "", "as if a council member called it")
+	return cmd
+}
+
+// simulate prints the steps by which a call of the tool would be decided.
+func (c permissionCommands) simulate(ctx context.Context, app *App, name string, f simulateFlags) error {
+	row, err := findRow(app, name)
+	if err != nil {
+		return err
+	}
+	t, ok := app.Tools.Set().ByID(row.ID)
+	if !ok {
+		p, _ := app.Host.Status(row.Plugin)
+		return notServing(p)
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(f.arguments), &object) != nil || object == nil {
+		return usageError("--args takes an object of JSON, as in '{\"text\": \"a\"}', not %s", f.arguments)
+	}
+	call := permit.Call{Caller: permit.Main, Tool: t, Arguments: json.RawMessage(f.arguments)}
+	if f.member != "" {
+		m, err := memberNamed(ctx, c.Session, app, f.chat, f.member)
+		if err != nil {
+			return err
+		}
+		call.Caller = permit.Member(m.ID)
+	}
+	if f.chat != "" {
+		call.Conversation = chat.ConversationID(f.chat)
+		if err := withChat(ctx, app, &call); err != nil {
+			return err
+		}
+	}
+	return c.printSteps(app.Gate.Explain(call))
+}
+
+func (c permissionCommands) printSteps(steps []permit.Step) error {
 	if c.json {
 		return c.printJSON(steps)
 	}
@@ -110,7 +124,7 @@ func (c *command) printSteps(steps []permit.Step) error {
 	return nil
 }
 
-func (c *command) listRules(ctx context.Context, app *App) error {
+func (c permissionCommands) list(ctx context.Context, app *App) error {
 	rules, err := app.Gate.Rules(ctx)
 	if err != nil {
 		return err
@@ -129,79 +143,96 @@ func (c *command) listRules(ctx context.Context, app *App) error {
 		}
 		table.add(r.ID, used, row.words())
 	}
-	if c.json {
-		return c.printJSON(out)
-	}
-	return table.print(c, "Nothing has been allowed yet.")
+	return c.printTable(out, table, "Nothing has been allowed yet.")
 }
 
-func (c *command) explainCall(ctx context.Context, app *App, args []string) error {
+// explanation is the record of one call and why it was decided so.
+type explanation struct {
+	recorded bool // the record of activity has it
+	entry    activity.Entry
+	detail   *activity.Detail
+	call     chat.CallRecord
+}
+
+// explanationOf reads the records of a call. A call whose chat was deleted is in the record of
+// activity alone.
+func explanationOf(ctx context.Context, app *App, id uint64) (explanation, error) {
+	row, err := app.Activity.ActivityOf(ctx, id)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return explanation{}, err
+	}
+	x := explanation{recorded: err == nil}
+	x.entry, x.detail, err = row.Read()
+	if x.recorded && err != nil {
+		return x, fault.Wrap(fault.Damaged, "cli.explain", "What is on record of the call cannot be read.",
+			"conclave activity --verify says more.", err)
+	}
+	x.call, err = app.Chats.Call(ctx, id)
+	if err == nil {
+		return x, nil
+	}
+	if e := x.entry; x.recorded && fault.KindOf(err) == fault.NotFound {
+		x.call = chat.CallRecord{ToolID: e.Tool, Caller: e.Caller, Decision: e.Effect, DecidedBy: e.By}
+		return x, nil
+	}
+	return x, err
+}
+
+func (c permissionCommands) explain(ctx context.Context, app *App, args []string) error {
 	id, err := strconv.ParseUint(args[0], 10, 64)
 	if err != nil {
 		return usageError("%q is not the number of a call", args[0])
 	}
-	row, err := app.Activity.ActivityOf(ctx, id)
-	if err != nil && fault.KindOf(err) != fault.NotFound {
+	x, err := explanationOf(ctx, app, id)
+	if err != nil {
 		return err
-	}
-	kept := err == nil
-	e, d, err := row.Read()
-	if kept && err != nil {
-		return fault.Wrap(fault.Damaged, "cli.explain", "What is on record of the call cannot be read.",
-			"conclave activity --verify says more.", err)
-	}
-	r, err := app.Chats.Call(ctx, id)
-	switch {
-	case err != nil && (!kept || fault.KindOf(err) != fault.NotFound):
-		return err
-	case err != nil: // its chat was deleted for good
-		r = chat.CallRecord{ToolID: e.Tool, Caller: e.Caller, Decision: e.Effect, DecidedBy: e.By}
 	}
 	if c.json {
-		out := map[string]any{
-			"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
-		}
-		if kept {
-			out["entry"], out["sentences"] = e.N, activity.Sentences(e, d)
-			out["by"], out["rule"], out["waited_ms"] = e.By, e.Rule, e.Waited
-			if d != nil {
-				out["path"] = d.Path
-			}
-		}
-		if len(r.Origins) > 0 {
-			out["origins"] = r.Origins
-		}
-		return c.printJSON(out)
+		return c.printJSON(x.facts(args[0]))
 	}
-	if _, err := fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision,
-		strings.TrimSpace(r.DecidedBy)); err != nil {
-		return err
-	}
-	if len(r.Origins) > 0 {
-		if _, err := fmt.Fprintf(c.Out, "It was asked about because the chat contained %s.\n",
-			permit.OriginWords(r.Origins)); err != nil {
-			return err
-		}
-	}
-	told := []string{"By which steps is not on record: it has not ended, or was made before they were kept."}
-	if kept {
-		told = activity.Sentences(e, d)
-	}
-	for _, line := range told {
-		if _, err := fmt.Fprintln(c.Out, "  "+line); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = io.WriteString(c.Out, x.text())
+	return err
 }
 
-func (c *command) revokeGrant(ctx context.Context, app *App, args []string) error {
+// facts returns the explanation of the call with this id as JSON.
+func (x explanation) facts(id string) map[string]any {
+	r, e := x.call, x.entry
+	facts := map[string]any{
+		"call": id, "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
+	}
+	if x.recorded {
+		facts["entry"], facts["sentences"] = e.N, activity.Sentences(e, x.detail)
+		facts["by"], facts["rule"], facts["waited_ms"] = e.By, e.Rule, e.Waited
+		if x.detail != nil {
+			facts["path"] = x.detail.Path
+		}
+	}
+	if len(r.Origins) > 0 {
+		facts["origins"] = r.Origins
+	}
+	return facts
+}
+
+func (x explanation) text() string {
+	var b strings.Builder
+	r := x.call
+	fmt.Fprintf(&b, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision, strings.TrimSpace(r.DecidedBy))
+	if len(r.Origins) > 0 {
+		fmt.Fprintf(&b, "It was asked about because the chat contained %s.\n", permit.OriginWords(r.Origins))
+	}
+	steps := []string{"By which steps is not on record: it has not ended, or was made before they were kept."}
+	if x.recorded {
+		steps = activity.Sentences(x.entry, x.detail)
+	}
+	for _, line := range steps {
+		fmt.Fprintln(&b, "  "+line)
+	}
+	return b.String()
+}
+
+func (c permissionCommands) revoke(ctx context.Context, app *App, args []string) error {
 	if _, err := app.Gate.RevokeRule(ctx, args[0]); err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]string{"revoked": args[0]})
-	}
-	_, err := fmt.Fprintln(c.Out, "The rule is gone.")
-	return err
+	return c.result(map[string]string{"revoked": args[0]}, "The rule is gone.")
 }

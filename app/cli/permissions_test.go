@@ -56,7 +56,7 @@ func TestARuleThatCannotBeReadIsListedAsOne(t *testing.T) {
 }
 
 func TestNeverIsOfWhatTheQuestionIsAbout(t *testing.T) {
-	for fixed, want := range map[bool]string{false: "never for this tool", true: "never allow this"} {
+	for fixed, want := range map[bool]string{false: "[v] never for this tool", true: "[v] never allow this"} {
 		all := Answers(permit.Request{Kind: permit.KindCall, Fixed: fixed})
 		if got := all[len(all)-1]; got != want {
 			t.Errorf("fixed %v: %s", fixed, got)
@@ -86,15 +86,15 @@ func (o one) ActivityOf(_ context.Context, _ uint64) (activity.Row, error) {
 
 func TestACallOfAChatThatIsGoneIsExplainedFromTheRecord(t *testing.T) {
 	var out strings.Builder
-	c := &command{Session: &Session{Out: &out}}
+	c := permissionCommands{newTerminal(&Session{Out: &out}, nil)}
 	entry := `{"n":3,"kind":"call","call":7,"caller":"main","tool":"pad:note","effect":"allow","by":"person","outcome":"ok"}`
-	must(t, c.explainCall(t.Context(), &App{Chats: deleted{}, Activity: one{entry: entry}}, []string{"7"}))
+	must(t, c.explain(t.Context(), &App{Chats: deleted{}, Activity: one{entry: entry}}, []string{"7"}))
 	want := "pad:note, called by main: allow (person)\n  How it was decided was deleted with its chat.\n" +
 		"  It was allowed by you.\n"
 	if out.String() != want {
 		t.Errorf("got %q", out.String())
 	}
-	err := c.explainCall(t.Context(), &App{Chats: deleted{}, Activity: one{}}, []string{"7"})
+	err := c.explain(t.Context(), &App{Chats: deleted{}, Activity: one{}}, []string{"7"})
 	if fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of a call that never was: %v", err)
 	}

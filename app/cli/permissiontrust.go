@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"conclave/app/chat"
@@ -12,9 +11,9 @@ import (
 )
 
 // trustCommand has a person vouch for where text in a chat came from.
-func (c *command) trustCommand() *cobra.Command {
+func (c permissionCommands) trustCommand() *cobra.Command {
 	var source string
-	cmd := c.simple("trust CHAT", "List where text in a chat came from, or trust one of these sources there",
+	cmd := c.withPlugins("trust CHAT", "List where text in a chat came from, or trust one of these sources there",
 		exactly("the id of a chat"), func(ctx context.Context, app *App, args []string) error {
 			return c.trust(ctx, app, args[0], source)
 		})
@@ -38,7 +37,7 @@ type sourceRow struct {
 	Rule   string          `json:"rule,omitempty"` // by which it is trusted
 }
 
-func (c *command) trust(ctx context.Context, app *App, of, source string) error {
+func (c permissionCommands) trust(ctx context.Context, app *App, of, source string) error {
 	id := chat.ConversationID(of)
 	origins, err := originsOf(ctx, app, id)
 	if err != nil {
@@ -47,7 +46,7 @@ func (c *command) trust(ctx context.Context, app *App, of, source string) error 
 	if source != "" {
 		for _, o := range origins {
 			if strings.EqualFold(o.String(), source) || o.Name != "" && strings.EqualFold(o.Name, source) {
-				return c.vouch(ctx, app, id, o)
+				return c.trustSource(ctx, app, id, o)
 			}
 		}
 		return usageError("this chat has no source %q; conclave permissions trust %s lists those it has", source, of)
@@ -59,22 +58,15 @@ func (c *command) trust(ctx context.Context, app *App, of, source string) error 
 		rows[i] = sourceRow{o.Kind, o.Name, o.String(), trusted[o]}
 		table.add(o.String(), trusted[o])
 	}
-	if c.json {
-		return c.printJSON(rows)
-	}
-	return table.print(c, "Nothing in this chat came from outside.")
+	return c.printTable(rows, table, "Nothing in this chat came from outside.")
 }
 
-func (c *command) vouch(ctx context.Context, app *App, in chat.ConversationID, o chat.Origin) error {
+func (c permissionCommands) trustSource(ctx context.Context, app *App, in chat.ConversationID, o chat.Origin) error {
 	rule, err := app.Gate.Vouch(ctx, in, o)
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(rule)
-	}
-	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, ""))
-	return err
+	return c.result(rule, "%s: %s.", rule.ID, permit.Sentence(rule, ""))
 }
 
 // originsOf returns where text in a chat came from, as it is shown.

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsNewCommand() *cobra.Command {
-	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "),
+func (c pluginCommands) newCommand() *cobra.Command {
+	return c.withPlugins("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "),
 		exactly("a kind", "a name"),
 		func(ctx context.Context, app *App, args []string) error {
 			if app.Library.IsProgram(args[0]) {
@@ -49,7 +49,7 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 }
 
 // newProgram makes a program that registers tools, in the working folder.
-func (c *command) newProgram(app *App, kind, name string) error {
+func (c pluginCommands) newProgram(app *App, kind, name string) error {
 	path, err := app.Library.NewProgram(kind, c.Path("."), name)
 	if err != nil {
 		return err
@@ -62,8 +62,8 @@ func (c *command) newProgram(app *App, kind, name string) error {
 			"Try it: conclave http serve, and in another terminal: python3 %s", path, filepath.Join(path, "service.py"))
 }
 
-func (c *command) pluginsAddCommand() *cobra.Command {
-	return c.simple("add PATH|FILE.zip|https://….git|config.json",
+func (c pluginCommands) addCommand() *cobra.Command {
+	return c.withPlugins("add PATH|FILE.zip|https://….git|config.json",
 		"Copy a plugin into the plugins folder, or the hooks of PicoClaw's configuration",
 		exactly("a path or an address"),
 		func(ctx context.Context, app *App, args []string) error {
@@ -91,7 +91,7 @@ type addedRow struct {
 }
 
 // printImported says what was made of a configuration file, and of what nothing was.
-func (c *command) printImported(ctx context.Context, app *App, made library.Imported) error {
+func (c pluginCommands) printImported(ctx context.Context, app *App, made library.Imported) error {
 	rows := importedRow{Added: []addedRow{}, Left: append([]plugin.LeftOut{}, made.Left...)}
 	waits := false
 	var out strings.Builder
@@ -129,15 +129,15 @@ func (c *command) printImported(ctx context.Context, app *App, made library.Impo
 
 // origin returns the place of a plugin, as a person wrote it, for a process that may
 // run elsewhere.
-func (c *command) origin(from string) string {
+func (c pluginCommands) origin(from string) string {
 	if library.Remote(from) {
 		return from
 	}
 	return c.Path(from)
 }
 
-func (c *command) pluginsUpdateCommand() *cobra.Command {
-	return c.simple("update ID [PATH|FILE.zip|https://….git]",
+func (c pluginCommands) updateCommand() *cobra.Command {
+	return c.withPlugins("update ID [PATH|FILE.zip|https://….git]",
 		"Replace a plugin by a newer version, from where it came or from elsewhere",
 		oneOrTwo("the id of a plugin, and where its newer version is unless that is where it came from"),
 		func(ctx context.Context, app *App, args []string) error {
@@ -158,7 +158,7 @@ func (c *command) pluginsUpdateCommand() *cobra.Command {
 		})
 }
 
-func (c *command) removePlugin(ctx context.Context, app *App, args []string) error {
+func (c pluginCommands) remove(ctx context.Context, app *App, args []string) error {
 	s, err := findPlugin(app, args[0])
 	if err != nil {
 		return err
@@ -167,9 +167,5 @@ func (c *command) removePlugin(ctx context.Context, app *App, args []string) err
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]string{"removed": s.ID, "kept": kept})
-	}
-	_, err = fmt.Fprintf(c.Out, "%s was moved to %s.\n", s.ID, kept)
-	return err
+	return c.result(map[string]string{"removed": s.ID, "kept": kept}, "%s was moved to %s.", s.ID, kept)
 }

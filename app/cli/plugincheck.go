@@ -20,19 +20,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsCheckCommand() *cobra.Command {
+// pluginTestCommands load plugins apart from the others and replay recorded calls.
+type pluginTestCommands struct{ *terminal }
+
+func (c pluginTestCommands) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check PATH|ID",
 		Short: "Run a plugin apart from the others, with no permission, and list its tools and problems",
 		Args:  exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
-			path, elsewhere, err := c.pathOfPlugin(cmd.Context(), args[0])
+			path, elsewhere, err := c.locate(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if elsewhere != "" {
 				return c.checkElsewhere(cmd.Context(), elsewhere)
 			}
-			s, err := c.inThrowAway(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
+			s, err := c.preview(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
 			if err != nil {
 				return err
 			}
@@ -46,8 +49,8 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 
 // checkElsewhere checks a plugin that runs elsewhere, as a program that registered: whether
 // it answers where it would be called. Nothing of it is called.
-func (c *command) checkElsewhere(ctx context.Context, id string) error {
-	app, err := c.app(ctx, true, id)
+func (c pluginTestCommands) checkElsewhere(ctx context.Context, id string) error {
+	app, err := c.app(ctx, Folders{NeedsPlugins: true, WaitFor: []string{id}})
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func (c *command) checkElsewhere(ctx context.Context, id string) error {
 }
 
 // printCheck prints what a check found, and ends with ExitFailed unless all is well.
-func (c *command) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) error {
+func (c pluginTestCommands) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) error {
 	out := struct {
 		OK       bool         `json:"ok"`
 		Plugin   pluginRow    `json:"plugin"`
@@ -110,7 +113,7 @@ func (c *command) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) 
 	return nil
 }
 
-func (c *command) pluginsTestCommand() *cobra.Command {
+func (c pluginTestCommands) testCommand() *cobra.Command {
 	var (
 		update         bool
 		calls, approve string
@@ -124,7 +127,7 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 		"a JSON file of recorded calls, for a program that registered its tools: they are made as tools call makes them")
 	cmd.Flags().StringVar(&approve, "approve", "", "with --calls: ask, always or never, where the window would ask")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		path, elsewhere, err := c.pathOfPlugin(cmd.Context(), args[0])
+		path, elsewhere, err := c.locate(cmd.Context(), args[0])
 		switch {
 		case err != nil:
 			return err
@@ -136,7 +139,7 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 			return usageOf(cmd, "--calls is for programs that registered their tools; calls of %s lie in its tests", args[0])
 		}
 		var outcome []library.TestResult
-		s, err := c.inThrowAway(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
+		s, err := c.preview(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
 			var err error
 			outcome, err = app.Library.Replay(ctx, s.ID, path, update)
 			return err
@@ -154,8 +157,8 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 }
 
 // testElsewhere makes the recorded calls of a file, through the gate.
-func (c *command) testElsewhere(ctx context.Context, id, file, approve string) error {
-	asker, err := c.asker(approve)
+func (c pluginTestCommands) testElsewhere(ctx context.Context, id, file, approve string) error {
+	asker, err := c.person.asker(approve)
 	if err != nil {
 		return err
 	}
@@ -163,12 +166,12 @@ func (c *command) testElsewhere(ctx context.Context, id, file, approve string) e
 	if err != nil {
 		return err
 	}
-	app, err := c.app(ctx, true, id)
+	app, err := c.app(ctx, Folders{NeedsPlugins: true, WaitFor: []string{id}})
 	if err != nil {
 		return err
 	}
 	defer app.Close()
-	approval := c.newApproval(app, asker, []string{id})
+	approval := newApproval(c.Err, app, asker, []string{id})
 	approval.only = []string{id}
 	defer approval.end()
 	if err := approval.plugins(ctx); err != nil {
@@ -190,7 +193,7 @@ func (c *command) testElsewhere(ctx context.Context, id, file, approve string) e
 
 // printTest prints what recorded calls answered, and ends with ExitFailed unless all of
 // them answered as expected.
-func (c *command) printTest(outcome []library.TestResult) error {
+func (c pluginTestCommands) printTest(outcome []library.TestResult) error {
 	failed := 0
 	for _, r := range outcome {
 		if !r.OK {
@@ -220,9 +223,9 @@ func (c *command) printTest(outcome []library.TestResult) error {
 	return nil
 }
 
-// pathOfPlugin returns where the plugin lies that a person named by its path or,
+// locate returns where the plugin lies that a person named by its path or,
 // where there is no such path, by its id; or the id of one that runs elsewhere.
-func (c *command) pathOfPlugin(ctx context.Context, name string) (path, elsewhere string, err error) {
+func (c pluginTestCommands) locate(ctx context.Context, name string) (path, elsewhere string, err error) {
 	path = c.Path(name)
 	if _, err := os.Stat(path); err == nil {
 		return path, "", nil
@@ -230,7 +233,7 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (path, elsewher
 	if name != filepath.Base(name) || filepath.Ext(name) != "" { // no id looks like that
 		return "", "", fault.New(fault.NotFound, "cli.plugins", "There is no file "+path+".", "")
 	}
-	app, err := c.app(ctx, true, name)
+	app, err := c.app(ctx, Folders{NeedsPlugins: true, WaitFor: []string{name}})
 	if err != nil {
 		return "", "", err
 	}
@@ -254,9 +257,9 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (path, elsewher
 	return s.Path, "", nil
 }
 
-// inThrowAway loads the plugin at path in a throw-away store, with no permission,
+// preview loads the plugin at path in a throw-away store, with no permission,
 // and runs do while it is loaded. The status is that of the loaded plugin.
-func (c *command) inThrowAway(ctx context.Context, path string,
+func (c pluginTestCommands) preview(ctx context.Context, path string,
 	do func(context.Context, *App, plugin.Status) error,
 ) (plugin.Status, error) {
 	app, err := c.open(ctx, Folders{Data: "", Plugins: "", NeedsPlugins: false})

@@ -26,7 +26,7 @@ const matchHelp = "for filesystem: path=FOLDER, and access=write to write there 
 	"for programs: program=NAME or a path"
 
 // readMatches reads what --match was given for a permission.
-func (c *command) readMatches(permission string, given []string) (matches, error) {
+func (c pluginTrustCommands) readMatches(permission string, given []string) (matches, error) {
 	var m matches
 	named := 0
 	for _, one := range given {
@@ -70,10 +70,11 @@ func (c *command) readMatches(permission string, given []string) (matches, error
 	return m, nil
 }
 
-func (c *command) pluginsGrantCommand() *cobra.Command {
+func (c pluginTrustCommands) grantCommand() *cobra.Command {
 	var given []string
-	cmd := c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"),
-		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
+	cmd := c.withPlugins("grant ID PERMISSION", "Grant a plugin one permission",
+		exactly("the id of a plugin", "a permission"),
+		c.change(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			switch {
 			case m.path != "":
 				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
@@ -90,10 +91,10 @@ func (c *command) pluginsGrantCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) pluginsRevokeCommand() *cobra.Command {
+func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 	var given []string
-	cmd := c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"),
-		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
+	cmd := c.withPlugins("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"),
+		c.change(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			switch {
 			case m.path != "":
 				return app.Gate.RevokeFolder(ctx, id, m.path)
@@ -109,10 +110,10 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 	return cmd
 }
 
-// changePermission runs change, and prints the plugin as it is afterwards.
-func (c *command) changePermission(given *[]string,
-	change func(ctx context.Context, app *App, id, permission string, m matches) error) func(context.Context, *App,
-	[]string) error {
+// change runs change, and prints the plugin as it is afterwards.
+func (c pluginTrustCommands) change(given *[]string,
+	change func(ctx context.Context, app *App, id, permission string, m matches) error,
+) action {
 	return func(ctx context.Context, app *App, args []string) error {
 		s, err := findPlugin(app, args[0])
 		if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsLogsCommand() *cobra.Command {
+func (c pluginCommands) logsCommand() *cobra.Command {
 	var follow bool
 	var last int
-	cmd := c.simple("logs ID", "Show what a plugin logged and printed", exactly("the id of a plugin"),
+	cmd := c.withPlugins("logs ID", "Show what a plugin logged and printed", exactly("the id of a plugin"),
 		func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -37,7 +37,7 @@ func (c *command) pluginsLogsCommand() *cobra.Command {
 				if !follow {
 					return nil
 				}
-				c.lasting()
+				c.follow()
 				select {
 				case <-changed:
 				case <-c.Closing:
@@ -53,7 +53,7 @@ func (c *command) pluginsLogsCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) printLogLine(id string, line plugin.LogLine) error {
+func (c pluginCommands) printLogLine(id string, line plugin.LogLine) error {
 	if c.json {
 		return writeJSON(c.Out, struct {
 			Plugin string    `json:"plugin"`

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"conclave/app/fault"
@@ -10,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsRequireCommand() *cobra.Command {
+func (c pluginCommands) requireCommand() *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
 		Use: "require ID", Short: "Write no answer without the hooks of a plugin", Args: exactly("the id of a plugin"),
@@ -19,7 +18,7 @@ func (c *command) pluginsRequireCommand() *cobra.Command {
 			"A plugin that is gone can be named too, with --off.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := args[0]
-			app, err := c.app(cmd.Context(), true, id)
+			app, err := c.app(cmd.Context(), Folders{NeedsPlugins: true, WaitFor: []string{id}})
 			if err != nil {
 				return err
 			}
@@ -42,15 +41,11 @@ func (c *command) pluginsRequireCommand() *cobra.Command {
 			if off && !found {
 				return fault.New(fault.NotFound, "cli.require", "The plugin "+id+" is not required.", "")
 			}
-			if c.json {
-				return c.printJSON(map[string]any{"plugin": id, "required": !off})
-			}
 			sentence := "No answer is written without the hooks of " + id + "."
 			if off {
 				sentence = "Answers are written with or without the hooks of " + id + "."
 			}
-			_, err = fmt.Fprintln(c.Out, sentence)
-			return err
+			return c.result(map[string]any{"plugin": id, "required": !off}, "%s", sentence)
 		},
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "write answers without it again")

@@ -13,35 +13,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsCommand() *cobra.Command {
-	return group("plugins", "List, make, add and watch plugins",
-		c.simple("list", "List the plugins", noArguments, c.listPlugins),
-		c.simple("show ID", "Show what a plugin is, asks for and offers", exactly("the id of a plugin"), c.showPlugin),
-		c.pluginsNewCommand(), c.pluginsAddCommand(), c.pluginsUpdateCommand(),
-		c.simple("remove ID", "Move a plugin out of the plugins folder", exactly("the id of a plugin"), c.removePlugin),
-		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
-		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
-		c.pluginsRequireCommand(),
-		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
-		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(), c.pluginsSecretCommand(),
-		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(),
-		c.pluginsTestCommand(), c.pluginsWatchCommand(),
-	)
-}
+// pluginCommands list, show, make, add and switch plugins, and follow what they do.
+type pluginCommands struct{ *terminal }
 
-// simple returns a command that needs the core with its plugins and no flags. One
-// whose first argument is an ID or a TOOL waits for that plugin alone.
-func (c *command) simple(use, short string, args cobra.PositionalArgs,
-	run func(context.Context, *App, []string) error,
-) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.app(cmd.Context(), true, needed(use, args)...)
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return run(cmd.Context(), app, args)
-	}}
+func (c pluginCommands) group() *cobra.Command {
+	trust, setup, test := pluginTrustCommands{c}, pluginSetupCommands{c}, pluginTestCommands{c.terminal}
+	one := exactly("the id of a plugin")
+	return group("plugins", "List, make, add and watch plugins",
+		c.withPlugins("list", "List the plugins", noArguments, c.list),
+		c.withPlugins("show ID", "Show what a plugin is, asks for and offers", one, c.show),
+		c.newCommand(), c.addCommand(), c.updateCommand(),
+		c.withPlugins("remove ID", "Move a plugin out of the plugins folder", one, c.remove),
+		c.withPlugins("enable ID", "Switch a plugin on", one, c.enable(true)),
+		c.withPlugins("disable ID", "Switch a plugin off", one, c.enable(false)),
+		c.requireCommand(),
+		c.withPlugins("reload ID", "Load a plugin anew", one, c.reload),
+		trust.trustCommand(), trust.grantCommand(), trust.revokeCommand(), setup.secretCommand(), setup.settingsCommand(),
+		setup.packagesCommand(), c.logsCommand(), test.checkCommand(), test.testCommand(), c.watchCommand(),
+	)
 }
 
 // needed returns the plugin that a command's first argument names, by what its
@@ -76,7 +65,7 @@ func findPlugin(app *App, name string) (plugin.Status, error) {
 	return app.Host.Status(id)
 }
 
-func (c *command) switchPlugin(on bool) func(context.Context, *App, []string) error {
+func (c pluginCommands) enable(on bool) action {
 	return func(ctx context.Context, app *App, args []string) error {
 		s, err := findPlugin(app, args[0])
 		if err != nil {
@@ -89,7 +78,7 @@ func (c *command) switchPlugin(on bool) func(context.Context, *App, []string) er
 	}
 }
 
-func (c *command) reloadPlugin(ctx context.Context, app *App, args []string) error {
+func (c pluginCommands) reload(ctx context.Context, app *App, args []string) error {
 	s, err := findPlugin(app, args[0])
 	if err != nil {
 		return err
@@ -102,7 +91,7 @@ func (c *command) reloadPlugin(ctx context.Context, app *App, args []string) err
 
 // printAfter waits for the plugin to settle and prints how it stands; a plugin
 // that failed exits 1.
-func (c *command) printAfter(ctx context.Context, app *App, id string) error {
+func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) error {
 	if err := app.Host.WaitLoaded(ctx, id); err != nil {
 		return err
 	}
@@ -146,14 +135,6 @@ func didNotLoad(s plugin.Status) error {
 		s.Problem.Hint)
 }
 
-// lasting says that this command follows something until it is interrupted.
-func (c *command) lasting() {
-	if c.Lasting != nil {
-		c.Lasting()
-		c.Lasting = nil
-	}
-}
-
 // countOf is "1 tool", "2 tools", "no tools".
 func countOf(n int, what string) string {
 	if n == 0 {
@@ -172,7 +153,7 @@ func newPlugins(app *App) []plugin.Status {
 
 // printWaiting says which plugins wait for a person: each by itself where it is the only one,
 // else how many there are. one says what is missing of one plugin, many of several.
-func (c *command) printWaiting(app *App, one, many string) {
+func (t *terminal) printWaiting(app *App, one, many string) {
 	changed := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
 		return s.Problem != nil || s.State != plugin.Quarantined || s.Serving
 	})
@@ -187,9 +168,9 @@ func (c *command) printWaiting(app *App, one, many string) {
 		case 0:
 		case 1:
 			f := fault.Of(notServing(group.waiting[0]))
-			fmt.Fprintln(c.Err, f.Message+" "+one+" "+c.toType(f.Hint))
+			fmt.Fprintln(t.Err, f.Message+" "+one+" "+t.toType(f.Hint))
 		default:
-			_ = c.say(c.Err, "%d plugins %s: %s. %s See them with conclave plugins list, and approve one with "+
+			_ = t.say(t.Err, "%d plugins %s: %s. %s See them with conclave plugins list, and approve one with "+
 				"conclave plugins trust ID.", len(group.waiting), group.what, firstNames(group.waiting), many)
 		}
 	}

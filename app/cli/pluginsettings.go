@@ -13,8 +13,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) pluginsSettingsCommand() *cobra.Command {
-	return c.simple("settings ID [KEY VALUE|-]",
+// pluginSetupCommands give plugins their settings, secrets and packages.
+type pluginSetupCommands struct{ pluginCommands }
+
+func (c pluginSetupCommands) settingsCommand() *cobra.Command {
+	return c.withPlugins("settings ID [KEY VALUE|-]",
 		"Show what can be set of a plugin, or set one value: JSON or text, - reads it from standard input",
 		func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
@@ -22,7 +25,7 @@ func (c *command) pluginsSettingsCommand() *cobra.Command {
 					"conclave plugins settings ID lists the settings.")
 			}
 			return nil
-		}, c.pluginSettings)
+		}, c.settings)
 }
 
 // setting is one value that can be set, as `plugins settings` prints it.
@@ -36,7 +39,7 @@ type setting struct {
 	Secret      bool            `json:"secret"`
 }
 
-func (c *command) pluginSettings(ctx context.Context, app *App, args []string) error {
+func (c pluginSetupCommands) settings(ctx context.Context, app *App, args []string) error {
 	id, err := app.Host.Find(args[0])
 	if err != nil {
 		return err
@@ -89,7 +92,7 @@ func (s setting) read(text string) json.RawMessage {
 	return quoted
 }
 
-func (c *command) printSettings(id string, settings []setting) error {
+func (c pluginSetupCommands) printSettings(id string, settings []setting) error {
 	if c.json {
 		return c.printJSON(settings)
 	}
@@ -105,7 +108,7 @@ func (c *command) printSettings(id string, settings []setting) error {
 		about, _, _ := strings.Cut(s.Description, "\n")
 		table.add(s.Key, value, about)
 	}
-	return table.print(c, id+" has no settings.")
+	return table.print(c.terminal, id+" has no settings.")
 }
 
 // settingsIn flattens the schema of an object into its settings, in its order.

@@ -15,7 +15,7 @@ import (
 	"conclave/app/tool"
 )
 
-func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
+func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 	if _, f := app.Host.Folder(); f != nil {
 		return f
 	}
@@ -52,7 +52,7 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	for _, link := range app.Host.LinksOut() {
 		fmt.Fprintln(c.Err, "conclave: "+oneLine(link.Sentence()+". "+c.toType(link.Hint())))
 	}
-	return table.print(c,
+	return table.print(c.terminal,
 		"There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new "+
 			"python NAME.")
 }
@@ -78,7 +78,7 @@ func whyNoTools(s plugin.Status) string {
 	return oneLine(s.Notes[0])
 }
 
-func (c *command) showPlugin(ctx context.Context, app *App, args []string) error {
+func (c pluginCommands) show(ctx context.Context, app *App, args []string) error {
 	if c.json { // it has the names that models know the tools by, which depend on all plugins
 		if err := app.Host.WaitIdle(ctx); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 	if c.json {
 		return c.printJSON(detail)
 	}
-	c.describePlugin(app, s)
+	c.describe(app, s)
 	return nil
 }
 
@@ -143,9 +143,9 @@ func isolationLine(s plugin.Status) string {
 	return s.Isolation.Level
 }
 
-// describePlugin prints what a person should know of a plugin before trusting
+// describe prints what a person should know of a plugin before trusting
 // it.
-func (c *command) describePlugin(app *App, s plugin.Status) {
+func (c pluginCommands) describe(app *App, s plugin.Status) {
 	w := c.Out
 	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Dialect)
 	if about := strings.TrimRight(s.Manifest.Description, "\n"); strings.Contains(about, "\n") {

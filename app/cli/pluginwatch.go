@@ -20,11 +20,11 @@ type updateRow struct {
 	Removed    bool         `json:"removed,omitempty"`
 }
 
-func (c *command) pluginsWatchCommand() *cobra.Command {
+func (c pluginCommands) watchCommand() *cobra.Command {
 	var approve string
-	cmd := c.simple("watch [ID...]", "Print one line per reload, until interrupted", cobra.ArbitraryArgs,
+	cmd := c.withPlugins("watch [ID...]", "Print one line per reload, until interrupted", cobra.ArbitraryArgs,
 		func(ctx context.Context, app *App, names []string) error {
-			asker, err := c.asker(approve)
+			asker, err := c.person.asker(approve)
 			if err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 			}
 			updates, stop := app.Host.Updates()
 			defer stop()
-			approval := c.newApproval(app, asker, names)
+			approval := newApproval(c.Err, app, asker, names)
 			approval.follows = true
 			defer approval.end()
 			if approve == "always" {
@@ -42,7 +42,7 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 				}
 			}
 			watching := app.Watch(ctx)
-			c.lasting()
+			c.follow()
 			fmt.Fprintln(c.Err, "Watching "+app.Plugins+". Press Ctrl-C to end.")
 			for {
 				select {
@@ -72,7 +72,7 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) printUpdate(u plugin.Update) error {
+func (c pluginCommands) printUpdate(u plugin.Update) error {
 	row := updateRow{
 		u.Plugin, u.Generation, u.State, orEmpty(u.Tools), milliseconds(u.Took), newProblemRow(u.Problem), u.Removed,
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ type priceRow struct {
 	By string `json:"by"` // the date of the table, or “own”
 }
 
-func (c *command) listPrices(ctx context.Context, app *App, _ []string) error {
+func (c modelCommands) listPrices(ctx context.Context, app *App, _ []string) error {
 	prices, err := app.Models.Prices(ctx)
 	if err != nil {
 		return err
@@ -42,7 +41,7 @@ func (c *command) listPrices(ctx context.Context, app *App, _ []string) error {
 		}
 		table.add(r.Model, perMillion(r.Input), perMillion(r.Output), cached, r.By)
 	}
-	if err := table.print(c, "There are no prices."); err != nil {
+	if err := table.print(c.terminal, "There are no prices."); err != nil {
 		return err
 	}
 	return c.say(c.Out, "US dollars for a million tokens. Set one of your own: "+
@@ -51,7 +50,7 @@ func (c *command) listPrices(ctx context.Context, app *App, _ []string) error {
 
 func perMillion(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
 
-func (c *command) priceCommand() *cobra.Command {
+func (c modelCommands) priceCommand() *cobra.Command {
 	var forget bool
 	cmd := &cobra.Command{
 		Use:   "price CONNECTION/MODEL INPUT OUTPUT [CACHED]",
@@ -79,7 +78,7 @@ func (c *command) priceCommand() *cobra.Command {
 		if err := p.Check(); err != nil {
 			return asUsage(err)
 		}
-		app, err := c.app(cmd.Context(), false)
+		app, err := c.app(cmd.Context(), Folders{})
 		if err != nil {
 			return err
 		}
@@ -90,7 +89,7 @@ func (c *command) priceCommand() *cobra.Command {
 }
 
 // setPrice puts a price before the person's others, in place of the one of that name.
-func (c *command) setPrice(ctx context.Context, app *App, p cost.Price, forget bool) error {
+func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, forget bool) error {
 	prices, err := app.Models.Prices(ctx)
 	if err != nil {
 		return err
@@ -106,16 +105,9 @@ func (c *command) setPrice(ctx context.Context, app *App, p cost.Price, forget b
 	if err := app.Models.SetPrices(ctx, own); err != nil {
 		return err
 	}
-	switch {
-	case c.json && forget:
-		return c.printJSON(map[string]string{"forgot": p.Model})
-	case c.json:
-		return c.printJSON(priceRow{p, cost.Own})
-	case forget:
-		_, err = fmt.Fprintf(c.Out, "Your price of %s is gone.\n", p.Model)
-	default:
-		_, err = fmt.Fprintf(c.Out, "A million tokens of %s cost $%s sent and $%s written.\n", p.Model,
-			perMillion(p.Input), perMillion(p.Output))
+	if forget {
+		return c.result(map[string]string{"forgot": p.Model}, "Your price of %s is gone.", p.Model)
 	}
-	return err
+	return c.result(priceRow{p, cost.Own}, "A million tokens of %s cost $%s sent and $%s written.", p.Model,
+		perMillion(p.Input), perMillion(p.Output))
 }

@@ -16,7 +16,7 @@ import (
 // printer writes a turn's events: JSON lines, or the answer to standard output
 // and the rest to standard error. Its methods may be called at once.
 type printer struct {
-	c     *command
+	c     *terminal
 	debug bool
 
 	mu sync.Mutex // guards the fields below, and the order of what is written
@@ -159,7 +159,7 @@ func (p *printer) aside(text string) {
 	if p.open && p.c.Terminal {
 		p.line()
 	}
-	p.c.desk.say(p.c.Err, text)
+	p.c.person.desk.say(p.c.Err, text)
 }
 
 func (p *printer) line() {

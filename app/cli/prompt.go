@@ -64,7 +64,10 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.debug, "tools-debug", false, "the same")
 }
 
-func (c *command) promptCommand() *cobra.Command {
+// promptCommands send messages to models.
+type promptCommands struct{ *terminal }
+
+func (c promptCommands) promptCommand() *cobra.Command {
 	f := &promptFlags{}
 	cmd := &cobra.Command{
 		Use: "prompt [flags] TEXT|-", Short: "Send one message; the reply streams to standard output",
@@ -81,7 +84,7 @@ func (c *command) promptCommand() *cobra.Command {
 		}
 		return c.converse(cmd.Context(), f, func(ctx context.Context, run *promptRun) error {
 			if text == "-" { // read only now: the command may run elsewhere
-				read, err := c.readIn("cli.prompt", "The text", limit.MessageText)
+				read, err := readAtMost("cli.prompt", "The text", c.In, limit.MessageText)
 				if err != nil {
 					return err
 				}
@@ -98,7 +101,7 @@ func (c *command) promptCommand() *cobra.Command {
 
 // promptRun is one chat in the terminal.
 type promptRun struct {
-	c          *command
+	c          *terminal
 	app        *App
 	f          *promptFlags
 	model      llm.Model
@@ -116,11 +119,13 @@ type promptRun struct {
 }
 
 // converse sets a conversation up and runs do in it.
-func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.Context, *promptRun) error) error {
+func (c promptCommands) converse(ctx context.Context, f *promptFlags,
+	do func(context.Context, *promptRun) error,
+) error {
 	if f.toolsApprove && f.approve == "" {
 		f.approve = "ask"
 	}
-	asker, err := c.asker(f.approve)
+	asker, err := c.person.asker(f.approve)
 	if err != nil {
 		return err
 	}
@@ -132,14 +137,15 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 	case f.noSave && (f.goOn || f.conversation != ""):
 		return usageError("--no-save cannot go on with a chat that is kept")
 	}
-	app, err := c.chatApp(ctx, f.tools) // without tools, too, hooks guard what is said
+	// without tools, too: hooks check messages
+	app, err := c.app(ctx, Folders{NeedsPlugins: true, Chat: len(f.tools) == 0})
 	if err != nil {
 		return err
 	}
 	defer app.Close()
 	t := &promptRun{
-		c: c, app: app, f: f, asker: asker, temporary: func() {},
-		approval: c.newApproval(app, asker, f.tools),
+		c: c.terminal, app: app, f: f, asker: asker, temporary: func() {},
+		approval: newApproval(c.Err, app, asker, f.tools),
 	}
 	t.approval.chat = len(f.tools) == 0
 	defer func() { t.temporary(); t.approval.end() }()

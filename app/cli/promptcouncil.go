@@ -18,7 +18,7 @@ const councilAsSet = "as-set"
 func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, error) {
 	how := t.how
 	t.how = deliberation.How{}
-	_, terminal := t.asker.(*terminalAsker)
+	_, terminal := t.asker.(*person)
 	how.Project, how.Asks = t.c.project(), terminal
 	switch {
 	case t.f.council == "":
@@ -126,10 +126,10 @@ func (d *deliberating) act(ctx context.Context, run council.RunID, act council.A
 // choice asks what is to be done about what failed. The end of input means to go on.
 func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.Act, ok bool) {
 	c := d.t.c
-	if err := c.desk.take(ctx); err != nil {
+	if err := c.person.desk.take(ctx); err != nil {
 		return "", false
 	}
-	defer c.desk.give(c.Err)
+	defer c.person.desk.give(c.Err)
 	fmt.Fprintln(c.Err, "\n! Not all of the council's work was done.")
 	for _, task := range r.Tasks {
 		if task.State == council.Failed {
@@ -147,12 +147,12 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 			fmt.Fprintf(c.Err, "  failed   %s: %s\n", shownName(what), shownName(why))
 		}
 	}
-	if err := c.arm(ctx); err != nil {
+	if err := c.person.arm(ctx); err != nil {
 		return council.GoOn, ctx.Err() == nil
 	}
 	for {
 		fmt.Fprint(c.Err, "  [r] try again  [g] go on with what there is  [s] stop: ")
-		line, err := c.line(ctx)
+		line, err := c.person.line(ctx)
 		if err != nil {
 			fmt.Fprintln(c.Err)
 			return council.GoOn, ctx.Err() == nil

@@ -20,7 +20,7 @@ func newTable(head ...string) *table { return &table{head: head} }
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // print writes the table, or the sentence when there are no rows.
-func (t *table) print(c *command, none string) error {
+func (t *table) print(c *terminal, none string) error {
 	if len(t.rows) == 0 {
 		return c.say(c.Out, "%s", none)
 	}

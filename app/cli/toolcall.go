@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -18,155 +19,159 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) toolCallCommand() *cobra.Command {
-	var (
-		arguments, member, contextFile, approve string
-		timeout                                 time.Duration
-	)
+// callFlags are the flags of `tools call`.
+type callFlags struct {
+	arguments, member, context, approve string
+	timeout                             time.Duration
+	bare                                bool // --args was not given
+}
+
+func (c toolCommands) callCommand() *cobra.Command {
+	var f callFlags
 	cmd := &cobra.Command{
 		Use: "call TOOL", Short: "Call one tool, through the gate, without a model", Args: exactly("the name of a tool"),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&arguments, "args", "{}", "the arguments as JSON; - reads them from standard input")
-	flags.StringVar(&member, "member", "", "call it on behalf of a council member")
-	flags.StringVar(&contextFile, "context", "", "a JSON file of {role, content, name?}: the messages the tool is told of")
-	flags.StringVar(&approve, "approve", "", "ask, always or never, where the window would ask")
-	flags.DurationVar(&timeout, "timeout", 0, "how long the call may take")
+	flags.StringVar(&f.arguments, "args", "{}", "the arguments as JSON; - reads them from standard input")
+	flags.StringVar(&f.member, "member", "", "call it on behalf of a council member")
+	flags.StringVar(&f.context, "context", "", "a JSON file of {role, content, name?}: the messages the tool is told of")
+	flags.StringVar(&f.approve, "approve", "", "ask, always or never, where the window would ask")
+	flags.DurationVar(&f.timeout, "timeout", 0, "how long the call may take")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		asker, err := c.asker(approve)
+		asker, err := c.person.asker(f.approve)
 		if err != nil {
 			return err
 		}
 		// before standard input is read: the command may run elsewhere
-		app, err := c.app(cmd.Context(), true, pluginOf(args[0])...)
+		app, err := c.app(cmd.Context(), Folders{NeedsPlugins: true, WaitFor: pluginOf(args[0])})
 		if err != nil {
 			return err
 		}
 		defer app.Close()
-		if arguments == "-" {
-			text, err := c.readIn("cli.tool", "The arguments", limit.CallArguments)
+		if f.arguments == "-" {
+			text, err := readAtMost("cli.tool", "The arguments", c.In, limit.CallArguments)
 			if err != nil {
 				return err
 			}
-			arguments = string(text)
+			f.arguments = string(text)
 		}
-		if !json.Valid([]byte(arguments)) {
-			return usageOf(cmd, "--args is not JSON: %s", cutLine(arguments))
+		if !json.Valid([]byte(f.arguments)) {
+			return usageOf(cmd, "--args is not JSON: %s", cutLine(f.arguments))
 		}
-		turn, extra := call.Turn{Asker: asker}, call.Extra{Timeout: timeout}
-		turn.Caller = permit.Person
-		if member != "" {
-			m, err := c.memberNamed(cmd.Context(), app, "", member)
-			if fault.KindOf(err) == fault.Usage { // nobody's: the plugin is tried with a member of this name
-				one := council.Council{}
-				one.Put(council.Member{Name: member, Chance: 100})
-				m, err = one.Members[0], nil
-			}
-			if err != nil {
-				return err
-			}
-			turn.Caller, turn.CallerName = permit.Member(m.ID), m.Name
-			extra.Member = council.MemberContext(m)
-			if !cmd.Flags().Changed("args") {
-				arguments = "" // a member's call has none
-			}
-		}
-		if contextFile != "" {
-			if extra.Context, err = c.contextMessages(contextFile); err != nil {
-				return err
-			}
-		}
-		approval := c.newApproval(app, asker, args)
-		approval.only = pluginOf(args[0])
-		defer approval.end()
-		if err := approval.plugins(cmd.Context()); err != nil {
-			return err
-		}
-		row, err := findRow(app, args[0])
-		if err != nil {
-			return err
-		}
-		turn.Tools = app.Tools.Set()
-		if p, err := app.Host.Status(row.Plugin); err != nil || !p.Serving {
-			return notServing(p)
-		}
-		var unkept string // why it is not known what it changed
-		turn.OnEvent = func(e call.Event) {
-			if e.Kind == call.Answered {
-				unkept = e.Record.Unkept
-			}
-		}
-		started := time.Now()
-		result, err := app.Calls.Do(cmd.Context(), turn, row.ID, arguments, extra)
-		if err != nil {
-			return err
-		}
-		return c.printCallResult(row.ID, result, time.Since(started), unkept)
+		f.bare = !cmd.Flags().Changed("args")
+		return c.call(cmd.Context(), app, args[0], f, asker)
 	}
 	return cmd
 }
 
-func (c *command) contextMessages(file string) ([]tool.ContextMessage, error) {
-	data, err := readFile("cli.context", c.Path(file), file, limit.CallArguments)
+// call calls a tool as the person, or as the council member that the flags name.
+func (c toolCommands) call(ctx context.Context, app *App, name string, f callFlags, asker permit.Asker) error {
+	turn, extra := call.Turn{Asker: asker}, call.Extra{Timeout: f.timeout}
+	turn.Caller = permit.Person
+	if f.member != "" {
+		m, err := c.caller(ctx, app, f.member)
+		if err != nil {
+			return err
+		}
+		turn.Caller, turn.CallerName = permit.Member(m.ID), m.Name
+		extra.Member = council.MemberContext(m)
+		if f.bare {
+			f.arguments = "" // members' calls have no default arguments
+		}
+	}
+	if f.context != "" {
+		var err error
+		if extra.Context, err = contextMessages(c.Path(f.context), f.context); err != nil {
+			return err
+		}
+	}
+	approval := newApproval(c.Err, app, asker, []string{name})
+	approval.only = pluginOf(name)
+	defer approval.end()
+	if err := approval.plugins(ctx); err != nil {
+		return err
+	}
+	row, err := findRow(app, name)
+	if err != nil {
+		return err
+	}
+	turn.Tools = app.Tools.Set()
+	if p, err := app.Host.Status(row.Plugin); err != nil || !p.Serving {
+		return notServing(p)
+	}
+	var unrecorded string // why the files that it changed are not known
+	turn.OnEvent = func(e call.Event) {
+		if e.Kind == call.Answered {
+			unrecorded = e.Record.Unkept
+		}
+	}
+	started := time.Now()
+	result, err := app.Calls.Do(ctx, turn, row.ID, f.arguments, extra)
+	if err != nil {
+		return err
+	}
+	return c.printResult(row.ID, result, time.Since(started), unrecorded)
+}
+
+// caller returns the council member of this name or id. A name that nobody has is a new member,
+// so that a plugin can be tried without a council.
+func (c toolCommands) caller(ctx context.Context, app *App, name string) (council.Member, error) {
+	m, err := memberNamed(ctx, c.Session, app, "", name)
+	if fault.KindOf(err) == fault.Usage {
+		one := council.Council{}
+		one.Put(council.Member{Name: name, Chance: 100})
+		return one.Members[0], nil
+	}
+	return m, err
+}
+
+func contextMessages(path, name string) ([]tool.ContextMessage, error) {
+	data, err := readFile("cli.context", path, name, limit.CallArguments)
 	if err != nil {
 		return nil, err
 	}
 	var messages []tool.ContextMessage
 	if err := json.Unmarshal(data, &messages); err != nil {
-		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+file+" is not a JSON array of {role, content, name?}.",
+		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+name+" is not a JSON array of {role, content, name?}.",
 			"See conclave tools call --help.", err)
 	}
 	return messages, nil
 }
 
-// printCallResult prints what a call answered, and why it is not known what it changed where that is
-// so. A refusal exits 3, a failed call 1.
-func (c *command) printCallResult(id string, r tool.Result, took time.Duration, unkept string) error {
+// resultBlock is one part of a tool's result as JSON.
+type resultBlock struct {
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	MIMEType string `json:"mime_type,omitempty"`
+	Media    string `json:"media,omitempty"`
+}
+
+// printResult prints the result of a call. unrecorded, where not empty, says why the files that it
+// changed are not known. A refusal exits 3, a failed call 1.
+func (c toolCommands) printResult(id string, r tool.Result, took time.Duration, unrecorded string) error {
 	failed := r.Status != chat.CallOK
 	if c.json {
-		type block struct {
-			Type     string `json:"type"`
-			Text     string `json:"text,omitempty"`
-			MIMEType string `json:"mime_type,omitempty"`
-			Media    string `json:"media,omitempty"`
-		}
-		content := []block{}
+		content := []resultBlock{}
 		for _, p := range r.Content {
 			if p.Kind == chat.PartMedia {
-				content = append(content, block{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME, Media: p.Media.ID})
+				content = append(content, resultBlock{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME, Media: p.Media.ID})
 				continue
 			}
-			content = append(content, block{Type: "text", Text: p.Text})
+			content = append(content, resultBlock{Type: "text", Text: p.Text})
 		}
-		out := struct {
-			Tool    string  `json:"tool"`
-			IsError bool    `json:"is_error"`
-			Content []block `json:"content"`
-			Error   string  `json:"error,omitempty"`
-			Status  string  `json:"status"`
-			MS      float64 `json:"ms"`
-			NotKept string  `json:"not_kept,omitempty"`
-		}{id, failed, content, r.Error, string(r.Status), float64(took.Microseconds()) / 1000, unkept}
-		if err := c.printJSON(out); err != nil {
+		if err := c.printJSON(struct {
+			Tool    string        `json:"tool"`
+			IsError bool          `json:"is_error"`
+			Content []resultBlock `json:"content"`
+			Error   string        `json:"error,omitempty"`
+			Status  string        `json:"status"`
+			MS      float64       `json:"ms"`
+			NotKept string        `json:"not_kept,omitempty"`
+		}{id, failed, content, r.Error, string(r.Status), milliseconds(took), unrecorded}); err != nil {
 			return err
 		}
 	} else {
-		for _, p := range r.Content {
-			if p.Kind == chat.PartMedia {
-				fmt.Fprintf(c.Out, "[%s, %d bytes, media %s]\n", p.Media.MIME, p.Media.Size, p.Media.ID)
-				continue
-			}
-			fmt.Fprintln(c.Out, strings.TrimRight(p.Text, "\n"))
-		}
-		if unkept != "" {
-			fmt.Fprintln(c.Err, "conclave: "+oneLine(unkept))
-		}
-		if failed {
-			fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))
-		}
-		if strings.HasSuffix(r.Error, permit.ErrNobody.Error()) {
-			fmt.Fprintln(c.Err, "Run it at a terminal, where you are asked, or allow it this once with --approve always.")
-		}
+		c.printContent(r, failed, unrecorded)
 	}
 	switch {
 	case r.Status == chat.CallRefused:
@@ -177,6 +182,25 @@ func (c *command) printCallResult(id string, r tool.Result, took time.Duration, 
 		return &exitError{ExitFailed}
 	}
 	return nil
+}
+
+func (c toolCommands) printContent(r tool.Result, failed bool, unrecorded string) {
+	for _, p := range r.Content {
+		if p.Kind == chat.PartMedia {
+			fmt.Fprintf(c.Out, "[%s, %d bytes, media %s]\n", p.Media.MIME, p.Media.Size, p.Media.ID)
+			continue
+		}
+		fmt.Fprintln(c.Out, strings.TrimRight(p.Text, "\n"))
+	}
+	if unrecorded != "" {
+		fmt.Fprintln(c.Err, "conclave: "+oneLine(unrecorded))
+	}
+	if failed {
+		fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))
+	}
+	if strings.HasSuffix(r.Error, permit.ErrNobody.Error()) {
+		fmt.Fprintln(c.Err, "Run it at a terminal, where you are asked, or allow it this once with --approve always.")
+	}
 }
 
 func mediaType(mime string) string {

@@ -81,86 +81,76 @@ func newToolRow(t tool.Tool, p plugin.Status) toolRow {
 	}
 }
 
-func (c *command) toolsCommand() *cobra.Command {
-	var all bool
-	list := &cobra.Command{Use: "list", Short: "List the tools a model can be offered", Args: noArguments}
-	list.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled ones")
-	list.RunE = func(cmd *cobra.Command, _ []string) error {
-		app, err := c.app(cmd.Context(), true)
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		rows := []toolRow{}
-		known := toolRows(app)
-		for _, row := range known {
-			waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
-			if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
-				rows = append(rows, row)
-			}
-		}
-		if f := app.Host.Unread(); f != nil && len(known) == 0 {
-			return f
-		}
-		if c.json {
-			return c.printJSON(rows)
-		}
-		table := newTable("TOOL", "STATUS", "WHAT IT DOES")
-		for _, row := range rows {
-			table.add(row.ID, row.Status, firstLine(row.Description))
-		}
-		none := "There are no tools. Put a .py or .js file into " + app.Plugins + "."
-		if len(known) > 0 {
-			none = "No tool is offered from the start: " + countOf(len(known), "tool") +
-				" switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
-		}
-		return table.print(c, none)
-	}
-	show := &cobra.Command{
-		Use: "show TOOL", Short: "Show a tool exactly as a model is given it",
-		Args: exactly("the name of a tool"), RunE: func(cmd *cobra.Command, args []string) error {
-			app, err := c.app(cmd.Context(), true)
-			if err != nil {
-				return err
-			}
-			defer app.Close()
-			return c.showTool(cmd.Context(), app, args[0])
-		},
-	}
-	search := &cobra.Command{
-		Use: "search QUERY", Short: "Show what tool_search would answer a model",
-		Args: some("words to look for"), RunE: func(cmd *cobra.Command, args []string) error {
-			app, err := c.app(cmd.Context(), true)
-			if err != nil {
-				return err
-			}
-			defer app.Close()
-			rows := []toolRow{}
-			byID := map[string]toolRow{}
-			for _, row := range toolRows(app) {
-				byID[row.ID] = row
-			}
-			for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
-				rows = append(rows, byID[t.ID()])
-			}
-			if c.json {
-				return c.printJSON(rows)
-			}
-			table := newTable("TOOL", "WHAT IT DOES")
-			for _, row := range rows {
-				table.add(row.ID, firstLine(row.Description))
-			}
-			return table.print(c, "No tool matches.")
-		},
-	}
-	return group("tools", "List, show, offer and call tools", list, show, search, c.toolCallCommand(),
-		c.simple("enable TOOL", "Offer a tool to models", exactly("the name of a tool"), c.setToolEnabled(true)),
-		c.simple("disable TOOL", "Offer a tool to models no more", exactly("the name of a tool"), c.setToolEnabled(false)))
+// toolCommands list, show, offer and call tools.
+type toolCommands struct{ *terminal }
+
+func (c toolCommands) group() *cobra.Command {
+	one := exactly("the name of a tool")
+	return group("tools", "List, show, offer and call tools", c.listCommand(),
+		// the name that a model is given depends on the tools of all plugins
+		c.withAllPlugins("show TOOL", "Show a tool exactly as a model is given it", one, c.show),
+		c.withAllPlugins("search QUERY", "Show what tool_search would answer a model", some("words to look for"),
+			c.search),
+		c.callCommand(),
+		c.withPlugins("enable TOOL", "Offer a tool to models", one, c.enable(true)),
+		c.withPlugins("disable TOOL", "Offer a tool to models no more", one, c.enable(false)))
 }
 
-// setToolEnabled is the switch beside a tool: whether models are offered it, whatever
-// its plugin asks for.
-func (c *command) setToolEnabled(on bool) func(context.Context, *App, []string) error {
+func (c toolCommands) listCommand() *cobra.Command {
+	var all bool
+	cmd := c.withAllPlugins("list", "List the tools a model can be offered", noArguments,
+		func(_ context.Context, app *App, _ []string) error { return c.list(app, all) })
+	cmd.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled ones")
+	return cmd
+}
+
+// list prints the tools that models are offered from the start and those that wait for approval,
+// or all.
+func (c toolCommands) list(app *App, all bool) error {
+	rows := []toolRow{}
+	known := toolRows(app)
+	for _, row := range known {
+		waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
+		if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
+			rows = append(rows, row)
+		}
+	}
+	if f := app.Host.Unread(); f != nil && len(known) == 0 {
+		return f
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	table := newTable("TOOL", "STATUS", "WHAT IT DOES")
+	for _, row := range rows {
+		table.add(row.ID, row.Status, firstLine(row.Description))
+	}
+	none := "There are no tools. Put a .py or .js file into " + app.Plugins + "."
+	if len(known) > 0 {
+		none = "No tool is offered from the start: " + countOf(len(known), "tool") +
+			" switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
+	}
+	return table.print(c.terminal, none)
+}
+
+func (c toolCommands) search(_ context.Context, app *App, args []string) error {
+	byID := map[string]toolRow{}
+	for _, row := range toolRows(app) {
+		byID[row.ID] = row
+	}
+	rows := []toolRow{}
+	table := newTable("TOOL", "WHAT IT DOES")
+	for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
+		row := byID[t.ID()]
+		rows = append(rows, row)
+		table.add(row.ID, firstLine(row.Description))
+	}
+	return c.printTable(rows, table, "No tool matches.")
+}
+
+// enable returns the command that switches a tool on or off for models, whatever its plugin
+// asks for.
+func (c toolCommands) enable(on bool) action {
 	return func(ctx context.Context, app *App, args []string) error {
 		row, err := findRow(app, args[0])
 		if err != nil {
@@ -172,15 +162,11 @@ func (c *command) setToolEnabled(on bool) func(context.Context, *App, []string) 
 		if row, err = findRow(app, row.ID); err != nil {
 			return err
 		}
-		if c.json {
-			return c.printJSON(row)
-		}
 		state := "not offered to models"
 		if row.Enabled {
 			state = "offered to models"
 		}
-		_, err = fmt.Fprintf(c.Out, "%s is %s.\n", row.ID, state)
-		return err
+		return c.result(row, "%s is %s.", row.ID, state)
 	}
 }
 
@@ -224,8 +210,8 @@ func findRow(app *App, name string) (toolRow, error) {
 	return toolRow{}, fault.New(fault.NotFound, "cli.tool", "There is no tool named "+name+".", hint)
 }
 
-func (c *command) showTool(ctx context.Context, app *App, name string) error {
-	row, err := findRow(app, name)
+func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
+	row, err := findRow(app, args[0])
 	if err != nil {
 		return err
 	}

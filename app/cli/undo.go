@@ -13,13 +13,13 @@ import (
 )
 
 // undoCommands are those about the old versions of files that calls changed.
-func (c *command) undoCommands() []*cobra.Command {
+func (c activityCommands) undoCommands() []*cobra.Command {
 	turn := func(use, short, long string, do func(context.Context, *undo.Keeper, string) (undo.Outcome, error),
 	) *cobra.Command {
 		return &cobra.Command{
 			Use: use + " CALL", Short: short, Long: long, Args: exactly("CALL"),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				app, err := c.app(cmd.Context(), false)
+				app, err := c.app(cmd.Context(), Folders{})
 				if err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ func (c *command) undoCommands() []*cobra.Command {
 			"call ran is listed too, since a program of the plugin's may have changed it, or you.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := c.app(cmd.Context(), false)
+			app, err := c.app(cmd.Context(), Folders{})
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func (c *command) undoCommands() []*cobra.Command {
 	}
 }
 
-func (c *command) listKept(ctx context.Context, app *App) error {
+func (c activityCommands) listKept(ctx context.Context, app *App) error {
 	usage, err := app.Undo.Usage(ctx)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *command) listKept(ctx context.Context, app *App) error {
 		}
 		table.add(set.ID, set.Time.Local().Format("2006-01-02 15:04:05"), oneLine(plugin), stateOfSet(set), changedIn(set))
 	}
-	if err := table.print(c, "No old version of a file is kept."); err != nil {
+	if err := table.print(c.terminal, "No old version of a file is kept."); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.Out, "Old versions: %s. Copies of folders as they are, from which old versions come: %s.\n",

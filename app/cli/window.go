@@ -53,8 +53,8 @@ func openWindow(ctx context.Context, p Folders) error {
 }
 
 // openWindow opens the window, as conclave does without a command.
-func (c *command) openWindow(ctx context.Context) error {
-	folders, err := c.folders()
+func (t *terminal) openWindow(ctx context.Context) error {
+	folders, err := t.folders()
 	if err != nil {
 		return err
 	}

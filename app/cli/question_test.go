@@ -27,11 +27,12 @@ func typesBeforeAQuestion(t *testing.T) {
 	defer typed.Close()
 	shown, screen := io.Pipe()
 	flushed := 0
-	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true, Flush: func() { flushed++ }}}
-	c.lines = readLines(c.In)
+	s := &Session{In: in, Err: screen, Out: io.Discard, Terminal: true, Flush: func() { flushed++ }}
+	c := newTerminal(s, nil)
+	c.person.lines = readLines(c.In)
 	answers := make(chan permit.Answer, 1)
 	go func() { // ends with the answer
-		a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Request{
+		a, err := c.person.Ask(t.Context(), permit.Request{
 			Kind: permit.KindPlugin, Plugin: "p",
 			Title: "P is\nnew", Folder: "/plugins/p", Permissions: []string{"tools"},
 			Tools: []permit.ShownTool{{Name: "say", Description: "Says it."}},
@@ -80,10 +81,10 @@ func TestAttackWhatGoesOnComingAnswersNoQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typed := io.Pipe()
 		var shown bytes.Buffer
-		c := &command{Session: &Session{In: in, Err: &shown, Out: io.Discard, Terminal: true}}
+		c := newTerminal(&Session{In: in, Err: &shown, Out: io.Discard, Terminal: true}, nil)
 		answered := make(chan bool)
 		go func() { // ends with the answer
-			yes, err := c.confirm(t.Context(), "Delete all?")
+			yes, err := c.person.confirm(t.Context(), "Delete all?")
 			if err != nil {
 				t.Error(err)
 			}
@@ -118,12 +119,12 @@ func typesThroughTenQuestions(t *testing.T) {
 	in, typed := io.Pipe()
 	defer typed.Close()
 	shown, screen := io.Pipe()
-	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
-	c.lines = readLines(c.In)
+	c := newTerminal(&Session{In: in, Err: screen, Out: io.Discard, Terminal: true}, nil)
+	c.person.lines = readLines(c.In)
 	var answers []permit.Answer
 	go func() { // ends with the last answer
 		for range 10 {
-			a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Request{
+			a, err := c.person.Ask(t.Context(), permit.Request{
 				Kind: permit.KindCall, Title: "Main assistant wants to write a note",
 				Scopes: []permit.Scope{permit.Once, permit.Always},
 			})
@@ -229,8 +230,8 @@ func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var screen strings.Builder
-			asks := &command{Session: &Session{In: strings.NewReader(""), Err: &screen, Out: io.Discard, Terminal: true}}
-			_, err := (&terminalAsker{asks}).Ask(t.Context(), permit.Request{
+			asks := newTerminal(&Session{In: strings.NewReader(""), Err: &screen, Out: io.Discard, Terminal: true}, nil)
+			_, err := asks.person.Ask(t.Context(), permit.Request{
 				Kind: permit.KindCall, Title: "Somebody asks", Reach: "Nothing.", Original: c.was, Arguments: []byte(c.now),
 			})
 			_, got, _ := strings.Cut(screen.String(), "! Somebody asks\n")
@@ -327,7 +328,7 @@ func TestAQuestionThatEndsWhileItAsksOfTheCouncilAllowsNothing(t *testing.T) {
 		}
 		answered := make(chan answer, 1)
 		go func() { // ends with ctx
-			a, err := (&terminalAsker{person.c}).Ask(ctx, permit.Request{
+			a, err := person.c.person.Ask(ctx, permit.Request{
 				Kind: permit.KindCall, Caller: permit.Member("ada"), Scopes: []permit.Scope{permit.Once, permit.Always},
 			})
 			answered <- answer{a, err}
