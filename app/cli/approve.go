@@ -211,8 +211,8 @@ func (c pluginTrustCommands) trustCommand() *cobra.Command {
 	return cmd
 }
 
-// trust shows the version of a plugin that waits, and approves that one. On a terminal it
-// asks first, and goes on with what waits then; elsewhere the command is the yes to what it shows.
+// trust shows the version of a plugin that waits, and approves it. On a terminal it asks first,
+// and goes on with what waits then; elsewhere the command itself is the yes.
 func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o trustOptions) error {
 	s, err := findPlugin(app, name)
 	if err != nil {
@@ -224,16 +224,9 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 	}
 	asks := c.Terminal && !o.yes && !c.json
 	var approved []waitingRow
-	for {
-		if !c.json {
-			c.describe(app, s)
-		}
-		if asks {
-			if err := c.confirm(ctx, s.ID); err != nil {
-				return err
-			}
-		} else if !c.json {
-			fmt.Fprintln(c.Out)
+	for again := true; again; again = asks && waits(s) {
+		if err := c.showForTrust(ctx, app, s, asks); err != nil {
+			return err
 		}
 		if s.Shown == "" {
 			break
@@ -245,9 +238,6 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		if s, err = app.Host.Status(s.ID); err != nil {
 			return err
 		}
-		if !asks || !waits(s) {
-			break
-		}
 	}
 	if o.developing && s.State == plugin.Ready && len(approved) == 0 {
 		if err := app.Host.SetDeveloping(ctx, s.ID, true); err != nil {
@@ -257,12 +247,20 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 	return c.printTrusted(ctx, app, s, approved)
 }
 
-// confirm asks whether the plugin that was shown is approved. The kind is not_allowed where
-// it is not.
-func (c pluginTrustCommands) confirm(ctx context.Context, id string) error {
-	yes, err := c.person.confirm(ctx, "Approve "+id+" as it is shown here?")
+// showForTrust shows a plugin, and where asks is set, asks whether it is approved. The kind is
+// not_allowed where it is not.
+func (c pluginTrustCommands) showForTrust(ctx context.Context, app *App, s plugin.Status, asks bool) error {
+	if c.json {
+		return nil
+	}
+	c.describe(app, s)
+	if !asks {
+		fmt.Fprintln(c.Out)
+		return nil
+	}
+	yes, err := c.person.confirm(ctx, "Approve "+s.ID+" as it is shown here?")
 	if err == nil && !yes {
-		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+id+" was not approved.", "Nothing of it was changed.")
+		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.", "Nothing of it was changed.")
 	}
 	return err
 }

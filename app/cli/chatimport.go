@@ -20,44 +20,16 @@ import (
 	"github.com/google/uuid"
 )
 
+// importOp is the operation in the errors of an import.
+const importOp = "cli.import"
+
+// notImported is the hint for a file over a limit.
+const notImported = "Nothing was imported."
+
 func (c chatCommands) importFile(ctx context.Context, app *App, args []string) error {
-	const op = "cli.import"
-	data, err := readFile(op, c.Path(args[0]), args[0], limit.ImportFile)
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid &&
-		strings.Contains(f.Message, limit.ImportFile.String()) {
-		f.Hint = "Nothing was imported."
-	}
+	v, err := readExport(c.Path(args[0]), args[0])
 	if err != nil {
 		return err
-	}
-	if items(data) > limit.ImportItems.Value {
-		return fault.New(fault.Invalid, op,
-			fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", args[0],
-				limit.ImportItems),
-			"Nothing was imported.")
-	}
-	var kind struct {
-		Format string `json:"format"`
-	}
-	var v exported
-	err = json.Unmarshal(data, &kind)
-	switch {
-	case err == nil && kind.Format == exportFormat:
-		err = json.Unmarshal(data, &v)
-	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
-		return fault.New(fault.Invalid, op,
-			"The file "+args[0]+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+
-				", and this one knows "+exportFormat+".",
-			"Update Conclave, then import it.")
-	}
-	if err != nil || kind.Format != exportFormat {
-		return fault.Wrap(fault.Invalid, op, "The file "+args[0]+" is not a chat that Conclave exported as JSON.",
-			"Export one with conclave chats export ID --format json.", err)
-	}
-	if n := len(v.Messages); n > limit.ImportMessages.Int() {
-		return fault.New(fault.Invalid, op,
-			fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", args[0], n, limit.ImportMessages),
-			"Nothing was imported.")
 	}
 	mended := mend(&v)
 	made := chat.Conversation{
@@ -71,30 +43,71 @@ func (c chatCommands) importFile(ctx context.Context, app *App, args []string) e
 	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
 		return err
 	}
-	missing := slices.DeleteFunc(attachedTo(v.Messages), app.Chats.HasMedia)
-	if c.json {
-		facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
-		if len(missing) > 0 {
-			facts["missing_media"] = len(missing)
+	missing := len(slices.DeleteFunc(attachedTo(v.Messages), app.Chats.HasMedia))
+	facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
+	if missing > 0 {
+		facts["missing_media"] = missing
+	}
+	if len(mended) > 0 {
+		facts["mended"] = mended
+	}
+	if !c.json {
+		notes := mended
+		if made.System != "" {
+			notes = append(notes, "The chat brings a system text, which every model that goes on with it is told. "+
+				"conclave chats show --json has it.")
 		}
-		if len(mended) > 0 {
-			facts["mended"] = mended
+		if missing > 0 {
+			notes = append(notes, fmt.Sprintf("The chat names %s that cannot be found here: an export does not hold them.",
+				countOf(missing, "attached file")))
 		}
-		return c.printJSON(facts)
+		for _, note := range notes {
+			fmt.Fprintln(c.Err, note)
+		}
 	}
-	for _, sentence := range mended {
-		fmt.Fprintln(c.Err, sentence)
+	return c.result(facts, "Imported %s as %s.", countOf(len(v.Messages), "message"), made.ID)
+}
+
+// readExport reads an exported chat, of which the person called the file name. Errors are of
+// kind invalid, or not_found where the file cannot be read.
+func readExport(path, name string) (exported, error) {
+	var v exported
+	data, err := readFile(importOp, path, name, limit.ImportFile)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid &&
+		strings.Contains(f.Message, limit.ImportFile.String()) {
+		f.Hint = notImported
 	}
-	if made.System != "" {
-		fmt.Fprintln(c.Err,
-			"The chat brings a system text, which every model that goes on with it is told. conclave chats show --json has it.")
+	if err != nil {
+		return v, err
 	}
-	if len(missing) > 0 {
-		fmt.Fprintf(c.Err, "The chat names %s that cannot be found here: an export does not hold them.\n",
-			countOf(len(missing), "attached file"))
+	if items(data) > limit.ImportItems.Value {
+		return v, fault.New(fault.Invalid, importOp,
+			fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", name,
+				limit.ImportItems), notImported)
 	}
-	_, err = fmt.Fprintf(c.Out, "Imported %s as %s.\n", countOf(len(v.Messages), "message"), made.ID)
-	return err
+	var kind struct {
+		Format string `json:"format"`
+	}
+	err = json.Unmarshal(data, &kind)
+	switch {
+	case err == nil && kind.Format == exportFormat:
+		err = json.Unmarshal(data, &v)
+	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
+		return v, fault.New(fault.Invalid, importOp,
+			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+
+				", and this one knows "+exportFormat+".",
+			"Update Conclave, then import it.")
+	}
+	if err != nil || kind.Format != exportFormat {
+		return v, fault.Wrap(fault.Invalid, importOp, "The file "+name+" is not a chat that Conclave exported as JSON.",
+			"Export one with conclave chats export ID --format json.", err)
+	}
+	if n := len(v.Messages); n > limit.ImportMessages.Int() {
+		return v, fault.New(fault.Invalid, importOp,
+			fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", name, n, limit.ImportMessages),
+			notImported)
+	}
+	return v, nil
 }
 
 // items returns how many items the lists of a JSON text have beyond their first
@@ -120,92 +133,106 @@ func items(data []byte) (n int64) {
 	return n
 }
 
-// mend makes what an export holds into what this version would have exported, and
-// returns a sentence for each kind of thing that it changed. Whoever wrote the
-// file may not be Conclave: what points into the store, goes back to a provider
-// unseen, or would be done when the chat goes on does not come in.
+// mending counts what had to be changed in an export.
+type mending struct {
+	parents, streaming, states, parts, open, times int
+	roles                                          map[chat.Role]int // that Conclave does not know
+	turns                                          map[string]string // new ids of turns, by what stood there
+	latest                                         time.Time         // that a message can be from
+}
+
+// mend changes an export into one that this version could have written, and returns a sentence for
+// each kind of change. Anybody may have written the file: references into the store, data that
+// providers get back unread, and calls that would run when the chat goes on are left out.
 func mend(v *exported) []string {
-	var parents, streaming, states, parts, open, times int
-	roles := map[chat.Role]int{}
-	turns := map[string]string{}
-	latest := time.Now().AddDate(0, 0, 1)
-	var kept []chat.Message
+	d := mending{roles: map[chat.Role]int{}, turns: map[string]string{}, latest: time.Now().AddDate(0, 0, 1)}
+	var known []chat.Message
 	for i, m := range v.Messages {
 		before := chat.MessageSeq(0)
 		if i > 0 {
 			before = v.Messages[i-1].Seq
 		}
 		if m.Parent != before {
-			parents++
+			d.parents++
 		}
-		switch m.State {
-		case chat.Complete, chat.Stopped, chat.Interrupted, chat.Failed:
-		case chat.Streaming:
-			m.State = chat.Interrupted
-			streaming++
-		default:
-			m.State = chat.Complete
-			states++
-		}
-		for _, at := range []*time.Time{&m.Created, &m.Ended} {
-			if !at.IsZero() && (at.Year() < 1970 || at.After(latest)) {
-				*at = time.Time{}
-				times++
-			}
-		}
-		if m.Error != nil {
-			m.Error = &chat.Failure{
-				Kind: importedLine(m.Error.Kind), Message: importedLine(m.Error.Message), Hint: importedLine(m.Error.Hint),
-			}
-		}
-		if u := m.Usage; u != nil && (min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 || u.Cost < 0 || u.Cost > 1e6) {
-			m.Usage = nil
-		}
-		m.Hooks = nil // of plugins that ran elsewhere
-		had := len(m.Parts)
-		m.Parts = importedParts(m.Parts)
-		parts += had - len(m.Parts)
-		m.Turn, m.Model, m.Reason = importedTurn(turns, m.Turn), importedLine(m.Model), importedReason(m.Reason)
+		d.message(&m)
 		switch m.Role {
 		case chat.RoleSystem, chat.RoleUser, chat.RoleAssistant, chat.RoleTool:
-			kept = append(kept, m)
+			known = append(known, m)
 		default:
-			roles[m.Role]++
+			d.roles[m.Role]++
 		}
 	}
-	for i := range kept {
-		if m := &kept[i]; m.State == chat.Complete && unresolved(m.Parts, kept[i+1:]) {
+	for i := range known {
+		if m := &known[i]; m.State == chat.Complete && unresolved(m.Parts, known[i+1:]) {
 			m.State = chat.Interrupted // or its calls would be made when the chat goes on
-			open++
+			d.open++
 		}
 	}
-	v.Messages = kept
-	var said []string
-	say := func(n int, one, many string) {
+	v.Messages = known
+	return d.sentences()
+}
+
+// message mends one message, apart from its role and its place.
+func (d *mending) message(m *chat.Message) {
+	switch m.State {
+	case chat.Complete, chat.Stopped, chat.Interrupted, chat.Failed:
+	case chat.Streaming:
+		m.State = chat.Interrupted
+		d.streaming++
+	default:
+		m.State = chat.Complete
+		d.states++
+	}
+	for _, at := range []*time.Time{&m.Created, &m.Ended} {
+		if !at.IsZero() && (at.Year() < 1970 || at.After(d.latest)) {
+			*at = time.Time{}
+			d.times++
+		}
+	}
+	if m.Error != nil {
+		m.Error = &chat.Failure{
+			Kind: importedLine(m.Error.Kind), Message: importedLine(m.Error.Message), Hint: importedLine(m.Error.Hint),
+		}
+	}
+	if u := m.Usage; u != nil && (min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 || u.Cost < 0 || u.Cost > 1e6) {
+		m.Usage = nil
+	}
+	m.Hooks = nil // of plugins that ran elsewhere
+	before := len(m.Parts)
+	m.Parts = importedParts(m.Parts)
+	d.parts += before - len(m.Parts)
+	m.Turn, m.Model, m.Reason = importedTurn(d.turns, m.Turn), importedLine(m.Model), importedReason(m.Reason)
+}
+
+// sentences returns a sentence for each kind of change.
+func (d *mending) sentences() []string {
+	var all []string
+	add := func(n int, one, many string) {
 		switch {
 		case n == 1:
-			said = append(said, one)
+			all = append(all, one)
 		case n > 1:
-			said = append(said, fmt.Sprintf(many, n))
+			all = append(all, fmt.Sprintf(many, n))
 		}
 	}
-	say(parents, "1 message did not say that it answers the one before it; it is in the file's order now.",
+	add(d.parents, "1 message did not say that it answers the one before it; it is in the file's order now.",
 		"%d messages did not say that they answer the one before them; they are in the file's order now.")
-	say(streaming, "1 message was still being written when the chat was exported; it is marked as interrupted.",
+	add(d.streaming, "1 message was still being written when the chat was exported; it is marked as interrupted.",
 		"%d messages were still being written when the chat was exported; they are marked as interrupted.")
-	say(states, "1 message had a state that Conclave does not know; it is marked as complete.",
+	add(d.states, "1 message had a state that Conclave does not know; it is marked as complete.",
 		"%d messages had a state that Conclave does not know; they are marked as complete.")
-	say(parts, "1 part of a message was of no kind that Conclave knows, or empty; it was left out.",
+	add(d.parts, "1 part of a message was of no kind that Conclave knows, or empty; it was left out.",
 		"%d parts of messages were of no kind that Conclave knows, or empty; they were left out.")
-	say(open, "1 message called tools and has no results; it is marked as interrupted.",
+	add(d.open, "1 message called tools and has no results; it is marked as interrupted.",
 		"%d messages called tools and have no results; they are marked as interrupted.")
-	say(times, "1 time of a message cannot be; the time of the import stands for it.",
+	add(d.times, "1 time of a message cannot be; the time of the import stands for it.",
 		"%d times of messages cannot be; the time of the import stands for them.")
-	for _, role := range slices.Sorted(maps.Keys(roles)) {
-		said = append(said,
-			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", countOf(roles[role], "message"), shownName(string(role))))
+	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
+		all = append(all,
+			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", countOf(d.roles[role], "message"), shownName(string(role))))
 	}
-	return said
+	return all
 }
 
 // importedLine is a title or a name as it is kept: one line of at most 200

@@ -165,36 +165,40 @@ func asMarkdown(v exported, toType func(string) string) string {
 		}
 		speaker = role
 		for _, p := range m.Parts {
-			switch p.Kind {
-			case chat.PartText:
-				fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(p.Text))
-			case chat.PartToolCall:
-				fmt.Fprintf(&b, "\n> called `%s` with `%s`\n", p.Call.Tool, oneLine(string(p.Call.Arguments)))
-			case chat.PartToolResult:
-				fmt.Fprintf(&b, ">\n> %s\n", strings.ReplaceAll(strings.TrimSpace(p.Result.Text()), "\n", "\n> "))
-			case chat.PartMedia:
-				lost := ""
-				if slices.Contains(v.Missing, p.Media.ID) {
-					lost = "; the file cannot be found"
-				}
-				fmt.Fprintf(&b, "\n[%s, %d bytes%s]\n", p.Media.Name, p.Media.Size, lost)
-			}
+			v.writePart(&b, p)
 		}
 		if m.Error != nil {
 			fmt.Fprintf(&b, "\n_%s_\n", m.Error.Message)
 		}
 		switch {
-		case m.State == chat.Interrupted || m.State == chat.Stopped:
+		case m.State == chat.Interrupted:
+			fmt.Fprintf(&b, "\n_(%s)_\n\n_Conclave ended meanwhile. Go on with %s._\n", m.State, toType(v.goOn(m)))
+		case m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
-			if m.State == chat.Interrupted {
-				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", toType(v.goOn(m)))
-			}
 		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
 			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n",
 				toType(v.goOn(m)))
 		}
 	}
 	return b.String()
+}
+
+// writePart writes one part of a message as Markdown.
+func (v exported) writePart(b *strings.Builder, p chat.Part) {
+	switch p.Kind {
+	case chat.PartText:
+		fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(p.Text))
+	case chat.PartToolCall:
+		fmt.Fprintf(b, "\n> called `%s` with `%s`\n", p.Call.Tool, oneLine(string(p.Call.Arguments)))
+	case chat.PartToolResult:
+		fmt.Fprintf(b, ">\n> %s\n", strings.ReplaceAll(strings.TrimSpace(p.Result.Text()), "\n", "\n> "))
+	case chat.PartMedia:
+		lost := ""
+		if slices.Contains(v.Missing, p.Media.ID) {
+			lost = "; the file cannot be found"
+		}
+		fmt.Fprintf(b, "\n[%s, %d bytes%s]\n", p.Media.Name, p.Media.Size, lost)
+	}
 }
 
 // endedThere reports whether an answer cut off before rest never went on: what was

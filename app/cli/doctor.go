@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -11,44 +12,34 @@ import (
 )
 
 func (t *terminal) doctorCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "Check what this machine has, and say what to do about what it lacks",
-		Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := t.app(cmd.Context(), Folders{Reads: true})
-			if err != nil {
-				return err
-			}
-			defer app.Close()
-			findings := app.Doctor(cmd.Context())
-			ok := true
-			for i, f := range findings {
-				f.Fix = t.toType(f.Fix)
-				findings[i] = f
-				ok = ok && f.OK
-				if t.json {
-					continue
-				}
-				mark := "ok  "
-				if !f.OK {
-					mark = "look"
-				}
-				line := fmt.Sprintf("%s  %-16s %s", mark, f.Name, strings.TrimSuffix(f.Found, "."))
-				if f.Fix != "" {
-					line += ". " + f.Fix
-				}
-				fmt.Fprintln(t.Out, line)
-			}
-			if t.json {
-				if err := t.printJSON(findings); err != nil {
-					return err
-				}
-			}
-			if !ok {
-				return &exitError{ExitFailed}
-			}
-			return nil
-		},
+	return t.readingStore("doctor", "Check what this machine has, and say what to do about what it lacks", noArguments,
+		func(ctx context.Context, app *App, _ []string) error { return t.printFindings(app.Doctor(ctx)) })
+}
+
+// printFindings prints a line for each finding, and exits 1 unless all are OK.
+func (t *terminal) printFindings(findings []Finding) error {
+	var lines strings.Builder
+	ok := true
+	for i := range findings {
+		f := &findings[i]
+		f.Fix = t.toType(f.Fix)
+		mark := "ok  "
+		if !f.OK {
+			mark, ok = "look", false
+		}
+		fmt.Fprintf(&lines, "%s  %-16s %s", mark, f.Name, strings.TrimSuffix(f.Found, "."))
+		if f.Fix != "" {
+			lines.WriteString(". " + f.Fix)
+		}
+		lines.WriteString("\n")
 	}
+	if err := t.result(findings, "%s", strings.TrimSuffix(lines.String(), "\n")); err != nil {
+		return err
+	}
+	if !ok {
+		return &exitError{ExitFailed}
+	}
+	return nil
 }
 
 func (t *terminal) versionCommand() *cobra.Command {

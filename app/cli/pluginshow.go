@@ -143,8 +143,7 @@ func isolationLine(s plugin.Status) string {
 	return s.Isolation.Level
 }
 
-// describe prints what a person should know of a plugin before trusting
-// it.
+// describe prints what a person should know of a plugin before they trust it.
 func (c pluginCommands) describe(app *App, s plugin.Status) {
 	w := c.Out
 	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Dialect)
@@ -164,15 +163,26 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 			fmt.Fprintf(w, "             %s\n", c.toType(row.Hint))
 		}
 	}
-	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Shadowing(s.ID)) {
-		fmt.Fprintf(w, "note         %s\n", notice)
-	}
-	if told := s.Disclosure(); told != "" {
-		fmt.Fprintf(w, "note         %s\n", told)
+	notes := slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Shadowing(s.ID))
+	if disclosure := s.Disclosure(); disclosure != "" {
+		notes = append(notes, disclosure)
 	}
 	if s.ToolsDenied {
-		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
+		notes = append(notes, fault.Of(notServing(s)).Message)
 	}
+	for _, note := range notes {
+		fmt.Fprintf(w, "note         %s\n", note)
+	}
+	describeRights(w, s)
+	if len(s.Imports) > 0 {
+		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
+	}
+	printChanges(w, s.Changes)
+	describeTools(w, s)
+}
+
+// describeRights prints the permissions of a plugin.
+func describeRights(w io.Writer, s plugin.Status) {
 	if len(s.Manifest.Permissions) > 0 {
 		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
 	}
@@ -191,14 +201,14 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 	for _, r := range s.Refused {
 		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command(s.ID))
 	}
-	if len(s.Imports) > 0 {
-		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
-	}
-	printChanges(w, s.Changes)
+}
+
+// describeTools prints the tools of a plugin: every word of them where they wait for approval.
+func describeTools(w io.Writer, s plugin.Status) {
 	fmt.Fprintln(w, "\ntools")
 	for _, t := range s.Tools {
 		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
-		if waits(s) { // what is approved is every word of it
+		if waits(s) {
 			fmt.Fprint(w, indented(indented(restOf(permit.ToolText(t)))))
 		}
 	}

@@ -73,9 +73,8 @@ func (t *promptRun) askAboutChanged(ctx context.Context) error {
 	return nil
 }
 
-// addFiles loads the files of -T and --functions for this run, and those the
-// chat was begun with. Naming a file on the command line is the yes to running
-// it.
+// addFiles loads the files of -T and --functions for this run, and those that the chat was begun
+// with. Naming a file on the command line is the yes to running it.
 func (t *promptRun) addFiles(ctx context.Context, before []string) error {
 	files := before
 	for _, spec := range t.fileSpecs() {
@@ -84,21 +83,11 @@ func (t *promptRun) addFiles(ctx context.Context, before []string) error {
 		}
 	}
 	for _, code := range t.f.functions {
-		if !strings.Contains(code, "\n") && strings.HasSuffix(code, ".py") {
-			files = append(files, t.c.Path(code))
-			continue
-		}
-		dir, err := os.MkdirTemp("", "conclave-functions-")
+		file, err := t.functionsFile(code)
 		if err != nil {
 			return err
 		}
-		next := t.temporary
-		t.temporary = func() { _ = os.RemoveAll(dir); next() }
-		path := filepath.Join(dir, "functions.py")
-		if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
-			return err
-		}
-		files = append(files, path)
+		files = append(files, file)
 	}
 	for _, file := range files {
 		if isBox(file) {
@@ -109,23 +98,47 @@ func (t *promptRun) addFiles(ctx context.Context, before []string) error {
 			t.boxes = append(t.boxes, box{id, name})
 			continue
 		}
-		id, err := t.app.Host.LoadFile(ctx, file)
-		if err != nil {
+		if err := t.addFile(ctx, file); err != nil {
 			return err
 		}
-		s, err := t.app.Host.Status(id)
-		if err != nil {
-			return err
-		}
-		if waits(s) {
-			return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" lists other tools once it runs than it shows.",
-				"Read it. To use it, conclave plugins add "+file+" and approve what it lists.")
-		}
-		if s.State != plugin.Ready {
-			return notServing(s)
-		}
-		t.loaded = append(t.loaded, id)
 	}
+	return nil
+}
+
+// functionsFile returns the file that a value of --functions names, or a temporary one with its
+// text.
+func (t *promptRun) functionsFile(code string) (string, error) {
+	if !strings.Contains(code, "\n") && strings.HasSuffix(code, ".py") {
+		return t.c.Path(code), nil
+	}
+	dir, err := os.MkdirTemp("", "conclave-functions-")
+	if err != nil {
+		return "", err
+	}
+	next := t.temporary
+	t.temporary = func() { _ = os.RemoveAll(dir); next() }
+	path := filepath.Join(dir, "functions.py")
+	return path, os.WriteFile(path, []byte(code), 0o600)
+}
+
+// addFile loads a file for this run.
+func (t *promptRun) addFile(ctx context.Context, file string) error {
+	id, err := t.app.Host.LoadFile(ctx, file)
+	if err != nil {
+		return err
+	}
+	s, err := t.app.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	if waits(s) {
+		return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" lists other tools once it runs than it shows.",
+			"Read it. To use it, conclave plugins add "+file+" and approve what it lists.")
+	}
+	if s.State != plugin.Ready {
+		return notServing(s)
+	}
+	t.loaded = append(t.loaded, id)
 	return nil
 }
 

@@ -12,70 +12,51 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// undoCommands are those about the old versions of files that calls changed.
+// undoCommands undo and redo the changes of calls, and list the old versions for that.
 func (c activityCommands) undoCommands() []*cobra.Command {
-	turn := func(use, short, long string, do func(context.Context, *undo.Keeper, string) (undo.Outcome, error),
-	) *cobra.Command {
-		return &cobra.Command{
-			Use: use + " CALL", Short: short, Long: long, Args: exactly("CALL"),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				app, err := c.app(cmd.Context(), Folders{})
-				if err != nil {
-					return err
-				}
-				defer app.Close()
-				out, err := do(cmd.Context(), app.Undo, args[0])
-				if err != nil {
-					return err
-				}
-				if c.json {
-					err = c.printJSON(map[string]any{
-						"call": out.Set.Call.ID, "done": out.Done, "left": out.Left, "partial": out.Partial(),
-					})
-				} else {
-					_, err = fmt.Fprintln(c.Out, strings.TrimSpace(oneLine(out.Sentence())+" "+out.Hint()))
-				}
-				if err == nil && out.Partial() {
-					err = &exitError{ExitFailed}
-				}
-				return err
-			},
-		}
-	}
+	undoCmd := c.withStore("undo CALL", "Put the files that a call changed back as they were before it", exactly("CALL"),
+		func(ctx context.Context, app *App, args []string) error {
+			return c.printUndo(app.Undo.Undo(ctx, args[0]))
+		})
+	undoCmd.Long = "Put the files that a call changed back as they were before it: CALL is its number in\n" +
+		"conclave activity, or its name in conclave activity kept, where several calls have that\n" +
+		"number. A file that was changed since is left as it is; undo the later call first.\n" +
+		"Where a full disk or a folder that is away keeps a part from being put back, the status\n" +
+		"is 1, and the same command goes on with the rest; conclave activity redo takes it back."
+	redo := c.withStore("redo CALL", "Take an undo back", exactly("CALL"),
+		func(ctx context.Context, app *App, args []string) error {
+			return c.printUndo(app.Undo.Redo(ctx, args[0]))
+		})
+	redo.Long = "Make the files that a call changed again what the call made of them."
 	var empty bool
-	kept := &cobra.Command{
-		Use: "kept", Short: "List the old versions that are kept of files which calls changed, or remove them",
-		Long: "List the old versions that are kept of files which calls changed in folders that their\n" +
-			"plugins were given: for 30 days, and " + limit.Size(limit.UndoBytes.Value) + " in all. What changed while no\n" +
-			"call ran is listed too, since a program of the plugin's may have changed it, or you.",
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			app, err := c.app(cmd.Context(), Folders{})
-			if err != nil {
-				return err
-			}
-			defer app.Close()
+	kept := c.withStore("kept", "List the old versions that are kept of files which calls changed, or remove them",
+		noArguments, func(ctx context.Context, app *App, _ []string) error {
 			if empty {
-				if err := app.Undo.Empty(cmd.Context()); err != nil {
+				if err := app.Undo.Empty(ctx); err != nil {
 					return err
 				}
 			}
-			return c.listKept(cmd.Context(), app)
-		},
-	}
+			return c.listKept(ctx, app)
+		})
+	kept.Long = "List the old versions that are kept of files which calls changed in folders that their\n" +
+		"plugins were given: for 30 days, and " + limit.Size(limit.UndoBytes.Value) + " in all. What changed while no\n" +
+		"call ran is listed too, since a program of the plugin's may have changed it, or you."
 	kept.Flags().BoolVar(&empty, "empty", false, "remove all of them, for good")
-	return []*cobra.Command{
-		turn("undo", "Put the files that a call changed back as they were before it",
-			"Put the files that a call changed back as they were before it: CALL is its number in\n"+
-				"conclave activity, or its name in conclave activity kept, where several calls have that\n"+
-				"number. A file that was changed since is left as it is; undo the later call first.\n"+
-				"Where a full disk or a folder that is away keeps a part from being put back, the status\n"+
-				"is 1, and the same command goes on with the rest; conclave activity redo takes it back.",
-			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Undo(ctx, id) }),
-		turn("redo", "Take an undo back", "Make the files that a call changed again what the call made of them.",
-			func(ctx context.Context, k *undo.Keeper, id string) (undo.Outcome, error) { return k.Redo(ctx, id) }),
-		kept,
+	return []*cobra.Command{undoCmd, redo, kept}
+}
+
+// printUndo prints the outcome of an undo or a redo. One that is not complete exits 1.
+func (c activityCommands) printUndo(out undo.Outcome, err error) error {
+	if err != nil {
+		return err
 	}
+	err = c.result(map[string]any{
+		"call": out.Set.Call.ID, "done": out.Done, "left": out.Left, "partial": out.Partial(),
+	}, "%s", strings.TrimSpace(oneLine(out.Sentence())+" "+out.Hint()))
+	if err == nil && out.Partial() {
+		err = &exitError{ExitFailed}
+	}
+	return err
 }
 
 func (c activityCommands) listKept(ctx context.Context, app *App) error {
