@@ -200,7 +200,7 @@ var layers = []map[string][]string{
 			"app/undo", "app/place",
 			"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
 			"app/render",
-			"app/cost", "app/textdiff", "app/settings", "app/turn", "app/conversation", "app/council", "app/deliberation",
+			"app/cost", "app/textdiff", "app/settings", "app/turn", "app/council", "app/deliberation",
 			"app/plugin", "app/plugin/host", "app/plugin/library",
 			"app/plugin/packages", "app/service", "app/version",
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",

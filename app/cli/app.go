@@ -7,7 +7,6 @@ import (
 	"conclave/app/activity"
 	"conclave/app/call"
 	"conclave/app/chat"
-	"conclave/app/conversation"
 	"conclave/app/cost"
 	"conclave/app/council"
 	"conclave/app/deliberation"
@@ -19,23 +18,20 @@ import (
 	"conclave/app/service"
 	"conclave/app/settings"
 	"conclave/app/tool"
-	"conclave/app/turn"
 	"conclave/app/undo"
 )
 
-// App is the core as commands use it; package core makes it.
+// App holds the parts of the core that commands use; package core makes it.
 type App struct {
-	Version string
 	Data    string
 	Plugins string
 
-	Host          *host.Host
-	Gate          *permit.Gate
-	Tools         *tool.Registry
-	Conversations *conversation.Owner
-	Calls         *call.Runner
+	Host  *host.Host
+	Gate  *permit.Gate
+	Tools *tool.Registry
+	Calls *call.Runner
 
-	// Secrets keeps those that plugins use and do not see.
+	// Secrets stores those that plugins use and do not see.
 	Secrets *service.Services
 
 	Library  *library.Library
@@ -51,69 +47,69 @@ type App struct {
 	Models   Models
 	Settings *settings.Current
 
-	// Watch follows the plugins folder until ctx ends; its channel carries why
-	// it ended. A program that watches anyway gives a channel that waits.
+	// Watch follows the plugins folder until ctx ends; its channel carries why it ended. Where the
+	// program watches the folder already, the channel only waits for ctx.
 	Watch func(ctx context.Context) <-chan error
-	// LogChanges wakes whenever the plugin's log grew, until stop.
+	// LogChanges returns a channel that receives when the plugin's log has grown, until stop.
 	LogChanges func(plugin string) (changed <-chan struct{}, stop func())
-	// Backup writes a whole copy of the store to the file at path, with the files attached to
-	// its chats.
+	// Backup copies the store to the file at path, with the files attached to its chats.
 	Backup func(ctx context.Context, path string) (MediaReport, error)
-	// Mask returns what takes secrets out of a text.
+	// Mask returns a function that removes secrets from a text.
 	Mask func(ctx context.Context) (func(string) string, error)
-	// Doctor checks what this machine has.
+	// Doctor checks this machine.
 	Doctor func(ctx context.Context) []Finding
-	// OpenWindow starts the window's program, and returns once it runs.
-	OpenWindow func(ctx context.Context) error
-	// Close gives the core back; the last one closes it.
+	// Close releases the core; the last one closes it.
 	Close func()
 }
 
-// HTTPTools is the port at which programs register tools; package core has it. Errors are
-// *fault.Error.
+// HTTPTools is the port at which programs register tools. Errors are *fault.Error. It is an
+// interface because the type that does it is in package core, which imports this one.
 type HTTPTools interface {
 	// Serve opens a port until stop is called; 0 is that of the settings.
 	Serve(ctx context.Context, port int) (address string, stop func(), err error)
-	// Address returns where programs register tools in the Conclave that this command runs
-	// in, because the settings say so, and why they cannot, or which was refused.
+	// Address returns where programs register tools in the Conclave that runs this command, if the
+	// settings open the port there. The error is why it is not open, or which program was refused.
 	Address() (string, error)
-	// SetToken makes a token that programs must carry, or lets them register without.
+	// SetToken makes a token that programs must send, or lets them register without one.
 	SetToken(ctx context.Context, wanted bool) (string, error)
 }
 
-// Chats reads and writes chats for commands; the store does it. Errors are
-// *fault.Error.
+// Chats reads and writes chats. Errors are *fault.Error. It is an interface because the store is
+// an adapter, which a front may not import.
 type Chats interface {
-	turn.Log
+	// Conversation reads one conversation. Kind not_found when there is none.
+	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
+	// Path reads the visible messages of a conversation, first to head.
+	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
+	// UpdateConversation reads, changes and writes one conversation in one step.
+	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
 	CreateConversation(ctx context.Context, c *chat.Conversation) error
-	// ImportConversation writes a new conversation with these messages, each of
-	// which answers the one before it: all of it, or nothing.
+	// ImportConversation writes a new conversation with these messages, each of which answers the
+	// one before it: all of it, or nothing.
 	ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	// Call returns one record of a tool call.
 	Call(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// Calls lists records of tool calls, newest first.
 	Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord, error)
-	// HasMedia reports whether the file of an attachment is there.
+	// HasMedia reports whether the file of an attachment exists.
 	HasMedia(m chat.Media) bool
-	// MissingMedia returns how many files attached to a chat are not there.
+	// MissingMedia returns how many files attached to a chat do not exist.
 	MissingMedia(ctx context.Context, id chat.ConversationID) (int, error)
-	// Find looks for messages and titles, last changed conversation first.
+	// Find searches messages and titles; the conversation that changed last comes first.
 	Find(ctx context.Context, words string, limit int) ([]chat.SearchResult, error)
 }
 
-// Models opens, lists and changes models and connections for commands; package core
-// does it. Errors are *fault.Error.
+// Models opens, lists and changes models and connections. Errors are *fault.Error. It is an
+// interface because the type that does it is in package core, which imports this one.
 type Models interface {
 	// Open returns a model by "connection/model", or the default for "".
 	Open(ctx context.Context, name string) (llm.Model, error)
-	Connections(ctx context.Context) ([]llm.Connection, error)
-	// List asks every connection for its models; a connection that fails is in
-	// the second value by its name.
+	// List asks every connection for its models; the errors are by the name of the connection.
 	List(ctx context.Context) ([]llm.ModelInfo, map[string]error)
 	Add(ctx context.Context, c llm.Connection, key string) error
-	// SetServedBy names the user of this computer whose program may serve a connection, besides the
-	// person and services.
+	// SetServedBy names a user of this computer whose program may serve a connection, in addition
+	// to programs of the person and of the system.
 	SetServedBy(ctx context.Context, name, user string) error
 	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
 	SetDefault(ctx context.Context, name string) error
@@ -129,6 +125,6 @@ type Models interface {
 type Finding struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
-	Found string `json:"found"`         // what there is
+	Found string `json:"found"`
 	Fix   string `json:"fix,omitempty"` // what to do when it is not OK
 }

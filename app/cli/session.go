@@ -16,8 +16,7 @@ type Session struct {
 	Out, Err io.Writer
 	Dir      string // the working folder: relative paths are under it
 	Env      func(string) string
-	Terminal bool // a person is at In and Err and can be asked
-	Color    bool
+	Terminal bool     // a person is at In and Err and can be asked
 	Width    int      // columns; 0 = not known
 	Kinds    []string // of plugins that can be begun from a template
 	// Interrupt runs on Ctrl-C before that ends the command; nil does nothing.

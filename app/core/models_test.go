@@ -76,10 +76,10 @@ func TestF118ChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
 	made := chat.Conversation{Title: "From elsewhere", Model: "demo/guide"}
 	heard(t, c, func(ctx context.Context) error { return terminal.Chats.CreateConversation(ctx, &made) }, bus.Chats)
 	heard(t, c, func(ctx context.Context) error {
-		return terminal.Chats.Append(ctx, &chat.Message{
-			Conversation: made.ID, Role: chat.RoleUser, State: chat.Complete,
-			Parts: []chat.Part{{Kind: chat.PartText, Text: "Hello"}},
-		})
+		return terminal.Chats.ImportConversation(ctx, &chat.Conversation{Title: "From a file", Model: "demo/guide"},
+			[]chat.Message{{
+				Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: "Hello"}},
+			}})
 	}, bus.Chats, bus.Edits)
 }
 

@@ -108,7 +108,6 @@ func terminalSession(args []string) *cli.Session {
 	s := &cli.Session{
 		Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Env: os.Getenv,
 		Terminal: term.IsTerminal(in) && term.IsTerminal(errs),
-		Color:    term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 		Kinds:    templateKinds(),
 	}
 	s.Restore = restore
@@ -133,12 +132,12 @@ func terminalSession(args []string) *cli.Session {
 // passedOn are the variables of the environment that a command run elsewhere
 // needs: where its folders are, and no secret.
 var passedOn = []string{
-	"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "NO_COLOR", "TERM",
+	"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "TERM",
 }
 
 func commandOf(s *cli.Session) remote.Command {
 	c := remote.Command{
-		Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal, Color: s.Color,
+		Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal,
 		Width: s.Width,
 	}
 	for _, name := range passedOn {
@@ -235,7 +234,7 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 		s := &cli.Session{
 			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir,
 			Env:      func(name string) string { return command.Env[name] },
-			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
+			Terminal: command.Terminal, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
 			Kinds:     templateKinds(),
 			Interrupt: &cli.Interrupt{},
 		}
@@ -267,8 +266,8 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 // Terminal returns the core as commands use it. The caller sets its Close.
 func (c *Core) Terminal() *cli.App {
 	return &cli.App{
-		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
-		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
+		Data: c.o.Data, Plugins: c.o.Plugins,
+		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
 		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
@@ -361,11 +360,6 @@ func (s terminalChats) UpdateConversation(ctx context.Context, id chat.Conversat
 	change func(*chat.Conversation),
 ) error {
 	return s.notify(id, s.Store.UpdateConversation(ctx, id, change))
-}
-
-// Append implements cli.Chats.
-func (s terminalChats) Append(ctx context.Context, m *chat.Message) error {
-	return s.notify(m.Conversation, s.Store.Append(ctx, m))
 }
 
 // scanFor is Scan for a command.

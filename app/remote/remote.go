@@ -38,7 +38,6 @@ type Command struct {
 	Dir      string            `json:"dir"`      // its working folder
 	Env      map[string]string `json:"env"`      // the few variables that matter to output
 	Terminal bool              `json:"terminal"` // a person can be asked
-	Color    bool              `json:"color"`
 	Width    int               `json:"width"`
 }
 
