@@ -8,7 +8,7 @@ import (
 	"conclave/app/tool"
 )
 
-func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
+func TestRiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 	for p := range permissionCapabilities {
 		if !Describe(p).Supported {
 			t.Errorf("%s counts for a risk, and does nothing here", p)

@@ -169,7 +169,7 @@ func deny(t *testing.T, g *permit.Gate, requests ...permit.Request) {
 	}
 }
 
-func TestF140AHeldCallIsNoticedOnceAndMarkedBefore(t *testing.T) {
+func TestAHeldCallIsNoticedOnceAndMarkedBefore(t *testing.T) {
 	notices := bus.New()
 	g, c := trusted(t, permit.Options{Bus: notices})
 	defer g.Attach()()

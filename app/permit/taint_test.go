@@ -26,7 +26,7 @@ func decisive(g *permit.Gate, call permit.Call) permit.Step {
 	return steps[len(steps)-1]
 }
 
-func TestF16NoRuleModeOrScopeGetsPastTextNobodyVouchesFor(t *testing.T) {
+func TestNoRuleModeOrScopeGetsPastUntrustedText(t *testing.T) {
 	out := map[string][]permit.Capability{
 		"sends": {permit.SendWeb}, "reads from the web": {permit.Fetch}, "writes": {permit.WriteFiles},
 		"runs":    {permit.RunPrograms},

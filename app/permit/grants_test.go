@@ -24,7 +24,7 @@ func TestApprovingGrantsNoWayThroughTheWalls(t *testing.T) {
 	}
 }
 
-func TestF07OnlyPermissionsThatThereAreCanBeAskedForAndGranted(t *testing.T) {
+func TestOnlyPermissionsThatExistCanBeAskedForAndGranted(t *testing.T) {
 	invented := []string{"local_network", "root", "tools\nand all", "\u202ekrowten", "", "Network", "network ", "chats"}
 	for _, dialect := range []string{"spindle", "neko", "maibot", "functions"} {
 		g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Dialect, c.Permissions = dialect, invented })
@@ -47,7 +47,7 @@ func TestF07OnlyPermissionsThatThereAreCanBeAskedForAndGranted(t *testing.T) {
 	}
 }
 
-func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
+func TestWhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 	l := newMemory()
 	ctx := t.Context()
 	for _, err := range []error{
@@ -72,7 +72,7 @@ func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 	}
 }
 
-func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
+func TestFoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l}, func(*permit.PluginVersion) {})
 	read, write := t.TempDir(), t.TempDir()
@@ -106,7 +106,7 @@ func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestF12PlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
+func TestPlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
 	home, data, plugins := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
 	for _, name := range []string{"Notes", ".ssh", ".config/app", "Notes/.git"} {
