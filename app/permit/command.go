@@ -76,7 +76,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 		names = append(names, value)
 	}
 	for _, named := range names {
-		kept := g.protectedPath(named)
+		kept := g.places.protectedPath(named)
 		if kept != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return place.Inside(own, place.Real(named)) }) {
 			return refuse("it names " + kept + ", which no tool may touch")
 		}

@@ -3,7 +3,6 @@ package permit
 import (
 	"context"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -197,7 +196,7 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 // RevokeFolder revokes a plugin's access to a folder or file. The kind is not_found
 // when it has none.
 func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
-	path = place.Real(g.expand(path))
+	path = place.Real(g.places.expand(path))
 	if !slices.ContainsFunc(slices.Concat(g.Folders(plugin), g.Opened(plugin)),
 		func(f Folder) bool { return f.Path == path }) {
 		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",
@@ -284,16 +283,4 @@ func shown(name string) string {
 		}
 	}
 	return "“" + string(short[:min(len(short), 64)]) + "”"
-}
-
-// expand makes a path that begins with ~ absolute.
-func (g *Gate) expand(path string) string {
-	switch {
-	case g.home == "":
-	case path == "~":
-		return g.home
-	case strings.HasPrefix(path, "~/"):
-		return filepath.Join(g.home, path[2:])
-	}
-	return path
 }

@@ -42,10 +42,9 @@ type Options struct {
 // safe for concurrent use; none of them calls back under its lock, or does I/O but for
 // looking at the paths that arguments name, and Options.Project.
 type Gate struct {
-	o         Options
-	base      context.Context // Open's without its end: for writes that follow from no one's call
-	home      string
-	protected []string
+	o      Options
+	base   context.Context // Open's without its end: for writes that follow from no one's call
+	places *places
 
 	mu         sync.Mutex           // guards the fields below
 	rules      []*Rule              // of every scope
@@ -97,9 +96,8 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	if o.Bus == nil {
 		o.Bus = bus.New()
 	}
-	home := homeFolder()
 	g := &Gate{
-		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
+		o: o, base: context.WithoutCancel(ctx), places: newPlaces(o),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]PluginVersion{},
 		served:    map[string]PluginVersion{},
 		released:  map[string]bool{},
@@ -332,7 +330,7 @@ func (g *Gate) checkLocked(call *Call) *check {
 
 func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {
 	return &check{
-		g: g, call: call, capabilities: capabilities, arguments: arguments{g: g, raw: call.Arguments}, now: g.o.Now(),
+		g: g, call: call, capabilities: capabilities, arguments: arguments{places: g.places, raw: call.Arguments}, now: g.o.Now(),
 	}
 }
 
@@ -364,7 +362,7 @@ func (g *Gate) reachLocked(plugin, given string) string {
 		return !rule.opened() || rule.stays() && !rule.Unused(g.o.Now())
 	})
 	for i := range folders[:min(len(folders), maxFoldersNamed)] {
-		folders[i].Path = g.short(folders[i].Path)
+		folders[i].Path = g.places.short(folders[i].Path)
 	}
 	return reachOf(known, granted, folders, given)
 }

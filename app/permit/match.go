@@ -17,7 +17,6 @@ import (
 	"conclave/app/fault"
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
-	"conclave/app/place"
 	"conclave/app/tool"
 
 	"golang.org/x/net/idna"
@@ -268,11 +267,11 @@ const ops = "equals, enum, path-under, host-is, host-suffix, number-max or regex
 
 // arguments are those of one call, of which each argument is read once for all rules.
 type arguments struct {
-	g     *Gate
-	raw   json.RawMessage
-	read  map[argumentKey][]item
-	key   argumentKey // the one that was read last: many rules may look at the same
-	items []item
+	places *places
+	raw    json.RawMessage
+	read   map[argumentKey][]item
+	key    argumentKey // the one that was read last: many rules may look at the same
+	items  []item
 }
 
 // argumentKey names an argument, as a kind of condition reads it.
@@ -471,7 +470,7 @@ func (a *arguments) item(raw json.RawMessage, as Op) item {
 	}
 	switch as {
 	case PathUnder:
-		path, ok := a.g.realPath(text)
+		path, ok := a.places.realPath(text)
 		return item{text: path, isText: isText, known: ok && isText}
 	case HostIs:
 		host, ok := hostOf(text)
@@ -522,19 +521,6 @@ func at(raw json.RawMessage, field string) (json.RawMessage, bool) {
 		raw = found
 	}
 	return raw, string(raw) != "null"
-}
-
-// maxPath is the longest path that Linux opens, in bytes.
-const maxPath = 4096
-
-// realPath returns an absolute path with its links resolved. One that is relative is
-// not known: what it is relative to is its tool's business. Nor is one that no system opens.
-func (g *Gate) realPath(text string) (string, bool) {
-	path := g.expand(text)
-	if len(path) > maxPath || !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", false
-	}
-	return place.Real(path), true
 }
 
 // hostOf returns the host of an address of the web, or of a host that stands alone, in

@@ -34,7 +34,7 @@ const maxFree = 4
 // longer, those that say where it reaches first. They are about arguments that the tool's
 // definition names: what else stands among them, its caller may have made up. free names the
 // arguments that say where it reaches too, and about which no condition is offered.
-func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []string) {
+func (p *places) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []string) {
 	declared := propertiesOf(t)
 	values := map[string][]json.RawMessage{}
 	var names, open []string
@@ -46,7 +46,7 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 			names = append(names, name)
 		}
 	}
-	beside := g.unnamed(t, raw)
+	beside := p.unnamed(t, raw)
 	for _, u := range beside {
 		if u.leads {
 			open = append(open, u.name)
@@ -57,7 +57,7 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 		var m Match
 		ok := i < maxLooked && len(values[name]) == 1 // of one written twice, programs differ in which they take
 		if ok {
-			m, ok = g.suggestOne(name, values[name][0])
+			m, ok = p.suggestOne(name, values[name][0])
 		}
 		switch {
 		case ok && !m.reaches():
@@ -65,7 +65,7 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 		case ok && len(all) < maxReach:
 			m.Sole, m.Free = len(beside) == 0 && declared.sole(name), open[:min(len(open), maxLooked)]
 			all = append(all, m)
-		case slices.ContainsFunc(values[name], g.leads):
+		case slices.ContainsFunc(values[name], p.leads):
 			free = append(free, name)
 		}
 	}
@@ -75,8 +75,8 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 
 // leads reports whether the value of an argument, or one within it, says where a call reaches:
 // it is an absolute path or an address.
-func (g *Gate) leads(raw json.RawMessage) (leads bool) {
-	absolute := func(path string) bool { return filepath.IsAbs(g.expand(path)) }
+func (p *places) leads(raw json.RawMessage) (leads bool) {
+	absolute := func(path string) bool { return filepath.IsAbs(p.expand(path)) }
 	eachText(raw, func(text string) {
 		path := !strings.Contains(text, "\n") && slices.ContainsFunc(pathsOf(text), absolute)
 		leads = leads || path || strings.Contains(text, "://") && !strings.ContainsAny(text, " \n")
@@ -184,7 +184,7 @@ type unnamed struct {
 }
 
 // unnamed returns those of a call, each once.
-func (g *Gate) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
+func (p *places) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
 	declared, at := propertiesOf(t), map[string]int{}
 	for name, value := range jsonobject.Fields(arguments) {
 		says := false
@@ -199,7 +199,7 @@ func (g *Gate) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
 			i, at[name] = len(all), len(all)
 			all = append(all, unnamed{name: name})
 		}
-		all[i].leads = all[i].leads || g.leads(value)
+		all[i].leads = all[i].leads || p.leads(value)
 	}
 	return all
 }
@@ -227,7 +227,7 @@ func (p properties) sole(name string) bool {
 }
 
 // suggestOne returns the condition under which an argument may be as it is, or like it.
-func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
+func (p *places) suggestOne(name string, value json.RawMessage) (Match, bool) {
 	text, isText, ok := scalar(value)
 	if !ok {
 		return Match{}, false
@@ -236,11 +236,11 @@ func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
 		name = "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 	}
 	m := Match{Field: name}
-	switch path, absolute := g.realPath(text); {
+	switch path, absolute := p.realPath(text); {
 	case !isText && text != "true" && text != "false":
 		m.Op, m.Value = AtMost, text
 	case isText && absolute:
-		at, _, ok := g.askedPlace(path)
+		at, _, ok := p.askedPlace(path)
 		if !ok {
 			return Match{}, false // too wide to be offered
 		}

@@ -40,7 +40,7 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 	if g.usable(o.Plugin, Filesystem) != nil {
 		return Decision{}, ""
 	}
-	at, file, ok := g.askedPlace(o.Path)
+	at, file, ok := g.places.askedPlace(o.Path)
 	if !ok {
 		return Decision{}, ""
 	}
@@ -85,31 +85,6 @@ func access(write bool) string {
 		return "write"
 	}
 	return "read"
-}
-
-// askedPlace returns what is asked about for a path: the folder that it is or lies in, or
-// the file alone where no plugin is given its folder.
-func (g *Gate) askedPlace(path string) (at, file string, ok bool) {
-	folder, file := path, ""
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		folder, file = filepath.Dir(path), filepath.Base(path)
-	}
-	if plain(path) != path || len(path) > maxPath { // a person could not judge it
-		return "", "", false
-	}
-	if at, err := g.GrantablePath(folder); err == nil && at == folder && !g.isHidden(path) {
-		return folder, file, true
-	}
-	if at, err := g.GrantablePath(path); err == nil && at == path {
-		return path, "", true
-	}
-	return "", "", false
-}
-
-// isHidden reports whether a part of a path in the home folder begins with a dot.
-func (g *Gate) isHidden(path string) bool {
-	home := place.Real(g.home)
-	return g.home != "" && place.Inside(home, path) && hidden(home, path)
 }
 
 // place returns the folder or file that a rule is about, whatever it says of it.
@@ -164,7 +139,7 @@ func openingRule(call *Call, rule Rule) Rule {
 func (g *Gate) describeOpening(p *Request, call *Call) {
 	var asked openingArguments
 	_ = json.Unmarshal(call.Arguments, &asked) // made by Open
-	place, verb := g.short(asked.Path), "read"
+	place, verb := g.places.short(asked.Path), "read"
 	p.Reach = "A yes lets it read that folder and what is below it."
 	if asked.Access == access(true) {
 		verb = "read and write"
@@ -187,27 +162,17 @@ func (g *Gate) describeOpening(p *Request, call *Call) {
 	}
 }
 
-// short is a path as a person reads it: from the home folder, where it lies in that.
-func (g *Gate) short(path string) string {
-	if home := place.Real(g.home); g.home != "" && place.Inside(home, path) {
-		if rel, err := filepath.Rel(home, path); err == nil {
-			return rel
-		}
-	}
-	return path
-}
-
 // folderNamed returns the folder of the file that a call's arguments name, as a person reads it;
 // "" where they name none or several, and of one that a person could not judge. at is where it
 // lies, empty where only the plugin knows.
-func (g *Gate) folderNamed(arguments json.RawMessage) (folder, at string) {
+func (p *places) folderNamed(arguments json.RawMessage) (folder, at string) {
 	name := namedArguments(arguments).text(pathNames)
-	if path, absolute := g.realPath(name); absolute {
-		at, _, ok := g.askedPlace(path)
+	if path, absolute := p.realPath(name); absolute {
+		at, _, ok := p.askedPlace(path)
 		if !ok {
 			return "", ""
 		}
-		return g.short(at), at
+		return p.short(at), at
 	}
 	if plain(name) != name || !filepath.IsLocal(name) {
 		return "", ""

@@ -154,7 +154,7 @@ func builtIn(c *check) ruling {
 	var found string
 	eachText(c.call.Arguments, func(text string) {
 		if files && found == "" {
-			if place := c.g.protectedPath(text); place != "" {
+			if place := c.g.places.protectedPath(text); place != "" {
 				found = "it names " + place
 			}
 		}
@@ -499,7 +499,7 @@ func (c *check) goesBeyond(offered []Match) bool {
 		return false
 	}
 	if c.unnamed == nil {
-		c.unnamed = sync.OnceValue(func() []unnamed { return c.g.unnamed(c.call.Tool, c.call.Arguments) })
+		c.unnamed = sync.OnceValue(func() []unnamed { return c.g.places.unnamed(c.call.Tool, c.call.Arguments) })
 	}
 	return slices.ContainsFunc(c.unnamed(), func(u unnamed) bool {
 		return (only || u.leads) && !slices.ContainsFunc(offered, func(m Match) bool {

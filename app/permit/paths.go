@@ -28,18 +28,30 @@ var secretPlaces = []string{
 	"AppData/Roaming/Microsoft/Protect",
 }
 
+// places resolves paths, and knows what no tool may touch and no plugin is given. It never changes.
+type places struct {
+	home      string   // the person's; "" where there is none
+	protected []string // that no tool may touch
+	plugins   string   // the plugins folder; "" where there is none
+}
+
+func newPlaces(o Options) *places {
+	home := homeFolder()
+	return &places{home: home, protected: protectedPaths(home, o.Protected), plugins: o.Plugins}
+}
+
 // protectedPath returns the protected folder that text, taken as a path, leads
 // into, or "". Links are resolved where they exist.
-func (g *Gate) protectedPath(text string) string {
+func (p *places) protectedPath(text string) string {
 	for _, path := range pathsOf(text) {
-		if path = g.expand(path); !filepath.IsAbs(path) {
+		if path = p.expand(path); !filepath.IsAbs(path) {
 			continue
 		}
 		if len(path) > maxPath {
 			path = filepath.Clean(path) // no system opens it as it is, only a program that shortens it
 		}
 		path = place.Real(path)
-		for _, kept := range g.protected {
+		for _, kept := range p.protected {
 			if place.Inside(kept, path) {
 				return kept
 			}
@@ -86,20 +98,20 @@ const removable = "/run/media"
 // GrantablePath returns the real path of a folder or file that a plugin may be given
 // access to; path is as a person writes it. The error is a fault: kind not_found when
 // it does not exist, invalid, with the reason, when no plugin may access it.
-func (g *Gate) GrantablePath(path string) (string, error) { return g.grantable(path, false) }
+func (g *Gate) GrantablePath(path string) (string, error) { return g.places.grantable(path, false) }
 
 // GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
 // it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
 // it is written.
 func (g *Gate) GrantableByHand(path string, write bool) (string, error) {
-	return g.grantable(path, !write)
+	return g.places.grantable(path, !write)
 }
 
-func (g *Gate) grantable(path string, hiddenToo bool) (string, error) {
+func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 	refuse := func(why, hint string) (string, error) {
 		return "", fault.New(fault.Invalid, "permit.folder", plain(path)+" "+why+", so no plugin is given it.", hint)
 	}
-	whole := g.expand(path)
+	whole := p.expand(path)
 	if !filepath.IsAbs(whole) || strings.ContainsRune(whole, 0) {
 		return refuse("is no absolute path", "Write it from the top, as in /home/me/Notes, or ~/Notes for a folder of yours.")
 	}
@@ -108,12 +120,12 @@ func (g *Gate) grantable(path string, hiddenToo bool) (string, error) {
 		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+plain(path)+", or you may not read it.",
 			"Make it first, or correct the path.", err)
 	}
-	home := g.home
+	home := p.home
 	if at, err := filepath.EvalSymlinks(home); err == nil {
 		home = at
 	}
 	const narrower = "Name a folder in it that holds what the plugin needs, and nothing else."
-	for _, kept := range g.apart() {
+	for _, kept := range p.apart() {
 		switch {
 		case place.Inside(kept, real):
 			return refuse("is a place of keys, passwords or of Conclave itself",
@@ -143,11 +155,11 @@ func (g *Gate) grantable(path string, hiddenToo bool) (string, error) {
 
 // apart are the places that no plugin is given: the protected ones, and other
 // plugins.
-func (g *Gate) apart() []string {
-	if g.o.Plugins == "" {
-		return g.protected
+func (p *places) apart() []string {
+	if p.plugins == "" {
+		return p.protected
 	}
-	return append(slices.Clone(g.protected), place.Real(g.o.Plugins))
+	return append(slices.Clone(p.protected), place.Real(p.plugins))
 }
 
 // hidden reports whether a part of path below home begins with a dot.
@@ -191,3 +203,90 @@ func homeFolder() string {
 	}
 	return home
 }
+
+// expand makes a path that begins with ~ absolute.
+func (p *places) expand(path string) string {
+	switch {
+	case p.home == "":
+	case path == "~":
+		return p.home
+	case strings.HasPrefix(path, "~/"):
+		return filepath.Join(p.home, path[2:])
+	}
+	return path
+}
+
+// realPath returns an absolute path with its links resolved. One that is relative is
+// not known: what it is relative to is its tool's business. Nor is one that no system opens.
+func (p *places) realPath(text string) (string, bool) {
+	path := p.expand(text)
+	if len(path) > maxPath || !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", false
+	}
+	return place.Real(path), true
+}
+
+// short is a path as a person reads it: from the home folder, where it lies in that.
+func (p *places) short(path string) string {
+	if home := place.Real(p.home); p.home != "" && place.Inside(home, path) {
+		if rel, err := filepath.Rel(home, path); err == nil {
+			return rel
+		}
+	}
+	return path
+}
+
+// isHidden reports whether a part of a path in the home folder begins with a dot.
+func (p *places) isHidden(path string) bool {
+	home := place.Real(p.home)
+	return p.home != "" && place.Inside(home, path) && hidden(home, path)
+}
+
+// askedPlace returns what is asked about for a path: the folder that it is or lies in, or
+// the file alone where no plugin is given its folder.
+func (p *places) askedPlace(path string) (at, file string, ok bool) {
+	folder, file := path, ""
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		folder, file = filepath.Dir(path), filepath.Base(path)
+	}
+	if plain(path) != path || len(path) > maxPath { // a person could not judge it
+		return "", "", false
+	}
+	if at, err := p.grantable(folder, false); err == nil && at == folder && !p.isHidden(path) {
+		return folder, file, true
+	}
+	if at, err := p.grantable(path, false); err == nil && at == path {
+		return path, "", true
+	}
+	return "", "", false
+}
+
+// programFile returns the file of a program.
+func (p *places) programFile(program string) (string, error) {
+	refuse := func(why string) (string, error) {
+		return "", fault.New(fault.Invalid, "permit.program", "The program "+shown(program)+" cannot be granted: "+why+".",
+			"Name one on your PATH, or an absolute path.")
+	}
+	path := p.expand(program)
+	if strings.ContainsRune(path, filepath.Separator) && !filepath.IsAbs(path) {
+		return refuse("it is no absolute path")
+	}
+	path, found := ProgramFile(path, "")
+	if !found {
+		if _, err := os.Stat(path); err == nil {
+			return refuse("it is no program")
+		}
+		return refuse("it was not found")
+	}
+	path = place.Real(path)
+	switch {
+	case plain(path) != path || len(path) > maxPath:
+		return refuse("its name cannot be shown")
+	case p.protectedPath(path) != "":
+		return refuse("it is " + p.protectedPath(path))
+	}
+	return path, nil
+}
+
+// maxPath is the longest path that Linux opens, in bytes.
+const maxPath = 4096

@@ -139,7 +139,7 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if len(p.Capabilities) == 0 || slices.Contains(p.Capabilities, WriteFiles) {
 		folders = append(folders, g.Folders(call.Tool.Plugin)...)
 	}
-	in, path, ok := g.writable(change.path, folders)
+	in, path, ok := g.places.writable(change.path, folders)
 	if !ok {
 		return nil
 	}
@@ -158,9 +158,9 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 // writable returns the real path of a file that a call names, and the folder in which a
 // plugin with these folders may write it. A path that is not absolute is looked for in each
 // of them.
-func (g *Gate) writable(name string, folders []Folder) (in, path string, ok bool) {
+func (p *places) writable(name string, folders []Folder) (in, path string, ok bool) {
 	folders = slices.DeleteFunc(slices.Clone(folders), func(f Folder) bool { return !f.Write })
-	if path, absolute := g.realPath(name); absolute {
+	if path, absolute := p.realPath(name); absolute {
 		i := slices.IndexFunc(folders, func(f Folder) bool { return place.Inside(f.Path, path) })
 		if i < 0 {
 			return "", "", false
@@ -172,7 +172,7 @@ func (g *Gate) writable(name string, folders []Folder) (in, path string, ok bool
 	}
 	found := 0
 	for _, f := range folders {
-		real, ok := g.realPath(filepath.Join(f.Path, name))
+		real, ok := p.realPath(filepath.Join(f.Path, name))
 		if !ok || !place.Inside(f.Path, real) {
 			continue
 		}

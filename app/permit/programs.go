@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"conclave/app/fault"
-	"conclave/app/place"
 )
 
 // programField is the field of a rule about a program.
@@ -31,7 +30,7 @@ func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path s
 	if err := g.usable(plugin, Programs); err != nil {
 		return "", err
 	}
-	if path, err = g.programFile(program); err != nil {
+	if path, err = g.places.programFile(program); err != nil {
 		return "", err
 	}
 	return path, g.replaceRules(ctx, Rule{
@@ -45,7 +44,7 @@ func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path s
 
 // RevokeProgram takes a program back. The kind is not_found when the plugin was not given it.
 func (g *Gate) RevokeProgram(ctx context.Context, plugin, program string) error {
-	path, err := g.programFile(program)
+	path, err := g.places.programFile(program)
 	if err != nil {
 		path = program // it was removed meanwhile
 	}
@@ -58,33 +57,6 @@ func (g *Gate) RevokeProgram(ctx context.Context, plugin, program string) error 
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return err
-}
-
-// programFile returns the file of a program.
-func (g *Gate) programFile(program string) (string, error) {
-	refuse := func(why string) (string, error) {
-		return "", fault.New(fault.Invalid, "permit.program", "The program "+shown(program)+" cannot be granted: "+why+".",
-			"Name one on your PATH, or an absolute path.")
-	}
-	path := g.expand(program)
-	if strings.ContainsRune(path, filepath.Separator) && !filepath.IsAbs(path) {
-		return refuse("it is no absolute path")
-	}
-	path, found := ProgramFile(path, "")
-	if !found {
-		if _, err := os.Stat(path); err == nil {
-			return refuse("it is no program")
-		}
-		return refuse("it was not found")
-	}
-	path = place.Real(path)
-	switch {
-	case plain(path) != path || len(path) > maxPath:
-		return refuse("its name cannot be shown")
-	case g.protectedPath(path) != "":
-		return refuse("it is " + g.protectedPath(path))
-	}
-	return path, nil
 }
 
 // ProgramFile returns the file that a command in folder means by the name of its program: one

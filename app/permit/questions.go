@@ -92,10 +92,10 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 	p.Care = care(c.capabilities, g.foldersLocked(call.Tool.Plugin))
 	if !r.once {
 		p.Scopes = scopesOf(call)
-		p.Matches, p.Free = g.suggest(call.Tool, call.Arguments)
+		p.Matches, p.Free = g.places.suggest(call.Tool, call.Arguments)
 	}
 	var at string
-	if p.Folder, at = g.folderNamed(call.Arguments); g.asksForLocked(p.Plugin, at) {
+	if p.Folder, at = g.places.folderNamed(call.Arguments); g.asksForLocked(p.Plugin, at) {
 		p.Reach += " You are asked about " + p.Folder + " before it opens that."
 	}
 	u := g.uses[p.Tool]

@@ -93,7 +93,7 @@ func (g *Gate) check(rule *Rule) error {
 		rule.Match[i].Sole = m.Sole && rule.Digest != ""
 		switch m.Op {
 		case PathUnder:
-			if path, ok := g.realPath(m.Value); ok {
+			if path, ok := g.places.realPath(m.Value); ok {
 				rule.Match[i].Value = path
 			}
 		case HostIs, HostSuffix:

@@ -150,7 +150,7 @@ func (o *Outcome) count(e Effect) {
 // its: that ends within the hour. The other gate's lock is held while it is used.
 func (g *Gate) copyLocked(t Trial) *Gate {
 	c := &Gate{
-		o: g.o, base: g.base, home: g.home, protected: g.protected, approvals: g.approvals, known: g.known,
+		o: g.o, base: g.base, places: g.places, approvals: g.approvals, known: g.known,
 		released: g.released, uses: g.uses, paused: g.paused,
 	}
 	if t.Mode != "" {
