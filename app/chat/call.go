@@ -2,7 +2,10 @@ package chat
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // CallStatus says what became of one tool call
@@ -27,6 +30,20 @@ const (
 
 // Over reports whether the call has ended, so that its record will not change.
 func (s CallStatus) Over() bool { return s != CallAsked && s != CallRunning && s != CallPaused }
+
+// Problem returns why a call failed as a person reads it; text is what the model is told. What Conclave
+// says is a sentence; a tool's own words, and a sentence that begins with the tool's name, stay as they are.
+func (s CallStatus) Problem(text string) string {
+	text = strings.TrimPrefix(text, "Error: ")
+	if s == CallRaised || s == CallTimeout {
+		return text
+	}
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
 
 // CallRecord is the record of one tool call: written when it is asked and again
 // when it ends, so that a crash leaves a row. The JSON names are those that

@@ -111,7 +111,7 @@ func (p *printer) write(e turn.Event) {
 			p.line()
 		}
 	case turn.Noted, turn.Retrying:
-		p.aside(e.Note)
+		p.aside(p.c.toType(e.Note))
 	case turn.Asked:
 		if p.debug {
 			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
@@ -119,8 +119,11 @@ func (p *printer) write(e turn.Event) {
 		}
 	case turn.Answered:
 		if p.debug {
-			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
-				e.Result.Text()))
+			said := e.Result.Text()
+			if e.Result.Status != chat.CallOK && e.Result.Status != chat.CallRaised { // Conclave's words
+				said = p.c.toType(said)
+			}
+			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS, said))
 		}
 	case turn.Ended:
 		if e.Reason == chat.EndLimit {
@@ -136,7 +139,8 @@ func (p *printer) decided(e turn.Event) {
 	refused := e.Call.Decision != string(permit.Allow)
 	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == permit.AlwaysAsker{}.By()
 	if unasked || !p.c.json && (refused || p.debug) {
-		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName), e.Call.DecidedBy))
+		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName),
+			p.c.toType(e.Call.DecidedBy)))
 	}
 }
 

@@ -196,7 +196,7 @@ func (c toolCommands) printContent(r tool.Result, failed bool, unrecorded string
 		fmt.Fprintln(c.Err, "conclave: "+oneLine(unrecorded))
 	}
 	if failed {
-		fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))
+		fmt.Fprintln(c.Err, "conclave: "+oneLine(c.toType(r.Status.Problem(r.Error))))
 	}
 	if strings.HasSuffix(r.Error, permit.ErrNobody.Error()) {
 		fmt.Fprintln(c.Err, "Run it at a terminal, where you are asked, or allow it this once with --approve always.")

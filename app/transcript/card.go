@@ -43,7 +43,7 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		c.Tool = r.ToolName
 	}
 	if c.State == CallFailed {
-		c.Problem, _, _ = strings.Cut(strings.TrimPrefix(r.Error, "Error: "), "\n")
+		c.Problem, _, _ = strings.Cut(r.Status.Problem(r.Error), "\n")
 	}
 	return c
 }
