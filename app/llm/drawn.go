@@ -41,17 +41,6 @@ func PictureOf(data []byte) *chat.Media {
 	return &chat.Media{MIME: kind, Name: "drawn." + ending, Size: int64(len(data)), Data: data}
 }
 
-// MostLost is how many things one sentence names that were left out of an answer.
-const MostLost = 5
-
-// LostNotes returns the sentence that tells a person what of an answer was left out, if anything was.
-func LostNotes(lost []string) []string {
-	if len(lost) == 0 {
-		return nil
-	}
-	return []string{"The answer held more than is shown: " + strings.Join(lost, "; ") + "."}
-}
-
 // maxSources bounds how many sources of an answer are named.
 const maxSources = 50
 

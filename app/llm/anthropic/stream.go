@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
 	"conclave/app/chat"
 	"conclave/app/llm"
@@ -50,10 +49,12 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
+			s.gone = true
 			return errLeft
 		}
 		return nil
 	}
+	defer s.broke()
 	_, err = m.p.link.Read(ctx, m.id, response.Body, s.event)
 	if errors.Is(err, errLeft) {
 		return nil
@@ -83,6 +84,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 type reader struct {
 	yield  func(llm.Event) error // counts events
 	events int
+	gone   bool // nobody takes more of them
 	calls  *llm.CallAssembler
 	usage  chat.Usage
 	stop   llm.StopReason
@@ -92,7 +94,7 @@ type reader struct {
 	open   block          // the thinking block that streams
 	kept   []block        // thinking blocks since the last part began
 	inputs map[int]string // of calls, as they came with the beginning of their blocks
-	lost   []string       // what was left out, as ends of a sentence
+	lost   llm.Lost
 }
 
 // event reads an event of a stream, or a whole message of a server that does not stream.
@@ -199,15 +201,9 @@ func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion)
 		return s.yield(llm.Event{Kind: llm.CallStart, Call: call})
 	case "":
 	default:
-		s.lose(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", b.Type))
+		s.lost.Add(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", b.Type))
 	}
 	return nil
-}
-
-func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
-		s.lost = append(s.lost, what)
-	}
 }
 
 // text yields a piece of text or thinking. It begins a part of its own wherever
@@ -231,7 +227,7 @@ func (s *reader) close(index int) error {
 	}
 	calls, nameless := s.calls.Calls() // in their place among the thinking
 	if nameless > 0 {
-		s.lose("a tool call without the name of a tool")
+		s.lost.Add("a tool call without the name of a tool")
 	}
 	for _, call := range calls {
 		if err := s.yield(llm.Event{Kind: llm.Call, Call: call.ToolCall}); err != nil {
@@ -252,10 +248,10 @@ func (s *reader) close(index int) error {
 
 // end yields what stands at the end of an answer. note is a sentence for the person, or empty.
 func (s *reader) end(note string) error {
-	for _, note := range append(llm.LostNotes(s.lost), note) {
-		if note == "" {
-			continue
-		}
+	if err := s.lost.Tell(s.yield); err != nil {
+		return err
+	}
+	if note != "" {
 		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
 			return err
 		}
@@ -280,4 +276,11 @@ func stopReason(word sdk.StopReason) llm.StopReason {
 		return llm.StopFilter
 	}
 	return ""
+}
+
+// broke tells what was left out of an answer that ends without its end.
+func (s *reader) broke() {
+	if s.events > 0 && !s.gone {
+		_ = s.lost.Tell(s.yield) // nobody is left to tell
+	}
 }

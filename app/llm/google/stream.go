@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -80,10 +79,12 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
+			s.gone = true
 			return errLeft
 		}
 		return nil
 	}
+	defer s.broke()
 	if _, err := m.p.link.Read(ctx, m.id, response.Body, s.event); err != nil {
 		return s.left(ctx, m, err)
 	}
@@ -115,10 +116,10 @@ func (s *reader) end(note string) error {
 			return err
 		}
 	}
-	for _, note := range append(llm.LostNotes(s.lost), note) {
-		if note == "" {
-			continue
-		}
+	if err := s.lost.Tell(s.yield); err != nil {
+		return err
+	}
+	if note != "" {
 		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
 			return err
 		}
@@ -137,6 +138,7 @@ func (s *reader) left(ctx context.Context, m *model, err error) error {
 type reader struct {
 	yield  func(llm.Event) error // counts events
 	events int
+	gone   bool // nobody takes more of them
 	calls  *llm.CallAssembler
 	usage  chat.Usage
 	stop   llm.StopReason
@@ -145,7 +147,7 @@ type reader struct {
 	broken bool // a call that could not be read
 
 	sources llm.Sources
-	lost    []string // what was left out, as ends of a sentence
+	lost    llm.Lost
 }
 
 func (s *reader) event(data []byte, _ map[string]json.RawMessage) error {
@@ -193,7 +195,7 @@ func (s *reader) part(p part) error {
 		}
 		calls, nameless := s.calls.Calls() // they come whole
 		if nameless > 0 {
-			s.lose("a tool call without the name of a tool")
+			s.lost.Add("a tool call without the name of a tool")
 		}
 		for _, call := range calls {
 			s.called = true
@@ -206,7 +208,7 @@ func (s *reader) part(p part) error {
 	case p.Inline != nil:
 		media := llm.PictureOf(p.Inline.Data)
 		if media == nil {
-			s.lose(fmt.Sprintf("a file of the type “%.60s”, which cannot be shown", p.Inline.MIME))
+			s.lost.Add(fmt.Sprintf("a file of the type “%.60s”, which cannot be shown", p.Inline.MIME))
 			return nil
 		}
 		if p.Thought {
@@ -243,12 +245,6 @@ func (s *reader) part(p part) error {
 	return s.yield(llm.Event{Kind: llm.Vendor, Part: map[string]json.RawMessage{Kind: data}})
 }
 
-func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
-		s.lost = append(s.lost, what)
-	}
-}
-
 func (s *reader) finish(word string) {
 	s.why = word
 	switch word {
@@ -261,5 +257,12 @@ func (s *reader) finish(word string) {
 	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY",
 		"IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		s.stop = llm.StopFilter
+	}
+}
+
+// broke tells what was left out of an answer that ends without its end.
+func (s *reader) broke() {
+	if s.events > 0 && !s.gone {
+		_ = s.lost.Tell(s.yield) // nobody is left to tell
 	}
 }

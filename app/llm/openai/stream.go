@@ -66,10 +66,12 @@ func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool,
 			s.at = e.Kind
 		}
 		if !yield(e, nil) {
+			s.gone = true
 			return errLeft
 		}
 		return nil
 	}
+	defer s.broke()
 	done, err := m.p.link.Read(ctx, m.id, response.Body, s.chunk)
 	if err == nil {
 		err = s.finished(done, &answer)
@@ -125,6 +127,7 @@ type reader struct {
 	m      *model
 	yield  func(llm.Event) error // counts events; errLeft when the loop was left
 	events int
+	gone   bool          // nobody takes more of them
 	at     llm.EventKind // of the last event that is no vendor's data
 	calls  *llm.CallAssembler
 	think  splitter
@@ -142,7 +145,7 @@ type reader struct {
 	message map[string]json.RawMessage // what else came with the message
 	kept    int                        // bytes of that and of details
 	sources llm.Sources
-	lost    []string // what was left out, as ends of a sentence
+	lost    llm.Lost
 }
 
 // maxKept bounds what of an answer is kept for its server alone: encrypted thinking has some hundred KiB.
@@ -223,7 +226,7 @@ func (s *reader) delta(d map[string]json.RawMessage) error {
 		}
 	}
 	if len(llm.Object(d["audio"])) > 0 {
-		s.lose("sound, which Conclave cannot play")
+		s.lost.Add("sound, which Conclave cannot play")
 	}
 	s.sources.Take(d["annotations"])
 	s.sources.Take(d["citations"])
@@ -242,7 +245,7 @@ func (s *reader) delta(d map[string]json.RawMessage) error {
 			continue
 		}
 		if s.kept += len(value); s.kept > maxKept {
-			s.lose("more data of the server than goes back to it")
+			s.lost.Add("more data of the server than goes back to it")
 			continue
 		}
 		s.message[name] = joined(s.message[name], value)
@@ -291,7 +294,7 @@ func (s *reader) part(raw json.RawMessage) error {
 		if _, ok := members["text"]; ok {
 			return s.content(members["text"])
 		}
-		s.lose(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", kind))
+		s.lost.Add(fmt.Sprintf("a part of the kind “%.40s”, which it does not know", kind))
 		return nil
 	}
 }
@@ -369,7 +372,7 @@ func (s *reader) picture(members map[string]json.RawMessage) error {
 	}
 	media := llm.Picture(text)
 	if media == nil {
-		s.lose("a picture that cannot be read")
+		s.lost.Add("a picture that cannot be read")
 		return nil
 	}
 	if err := s.vendor(); err != nil {
@@ -390,12 +393,6 @@ func (s *reader) spoken(kind llm.EventKind, text string) error {
 		return s.say("", text)
 	}
 	return s.yield(llm.Event{Kind: kind, Text: text})
-}
-
-func (s *reader) lose(what string) {
-	if !slices.Contains(s.lost, what) && len(s.lost) < llm.MostLost {
-		s.lost = append(s.lost, what)
-	}
 }
 
 // say yields thinking and then text, each if there is any.
@@ -422,7 +419,7 @@ func (s *reader) say(thought, text string) error {
 func (s *reader) reasoning(d map[string]json.RawMessage) error {
 	details := llm.List(d["reasoning_details"])
 	if s.kept += len(d["reasoning_details"]); s.kept > maxKept && len(details) > 0 {
-		s.lose("more data of the server than goes back to it")
+		s.lost.Add("more data of the server than goes back to it")
 	} else {
 		s.details = append(s.details, details...)
 	}
@@ -493,7 +490,7 @@ func (s *reader) end(note string) error {
 	}
 	calls, nameless := s.calls.Calls()
 	if nameless > 0 {
-		s.lose("a tool call without the name of a tool")
+		s.lost.Add("a tool call without the name of a tool")
 	}
 	for _, call := range calls {
 		if err := s.yield(llm.Event{Kind: llm.Call, Call: call.ToolCall}); err != nil {
@@ -519,10 +516,10 @@ func (s *reader) end(note string) error {
 			return err
 		}
 	}
-	for _, note := range append(llm.LostNotes(s.lost), note) {
-		if note == "" {
-			continue
-		}
+	if err := s.lost.Tell(s.yield); err != nil {
+		return err
+	}
+	if note != "" {
 		if err := s.yield(llm.Event{Kind: llm.Notice, Text: note}); err != nil {
 			return err
 		}
@@ -584,4 +581,11 @@ func stopReason(word string) llm.StopReason {
 		return llm.StopFilter
 	}
 	return ""
+}
+
+// broke tells what was left out of an answer that ends without its end.
+func (s *reader) broke() {
+	if s.events > 0 && !s.gone {
+		_ = s.lost.Tell(s.yield) // nobody is left to tell
+	}
 }
