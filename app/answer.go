@@ -80,7 +80,13 @@ func tell(ctx context.Context, live *transcript.Live, e turn.Event) {
 	switch e.Kind {
 	case turn.Questioned:
 		live.Questioned(ctx)
-	case turn.Waiting, turn.Noted:
+	case turn.Noted:
+		if e.Kept {
+			live.Noted(e.Note)
+		} else {
+			live.Waiting(e.Note)
+		}
+	case turn.Waiting:
 		live.Waiting(e.Note)
 	case turn.Retrying:
 		live.Retrying(e.Note)

@@ -8,7 +8,6 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
-	"conclave/app/transcript"
 	"conclave/app/turn"
 )
 
@@ -42,35 +41,45 @@ func (c *Chats) described(mediaID string, data []byte) chat.Media {
 	return m
 }
 
+// Attached is a file that was attached to the message that is being written.
+type Attached struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	MIME string `json:"mime_type"`
+	Size int64  `json:"size"`
+	// What of it a model is not shown, as a sentence; "" is nothing.
+	Lost string `json:"lost"`
+}
+
 // Attach keeps a file; data is its bytes in base64, which decide what it is. What of it no
 // model is shown is in the result.
-func (c *Chats) Attach(name, data string) (transcript.Media, error) {
+func (c *Chats) Attach(name, data string) (Attached, error) {
 	ctx := c.call()
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return transcript.Media{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.",
+		return Attached{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.",
 			"Try again.", err)
 	}
 	if int64(len(raw)) > limit.Attachment.Value {
-		return transcript.Media{}, fault.New(fault.Invalid, "app.attach",
+		return Attached{}, fault.New(fault.Invalid, "app.attach",
 			fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment),
 			"Choose a smaller file, or a part of it.")
 	}
 	if len(raw) == 0 {
-		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.",
+		return Attached{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.",
 			"Choose another file.")
 	}
 	m, err := turn.NewAttachment(name, raw)
 	if err != nil {
-		return transcript.Media{}, err
+		return Attached{}, err
 	}
 	if err := c.core.Store.PutMedia(ctx, &m); err != nil {
-		return transcript.Media{}, err
+		return Attached{}, err
 	}
-	m.Lost = c.core.Turns.Lost(ctx, m)
+	lost := c.core.Turns.Lost(ctx, m)
 	m.Data = nil
 	c.mu.Lock()
 	c.attached[m.ID] = m
 	c.mu.Unlock()
-	return *transcript.MediaOf(m), nil
+	return Attached{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size, Lost: lost}, nil
 }

@@ -63,17 +63,17 @@ type ChatList struct {
 
 // Draft is a half-written message, kept across crashes and restarts.
 type Draft struct {
-	Text        string             `json:"text"`
-	Cursor      int                `json:"cursor"` // the caret's position in UTF-16 units
-	Attachments []transcript.Media `json:"attachments"`
-	Queued      []Queued           `json:"queued"` // go out, one after the other, after the running answer
+	Text        string     `json:"text"`
+	Cursor      int        `json:"cursor"` // the caret's position in UTF-16 units
+	Attachments []Attached `json:"attachments"`
+	Queued      []Queued   `json:"queued"` // go out, one after the other, after the running answer
 }
 
 // Queued is a message that was written while an answer streamed.
 type Queued struct {
-	Text        string             `json:"text"`
-	Attachments []transcript.Media `json:"attachments"`
-	NoTools     bool               `json:"no_tools"`
+	Text        string     `json:"text"`
+	Attachments []Attached `json:"attachments"`
+	NoTools     bool       `json:"no_tools"`
 }
 
 // CallDetail is everything about one call, for the opened card. Its texts are

@@ -4,15 +4,14 @@ import (
 	"encoding/json"
 
 	"conclave/app/settings"
-	"conclave/app/transcript"
 )
 
 // keptDraft is a draft as it is stored with the conversation.
 type keptDraft struct {
-	Text        string             `json:"text"`
-	Cursor      int                `json:"cursor"`
-	Attachments []transcript.Media `json:"attachments,omitempty"`
-	Queued      []Queued           `json:"queued,omitempty"`
+	Text        string     `json:"text"`
+	Cursor      int        `json:"cursor"`
+	Attachments []Attached `json:"attachments,omitempty"`
+	Queued      []Queued   `json:"queued,omitempty"`
 }
 
 // Draft returns the half-written message; conversation "" is the welcome page's.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -100,6 +101,56 @@ func TestWhatStreamedAtTheEndIsInterruptedAtTheNextStart(t *testing.T) {
 	o, err := s.Outline(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "state in the outline", o.Items[0].State, chat.Interrupted)
+}
+
+func TestNotesOfAnAnswerSurviveAKill(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	m := streaming(t, s, c.ID, 0)
+	for i, notes := range [][]chat.Note{
+		nil, {{Text: "one"}}, {{Text: "one", Count: 2}}, {{Text: "one", Count: 2}, {Text: "two"}},
+	} {
+		m.Parts[0].Text, m.Notes = strings.Repeat("x", i+1), notes
+		s.Journal(m)
+		must(t, s.Sync(t.Context()))
+	}
+	must(t, s.Close()) // nothing ends the message
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	must(t, err)
+	equal(t, "state", got.State, chat.Interrupted)
+	equal(t, "text", chat.TextOf(got.Parts), "xxxx")
+	equal(t, "notes", fmt.Sprint(got.Notes), fmt.Sprint([]chat.Note{{Text: "one", Count: 2}, {Text: "two"}}))
+}
+
+func TestAPathIsReadMessageByMessage(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	var parent chat.MessageSeq
+	for i := range 600 { // more than are read at once
+		m := chat.Message{
+			Conversation: c.ID, Parent: parent, Role: chat.RoleUser, State: chat.Complete,
+			Parts: []chat.Part{chat.TextPart(fmt.Sprint(i))},
+		}
+		must(t, s.Append(t.Context(), &m))
+		parent = m.Seq
+	}
+	whole, err := s.Path(t.Context(), c.ID)
+	must(t, err)
+	var read []chat.Message
+	must(t, s.EachOnPath(t.Context(), c.ID, func(m chat.Message) error {
+		read = append(read, m)
+		return nil
+	}))
+	equal(t, "the path", texts(read), texts(whole))
+	stop := errors.New("enough")
+	if err := s.EachOnPath(t.Context(), c.ID, func(chat.Message) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a walk that is stopped ends with %v", err)
+	}
+	if err := s.EachOnPath(t.Context(), "nobody", nil); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a chat that is not there: %v", err)
+	}
 }
 
 func TestLF38ACallUnderWayIsDiedAfterARestart(t *testing.T) {

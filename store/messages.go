@@ -3,7 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
@@ -157,6 +160,40 @@ func (s *Store) Path(ctx context.Context, id chat.ConversationID) ([]chat.Messag
 	return s.freshen(path), err
 }
 
+// pathChunk is how many messages EachOnPath reads at once: enough to hide what a transaction costs, and
+// some hundred kilobytes.
+const pathChunk = 256
+
+// EachOnPath calls do with each visible message of a conversation as Path has it, first to head, and
+// holds few of them in the memory. The path is that of its beginning; do may use the store, and its error
+// ends the walk.
+func (s *Store) EachOnPath(ctx context.Context, id chat.ConversationID, do func(chat.Message) error) error {
+	const op = "store.path"
+	var path []chat.MessageSeq
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		c, err := getConversation(tx, op, id)
+		if err == nil {
+			path, err = pathTo(tx, id, c.Head)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(path, pathChunk) {
+		messages, err := s.Messages(ctx, id, some)
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			if err := do(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Messages reads the named messages of a conversation, in the order asked. The
 // kind is NotFound when one of them is not there.
 func (s *Store) Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
@@ -192,24 +229,62 @@ func noMessage(op string, id chat.ConversationID, seq chat.MessageSeq) error {
 func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.ConversationID,
 	seqs []chat.MessageSeq,
 ) ([]chat.Message, error) {
-	found := make([]chat.Message, len(seqs))
+	found, raw := make([]chat.Message, len(seqs)), make([][]byte, len(seqs))
 	b := bucket(tx, bucketMessages)
 	for i, seq := range seqs {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		key := messageKey{id, seq}
-		ok, err := getJSON(b, key.bytes(), &found[i])
-		switch {
-		case err != nil:
-			if found[i], err = unreadable(tx, key); err != nil {
-				return nil, err
-			}
-		case !ok:
+		if raw[i] = b.Get(messageKey{id, seq}.bytes()); raw[i] == nil {
 			return nil, noMessage(op, id, seq)
 		}
 	}
+	failed := decodeAll(ctx, raw, found)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, i := range failed {
+		var err error
+		if found[i], err = unreadable(tx, messageKey{id, seqs[i]}); err != nil {
+			return nil, err
+		}
+	}
 	return found, nil
+}
+
+// decodeAtOnce is how many messages a goroutine decodes at a time: what a transcript shows is decoded
+// by the one that asks.
+const decodeAtOnce = 256
+
+// decodeAll decodes records into found, on all processors where they are many, and returns which of them
+// cannot be read. It stops when ctx ends.
+func decodeAll(ctx context.Context, raw [][]byte, found []chat.Message) (failed []int) {
+	var (
+		next atomic.Int64
+		mu   sync.Mutex // guards failed
+		wg   sync.WaitGroup
+	)
+	work := func() {
+		for ctx.Err() == nil {
+			from := int(next.Add(decodeAtOnce)) - decodeAtOnce
+			if from >= len(raw) {
+				return
+			}
+			for i := from; i < min(from+decodeAtOnce, len(raw)); i++ {
+				if decode(raw[i], &found[i]) != nil {
+					mu.Lock()
+					failed = append(failed, i)
+					mu.Unlock()
+				}
+			}
+		}
+	}
+	for range min(runtime.GOMAXPROCS(0), len(raw)/decodeAtOnce+1) - 1 {
+		wg.Go(work) // ends with the last record
+	}
+	work()
+	wg.Wait()
+	return failed
 }
 
 // unreadable returns what stands for a message whose record cannot be read, so
@@ -252,7 +327,7 @@ func deriveMessage(tx *bbolt.Tx, key []byte, m chat.Message) error {
 // clone returns a copy of m that shares nothing with it that a turn goes on to
 // change.
 func clone(m chat.Message) chat.Message {
-	m.Parts = slices.Clone(m.Parts)
+	m.Parts, m.Notes = slices.Clone(m.Parts), slices.Clone(m.Notes)
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		if p.Call != nil {

@@ -22,6 +22,7 @@ import (
 // piece holds what one write adds to a streaming message.
 type piece struct {
 	Parts []partPiece `json:"parts"`
+	Notes []chat.Note `json:"notes,omitempty"` // all of its notes, where they changed
 }
 
 // partPiece changes one part: the one numbered At, which is new when it follows
@@ -112,6 +113,7 @@ func (s *spoken) end() []chat.Part {
 // journalled holds what the journal on the disk has of a streaming message.
 type journalled struct {
 	parts  []chat.Part
+	notes  []chat.Note
 	pieces uint64
 }
 
@@ -126,10 +128,13 @@ func (s *Store) writeJournal(tx *bbolt.Tx, key messageKey, m chat.Message) error
 	}
 	was, known := s.journalled[key]
 	added, follows := since(was.parts, m.Parts)
-	now := journalled{m.Parts, was.pieces + 1}
+	if !slices.Equal(was.notes, m.Notes) {
+		added.Notes = m.Notes
+	}
+	now := journalled{m.Parts, m.Notes, was.pieces + 1}
 	var err error
 	switch {
-	case known && follows && len(added.Parts) == 0:
+	case known && follows && len(added.Parts) == 0 && len(added.Notes) == 0:
 		return nil
 	case known && follows:
 		var raw []byte
@@ -191,6 +196,9 @@ func journalOf(m *chat.Message, cursor *bbolt.Cursor, key, value []byte) (last t
 		if !readable || len(v) < 8 || decode(v[8:], &p) != nil || s.add(p) != nil {
 			readable = false // what came before it is kept
 			continue
+		}
+		if p.Notes != nil {
+			m.Notes = p.Notes
 		}
 		last = journalTime(v)
 	}

@@ -109,6 +109,8 @@ type Message struct {
 	Hidden bool         `json:"hidden,omitempty"` // kept from the model
 	// What hooks did to the request that it answers, and to it, in order.
 	Hooks []HookStep `json:"hooks,omitempty"`
+	// Notes tell the person what of it was lost; see AddNote.
+	Notes []Note `json:"notes,omitempty"`
 	// Origins say where text came from that came into the chat with it. None is ever taken
 	// away; see Brought, which has the attachments too.
 	Origins []Origin `json:"origins,omitempty"`
@@ -193,11 +195,16 @@ type Mended struct {
 	What      []string `json:"what"`                // ends of sentences: “its arguments were encoded twice”
 	Tool      string   `json:"tool,omitempty"`      // the name as it came; empty where that was right
 	Arguments string   `json:"arguments,omitempty"` // the text as it came; empty where that was right
+	Imported  bool     `json:"imported,omitempty"`  // it stood in a file that was imported, as in Note
 }
 
-// Sentence returns what was mended, for a person.
+// Sentence returns what was mended, for a person. It says whose words those of an imported file are.
 func (m *Mended) Sentence() string {
-	return "Conclave mended this call: " + strings.Join(m.What, "; ") + "."
+	what := strings.Join(m.What, "; ")
+	if m.Imported {
+		return Note{Text: "this call was mended: " + what, Imported: true}.Sentence()
+	}
+	return "Conclave mended this call: " + what + "."
 }
 
 // HookedCall says which hook added a call to what a model said, or changed it, and what
@@ -227,8 +234,6 @@ type Media struct {
 	MIME string `json:"mime_type"`
 	Name string `json:"name,omitempty"`
 	Size int64  `json:"size"`
-	// Lost says to the person what of the file a model is not shown; empty is nothing.
-	Lost string `json:"lost,omitempty"`
 	// Data holds the bytes while they travel; it is never stored or sent to the
 	// window.
 	Data []byte `json:"-"`

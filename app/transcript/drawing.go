@@ -13,7 +13,8 @@ import (
 // drawing holds what is rendered of an entry, with the revisions at which its pieces
 // changed.
 type drawing struct {
-	head  Entry // without parts and what the outline tells
+	head  Entry       // without parts and what the outline tells
+	notes []chat.Note // of all messages
 	parts []*part
 	cards map[string]*part // by the calls' request ids
 }
@@ -68,6 +69,9 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 			d.head.Error = failureOf(m.Error)
 		}
 		d.head.mark(m.Hooks)
+		for _, n := range m.Notes {
+			d.note(n)
+		}
 		for _, p := range m.Parts {
 			t.drawPart(ctx, d, p)
 		}
@@ -97,7 +101,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 		if err != nil || p.Call.Sequence == 0 {
 			record = chat.CallRecord{
 				RequestID: p.Call.ID, ToolName: p.Call.Tool, Arguments: p.Call.Arguments, RawArguments: p.Call.Raw,
-				Status: chat.CallCancelled,
+				Mended: p.Call.Mended, Status: chat.CallCancelled,
 			}
 		}
 		d.head.mark(record.Hooks)
@@ -126,6 +130,16 @@ func (e *Entry) mark(steps []chat.HookStep) {
 		if s.Action != chat.HookLooked && !slices.Contains(e.Hooks, mark) {
 			e.Hooks = append(e.Hooks, mark)
 		}
+	}
+}
+
+// note shows a note of one of the messages.
+func (d *drawing) note(n chat.Note) {
+	n.Text = OneLine(n.Text)
+	d.notes, _ = chat.AddNote(d.notes, n)
+	d.head.Notes = make([]string, 0, len(d.notes)) // the page may still be reading the old ones
+	for _, n := range d.notes {
+		d.head.Notes = append(d.head.Notes, n.Sentence())
 	}
 }
 

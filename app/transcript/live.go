@@ -19,9 +19,10 @@ type Live struct {
 	t           *Transcript
 	turn, model string
 	status      TurnStatus
-	place       *place     // nil until the model said something
-	usage       chat.Usage // of the entry
-	began       time.Time  // of the reasoning under way
+	place       *place      // nil until the model said something
+	usage       chat.Usage  // of the entry
+	notes       []chat.Note // of a message that is not in the store yet
+	began       time.Time   // of the reasoning under way
 }
 
 // Begin starts a turn; model is the display name of the model that answers.
@@ -75,6 +76,20 @@ func (l *Live) phase(phase Phase, tool, note string) {
 // or "".
 func (l *Live) Waiting(note string) {
 	l.do(func(uint64) { l.phase(PhaseWaiting, "", note) })
+}
+
+// Noted says that a note will be kept with the message of the answer that comes, or is written.
+func (l *Live) Noted(note string) {
+	l.do(func(revision uint64) {
+		l.phase(PhaseWaiting, "", note)
+		n := chat.Note{Text: note}
+		if l.place == nil {
+			l.notes, _ = chat.AddNote(l.notes, n)
+			return
+		}
+		l.place.drawing.note(n)
+		l.place.rev = revision
+	})
 }
 
 // Council says what the chat's council does while the turn waits for it; "" is nothing more.
@@ -147,7 +162,10 @@ func (l *Live) Begun(ctx context.Context, seq, parent chat.MessageSeq) {
 // started draws the entry as it is before the message seq.
 func (l *Live) started(ctx context.Context, f Folded, seq chat.MessageSeq) *drawing {
 	before := f.Messages[:max(0, slices.Index(f.Messages, seq))]
-	now := chat.Message{Seq: seq, Turn: l.turn, Role: chat.RoleAssistant, State: chat.Streaming, Created: time.Now()}
+	now := chat.Message{
+		Seq: seq, Turn: l.turn, Role: chat.RoleAssistant, State: chat.Streaming, Created: time.Now(), Notes: l.notes,
+	}
+	l.notes = nil
 	messages := []chat.Message{now}
 	if len(before) > 0 {
 		earlier, err := l.t.o.Store.Messages(ctx, l.t.o.Conversation, before)

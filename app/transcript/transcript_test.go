@@ -544,6 +544,54 @@ func TestF135UsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
 	reopened(t, tr, m)
 }
 
+func TestNotesAreShownWhileAnAnswerIsWrittenAndAfterwards(t *testing.T) {
+	m := newMemory()
+	m.ask("one")
+	m.change(1, func(v *chat.Message) { v.Notes = []chat.Note{{Text: "a.pdf has no text."}} })
+	tr := m.open(t)
+	p := fresh(t, tr)
+	if e := p.entry(1); !slices.Equal(e.Notes, []string{"a.pdf has no text."}) {
+		t.Errorf("the question has %q", e.Notes)
+	}
+	u := begin(t, tr, m, "turn")
+	u.live.Noted("The prompt was cut.")
+	u.say("One.")
+	p.check("with its first word")
+	if e := p.entry(2); !slices.Equal(e.Notes, []string{"The prompt was cut."}) {
+		t.Errorf("what came before the answer: %q", e.Notes)
+	}
+	u.live.Noted("A part was dropped.")
+	p.check("while it is written")
+	want := []string{"The prompt was cut.", "A part was dropped."}
+	if e := p.entry(2); !slices.Equal(e.Notes, want) {
+		t.Errorf("while it is written: %q", e.Notes)
+	}
+	m.change(2, func(v *chat.Message) {
+		v.Notes = []chat.Note{{Text: "The prompt was cut."}, {Text: "A part was dropped."}}
+	})
+	u.end(chat.EndDone)
+	p.check("at the end")
+	if e := p.entry(2); !slices.Equal(e.Notes, want) {
+		t.Errorf("at the end: %q", e.Notes)
+	}
+	reopened(t, tr, m)
+}
+
+func TestNotesOfAllMessagesOfAnAnswerAreBounded(t *testing.T) {
+	m := newMemory()
+	m.ask("one")
+	for i := range 100 {
+		m.add(m.head(), chat.Message{
+			Role: chat.RoleAssistant, Turn: "turn", Parts: said("x"),
+			Notes: []chat.Note{{Text: "It was cut."}, {Text: fmt.Sprintf("Odd\x1b[2J\n%d", i)}},
+		})
+	}
+	e := fresh(t, m.open(t)).entry(2)
+	if len(e.Notes) != chat.MostNotes || e.Notes[0] != "It was cut. (100 times)" || e.Notes[1] != "Odd 0" {
+		t.Errorf("%d notes: %q", len(e.Notes), e.Notes)
+	}
+}
+
 func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) {
 	m := newMemory()
 	m.add(0, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{

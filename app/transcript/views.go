@@ -101,6 +101,8 @@ type Entry struct {
 	// What hooks of plugins did to it and to its calls, each plugin's once for each thing it
 	// did; missing where they did nothing. Chats.Hooks has all of it.
 	Hooks []HookMark `json:"hooks,omitempty"`
+	// What of it was lost, as sentences for the person; missing where nothing was.
+	Notes []string `json:"notes,omitempty"`
 	// The deliberation of the council before this answer; missing where there was none.
 	Council   *CouncilLine `json:"council,omitempty"`
 	PartCount int          `json:"part_count"` // how many parts there are now
@@ -242,8 +244,6 @@ type Media struct {
 	Name string `json:"name"`
 	MIME string `json:"mime_type"`
 	Size int64  `json:"size"`
-	// What of it a model is not shown, as a sentence; "" is nothing.
-	Lost string `json:"lost"`
 }
 
 // UsageOf returns u as the page gets it.
@@ -256,7 +256,7 @@ func UsageOf(u chat.Usage) *Usage {
 
 // MediaOf returns m as the page gets it.
 func MediaOf(m chat.Media) *Media {
-	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size, Lost: m.Lost}
+	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size}
 }
 
 // failureOf returns a failure that was kept with a message as the page reads it.

@@ -32,7 +32,7 @@ const (
 	Saved            EventKind = "message_saved" // Seq: an assistant or tool message is whole
 	Used             EventKind = "usage"         // Usage of one request
 	Replied          EventKind = "replied"       // Calls: the model has answered one request
-	Noted            EventKind = "note"          // Note: a sentence for the person
+	Noted            EventKind = "note"          // Note: a sentence for the person; Kept, Seq: the question's that has it
 	Ended            EventKind = "turn_ended"    // Reason, Seq of the last message, Message
 
 	// Those of package conversation, which knows what goes on around a turn.
@@ -53,6 +53,7 @@ type Event struct {
 	Round        int
 	Text         string // Started: what the person says
 	Note         string
+	Kept         bool   // Noted: it is kept with the message of the answer that is written next
 	Attachments  int    // Started: with how many
 	Asks         *Asks  // Waiting: what the model is asked
 	Retry        *Retry // Retrying

@@ -50,6 +50,7 @@ type files struct {
 
 	// Of the request that is being built.
 	sent  map[*chat.Media]bool // the pictures that it may hold
+	noted map[string]bool      // what notes of the chat's messages say
 	moved bool                 // another model gave the answer before
 }
 
@@ -57,7 +58,12 @@ type fileKey struct{ id, name string }
 
 // begin prepares for a request from a path.
 func (f *files) begin(ctx context.Context, path []chat.Message, model string) {
-	f.sent, f.moved = f.newest(ctx, path), false
+	f.sent, f.noted, f.moved = f.newest(ctx, path), map[string]bool{}, false
+	for i := range path {
+		for _, n := range path[i].Notes {
+			f.noted[n.Text] = true
+		}
+	}
 	for _, m := range slices.Backward(path) {
 		if m.Role == chat.RoleAssistant {
 			f.moved = m.Model != model
@@ -91,8 +97,8 @@ func (f *files) content(ctx context.Context, m chat.Media) (c document.Content, 
 }
 
 // part returns a media part of a turn with its bytes, a text file as its text, or a line that
-// says what the model is not shown. The person is told of what is lost: when it comes into
-// the chat, and later where nobody has told them yet.
+// says what the model is not shown. What of it is lost becomes a note, where no message of the
+// chat has it yet.
 func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	m := *p.Media
 	name, fresh := cleanName(m.Name), turn == f.t.turn
@@ -124,7 +130,7 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 		f.tell(name + " is not sent: its file is no longer there.")
 		return chat.TextPart(fmt.Sprintf("[file %s, %s: it is no longer there]", name, m.MIME))
 	}
-	if c.Lost != "" && (fresh || m.Lost != c.Lost) {
+	if !f.noted[noteOf(c.Lost).Text] {
 		f.tell(c.Lost)
 	}
 	switch {
@@ -138,11 +144,11 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	return p
 }
 
-// tell tells the person something of a file once in a turn.
+// tell notes something of a file once in a turn.
 func (f *files) tell(note string) {
 	if !f.told[note] {
 		f.told[note] = true
-		f.t.emit(Event{Kind: Noted, Note: note})
+		f.t.note(note)
 	}
 }
 

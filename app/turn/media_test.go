@@ -108,9 +108,9 @@ func TestWhatAFileLosesIsSaidAndKeptWithTheMessage(t *testing.T) {
 	if got := notes(); got != cut+"|a.png is not shown: the model test/m is not known to see pictures.|" {
 		t.Errorf("the person is told %s", got)
 	}
-	for i, want := range []string{cut, "", ""} {
-		if kept := b.path()[0].Parts[i+1].Media; kept.Lost != want {
-			t.Errorf("with %s is kept %q", kept.Name, kept.Lost)
+	for i, want := range []string{cut, "a.png is not shown: the model test/m is not known to see pictures."} {
+		if kept := b.path()[i].Notes; len(kept) != 1 || kept[0].Text != want {
+			t.Errorf("with message %d is kept %+v", i+1, kept)
 		}
 	}
 	if kept := b.path()[0].Parts[3].Media; kept.MIME != "image/png" {

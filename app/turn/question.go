@@ -11,12 +11,12 @@ import (
 )
 
 // question reads the conversation and saves what the person said, or moves the
-// head to what is answered again. It returns the saved message's number, or the
-// calls to make first.
-func (t *run) question(ctx context.Context) (chat.MessageSeq, []*chat.ToolCall, error) {
+// head to what is answered again. It returns the saved message, whose number is 0 where
+// there is none, or the calls to make first.
+func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.ToolCall, err error) {
 	conversation, err := t.log.Conversation(ctx, t.req.Conversation)
 	if err != nil {
-		return 0, nil, err
+		return saved, nil, err
 	}
 	parent := conversation.Head
 	if t.req.Parent != nil {
@@ -26,20 +26,19 @@ func (t *run) question(ctx context.Context) (chat.MessageSeq, []*chat.ToolCall, 
 	if parent != conversation.Head && asks {
 		if err := t.log.UpdateConversation(ctx, t.req.Conversation,
 			func(c *chat.Conversation) { c.Head = parent }); err != nil {
-			return 0, nil, err
+			return saved, nil, err
 		}
 	}
 	t.system, t.plain = conversation.System, conversation.Origins
 	t.scribe.head, t.scribe.given = parent, conversation.Last
 	if asks {
 		open, err := t.again(ctx)
-		return 0, open, err
+		return saved, open, err
 	}
-	m, err := t.saveQuestion(ctx, parent)
-	if err != nil {
-		return 0, nil, err
+	if saved, err = t.saveQuestion(ctx, parent); err != nil {
+		return chat.Message{}, nil, err
 	}
-	t.scribe.head, t.scribe.given = m.Seq, m.Seq
+	t.scribe.head, t.scribe.given = saved.Seq, saved.Seq
 	if conversation.Title == "" {
 		if title := Title(t.req.Text); title != "" {
 			if err := t.log.UpdateConversation(ctx, t.req.Conversation, func(c *chat.Conversation) {
@@ -47,12 +46,12 @@ func (t *run) question(ctx context.Context) (chat.MessageSeq, []*chat.ToolCall, 
 					c.Title = title
 				}
 			}); err != nil {
-				return 0, nil, err
+				return saved, nil, err
 			}
 		}
 	}
 	t.path, err = t.log.Path(ctx, t.req.Conversation)
-	return m.Seq, nil, err
+	return saved, nil, err
 }
 
 // again reads what is answered again, and returns the calls of it that were never
@@ -87,13 +86,20 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 		m.Parts = append(m.Parts, chat.TextPart(t.req.Text))
 	}
 	for _, p := range t.req.Attachments {
-		if p.Media != nil && p.Media.ID == "" {
-			media := *p.Media
-			if err := t.log.PutMedia(ctx, &media); err != nil {
-				return m, err
+		if p.Media != nil {
+			media, kept := *p.Media, p.Media.ID != ""
+			if !kept {
+				if err := t.log.PutMedia(ctx, &media); err != nil {
+					return m, err
+				}
 			}
-			c := t.files.read(ctx, media)
-			media.MIME, media.Lost, media.Data = c.MIME, c.Lost, nil
+			if c, there := t.files.content(ctx, media); there {
+				m.Notes, _ = chat.AddNote(m.Notes, noteOf(c.Lost))
+				if !kept {
+					media.MIME = c.MIME
+				}
+			}
+			media.Data = nil
 			p.Media = &media
 		}
 		m.Parts = append(m.Parts, p)

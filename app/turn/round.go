@@ -66,7 +66,7 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 		// It was thought able to call tools. They were merely enabled, so the
 		// answer matters more (contracts/llm-functions, section 8.1).
 		t.offerNoTools()
-		t.emit(Event{Kind: Noted, Note: "The model " + t.model + " cannot call tools, so it is offered none."})
+		t.note("The model " + t.model + " cannot call tools, so it is offered none.")
 		bare.Tools = nil
 		w, err = t.stream(ctx, bare, closing)
 	}
@@ -173,13 +173,13 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		}
 		e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
 	case llm.Notice:
-		t.emit(Event{Kind: Noted, Note: e.Text})
+		t.note(e.Text)
 		return nil
 	case llm.Drawn:
 		if before := t.drawings; before > limit.DrawnPictures.Value {
 			return nil
 		} else if t.drawings += int64(len(e.Media.Data)); t.drawings > limit.DrawnPictures.Value {
-			t.emit(Event{Kind: Noted, Note: limit.DrawnPictures.Person})
+			t.note(limit.DrawnPictures.Person)
 			return nil
 		}
 		stored, err := t.drawn(ctx, *e.Media)
@@ -188,8 +188,11 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		}
 		e.Media = stored
 	case llm.Call, llm.CallStart:
-		if closing {
-			return nil // it was told not to
+		if closing { // it was told not to
+			if e.Kind == llm.Call {
+				t.note("The model called a tool once more although it was told not to; that call was not made.")
+			}
+			return nil
 		}
 		e.Call.Tool = tool.ShowLine(lineEnds.Replace(e.Call.Tool)) // no tool's name is changed by it
 	}
@@ -263,7 +266,7 @@ func (w *writing) save(ctx context.Context) error {
 		return w.err
 	}
 	m := w.m
-	m.Parts, m.Origins = w.parts(), w.t.brought()
+	m.Parts, m.Notes, m.Origins = w.parts(), w.t.notes.soFar(), w.t.brought()
 	save, cancel := call.SaveContext(ctx)
 	defer cancel()
 	if w.err = w.t.scribe.append(save, &m); w.err != nil {
@@ -329,7 +332,7 @@ func (w *writing) keep(ctx context.Context) {
 		default:
 			parts, changed := w.draft.snapshot()
 			if changed {
-				m.Parts = parts
+				m.Parts, m.Notes = parts, w.t.notes.soFar()
 				w.t.log.Journal(m)
 			}
 		}
@@ -373,12 +376,12 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 		}
 		switch w.draft.stop {
 		case llm.StopLength:
-			t.emit(Event{Kind: Noted, Note: "The answer was cut at the model's length limit."})
+			t.note("The answer was cut at the model's length limit.")
 		case llm.StopFilter:
-			t.emit(Event{Kind: Noted, Note: "The provider's filter cut the answer."})
+			t.note("The provider's filter cut the answer.")
 		default:
 			if note := wordless(w.m.Parts); note != "" {
-				t.emit(Event{Kind: Noted, Note: note})
+				t.note(note)
 			}
 		}
 	}
@@ -406,7 +409,7 @@ func wordless(parts []chat.Part) string {
 // path that the next round sends.
 func (w *writing) write(ctx context.Context) {
 	t := w.t
-	w.m.Origins = t.brought()
+	w.m.Notes, w.m.Origins = t.notes.take(), t.brought()
 	t.path = append(t.path, w.m)
 	m := w.m
 	m.Parts, m.Open, m.Sent = copied(w.m.Parts), w.m.Reason == "", w.request()

@@ -154,6 +154,7 @@ type run struct {
 
 	usage    chat.Usage
 	round    int
+	notes    notes         // of the message that is written next
 	drawings int64         // bytes of the pictures that models drew in this turn
 	length   int64         // of what the models said in this turn, toward limit.AnswerText
 	hooked   *hooked       // nil before the first request
@@ -198,13 +199,11 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 // ends with an Outcome, and once it has ended everything about it is on the disk.
 func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
 	t := r.newRun(req, on)
-	note := ""
 	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
 		if req.Explicit {
 			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.",
 				"Choose another model, or send without tools (--no-tools).")
 		}
-		note = "The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none."
 		t.offerNoTools()
 	}
 	question, open, err := t.question(ctx)
@@ -215,7 +214,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 		Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: cmp.Or(req.Caller, permit.Main),
 	}
 	switch {
-	case question != 0:
+	case question.Seq != 0:
 		info.Kind = "normal"
 	case len(open) > 0:
 		info.Kind = "continue"
@@ -224,11 +223,14 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	}
 	t.callTurn.TurnInfo = info
 	t.emit(Event{Kind: Started, Answers: info.Kind, Text: req.Text, Attachments: len(req.Attachments)})
-	if question != 0 {
-		t.emit(Event{Kind: Questioned, Seq: question})
+	if question.Seq != 0 {
+		t.emit(Event{Kind: Questioned, Seq: question.Seq})
+		for _, n := range question.Notes {
+			t.emit(Event{Kind: Noted, Seq: question.Seq, Note: n.Sentence()})
+		}
 	}
-	if note != "" {
-		t.emit(Event{Kind: Noted, Note: note})
+	if req.Tools != nil && t.req.Tools == nil {
+		t.note("The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none.")
 	}
 	outcome := t.respond(ctx, open)
 	save, cancel := call.SaveContext(ctx)

@@ -19,6 +19,9 @@ func (w *writing) watched(ctx context.Context, r llm.Request) context.Context {
 	if w.t.req.Log != nil {
 		return ctx
 	}
+	if textBytes(r) > limit.SentRequest.Value {
+		return ctx // nobody keeps it: a long chat is not encoded for nothing
+	}
 	w.keepSent(func() []byte { // of a model that is asked without HTTP
 		body, _ := json.Marshal(r) // of texts, numbers and JSON that was checked
 		return body
@@ -26,6 +29,20 @@ func (w *writing) watched(ctx context.Context, r llm.Request) context.Context {
 	return llm.Tap(ctx, func(s llm.Sent) {
 		w.keepSent(func() []byte { return withoutPictures(s.Body, r.Messages) })
 	})
+}
+
+// textBytes counts the bytes of the texts of a request, which is no longer than its body.
+func textBytes(r llm.Request) int64 {
+	n := int64(len(r.System))
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += int64(len(p.Text))
+			if p.Result != nil {
+				n += int64(len(p.Result.Text()))
+			}
+		}
+	}
+	return n
 }
 
 func (w *writing) keepSent(body func() []byte) {

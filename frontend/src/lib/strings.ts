@@ -318,6 +318,8 @@ export const s = {
     unanswered: "This was not answered.",
     answerIt: "Ask for an answer",
     empty: "The model said nothing.",
+    notes: "Notes about this message",
+    moreNotes: (n: number) => `Show ${count(n, "more note")}`,
     loading: "Loading message",
     // Asked when a link's text names one address and it leads to another.
     linkTitle: "This link leads somewhere else",

@@ -140,6 +140,16 @@ export interface Answer {
   lasting: boolean;
 }
 
+/** Attached is a file that was attached to the message that is being written. */
+export interface Attached {
+  id: string;
+  name: string;
+  mime_type: string;
+  size: number;
+  /** What of it a model is not shown, as a sentence; "" is nothing. */
+  lost: string;
+}
+
 /** Ballot is one member's vote. */
 export interface Ballot {
   /** a choice, or the letter of an unsigned answer */
@@ -403,7 +413,7 @@ export interface ChatsCalls {
    * Attach keeps a file; data is its bytes in base64, which decide what it is. What of it no
    * model is shown is in the result.
    */
-  Attach(name: string, data: string): Promise<Media>;
+  Attach(name: string, data: string): Promise<Attached>;
   /** Call returns everything about one tool call. */
   Call(_: string, call: string): Promise<CallDetail>;
   /**
@@ -831,7 +841,7 @@ export interface Draft {
   text: string;
   /** the caret's position in UTF-16 units */
   cursor: number;
-  attachments: Media[];
+  attachments: Attached[];
   /** go out, one after the other, after the running answer */
   queued: Queued[];
 }
@@ -899,6 +909,8 @@ export interface Entry {
    * missing where they did nothing. Chats.Hooks has all of it.
    */
   hooks?: HookMark[];
+  /** What of it was lost, as sentences for the person; missing where nothing was. */
+  notes?: string[];
   /** The deliberation of the council before this answer; missing where there was none. */
   council?: CouncilLine | null;
   /** how many parts there are now */
@@ -1281,8 +1293,6 @@ export interface Media {
   name: string;
   mime_type: string;
   size: number;
-  /** What of it a model is not shown, as a sentence; "" is nothing. */
-  lost: string;
 }
 
 /** Member is one seat of a council, and who sits there. */
@@ -2138,7 +2148,7 @@ export interface Pull {
 /** Queued is a message that was written while an answer streamed. */
 export interface Queued {
   text: string;
-  attachments: Media[];
+  attachments: Attached[];
   no_tools: boolean;
 }
 

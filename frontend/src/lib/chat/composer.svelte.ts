@@ -3,7 +3,7 @@
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { Draft, Media, Outgoing, Queued, Sent } from "../bridge/generated";
+import type { Attached, Draft, Outgoing, Queued, Sent } from "../bridge/generated";
 import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
@@ -18,7 +18,7 @@ export interface Attachment {
   name: string;
   mimeType: string;
   /** Set once it is kept. */
-  media: Media | null;
+  media: Attached | null;
   /** Why it could not be. */
   problem: string;
   /** The pasted text that it is made of; "" is a file. */
@@ -172,7 +172,7 @@ export class Composer {
     return this.#saving;
   }
 
-  #media(): Media[] {
+  #media(): Attached[] {
     return this.attachments.flatMap((a) => (a.media ? [a.media] : []));
   }
 
@@ -378,7 +378,7 @@ export class Composer {
     });
     if (big) return;
     this.#coming.add(key);
-    let media: Media | null = null;
+    let media: Attached | null = null;
     let wrong: AppError | null = null;
     try {
       media = await this.bridge.chats.Attach(file.name, await base64(file));
@@ -399,7 +399,7 @@ export class Composer {
     }
   }
 
-  #kept(media: Media): Attachment {
+  #kept(media: Attached): Attachment {
     const { name, mime_type: mimeType } = media;
     return { key: ++this.#keys, name, mimeType, media, problem: "", pasted: "" };
   }

@@ -8,7 +8,7 @@ import { s } from "../strings";
  * before its answer began is only said to be where that still holds.
  */
 export function endNote(
-  head: Pick<Entry, "role" | "state" | "reason">,
+  head: Pick<Entry, "role" | "state" | "reason" | "notes">,
   parts: number,
   last: boolean,
 ): string {
@@ -19,5 +19,6 @@ export function endNote(
   if (head.state === "interrupted") return s.message.interrupted;
   if (head.reason === "interrupted") return s.message.cutOff;
   if (head.reason === "limit") return s.message.limit;
-  return head.state === "complete" && parts === 0 ? s.message.empty : "";
+  // Newer answers have a note that says so.
+  return head.state === "complete" && parts === 0 && !head.notes ? s.message.empty : "";
 }

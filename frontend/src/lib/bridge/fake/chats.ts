@@ -278,7 +278,7 @@ export class FakeChats {
     this.drafts.set(id, JSON.parse(JSON.stringify(draft)) as t.Draft); // as it goes over the wire
   }
 
-  async Attach(name: string, data: string): Promise<t.Media> {
+  async Attach(name: string, data: string): Promise<t.Attached> {
     const mime_type = /\.(png|jpe?g)$/.test(name) ? "image/png" : "text/plain";
     return { id: `media-${name}`, name, mime_type, size: Math.floor(data.length * 0.75), lost: "" };
   }

@@ -1,0 +1,59 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+// notes gathers the notes of the message that is written next. It is safe for concurrent use.
+type notes struct {
+	mu  sync.Mutex
+	all []chat.Note
+}
+
+// noteOf returns a sentence as a note: one line that hides nothing, since servers and files have words
+// in it.
+func noteOf(text string) chat.Note {
+	shown, _ := tool.Strip(text)
+	return chat.Note{Text: strings.Join(strings.Fields(shown), " ")}
+}
+
+// note tells the person a sentence about the answer, and keeps it with the message that is written
+// next. What was said of that message already is counted.
+func (t *run) note(text string) {
+	if said := t.notes.add(noteOf(text)); said != "" {
+		t.emit(Event{Kind: Noted, Note: said, Kept: true})
+	}
+}
+
+// add returns what the person is to be told: nothing where it was counted only.
+func (n *notes) add(one chat.Note) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all, fresh := chat.AddNote(n.all, one)
+	n.all = all
+	if !fresh {
+		return ""
+	}
+	return all[len(all)-1].Text
+}
+
+// soFar returns the notes so far.
+func (n *notes) soFar() []chat.Note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.all)
+}
+
+// take returns the notes so far and begins with none.
+func (n *notes) take() []chat.Note {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := n.all
+	n.all = nil
+	return all
+}
