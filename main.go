@@ -116,7 +116,7 @@ func run(args []string, stderr io.Writer) error {
 			c.Log.Error("closing failed", "err", err)
 		}
 	}()
-	detach := c.Gate.Attach()
+	detach := c.Gate.Questions.Attach()
 	defer detach()
 	keep := windowstore.New(c)
 	defer keep.Close()

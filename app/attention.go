@@ -46,7 +46,7 @@ type attention struct {
 
 func newAttention(core Core, log *slog.Logger, words func(permit.Request) string) *attention {
 	return &attention{
-		bus: core.Bus, requests: core.Gate.Requests, words: words, log: log, changed: make(chan struct{}, 1),
+		bus: core.Bus, requests: core.Gate.Questions.List, words: words, log: log, changed: make(chan struct{}, 1),
 		retitle: runtime.WindowSetTitle, notify: notification(),
 	}
 }

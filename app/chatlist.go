@@ -81,7 +81,7 @@ func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (
 // waiting returns the chats in which a call waits for the person.
 func (c *Chats) waiting() map[chat.ConversationID]bool {
 	out := map[chat.ConversationID]bool{}
-	for _, p := range c.core.Gate.Requests() {
+	for _, p := range c.core.Gate.Questions.List() {
 		if p.Kind == permit.KindCall {
 			out[p.Conversation] = true
 		}

@@ -158,7 +158,7 @@ func TestF134AnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main},
 		Scope: permit.Always,
 	}
-	if _, err := w.core.Gate.AddRule(t.Context(), rule); err != nil {
+	if _, err := w.core.Gate.Rules.Add(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
 	id := w.ask("", "Note it.")
@@ -511,8 +511,8 @@ func TestF16ACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
 	}
 	w := open(t, call("1"), say("Done."), call("2"), say("Done again."), call("3"), say("Not done.")).quiet()
 	w.lend(answering("noted"), nil)
-	must(t, w.core.Gate.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow))
-	_, err := w.core.Gate.AddRule(t.Context(), permit.Rule{
+	must(t, w.core.Gate.Reach.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow))
+	_, err := w.core.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})
 	must(t, err)

@@ -232,7 +232,7 @@ func ofAll(can string) bool { return can == permit.Compute.Label() }
 func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
 	v := CouncilToolView{
 		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
-		Capabilities: list(slices.DeleteFunc(c.core.Gate.Can(t), ofAll)),
+		Capabilities: list(slices.DeleteFunc(c.core.Gate.Reach.Can(t), ofAll)),
 	}
 	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
 	// As it is published: a tool for members alone is hidden from models, and is not switched off.

@@ -42,8 +42,8 @@ spindle.registerInterceptor((messages) => [...messages, { role: "system", conten
 	w := openOn(t, data, programtest.Worker(t), answers...).quiet()
 	for _, id := range []string{"first", "second"} {
 		must(t, plugintest.Approve(t.Context(), w.core.Host, id, false))
-		must(t, w.core.Gate.SetPermission(t.Context(), id, "interceptor", permit.Allow))
-		must(t, w.core.Gate.SetPermission(t.Context(), id, "context_handler", permit.Allow))
+		must(t, w.core.Gate.Reach.SetPermission(t.Context(), id, "interceptor", permit.Allow))
+		must(t, w.core.Gate.Reach.SetPermission(t.Context(), id, "context_handler", permit.Allow))
 		w.state(id, "ready")
 	}
 	return w

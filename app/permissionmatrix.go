@@ -24,7 +24,7 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 	}
 	out.Mode = permit.Mode(set.Mode)
 	used := map[permit.Capability]bool{}
-	for _, r := range p.core.Gate.Matrix() {
+	for _, r := range p.core.Gate.Decisions.Matrix() {
 		row := MatrixRowView{
 			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: chat.Stamp(r.LastUsed),
 			Unused: r.Unused, Waits: r.Waits, Cells: []MatrixCellView{},
@@ -49,7 +49,7 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 // Tools says of each tool of a plugin what becomes of a call of it, and why.
 func (p *Permissions) Tools(plugin string) ([]ToolAccessView, error) {
 	out := []ToolAccessView{}
-	for _, t := range p.core.Gate.Tools(plugin) {
+	for _, t := range p.core.Gate.Decisions.Tools(plugin) {
 		v := ToolAccessView{
 			Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: t.Inferred.Labels(t.Capabilities),
 			Main:    t.Main.Effect,
@@ -99,13 +99,13 @@ func (p *Permissions) AddRule(draft RuleDraft) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	made, err := p.core.Gate.AddRule(p.call(), rule)
+	made, err := p.core.Gate.Rules.Add(p.call(), rule)
 	if err != nil {
 		return Undo{}, err
 	}
 	said := permit.Sentence(made, p.pluginName(made.Plugin))
 	return p.undo.add("The rule was made: "+said+".", func(ctx context.Context) error {
-		_, err := p.core.Gate.RevokeRule(ctx, made.ID)
+		_, err := p.core.Gate.Rules.Revoke(ctx, made.ID)
 		return err
 	}), nil
 }
@@ -167,7 +167,7 @@ func (p *Permissions) try(trial permit.Trial) (TrialView, error) {
 	if err != nil {
 		return TrialView{}, err
 	}
-	got, err := p.core.Gate.Try(trial, past)
+	got, err := p.core.Gate.Decisions.Try(trial, past)
 	if err != nil {
 		return TrialView{}, err
 	}

@@ -26,12 +26,13 @@ type Permissions struct {
 // Requests returns the requests that wait, oldest first.
 func (p *Permissions) Requests() (PermissionRequestList, error) {
 	out := PermissionRequestList{
-		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PermissionRequestView{}, Paused: p.core.Gate.Paused(),
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PermissionRequestView{},
+		Paused: p.core.Gate.Modes.Paused(),
 	}
-	if u, on := p.core.Gate.Unattended(); on {
+	if u, on := p.core.Gate.Modes.Unattended(); on {
 		out.Unattended = &UnattendedView{Until: chat.Stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
 	}
-	for _, q := range p.core.Gate.Requests() {
+	for _, q := range p.core.Gate.Questions.List() {
 		out.Requests = append(out.Requests, p.view(q))
 	}
 	return out, nil
@@ -116,13 +117,13 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 		}
 		a.Arguments = json.RawMessage(answer.Arguments)
 	}
-	waiting := p.core.Gate.Requests() // of one that is settled, the gate says so
+	waiting := p.core.Gate.Questions.List() // of one that is settled, the gate says so
 	if i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request }); i >= 0 {
 		if err := answer.offered(&a, waiting[i]); err != nil {
 			return err
 		}
 	}
-	return p.core.Gate.Answer(ctx, request, nonce, a)
+	return p.core.Gate.Questions.Answer(ctx, request, nonce, a)
 }
 
 // offered puts into an answer what of the request's offers it takes.
@@ -160,7 +161,7 @@ func (v AnswerView) offered(a *permit.Answer, q permit.Request) error {
 // wrote, in the order in which it came.
 func (p *Permissions) Sources(conversation string) ([]OriginView, error) {
 	origins, err := p.origins(conversation)
-	trusted := p.core.Gate.Vouched(id(conversation))
+	trusted := p.core.Gate.Rules.Trusted(id(conversation))
 	out := make([]OriginView, len(origins))
 	for i, o := range origins {
 		out[i] = OriginView{Source: o.String(), Rule: trusted[o], Named: o.Kind != chat.FromMore}
@@ -179,7 +180,7 @@ func (p *Permissions) Trust(conversation, source string) error {
 	if i < 0 {
 		return fault.New(fault.NotFound, "app.trust", "Nothing in this chat comes from there any more.", "Look again.")
 	}
-	_, err = p.core.Gate.Vouch(p.call(), id(conversation), origins[i])
+	_, err = p.core.Gate.Rules.Trust(p.call(), id(conversation), origins[i])
 	return err
 }
 
@@ -197,7 +198,7 @@ func (p *Permissions) origins(conversation string) ([]chat.Origin, error) {
 func (p *Permissions) Rules() (RuleList, error) {
 	ctx := p.call()
 	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []RuleView{}}
-	grants, err := p.core.Gate.Rules(ctx)
+	grants, err := p.core.Gate.Rules.List(ctx)
 	if err != nil {
 		return RuleList{}, err
 	}
@@ -216,19 +217,19 @@ func (p *Permissions) Rules() (RuleList, error) {
 // Revoke deletes a rule, with undo.
 func (p *Permissions) Revoke(grant string) (Undo, error) {
 	ctx := p.call()
-	g, err := p.core.Gate.RevokeRule(ctx, grant)
+	g, err := p.core.Gate.Rules.Revoke(ctx, grant)
 	if err != nil {
 		return Undo{}, err
 	}
 	return p.undo.add("The rule was taken back.", func(ctx context.Context) error {
-		_, err := p.core.Gate.AddRule(ctx, g)
+		_, err := p.core.Gate.Rules.Add(ctx, g)
 		return err
 	}), nil
 }
 
 // SetPaused pauses or resumes all tools.
 func (p *Permissions) SetPaused(paused bool) error {
-	p.core.Gate.SetPaused(paused)
+	p.core.Gate.Modes.SetPaused(paused)
 	return nil
 }
 
@@ -236,11 +237,11 @@ func (p *Permissions) SetPaused(paused bool) error {
 // so many calls, until models have cost so much, in US dollars. The kind is invalid for
 // other bounds.
 func (p *Permissions) StartUnattended(minutes, calls int, spend float64) error {
-	return p.core.Gate.StartUnattended(time.Duration(minutes)*time.Minute, calls, spend)
+	return p.core.Gate.Modes.StartUnattended(time.Duration(minutes)*time.Minute, calls, spend)
 }
 
 // EndUnattended has tools ask as before.
 func (p *Permissions) EndUnattended() error {
-	p.core.Gate.EndUnattended()
+	p.core.Gate.Modes.EndUnattended()
 	return nil
 }

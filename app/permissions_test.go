@@ -40,8 +40,8 @@ func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 		Plugin: "notes", Name: "Notes", Code: "c0de", Listed: true, Isolation: "process+landlock",
 		Tools: []tool.Tool{tool.Normal(tool.Tool{Plugin: "notes", Name: "read", Description: "Reads."})},
 	}
-	g.Status(notes)
-	must(t, g.Approve(t.Context(), notes, permit.ApproveOptions{}))
+	g.Approvals.Status(notes)
+	must(t, g.Approvals.Approve(t.Context(), notes, permit.ApproveOptions{}))
 	for _, tick := range []bool{false, true} {
 		var refused error
 		asker := answers(func(q permit.Request) permit.Answer {
@@ -60,7 +60,7 @@ func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 			Asker: asker,
 		}
 		d := g.Decide(t.Context(), call)
-		rule, err := g.RevokeRule(t.Context(), d.Rule)
+		rule, err := g.Rules.Revoke(t.Context(), d.Rule)
 		must(t, err)
 		if want := map[bool]permit.Caller{false: "member:ada", true: "member:*"}[tick]; len(rule.Callers) != 1 ||
 			rule.Callers[0] != want {

@@ -40,17 +40,17 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 		return PluginReach{}, err
 	}
 	gate := p.core.Gate
-	usable := func(permission string) bool { return gate.Usable(s.ID, permission) == nil }
+	usable := func(permission string) bool { return gate.Reach.Usable(s.ID, permission) == nil }
 	hosts := hostPermission(gate, s)
 	out := PluginReach{
-		Hosts: []ReachHostView{}, Programs: list(gate.Programs(s.ID)), Secrets: []ReachSecretView{},
+		Hosts: []ReachHostView{}, Programs: list(gate.Reach.Programs(s.ID)), Secrets: []ReachSecretView{},
 		CanHosts: hosts != "", CanFiles: usable(permit.Filesystem), CanPrograms: usable(permit.Programs),
 		CanSecrets: hosts == permit.Web,
 	}
-	for _, rule := range gate.HostRules(s.ID) {
+	for _, rule := range gate.Reach.HostRules(s.ID) {
 		out.Hosts = append(out.Hosts, ReachHostView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
 	}
-	for _, l := range gate.LentSecrets(s.ID) {
+	for _, l := range gate.Reach.LentSecrets(s.ID) {
 		out.Secrets = append(out.Secrets, ReachSecretView{l.Name, l.Hosts})
 	}
 	return out, nil
@@ -60,7 +60,7 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 // asking Conclave; empty if it has neither way.
 func hostPermission(gate *permit.Gate, s plugin.Status) string {
 	switch {
-	case gate.Usable(s.ID, permit.Network) == nil:
+	case gate.Reach.Usable(s.ID, permit.Network) == nil:
 		return permit.Network
 	case slices.Contains(s.Manifest.Permissions, permit.Web):
 		return permit.Web
@@ -77,21 +77,21 @@ func (p *Plugins) AllowHost(id, host string, below bool) error {
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
 		// Without a way out, the gate says what does the same.
 		permission := cmp.Or(hostPermission(p.core.Gate, s), permit.Network)
-		return p.core.Gate.AllowHost(ctx, s.ID, permission, permit.Allow, op, host)
+		return p.core.Gate.Reach.AllowHost(ctx, s.ID, permission, permit.Allow, op, host)
 	})
 }
 
 // AllowProgram lets a plugin start a program: a name on the person's PATH, or a file.
 func (p *Plugins) AllowProgram(id, program string) error {
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
-		_, err := p.core.Gate.AllowProgram(ctx, s.ID, program)
+		_, err := p.core.Gate.Reach.AllowProgram(ctx, s.ID, program)
 		return err
 	})
 }
 
 // RevokeProgram takes a program back from a plugin.
 func (p *Plugins) RevokeProgram(id, program string) error {
-	return p.core.Gate.RevokeProgram(p.call(), id, program)
+	return p.core.Gate.Reach.RevokeProgram(p.call(), id, program)
 }
 
 // GiveSecret lets a plugin have a secret sent to hosts, without seeing it.

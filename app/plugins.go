@@ -45,7 +45,7 @@ func (p *Plugins) List() (PluginList, error) {
 // approvals returns what was approved of each plugin.
 func (p *Plugins) approvals() map[string]permit.Approval {
 	out := map[string]permit.Approval{}
-	for _, a := range p.core.Gate.Approvals() {
+	for _, a := range p.core.Gate.Approvals.List() {
 		out[a.Plugin] = a
 	}
 	return out
@@ -83,7 +83,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	for _, r := range s.Refused {
 		v.Refused = append(v.Refused, PluginRefusalView{r.Permission, r.Path, r.Write, r.Command(s.ID)})
 	}
-	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
+	for _, c := range p.core.Gate.Reach.CapabilitiesOf(s.ID) {
 		v.Capabilities = append(v.Capabilities, c.Label())
 	}
 	if s.Problem != nil {
@@ -93,7 +93,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		v.ServingSince = chat.Stamp(s.Loaded)
 	}
 	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
-	v.Warnings = append(v.Warnings, p.core.Gate.Shadowing(s.ID)...)
+	v.Warnings = append(v.Warnings, p.core.Gate.Approvals.Shadowing(s.ID)...)
 	if told := s.Disclosure(); told != "" {
 		v.Warnings = append(v.Warnings, told)
 	}
@@ -154,14 +154,14 @@ func (p *Plugins) SetPermission(id, permission string, granted bool) error {
 		effect = permit.Allow
 	}
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
-		return p.core.Gate.SetPermission(ctx, s.ID, permission, effect)
+		return p.core.Gate.Reach.SetPermission(ctx, s.ID, permission, effect)
 	})
 }
 
 // GrantFolder lets a plugin read a folder or file, and write there.
 func (p *Plugins) GrantFolder(id, path string, write bool) error {
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
-		_, err := p.core.Gate.GrantFolder(ctx, s.ID, permit.Folder{Path: path, Write: write})
+		_, err := p.core.Gate.Reach.GrantFolder(ctx, s.ID, permit.Folder{Path: path, Write: write})
 		return err
 	})
 }
@@ -169,7 +169,7 @@ func (p *Plugins) GrantFolder(id, path string, write bool) error {
 // RevokeFolder takes a folder or file back from a plugin.
 func (p *Plugins) RevokeFolder(id, path string) error {
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
-		return p.core.Gate.RevokeFolder(ctx, s.ID, path)
+		return p.core.Gate.Reach.RevokeFolder(ctx, s.ID, path)
 	})
 }
 

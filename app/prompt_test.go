@@ -56,8 +56,8 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 			tool.Normal(tool.Tool{Plugin: "notes", Name: "mail_x", Title: "Send a mail\u202e", Description: "Sends."}),
 		},
 	}
-	g.Status(notes)
-	must(t, g.Approve(t.Context(), notes, permit.ApproveOptions{}))
+	g.Approvals.Status(notes)
+	must(t, g.Approvals.Approve(t.Context(), notes, permit.ApproveOptions{}))
 	saves := permit.Call{
 		ID: "1", Caller: permit.Main, Tool: notes.Tools[0], Conversation: "chat", Turn: "turn",
 		Arguments: json.RawMessage(`{"path":"/tmp/notes/a.md","amount":20,"to":["ada","bo"]}`),
@@ -120,7 +120,7 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 	same(t, "a connection", q)
 	fresh := notes
 	fresh.Plugin, fresh.Name, fresh.Folder, fresh.Permissions = "fresh", "Fresh", "/plugins/fresh", []string{"tools"}
-	_, err = g.AskApproval(t.Context(), fresh, catches{&q})
+	_, err = g.Questions.AskApproval(t.Context(), fresh, catches{&q})
 	must(t, err)
 	same(t, "a plugin", q)
 }

@@ -63,7 +63,7 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		status = string(s.State)
 	}
 	enabled, set := s.Enabled[x.Name]
-	times, last := core.Gate.Uses(x.ID())
+	times, last := core.Gate.Rules.Uses(x.ID())
 	v := ToolView{
 		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.DisplayName(),
 		Description: x.Description,
@@ -71,7 +71,8 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		Offered: s.Serving && (enabled || !set) && x.Visibility != tool.Hidden && x.For(tool.MainRole), Dialect: x.Dialect,
 		Digest: x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
 		Tokens:       (len(wire) + len(x.Description) + len(x.Parameters) + bytesPerToken - 1) / bytesPerToken,
-		Capabilities: list(core.Gate.Can(x)), Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
+		Capabilities: list(core.Gate.Reach.Can(x)), Rule: rule(core, x), File: x.File, Line: x.Line,
+		Warnings: list(x.Warnings),
 	}
 	if times > 0 {
 		v.LastUsed = chat.Stamp(last)
@@ -81,7 +82,7 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 
 // rule says in a few words what would happen if the main model called the tool.
 func rule(core Core, x tool.Tool) string {
-	steps := core.Gate.Explain(permit.Call{Caller: permit.Main, Tool: x})
+	steps := core.Gate.Decisions.Explain(permit.Call{Caller: permit.Main, Tool: x})
 	if len(steps) == 0 {
 		return ""
 	}

@@ -91,7 +91,7 @@ func openOn(t *testing.T, data, worker string, answers ...[]llmtest.Step) *windo
 	w.App = app.New(parts, slog.New(slog.DiscardHandler))
 	w.HearNotices(func(...any) {})
 	must(t, c.Scan(t.Context()))
-	detach := c.Gate.Attach()
+	detach := c.Gate.Questions.Attach()
 	w.Startup(context.WithoutCancel(t.Context()))
 	t.Cleanup(func() {
 		w.Shutdown(context.Background())
@@ -214,8 +214,8 @@ func (w *window) lend(invoker tool.Invoker, change func(*tool.Tool)) {
 		Plugin: "notes", Name: "Notes", Dialect: "functions", Isolation: "process+landlock",
 		Code: "c", Tools: set.Tools(), Listed: true,
 	}
-	w.core.Gate.Status(candidate)
-	must(w.t, w.core.Gate.Approve(w.t.Context(), candidate, permit.ApproveOptions{}))
+	w.core.Gate.Approvals.Status(candidate)
+	must(w.t, w.core.Gate.Approvals.Approve(w.t.Context(), candidate, permit.ApproveOptions{}))
 }
 
 // say is an answer of one text.

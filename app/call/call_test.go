@@ -60,9 +60,9 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 		Plugin: "p", Name: "P", Dialect: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(),
 		Listed: true,
 	}
-	gate.Status(c)
-	must(t, gate.Approve(t.Context(), c, permit.ApproveOptions{}))
-	_, err = gate.AddRule(t.Context(), permit.Rule{
+	gate.Approvals.Status(c)
+	must(t, gate.Approvals.Approve(t.Context(), c, permit.ApproveOptions{}))
+	_, err = gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "p", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
 	})
 	must(t, err)
@@ -92,11 +92,11 @@ func TestWhatIsTakenBackReachesTheCallsThatWaitInTheirPluginsLine(t *testing.T) 
 		take func(*bench, permit.Rule)
 		want string
 	}{
-		"paused":  {func(b *bench, _ permit.Rule) { b.gate.SetPaused(true) }, "all tools are paused by the person"},
+		"paused":  {func(b *bench, _ permit.Rule) { b.gate.Modes.SetPaused(true) }, "all tools are paused by the person"},
 		"revoked": {revoke, "the person took the permission back"},
 		"refused": {func(b *bench, r permit.Rule) {
 			r.ID, r.Effect, r.Callers = "", permit.Deny, nil
-			_, err := b.gate.AddRule(b.t.Context(), r)
+			_, err := b.gate.Rules.Add(b.t.Context(), r)
 			must(b.t, err)
 		}, "a rule of the person's does not allow it"},
 	} {
@@ -108,7 +108,7 @@ func TestWhatIsTakenBackReachesTheCallsThatWaitInTheirPluginsLine(t *testing.T) 
 					<-hold
 					return tool.Result{Status: chat.CallOK}
 				}}, func(made *tool.Tool) { made.Serial = true })
-				rule, err := b.gate.AddRule(t.Context(), permit.Rule{
+				rule, err := b.gate.Rules.Add(t.Context(), permit.Rule{
 					Effect: permit.Allow, Plugin: "p", Tool: "one", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 				})
 				must(t, err)
@@ -143,7 +143,7 @@ func TestWhatIsTakenBackStopsTheCallsThatItAloneAllowed(t *testing.T) {
 		take func(*bench, permit.Rule)
 		want string // empty: it goes on
 	}{
-		"paused":              {func(b *bench, _ permit.Rule) { b.gate.SetPaused(true) }, paused},
+		"paused":              {func(b *bench, _ permit.Rule) { b.gate.Modes.SetPaused(true) }, paused},
 		"revoked":             {revoke, tookBack},
 		"refused":             {func(b *bench, r permit.Rule) { add(b, r, permit.Deny) }, noRule},
 		"another rule to ask": {func(b *bench, r permit.Rule) { add(b, r, permit.Ask) }, ""},
@@ -153,7 +153,7 @@ func TestWhatIsTakenBackStopsTheCallsThatItAloneAllowed(t *testing.T) {
 		}, ""},
 		"another rule revoked": {func(b *bench, r permit.Rule) { revoke(b, add(b, r, permit.Ask)) }, ""},
 		"its plugin changed": {func(b *bench, _ permit.Rule) {
-			b.gate.Status(permit.PluginVersion{Plugin: "p", Name: "P", Dialect: "spindle", Code: "another"})
+			b.gate.Approvals.Status(permit.PluginVersion{Plugin: "p", Name: "P", Dialect: "spindle", Code: "another"})
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -204,8 +204,8 @@ func TestAToolIsHandedNothingOfTheChatWhereItsArgumentsAloneLetItPass(t *testing
 	}}, func(made *tool.Tool) {
 		made.Parameters = json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)
 	})
-	must(t, b.gate.SetPermission(t.Context(), "p", permit.Network, permit.Allow))
-	_, err := b.gate.AddRule(t.Context(), permit.Rule{
+	must(t, b.gate.Reach.SetPermission(t.Context(), "p", permit.Network, permit.Allow))
+	_, err := b.gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "p", Tool: "one", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})
 	must(t, err)
@@ -252,7 +252,7 @@ func TestF16AResultComesFromWhereItWasRead(t *testing.T) {
 			}
 		}}, func(made *tool.Tool) { made.Parameters = nil })
 		if c.web {
-			must(t, b.gate.SetPermission(t.Context(), "p", permit.Network, permit.Allow))
+			must(t, b.gate.Reach.SetPermission(t.Context(), "p", permit.Network, permit.Allow))
 		}
 		var sent []chat.Sending
 		for _, host := range c.sent {
@@ -271,13 +271,13 @@ func TestF16AResultComesFromWhereItWasRead(t *testing.T) {
 // add adds a rule like another, with this effect.
 func add(b *bench, like permit.Rule, effect permit.Effect) permit.Rule {
 	like.ID, like.Effect = "", effect
-	rule, err := b.gate.AddRule(b.t.Context(), like)
+	rule, err := b.gate.Rules.Add(b.t.Context(), like)
 	must(b.t, err)
 	return rule
 }
 
 func revoke(b *bench, rule permit.Rule) {
-	_, err := b.gate.RevokeRule(b.t.Context(), rule.ID)
+	_, err := b.gate.Rules.Revoke(b.t.Context(), rule.ID)
 	must(b.t, err)
 }
 
@@ -475,7 +475,7 @@ func TestEventsOfACallComeInOrder(t *testing.T) {
 func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"run": echo})
-		defer b.gate.Attach()() // a window that nobody looks at
+		defer b.gate.Questions.Attach()() // a window that nobody looks at
 		if r := b.do("run", "{}",
 			func(o *call.Turn, _ *call.Extra) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
 			t.Errorf("got %+v", r)

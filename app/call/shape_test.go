@@ -324,7 +324,7 @@ func TestAStoppedCallSaysSoWhereverItWas(t *testing.T) {
 	for name, run := range map[string]func(b *bench, ctx context.Context, cancel context.CancelCauseFunc) tool.Result{
 		"before it is decided": func(b *bench, ctx context.Context, cancel context.CancelCauseFunc) tool.Result {
 			cancel(errEnough)
-			detach := b.gate.Attach() // somebody might answer
+			detach := b.gate.Questions.Attach() // somebody might answer
 			defer detach()
 			return b.doIn(ctx, "run", func(o *call.Turn) { o.Caller = permit.Main })
 		},

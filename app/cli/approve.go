@@ -302,7 +302,7 @@ func (c pluginTrustCommands) printTrusted(ctx context.Context, app *App, s plugi
 		}
 		return c.printAfter(ctx, app, s.ID)
 	}
-	s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(s.ID))
+	s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(s.ID))
 	row := trustedRow{newPluginRow(s), append([]waitingRow{}, approved...), nil}
 	if waits(s) {
 		waiting := newWaitingRow(s)

@@ -72,7 +72,7 @@ func (c permissionCommands) addRule(ctx context.Context, app *App, effect permit
 	if flags.try {
 		return c.try(ctx, app, permit.Trial{Add: []permit.Rule{rule}})
 	}
-	rule, err = app.Gate.AddRule(ctx, rule)
+	rule, err = app.Gate.Rules.Add(ctx, rule)
 	if err != nil && rule.ID == "" {
 		return asUsage(err)
 	}

@@ -43,7 +43,7 @@ const anything = "anything you can"
 func (c permissionCommands) printMatrix(app *App) error {
 	rows := []matrixRow{}
 	table := newTable("PLUGIN", "CAN", "FOR YOUR MODEL", "FOR THE COUNCIL", "LAST USED")
-	for _, r := range app.Gate.Matrix() {
+	for _, r := range app.Gate.Decisions.Matrix() {
 		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused, r.Waits}
 		if r.All != nil {
 			row.Capabilities = append(row.Capabilities, matrixCell{anything, r.All.Tools, r.All.Main, r.All.Council})
@@ -149,7 +149,7 @@ func (c permissionCommands) try(ctx context.Context, app *App, trial permit.Tria
 	if err != nil {
 		return err
 	}
-	got, err := app.Gate.Try(trial, past)
+	got, err := app.Gate.Decisions.Try(trial, past)
 	if err != nil {
 		return asUsage(err)
 	}

@@ -105,7 +105,7 @@ func (c permissionCommands) simulate(ctx context.Context, app *App, name string,
 			return err
 		}
 	}
-	return c.printSteps(app.Gate.Explain(call))
+	return c.printSteps(app.Gate.Decisions.Explain(call))
 }
 
 func (c permissionCommands) printSteps(steps []permit.Step) error {
@@ -125,7 +125,7 @@ func (c permissionCommands) printSteps(steps []permit.Step) error {
 }
 
 func (c permissionCommands) list(ctx context.Context, app *App) error {
-	rules, err := app.Gate.Rules(ctx)
+	rules, err := app.Gate.Rules.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (x explanation) text() string {
 }
 
 func (c permissionCommands) revoke(ctx context.Context, app *App, args []string) error {
-	if _, err := app.Gate.RevokeRule(ctx, args[0]); err != nil {
+	if _, err := app.Gate.Rules.Revoke(ctx, args[0]); err != nil {
 		return err
 	}
 	return c.result(map[string]string{"revoked": args[0]}, "The rule is gone.")

@@ -38,7 +38,7 @@ func TestARuleThatCannotBeReadIsListedAsOne(t *testing.T) {
 	}
 	g, err := permit.Open(t.Context(), permit.Options{Store: kept})
 	must(t, err)
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	for _, r := range rules {
 		row, want := listed(r, "Notes", time.Now()), map[string]string{

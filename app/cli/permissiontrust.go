@@ -51,7 +51,7 @@ func (c permissionCommands) trust(ctx context.Context, app *App, of, source stri
 		}
 		return usageError("this chat has no source %q; conclave permissions trust %s lists those it has", source, of)
 	}
-	trusted := app.Gate.Vouched(id)
+	trusted := app.Gate.Rules.Trusted(id)
 	rows := make([]sourceRow, len(origins))
 	table := newTable("SOURCE", "TRUSTED BY")
 	for i, o := range origins {
@@ -62,7 +62,7 @@ func (c permissionCommands) trust(ctx context.Context, app *App, of, source stri
 }
 
 func (c permissionCommands) trustSource(ctx context.Context, app *App, in chat.ConversationID, o chat.Origin) error {
-	rule, err := app.Gate.Vouch(ctx, in, o)
+	rule, err := app.Gate.Rules.Trust(ctx, in, o)
 	if err != nil {
 		return err
 	}

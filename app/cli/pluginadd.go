@@ -103,7 +103,7 @@ func (c pluginCommands) printImported(ctx context.Context, app *App, made librar
 		if err != nil {
 			return err
 		}
-		one.Notes = slices.Concat(one.Notes, app.Gate.Shadowing(s.ID))
+		one.Notes = slices.Concat(one.Notes, app.Gate.Approvals.Shadowing(s.ID))
 		rows.Added = append(rows.Added, addedRow{newPluginRow(s), one.Notes})
 		waits = waits || s.State == plugin.NeedsApproval
 		fmt.Fprintf(&out, "%s is %s.\n", s.ID, s.State)

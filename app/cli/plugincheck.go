@@ -274,7 +274,7 @@ func (c pluginTestCommands) preview(ctx context.Context, path string,
 		return plugin.Status{}, err
 	}
 	s, err := app.Host.Status(id)
-	s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(id))
+	s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(id))
 	if err != nil || s.State != plugin.Ready {
 		return s, err
 	}

@@ -77,15 +77,15 @@ func (c pluginTrustCommands) grantCommand() *cobra.Command {
 		c.change(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			switch {
 			case m.path != "":
-				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
+				_, err := app.Gate.Reach.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
 				return err
 			case m.program != "":
-				_, err := app.Gate.AllowProgram(ctx, id, m.program)
+				_, err := app.Gate.Reach.AllowProgram(ctx, id, m.program)
 				return err
 			case m.host != "":
-				return app.Gate.AllowHost(ctx, id, permission, permit.Allow, m.op, m.host)
+				return app.Gate.Reach.AllowHost(ctx, id, permission, permit.Allow, m.op, m.host)
 			}
-			return app.Gate.SetPermission(ctx, id, permission, permit.Allow)
+			return app.Gate.Reach.SetPermission(ctx, id, permission, permit.Allow)
 		}))
 	cmd.Flags().StringArrayVar(&given, "match", nil, matchHelp)
 	return cmd
@@ -97,13 +97,13 @@ func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 		c.change(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			switch {
 			case m.path != "":
-				return app.Gate.RevokeFolder(ctx, id, m.path)
+				return app.Gate.Reach.RevokeFolder(ctx, id, m.path)
 			case m.program != "":
-				return app.Gate.RevokeProgram(ctx, id, m.program)
+				return app.Gate.Reach.RevokeProgram(ctx, id, m.program)
 			case m.host != "":
-				return app.Gate.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
+				return app.Gate.Reach.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
 			}
-			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
+			return app.Gate.Reach.SetPermission(ctx, id, permission, permit.Deny)
 		}))
 	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone; "+
 		"for network and cors_proxy: host=HOST is refused from now on; for programs: program=NAME takes back this one alone")

@@ -99,7 +99,7 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 	if err != nil {
 		return err
 	}
-	beware := app.Gate.Shadowing(s.ID)
+	beware := app.Gate.Approvals.Shadowing(s.ID)
 	s.Notes = slices.Concat(s.Notes, beware)
 	row := newPluginRow(s)
 	if c.json {
@@ -146,7 +146,7 @@ func countOf(n int, what string) string {
 // newPlugins returns the plugins that nobody decided about yet.
 func newPlugins(app *App) []plugin.Status {
 	return slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
-		isNew := s.State == plugin.NeedsApproval || s.State == plugin.Loading && !app.Gate.Decided(s.ID)
+		isNew := s.State == plugin.NeedsApproval || s.State == plugin.Loading && !app.Gate.Approvals.Decided(s.ID)
 		return s.Problem != nil || !isNew
 	})
 }

@@ -89,7 +89,7 @@ func (c pluginCommands) show(ctx context.Context, app *App, args []string) error
 		return err
 	}
 	if c.json {
-		s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(s.ID))
+		s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(s.ID))
 	}
 	detail := struct {
 		pluginRow
@@ -163,7 +163,7 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 			fmt.Fprintf(w, "             %s\n", c.toType(row.Hint))
 		}
 	}
-	notes := slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Shadowing(s.ID))
+	notes := slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Approvals.Shadowing(s.ID))
 	if disclosure := s.Disclosure(); disclosure != "" {
 		notes = append(notes, disclosure)
 	}

@@ -215,7 +215,7 @@ func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
 	if err != nil {
 		return err
 	}
-	grants, err := app.Gate.Rules(ctx)
+	grants, err := app.Gate.Rules.List(ctx)
 	if err != nil {
 		return err
 	}

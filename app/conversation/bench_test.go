@@ -91,8 +91,8 @@ func benchOver(t *testing.T, s *store.Store, through conversation.Store) *bench 
 		Plugin: "p", Name: "P", Dialect: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.tools.Tools(),
 		Listed: true,
 	}
-	gate.Status(version)
-	must(t, gate.Approve(t.Context(), version, permit.ApproveOptions{}))
+	gate.Approvals.Status(version)
+	must(t, gate.Approvals.Approve(t.Context(), version, permit.ApproveOptions{}))
 	b.owner = conversation.New(conversation.Options{
 		Store:  through,
 		Turns:  turn.New(turn.Options{Log: through, Calls: call.New(call.Options{Gate: gate, Log: through})}),

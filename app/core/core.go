@@ -244,7 +244,7 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.HTTP = newHTTPTools(c)
-	c.Gate.OnDecided(c.Host.ApprovalChanged)
+	c.Gate.Approvals.OnDecided(c.Host.ApprovalChanged)
 	return c.approveShipped(ctx)
 }
 
@@ -255,7 +255,7 @@ func (c *Core) approveShipped(ctx context.Context) error {
 		return nil
 	}
 	known := map[string]bool{}
-	for _, a := range c.Gate.Approvals() {
+	for _, a := range c.Gate.Approvals.List() {
 		known[a.Plugin] = true
 	}
 	for id := range shipped() {
@@ -266,7 +266,8 @@ func (c *Core) approveShipped(ctx context.Context) error {
 		if err != nil || !ok {
 			continue // changed, removed, or not readable: the person is asked
 		}
-		if err := c.Gate.Approve(ctx, version, permit.ApproveOptions{Bundled: true, By: "comes with Conclave"}); err != nil {
+		bundled := permit.ApproveOptions{Bundled: true, By: "comes with Conclave"}
+		if err := c.Gate.Approvals.Approve(ctx, version, bundled); err != nil {
 			return err
 		}
 	}

@@ -122,7 +122,7 @@ func (w *whole) letsMembers(c council.Council) {
 	for _, m := range c.Members {
 		for _, t := range m.Tools {
 			plugin, _, _ := strings.Cut(t, ":")
-			_, err := w.Gate.AddRule(w.t.Context(), permit.Rule{
+			_, err := w.Gate.Rules.Add(w.t.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: plugin, Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
 			})
 			must(w.t, err)
@@ -817,7 +817,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName }) => toolName === "hang" ? new Promis
 	sent, run := w.deliberate(w.chat(), "Is it so?", c, func(_ *turn.Request, how *deliberation.How) {
 		how.OnEvent = func(e deliberation.Event) {
 			if e.Live != nil && e.Live.Call != nil && e.Live.Call.Status == chat.CallRunning {
-				once.Do(func() { must(t, w.Gate.SetPermission(t.Context(), "ext", "tools", permit.Deny)) })
+				once.Do(func() { must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Deny)) })
 			}
 		}
 	})

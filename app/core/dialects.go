@@ -53,7 +53,7 @@ func templateKinds() []string {
 
 // expectsPlugins reports whether the person approved a plugin of the plugins folder.
 func (c *Core) expectsPlugins() bool {
-	return slices.ContainsFunc(c.Gate.Approvals(), func(a permit.Approval) bool {
+	return slices.ContainsFunc(c.Gate.Approvals.List(), func(a permit.Approval) bool {
 		return a.Effect == permit.Allow && !a.Bundled && a.Dialect != httptools.Name
 	})
 }

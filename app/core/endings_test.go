@@ -28,7 +28,7 @@ spindle.registerMacro({ name: "who", description: "d", handler: (c) => { ids.mac
 if (args.do === "keep") { await spindle.userStorage.write("mine", "yes", user); return "kept" }
 if (args.do === "read") return await spindle.userStorage.read("mine", ids.event);
 return JSON.stringify({ ...ids, call: user }, Object.keys({ ...ids, call: user }).sort());`), "tools", "interceptor", "context_handler")
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "chats", permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chats", permit.Allow))
 	w.say(w.chat(), "{{who}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
 	const id = "conclave-user"
 	want, err := json.Marshal(map[string]string{

@@ -119,13 +119,13 @@ func TestAttackAPagesOrdersWaitInAPluginsStorageForAnotherChat(t *testing.T) {
 		Capabilities: []permit.Capability{permit.SendWeb},
 	}
 	send.Tool, _ = w.Tools.Set().ByID("notes:remember")
-	_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "remember", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 	})
 	must(t, err)
 	decides := func(taint []chat.Origin) permit.Step {
 		send.Taint = taint
-		steps := w.Gate.Explain(send)
+		steps := w.Gate.Decisions.Explain(send)
 		return steps[len(steps)-1]
 	}
 	if s := decides(w.calledIn(w.chat(), "notes:recall", `{}`)); s.Effect != permit.Ask ||

@@ -188,15 +188,15 @@ func anHour(t *testing.T) *hour {
 	}
 	h.settle()
 	grant := func(plugin string, f permit.Folder) error {
-		_, err := h.Gate.GrantFolder(t.Context(), plugin, f)
+		_, err := h.Gate.Reach.GrantFolder(t.Context(), plugin, f)
 		return err
 	}
 	must(t, grant("papers", permit.Folder{Path: h.papers}))
 	must(t, grant("journal", permit.Folder{Path: h.desk, Write: true}))
 	must(t,
-		h.Gate.AllowHost(t.Context(), "weather", permit.Network, permit.Allow, permit.HostIs,
+		h.Gate.Reach.AllowHost(t.Context(), "weather", permit.Network, permit.Allow, permit.HostIs,
 			strings.TrimPrefix(h.api.URL, "http://")))
-	must(t, h.Gate.SetPermission(t.Context(), "web", "local_network", permit.Allow))
+	must(t, h.Gate.Reach.SetPermission(t.Context(), "web", "local_network", permit.Allow))
 	h.settle()
 	return h
 }

@@ -107,7 +107,7 @@ func (w *whole) trusts(in chat.ConversationID) {
 	path, err := w.Store.Path(w.t.Context(), in)
 	must(w.t, err)
 	for _, o := range chat.OriginsOf(chat.Conversation{}, path) {
-		_, err := w.Gate.Vouch(w.t.Context(), in, o)
+		_, err := w.Gate.Rules.Trust(w.t.Context(), in, o)
 		must(w.t, err)
 	}
 }
@@ -168,14 +168,14 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	if len(ids) != 2 || !slices.Contains(ids, "weather-"+port) {
 		t.Fatalf("the cards are %q", ids)
 	}
-	if n := len(w.Gate.Requests()); n != 2 {
+	if n := len(w.Gate.Questions.List()); n != 2 {
 		t.Errorf("%d requests wait for a person", n)
 	}
 	in := chat.Conversation{Title: "x"}
 	must(t, w.Store.CreateConversation(t.Context(), &in))
 	for _, id := range ids {
 		must(t, plugintest.Approve(t.Context(), w.Host, id, false))
-		_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+		_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: id, Tool: "*", Callers: []permit.Caller{permit.Main, "member:ada"},
 			Scope: permit.Always,
 		})
@@ -215,7 +215,7 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	// The service starts again, and registers what it did: nobody is asked.
 	end()
 	w.weather("http://127.0.0.1:"+api, port, "registers")
-	if n := len(w.Gate.Requests()); n != 0 {
+	if n := len(w.Gate.Questions.List()); n != 0 {
 		t.Errorf("%d requests wait after the service registered again", n)
 	}
 	check("after a restart of the service")
@@ -246,7 +246,7 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	at := testkit.FreePort(t)
 	w.weather("http://127.0.0.1:"+port, at, "registers")
 	must(t, plugintest.Approve(t.Context(), w.Host, "weather-"+at, false))
-	_, err = w.Gate.AddRule(t.Context(), permit.Rule{
+	_, err = w.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "weather-" + at, Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})
 	must(t, err)

@@ -54,7 +54,7 @@ func newSite(t *testing.T) *site {
 func TestWhatAPluginSendsForNoCallIsOnRecord(t *testing.T) {
 	site := newSite(t)
 	w := extension(t, `spindle.registerTool({ name: "run", description: "d" });`, "tools", permit.Web)
-	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, site.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, site.host))
 	for range 2 {
 		body := strings.NewReader(strings.Repeat("x", 5000))
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL, body)
@@ -96,9 +96,9 @@ spindle.registerTool({ name: "run", description: "d", inline_available: true,
   parameters: { type: "object", properties: { url: { type: "string" }, really: { type: "string" } } } });
 spindle.on("TOOL_INVOCATION", async ({ args }) =>
   (await spindle.cors(args.really ?? args.url, { method: "POST", body: "x".repeat(5000) })).body);`, "tools", "cors_proxy")
-	must(t, w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
 	w.settle()
-	_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: named.host}},
 	})
@@ -150,7 +150,7 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 				other.hits.Load())
 		}
 	}
-	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, other.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, other.host))
 	if record, asked := ask(fmt.Sprintf(`{"url":%q}`, named.URL+"/?to="+other.URL)); len(asked) != 0 ||
 		record.Status != chat.CallOK || len(record.Sent) != 2 || other.hits.Load() != 1 {
 		t.Errorf("with the other host allowed too: %s %s, sent %+v, asked %+v", record.Status, record.Error, record.Sent,
@@ -182,9 +182,9 @@ spindle.on("CHAT_CHANGED", async () => {
 	if n := at.hits.Load(); n != 0 {
 		t.Errorf("the server was asked %d times", n)
 	}
-	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, at.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, at.host))
 	changed("page")
-	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Deny, permit.HostIs, at.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Deny, permit.HostIs, at.host))
 	changed("PERMISSION_DENIED")
 	if n := at.hits.Load(); n != 1 {
 		t.Errorf("the server was asked %d times, with its host allowed once", n)
@@ -248,8 +248,8 @@ func TestACallOfAScriptHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	at := newSite(t)
 	w := extension(t, runs("", `return (await spindle.cors(args.url)).body;`), "tools", "cors_proxy")
 	w.allow(service.LocalNetwork)
-	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Ask, permit.HostIs, at.host))
-	t.Cleanup(w.Gate.Attach())
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Ask, permit.HostIs, at.host))
+	t.Cleanup(w.Gate.Questions.Attach())
 	found, _ := w.Tools.Set().ByID("ext:run")
 	invoker, _ := w.Tools.Set().Invoker("ext:run")
 	ctx := permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found})

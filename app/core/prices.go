@@ -46,7 +46,7 @@ func (m *Models) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
 // unattended.
 func (c *Core) charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
 	u = c.Models.Price(model, u)
-	c.Gate.Spent(u.Cost)
+	c.Gate.Modes.Spent(u.Cost)
 	return u
 }
 

@@ -115,8 +115,8 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 	c := openedIn(t, dir)
 	set, err := c.Settings.Settings(t.Context())
 	must(t, err)
-	if len(c.Gate.Approvals()) != 0 || set.Editor != "" || set.Connections[0].URL != mine.URL+"/v1" {
-		t.Errorf("it came: %v, %+v", c.Gate.Approvals(), set)
+	if len(c.Gate.Approvals.List()) != 0 || set.Editor != "" || set.Connections[0].URL != mine.URL+"/v1" {
+		t.Errorf("it came: %v, %+v", c.Gate.Approvals.List(), set)
 	}
 	must(t, c.Close())
 

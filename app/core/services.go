@@ -24,7 +24,8 @@ import (
 func (c *Core) services() map[string]plugin.Service {
 	c.Settings.Switched = func(id string) { c.events.queueEvent(func() { c.events.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate, Values: c.Store,
+		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate.Reach,
+		Values:   c.Store,
 		Spending: spending{c.Store, c}, Now: c.o.Now,
 		Shared: c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
 		Publish: func(event string, payload any) {
@@ -39,7 +40,7 @@ func (c *Core) services() map[string]plugin.Service {
 // prompt lets plugins look at prompts.
 func (c *Core) prompt() *service.Prompt {
 	return &service.Prompt{Hooks: laterHost{c}, Granted: func(id, permission string) bool {
-		granted, _ := c.Gate.Permissions(id)
+		granted, _ := c.Gate.Reach.Permissions(id)
 		return slices.Contains(granted, permission)
 	}}
 }

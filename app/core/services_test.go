@@ -118,7 +118,7 @@ spindle.on("TOOL_INVOCATION", async ({ args }, user) => { if (args.may) return S
 // allow grants the extension a permission, and waits until its process was told.
 func (w *whole) allow(permission string) {
 	w.t.Helper()
-	must(w.t, w.Gate.SetPermission(w.t.Context(), "ext", permission, permit.Allow))
+	must(w.t, w.Gate.Reach.SetPermission(w.t.Context(), "ext", permission, permit.Allow))
 	w.until(fmt.Sprintf(`{"may":%q}`, permission), "true")
 }
 
@@ -246,7 +246,7 @@ return said.join("|");`), "tools", "chat_mutation")
 	w.wants("", chatArg("delete"), `2`)
 	w.wants("", `{"do":"list"}`, `[1,1,"character_id,created_at,id,metadata,name,updated_at"]`)
 	w.wants("", chatArg("meta"), `["Renamed","calm",null]`)
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "chat_mutation", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chat_mutation", permit.Deny))
 	w.wants("", chatArg("read"), "PERMISSION_DENIED: chat_mutation")
 }
 
@@ -402,7 +402,7 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); !strings.HasPrefix(got, "calm") {
 		t.Errorf("after a restart the model was sent %q", got)
 	}
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "interceptor", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "interceptor", permit.Deny))
 	sent, _, notes = w.say(id, "again", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "again" || len(notes) != 0 {
 		t.Errorf("without the permission the model was sent %q, %q", got, notes)
@@ -413,7 +413,7 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am {{pushed}}" || len(notes) != 0 {
 		t.Errorf("without a permission its macro made %q of it, %q", got, notes)
 	}
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "macros", permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", permit.Allow))
 	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am now" ||
 		!slices.Equal(notes, []string{"Ext changed what the model is sent: {{mood}}, {{pushed}}."}) {
@@ -429,10 +429,10 @@ func TestF05AnExtensionWithoutPermissionsHearsNothingOfAChat(t *testing.T) {
 spindle.registerInterceptor((m) => { seen.push("INTERCEPTED " + JSON.stringify(m)); return m });
 spindle.registerContextHandler((c) => { seen.push("HANDLED " + JSON.stringify(c)); return c });
 spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.push("MACRO " + JSON.stringify(c)); return "seen" } });`, `return seen.splice(0).join("\n");`), "tools")
-	if granted, _ := w.Gate.Permissions("ext"); !slices.Equal(granted, []string{"macros", "tools"}) {
+	if granted, _ := w.Gate.Reach.Permissions("ext"); !slices.Equal(granted, []string{"macros", "tools"}) {
 		t.Fatalf("approving it granted %q", granted)
 	}
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "macros", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", permit.Deny))
 	const word = "marigold"
 	live := func() string {
 		t.Helper()
@@ -501,14 +501,14 @@ func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
 		runs("", `return String(spindle.permissions.has("tools")) + await spindle.permissions.getGranted();`), "tools",
 		"chats")
 	w.wants("", `{}`, "truechats,tools") // SP-39: right after loading
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "tools", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Deny))
 	gone := func() bool { _, ok := w.Tools.Set().ByID("ext:run"); return !ok }
 	testkit.Until(t, "the tool's end", gone)
 	w.restart()
 	if !gone() {
 		t.Error("its tool came back")
 	}
-	if granted, denied := w.Gate.Permissions("ext"); slices.Contains(granted, "tools") ||
+	if granted, denied := w.Gate.Reach.Permissions("ext"); slices.Contains(granted, "tools") ||
 		!slices.Contains(denied, "tools") {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
@@ -557,9 +557,9 @@ return said.join("|");`), "tools", "world_books", "characters")
 	w.wants("", `{"do":"read"}`, `["Saves","ext",["moved on","at two","at three"]]|[true,null,false]|[2,true,0,0,null]`)
 	w.wants("", `{"do":"many"}`, `[200,201]`)
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|Error: PERMISSION_DENIED: personas`)
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "personas", permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "personas", permit.Allow))
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|[null,"Q","Q",null]`)
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "world_books", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "world_books", permit.Deny))
 	got := w.run("", `{"do":"save"}`)
 	if !strings.Contains(got, "PERMISSION_DENIED: world_books") {
 		t.Errorf("without the permission: %s", got)

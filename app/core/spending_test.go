@@ -30,7 +30,7 @@ catch (e) { return e.message }`), "tools", "generation")
 	ask := func() (string, []permit.Request) {
 		t.Helper()
 		person := &refuser{}
-		_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+		_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.UntilQuit, Callers: []permit.Caller{permit.Main},
 		})
 		must(t, err)

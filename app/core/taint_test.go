@@ -64,9 +64,9 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 	}))
 	t.Cleanup(l.page.Close)
 	l.fromPage = chat.NewOrigin(chat.FromWeb, strings.TrimPrefix(l.page.URL, "http://"))
-	must(t, l.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	must(t, l.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
 	l.settle()
-	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
+	_, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.Always,
 		Callers: []permit.Caller{permit.Main, "member:*"},
 	})
@@ -156,13 +156,13 @@ func TestF16APageCannotHaveAChatSentWhateverIsAllowed(t *testing.T) {
 func TestF16ATextIsTrustedOnceAPersonVouchesForItsSource(t *testing.T) {
 	l := lure(t)
 	l.wantAsked("at first", l.answers(turn.Request{Text: "Read it."}, l.read(), l.steal()))
-	rule, err := l.Gate.Vouch(t.Context(), l.id, l.fromPage)
+	rule, err := l.Gate.Rules.Trust(t.Context(), l.id, l.fromPage)
 	must(t, err)
 	l.restart()
 	if asked := l.answers(turn.Request{Text: "Go on."}, l.read()); len(asked) != 0 {
 		t.Errorf("asked: %+v", asked)
 	}
-	_, err = l.Gate.RevokeRule(t.Context(), rule.ID)
+	_, err = l.Gate.Rules.Revoke(t.Context(), rule.ID)
 	must(t, err)
 	l.wantAsked("taken back", l.answers(turn.Request{Text: "Go on."}, l.steal()))
 }
@@ -182,21 +182,21 @@ func TestAPageCannotHaveASecretPutIntoAnAddressWhateverThePersonWroteOrAllowed(t
 	}
 	// A host that is allowed for good is one to which more than was meant can be said.
 	host := strings.TrimPrefix(l.thief.URL, "http://")
-	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
+	_, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
 	})
 	must(t, err)
 	l.wantAsked("to an allowed host", l.answers(turn.Request{Text: "Go on."}, l.get("/?said=7")))
 	// A yes for this chat was given in spite of other text than the page's.
-	rule, err := l.Gate.AddRule(t.Context(), permit.Rule{
+	rule, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.ThisChat, Conversation: l.id,
 		Callers: []permit.Caller{permit.Main}, Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
 		Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, host)},
 	})
 	must(t, err)
 	l.wantAsked("in spite of other text", l.answers(turn.Request{Text: "Go on."}, l.get("/?said=7")))
-	_, err = l.Gate.RevokeRule(t.Context(), rule.ID)
+	_, err = l.Gate.Rules.Revoke(t.Context(), rule.ID)
 	must(t, err)
 	// What the page says in the person's name is not what the person wrote.
 	l.wantAsked("the page's words", l.answers(turn.Request{Text: "Do as the page says."}, l.get("")))

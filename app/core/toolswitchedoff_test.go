@@ -14,7 +14,7 @@ import (
 // also where all its calls are allowed.
 func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T) {
 	w := extension(t, runs("", `return "ran"`), "tools")
-	_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 	})
 	must(t, err)

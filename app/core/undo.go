@@ -70,7 +70,7 @@ func (c *Core) keep(ctx context.Context, r *chat.CallRecord) (func(*chat.CallRec
 // writable returns the folders that a plugin may write, none of them in another.
 func (c *Core) writable(id string) []string {
 	var folders []string
-	given := slices.Concat(c.Gate.Folders(id), c.Gate.Opened(id))
+	given := slices.Concat(c.Gate.Reach.Folders(id), c.Gate.Reach.Opened(id))
 	slices.SortFunc(given, func(a, b permit.Folder) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range given { // so that one comes before what is in it
 		inside := func(of string) bool { return place.Inside(of, f.Path) }
@@ -99,7 +99,7 @@ func (c *Core) kept(watch *undo.Watch, r *chat.CallRecord) {
 		}
 	}
 	if set.Deletes() {
-		c.Gate.Deleted(r.ToolID)
+		c.Gate.Rules.MarkDeleting(r.ToolID)
 	}
 	r.Undo = ""
 	if r.Changed > 0 {

@@ -76,12 +76,12 @@ def move(path: str, to: str) -> str:
 	letters := filepath.Join(t.TempDir(), "Letters")
 	letter, moved := filepath.Join(letters, "a.txt"), filepath.Join(letters, "b.txt")
 	testkit.Write(t, letter, "dear a")
-	_, err := w.Gate.GrantFolder(t.Context(), "papers", permit.Folder{Path: letters, Write: true})
+	_, err := w.Gate.Reach.GrantFolder(t.Context(), "papers", permit.Folder{Path: letters, Write: true})
 	must(t, err)
 	w.settle()
 	call := func(name, arguments string, asked int) chat.CallRecord {
 		t.Helper()
-		if _, err := w.Gate.AddRule(t.Context(), permit.Rule{
+		if _, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "papers", Tool: name, Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 		}); err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ def write(path: str, text: str) -> str:
 `)
 	diary := filepath.Join(t.TempDir(), "diary.txt")
 	testkit.Write(t, diary, "dear diary")
-	_, err := w.Gate.GrantFolder(t.Context(), "diary", permit.Folder{Path: diary, Write: true})
+	_, err := w.Gate.Reach.GrantFolder(t.Context(), "diary", permit.Folder{Path: diary, Write: true})
 	must(t, err)
 	w.settle()
 	for range 2 {

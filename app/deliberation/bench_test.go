@@ -82,11 +82,11 @@ func (b *bench) publish(plugin string, invoker tool.Invoker, tools ...tool.Tool)
 		Plugin: plugin, Name: plugin, Dialect: "functions", Isolation: "process+landlock", Code: "c", Listed: true,
 		Tools: slices.DeleteFunc(set.Tools(), func(t tool.Tool) bool { return t.Plugin != plugin }),
 	}
-	b.gate.Status(version)
-	_, err := b.gate.AddRule(b.t.Context(), permit.Rule{ // a person said yes to it before
+	b.gate.Approvals.Status(version)
+	_, err := b.gate.Rules.Add(b.t.Context(), permit.Rule{ // a person said yes to it before
 		Effect: permit.Allow, Plugin: plugin, Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
 	})
-	if err := errors.Join(err, b.gate.Approve(b.t.Context(), version, permit.ApproveOptions{})); err != nil {
+	if err := errors.Join(err, b.gate.Approvals.Approve(b.t.Context(), version, permit.ApproveOptions{})); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -286,7 +286,7 @@ func (echo) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 // allow has everybody call a tool without being asked.
 func (b *bench) allow(plugin, name string) {
 	b.t.Helper()
-	if _, err := b.gate.AddRule(b.t.Context(), permit.Rule{
+	if _, err := b.gate.Rules.Add(b.t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: plugin, Tool: name, Callers: []permit.Caller{permit.Main, "member:*"},
 		Scope: permit.Always,
 	}); err != nil {

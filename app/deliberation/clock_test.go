@@ -352,7 +352,7 @@ func TestABugEndsOneTaskAlone(t *testing.T) {
 		!strings.HasPrefix(failure.Message, "Ada could not go on") {
 		t.Errorf("the tasks are %s, %+v", states(run), failure)
 	}
-	if rules, err := b.gate.Rules(t.Context()); err != nil || len(rules) != 0 {
+	if rules, err := b.gate.Rules.List(t.Context()); err != nil || len(rules) != 0 {
 		t.Errorf("what was allowed for the answer still is: %+v, %v", rules, err)
 	}
 }

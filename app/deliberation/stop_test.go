@@ -138,18 +138,18 @@ func (b *bench) unsure(plugin string) {
 			version.Tools = append(version.Tools, t)
 		}
 	}
-	b.gate.Status(version)
-	rules, err := b.gate.Rules(b.t.Context())
+	b.gate.Approvals.Status(version)
+	rules, err := b.gate.Rules.List(b.t.Context())
 	for _, rule := range rules {
 		if rule.Plugin == plugin {
-			_, failed := b.gate.RevokeRule(b.t.Context(), rule.ID)
+			_, failed := b.gate.Rules.Revoke(b.t.Context(), rule.ID)
 			err = errors.Join(err, failed)
 		}
 	}
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.gate.Approve(b.t.Context(), version, permit.ApproveOptions{}); err != nil {
+	if err := b.gate.Approvals.Approve(b.t.Context(), version, permit.ApproveOptions{}); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -105,8 +105,8 @@ func newToolBench(t *testing.T) *toolBench {
 	version := permit.PluginVersion{
 		Plugin: "p", Name: "P", Dialect: "d", Isolation: "process+landlock", Code: "c", Tools: set.Tools(), Listed: true,
 	}
-	gate.Status(version)
-	if err := gate.Approve(t.Context(), version, permit.ApproveOptions{}); err != nil {
+	gate.Approvals.Status(version)
+	if err := gate.Approvals.Approve(t.Context(), version, permit.ApproveOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c := council.Default()
@@ -459,13 +459,13 @@ func (thisTime) Ask(context.Context, permit.Request) (permit.Answer, error) {
 
 func TestWhatATaskWasAllowedEndsWithItAfterABugToo(t *testing.T) {
 	b := newToolBench(t)
-	b.gate.Status(permit.PluginVersion{ // nothing bounds what it can do, so a person is asked
+	b.gate.Approvals.Status(permit.PluginVersion{ // nothing bounds what it can do, so a person is asked
 		Plugin: "p", Name: "P", Dialect: "d", Isolation: "process", Code: "c", Tools: b.work.tools.Tools(), Listed: true,
 	})
 	b.work.turn.Asker = thisTime{}
 	allowed := 0
 	rules := func() int {
-		all, err := b.gate.Rules(t.Context())
+		all, err := b.gate.Rules.List(t.Context())
 		if err != nil {
 			t.Error(err)
 		}

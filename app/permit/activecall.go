@@ -1,41 +1,39 @@
 package permit
 
 import (
-	"context"
-
-	"conclave/app/tool"
+	"sync"
 )
 
-// running is a call under way.
-type running struct {
+// activeCalls holds the calls under way, which may be stopped.
+type activeCalls struct {
+	decisions *Decisions
+
+	mu    sync.Mutex // guards the fields below; taken within a transaction of decisions
+	calls map[*activeCall]struct{}
+}
+
+// activeCall is a call under way.
+type activeCall struct {
 	call Call
 	d    Decision // that allowed it
 	stop func(Decision)
 }
 
-// Begin is called when a call that d allowed could wait no longer. It returns d, or the refusal
-// that has taken its place since: tools were paused, a rule refuses it, its plugin changed, or
-// the rule that allowed it is gone. It asks nobody: what was allowed once stays so.
-//
-// Of a call that may still be made, stop is called, once and from any goroutine, should the
-// person pause the tools, refuse it, or take back what alone allowed it before ended is called,
-// with the refusal. That its plugin changes does not stop a call under way.
-func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(Decision)) (now Decision, ended func()) {
-	if call.Tool.Digest == "" {
-		call.Tool = tool.Normal(call.Tool)
-	}
-	g.findProject(ctx, &call)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	step, r, path := g.againLocked(&call, d)
-	if r.effect == Allow || r.effect == Ask && (d.Rule == "" || g.byID[d.Rule] != nil) {
-		of := &running{call, d, stop}
-		of.standLocked(g, r)
-		g.running[of] = struct{}{}
+// begin is Gate.Begin, of a call whose project is known.
+func (a *activeCalls) begin(call Call, d Decision, stop func(Decision)) (now Decision, ended func()) {
+	f := a.decisions.lock()
+	defer a.decisions.unlock()
+	step, r, path := f.again(&call, d)
+	if r.effect == Allow || r.effect == Ask && (d.Rule == "" || f.book.rule(d.Rule) != nil) {
+		one := &activeCall{call, d, stop}
+		one.rebase(f, r)
+		a.mu.Lock()
+		a.calls[one] = struct{}{}
+		a.mu.Unlock()
 		return d, func() {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			delete(g.running, of)
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			delete(a.calls, one)
 		}
 	}
 	if r.effect == Ask {
@@ -47,45 +45,47 @@ func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(Decis
 	}, func() {}
 }
 
-// standLocked has a call whose rule is gone stand on what allows it now, so that taking that back
+// rebase has a call whose rule is gone rest on what allows it now, so that revoking that
 // stops it. One that was allowed once stays so.
-func (of *running) standLocked(g *Gate, now ruling) {
-	if now.effect == Allow && of.d.Rule != "" && g.byID[of.d.Rule] == nil {
-		of.d.Rule = now.rule
+func (one *activeCall) rebase(f *facts, now ruling) {
+	if now.effect == Allow && one.d.Rule != "" && f.book.rule(one.d.Rule) == nil {
+		one.d.Rule = now.rule
 	}
 }
 
-// tookBack tells the model why a call that was allowed is not made, or made no further.
+// tookBack is the reason that the model reads where a call that was allowed is not made, or stopped.
 const tookBack = "the person took the permission back"
 
-// againLocked decides once more about a call that d allowed.
-func (g *Gate) againLocked(call *Call, d Decision) (step int, r ruling, path []Step) {
-	c := g.checkLocked(call)
+// again decides once more about a call that d allowed.
+func (f *facts) again(call *Call, d Decision) (step int, r ruling, path []Step) {
+	c := f.check(call)
 	c.counted = d.Rule
 	step, r = c.walk(func(s Step) { path = append(path, s) })
 	return step, r, path
 }
 
-// recheckRunning stops the calls under way that the person refuses now, by the pause switch or
-// a rule, and those that the rule named gone allowed and nothing else allows.
-func (g *Gate) recheckRunning(gone string) {
-	over := map[*running]Decision{}
-	g.mu.Lock()
-	for of := range g.running {
-		step, r, _ := g.againLocked(&of.call, of.d)
+// recheck stops the calls under way that the person refuses now, by the pause switch or
+// a rule, and those that the rule of the id gone allowed and nothing else allows.
+func (a *activeCalls) recheck(gone string) {
+	over := map[*activeCall]Decision{}
+	f := a.decisions.lock()
+	a.mu.Lock()
+	for one := range a.calls {
+		step, r, _ := f.again(&one.call, one.d)
 		switch {
 		case r.effect == Deny && step <= refusalsStep:
-			over[of] = Decision{Effect: Deny, Why: r.why, Reason: r.tell, By: r.by, Rule: r.rule, Step: step}
-		case r.effect != Allow && gone != "" && of.d.Rule == gone:
-			over[of] = Decision{Effect: Deny, Why: "you took back what allowed it", Reason: tookBack, By: "person", Step: step}
+			over[one] = Decision{Effect: Deny, Why: r.why, Reason: r.tell, By: r.by, Rule: r.rule, Step: step}
+		case r.effect != Allow && gone != "" && one.d.Rule == gone:
+			over[one] = Decision{Effect: Deny, Why: "you took back what allowed it", Reason: tookBack, By: "person", Step: step}
 		default:
-			of.standLocked(g, r)
+			one.rebase(f, r)
 			continue
 		}
-		delete(g.running, of)
+		delete(a.calls, one)
 	}
-	g.mu.Unlock()
-	for of, d := range over {
-		of.stop(d)
+	a.mu.Unlock()
+	a.decisions.unlock()
+	for one, d := range over {
+		one.stop(d)
 	}
 }

@@ -23,7 +23,7 @@ func able(more ...permit.Capability) func(*permit.Call) {
 
 // setups has one for each step, by its number.
 var setups = [...]setup{
-	{gate: func(g *permit.Gate) { g.SetPaused(true) }},
+	{gate: func(g *permit.Gate) { g.Modes.SetPaused(true) }},
 	{call: func(c *permit.Call) {
 		able(permit.WriteFiles)(c)
 		c.Arguments = arguments("~/.ssh/id_ed25519")
@@ -56,7 +56,7 @@ func decides(t *testing.T, steps ...int) (explained, decided int) {
 	for _, i := range steps {
 		s := setups[i]
 		if s.rule != nil {
-			_, err := g.AddRule(t.Context(), *s.rule)
+			_, err := g.Rules.Add(t.Context(), *s.rule)
 			must(t, err)
 		}
 		if s.call != nil {
@@ -102,7 +102,7 @@ func agree(t *testing.T, seed uint64) {
 		Project: projects{"chat-1": "/home/me/notes"}.of,
 	})
 	for range r.IntN(6) {
-		_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
+		_, err := g.Rules.Add(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
 		must(t, err)
 	}
 	call := r.call(c)
@@ -112,13 +112,13 @@ func agree(t *testing.T, seed uint64) {
 		Add:  []permit.Rule{r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow))},
 		Mode: pick(r, permit.Standard, permit.Careful),
 	}
-	got, err := g.Try(trial, past)
+	got, err := g.Decisions.Try(trial, past)
 	must(t, err)
 	if n := count(explained.Effect); got.Before != n {
 		t.Errorf("seed %d: explained is %s, tried %+v", seed, explained, got.Before)
 	}
 	mode = trial.Mode
-	_, err = g.AddRule(t.Context(), trial.Add[0])
+	_, err = g.Rules.Add(t.Context(), trial.Add[0])
 	must(t, err)
 	then := decisive(g, call)
 	if got.After != count(then.Effect) || len(got.Changed) == 1 != (explained.Effect != then.Effect) {

@@ -15,17 +15,17 @@ import (
 // askTerminal puts the request before the asker it came with, and returns what is known of the
 // call when it is decided. Where the asker shows one request at a time, the order is walked again
 // once the turn of this one comes: what the person answered meanwhile may decide about it too.
-func (g *Gate) askTerminal(ctx context.Context, c *check, step int, p Request) (Decision, *check) {
+func (q *Questions) askTerminal(ctx context.Context, c *check, step int, p Request) (Decision, *check) {
 	call := c.call
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
 	if _, always := call.Asker.(AlwaysAsker); always {
-		if why, tell := g.notForAlways(call); why != "" {
+		if why, tell := q.notForAlways(call); why != "" {
 			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: step, Why: why, Reason: tell}, c
 		}
 	}
-	defer g.asking(call)()
+	defer q.asking(call)()
 	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
 	defer cancel()
 	var path []Step
@@ -34,63 +34,66 @@ func (g *Gate) askTerminal(ctx context.Context, c *check, step int, p Request) (
 		if err == nil {
 			defer end()
 		}
-		if err != nil || g.late(askCtx, p) {
-			return g.unanswered(ctx, askCtx, step, p), c
+		if err != nil || q.late(askCtx, p) {
+			return q.unanswered(ctx, askCtx, step, p), c
 		}
-		g.mu.Lock()
-		c = g.checkLocked(call)
+		f := q.decisions.lock()
+		c = f.check(call)
 		var r ruling
 		step, r = c.walk(func(s Step) { path = append(path, s) })
 		if r.effect != Ask {
-			d, counted := g.rulingLocked(call, step, r)
-			g.mu.Unlock()
+			d, counted := q.decisions.settleLocked(call, step, r)
+			q.decisions.unlock()
 			d.Path = path
-			return g.counted(ctx, d, counted), c
+			return q.rules.counted(ctx, d, counted), c
 		}
-		now := g.describeLocked(c, step, r)
-		g.mu.Unlock()
+		now := f.describe(c, step, r)
+		q.decisions.unlock()
 		now.ID, now.Nonce, now.Asked, now.Expires = p.ID, p.Nonce, p.Asked, p.Expires
 		p = now
 	}
-	p.Preview = g.preview(ctx, call, &p)
-	d := g.answered(ctx, askCtx, call, step, p)
+	q.mu.Lock()
+	p.Hurried = q.pace.hurries(p)
+	q.mu.Unlock()
+	p.Preview = q.reach.preview(ctx, call, &p)
+	d := q.answered(ctx, askCtx, call, step, p)
 	d.Path = path
 	return d, c
 }
 
 // answered asks the asker of a call, and makes the decision of the answer.
-func (g *Gate) answered(ctx, askCtx context.Context, call *Call, step int, p Request) Decision {
+func (q *Questions) answered(ctx, askCtx context.Context, call *Call, step int, p Request) Decision {
 	answer, err := call.Asker.Ask(askCtx, p)
-	if err != nil || g.late(askCtx, p) {
-		return g.unanswered(ctx, askCtx, step, p)
+	if err != nil || q.late(askCtx, p) {
+		return q.unanswered(ctx, askCtx, step, p)
 	}
 	if err := p.accepts(answer); err != nil {
-		g.o.Log.Warn("an answer to a permission request cannot be used", "tool", p.Tool, "err", err)
+		q.log.Warn("an answer to a permission request cannot be used", "tool", p.Tool, "err", err)
 		return nobody(step)
 	}
 	by := "person"
 	if named, ok := call.Asker.(interface{ By() string }); ok {
 		by = named.By()
 	}
-	d, err := g.apply(ctx, *call, step, p, answer, by)
+	d, err := q.apply(ctx, *call, step, p, answer, by)
 	if err != nil {
-		g.o.Log.Warn("a permission could not be kept", "tool", p.Tool, "err", err)
+		q.log.Warn("a permission could not be kept", "tool", p.Tool, "err", err)
 	}
 	return d
 }
 
 // late reports whether an answer to a request would come too late.
-func (g *Gate) late(ctx context.Context, p Request) bool {
-	return ctx.Err() != nil || p.overdue(g.o.Now())
+func (q *Questions) late(ctx context.Context, p Request) bool {
+	return ctx.Err() != nil || p.overdue(q.now())
 }
 
 // unanswered is the decision about a request that has no answer: the call was stopped, the time is
 // over, or there is nobody.
-func (g *Gate) unanswered(ctx, askCtx context.Context, step int, p Request) Decision {
+func (q *Questions) unanswered(ctx, askCtx context.Context, step int, p Request) Decision {
 	switch {
 	case ctx.Err() != nil:
 		return stopped()
-	case errors.Is(context.Cause(askCtx), errExpired), p.overdue(g.o.Now()): // the latter where the computer slept
+	case errors.Is(context.Cause(askCtx), errExpired), p.overdue(q.now()): // the latter where the computer slept
 		return expired(step)
 	}
 	return nobody(step)
@@ -98,21 +101,21 @@ func (g *Gate) unanswered(ctx, askCtx context.Context, step int, p Request) Deci
 
 // apply makes the answer's decision and remembers the rule it asks for. The
 // error says that the rule could not be written; it holds until Conclave quits.
-func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answer, by string) (Decision, error) {
+func (q *Questions) apply(ctx context.Context, call Call, step int, p Request, a Answer, by string) (Decision, error) {
 	d := Decision{Effect: a.Effect, By: by, Step: step, Arguments: call.Arguments}
 	if by == "person" {
-		g.mu.Lock()
-		g.pace.answered(p, a, g.o.Now())
-		g.mu.Unlock()
+		q.mu.Lock()
+		q.pace.answered(p, a, q.now())
+		q.mu.Unlock()
 	}
 	rule, keep := ruleFrom(call, p, a)
 	var err error
 	if keep {
-		rule, err = g.AddRule(ctx, rule)
+		rule, err = q.rules.Add(ctx, rule)
 		d.Rule = rule.ID
 	}
 	for _, o := range a.Vouch {
-		_, failed := g.Vouch(ctx, call.Conversation, o)
+		_, failed := q.rules.Trust(ctx, call.Conversation, o)
 		err = errors.Join(err, failed)
 	}
 	who := "you"
@@ -136,10 +139,8 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		d.Arguments, d.Edited = a.Arguments, true
 		d.Why += ", with edited arguments"
 	}
-	g.mu.Lock()
-	counted := g.noteLocked(call.Tool.ID(), d.Rule, by == "person")
-	g.mu.Unlock()
-	return g.counted(ctx, d, counted), err
+	counted := q.rules.note(call.Tool.ID(), d.Rule, by == "person")
+	return q.rules.counted(ctx, d, counted), err
 }
 
 // ruleFrom is the rule an answer asks for, if it is to be kept.
@@ -167,7 +168,7 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	}
 	rule.Digest, rule.Match = call.Tool.Digest, p.offered(a.Match)
 	if len(p.Origins) > 0 {
-		rule.Origins = spite(p.Origins, a.Match)
+		rule.Origins = ignoredOrigins(p.Origins, a.Match)
 	}
 	return rule, true
 }

@@ -30,7 +30,7 @@ func read(c permit.PluginVersion) permit.PluginVersion {
 
 func status(t *testing.T, g *permit.Gate, c permit.PluginVersion, want permit.ApprovalStatus, fields ...string) {
 	t.Helper()
-	got, changes := g.Status(c)
+	got, changes := g.Approvals.Status(c)
 	var found []string
 	for _, change := range changes {
 		found = append(found, strings.TrimPrefix(change.Tool+" "+change.Field, " "))
@@ -45,25 +45,26 @@ func TestANewPluginWaitsBeforeAnyOfItRuns(t *testing.T) {
 	g := open(t, permit.Options{Store: l})
 	c := notes()
 	status(t, g, read(c), permit.Waiting)
-	g.Propose(read(c))
-	g.Propose(read(c)) // once
-	list := g.Requests()
+	g.Questions.Propose(read(c))
+	g.Questions.Propose(read(c)) // once
+	list := g.Questions.List()
 	if len(list) != 1 || list[0].Kind != permit.KindPlugin || list[0].Title != "Notes is new" ||
 		list[0].Plugin != "notes" {
 		t.Fatalf("pending %+v", list)
 	}
 	var decided []string
-	defer g.OnDecided(func(plugin string) { decided = append(decided, plugin) })()
-	must(t, g.Answer(t.Context(), list[0].ID, list[0].Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
-	if !slices.Equal(decided, []string{"notes"}) || len(g.Requests()) != 0 {
-		t.Errorf("decided %v, pending %+v", decided, g.Requests())
+	defer g.Approvals.OnDecided(func(plugin string) { decided = append(decided, plugin) })()
+	must(t, g.Questions.Answer(t.Context(), list[0].ID, list[0].Nonce,
+		permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+	if !slices.Equal(decided, []string{"notes"}) || len(g.Questions.List()) != 0 {
+		t.Errorf("decided %v, pending %+v", decided, g.Questions.List())
 	}
 	status(t, g, read(c), permit.Approved)
 	status(t, g, c, permit.Approved) // the same code lists its tools for the first time
 	if l.approvals["notes"].Tools != nil {
 		t.Fatal("definitions were pinned before anybody knew them")
 	}
-	must(t, g.Adopt(c))
+	must(t, g.Approvals.Adopt(c))
 	if a := l.approvals["notes"]; len(a.Tools) != 2 || a.Texts["write_note"] != "Writes a note." || a.By != "person" {
 		t.Errorf("pinned %+v", a)
 	}
@@ -87,8 +88,8 @@ func TestChangedCodeIsSuspendedWithItsDifferences(t *testing.T) {
 	status(t, g, read(next), permit.Waiting, "code", "permissions", "burn_note added", "write_note description")
 	status(t, g, next, permit.Waiting, "code", "permissions", "burn_note added", "read_note title",
 		"write_note description", "write_note parameters")
-	g.Propose(next)
-	p := g.Requests()[0]
+	g.Questions.Propose(next)
+	p := g.Questions.List()[0]
 	if p.Kind != permit.KindChanged || p.Title != "Notes now describes itself differently" || len(p.Changes) != 6 {
 		t.Errorf("the card says %+v", p)
 	}
@@ -102,10 +103,10 @@ func TestChangedCodeIsSuspendedWithItsDifferences(t *testing.T) {
 	if d := g.Decide(t.Context(), r); d.Effect != permit.Deny || d.Step != 3 {
 		t.Errorf("the new version: %+v", d)
 	}
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
 	status(t, g, next, permit.Approved)
 	status(t, g, c, permit.Approved) // it was approved once, and never turned down since
-	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
+	if granted, denied := g.Reach.Permissions("notes"); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
 }
@@ -117,7 +118,7 @@ func TestNewCodeWithoutKnownToolsIsStillMeasuredByTheOldOnes(t *testing.T) {
 	unread := next
 	unread.Tools, unread.Listed = nil, false
 	status(t, g, unread, permit.Waiting, "code")
-	must(t, g.Approve(t.Context(), unread, permit.ApproveOptions{}))
+	must(t, g.Approvals.Approve(t.Context(), unread, permit.ApproveOptions{}))
 	status(t, g, unread, permit.Approved)
 	status(t, g, next, permit.Approved) // it lists what the old one listed
 	changed := next
@@ -147,19 +148,19 @@ func TestDevelopingKeepsTheApprovalWhileNothingIsWider(t *testing.T) {
 		"a permission more": {func(c *permit.PluginVersion) { c.Permissions = []string{"chats"} }, permit.Waiting},
 	} {
 		g := open(t, permit.Options{})
-		must(t, g.Approve(t.Context(), notes(), permit.ApproveOptions{Developing: true}))
+		must(t, g.Approvals.Approve(t.Context(), notes(), permit.ApproveOptions{Developing: true}))
 		next := notes()
 		next.Code = "c0de2"
 		c.change(&next)
-		if got, _ := g.Status(next); got != c.want {
+		if got, _ := g.Approvals.Status(next); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 			continue
 		}
 		if c.want != permit.Approved {
 			continue
 		}
-		must(t, g.Adopt(next))
-		if a := g.Approvals()[0]; a.Code != "c0de2" || !a.Developing || len(a.Tools) != len(next.Tools) {
+		must(t, g.Approvals.Adopt(next))
+		if a := g.Approvals.List()[0]; a.Code != "c0de2" || !a.Developing || len(a.Tools) != len(next.Tools) {
 			t.Errorf("%s: the pin did not move: %+v", name, a)
 		}
 	}
@@ -176,19 +177,19 @@ func TestNotApprovingAVersionKeepsTheOldOne(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	next := notes()
 	next.Code = "c0de2"
-	g.Propose(next)
-	p := g.Requests()[0]
+	g.Questions.Propose(next)
+	p := g.Questions.List()[0]
 	deny(t, g, p)
 	status(t, g, c, permit.Approved)
 	status(t, g, next, permit.Waiting, "code")
-	if g.Propose(next); len(g.Requests()) != 0 {
+	if g.Questions.Propose(next); len(g.Questions.List()) != 0 {
 		t.Error("a rejected version was put before the person again")
 	}
 	next.Code = "c0de3"
-	if g.Propose(next); len(g.Requests()) != 1 {
+	if g.Questions.Propose(next); len(g.Questions.List()) != 1 {
 		t.Error("the next version was not")
 	}
-	if g.DropRequests("notes"); len(g.Requests()) != 0 {
+	if g.Questions.Drop("notes"); len(g.Questions.List()) != 0 {
 		t.Error("the card of a plugin that is gone still waits")
 	}
 }
@@ -201,7 +202,7 @@ func TestTurnedOffStaysOffUntilItIsReconsidered(t *testing.T) {
 	next.Code = "c0de2"
 	status(t, g, c, permit.Refused)
 	status(t, g, next, permit.Refused)
-	if g.Propose(next); len(g.Requests()) != 0 {
+	if g.Questions.Propose(next); len(g.Questions.List()) != 0 {
 		t.Error("a plugin that is off was put before the person")
 	}
 	r := request(c)
@@ -211,16 +212,16 @@ func TestTurnedOffStaysOffUntilItIsReconsidered(t *testing.T) {
 	}
 	again := open(t, permit.Options{Store: l})
 	status(t, again, c, permit.Refused)
-	must(t, again.AskAgain(t.Context(), "notes"))
+	must(t, again.Approvals.AskAgain(t.Context(), "notes"))
 	status(t, again, c, permit.Approved)
 	status(t, again, next, permit.Waiting, "code")
 
 	fresh := open(t, permit.Options{})
-	fresh.Propose(read(c))
-	p := fresh.Requests()[0]
-	must(t, fresh.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
+	fresh.Questions.Propose(read(c))
+	p := fresh.Questions.List()[0]
+	must(t, fresh.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
 	status(t, fresh, c, permit.Refused)
-	must(t, fresh.AskAgain(t.Context(), "notes"))
+	must(t, fresh.Approvals.AskAgain(t.Context(), "notes"))
 	status(t, fresh, c, permit.Waiting)
 }
 
@@ -237,7 +238,7 @@ func TestApprovedAsksTheTerminal(t *testing.T) {
 		"no window": {nil, permit.Waiting},
 	} {
 		g := open(t, permit.Options{})
-		got, err := g.AskApproval(t.Context(), read(notes()), c.asker)
+		got, err := g.Questions.AskApproval(t.Context(), read(notes()), c.asker)
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
 		}
@@ -247,15 +248,15 @@ func TestApprovedAsksTheTerminal(t *testing.T) {
 func TestApprovedWaitsForAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := open(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		status := make(chan permit.ApprovalStatus)
 		go func() { // ends with the answer below
-			v, _ := g.AskApproval(t.Context(), read(notes()), nil)
+			v, _ := g.Questions.AskApproval(t.Context(), read(notes()), nil)
 			status <- v
 		}()
 		synctest.Wait()
-		p := g.Requests()[0]
-		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+		p := g.Questions.List()[0]
+		must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
 		if v := <-status; v != permit.Approved {
 			t.Errorf("got %s", v)
 		}
@@ -264,7 +265,7 @@ func TestApprovedWaitsForAWindow(t *testing.T) {
 		other.Plugin = "other"
 		errs := make(chan error)
 		go func() { // ends with cancel
-			_, err := g.AskApproval(ctx, other, nil)
+			_, err := g.Questions.AskApproval(ctx, other, nil)
 			errs <- err
 		}()
 		synctest.Wait()
@@ -279,8 +280,8 @@ func TestAFileOfTheCommandLineIsTrustedForThisRunOnly(t *testing.T) {
 	l := newMemory()
 	g := open(t, permit.Options{Store: l})
 	c := notes()
-	must(t, g.Approve(t.Context(), read(c), permit.ApproveOptions{ThisRun: true, By: "-T"}))
-	must(t, g.Adopt(c))
+	must(t, g.Approvals.Approve(t.Context(), read(c), permit.ApproveOptions{ThisRun: true, By: "-T"}))
+	must(t, g.Approvals.Adopt(c))
 	status(t, g, c, permit.Approved)
 	if len(l.approvals) != 0 {
 		t.Errorf("remembered %+v", l.approvals)
@@ -291,7 +292,7 @@ func TestAnApprovalThatCannotBeWrittenIsNone(t *testing.T) {
 	l := newMemory()
 	g := open(t, permit.Options{Store: l})
 	l.broken = true
-	if err := g.Approve(t.Context(), notes(), permit.ApproveOptions{}); fault.KindOf(err) != fault.Unavailable {
+	if err := g.Approvals.Approve(t.Context(), notes(), permit.ApproveOptions{}); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("got %v", err)
 	}
 	status(t, g, notes(), permit.Waiting)
@@ -303,7 +304,7 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 		c.Convention.Chat, c.Permissions = true, []string{"tools", "cors_proxy", "chats"}
 	}
 	g, c := trusted(t, permit.Options{Store: l}, withPermissions)
-	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats", "cors_proxy", "tools"}) ||
+	if granted, denied := g.Reach.Permissions("notes"); !slices.Equal(granted, []string{"chats", "cors_proxy", "tools"}) ||
 		len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
@@ -317,21 +318,21 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 			"fetch from the web and send to the web with Notes" {
 		t.Errorf("the card says %q and %q", p.Title, p.Reach)
 	}
-	must(t, g.SetPermission(t.Context(), "notes", "cors_proxy", permit.Deny))
+	must(t, g.Reach.SetPermission(t.Context(), "notes", "cors_proxy", permit.Deny))
 	again := open(t, permit.Options{Store: l})
-	again.Status(c)
-	if granted, denied := again.Permissions("notes"); !slices.Equal(granted, []string{"chats", "tools"}) ||
+	again.Approvals.Status(c)
+	if granted, denied := again.Reach.Permissions("notes"); !slices.Equal(granted, []string{"chats", "tools"}) ||
 		!slices.Equal(denied, []string{"cors_proxy"}) {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
-	must(t, again.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow))
-	if rules, _ := again.Rules(t.Context()); len(rules) != 1 {
+	must(t, again.Reach.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow))
+	if rules, _ := again.Rules.List(t.Context()); len(rules) != 1 {
 		t.Errorf("the new word did not replace the old: %+v", rules)
 	}
-	if _, denied := again.Permissions("notes"); len(denied) != 0 {
+	if _, denied := again.Reach.Permissions("notes"); len(denied) != 0 {
 		t.Errorf("denied %v", denied)
 	}
-	if err := again.SetPermission(t.Context(), "notes", "", permit.Allow); fault.KindOf(err) != fault.Invalid {
+	if err := again.Reach.SetPermission(t.Context(), "notes", "", permit.Allow); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("got %v", err)
 	}
 }

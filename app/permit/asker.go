@@ -22,16 +22,15 @@ type AlwaysAsker struct{}
 
 // notForAlways returns why AlwaysAsker is not asked about a call, and what the model is told;
 // both are empty where it is. A rule to ask counts whichever step of the order came before it.
-func (g *Gate) notForAlways(call *Call) (why, tell string) {
+func (q *Questions) notForAlways(call *Call) (why, tell string) {
 	if call.beyondCalls() {
 		return "--approve always speaks for calls; this takes a permission of its own", nobody(0).Reason
 	}
 	if call.Instead != "" {
 		return "--approve always speaks for calls; this is an answer in place of " + call.Instead, nobody(0).Reason
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if r := askRules(g.checkLocked(call)); r.effect != "" {
+	defer q.decisions.unlock()
+	if r := askRules(q.decisions.lock().check(call)); r.effect != "" {
 		return "--approve always does not answer where you want to be asked: " + r.why,
 			"a rule of the person's has them asked about it, which --approve always does not answer"
 	}

@@ -26,10 +26,10 @@ func TestAMemberIsAskedAtLeastWheneverTheMainModelWouldBe(t *testing.T) {
 			for _, rule := range []permit.Effect{"", permit.Allow, permit.Ask, permit.Deny} {
 				g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
 				if away {
-					must(t, g.StartUnattended(15*time.Minute, 100, 1))
+					must(t, g.Modes.StartUnattended(15*time.Minute, 100, 1))
 				}
 				if rule != "" {
-					_, err := g.AddRule(t.Context(), permit.Rule{
+					_, err := g.Rules.Add(t.Context(), permit.Rule{
 						Effect: rule, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 						Callers: []permit.Caller{permit.Main, permit.AnyMember},
 					})

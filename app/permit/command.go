@@ -59,7 +59,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 	}
 	asked := startingArguments{s.Program, command(s.Variables, s.Program, s.Arguments), s.Folder}
 	switch {
-	case g.usable(s.Plugin, Programs) != nil:
+	case g.Reach.Usable(s.Plugin, Programs) != nil:
 		return refuse("such a plugin starts no programs")
 	case slices.ContainsFunc(append(s.Within, s.Behalf), func(c Call) bool { return c.Caller.IsMember() }):
 		return refuse("council members may not run programs")
@@ -76,7 +76,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 		names = append(names, value)
 	}
 	for _, named := range names {
-		kept := g.places.protectedPath(named)
+		kept := g.Reach.places.protectedPath(named)
 		if kept != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return place.Inside(own, place.Real(named)) }) {
 			return refuse("it names " + kept + ", which no tool may touch")
 		}
@@ -151,21 +151,4 @@ func startingRule(call *Call, rule Rule) Rule {
 		{Field: "folder", Op: Equals, Value: asked.Folder},
 	}
 	return rule
-}
-
-// describeStarting fills in what a person is asked about a command.
-func (g *Gate) describeStarting(p *Request, call *Call) {
-	var asked startingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
-	name := filepath.Base(asked.Program)
-	p.Title = p.PluginName + " wants to start " + name
-	p.Reach = "It can touch what the plugin can: its files and its network, and no more. The plugin reads " +
-		"what it prints."
-	if named := loaderVariable.FindStringSubmatch(asked.Command); named != nil {
-		p.Reach = "With " + named[1] + " the program can run code of the plugin’s instead of its own. " + p.Reach
-	}
-	p.History = "Not allowed before."
-	if u := g.uses[p.Tool]; u.Times > 0 {
-		p.History = "It started programs before."
-	}
 }

@@ -92,7 +92,7 @@ func TestACommandIsAskedAboutInSpiteOfWhatHoldsForOthers(t *testing.T) {
 	if d, asked := starts(t, g, echo("two\nlines"), permit.Answer{Effect: permit.Allow}); asked != nil || d.Step != 2 {
 		t.Errorf("never was not for good: %+v", d)
 	}
-	g.SetPaused(true)
+	g.Modes.SetPaused(true)
 	if d, asked := starts(t, g, echo(), permit.Answer{Effect: permit.Allow}); asked != nil || d.Effect != permit.Deny {
 		t.Errorf("paused: %+v", d)
 	}

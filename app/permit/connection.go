@@ -43,7 +43,7 @@ func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private b
 	if !ok {
 		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
 	}
-	call, private := g.connecting(c, host)
+	call, private := g.Reach.connection(c, host)
 	d = g.Decide(ctx, call).asAsked()
 	return d, d.Effect == Allow && private
 }
@@ -55,28 +55,14 @@ func (g *Gate) Stands(c Connection, d Decision) bool {
 	if !ok {
 		return false
 	}
-	call, _ := g.connecting(c, host)
-	return g.stands(call, d)
+	call, _ := g.Reach.connection(c, host)
+	return g.Decisions.stands(call, d)
 }
 
-func (g *Gate) stands(call Call, d Decision) bool {
-	steps := g.Explain(call)
-	switch steps[len(steps)-1].Effect {
-	case Allow:
-		return true
-	case Ask:
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.rulesLocked()
-		return d.By != byUnattended && d.By != byCall && (d.Rule == "" || g.byID[d.Rule] != nil)
-	}
-	return false
-}
-
-// connecting is a connection as a call of the plugin's. private reports whether allowing
+// connection returns a connection as a call of the plugin's. private reports whether allowing
 // it is about an address of this computer or its network.
-func (g *Gate) connecting(c Connection, host string) (call Call, private bool) {
-	granted, _ := g.Permissions(c.Plugin)
+func (r *Reach) connection(c Connection, host string) (call Call, private bool) {
+	granted, _ := r.Permissions(c.Plugin)
 	near := isNear(host)
 	whole := slices.Contains(granted, localNetwork)
 	arguments, err := json.Marshal(map[string]string{hostField: c.URL})
@@ -150,47 +136,16 @@ func hostAsked(call *Call) string {
 	return host
 }
 
-// describePermission fills in what a person is asked about a permission in use.
-func (g *Gate) describePermission(p *Request, call *Call, r ruling) {
-	switch call.Permission {
-	case Filesystem:
-		g.describeOpening(p, call)
-	case Start:
-		g.describeStarting(p, call)
-	case Generation:
-		describeSpending(p)
-	default:
-		g.describeConnection(p, call)
-	}
-	if !r.once {
-		p.Scopes = scopesOf(call)
-	}
-}
-
-// describeConnection fills in what a person is asked about a connection.
-func (g *Gate) describeConnection(p *Request, call *Call) {
-	host := hostAsked(call)
-	p.Title = p.PluginName + " wants to connect to " + shownHost(host)
-	p.Reach = "It can send to that host whatever it knows, and read what the host answers."
-	if isNear(host) {
-		p.Reach = "This address is of this computer or its own network. " + p.Reach
-	}
-	p.History = "Not allowed before."
-	if u := g.uses[p.Tool]; u.Times > 0 {
-		p.History = "It connected elsewhere before."
-	}
-}
-
 // AllowHost lets a plugin connect to a host, or denies it, in place of what was said of
 // that host before. permission is Network or Web, and op HostIs or HostSuffix. It is the
 // permission for that host alone: other hosts are asked about.
-func (g *Gate) AllowHost(ctx context.Context, plugin, permission string, effect Effect, op Op, host string) error {
-	if err := g.usable(plugin, permission); err != nil {
+func (r *Reach) AllowHost(ctx context.Context, plugin, permission string, effect Effect, op Op, host string) error {
+	if err := r.Usable(plugin, permission); err != nil {
 		return err
 	}
 	m := Match{Field: hostField, Op: cmp.Or(op, HostIs), Value: host}
 	rule := Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always, Match: []Match{m}}
-	if err := g.check(&rule); err != nil {
+	if err := r.places.ready(&rule); err != nil {
 		return err
 	}
 	was := func(old *Rule) bool {
@@ -200,10 +155,10 @@ func (g *Gate) AllowHost(ctx context.Context, plugin, permission string, effect 
 		return len(old.Match) == 1 && old.Match[0].Equal(rule.Match[0])
 	}
 	if effect == "" {
-		_, err := g.revokeRules(ctx, plugin, was)
+		_, err := r.rules.revokeWhere(ctx, plugin, was)
 		return err
 	}
-	return g.replaceRules(ctx, rule, was)
+	return r.rules.replace(ctx, rule, was)
 }
 
 // anyHost decides about a connection to a host that no rule names. The person may have
@@ -212,7 +167,7 @@ func (g *Gate) AllowHost(ctx context.Context, plugin, permission string, effect 
 func (c *check) anyHost(whole *Rule) ruling {
 	var narrow []string
 	for _, call := range c.call.within {
-		rule := c.g.byID[call.Rule]
+		rule := c.facts.book.rule(call.Rule)
 		switch {
 		case call.Rule == "":
 			continue
@@ -246,7 +201,7 @@ const byCall = "allowed call"
 // forCalls reports whether the plugin may fetch from any host what the calls that it works
 // on need.
 func (c *check) forCalls() bool {
-	return c.call.Permission == Web && len(c.call.within) > 0 && !c.call.Near && c.g.approvedWeb(c.call.Tool.Plugin)
+	return c.call.Permission == Web && len(c.call.within) > 0 && !c.call.Near && c.facts.approvedWeb(c.call.Tool.Plugin)
 }
 
 // names returns the hosts that the conditions of a rule about calls name, and whether this
@@ -265,46 +220,22 @@ func (g Rule) names(host string) (hosts []string, holds bool) {
 	return hosts, holds
 }
 
-// approvedWeb reports whether the person approved a plugin that asks for the web, and has
-// not said since to which hosts it may connect.
-func (g *Gate) approvedWeb(plugin string) bool {
-	if a := g.approvals[plugin]; a.Effect != Allow || !slices.Contains(approvable(a.Permissions), Web) {
-		return false
-	}
-	return !slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
-		_, host := rule.host()
-		return host && rule.Permission == Web && rule.Effect == Allow && rule.MadeFrom == ""
-	})
-}
-
 // Hosts returns the rules about hosts that a plugin may or may not connect to, as
 // sentences.
-func (g *Gate) Hosts(plugin string) []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *Reach) Hosts(plugin string) []string {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
 	var all []string
-	for _, rule := range g.hostRulesLocked(plugin) {
-		all = append(all, Sentence(rule, g.pluginName(plugin)))
+	for _, rule := range f.hostRules(plugin) {
+		all = append(all, Sentence(rule, f.pluginName(plugin)))
 	}
 	return all
 }
 
 // HostRules returns the rules of Hosts.
-func (g *Gate) HostRules(plugin string) []Rule {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.hostRulesLocked(plugin)
-}
-
-func (g *Gate) hostRulesLocked(plugin string) []Rule {
-	g.rulesLocked()
-	var all []Rule
-	for _, rule := range g.ofPlugin[plugin] {
-		if _, ok := rule.host(); ok {
-			all = append(all, *rule)
-		}
-	}
-	return all
+func (r *Reach) HostRules(plugin string) []Rule {
+	defer r.decisions.unlock()
+	return r.decisions.lock().hostRules(plugin)
 }
 
 // behalfKey is that of the call a context is about.

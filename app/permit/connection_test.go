@@ -40,11 +40,11 @@ func TestConnectionsAreDecidedByHost(t *testing.T) {
 		"credentials of a cloud":             {allowed("169.254.169.254"), "http://169.254.169.254:80", permit.Deny, false},
 		"your network by its own permission": {func(t *testing.T, g *permit.Gate) {
 			whole(t, g)
-			must(t, g.SetPermission(t.Context(), "notes", "local_network", permit.Allow))
+			must(t, g.Reach.SetPermission(t.Context(), "notes", "local_network", permit.Allow))
 		}, "http://192.168.0.1:80", permit.Allow, true},
 		"all taken back": {func(t *testing.T, g *permit.Gate) {
 			allowed("api.example.org")(t, g)
-			must(t, g.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
+			must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
 		}, api, permit.Deny, false},
 	}
 	for name, c := range cases {
@@ -57,7 +57,8 @@ func TestConnectionsAreDecidedByHost(t *testing.T) {
 			if d.Effect != c.effect || private != c.private {
 				t.Errorf("%s, private %v: %s", d.Effect, private, d.Why)
 			}
-			if granted, _ := g.Permissions("notes"); c.effect == permit.Allow && !slices.Contains(granted, permit.Network) {
+			if granted, _ := g.Reach.Permissions("notes"); c.effect == permit.Allow &&
+				!slices.Contains(granted, permit.Network) {
 				t.Errorf("granted %v", granted)
 			}
 		})
@@ -69,7 +70,7 @@ type rules = func(*testing.T, *permit.Gate)
 
 func hosts(effect permit.Effect, op permit.Op, host string) rules {
 	return func(t *testing.T, g *permit.Gate) {
-		must(t, g.AllowHost(t.Context(), "notes", permit.Network, effect, op, host))
+		must(t, g.Reach.AllowHost(t.Context(), "notes", permit.Network, effect, op, host))
 	}
 }
 
@@ -79,7 +80,7 @@ func below(host string) rules   { return hosts(permit.Allow, permit.HostSuffix, 
 
 func whole(t *testing.T, g *permit.Gate) {
 	t.Helper()
-	must(t, g.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
+	must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
 }
 
 // approvedNotes is a gate that approved a plugin.
@@ -91,8 +92,8 @@ func approvedNotes(t *testing.T, permissions ...string) *permit.Gate {
 		Plugin: "notes", Name: "Notes", Dialect: "functions", Isolation: "process+landlock", Code: "c",
 		Permissions: permissions,
 	}
-	g.Status(v)
-	must(t, g.Approve(t.Context(), v, permit.ApproveOptions{}))
+	g.Approvals.Status(v)
+	must(t, g.Approvals.Approve(t.Context(), v, permit.ApproveOptions{}))
 	return g
 }
 
@@ -103,7 +104,7 @@ func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
 	call := func(matches ...permit.Match) func(*testing.T, *permit.Gate) []permit.Call {
 		return func(t *testing.T, g *permit.Gate) []permit.Call {
 			t.Helper()
-			rule, err := g.AddRule(t.Context(), permit.Rule{
+			rule, err := g.Rules.Add(t.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.Always, Match: matches,
 				Callers: []permit.Caller{permit.Main},
 			})
@@ -119,11 +120,11 @@ func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
 	is, suffix := permit.HostIs, permit.HostSuffix
 	web := func(effect permit.Effect, host string) rules {
 		return func(t *testing.T, g *permit.Gate) {
-			must(t, g.AllowHost(t.Context(), "notes", permit.Web, effect, permit.HostIs, host))
+			must(t, g.Reach.AllowHost(t.Context(), "notes", permit.Web, effect, permit.HostIs, host))
 		}
 	}
 	everything := func(t *testing.T, g *permit.Gate) {
-		must(t, g.SetPermission(t.Context(), "notes", permit.Web, permit.Allow))
+		must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Web, permit.Allow))
 	}
 	for title, c := range map[string]struct {
 		rules  rules
@@ -168,11 +169,11 @@ func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
 			if d.Effect == permit.Allow && !g.Stands(on, d) {
 				t.Error("what was allowed does not stand")
 			}
-			must(t, g.AllowHost(t.Context(), "notes", permit.Web, permit.Allow, permit.HostIs, "elsewhere.example"))
+			must(t, g.Reach.AllowHost(t.Context(), "notes", permit.Web, permit.Allow, permit.HostIs, "elsewhere.example"))
 			if stands := g.Stands(on, d); title == "for a call that was allowed" && stands {
 				t.Error("it stands though the person named another host since")
 			}
-			must(t, g.SetPermission(t.Context(), "notes", permit.Web, permit.Deny))
+			must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Web, permit.Deny))
 			if d.Effect == permit.Allow && g.Stands(on, d) {
 				t.Error("it stands though the permission was taken back")
 			}
@@ -234,7 +235,7 @@ func TestAYesToAMembersCallOfWhatNothingIsolatesHoldsForWhatItSends(t *testing.T
 	if sends, _ := g.Connect(t.Context(), on); sends.Effect != permit.Allow {
 		t.Errorf("it is %s: %s", sends.Effect, sends.Why)
 	}
-	must(t, g.AllowHost(t.Context(), c.Plugin, permit.Web, permit.Deny, permit.HostIs, "api.example.org"))
+	must(t, g.Reach.AllowHost(t.Context(), c.Plugin, permit.Web, permit.Deny, permit.HostIs, "api.example.org"))
 	if sends, _ := g.Connect(t.Context(), on); sends.Effect != permit.Deny {
 		t.Errorf("to a host that the plugin may not: %s", sends.Why)
 	}

@@ -26,14 +26,14 @@ func last(t *testing.T, d permit.Decision) permit.Step {
 func TestADecisionHoldsThePathThatLedToIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		first := request(c)
 		one, decided := asked(t, g, first)
 		second := request(c)
 		second.Arguments = json.RawMessage(`{"text":"b"}`)
 		_, released := asked(t, g, second)
 		time.Sleep(7 * time.Second) // of the bubble: no time passes
-		must(t, g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+		must(t, g.Questions.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
 
 		d := <-decided
 		if s := last(t, d); s.Number != 9 || s.Effect != permit.Ask || d.By != "person" || d.Waited != 7*time.Second {
@@ -46,11 +46,11 @@ func TestADecisionHoldsThePathThatLedToIt(t *testing.T) {
 		if d = g.Decide(t.Context(), first); last(t, d).Number != 7 || last(t, d).Rule != made || d.Waited != 0 {
 			t.Errorf("a call that the rule %s allows has %+v", made, d)
 		}
-		g.SetPaused(true)
+		g.Modes.SetPaused(true)
 		if d = g.Decide(t.Context(), first); last(t, d).Number != 0 || last(t, d).Effect != permit.Deny {
 			t.Errorf("a call while all is paused has %+v", d)
 		}
-		if steps := g.Explain(first); len(steps) != 1 || steps[0] != d.Path[0] {
+		if steps := g.Decisions.Explain(first); len(steps) != 1 || steps[0] != d.Path[0] {
 			t.Errorf("it was decided by %+v and is explained as %+v", d.Path, steps)
 		}
 	})

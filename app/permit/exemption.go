@@ -63,7 +63,7 @@ func (c *check) said() (all []spoken, ok bool) {
 
 // inSpite reports whether a person allowed such calls in spite of the text in this chat.
 func (c *check) inSpite() bool {
-	rules := c.g.rulesLocked()[ruleKey{c.call.Tool.Plugin, c.call.Tool.Name, Allow}]
+	rules := c.facts.book.calls(ruleKey{c.call.Tool.Plugin, c.call.Tool.Name, Allow})
 	for rule := range rules.near(&c.arguments, Allow) {
 		if len(rule.Origins) > 0 && c.matches(rule) {
 			return true
@@ -79,8 +79,8 @@ func (c *check) readsInSpite(rule *Rule) bool {
 	return ok && !slices.ContainsFunc(c.origins, func(o chat.Origin) bool { return !slices.Contains(rule.Origins, o) })
 }
 
-// spites checks that a rule which holds in spite of text is about one host, in one chat.
-func (g Rule) spites() error {
+// checkIgnored checks that a rule which holds in spite of text is about one host, in one chat.
+func (g Rule) checkIgnored() error {
 	if len(g.Origins) == 0 || g.Effect == Allow && g.Scope == ThisChat && g.Conversation != "" && g.Tool != "*" &&
 		g.Permission == "" && len(g.Match) == 1 && g.Match[0].Op == HostIs {
 		return nil
@@ -118,9 +118,9 @@ func (p *Request) acceptsHere(a Answer) bool {
 	return a.Scope == ThisChat && len(a.Vouch) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal)
 }
 
-// spite returns in spite of which text a rule allows calls: that of the origins its maker
+// ignoredOrigins returns in spite of which text a rule allows calls: that of the origins its maker
 // was shown, and what the host answers to which it lets them go.
-func spite(shown []chat.Origin, only []Match) []chat.Origin {
+func ignoredOrigins(shown []chat.Origin, only []Match) []chat.Origin {
 	all := chat.AddOrigins(nil, shown...)
 	for _, m := range only {
 		if m.Op == HostIs {

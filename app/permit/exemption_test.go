@@ -86,7 +86,7 @@ func TestAnAddressThatThePersonWroteCarriesNothingAndNothingElseDoesWithIt(t *te
 		},
 	} {
 		g, version := trusted(t, permit.Options{}, pages)
-		_, err := g.AddRule(t.Context(), permit.Rule{
+		_, err := g.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "notes", Tool: "fetch", Callers: []permit.Caller{permit.Main, "member:*"},
 			Scope: permit.Always,
 		})
@@ -110,7 +110,7 @@ func can(capabilities ...permit.Capability) func(*permit.Call) {
 
 func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *testing.T) {
 	g, c := trusted(t, permit.Options{}, pages)
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	const first = `{"url":"https://docs.example/first"}`
 	docs := chat.NewOrigin(chat.FromWeb, "docs.example")
 	p, decided := asked(t, g, reading(c, first))
@@ -125,16 +125,17 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 		{Effect: permit.Allow, Scope: permit.ThisChat, Match: elsewhere},
 		{Effect: permit.Allow, Scope: permit.ThisChat, Match: here, Arguments: json.RawMessage(`[]`)},
 	} {
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
+		if err := g.Questions.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("the answer %+v is taken: %v", wrong, err)
 		}
 	}
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat, Match: here}))
+	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce,
+		permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat, Match: here}))
 	d := <-decided
 	if d.Effect != permit.Allow {
 		t.Fatalf("decided: %+v", d)
 	}
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	const sentence = "Notes may run fetch, only to docs.example, when I ask, in one chat, " +
 		"in spite of text from example.org " +
@@ -173,7 +174,7 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 			t.Errorf("%s: %s", name, s)
 		}
 	}
-	_, err = g.RevokeRule(t.Context(), rules[0].ID)
+	_, err = g.Rules.Revoke(t.Context(), rules[0].ID)
 	must(t, err)
 	if s := decisive(g, reading(c, more)); s.Number != 4 {
 		t.Errorf("taken back: %s", s)
@@ -183,10 +184,10 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 // The attack: of two pages that are read at once, the second is let pass by the yes to the first.
 func TestACallThatWaitedForAYesInSpiteOfTextIsHandedNothingBesideItsArguments(t *testing.T) {
 	g, c := trusted(t, permit.Options{}, pages)
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	p, first := asked(t, g, reading(c, `{"url":"https://docs.example/first"}`))
 	_, second := asked(t, g, reading(c, `{"url":"https://docs.example/second"}`))
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
 		Effect: permit.Allow, Scope: permit.ThisChat, Match: p.Here,
 	}))
 	<-first
@@ -227,7 +228,7 @@ func TestOnlyReadingFromOneHostIsOfferedInSpiteOfText(t *testing.T) {
 		wide := rule
 		wide.Conversation, wide.Match = "chat-1", slices.Clone(rule.Match)
 		change(&wide)
-		if _, err := g.AddRule(t.Context(), wide); fault.KindOf(err) != fault.Invalid ||
+		if _, err := g.Rules.Add(t.Context(), wide); fault.KindOf(err) != fault.Invalid ||
 			!strings.Contains(err.Error(), "in spite of text of others") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -64,7 +64,7 @@ func TestAFirstListingThatDiffersFromWhatWasReadWaits(t *testing.T) {
 		seen := permit.PluginVersion{
 			Plugin: "notes", Dialect: "functions", Code: "c0de", Tools: []tool.Tool{c.read}, ReadAll: c.all,
 		}
-		must(t, g.Approve(t.Context(), seen, permit.ApproveOptions{}))
+		must(t, g.Approvals.Approve(t.Context(), seen, permit.ApproveOptions{}))
 		listed := seen
 		listed.Tools, listed.Listed = []tool.Tool{c.listed}, true
 		want := permit.Approved
@@ -73,11 +73,11 @@ func TestAFirstListingThatDiffersFromWhatWasReadWaits(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			status(t, g, listed, want, c.fields...)
-			must(t, g.Adopt(listed))
-			if pinned := len(g.Approvals()[0].Tools) > 0; pinned != (want == permit.Approved) {
-				t.Errorf("pinned %v: %+v", pinned, g.Approvals()[0])
+			must(t, g.Approvals.Adopt(listed))
+			if pinned := len(g.Approvals.List()[0].Tools) > 0; pinned != (want == permit.Approved) {
+				t.Errorf("pinned %v: %+v", pinned, g.Approvals.List()[0])
 			}
-			if err := g.Approve(t.Context(), listed, permit.ApproveOptions{}); err != nil { // the second yes
+			if err := g.Approvals.Approve(t.Context(), listed, permit.ApproveOptions{}); err != nil { // the second yes
 				t.Fatal(err)
 			}
 			status(t, g, listed, permit.Approved)
@@ -104,9 +104,9 @@ func TestTheCardOfAFirstListingSaysSo(t *testing.T) {
 	c := notes()
 	unread := c
 	unread.Tools, unread.Listed = nil, false
-	must(t, g.Approve(t.Context(), unread, permit.ApproveOptions{}))
-	g.Propose(c)
-	p := g.Requests()[0]
+	must(t, g.Approvals.Approve(t.Context(), unread, permit.ApproveOptions{}))
+	g.Questions.Propose(c)
+	p := g.Questions.List()[0]
 	if p.Title != "Notes shows what it offers" || len(p.Tools) != 2 || !permit.Expected(p.Changes) {
 		t.Errorf("the card says %+v", p)
 	}
@@ -119,14 +119,14 @@ func TestBytesApprovedOnceNeedNoSecondYes(t *testing.T) {
 	second.Code = "c0de2"
 	second.Tools[0].Description = "Writes a note, well."
 	status(t, g, read(second), permit.Waiting, "code", "write_note description")
-	must(t, g.Approve(t.Context(), second, permit.ApproveOptions{}))
+	must(t, g.Approvals.Approve(t.Context(), second, permit.ApproveOptions{}))
 	for name, g := range map[string]*permit.Gate{"now": g, "after a restart": open(t, permit.Options{Store: l})} {
 		t.Run(name, func(t *testing.T) {
 			status(t, g, read(first), permit.Approved)
 			status(t, g, first, permit.Approved)
-			must(t, g.Adopt(read(first)))
-			must(t, g.Adopt(first))
-			if a := g.Approvals()[0]; a.Code != "c0de" || a.Texts["write_note"] != "Writes a note." {
+			must(t, g.Approvals.Adopt(read(first)))
+			must(t, g.Approvals.Adopt(first))
+			if a := g.Approvals.List()[0]; a.Code != "c0de" || a.Texts["write_note"] != "Writes a note." {
 				t.Errorf("in force: %+v", a)
 			}
 			r := request(first)
@@ -143,8 +143,8 @@ func TestBytesApprovedOnceNeedNoSecondYes(t *testing.T) {
 	status(t, g, shifty, permit.Waiting, "write_note description")
 	// What was turned off is asked about again, whatever was approved before.
 	turnOff(t, g, shifty)
-	must(t, g.AskAgain(t.Context(), "notes"))
-	if past := g.Approvals()[0].Past; len(past) != 0 {
+	must(t, g.Approvals.AskAgain(t.Context(), "notes"))
+	if past := g.Approvals.List()[0].Past; len(past) != 0 {
 		t.Errorf("kept %+v", past)
 	}
 }
@@ -153,33 +153,33 @@ func TestAlwaysSpeaksForCallsAndNamedPluginsOnly(t *testing.T) {
 	l := newMemory()
 	g := open(t, permit.Options{Store: l})
 	c := notes()
-	if v, err := g.AskApproval(t.Context(), c, permit.AlwaysAsker{}); v != permit.Waiting || err != nil {
+	if v, err := g.Questions.AskApproval(t.Context(), c, permit.AlwaysAsker{}); v != permit.Waiting || err != nil {
 		t.Errorf("a plugin that nobody named: %s, %v", v, err)
 	}
-	must(t, g.Approve(t.Context(), c, permit.ApproveOptions{ThisRun: true, By: "--approve always"}))
+	must(t, g.Approvals.Approve(t.Context(), c, permit.ApproveOptions{ThisRun: true, By: "--approve always"}))
 	status(t, g, c, permit.Approved)
 	if len(l.approvals) != 0 {
 		t.Errorf("it was kept: %+v", l.approvals)
 	}
 	var decided []string
-	defer g.OnDecided(func(plugin string) { decided = append(decided, plugin) })()
-	g.RunEnded("notes")
+	defer g.Approvals.OnDecided(func(plugin string) { decided = append(decided, plugin) })()
+	g.Approvals.RunEnded("notes")
 	status(t, g, c, permit.Waiting)
 	if !slices.Equal(decided, []string{"notes"}) {
 		t.Errorf("decided %v", decided)
 	}
 	// A later yes of the person lasts, though one for a run came before.
-	must(t, g.Approve(t.Context(), c, permit.ApproveOptions{ThisRun: true}))
-	must(t, g.Approve(t.Context(), c, permit.ApproveOptions{}))
-	if g.RunEnded("notes"); len(l.approvals) != 1 {
+	must(t, g.Approvals.Approve(t.Context(), c, permit.ApproveOptions{ThisRun: true}))
+	must(t, g.Approvals.Approve(t.Context(), c, permit.ApproveOptions{}))
+	if g.Approvals.RunEnded("notes"); len(l.approvals) != 1 {
 		t.Error("the person's own yes was not kept")
 	}
 	status(t, g, c, permit.Approved)
 	// What was approved for good comes back when a run that approved more is over.
 	next := c
 	next.Code = "c0de2"
-	must(t, g.Approve(t.Context(), next, permit.ApproveOptions{ThisRun: true}))
-	g.RunEnded("notes")
+	must(t, g.Approvals.Approve(t.Context(), next, permit.ApproveOptions{ThisRun: true}))
+	g.Approvals.RunEnded("notes")
 	status(t, g, next, permit.Waiting, "code")
 	status(t, g, c, permit.Approved)
 }
@@ -192,8 +192,8 @@ func TestAChangeByThePersonsOwnSettingIsNoStrangersChange(t *testing.T) {
 	set.Tools = append(slices.Clone(set.Tools),
 		tool.Normal(tool.Tool{Plugin: "notes", Name: "find_note", Description: "Finds a note."}))
 	status(t, g, set, permit.Waiting, "settings", "find_note added")
-	g.Propose(set)
-	if p := g.Requests()[0]; p.Title != "Notes offers other tools with your settings" ||
+	g.Questions.Propose(set)
+	if p := g.Questions.List()[0]; p.Title != "Notes offers other tools with your settings" ||
 		p.Reason != "Asked because: you changed its settings, and a model is told of these tools." {
 		t.Errorf("the card says %+v", p)
 	}
@@ -201,7 +201,7 @@ func TestAChangeByThePersonsOwnSettingIsNoStrangersChange(t *testing.T) {
 	other.Settings, other.Tools = "", slices.Concat(set.Tools, []tool.Tool{
 		tool.Normal(tool.Tool{Plugin: "notes", Name: "burn_note"}),
 	})
-	if g.Propose(other); g.Requests()[0].Title == "Notes offers other tools with your settings" {
+	if g.Questions.Propose(other); g.Questions.List()[0].Title == "Notes offers other tools with your settings" {
 		t.Error("a change that no setting made passes for the person's")
 	}
 }
@@ -236,7 +236,7 @@ func TestEveryWordThatAModelReadsIsShownBeforeTheYes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := open(t, permit.Options{})
 			approve := func(c permit.PluginVersion) {
-				must(t, g.Approve(t.Context(), c, permit.ApproveOptions{}))
+				must(t, g.Approvals.Approve(t.Context(), c, permit.ApproveOptions{}))
 			}
 			if c.before != nil {
 				approve(permit.PluginVersion{
@@ -250,7 +250,7 @@ func TestEveryWordThatAModelReadsIsShownBeforeTheYes(t *testing.T) {
 			approve(seen)
 			listed := seen
 			listed.Tools, listed.Listed = []tool.Tool{c.listed}, true
-			status, changes := g.Status(listed)
+			status, changes := g.Approvals.Status(listed)
 			shown := slices.ContainsFunc(changes, func(c permit.Change) bool { return strings.Contains(c.After, hidden) })
 			if status != permit.Waiting || !shown {
 				t.Errorf("%s, and shows %+v", status, changes)

@@ -91,44 +91,9 @@ func (g Rule) folder() (Folder, bool) {
 
 // Folders returns the folders and files that the plugin's process opens by itself, since the
 // person let the plugin access them, sorted by path. See Opened for others.
-func (g *Gate) Folders(plugin string) []Folder {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.foldersLocked(plugin)
-}
-
-func (g *Gate) foldersLocked(plugin string) []Folder {
-	return g.foldersThatLocked(plugin, g.byItselfLocked)
-}
-
-// foldersThatLocked returns the folders of the rules that which reports.
-func (g *Gate) foldersThatLocked(plugin string, which func(*Rule) bool) []Folder {
-	found := map[string]Folder{}
-	g.rulesLocked()
-	for _, rule := range g.ofPlugin[plugin] {
-		f, ok := rule.folder()
-		if !ok || !which(rule) {
-			continue
-		}
-		if before, twice := found[f.Path]; twice {
-			f.Write = f.Write || before.Write
-			if before.Setting == "" {
-				f.Setting = ""
-			}
-		}
-		found[f.Path] = f
-	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
-}
-
-// byItselfLocked reports whether a plugin's process opens by itself what a rule lets it access:
-// the person granted it by hand, and no other rule refuses or asks about anything there. Else
-// Conclave opens each file when the plugin asks for it, by all rules: a sandbox cannot refuse a
-// part of what it opens.
-func (g *Gate) byItselfLocked(rule *Rule) bool {
-	return !rule.opened() && !slices.ContainsFunc(g.ofPlugin[rule.Plugin], func(other *Rule) bool {
-		return other.Effect != Allow && other.cuts(rule)
-	})
+func (r *Reach) Folders(plugin string) []Folder {
+	defer r.decisions.unlock()
+	return r.decisions.lock().folders(plugin)
 }
 
 // cuts reports whether a rule about files refuses or asks about some of what another one allows.
@@ -140,16 +105,15 @@ func (g *Rule) cuts(allowed *Rule) bool {
 
 // refusedWhole returns the error of granting a folder that lies in one which the person refuses,
 // and by another rule than those that the grant replaces: it would do nothing.
-func (g *Gate) refusedWhole(granted Rule, replaces func(*Rule) bool) error {
+func (r *Reach) refusedWhole(granted Rule, replaces func(*Rule) bool) error {
 	path, _, _ := granted.place()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
-	for _, rule := range g.ofPlugin[granted.Plugin] {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
+	for _, rule := range f.book.about(granted.Plugin) {
 		if at, _, _ := rule.place(); rule.Effect == Deny && rule.stays() && rule.cuts(&granted) &&
 			place.Inside(at, path) && !replaces(rule) {
 			return fault.New(fault.Invalid, "permit.folder",
-				"A rule of yours refuses "+plain(path)+": "+Sentence(*rule, g.pluginName(rule.Plugin))+".",
+				"A rule of yours refuses "+plain(path)+": "+Sentence(*rule, f.pluginName(rule.Plugin))+".",
 				"Take that rule back first, in Settings, Permissions, or with conclave permissions revoke "+rule.ID+".")
 		}
 	}
@@ -160,13 +124,13 @@ func (g *Gate) refusedWhole(granted Rule, replaces func(*Rule) bool) error {
 // for it before. The path may begin with ~/. It returns the folder with its real path,
 // links resolved. The error is a fault of kind invalid for one that no plugin may
 // access, or that a rule of the person's refuses.
-func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder, error) {
-	if err := g.usable(plugin, Filesystem); err != nil {
+func (r *Reach) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder, error) {
+	if err := r.Usable(plugin, Filesystem); err != nil {
 		return Folder{}, err
 	}
-	grantable := g.GrantablePath
+	grantable := r.GrantablePath
 	if f.Setting == "" {
-		grantable = func(path string) (string, error) { return g.GrantableByHand(path, f.Write) }
+		grantable = func(path string) (string, error) { return r.GrantableByHand(path, f.Write) }
 	}
 	path, err := grantable(f.Path)
 	if err != nil {
@@ -187,37 +151,37 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 	replaces := ofFolders(func(old Folder) bool {
 		return old.Path == path && (old.Setting == f.Setting || f.Setting == "")
 	})
-	if err := g.refusedWhole(rule, replaces); err != nil {
+	if err := r.refusedWhole(rule, replaces); err != nil {
 		return Folder{}, err
 	}
-	return f, g.replaceRules(ctx, rule, replaces)
+	return f, r.rules.replace(ctx, rule, replaces)
 }
 
 // RevokeFolder revokes a plugin's access to a folder or file. The kind is not_found
 // when it has none.
-func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
-	path = place.Real(g.places.expand(path))
-	if !slices.ContainsFunc(slices.Concat(g.Folders(plugin), g.Opened(plugin)),
+func (r *Reach) RevokeFolder(ctx context.Context, plugin, path string) error {
+	path = place.Real(r.places.expand(path))
+	if !slices.ContainsFunc(slices.Concat(r.Folders(plugin), r.Opened(plugin)),
 		func(f Folder) bool { return f.Path == path }) {
 		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
-	return g.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })
+	return r.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })
 }
 
 // SetFolders grants read access to the folders that a plugin's settings name, and
 // revokes it for those that they no longer name. Paths must come from GrantablePath.
-func (g *Gate) SetFolders(ctx context.Context, plugin string, named []Folder) error {
-	if err := g.dropFolders(ctx, plugin,
+func (r *Reach) SetFolders(ctx context.Context, plugin string, named []Folder) error {
+	if err := r.dropFolders(ctx, plugin,
 		func(old Folder) bool { return old.Setting != "" && !slices.Contains(named, old) }); err != nil {
 		return err
 	}
-	here := g.settingFolders(plugin)
+	here := r.settingFolders(plugin)
 	for _, f := range named {
 		if slices.Contains(here, f) {
 			continue
 		}
-		if _, err := g.GrantFolder(ctx, plugin, f); err != nil {
+		if _, err := r.GrantFolder(ctx, plugin, f); err != nil {
 			return err
 		}
 	}
@@ -225,12 +189,9 @@ func (g *Gate) SetFolders(ctx context.Context, plugin string, named []Folder) er
 }
 
 // settingFolders returns what the plugin was given because a setting names it.
-func (g *Gate) settingFolders(plugin string) []Folder {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *Reach) settingFolders(plugin string) []Folder {
 	var found []Folder
-	g.rulesLocked()
-	for _, rule := range g.ofPlugin[plugin] {
+	for _, rule := range r.rules.permissionRules(plugin) {
 		if f, ok := rule.folder(); ok && f.Setting != "" {
 			found = append(found, f)
 		}
@@ -239,8 +200,8 @@ func (g *Gate) settingFolders(plugin string) []Folder {
 }
 
 // dropFolders revokes the rules of folders that which reports.
-func (g *Gate) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
-	_, err := g.revokeRules(ctx, plugin, ofFolders(which))
+func (r *Reach) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
+	_, err := r.rules.revokeWhere(ctx, plugin, ofFolders(which))
 	return err
 }
 
@@ -253,20 +214,14 @@ func ofFolders(which func(Folder) bool) func(*Rule) bool {
 	}
 }
 
-// Usable returns the error of granting a plugin a permission that would do nothing for it, or
-// that does not exist. The kind is invalid.
-func (g *Gate) Usable(plugin, permission string) error { return g.usable(plugin, permission) }
-
-// usable returns the error of a permission that does not exist, or that can do nothing
-// for the plugin, so that the gate shows nothing as granted that is not.
-func (g *Gate) usable(plugin, permission string) error {
+// Usable returns the error of granting a plugin a permission that does not exist, or that can do
+// nothing for it, so that nothing is shown as granted that is not. The kind is invalid.
+func (r *Reach) Usable(plugin, permission string) error {
 	if !IsPermission(permission) {
 		return fault.New(fault.Invalid, "permit.permission", "There is no permission "+shown(permission)+".",
 			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
 	}
-	g.mu.Lock()
-	sealed := g.known[plugin].Sealed
-	g.mu.Unlock()
+	sealed := r.approvals.version(plugin).Sealed
 	if sealed.Why == "" || !IsWall(permission) {
 		return nil
 	}

@@ -119,8 +119,8 @@ func trusted(t testing.TB, o permit.Options, more ...func(*permit.PluginVersion)
 	for _, change := range more {
 		change(&c)
 	}
-	g.Status(c)
-	must(t, g.Approve(t.Context(), c, permit.ApproveOptions{}))
+	g.Approvals.Status(c)
+	must(t, g.Approvals.Approve(t.Context(), c, permit.ApproveOptions{}))
 	return g, c
 }
 
@@ -129,7 +129,7 @@ func turnOff(t testing.TB, g *permit.Gate, c permit.PluginVersion) {
 	t.Helper()
 	c.Code = "c0de0ff"
 	no := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Always}}
-	if s, err := g.AskApproval(t.Context(), c, no); err != nil || s != permit.Refused {
+	if s, err := g.Questions.AskApproval(t.Context(), c, no); err != nil || s != permit.Refused {
 		t.Fatalf("turned off, it is %v, %v", s, err)
 	}
 }
@@ -150,7 +150,7 @@ func asked(t *testing.T, g *permit.Gate, r permit.Call) (permit.Request, <-chan 
 	go func() { decided <- g.Decide(t.Context(), r) }() // ends when the request is settled, at the latest with the test
 	select {
 	case id := <-waiting:
-		list := g.Requests()
+		list := g.Questions.List()
 		if i := slices.IndexFunc(list, func(p permit.Request) bool { return p.ID == id }); i >= 0 {
 			return list[i], decided
 		}
@@ -165,14 +165,14 @@ func asked(t *testing.T, g *permit.Gate, r permit.Call) (permit.Request, <-chan 
 func deny(t *testing.T, g *permit.Gate, requests ...permit.Request) {
 	t.Helper()
 	for _, p := range requests {
-		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+		must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
 	}
 }
 
 func TestAHeldCallIsNoticedOnceAndMarkedBefore(t *testing.T) {
 	notices := bus.New()
 	g, c := trusted(t, permit.Options{Bus: notices})
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	before, marked := notices.Revision(bus.Permissions, ""), uint64(0)
 	r := request(c)
 	r.OnWait = func(string) { marked = notices.Revision(bus.Permissions, "") }
@@ -305,7 +305,7 @@ func TestEachScopeEndsWhenItsNameSays(t *testing.T) {
 		}
 		must(t, g.Close(t.Context()))
 		again := open(t, permit.Options{Store: l})
-		again.Status(c)
+		again.Approvals.Status(c)
 		if got := again.Decide(t.Context(), r).Effect == permit.Allow; got != holds[3] {
 			t.Errorf("%s: after a restart allowed %v, want %v", scope, got, holds[3])
 		}
@@ -321,7 +321,7 @@ func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
 		t.Fatalf("got %+v", first)
 	}
 	// An allow that was there all along does not beat it.
-	if _, err := g.AddRule(t.Context(), permit.Rule{
+	if _, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	}); err != nil {
 		t.Fatal(err)
@@ -334,19 +334,19 @@ func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
 			t.Errorf("%s: %+v", caller, d)
 		}
 	}
-	revoked, err := g.RevokeRule(t.Context(), first.Rule)
+	revoked, err := g.Rules.Revoke(t.Context(), first.Rule)
 	must(t, err)
 	r.Caller, r.Asker = permit.Main, nil
 	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.Step != 7 {
 		t.Errorf("after revoking: %+v", d)
 	}
-	if _, err := g.AddRule(t.Context(), revoked); err != nil {
+	if _, err := g.Rules.Add(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
 	if d := g.Decide(t.Context(), r); d.Step != 2 {
 		t.Errorf("after taking the revocation back: %+v", d)
 	}
-	if _, err := g.RevokeRule(t.Context(), "no such"); fault.KindOf(err) != fault.NotFound {
+	if _, err := g.Rules.Revoke(t.Context(), "no such"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -366,7 +366,7 @@ func TestWithNobodyToAskTheAnswerIsNo(t *testing.T) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	if got := g.Requests(); len(got) != 0 {
+	if got := g.Questions.List(); len(got) != 0 {
 		t.Errorf("still pending: %+v", got)
 	}
 }
@@ -379,11 +379,11 @@ func TestApproveAlwaysIsNoWayAroundARefusal(t *testing.T) {
 		d.Why != "--approve always allowed it once" || d.Rule != "" {
 		t.Errorf("got %+v", d)
 	}
-	g.SetPaused(true)
-	if d := g.Decide(t.Context(), r); d.Effect != permit.Deny || d.Step != 0 || !g.Paused() {
+	g.Modes.SetPaused(true)
+	if d := g.Decide(t.Context(), r); d.Effect != permit.Deny || d.Step != 0 || !g.Modes.Paused() {
 		t.Errorf("paused: %+v", d)
 	}
-	g.SetPaused(false)
+	g.Modes.SetPaused(false)
 	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow {
 		t.Errorf("after the pause: %+v", d)
 	}
@@ -411,7 +411,7 @@ func TestAttackApproveAlwaysPassesARuleToAsk(t *testing.T) {
 	if d := g.Decide(t.Context(), calls["sends on"]); d.Why != although || !slices.Equal(d.Origins, fromExample) {
 		t.Errorf("of text that nobody vouches for it says %q", d.Why)
 	}
-	rule, err := g.AddRule(t.Context(), permit.Rule{
+	rule, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 	})
 	must(t, err)
@@ -422,7 +422,7 @@ func TestAttackApproveAlwaysPassesARuleToAsk(t *testing.T) {
 			t.Errorf("with one, one that %s: %+v", name, d)
 		}
 	}
-	_, err = g.RevokeRule(t.Context(), rule.ID)
+	_, err = g.Rules.Revoke(t.Context(), rule.ID)
 	must(t, err)
 	if d := g.Decide(t.Context(), calls["sends"]); d.Effect != permit.Allow {
 		t.Errorf("once it is taken back: %+v", d)
@@ -597,18 +597,18 @@ func TestTheOrderOfDecisions(t *testing.T) {
 	} {
 		g, cand := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }, Protected: []string{data}})
 		for _, rule := range c.grants {
-			if _, err := g.AddRule(t.Context(), rule); err != nil {
+			if _, err := g.Rules.Add(t.Context(), rule); err != nil {
 				t.Fatal(err)
 			}
 		}
-		g.SetPaused(c.paused)
+		g.Modes.SetPaused(c.paused)
 		r := request(cand)
 		if c.change != nil {
 			c.change(&r)
 		}
 		a := &asker{answer: permit.Answer{Effect: permit.Deny}}
 		r.Asker = a
-		steps := g.Explain(r)
+		steps := g.Decisions.Explain(r)
 		last := steps[len(steps)-1]
 		if last.Number != c.step || len(steps) != c.step+1 || last.Effect != c.effect || !strings.Contains(last.Why, c.why) {
 			t.Errorf("%s: the walk ended with %s, want step %d, %s, …%s…", name, last, c.step, c.effect, c.why)
@@ -651,7 +651,7 @@ func TestAGrantIsForTheDefinitionItWasGivenFor(t *testing.T) {
 	changed.Code = "c0de2"
 	changed.Tools[0].Description = "Writes a note, and reads your mail."
 	changed.Tools[0] = tool.Normal(changed.Tools[0])
-	must(t, g.Approve(t.Context(), changed, permit.ApproveOptions{}))
+	must(t, g.Approvals.Approve(t.Context(), changed, permit.ApproveOptions{}))
 	r2 := r
 	r2.Tool = changed.Tools[0]
 	if d := g.Decide(t.Context(), r2); d.Effect != permit.Deny || d.By != "nobody to ask" {
@@ -667,7 +667,7 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l, Now: func() time.Time { return now }})
-	if _, err := g.AddRule(t.Context(), permit.Rule{
+	if _, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	}); err != nil {
 		t.Fatal(err)
@@ -691,7 +691,7 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 // A call that used a rule up is made: only the next one is without it.
 func TestTheLastUseOfARuleIsOfTheCallThatUsedItUp(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	_, err := g.AddRule(t.Context(), permit.Rule{
+	_, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{"member:*"},
 		Scope: permit.Always, MaxUses: 1,
 	})
@@ -714,13 +714,13 @@ func TestACallIsStoppedOnceTheLastRuleThatAllowsItIsTakenBack(t *testing.T) {
 	for name, goneBefore := range map[string]bool{"taken back while it runs": false, "taken back before it runs": true} {
 		g, c := trusted(t, permit.Options{})
 		for range 2 {
-			_, err := g.AddRule(t.Context(), rule(permit.Allow))
+			_, err := g.Rules.Add(t.Context(), rule(permit.Allow))
 			must(t, err)
 		}
 		call, stopped := request(c), ""
 		d := g.Decide(t.Context(), call)
 		revoke := func(id string) {
-			_, err := g.RevokeRule(t.Context(), id)
+			_, err := g.Rules.Revoke(t.Context(), id)
 			must(t, err)
 		}
 		if goneBefore {
@@ -734,7 +734,7 @@ func TestACallIsStoppedOnceTheLastRuleThatAllowsItIsTakenBack(t *testing.T) {
 		if held.Effect != permit.Allow || stopped != "" {
 			t.Errorf("%s: with the other rule it comes to %+v, stopped: %q", name, held, stopped)
 		}
-		rules, err := g.Rules(t.Context())
+		rules, err := g.Rules.List(t.Context())
 		must(t, err)
 		revoke(rules[len(rules)-1].ID)
 		if stopped != "you took back what allowed it" {
@@ -750,9 +750,9 @@ func TestACallThatWasAllowedOnceStandsOnNoRule(t *testing.T) {
 	d := g.Decide(t.Context(), call)
 	_, ended := g.Begin(t.Context(), call, d, func(d permit.Decision) { t.Errorf("it was stopped: %s", d.Why) })
 	defer ended()
-	made, err := g.AddRule(t.Context(), rule(permit.Allow))
+	made, err := g.Rules.Add(t.Context(), rule(permit.Allow))
 	must(t, err)
-	_, err = g.RevokeRule(t.Context(), made.ID)
+	_, err = g.Rules.Revoke(t.Context(), made.ID)
 	must(t, err)
 }
 
@@ -809,7 +809,7 @@ func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
 			g.Start(ctx, s)
 		},
 	}
-	must(t, g.AllowHost(ctx, c.Plugin, permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	must(t, g.Reach.AllowHost(ctx, c.Plugin, permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
 	for i, asked := range []int{2, 2, 2, 5} { // the host was allowed by hand
 		for _, use := range uses {
 			use()
@@ -819,7 +819,7 @@ func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
 		}
 		if now = now.AddDate(0, 0, 80); i == 2 {
 			now = now.AddDate(0, 0, 11)
-			rules, err := g.Rules(ctx)
+			rules, err := g.Rules.List(ctx)
 			must(t, err)
 			for _, rule := range rules {
 				if !rule.Unused(now) {
@@ -852,7 +852,7 @@ func TestTheUsesOfARuleForOneChatOutliveTheProgram(t *testing.T) {
 		}
 	}
 	must(t, g.Close(t.Context()))
-	rules, err := open(t, permit.Options{Store: l}).Rules(t.Context())
+	rules, err := open(t, permit.Options{Store: l}).Rules.List(t.Context())
 	must(t, err)
 	if len(rules) != 1 || rules[0].Scope != permit.ThisChat || rules[0].Uses != 3 || !rules[0].LastUsed.Equal(now) {
 		t.Errorf("got %+v", rules)
@@ -905,10 +905,10 @@ func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 		written(2, 4, second)
 
 		again := open(t, permit.Options{Store: l})
-		if times, last := again.Uses(id); times != 4 || !last.Equal(second) {
+		if times, last := again.Rules.Uses(id); times != 4 || !last.Equal(second) {
 			t.Errorf("the next program knows %d uses, last %s", times, last)
 		}
-		if times, last := again.Uses("notes:other"); times != 0 || !last.IsZero() {
+		if times, last := again.Rules.Uses("notes:other"); times != 0 || !last.IsZero() {
 			t.Errorf("a tool that was not used: %d, %s", times, last)
 		}
 	})
@@ -919,14 +919,14 @@ func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 		for range 50 {
 			l := newMemory()
 			g, c := trusted(t, permit.Options{Store: l})
-			defer g.Attach()()
-			defer g.Attach()()
+			defer g.Questions.Attach()()
+			defer g.Questions.Attach()()
 			p, decided := asked(t, g, request(c))
 			answers := []permit.Answer{{Effect: permit.Allow, Scope: permit.Always}, {Effect: permit.Deny, Scope: permit.Always}}
 			errs := make([]error, len(answers))
 			var wg sync.WaitGroup
 			for i, a := range answers {
-				wg.Go(func() { errs[i] = g.Answer(t.Context(), p.ID, p.Nonce, a) })
+				wg.Go(func() { errs[i] = g.Questions.Answer(t.Context(), p.ID, p.Nonce, a) })
 			}
 			wg.Wait()
 			d := <-decided
@@ -934,11 +934,11 @@ func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 			if won < 0 || errs[1-won] == nil || fault.KindOf(errs[1-won]) != fault.Conflict {
 				t.Fatalf("answers ended with %v", errs)
 			}
-			rules, _ := g.Rules(t.Context())
+			rules, _ := g.Rules.List(t.Context())
 			if d.Effect != answers[won].Effect || len(rules) != 1 || rules[0].Effect != d.Effect || len(l.grants) != 1 {
 				t.Fatalf("window %d won, but the decision is %+v and the grants are %+v", won, d, rules)
 			}
-			if len(g.Requests()) != 0 {
+			if len(g.Questions.List()) != 0 {
 				t.Fatal("the settled request still waits")
 			}
 		}
@@ -948,7 +948,7 @@ func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 func TestOnlyTheRightNonceAndAnOfferedAnswerSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		r := request(c)
 		r.Capabilities = []permit.Capability{permit.RunPrograms}
 		p, decided := asked(t, g, r)
@@ -962,14 +962,14 @@ func TestOnlyTheRightNonceAndAnOfferedAnswerSettle(t *testing.T) {
 			"no effect":        {p.Nonce, permit.Answer{}, fault.Invalid},
 			"broken arguments": {p.Nonce, permit.Answer{Effect: permit.Allow, Arguments: json.RawMessage(`[`)}, fault.Invalid},
 		} {
-			if err := g.Answer(t.Context(), p.ID, bad.nonce, bad.a); fault.KindOf(err) != bad.kind {
+			if err := g.Questions.Answer(t.Context(), p.ID, bad.nonce, bad.a); fault.KindOf(err) != bad.kind {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if len(g.Requests()) != 1 {
+		if len(g.Questions.List()) != 1 {
 			t.Fatal("a refused answer took the request")
 		}
-		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+		must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
 			Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"text":"b"}`),
 		}))
 		if d := <-decided; d.Effect != permit.Allow || !d.Edited || string(d.Arguments) != `{"text":"b"}` ||
@@ -983,7 +983,7 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := bus.New()
 		g, c := trusted(t, permit.Options{Bus: b})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		news := b.Subscribe(bus.Permissions)
 		defer news.Close()
 		r := request(c)
@@ -998,21 +998,22 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 		if again.ID != p.ID || other.ID == p.ID {
 			t.Fatalf("cards %s, %s, %s", p.ID, again.ID, other.ID)
 		}
-		list := g.Requests()
+		list := g.Questions.List()
 		if len(list) != 2 || list[0].Count != 2 || list[1].Count != 1 {
 			t.Fatalf("pending %+v", list)
 		}
 		yes := permit.Answer{Effect: permit.Allow, Scope: permit.Once}
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+		if err := g.Questions.Answer(t.Context(), p.ID, p.Nonce, yes); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a yes to one call is one to two: %v", err)
 		}
-		must(t, g.Answer(t.Context(), p.ID, again.Nonce, yes))
+		must(t, g.Questions.Answer(t.Context(), p.ID, again.Nonce, yes))
 		if a, b := <-first, <-second; a.Effect != permit.Allow || b.Effect != permit.Allow {
 			t.Errorf("got %+v and %+v", a, b)
 		}
 		// A wider answer settles the other cards that it covers.
 		fourth, done := asked(t, g, r) // merges with the third
-		must(t, g.Answer(t.Context(), fourth.ID, fourth.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}))
+		must(t, g.Questions.Answer(t.Context(), fourth.ID, fourth.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}))
 		if a, b := <-third, <-done; a.Effect != permit.Allow || b.Effect != permit.Allow {
 			t.Errorf("got %+v and %+v", a, b)
 		}
@@ -1022,7 +1023,7 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 func TestACardHasWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{Store: newMemory()})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		r := request(c)
 		r.Because = []string{"the hook h changed it"}
 		r.Original = &permit.Original{Tool: "Say\nit", Arguments: json.RawMessage("{\"text\":\"\u200bb\"}")}
@@ -1039,7 +1040,7 @@ func TestACardHasWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 		if other.ID == p.ID || plain.ID == p.ID || plain.ID == other.ID || plain.Original != nil {
 			t.Errorf("cards %s, %s, %s", p.ID, other.ID, plain.ID)
 		}
-		g.SetPaused(true)
+		g.Modes.SetPaused(true)
 		<-first
 		<-second
 		<-third
@@ -1049,18 +1050,19 @@ func TestACardHasWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 func TestAWiderAnswerSettlesOtherCardsAndAPauseSettlesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		r := request(c)
 		one, first := asked(t, g, r)
 		r.Arguments = json.RawMessage(`{"text":"b"}`)
 		_, second := asked(t, g, r)
 		r.Tool = c.Tools[1]
 		_, third := asked(t, g, r)
-		must(t, g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}))
+		must(t, g.Questions.Answer(t.Context(), one.ID, one.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}))
 		if a, b := <-first, <-second; a.By != "person" || b.Step != 7 || b.Effect != permit.Allow {
 			t.Errorf("got %+v and %+v", a, b)
 		}
-		g.SetPaused(true)
+		g.Modes.SetPaused(true)
 		if d := <-third; d.Effect != permit.Deny || d.Step != 0 {
 			t.Errorf("got %+v", d)
 		}
@@ -1071,7 +1073,7 @@ func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemory()
 		g, c := trusted(t, permit.Options{Store: l})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		began := time.Now()
 		p, decided := asked(t, g, request(c))
 		d := <-decided
@@ -1081,11 +1083,11 @@ func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
 		if d.Effect != permit.Deny || !d.Expired || d.Why != "no answer in 10 minutes, so it was not run" {
 			t.Errorf("got %+v", d)
 		}
-		if err := g.Answer(t.Context(), p.ID, p.Nonce,
+		if err := g.Questions.Answer(t.Context(), p.ID, p.Nonce,
 			permit.Answer{Effect: permit.Allow}); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a late answer: %v", err)
 		}
-		if len(g.Requests()) != 0 {
+		if len(g.Questions.List()) != 0 {
 			t.Error("the expired request still waits")
 		}
 		r := request(c)
@@ -1107,7 +1109,7 @@ func (sleeper) Ask(ctx context.Context, _ permit.Request) (permit.Answer, error)
 func TestClosingTheLastWindowMeansNo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		detach, detachOther := g.Attach(), g.Attach()
+		detach, detachOther := g.Questions.Attach(), g.Questions.Attach()
 		_, decided := asked(t, g, request(c))
 		detach()
 		detach() // twice is once
@@ -1121,7 +1123,7 @@ func TestClosingTheLastWindowMeansNo(t *testing.T) {
 		if d := <-decided; d.Effect != permit.Deny || d.Why != "the window was closed before you answered" {
 			t.Errorf("got %+v", d)
 		}
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		_, decided = asked(t, g, request(c))
 		must(t, g.Close(t.Context()))
 		if d := <-decided; d.Effect != permit.Deny || d.Why != "Conclave was closed before you answered" {
@@ -1133,19 +1135,19 @@ func TestClosingTheLastWindowMeansNo(t *testing.T) {
 func TestAStoppedTurnWithdrawsItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		ctx, cancel := context.WithCancel(t.Context())
 		decided := make(chan permit.Decision)
 		go func() { decided <- g.Decide(ctx, request(c)) }() // ends with cancel
 		synctest.Wait()
-		if len(g.Requests()) != 1 {
+		if len(g.Questions.List()) != 1 {
 			t.Fatal("nothing is pending")
 		}
 		cancel()
 		if d := <-decided; d.Effect != permit.Deny {
 			t.Errorf("got %+v", d)
 		}
-		if len(g.Requests()) != 0 {
+		if len(g.Questions.List()) != 0 {
 			t.Error("the request still waits")
 		}
 		if d := g.Decide(ctx, request(c)); d.Effect != permit.Deny {
@@ -1160,7 +1162,7 @@ func TestAfterARestartNoRequestWaitsThatNoCallIsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemory()
 		g, c := trusted(t, permit.Options{Store: l})
-		detach := g.Attach()
+		detach := g.Questions.Attach()
 		_, decided := asked(t, g, request(c))
 		crashed := newMemory() // what was on the disk when the program died
 		crashed.approvals = maps.Clone(l.approvals)
@@ -1168,16 +1170,16 @@ func TestAfterARestartNoRequestWaitsThatNoCallIsBehind(t *testing.T) {
 		<-decided
 
 		again := open(t, permit.Options{Store: crashed})
-		again.Status(c)
-		defer again.Attach()()
-		if list := again.Requests(); len(list) != 0 {
+		again.Approvals.Status(c)
+		defer again.Questions.Attach()()
+		if list := again.Questions.List(); len(list) != 0 {
 			t.Fatalf("after the restart waits %+v", list)
 		}
 		p, decided := asked(t, again, request(c))
 		if p.History != "Not allowed before." {
 			t.Errorf("the call that is made again is asked about with %q", p.History)
 		}
-		must(t, again.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+		must(t, again.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
 		if d := <-decided; d.Effect != permit.Allow || d.By != "person" {
 			t.Errorf("the call that is made again is decided %+v", d)
 		}
@@ -1188,7 +1190,7 @@ func TestAnAnswerThatCannotBeKeptHoldsUntilConclaveQuits(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l})
 	l.broken = true
-	rule, err := g.AddRule(t.Context(), permit.Rule{
+	rule, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
 		Scope: permit.Always,
 	})
@@ -1233,7 +1235,7 @@ func TestAttackAHiddenCharacterDoesNotMakeOneNameAnother(t *testing.T) {
 func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		r := request(c)
 		r.Arguments = json.RawMessage(`{"id":12345678901234567}`)
 		one, first := asked(t, g, r)
@@ -1244,7 +1246,7 @@ func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.
 		if one.ID == other.ID || other.ID == made.ID || string(other.Arguments) != string(r.Arguments) {
 			t.Fatalf("cards %s, %s, %s", one.ID, other.ID, made.ID)
 		}
-		must(t, g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{
+		must(t, g.Questions.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{
 			Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"id":12345678901234569}`),
 		}))
 		if d := <-first; !d.Edited || string(d.Arguments) != `{"id":12345678901234569}` {
@@ -1261,7 +1263,7 @@ func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.
 func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		base := request(c)
 		call := func(arguments string, change func(*permit.Call)) permit.Call {
 			r := base
@@ -1294,7 +1296,7 @@ func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T
 		if len(cards) != len(apart) {
 			t.Errorf("%d calls that differ are %d cards", len(apart), len(cards))
 		}
-		deny(t, g, g.Requests()...)
+		deny(t, g, g.Questions.List()...)
 		for _, d := range decided {
 			<-d
 		}
@@ -1303,7 +1305,7 @@ func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T
 		stopped := make(chan permit.Decision)
 		go func() { stopped <- g.Decide(ctx, apart[0]) }() // ends with stop
 		synctest.Wait()
-		first := g.Requests()[0]
+		first := g.Questions.List()[0]
 		decided = decided[:0]
 		for _, arguments := range []string{
 			`{"a":1,"b":"x"}`, `{"b":"x","a":1}`, `{"b":"\u0078","a":1}`, ` { "a" : 1, "b" : "x" } `, `{"\u0061":1,"b":"x"}`,
@@ -1313,20 +1315,20 @@ func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T
 				t.Fatalf("%s is a card of its own: %+v", arguments, p)
 			}
 		}
-		six := g.Requests()[0]
+		six := g.Questions.List()[0]
 		stop()
 		if d := <-stopped; d.Effect != permit.Deny {
 			t.Errorf("the call that was stopped: %+v", d)
 		}
 		seventh, late := asked(t, g, call(`{"b":"x","a":1}`, nil))
 		yes := permit.Answer{Effect: permit.Allow, Scope: permit.Once}
-		if err := g.Answer(t.Context(), six.ID, six.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+		if err := g.Questions.Answer(t.Context(), six.ID, six.Nonce, yes); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a yes to six, of which one was stopped and to which one was added: %v", err)
 		}
 		if seventh.Count != 6 {
 			t.Errorf("it counts %d", seventh.Count)
 		}
-		must(t, g.Answer(t.Context(), seventh.ID, seventh.Nonce, yes))
+		must(t, g.Questions.Answer(t.Context(), seventh.ID, seventh.Nonce, yes))
 		for _, d := range append(decided, late) {
 			if d := <-d; d.Effect != permit.Allow {
 				t.Errorf("a yes to all: %+v", d)
@@ -1346,14 +1348,14 @@ func TestAttackARuleForAnyToolOfAPluginIsNoneToAnswerForAnothers(t *testing.T) {
 	r := request(c)
 	r.Instead = "exec"
 	for name, want := range map[string]permit.Effect{"*": permit.Ask, r.Tool.Name: permit.Allow} {
-		rule, err := g.AddRule(t.Context(), permit.Rule{
+		rule, err := g.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "notes", Tool: name, Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 		})
 		must(t, err)
 		if s := decisive(g, r); s.Effect != want {
 			t.Errorf("with a rule for %s: %s", name, s)
 		}
-		_, err = g.RevokeRule(t.Context(), rule.ID)
+		_, err = g.Rules.Revoke(t.Context(), rule.ID)
 		must(t, err)
 	}
 }
@@ -1421,7 +1423,7 @@ func TestARulesSentence(t *testing.T) {
 func BenchmarkAskWithARule(b *testing.B) {
 	g, c := trusted(b, permit.Options{})
 	for i := range 100 {
-		if _, err := g.AddRule(b.Context(), permit.Rule{
+		if _, err := g.Rules.Add(b.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "notes", Tool: []string{"read_note", "write_note"}[i%2],
 			Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 		}); err != nil {
@@ -1449,7 +1451,7 @@ func TestARuleOfAMembersCardIsForItOrForAllMembersAndNamesIt(t *testing.T) {
 			a.asked[0].CallerName != "Ada" {
 			t.Fatalf("asked was %+v", a.asked)
 		}
-		rules, err := g.Rules(t.Context())
+		rules, err := g.Rules.List(t.Context())
 		if err != nil || len(rules) != 1 || !strings.Contains(permit.Sentence(rules[0], "Notes"), sentence) {
 			t.Errorf("the rule is %+v", rules)
 		}

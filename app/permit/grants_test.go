@@ -15,11 +15,12 @@ func TestApprovingGrantsNoWayThroughTheWalls(t *testing.T) {
 	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) {
 		c.Dialect, c.Permissions = "neko", []string{"chat_mutation", "network", "programs", "filesystem"}
 	})
-	if granted, denied := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chat_mutation"}) || len(denied) != 0 {
+	if granted, denied := g.Reach.Permissions(c.Plugin); !slices.Equal(granted, []string{"chat_mutation"}) ||
+		len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
-	must(t, g.SetPermission(t.Context(), c.Plugin, "network", permit.Allow))
-	if granted, _ := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chat_mutation", "network"}) {
+	must(t, g.Reach.SetPermission(t.Context(), c.Plugin, "network", permit.Allow))
+	if granted, _ := g.Reach.Permissions(c.Plugin); !slices.Equal(granted, []string{"chat_mutation", "network"}) {
 		t.Errorf("after a yes of its own, granted %v", granted)
 	}
 }
@@ -28,20 +29,20 @@ func TestOnlyPermissionsThatExistCanBeAskedForAndGranted(t *testing.T) {
 	invented := []string{"local_network", "root", "tools\nand all", "\u202ekrowten", "", "Network", "network ", "chats"}
 	for _, dialect := range []string{"spindle", "neko", "maibot", "functions"} {
 		g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Dialect, c.Permissions = dialect, invented })
-		if granted, denied := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
+		if granted, denied := g.Reach.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
 			t.Errorf("%s: granted %q, denied %q", dialect, granted, denied)
 		}
 		for _, name := range invented {
 			if name == "local_network" || name == "chats" {
 				continue
 			}
-			if err := g.SetPermission(t.Context(), c.Plugin, name, permit.Allow); fault.KindOf(err) != fault.Invalid {
+			if err := g.Reach.SetPermission(t.Context(), c.Plugin, name, permit.Allow); fault.KindOf(err) != fault.Invalid {
 				t.Errorf("%s: %q was granted: %v", dialect, name, err)
 			}
 		}
 		// Its own command is the one way to it.
-		must(t, g.SetPermission(t.Context(), c.Plugin, "local_network", permit.Allow))
-		if granted, _ := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats", "local_network"}) {
+		must(t, g.Reach.SetPermission(t.Context(), c.Plugin, "local_network", permit.Allow))
+		if granted, _ := g.Reach.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats", "local_network"}) {
 			t.Errorf("%s: granted %q", dialect, granted)
 		}
 	}
@@ -64,10 +65,10 @@ func TestWhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 		must(t, err)
 	}
 	g := open(t, permit.Options{Store: l})
-	if granted, _ := g.Permissions("old"); !slices.Equal(granted, []string{"chats"}) {
+	if granted, _ := g.Reach.Permissions("old"); !slices.Equal(granted, []string{"chats"}) {
 		t.Errorf("granted %q", granted)
 	}
-	if err := g.SetPermission(ctx, "old", "invented", permit.Deny); err != nil {
+	if err := g.Reach.SetPermission(ctx, "old", "invented", permit.Deny); err != nil {
 		t.Errorf("it cannot be taken back: %v", err)
 	}
 }
@@ -77,31 +78,32 @@ func TestFoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 	g, c := trusted(t, permit.Options{Store: l}, func(*permit.PluginVersion) {})
 	read, write := t.TempDir(), t.TempDir()
 	for _, f := range []permit.Folder{{Path: read}, {Path: write, Write: true}, {Path: read}} {
-		if _, err := g.GrantFolder(t.Context(), c.Plugin, f); err != nil {
+		if _, err := g.Reach.GrantFolder(t.Context(), c.Plugin, f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := g.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow); fault.KindOf(err) != fault.Invalid ||
+	err := g.Reach.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow)
+	if fault.KindOf(err) != fault.Invalid ||
 		!strings.Contains(fault.Of(err).Hint, "--match path=") {
 		t.Errorf("all files at once: %v", err)
 	}
 	again := open(t, permit.Options{Store: l})
-	if got := again.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) ||
+	if got := again.Reach.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) ||
 		!slices.Contains(got, permit.Folder{Path: write, Write: true}) {
 		t.Errorf("after a restart: %+v", got)
 	}
-	must(t, again.RevokeFolder(t.Context(), c.Plugin, read))
-	if err := again.RevokeFolder(t.Context(), c.Plugin, read); fault.KindOf(err) != fault.NotFound {
+	must(t, again.Reach.RevokeFolder(t.Context(), c.Plugin, read))
+	if err := again.Reach.RevokeFolder(t.Context(), c.Plugin, read); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("twice: %v", err)
 	}
-	if err := again.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Deny); err != nil ||
-		len(again.Folders(c.Plugin)) != 0 {
-		t.Errorf("taken back as a whole: %v, %+v", err, again.Folders(c.Plugin))
+	if err := again.Reach.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Deny); err != nil ||
+		len(again.Reach.Folders(c.Plugin)) != 0 {
+		t.Errorf("taken back as a whole: %v, %+v", err, again.Reach.Folders(c.Plugin))
 	}
-	if _, err := again.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: read}); err != nil {
+	if _, err := again.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: read}); err != nil {
 		t.Fatal(err)
 	}
-	if granted, denied := again.Permissions(c.Plugin); !slices.Contains(granted, "filesystem") || len(denied) != 0 {
+	if granted, denied := again.Reach.Permissions(c.Plugin); !slices.Contains(granted, "filesystem") || len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
 }
@@ -126,14 +128,14 @@ func TestPlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
 		"Documents": "no absolute path", "../x": "no absolute path", "": "no absolute path",
 		"/no/such/thing": "There is no /no/such/thing", "~/Not\u202ees": "There is no ~/Not?es",
 	} {
-		if _, err := g.GrantablePath(path); err == nil || !strings.Contains(fault.Of(err).Message, why) {
+		if _, err := g.Reach.GrantablePath(path); err == nil || !strings.Contains(fault.Of(err).Message, why) {
 			t.Errorf("%q: got %v, want %q", path, err, why)
 		}
 	}
 	want, err := filepath.EvalSymlinks(filepath.Join(home, "Notes"))
 	must(t, err)
 	for _, path := range []string{"~/Notes", filepath.Join(home, "Notes"), filepath.Join(home, "Notes", "..", "Notes")} {
-		if got, err := g.GrantablePath(path); err != nil || got != want {
+		if got, err := g.Reach.GrantablePath(path); err != nil || got != want {
 			t.Errorf("%q: got %q, %v", path, got, err)
 		}
 	}

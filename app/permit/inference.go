@@ -30,19 +30,6 @@ func (i Inferred) Labels(all []Capability) []string {
 	return labels
 }
 
-// ofToolLocked returns what calls of one tool can do, of what those of its plugin can: a tool
-// of a plugin that may write in a folder deletes files there if it says so or did it before.
-// Of others Conclave keeps what they delete, as it keeps what they write over.
-func (g *Gate) ofToolLocked(t tool.Tool, all []Capability) ([]Capability, Inferred) {
-	if !slices.Contains(all, Delete) {
-		return all, nil
-	}
-	if why := deletes(t, g.uses[t.ID()]); why != "" {
-		return all, Inferred{Delete: why}
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(c Capability) bool { return c == Delete }), nil
-}
-
 // deleting are words of names of tools that delete.
 var deleting = []string{
 	"delete", "deletes", "remove", "removes", "erase", "trash", "purge", "unlink", "wipe", "destroy", "rm", "rmdir",
@@ -83,28 +70,4 @@ func nameWords(name string) []string {
 		before = r
 	}
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) })
-}
-
-// Deleted notes that a call of a tool deleted files: from now on its calls are asked about
-// as those of a tool that deletes.
-func (g *Gate) Deleted(toolID string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if u := g.uses[toolID]; !u.Deleted {
-		u.Deleted = true
-		g.uses[toolID] = u
-		g.writeSoonLocked(toolID)
-	}
-}
-
-// Can returns what calls of a tool can do, as a person reads it; none where that is not
-// known.
-func (g *Gate) Can(t tool.Tool) []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if t.Plugin == BuiltIn || g.known[t.Plugin].Plugin == "" {
-		return nil
-	}
-	all, why := g.ofToolLocked(t, g.ableLocked(t.Plugin))
-	return why.Labels(all)
 }

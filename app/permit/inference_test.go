@@ -32,10 +32,10 @@ func TestWhichToolsDeleteIsInferredAndSaidToBe(t *testing.T) {
 		}
 	}
 	g, c := trusted(t, permit.Options{Store: l}, define)
-	if can := g.Can(tools["delete_note"]); !slices.Equal(can, []string{"keeps its own files"}) {
+	if can := g.Reach.Can(tools["delete_note"]); !slices.Equal(can, []string{"keeps its own files"}) {
 		t.Errorf("without a folder it can %q", can)
 	}
-	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: t.TempDir(), Write: true})
+	_, err := g.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: t.TempDir(), Write: true})
 	must(t, err)
 	asked := func(g *permit.Gate, name string) permit.Request {
 		t.Helper()
@@ -46,28 +46,28 @@ func TestWhichToolsDeleteIsInferredAndSaidToBe(t *testing.T) {
 		"删除笔记": "by its name", "n2": "by its name", "hinted": "it says so",
 	} {
 		q := asked(g, name)
-		if !slices.Contains(g.Can(tools[name]), "delete ("+why+")") || len(q.Scopes) != 1 ||
+		if !slices.Contains(g.Reach.Can(tools[name]), "delete ("+why+")") || len(q.Scopes) != 1 ||
 			!strings.Contains(q.Reason, "it could delete files ("+why+"), which is asked each time") {
-			t.Errorf("%s can %q; asked %v: %s", name, g.Can(tools[name]), q.Scopes, q.Reason)
+			t.Errorf("%s can %q; asked %v: %s", name, g.Reach.Can(tools[name]), q.Scopes, q.Reason)
 		}
 	}
 	for _, name := range []string{"write_note", "read_note", "safe", "broken", "formal", "list_deleted", "clearance"} {
 		q := asked(g, name)
 		if slices.Contains(q.Capabilities, permit.Delete) || !slices.Contains(q.Capabilities, permit.WriteFiles) ||
 			!slices.Contains(q.Scopes, permit.Always) {
-			t.Errorf("%s can %q; asked %v", name, g.Can(tools[name]), q.Scopes)
+			t.Errorf("%s can %q; asked %v", name, g.Reach.Can(tools[name]), q.Scopes)
 		}
 	}
-	g.Deleted("notes:formal")
+	g.Rules.MarkDeleting("notes:formal")
 	must(t, g.Close(t.Context()))
 	again := open(t, permit.Options{Store: l})
-	again.Status(c)
+	again.Approvals.Status(c)
 	for _, g := range []*permit.Gate{g, again} {
 		if q := asked(g, "formal"); len(q.Scopes) != 1 || q.Inferred[permit.Delete] != "it did before" {
 			t.Errorf("after it deleted something: %+v", q)
 		}
 	}
-	for _, row := range again.Matrix() {
+	for _, row := range again.Decisions.Matrix() {
 		for _, cell := range row.Cells {
 			if want := map[bool]int{true: 8, false: len(c.Tools)}[cell.Capability == permit.Delete]; cell.Tools != want {
 				t.Errorf("%d tools can %s, want %d", cell.Tools, cell.Capability, want)

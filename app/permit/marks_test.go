@@ -152,7 +152,7 @@ func TestAttackANameThatStandsTwiceHidesNothing(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		r := request(c)
 		r.Arguments = json.RawMessage(`{"path":"/notes/a.md"}`)
 		one, first := asked(t, g, r)

@@ -31,7 +31,7 @@ func rule(effect permit.Effect, m ...permit.Match) permit.Rule {
 func decidedBy(g *permit.Gate, c permit.PluginVersion, arguments string) permit.Step {
 	call := request(c)
 	call.Arguments = json.RawMessage(arguments)
-	steps := g.Explain(call)
+	steps := g.Decisions.Explain(call)
 	return steps[len(steps)-1]
 }
 
@@ -157,7 +157,7 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 			permit.Allow: c.sure, permit.Deny: c.possible, permit.Ask: c.possible,
 		} {
 			g, version := trusted(t, permit.Options{})
-			_, err := g.AddRule(t.Context(), rule(effect, c.m))
+			_, err := g.Rules.Add(t.Context(), rule(effect, c.m))
 			must(t, err)
 			if s := decidedBy(g, version, c.arguments); (s.Rule != "") != holds {
 				t.Errorf("%s: a rule to %s holds %v for %s; %s", c.m.Sentence(), effect, s.Rule != "", c.arguments, s)
@@ -188,7 +188,7 @@ func TestAttackANumberIsAboveTheBoundThatItIsRoundedTo(t *testing.T) {
 	} {
 		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
 			g, version := trusted(t, permit.Options{})
-			_, err := g.AddRule(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.AtMost, Value: c.bound}))
+			_, err := g.Rules.Add(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.AtMost, Value: c.bound}))
 			must(t, err)
 			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
 			if got := step.Rule != ""; got != holds {
@@ -221,7 +221,7 @@ func TestAttackANumberIsWrittenSoThatThePatternOfARuleMissesIt(t *testing.T) {
 	} {
 		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
 			g, version := trusted(t, permit.Options{})
-			_, err := g.AddRule(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.Pattern, Value: "666"}))
+			_, err := g.Rules.Add(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.Pattern, Value: "666"}))
 			must(t, err)
 			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
 			if got := step.Rule != ""; got != holds {
@@ -283,7 +283,7 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 	} {
 		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
 			g, version := trusted(t, permit.Options{})
-			_, err := g.AddRule(t.Context(), rule(effect, c.m))
+			_, err := g.Rules.Add(t.Context(), rule(effect, c.m))
 			must(t, err)
 			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
 			if got := step.Rule != ""; got != holds {
@@ -342,17 +342,17 @@ func TestARuleOverTheBoundsIsRefused(t *testing.T) {
 		"nothing to compare with":   {{Field: "n", Op: permit.PathUnder}},
 		"does not know":             {{Field: "n", Op: "sounds-like", Value: "a"}},
 	} {
-		if _, err := g.AddRule(t.Context(), rule(permit.Allow, matches...)); err == nil ||
+		if _, err := g.Rules.Add(t.Context(), rule(permit.Allow, matches...)); err == nil ||
 			fault.Of(err).Kind != fault.Invalid ||
 			!strings.Contains(fault.Of(err).Message, want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
-	if _, err := g.AddRule(t.Context(), permit.Rule{Effect: permit.Allow, Plugin: "notes", MaxUses: -1}); err == nil {
+	if _, err := g.Rules.Add(t.Context(), permit.Rule{Effect: permit.Allow, Plugin: "notes", MaxUses: -1}); err == nil {
 		t.Error("a rule for -1 calls is made")
 	}
 	long.Value = long.Value[:limit.RuleCondition.Value-2]
-	if _, err := g.AddRule(t.Context(), rule(permit.Allow, long)); err != nil {
+	if _, err := g.Rules.Add(t.Context(), rule(permit.Allow, long)); err != nil {
 		t.Errorf("one of just the length is refused: %v", err)
 	}
 	if s := decidedBy(g, c, `{"to": "a"}`); s.Rule != "" {
@@ -378,24 +378,24 @@ func TestARuleIsUsedUpAlsoAfterACrash(t *testing.T) {
 	g, c := trusted(t, permit.Options{Store: store})
 	r := rule(permit.Allow)
 	r.MaxUses = 2
-	_, err := g.AddRule(t.Context(), r)
+	_, err := g.Rules.Add(t.Context(), r)
 	must(t, err)
 	effect := func(g *permit.Gate) permit.Effect { return g.Decide(t.Context(), request(c)).Effect }
 	if effect(g) != permit.Allow {
 		t.Fatal("the first is refused")
 	}
 	again := open(t, permit.Options{Store: store}) // the first was never closed
-	again.Status(c)
+	again.Approvals.Status(c)
 	if effect(again) != permit.Allow || effect(again) != permit.Deny {
 		t.Error("after a crash it does not hold for exactly the second call")
 	}
-	if rules, err := again.Rules(t.Context()); err != nil || len(rules) != 0 {
+	if rules, err := again.Rules.List(t.Context()); err != nil || len(rules) != 0 {
 		t.Errorf("a rule that is used up is listed: %+v, %v", rules, err)
 	}
 
 	third := open(t, permit.Options{Store: store})
-	third.Status(c)
-	_, err = third.AddRule(t.Context(), r)
+	third.Approvals.Status(c)
+	_, err = third.Rules.Add(t.Context(), r)
 	must(t, err)
 	store.broken = true
 	if d := third.Decide(t.Context(), request(c)); d.Effect != permit.Deny ||
@@ -576,7 +576,7 @@ func TestAttackAnArgumentThatAppearsOnceOthersAreAllowed(t *testing.T) {
 		t.Errorf("offered %q, %+v", offered, d)
 	}
 	again := open(t, permit.Options{Store: store})
-	again.Status(c)
+	again.Approvals.Status(c)
 	if offered, d := offers(t, again, c, elsewhere, no); offered != nil || d.Effect != permit.Allow {
 		t.Errorf("what was allowed whatever output is, after a restart: %q, %+v", offered, d)
 	}
@@ -626,14 +626,14 @@ func TestWhatLastsHoldsEveryPathThatACallNames(t *testing.T) {
 	within := `{"cwd": "` + notes + `/x", "source": "` + notes + `/a.md", "destination": "` + notes + `/b.md"}`
 	call := request(c)
 	call.Arguments = json.RawMessage(within)
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	p, decided := asked(t, g, call)
 	lasting, words, ok := p.Lasting()
 	want := "always, while source is in " + notes + ", while destination is in " + notes + ", whatever cwd is"
 	if !ok || words != want {
 		t.Fatalf("got  %q\nwant %q", words, want)
 	}
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, lasting))
+	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, lasting))
 	<-decided
 	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
 	if offered, d := offers(t, g, c, within, no); offered != nil || d.Effect != permit.Allow {
@@ -759,7 +759,7 @@ func grantsLoosenNothing(t *testing.T, seed uint64) {
 	strict, c := trusted(t, o)
 	loose, _ := trusted(t, o)
 	add := func(g *permit.Gate, rule permit.Rule) {
-		_, err := g.AddRule(t.Context(), rule)
+		_, err := g.Rules.Add(t.Context(), rule)
 		must(t, err)
 	}
 	for range r.IntN(4) {
@@ -771,13 +771,13 @@ func grantsLoosenNothing(t *testing.T, seed uint64) {
 		add(loose, r.rule(permit.Allow))
 	}
 	if r.IntN(10) == 0 {
-		strict.SetPaused(true)
-		loose.SetPaused(true)
+		strict.Modes.SetPaused(true)
+		loose.Modes.SetPaused(true)
 	}
 	call := r.call(c)
-	steps := strict.Explain(call)
+	steps := strict.Decisions.Explain(call)
 	before := steps[len(steps)-1]
-	steps = loose.Explain(call)
+	steps = loose.Decisions.Explain(call)
 	after := steps[len(steps)-1]
 	if before.Number < 7 && (after.Number != before.Number || after.Effect != before.Effect) {
 		t.Errorf("seed %d: %s became %s by rules that allow, for %+v", seed, before, after, call)
@@ -811,7 +811,7 @@ func BenchmarkDecideAmong10000Rules(b *testing.B) {
 		default:
 			r.Plugin = fmt.Sprintf("p%d", i%200)
 		}
-		if _, err := g.AddRule(b.Context(), r); err != nil {
+		if _, err := g.Rules.Add(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -832,14 +832,14 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	g, c := trusted(t, permit.Options{})
-	_, err := g.AddRule(t.Context(), rule(permit.Allow, permit.Match{Field: "path", Op: permit.PathUnder, Value: home}))
+	_, err := g.Rules.Add(t.Context(), rule(permit.Allow, permit.Match{Field: "path", Op: permit.PathUnder, Value: home}))
 	must(t, err)
 	counts := permit.Match{Field: "text", Op: permit.OneOf}
 	for i := range 800 {
 		counts.Values = append(counts.Values, strconv.Itoa(i))
 	}
 	for range 8 {
-		_, err := g.AddRule(t.Context(), rule(permit.Allow,
+		_, err := g.Rules.Add(t.Context(), rule(permit.Allow,
 			permit.Match{Field: "text", Op: permit.Pattern, Value: "[1 ]*"}, counts))
 		must(t, err)
 	}

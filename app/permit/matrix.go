@@ -96,14 +96,13 @@ func (g Rule) spent(now time.Time) bool {
 
 // Matrix returns a row for each plugin that the gate knows or has rules about, by name.
 // Its answers are those of the order that decides about calls.
-func (g *Gate) Matrix() []Row {
-	now := g.o.Now()
-	lastUsed, unused := g.matrixPlugins(now)
+func (d *Decisions) Matrix() []Row {
+	now := d.now()
+	lastUsed, unused := d.matrixPlugins(now)
 	rows := make([]Row, 0, len(lastUsed))
 	for id, last := range lastUsed {
-		g.mu.Lock() // for each row anew, so that no call waits for all of them
-		row := g.rowLocked(id, now)
-		g.mu.Unlock()
+		row := d.lock().row(id, now) // a transaction for each row, so that no call waits for all of them
+		d.unlock()
 		row.LastUsed, row.Unused = last, unused[id] && now.Sub(last) > unusedTime
 		rows = append(rows, row)
 	}
@@ -115,14 +114,14 @@ func (g *Gate) Matrix() []Row {
 
 // matrixPlugins returns when something of each plugin was last used, and which of them have a
 // rule that was not used for long.
-func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unused map[string]bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (d *Decisions) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unused map[string]bool) {
+	f := d.lock()
+	defer d.unlock()
 	lastUsed, unused = map[string]time.Time{}, map[string]bool{}
-	for id := range g.known {
+	for id := range f.known {
 		lastUsed[id] = time.Time{}
 	}
-	for _, rule := range g.rules {
+	for _, rule := range f.book.rules {
 		if rule.Plugin == "" || rule.Plugin == BuiltIn {
 			continue
 		}
@@ -131,7 +130,7 @@ func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unus
 			unused[rule.Plugin] = true
 		}
 	}
-	for id, use := range g.uses {
+	for id, use := range f.uses {
 		plugin, _, _ := strings.Cut(id, ":")
 		if last, there := lastUsed[plugin]; there {
 			lastUsed[plugin] = latest(last, use.Last)
@@ -160,14 +159,14 @@ func (g Rule) Counted() bool {
 // nothing, and else holds always.
 func (g Rule) Unreadable() bool { return g.broken }
 
-func (g *Gate) rowLocked(id string, now time.Time) Row {
-	known, ok := g.known[id]
-	row := Row{Plugin: id, Name: g.pluginName(id)}
+func (f *facts) row(id string, now time.Time) Row {
+	known, ok := f.known[id]
+	row := Row{Plugin: id, Name: f.pluginName(id)}
 	if !ok {
 		row.State = GonePlugin
 		return row
 	}
-	switch a, approved := g.approvals[id]; {
+	switch a, approved := f.approvals[id]; {
 	case !approved || a.Effect == "":
 		row.State = NewPlugin
 	case a.Effect != Allow:
@@ -188,15 +187,15 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 			cell.Council = Sometimes
 		}
 	}
-	can := g.ableLocked(id)
+	can := f.able(id)
 	var tools []tool.Tool
-	tools, row.Waits = g.toolsLocked(known)
+	tools, row.Waits = f.tools(known)
 	for _, t := range tools {
-		can, _ := g.ofToolLocked(t, can)
+		can, _ := f.ofTool(t, can)
 		calls := [len(matrixCallers)]Access{}
 		for i, caller := range matrixCallers {
 			var step int
-			step, calls[i] = g.overviewLocked(caller, t, can, now)
+			step, calls[i] = f.overview(caller, t, can, now)
 			if step == quarantineStep && row.State == "" {
 				row.State = ChangedPlugin
 			}
@@ -217,21 +216,10 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 	return row
 }
 
-// toolsLocked returns the tools of a plugin that can be called: of the newest version, or while that
-// waits, of the approved one that serves until then.
-func (g *Gate) toolsLocked(known PluginVersion) (tools []tool.Tool, waits bool) {
-	served, there := g.served[known.Plugin]
-	status, _ := g.statusLocked(known)
-	if a := g.approvals[known.Plugin]; !there || a.Effect != Allow || status != Waiting {
-		return known.Tools, false
-	}
-	return served.Tools, true
-}
-
-// overviewLocked says what becomes of calls of a tool, whatever they are asked with, and
+// overview returns the access of calls of a tool, whatever they are asked with, and
 // which step of the order says so.
-func (g *Gate) overviewLocked(caller Caller, t tool.Tool, can []Capability, now time.Time) (int, Access) {
-	c := g.checkOf(&Call{Caller: caller, Tool: t, Arguments: noArguments}, can)
+func (f *facts) overview(caller Caller, t tool.Tool, can []Capability, now time.Time) (int, Access) {
+	c := f.checkOf(&Call{Caller: caller, Tool: t, Arguments: noArguments}, can)
 	c.now, c.overview = now, &overview{}
 	step, r := c.walk(nil)
 	if slices.ContainsFunc(c.overview.partly, func(e Effect) bool { return e != r.effect }) {
@@ -254,16 +242,16 @@ type Covered struct {
 }
 
 // Tools explains each tool of a plugin, for a call without arguments.
-func (g *Gate) Tools(plugin string) []Covered {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (d *Decisions) Tools(plugin string) []Covered {
+	f := d.lock()
+	defer d.unlock()
 	var all []Covered
-	tools, _ := g.toolsLocked(g.known[plugin])
+	tools, _ := f.tools(f.known[plugin])
 	for _, t := range tools {
 		one := Covered{Tool: t}
 		for i, caller := range matrixCallers {
 			call := Call{Caller: caller, Tool: t, Arguments: noArguments}
-			c := g.checkLocked(&call)
+			c := f.check(&call)
 			number, r := c.walk(nil)
 			step := stepAt(number, r)
 			one.Capabilities, one.Inferred = c.capabilities, c.inferred

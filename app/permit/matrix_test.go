@@ -71,10 +71,10 @@ func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
 	} {
 		g, _ := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }})
 		for _, rule := range c.rules {
-			_, err := g.AddRule(t.Context(), rule)
+			_, err := g.Rules.Add(t.Context(), rule)
 			must(t, err)
 		}
-		rows := g.Matrix()
+		rows := g.Decisions.Matrix()
 		if len(rows) != 1 || rows[0].Name != "Notes" || rows[0].State != "" || rows[0].All != nil {
 			t.Fatalf("%s: %+v", name, rows)
 		}
@@ -88,22 +88,22 @@ func TestTheMatrixSaysWhyNothingOfAPluginRuns(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	fresh := c
 	fresh.Plugin, fresh.Name = "fresh", "Fresh"
-	g.Status(fresh)
+	g.Approvals.Status(fresh)
 	turnOff(t, g, c)
 	open := c
 	open.Plugin, open.Name, open.Isolation = "wild", "Wild", "none"
-	g.Status(open)
-	must(t, g.Approve(t.Context(), open, permit.ApproveOptions{}))
+	g.Approvals.Status(open)
+	must(t, g.Approvals.Approve(t.Context(), open, permit.ApproveOptions{}))
 	changed := c
 	changed.Plugin, changed.Name = "shifty", "Shifty"
-	g.Status(changed)
-	must(t, g.Approve(t.Context(), changed, permit.ApproveOptions{}))
+	g.Approvals.Status(changed)
+	must(t, g.Approvals.Approve(t.Context(), changed, permit.ApproveOptions{}))
 	changed.Tools = []tool.Tool{{Name: "write_note", Description: "Obey."}}
-	g.Status(changed)
-	_, err := g.AddRule(t.Context(), permit.Rule{Effect: permit.Deny, Plugin: "away", Tool: "*", Scope: permit.Always})
+	g.Approvals.Status(changed)
+	_, err := g.Rules.Add(t.Context(), permit.Rule{Effect: permit.Deny, Plugin: "away", Tool: "*", Scope: permit.Always})
 	must(t, err)
 	var got []string
-	for _, row := range g.Matrix() {
+	for _, row := range g.Decisions.Matrix() {
 		all := ""
 		if row.All != nil {
 			all = " all " + string(row.All.Main) + " " + string(row.All.Council)
@@ -119,7 +119,7 @@ func TestTheMatrixSaysWhyNothingOfAPluginRuns(t *testing.T) {
 func TestTheMatrixKnowsWhatWasNotUsedFor90Days(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
-	rule, err := g.AddRule(t.Context(), permit.Rule{
+	rule, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
 		Scope: permit.Always,
 	})
@@ -127,14 +127,14 @@ func TestTheMatrixKnowsWhatWasNotUsedFor90Days(t *testing.T) {
 	if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Allow {
 		t.Fatalf("%+v", d)
 	}
-	row := g.Matrix()[0]
+	row := g.Decisions.Matrix()[0]
 	if row.Unused || !row.LastUsed.Equal(now) || cellOf(row, permit.Compute) != "sometimes asked" {
 		t.Errorf("used now: %+v", row)
 	}
 	now = now.Add(91 * 24 * time.Hour)
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
-	row = g.Matrix()[0]
+	row = g.Decisions.Matrix()[0]
 	if !row.Unused || rules[0].ID != rule.ID || !rules[0].Unused(now) || cellOf(row, permit.Compute) != "asked asked" {
 		t.Errorf("after 91 days: %+v", row)
 	}
@@ -151,10 +151,10 @@ func tried(c permit.PluginVersion, arguments string) permit.Past {
 func TestATrialWhileToolsRunUnattendedIsOfTheTimeAfter(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	calls := []permit.Past{tried(c, `{"text":"a"}`)}
-	alone, err := g.Try(permit.Trial{Mode: permit.Careful}, calls)
+	alone, err := g.Decisions.Try(permit.Trial{Mode: permit.Careful}, calls)
 	must(t, err)
-	must(t, g.StartUnattended(15*time.Minute, 100, 1))
-	got, err := g.Try(permit.Trial{Mode: permit.Careful}, calls)
+	must(t, g.Modes.StartUnattended(15*time.Minute, 100, 1))
+	got, err := g.Decisions.Try(permit.Trial{Mode: permit.Careful}, calls)
 	must(t, err)
 	if got.Before != alone.Before || got.After != alone.After || got.After.Asked != 1 {
 		t.Errorf("%+v then %+v, want %+v then %+v", got.Before, got.After, alone.Before, alone.After)
@@ -193,30 +193,30 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 				"3 would have been refused instead of 0.",
 		},
 	} {
-		got, err := g.Try(trial.Trial, calls)
+		got, err := g.Decisions.Try(trial.Trial, calls)
 		must(t, err)
 		if got.Sentence() != trial.want {
 			t.Errorf("%s: %s", name, got.Sentence())
 		}
-		rules, err := g.Rules(t.Context())
+		rules, err := g.Rules.List(t.Context())
 		must(t, err)
-		if len(rules) != 0 || len(g.Requests()) != 0 {
-			t.Errorf("%s left %+v and %+v", name, rules, g.Requests())
+		if len(rules) != 0 || len(g.Questions.List()) != 0 {
+			t.Errorf("%s left %+v and %+v", name, rules, g.Questions.List())
 		}
 	}
-	kept, err := g.AddRule(t.Context(), rule)
+	kept, err := g.Rules.Add(t.Context(), rule)
 	must(t, err)
-	got, err := g.Try(permit.Trial{Remove: []string{kept.ID}}, calls)
+	got, err := g.Decisions.Try(permit.Trial{Remove: []string{kept.ID}}, calls)
 	must(t, err)
 	if len(got.Changed) != 2 || got.Changed[0].Before.Rule != kept.ID || got.Changed[0].After.Effect != permit.Ask {
 		t.Errorf("taking it back: %+v", got)
 	}
-	if rules, _ := g.Rules(t.Context()); rules[0].Uses != 0 {
+	if rules, _ := g.Rules.List(t.Context()); rules[0].Uses != 0 {
 		t.Errorf("a trial used the rule: %+v", rules[0])
 	}
 	long := tried(c, "")
 	long.Unknown = true
-	got, err = g.Try(permit.Trial{Remove: []string{kept.ID}}, append(calls, long))
+	got, err = g.Decisions.Try(permit.Trial{Remove: []string{kept.ID}}, append(calls, long))
 	must(t, err)
 	if got.Calls != 3 || got.Unknown != 1 || !strings.HasSuffix(got.Sentence(),
 		". One more could not be tried: what it was asked with is not on record, or not whole.") {
@@ -224,7 +224,7 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 	}
 	bad := rule
 	bad.Match = []permit.Match{{Field: "text", Op: "levitates"}}
-	if _, err := g.Try(permit.Trial{Add: []permit.Rule{bad}}, calls); err == nil {
+	if _, err := g.Decisions.Try(permit.Trial{Add: []permit.Rule{bad}}, calls); err == nil {
 		t.Error("a rule that cannot be made was tried")
 	}
 }
@@ -241,10 +241,10 @@ func BenchmarkMatrixOf200Plugins(b *testing.B) {
 		for n := range 10 {
 			c.Tools = append(c.Tools, tool.Tool{Name: fmt.Sprint("tool_", n), Description: "Works."})
 		}
-		g.Status(c)
-		must(b, g.Approve(b.Context(), c, permit.ApproveOptions{}))
+		g.Approvals.Status(c)
+		must(b, g.Approvals.Approve(b.Context(), c, permit.ApproveOptions{}))
 		for n := range 5 {
-			_, err := g.AddRule(b.Context(), permit.Rule{
+			_, err := g.Rules.Add(b.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: c.Plugin, Tool: fmt.Sprint("tool_", n), Callers: []permit.Caller{permit.Main},
 				Scope: permit.UntilQuit, Match: []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "20"}},
 			})
@@ -255,7 +255,7 @@ func BenchmarkMatrixOf200Plugins(b *testing.B) {
 	var times []float64
 	for b.Loop() {
 		start := time.Now()
-		if rows := g.Matrix(); len(rows) != 200 || len(rows[0].Cells) != 5 {
+		if rows := g.Decisions.Matrix(); len(rows) != 200 || len(rows[0].Cells) != 5 {
 			b.Fatalf("%d rows, the first %+v", len(rows), rows[0])
 		}
 		times = append(times, float64(time.Since(start).Microseconds())/1000)
@@ -268,27 +268,27 @@ func BenchmarkMatrixOf200Plugins(b *testing.B) {
 // that one.
 func TestTheMatrixIsOfTheVersionInServiceWhileANewerOneWaits(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	g.Status(c) // it comes into service
-	_, err := g.AddRule(t.Context(), permit.Rule{
+	g.Approvals.Status(c) // it comes into service
+	_, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})
 	must(t, err)
 	newer := c
 	newer.Code, newer.Tools = "other code", slices.Clone(c.Tools)
 	newer.Tools[0].Description = "Write a note, and tell everybody."
-	if s, _ := g.Status(newer); s != permit.Waiting {
+	if s, _ := g.Approvals.Status(newer); s != permit.Waiting {
 		t.Fatalf("the newer version is %s", s)
 	}
-	row := g.Matrix()[0]
+	row := g.Decisions.Matrix()[0]
 	if !row.Waits || row.State != permit.Serves || cellOf(row, permit.Compute) != "allowed asked" {
 		t.Errorf("while it waits: %+v", row)
 	}
-	if all := g.Tools("notes"); len(all) == 0 || all[0].Main.Effect != permit.Allow {
+	if all := g.Decisions.Tools("notes"); len(all) == 0 || all[0].Main.Effect != permit.Allow {
 		t.Errorf("its tools: %+v", all)
 	}
-	must(t, g.Approve(t.Context(), newer, permit.ApproveOptions{}))
-	g.Status(newer)
-	if row := g.Matrix()[0]; row.Waits || row.State != permit.Serves {
+	must(t, g.Approvals.Approve(t.Context(), newer, permit.ApproveOptions{}))
+	g.Approvals.Status(newer)
+	if row := g.Decisions.Matrix()[0]; row.Waits || row.State != permit.Serves {
 		t.Errorf("once it is approved: %+v", row)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,10 +36,10 @@ type openingArguments struct {
 // does not let it open. It may ask. at is the folder or file that this is about; empty for
 // a path that no plugin is given, about which nobody is asked.
 func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
-	if g.usable(o.Plugin, Filesystem) != nil {
+	if g.Reach.Usable(o.Plugin, Filesystem) != nil {
 		return Decision{}, ""
 	}
-	at, file, ok := g.places.askedPlace(o.Path)
+	at, file, ok := g.Reach.places.askedPlace(o.Path)
 	if !ok {
 		return Decision{}, ""
 	}
@@ -135,33 +134,6 @@ func openingRule(call *Call, rule Rule) Rule {
 	return rule
 }
 
-// describeOpening fills in what a person is asked about a file.
-func (g *Gate) describeOpening(p *Request, call *Call) {
-	var asked openingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Open
-	place, verb := g.places.short(asked.Path), "read"
-	p.Reach = "A yes lets it read that folder and what is below it."
-	if asked.Access == access(true) {
-		verb = "read and write"
-		p.Reach = "A yes lets it read, change and make files in that folder and below it."
-	}
-	p.Title = p.PluginName + " wants to " + verb + " " + place
-	if asked.Access == accessDelete {
-		p.Title, p.Reach = p.PluginName+" wants to delete "+place, "A yes lets it delete that, this once."
-		if asked.File != "" {
-			p.Title = p.PluginName + " wants to delete " + asked.File + " in " + place
-		}
-	} else if asked.File != "" {
-		p.Reach = "It is opening " + asked.File + ". " + p.Reach
-	} else if info, err := os.Stat(asked.Path); err == nil && !info.IsDir() {
-		p.Reach = "A yes is for that file alone."
-	}
-	p.History = "Not allowed before."
-	if u := g.uses[p.Tool]; u.Times > 0 {
-		p.History = "It was let into folders before."
-	}
-}
-
 // folderNamed returns the folder of the file that a call's arguments name, as a person reads it;
 // "" where they name none or several, and of one that a person could not judge. at is where it
 // lies, empty where only the plugin knows.
@@ -183,37 +155,20 @@ func (p *places) folderNamed(arguments json.RawMessage) (folder, at string) {
 	return "", ""
 }
 
-// asksForLocked reports whether a person is asked before a plugin opens a folder: its sandbox is shut,
-// and no rule says anything of that folder.
-func (g *Gate) asksForLocked(plugin, at string) bool {
-	c, known := g.known[plugin]
-	if at == "" || !known || c.Isolation != isolated || c.Sealed.Why != "" {
-		return false
-	}
-	g.rulesLocked()
-	return !slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
-		in, _, ok := rule.place()
-		return rule.Permission == Filesystem && (!ok || place.Inside(in, at))
-	})
-}
-
 // Opened returns the folders and files that Conclave opens for the plugin when it asks
 // for them, for as long as Conclave runs or always, sorted by path. They are none of
 // Folders: its process cannot open them by itself. Among them are folders that were granted by
 // hand and of which a rule refuses some, or asks about it.
-func (g *Gate) Opened(plugin string) []Folder {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return !g.byItselfLocked(rule) && rule.stays() })
+func (r *Reach) Opened(plugin string) []Folder {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
+	return f.foldersThat(plugin, func(rule *Rule) bool { return !f.byItself(rule) && rule.stays() })
 }
 
 // Writes reports whether a plugin may change what lies at a path, in a folder or as a file that
 // the person lets it write, in any chat.
-func (g *Gate) Writes(plugin, path string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
-	return slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
+func (r *Reach) Writes(plugin, path string) bool {
+	return slices.ContainsFunc(r.rules.permissionRules(plugin), func(rule Rule) bool {
 		at, write, ok := rule.place()
 		return ok && write && rule.Effect == Allow && place.Inside(at, path)
 	})

@@ -22,7 +22,7 @@ func TestTheCardOfACallNamesTheFolders(t *testing.T) {
 		must(t, os.MkdirAll(path, 0o700))
 	}
 	g, c := trusted(t, permit.Options{})
-	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: notes, Write: true})
+	_, err := g.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: notes, Write: true})
 	must(t, err)
 	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always}}
 	d, _ := g.Open(t.Context(), permit.Opening{
@@ -55,11 +55,11 @@ func TestTheCardOfACallSaysThatItsFolderIsAskedAbout(t *testing.T) {
 	}{
 		"a folder of the person's": {path: "~/Letters/a.txt", says: true},
 		"one that it was given": {path: "~/Letters/a.txt", before: func(g *permit.Gate) error {
-			_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
+			_, err := g.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
 			return err
 		}},
 		"files as a whole": {path: "~/Letters/a.txt", before: func(g *permit.Gate) error {
-			return g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny)
+			return g.Reach.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny)
 		}},
 		"one that no plugin is given": {path: "/etc/passwd"},
 		"one of its own":              {path: "letters/a.txt"},
@@ -121,15 +121,15 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 		row{letter, true, permit.Deny})
 	no := rule(permit.Deny, filepath.Join(letters, "old"), "write")
 	check("no writing below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Allow})
-	_, err := g.RevokeRule(t.Context(), no.ID)
+	_, err := g.Rules.Revoke(t.Context(), no.ID)
 	must(t, err)
 	rule(permit.Deny, filepath.Join(letters, "old"), "read")
 	check("no reading below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Deny},
 		row{letter, false, permit.Allow})
-	if granted, _ := g.Permissions("notes"); len(granted) != 0 || len(g.Folders("notes")) != 0 {
-		t.Errorf("the sandbox is open: %v, %+v", granted, g.Folders("notes"))
+	if granted, _ := g.Reach.Permissions("notes"); len(granted) != 0 || len(g.Reach.Folders("notes")) != 0 {
+		t.Errorf("the sandbox is open: %v, %+v", granted, g.Reach.Folders("notes"))
 	}
-	if got := len(g.Opened("notes")); got != 2 {
+	if got := len(g.Reach.Opened("notes")); got != 2 {
 		t.Errorf("%d folders are opened for it, want 2", got)
 	}
 	for sentence, r := range map[string]permit.Rule{
@@ -141,14 +141,14 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 			t.Errorf("%q, want %q", got, sentence)
 		}
 	}
-	must(t, g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny))
+	must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny))
 	check("all denied", row{letter, false, permit.Deny})
 }
 
 // answered adds the rule that an answer about a folder makes.
 func answered(t *testing.T, g *permit.Gate, effect permit.Effect, path, access string) permit.Rule {
 	t.Helper()
-	r, err := g.AddRule(t.Context(), permit.Rule{
+	r, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
 		Match: []permit.Match{
 			{Field: "path", Op: permit.PathUnder, Value: path}, {Field: "access", Op: permit.Equals, Value: access},
@@ -193,7 +193,7 @@ func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
 		for _, granted := range []string{"before", "after"} {
 			g := approvedNotes(t)
 			grant := func() {
-				_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: given, Write: true})
+				_, err := g.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: given, Write: true})
 				must(t, err)
 			}
 			if granted == "before" {
@@ -205,9 +205,10 @@ func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
 			}
 			check := func(when string, byItself bool, of permit.Effect) {
 				t.Helper()
-				all, _ := g.Permissions("notes")
-				if got := len(g.Folders("notes")) == 1; got != byItself || (len(all) == 1) != byItself {
-					t.Errorf("%s, granted %s, %s: it opens by itself %+v, granted %v", name, granted, when, g.Folders("notes"), all)
+				all, _ := g.Reach.Permissions("notes")
+				if got := len(g.Reach.Folders("notes")) == 1; got != byItself || (len(all) == 1) != byItself {
+					t.Errorf("%s, granted %s, %s: it opens by itself %+v, granted %v", name, granted, when,
+						g.Reach.Folders("notes"), all)
 				}
 				if got := opens(t, g, letter, false); got != of {
 					t.Errorf("%s, granted %s, %s: a letter: %s, want %s", name, granted, when, got, of)
@@ -217,10 +218,11 @@ func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
 				}
 			}
 			check("while the rule stands", c.byItself, c.letter)
-			if opened := g.Opened("notes"); !c.byItself && !slices.Contains(opened, permit.Folder{Path: given, Write: true}) {
+			if opened := g.Reach.Opened("notes"); !c.byItself &&
+				!slices.Contains(opened, permit.Folder{Path: given, Write: true}) {
 				t.Errorf("%s, granted %s: Conclave opens %+v", name, granted, opened)
 			}
-			_, err := g.RevokeRule(t.Context(), rule.ID)
+			_, err := g.Rules.Revoke(t.Context(), rule.ID)
 			must(t, err)
 			check("once it is gone", true, permit.Allow)
 		}
@@ -228,18 +230,18 @@ func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
 
 	g := approvedNotes(t)
 	rule := answered(t, g, permit.Deny, given, "read")
-	_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
+	_, err := g.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
 	if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Hint, rule.ID) ||
 		!strings.Contains(fault.Of(err).Message, "Notes may not read files in "+given) {
 		t.Errorf("what lies in a refused folder is granted: %v", err)
 	}
 	named := []permit.Folder{{Path: given, Setting: "folder"}}
-	if err := g.SetFolders(t.Context(), "notes", named); fault.KindOf(err) != fault.Invalid {
+	if err := g.Reach.SetFolders(t.Context(), "notes", named); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a setting names the refused folder: %v", err)
 	}
-	_, err = g.GrantFolder(t.Context(), "notes", permit.Folder{Path: given}) // in place of the rule
+	_, err = g.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: given}) // in place of the rule
 	must(t, err)
-	if got := g.Folders("notes"); len(got) != 1 || opens(t, g, letter, false) != permit.Allow {
+	if got := g.Reach.Folders("notes"); len(got) != 1 || opens(t, g, letter, false) != permit.Allow {
 		t.Errorf("what is granted after all: %+v", got)
 	}
 }
@@ -249,7 +251,7 @@ func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
 func TestAMembersCallWritesNoFilesThatAreOpenedForAPlugin(t *testing.T) {
 	g := approvedNotes(t)
 	letters := t.TempDir()
-	_, err := g.AddRule(t.Context(), permit.Rule{
+	_, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
 		Match: []permit.Match{
 			{Field: "path", Op: permit.PathUnder, Value: letters},

@@ -50,9 +50,9 @@ type ruling struct {
 	once   bool // ask: the answer cannot be kept
 }
 
-// check is one request on its way through the order. The gate's lock is held.
+// check is one request on its way through the order. It reads facts and changes nothing but itself.
 type check struct {
-	g            *Gate
+	facts        *facts
 	call         *Call
 	capabilities []Capability
 	inferred     Inferred
@@ -121,7 +121,7 @@ func (c *check) walk(visit func(Step)) (int, ruling) {
 }
 
 func paused(c *check) ruling {
-	if !c.g.paused {
+	if !c.facts.paused {
 		return ruling{}
 	}
 	return ruling{
@@ -154,7 +154,7 @@ func builtIn(c *check) ruling {
 	var found string
 	eachText(c.call.Arguments, func(text string) {
 		if files && found == "" {
-			if place := c.g.places.protectedPath(text); place != "" {
+			if place := c.facts.places.protectedPath(text); place != "" {
 				found = "it names " + place
 			}
 		}
@@ -180,7 +180,7 @@ func refusals(c *check) ruling {
 		return ruling{}
 	}
 	return ruling{
-		effect: Deny, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)),
+		effect: Deny, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)),
 		tell: "a rule of the person's does not allow it", by: "rule " + g.ID, rule: g.ID,
 	}
 }
@@ -192,7 +192,7 @@ func quarantine(c *check) ruling {
 	if t.Plugin == BuiltIn {
 		return ruling{}
 	}
-	a, ok := c.g.approvals[t.Plugin]
+	a, ok := c.facts.approvals[t.Plugin]
 	switch {
 	case !ok || a.Effect == "":
 		return ruling{
@@ -205,7 +205,7 @@ func quarantine(c *check) ruling {
 		}
 	case c.call.Instead != "" || c.call.Permission != "": // no definition of a tool
 		return ruling{}
-	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.g.released[t.ID()+" "+t.Digest]:
+	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.facts.released[t.ID()+" "+t.Digest]:
 		return ruling{}
 	}
 	return ruling{
@@ -278,7 +278,7 @@ func askRules(c *check) ruling {
 	if g == nil {
 		return ruling{}
 	}
-	return ruling{effect: Ask, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), rule: g.ID, once: true}
+	return ruling{effect: Ask, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), rule: g.ID, once: true}
 }
 
 func permissions(c *check) ruling {
@@ -293,7 +293,8 @@ func permissions(c *check) ruling {
 }
 
 func (c *check) allowedBy(g *Rule) ruling {
-	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), by: "rule " + g.ID, rule: g.ID}
+	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID,
+		rule: g.ID}
 }
 
 // mode replaces defaults, and nothing above. Careful asks for everything but
@@ -302,7 +303,7 @@ func mode(c *check) ruling {
 	if r := unattended(c); r.effect != "" {
 		return r
 	}
-	if c.g.o.Mode() != Careful || c.call.Caller.IsMember() {
+	if c.facts.mode() != Careful || c.call.Caller.IsMember() {
 		return ruling{}
 	}
 	for _, capability := range c.capabilities {
@@ -318,7 +319,7 @@ func byDefault(c *check) ruling {
 		return ruling{effect: Ask, why: "it would answer for " + c.call.Instead + ", which is not its tool"}
 	}
 	if len(c.capabilities) == 0 {
-		if known, ok := c.g.known[c.call.Tool.Plugin]; ok {
+		if known, ok := c.facts.known[c.call.Tool.Plugin]; ok {
 			if capabilitiesOf(known, nil, nil) == nil {
 				return ruling{effect: Ask, why: "nothing isolates it"}
 			}
@@ -353,7 +354,7 @@ func byDefault(c *check) ruling {
 }
 
 func (c *check) firstTime() string {
-	switch u := c.g.uses[c.call.Tool.ID()]; {
+	switch u := c.facts.uses[c.call.Tool.ID()]; {
 	case u.Yes > 0:
 		return "you allowed it before, but not for longer"
 	case u.Times > 0: // by a person's own hand, or by --approve always
@@ -362,45 +363,10 @@ func (c *check) firstTime() string {
 	return "first time this tool runs"
 }
 
-// ruleKey says what calls a rule is about, and which way it goes.
-type ruleKey struct {
-	plugin, tool string // tool is "*" for each of the plugin's
-	effect       Effect
-}
-
-// rulesLocked makes the rules findable, and returns those about calls by what they are about.
-func (g *Gate) rulesLocked() map[ruleKey]*ruleSet {
-	if g.byTool != nil {
-		return g.byTool
-	}
-	g.byTool, g.byID, g.ofPlugin = map[ruleKey]*ruleSet{}, map[string]*Rule{}, map[string][]*Rule{}
-	g.vouched = map[vouch]string{}
-	for _, rule := range g.rules {
-		g.byID[rule.ID] = rule
-		switch {
-		case rule.Origin != nil:
-			g.vouched[vouch{rule.Conversation, *rule.Origin}] = rule.ID
-		case rule.Permission != "":
-			g.ofPlugin[rule.Plugin] = append(g.ofPlugin[rule.Plugin], rule)
-		default:
-			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
-			if g.byTool[key] == nil {
-				g.byTool[key] = &ruleSet{}
-			}
-			g.byTool[key].rules = append(g.byTool[key].rules, rule)
-		}
-	}
-	for _, rules := range g.byTool {
-		rules.sort()
-	}
-	return g.byTool
-}
-
 // find returns the narrowest rule of that effect that matches, or nil: one for
 // the tool before one for the whole plugin, one with conditions before one without, the
 // newest of equals.
 func (c *check) find(effect Effect) *Rule {
-	rules := c.g.rulesLocked()
 	if c.call.Permission != "" {
 		return c.findPermission(effect)
 	}
@@ -408,7 +374,7 @@ func (c *check) find(effect Effect) *Rule {
 		if name == "*" && effect == Allow && c.call.Instead != "" {
 			continue // any of its tools is not another's
 		}
-		set := rules[ruleKey{c.call.Tool.Plugin, name, effect}]
+		set := c.facts.book.calls(ruleKey{c.call.Tool.Plugin, name, effect})
 		near := set.near(&c.arguments, effect)
 		if c.overview != nil { // which is about calls whatever they are asked with
 			near = set.all()
@@ -425,7 +391,7 @@ func (c *check) find(effect Effect) *Rule {
 // findPermission returns the narrowest rule of that effect about the permission in use,
 // or nil.
 func (c *check) findPermission(effect Effect) (found *Rule) {
-	for _, rule := range c.g.ofPlugin[c.call.Tool.Plugin] {
+	for _, rule := range c.facts.book.about(c.call.Tool.Plugin) {
 		if rule.Permission == c.call.Permission && rule.Effect == effect && c.matches(rule) &&
 			(found == nil || len(rule.Match) >= len(found.Match)) {
 			found = rule
@@ -499,7 +465,7 @@ func (c *check) goesBeyond(offered []Match) bool {
 		return false
 	}
 	if c.unnamed == nil {
-		c.unnamed = sync.OnceValue(func() []unnamed { return c.g.places.unnamed(c.call.Tool, c.call.Arguments) })
+		c.unnamed = sync.OnceValue(func() []unnamed { return c.facts.places.unnamed(c.call.Tool, c.call.Arguments) })
 	}
 	return slices.ContainsFunc(c.unnamed(), func(u unnamed) bool {
 		return (only || u.leads) && !slices.ContainsFunc(offered, func(m Match) bool {

@@ -98,13 +98,13 @@ const removable = "/run/media"
 // GrantablePath returns the real path of a folder or file that a plugin may be given
 // access to; path is as a person writes it. The error is a fault: kind not_found when
 // it does not exist, invalid, with the reason, when no plugin may access it.
-func (g *Gate) GrantablePath(path string) (string, error) { return g.places.grantable(path, false) }
+func (r *Reach) GrantablePath(path string) (string, error) { return r.places.grantable(path, false) }
 
 // GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
 // it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
 // it is written.
-func (g *Gate) GrantableByHand(path string, write bool) (string, error) {
-	return g.places.grantable(path, !write)
+func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
+	return r.places.grantable(path, !write)
 }
 
 func (p *places) grantable(path string, hiddenToo bool) (string, error) {

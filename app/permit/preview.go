@@ -104,10 +104,10 @@ const maxPreviews = previewLines / 4
 // lock. Several calls are answered as one if they are asked for alike, but two connections to
 // one host may be for very different things. An answer to what was shown before is none, nor is
 // a yes before this returns.
-func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
-	found := g.preview(ctx, call, &e.Request)
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (q *Questions) addPreview(ctx context.Context, e *openRequest, call *Call) {
+	found := q.reach.preview(ctx, call, &e.Request)
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	e.previewing--
 	e.making = e.making && e.previewing > 0
 	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
@@ -124,7 +124,7 @@ func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
 // preview returns what a person who is asked about a call is shown of what it would do;
 // nil where nothing is known. It reads a file at most, of a folder that the plugin may
 // write, and waits for it no longer than previewTime.
-func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
+func (r *Reach) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if call.Preview != nil {
 		return call.Preview(ctx)
 	}
@@ -135,11 +135,11 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if !ok {
 		return nil
 	}
-	folders := g.Opened(call.Tool.Plugin) // of which the capabilities say nothing
+	folders := r.Opened(call.Tool.Plugin) // of which the capabilities say nothing
 	if len(p.Capabilities) == 0 || slices.Contains(p.Capabilities, WriteFiles) {
-		folders = append(folders, g.Folders(call.Tool.Plugin)...)
+		folders = append(folders, r.Folders(call.Tool.Plugin)...)
 	}
-	in, path, ok := g.places.writable(change.path, folders)
+	in, path, ok := r.places.writable(change.path, folders)
 	if !ok {
 		return nil
 	}

@@ -63,7 +63,7 @@ func showsWhatWouldChange(t *testing.T) {
 	must(t, os.Symlink(filepath.Join(elsewhere, "e.md"), filepath.Join(folder, "link")))
 	must(t, syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600))
 	for path, write := range map[string]bool{folder: true, read: false} {
-		_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: path, Write: write})
+		_, err := g.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: path, Write: write})
 		must(t, err)
 	}
 	at := filepath.Join(folder, "todo.md")
@@ -156,9 +156,9 @@ func showsAWindowWhatWouldChange(t *testing.T) {
 	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Permissions = []string{"tools", "filesystem"} })
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "a.md"), []byte("old"), 0o600))
-	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
+	_, err := g.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
 	must(t, err)
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan string, 1)
 	decided := make(chan permit.Decision, 1)
@@ -169,7 +169,7 @@ func showsAWindowWhatWouldChange(t *testing.T) {
 		})
 	}()
 	<-asked
-	if waiting := g.Requests(); len(waiting) != 1 || !strings.HasSuffix(drawn(waiting[0].Preview), "\n-old\n+new") {
+	if waiting := g.Questions.List(); len(waiting) != 1 || !strings.HasSuffix(drawn(waiting[0].Preview), "\n-old\n+new") {
 		t.Errorf("it shows %+v", waiting)
 	}
 	cancel()
@@ -182,7 +182,7 @@ func TestAttackARequestBehindAnotherIsShownToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := approvedNotes(t)
 		allowed("other.example.org")(t, g)
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		ctx, cancel := context.WithCancel(t.Context())
 		var connecting sync.WaitGroup
 		connect := func(text string) {
@@ -198,26 +198,27 @@ func TestAttackARequestBehindAnotherIsShownToo(t *testing.T) {
 		connect("hello")
 		connect("hello")
 		connect("all your letters")
-		waiting := g.Requests()
+		waiting := g.Questions.List()
 		const want = "What waits to be sent:\n=hello\n@\n=all your letters"
 		if len(waiting) != 1 || waiting[0].Count != 3 || drawn(waiting[0].Preview) != want {
 			t.Errorf("it shows %+v, %s", waiting, drawn(waiting[0].Preview))
 		}
 		for i := range 30 {
-			before := g.Requests()[0]
+			before := g.Questions.List()[0]
 			connect(fmt.Sprint("steals ", i, "\n") + strings.Repeat("line\n", 50))
-			p := g.Requests()[0]
+			p := g.Questions.List()[0]
 			if shown := drawn(p.Preview); len(p.Preview.Lines) > 80 || !strings.Contains(shown, "=hello\n") ||
 				!strings.Contains(shown, fmt.Sprint("=steals ", i, "\n")) {
 				t.Errorf("of many it shows %s", shown)
 			}
-			err := g.Answer(t.Context(), before.ID, before.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once})
+			err := g.Questions.Answer(t.Context(), before.ID, before.Nonce,
+				permit.Answer{Effect: permit.Allow, Scope: permit.Once})
 			if fault.KindOf(err) != fault.Conflict || before.Nonce == p.Nonce {
 				t.Errorf("a yes to what was shown before is %v", err)
 			}
 		}
 		const sent, gaps = 2 + 30*52, 20 - 1 // lines of all requests, and those between the ones that are shown
-		if p := g.Requests()[0].Preview; len(p.Lines)-gaps+p.Left != sent {
+		if p := g.Questions.List()[0].Preview; len(p.Lines)-gaps+p.Left != sent {
 			t.Errorf("of many it shows %d lines, and %d are left", len(p.Lines), p.Left)
 		}
 		cancel()
@@ -232,7 +233,7 @@ func TestAttackAFileThatBecomesSomethingElseIsNotShown(t *testing.T) {
 	folder, elsewhere := t.TempDir(), t.TempDir()
 	file, secret := filepath.Join(folder, "a.md"), filepath.Join(elsewhere, "secret")
 	must(t, os.WriteFile(secret, []byte("the secret"), 0o600), os.WriteFile(file, []byte("old"), 0o600))
-	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
+	_, err := g.Reach.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
 	must(t, err)
 	ended := make(chan struct{})
 	var swapping sync.WaitGroup

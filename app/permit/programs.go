@@ -26,14 +26,14 @@ func (g Rule) program() (path string, ok bool) {
 // path, and returns its file, links resolved. It is the permission programs for that file
 // alone, in place of one for all of them. What the program is started with is the plugin's
 // business: the sandbox holds the file, and sees no arguments.
-func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path string, err error) {
-	if err := g.usable(plugin, Programs); err != nil {
+func (r *Reach) AllowProgram(ctx context.Context, plugin, program string) (path string, err error) {
+	if err := r.Usable(plugin, Programs); err != nil {
 		return "", err
 	}
-	if path, err = g.places.programFile(program); err != nil {
+	if path, err = r.places.programFile(program); err != nil {
 		return "", err
 	}
-	return path, g.replaceRules(ctx, Rule{
+	return path, r.rules.replace(ctx, Rule{
 		Effect: Allow, Plugin: plugin, Permission: Programs, Scope: Always,
 		Match: []Match{{Field: programField, Op: Equals, Value: path}},
 	}, func(old *Rule) bool {
@@ -43,12 +43,12 @@ func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path s
 }
 
 // RevokeProgram takes a program back. The kind is not_found when the plugin was not given it.
-func (g *Gate) RevokeProgram(ctx context.Context, plugin, program string) error {
-	path, err := g.places.programFile(program)
+func (r *Reach) RevokeProgram(ctx context.Context, plugin, program string) error {
+	path, err := r.places.programFile(program)
 	if err != nil {
 		path = program // it was removed meanwhile
 	}
-	gone, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
+	gone, err := r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
 		at, one := old.program()
 		return one && at == path
 	})
@@ -100,12 +100,9 @@ func Executable(info os.FileInfo) bool {
 
 // Programs returns the files of the programs that a plugin may start, sorted, where it has
 // the permission for these alone; nil where it has none, or that for all of them.
-func (g *Gate) Programs(plugin string) []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
+func (r *Reach) Programs(plugin string) []string {
 	var all []string
-	for _, rule := range g.ofPlugin[plugin] {
+	for _, rule := range r.rules.permissionRules(plugin) {
 		path, one := rule.program()
 		switch {
 		case rule.Permission != Programs || rule.Effect != Allow:

@@ -44,35 +44,35 @@ func TestAProgramIsGrantedByItsFileAndTakenBack(t *testing.T) {
 	for name, refused := range map[string]string{
 		"nothing there": "absent", "no program": plain, "a folder": dir, "no absolute path": "./tool", "a key": "~/.ssh/tool",
 	} {
-		if _, err := g.AllowProgram(t.Context(), "notes", refused); fault.KindOf(err) != fault.Invalid {
+		if _, err := g.Reach.AllowProgram(t.Context(), "notes", refused); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	granted := func() bool { all, _ := g.Permissions("notes"); return slices.Contains(all, permit.Programs) }
-	if granted() || g.Programs("notes") != nil {
+	granted := func() bool { all, _ := g.Reach.Permissions("notes"); return slices.Contains(all, permit.Programs) }
+	if granted() || g.Reach.Programs("notes") != nil {
 		t.Error("something is granted before anything was")
 	}
-	must(t, g.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
-	if !granted() || g.Programs("notes") != nil {
+	must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	if !granted() || g.Reach.Programs("notes") != nil {
 		t.Error("all programs are not all")
 	}
 	for _, name := range []string{"tool", link, tool} {
-		path, err := g.AllowProgram(t.Context(), "notes", name)
-		if err != nil || path != tool || !granted() || !slices.Equal(g.Programs("notes"), []string{tool}) {
-			t.Errorf("%s: %s, %v, may start %v", name, path, err, g.Programs("notes"))
+		path, err := g.Reach.AllowProgram(t.Context(), "notes", name)
+		if err != nil || path != tool || !granted() || !slices.Equal(g.Reach.Programs("notes"), []string{tool}) {
+			t.Errorf("%s: %s, %v, may start %v", name, path, err, g.Reach.Programs("notes"))
 		}
 	}
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	if len(rules) != 1 || permit.Sentence(rules[0], "Notes") != "Notes may start "+tool {
 		t.Errorf("kept %+v", rules)
 	}
 	must(t, os.Remove(link), os.Remove(tool))
-	must(t, g.RevokeProgram(t.Context(), "notes", tool)) // though it is gone
-	if granted() || g.Programs("notes") != nil {
+	must(t, g.Reach.RevokeProgram(t.Context(), "notes", tool)) // though it is gone
+	if granted() || g.Reach.Programs("notes") != nil {
 		t.Error("it stays granted")
 	}
-	if err := g.RevokeProgram(t.Context(), "notes", tool); fault.KindOf(err) != fault.NotFound {
+	if err := g.Reach.RevokeProgram(t.Context(), "notes", tool); fault.KindOf(err) != fault.NotFound {
 		t.Error(err)
 	}
 }

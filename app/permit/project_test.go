@@ -59,7 +59,7 @@ func TestAnAnswerForAProjectHoldsInAllItsChatsAndNoOthers(t *testing.T) {
 		}
 	}
 	check(g)
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	want := "Notes may run write_note, when I ask, in chats of the project /home/me/Notes"
 	if got := permit.Sentence(rules[0], "Notes"); len(rules) != 1 || got != want {
@@ -67,7 +67,7 @@ func TestAnAnswerForAProjectHoldsInAllItsChatsAndNoOthers(t *testing.T) {
 	}
 	must(t, g.Close(t.Context()))
 	again := open(t, permit.Options{Store: kept, Project: twoProjects.of})
-	again.Status(c)
+	again.Approvals.Status(c)
 	check(again)
 }
 
@@ -87,7 +87,7 @@ func TestNothingIsOfferedForAProjectWhereThereIsNone(t *testing.T) {
 	if d := g.Decide(t.Context(), call); d.Effect != permit.Deny || !asked {
 		t.Errorf("decided %+v", d)
 	}
-	_, err := g.AddRule(t.Context(), permit.Rule{
+	_, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.ThisProject, Callers: []permit.Caller{permit.Main},
 	})
 	if fault.KindOf(err) != fault.Invalid {
@@ -97,7 +97,7 @@ func TestNothingIsOfferedForAProjectWhereThereIsNone(t *testing.T) {
 
 func TestAChatWhoseProjectCannotBeReadIsDeniedItsCalls(t *testing.T) {
 	g, c := trusted(t, permit.Options{Project: twoProjects.of})
-	_, err := g.AddRule(t.Context(), permit.Rule{
+	_, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 	})
 	must(t, err)
@@ -111,7 +111,7 @@ func TestAChatWhoseProjectCannotBeReadIsDeniedItsCalls(t *testing.T) {
 
 func TestAConnectionIsAllowedForAProject(t *testing.T) {
 	g, c := trusted(t, permit.Options{Project: twoProjects.of})
-	must(t, g.SetPermission(t.Context(), "notes", permit.Network, permit.Ask))
+	must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Ask))
 	connect := func(id chat.ConversationID, scope permit.Scope) permit.Decision {
 		behalf := inChat(c, id)
 		behalf.Asker = asks(func(permit.Request) permit.Answer {
@@ -137,7 +137,7 @@ func TestAConnectionIsAllowedForAProject(t *testing.T) {
 // A rule about a folder, in a project, for the main model.
 func TestTheWorkedExampleOfARule(t *testing.T) {
 	g, c := trusted(t, permit.Options{Project: twoProjects.of})
-	rule, err := g.AddRule(t.Context(), permit.Rule{
+	rule, err := g.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
 		Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: "/home/me/Documents/Notes", Sole: true}},
 		Scope: permit.ThisProject, Project: "/home/me/Notes", Digest: c.Tools[0].Digest,

@@ -3,17 +3,40 @@ package permit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/tool"
 )
 
-// openRequest is a request that waits. It is taken from the gate's list exactly once,
+// Questions holds the requests that wait for a person, and the windows that show them. Its methods
+// are safe for concurrent use.
+type Questions struct {
+	decisions *Decisions
+	approvals *Approvals
+	rules     *Rules
+	reach     *Reach
+	bus       *bus.Bus
+	log       *slog.Logger
+	now       func() time.Time
+	base      context.Context // see Gate
+
+	mu       sync.Mutex     // guards the fields below; may be taken within a transaction of decisions
+	requests []*openRequest // oldest first
+	pace     pace           // at which the person allows
+	windows  int
+	closed   bool
+	onAsking func(plugin string) (answered func())
+}
+
+// openRequest is a request that waits. It is taken from the list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
 // last window. Everything but waiters, previewing, making, Count, Nonce and the previews is fixed
 // once it is in the list.
@@ -44,9 +67,9 @@ func (e *openRequest) resolve(d Decision) {
 }
 
 // takeLocked removes the entries that match and returns them.
-func (g *Gate) takeLocked(match func(*openRequest) bool) []*openRequest {
+func (q *Questions) takeLocked(match func(*openRequest) bool) []*openRequest {
 	var taken []*openRequest
-	g.requests = slices.DeleteFunc(g.requests, func(e *openRequest) bool {
+	q.requests = slices.DeleteFunc(q.requests, func(e *openRequest) bool {
 		if match(e) {
 			taken = append(taken, e)
 			return true
@@ -54,100 +77,6 @@ func (g *Gate) takeLocked(match func(*openRequest) bool) []*openRequest {
 		return false
 	})
 	return taken
-}
-
-// describeLocked is a call as a person is shown it.
-func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
-	call := c.call
-	shown := showArguments(call.Arguments)
-	p := Request{
-		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: call.Caller, CallerName: shownName(call.CallerName),
-		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
-		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: shown.raw,
-		Reach: g.reachLocked(call.Tool.Plugin, call.Given), Reason: "Asked because: " + r.why + ".",
-		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
-		Scopes: []Scope{Once}, Asked: c.now, Expires: expiry(c.now), Hidden: shown.hidden + call.Tool.Hidden,
-		Warnings: shown.warnings(),
-	}
-	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
-	if was := call.Original; was != nil {
-		asked := showArguments(was.Arguments)
-		p.Original = &Original{Tool: shownName(was.Tool), Arguments: asked.raw}
-		p.Hidden += asked.hidden
-		for _, m := range asked.marks {
-			shown.marks = append(shown.marks, Mark{"as it was asked, " + m.Where, m.Text})
-		}
-	}
-	p.Marks = bounded(append(shown.marks, marksOf("what the tool says of itself", call.Tool.Marked)...))
-	if step == taintStep {
-		p.Origins, p.Here = c.origins, c.here()
-	}
-	if call.Permission != "" {
-		p.Fixed = true
-		g.describePermission(&p, call, r)
-		p.Hurried = g.pace.hurries(p)
-		return p
-	}
-	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
-	p.Care = care(c.capabilities, g.foldersLocked(call.Tool.Plugin))
-	if !r.once {
-		p.Scopes = scopesOf(call)
-		p.Matches, p.Free = g.places.suggest(call.Tool, call.Arguments)
-	}
-	var at string
-	if p.Folder, at = g.places.folderNamed(call.Arguments); g.asksForLocked(p.Plugin, at) {
-		p.Reach += " You are asked about " + p.Folder + " before it opens that."
-	}
-	u := g.uses[p.Tool]
-	p.History = history(u.Yes, u.Allowed, c.now)
-	p.Hurried = g.pace.hurries(p)
-	return p
-}
-
-// expiry returns until when a request that is asked now can be answered. Round takes the monotonic
-// reading away: a computer that sleeps does not stop the clock on the wall.
-func expiry(now time.Time) time.Time { return now.Round(0).Add(AnswerTimeout) }
-
-// overdue reports whether the time for an answer is over; a request about a plugin has all the time.
-func (p *Request) overdue(now time.Time) bool { return !p.Expires.IsZero() && !now.Before(p.Expires) }
-
-// scopesOf returns how long a call may be allowed that need not be asked about each time,
-// narrowest first.
-func scopesOf(call *Call) []Scope {
-	scopes := []Scope{Once}
-	if call.Turn != "" {
-		scopes = append(scopes, ThisAnswer)
-	}
-	if call.Conversation != "" {
-		scopes = append(scopes, ThisChat)
-	}
-	if call.project != "" {
-		scopes = append(scopes, ThisProject)
-	}
-	return append(scopes, UntilQuit, Always)
-}
-
-// history is “Allowed 4 times, last on Tuesday.”, of the calls that a person allowed.
-func history(times int, last, now time.Time) string {
-	if times == 0 {
-		return "Not allowed before."
-	}
-	count := "once"
-	if times > 1 {
-		count = fmt.Sprintf("%d times", times)
-	}
-	if last.IsZero() {
-		return "Allowed " + count + "."
-	}
-	last = last.In(now.Location())
-	when := "on " + last.Format("January 2, 2006")
-	switch age := now.Sub(last); {
-	case now.Format(time.DateOnly) == last.Format(time.DateOnly):
-		when = "at " + last.Format("15:04")
-	case age < 6*24*time.Hour:
-		when = "on " + last.Weekday().String()
-	}
-	return "Allowed " + count + ", last " + when + "."
 }
 
 // callKey is equal for identical calls, which were asked for alike.
@@ -178,12 +107,17 @@ func exact(arguments json.RawMessage) string {
 	return string(arguments)
 }
 
-// joinLocked puts a call into the list of requests, or adds it to an identical one;
-// first tells which. More calls are no longer what a person was shown, so that an answer to
-// fewer is none.
-func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, first bool) {
+// join puts a call into the list of requests, or adds it to an identical one; first reports which.
+// It is nil where no window shows requests. More calls are no longer what a person was shown, so
+// that an answer to fewer is none. It is called within the transaction that asks.
+func (q *Questions) join(call Call, step int, p Request) (joined *openRequest, first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.windows == 0 || q.closed {
+		return nil, false
+	}
 	key := callKey(call)
-	for _, e := range g.requests {
+	for _, e := range q.requests {
 		if e.Kind == KindCall && e.key == key {
 			e.waiters++
 			e.Count, e.Nonce = e.waiters, newID("n")
@@ -193,89 +127,90 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 			return e, false
 		}
 	}
+	p.Hurried = q.pace.hurries(p)
 	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, done: make(chan struct{})}
 	e.previewing, e.making = 1, true
-	g.requests = append(g.requests, e)
+	q.requests = append(q.requests, e)
 	return e, true
 }
 
 // wait blocks until the request is resolved, its time is over, or ctx ends.
-func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) Decision {
+func (q *Questions) wait(ctx context.Context, e *openRequest, call Call, first bool) Decision {
 	if first || call.Preview != nil {
-		g.addPreview(ctx, e, &call)
+		q.addPreview(ctx, e, &call)
 	}
 	if call.OnWait != nil { // before the notice: whoever hears that finds the call marked
 		call.OnWait(e.ID)
 	}
-	defer g.asking(&call)()
-	g.notify()
+	defer q.asking(&call)()
+	q.notify()
 	// It stands still while the computer sleeps: who looks at the requests then, expires them.
-	timer := time.NewTimer(e.Expires.Sub(g.o.Now()))
+	timer := time.NewTimer(e.Expires.Sub(q.now()))
 	defer timer.Stop()
 	select {
 	case <-e.done:
 		return e.decision
 	case <-timer.C:
-		if g.take(e) {
-			g.expire(e)
+		if q.take(e) {
+			q.expire(e)
 		}
 		<-e.done
 		return e.decision
 	case <-ctx.Done():
 	}
-	g.mu.Lock()
+	q.mu.Lock()
 	e.waiters--
 	e.Count = max(e.waiters, 1)
 	var left []*openRequest
 	if e.waiters == 0 {
-		left = g.takeLocked(func(o *openRequest) bool { return o == e })
+		left = q.takeLocked(func(o *openRequest) bool { return o == e })
 	}
-	g.mu.Unlock()
+	q.mu.Unlock()
 	for range left {
 		e.resolve(stopped())
 	}
-	g.notify()
+	q.notify()
 	return stopped()
 }
 
 // take takes one entry and reports whether it was still there.
-func (g *Gate) take(e *openRequest) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.takeLocked(func(o *openRequest) bool { return o == e })) == 1
+func (q *Questions) take(e *openRequest) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.takeLocked(func(o *openRequest) bool { return o == e })) == 1
 }
 
 // expire settles requests of calls that nobody answered in time, which were taken.
-func (g *Gate) expire(over ...*openRequest) {
+func (q *Questions) expire(over ...*openRequest) {
 	for _, e := range over {
 		e.resolve(expired(e.step))
 	}
 	if len(over) > 0 {
-		g.notify()
+		q.notify()
 	}
 }
 
 // takeOverdueLocked takes the requests that nobody answered in time: those left by a program that
 // died have no waiter to watch the clock, and the clock of others stood still while the computer
 // slept.
-func (g *Gate) takeOverdueLocked() []*openRequest {
-	now := g.o.Now()
-	return g.takeLocked(func(e *openRequest) bool { return e.overdue(now) })
+func (q *Questions) takeOverdueLocked() []*openRequest {
+	now := q.now()
+	return q.takeLocked(func(e *openRequest) bool { return e.overdue(now) })
 }
 
-// Requests returns the requests that wait for a person, oldest first: each once what it would do
+// List returns the requests that wait for a person, oldest first: each once what it would do
 // can be shown with it.
-func (g *Gate) Requests() []Request {
-	g.mu.Lock()
-	over := g.takeOverdueLocked()
-	list := make([]Request, 0, len(g.requests))
-	for _, e := range g.requests {
+func (q *Questions) List() []Request {
+	q.mu.Lock()
+	over := q.takeOverdueLocked()
+	list := make([]Request, 0, len(q.requests))
+	for _, e := range q.requests {
 		if !e.making {
 			list = append(list, e.Request)
 		}
 	}
-	g.mu.Unlock()
-	g.expire(over...)
+	q.mu.Unlock()
+	q.expire(over...)
 	return list
 }
 
@@ -285,90 +220,276 @@ func (g *Gate) Requests() []Request {
 // An answer that the request did not offer has kind invalid, and the request goes on waiting.
 // If the rule that an answer makes could not be written, it holds until Conclave quits, and the
 // error says so.
-func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
+func (q *Questions) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
-	g.mu.Lock()
-	over := g.takeOverdueLocked()
-	defer g.expire(over...)
-	i := slices.IndexFunc(g.requests, func(e *openRequest) bool { return e.ID == id })
+	q.mu.Lock()
+	over := q.takeOverdueLocked()
+	defer q.expire(over...)
+	i := slices.IndexFunc(q.requests, func(e *openRequest) bool { return e.ID == id })
 	if i < 0 {
-		g.mu.Unlock()
+		q.mu.Unlock()
 		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
 	}
-	if g.requests[i].Nonce != nonce {
-		g.mu.Unlock()
+	if q.requests[i].Nonce != nonce {
+		q.mu.Unlock()
 		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it,"+
 			" or more of it is shown.", "Look at it again.")
 	}
-	e := g.requests[i]
+	e := q.requests[i]
 	if e.previewing > 0 && a.Effect == Allow {
-		g.mu.Unlock()
+		q.mu.Unlock()
 		return fault.New(fault.Conflict, op, "What this request would do is not all shown yet.", "Look at it again.")
 	}
 	if err := e.accepts(a); err != nil {
-		g.mu.Unlock()
+		q.mu.Unlock()
 		return err
 	}
-	g.requests = slices.Delete(g.requests, i, i+1)
+	q.requests = slices.Delete(q.requests, i, i+1)
 	shown := e.Request // to which a call that joined may yet add
-	g.mu.Unlock()
+	q.mu.Unlock()
 
-	defer g.notify()
+	defer q.notify()
 	if e.Kind != KindCall {
-		return g.recordAnswer(ctx, e.version, a, "person")
+		return q.approvals.recordAnswer(ctx, e.version, a, "person")
 	}
-	d, err := g.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
+	d, err := q.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
 	e.resolve(d)
 	return err
 }
 
-// recheckWaiting resolves the calls that wait and that a rule now decides, and tells
-// whoever listens. Each of the calls that wait as one is a use of the rule, or a call of the
+// recheck resolves the calls that wait and that a rule now decides, and publishes
+// the change. Each of the calls that wait as one is a use of the rule, or a call of the
 // unattended mode; where not as many are left, all go on waiting.
-func (g *Gate) recheckWaiting() {
+func (q *Questions) recheck() {
 	type resolved struct {
 		e       *openRequest
 		d       Decision
 		counted *Rule
 	}
 	var over []resolved
-	g.mu.Lock()
-	for _, e := range slices.Clone(g.requests) {
+	f := q.decisions.lock()
+	q.mu.Lock()
+	for _, e := range slices.Clone(q.requests) {
 		if e.Kind != KindCall {
 			continue
 		}
-		c := g.checkLocked(&e.call)
+		c := f.check(&e.call)
 		var path []Step
 		step, r := c.walk(func(s Step) { path = append(path, s) })
-		if r.effect == Ask || g.leftLocked(r) < e.waiters {
+		if r.effect == Ask || f.usesLeft(r) < e.waiters {
 			continue
 		}
-		g.takeLocked(func(o *openRequest) bool { return o == e })
+		q.takeLocked(func(o *openRequest) bool { return o == e })
 		var d Decision
 		var counted *Rule
 		for range e.waiters {
-			d, counted = g.rulingLocked(&e.call, step, r)
+			d, counted = q.decisions.settleLocked(&e.call, step, r)
 		}
 		d.Path, d.Alone = path, c.alone
 		over = append(over, resolved{e, d, counted})
 	}
-	g.mu.Unlock()
+	q.mu.Unlock()
+	q.decisions.unlock()
 	for _, s := range over {
-		s.e.resolve(g.counted(g.base, s.d, s.counted))
+		s.e.resolve(q.rules.counted(q.base, s.d, s.counted))
 	}
-	g.notify()
+	q.notify()
 }
 
-// leftLocked returns how many calls a ruling may still release.
-func (g *Gate) leftLocked(r ruling) int {
-	if r.effect != Allow {
-		return math.MaxInt
+func (q *Questions) notify() { q.bus.Changed(bus.Permissions, "") }
+
+// OnAsking has f called before a person is asked about a permission that a plugin is using,
+// and what f returns once they need not answer any more. The last f counts.
+func (q *Questions) OnAsking(f func(plugin string) (answered func())) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.onAsking = f
+}
+
+// asking calls the function of OnAsking, and returns the one to be called afterwards.
+func (q *Questions) asking(call *Call) (answered func()) {
+	q.mu.Lock()
+	f := q.onAsking
+	q.mu.Unlock()
+	if f == nil || call.Permission == "" {
+		return func() {}
 	}
-	if r.by == byUnattended {
-		return g.unattended.Calls
+	return f(call.Tool.Plugin)
+}
+
+// Attach records that a window shows requests, until the caller calls detach. While none
+// is attached, a call that has no Asker is denied at once; when the last one
+// detaches, the calls that wait are denied.
+func (q *Questions) Attach() (detach func()) {
+	q.mu.Lock()
+	q.windows++
+	q.mu.Unlock()
+	return sync.OnceFunc(func() {
+		q.mu.Lock()
+		q.windows--
+		var resolved []*openRequest
+		if q.windows == 0 {
+			resolved = q.takeLocked(isCall)
+		}
+		q.mu.Unlock()
+		for _, e := range resolved {
+			e.resolve(Decision{
+				Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered",
+				Reason: "the window was closed before anybody answered",
+			})
+		}
+	})
+}
+
+// close denies every call that still waits.
+func (q *Questions) close() {
+	q.mu.Lock()
+	q.closed = true
+	resolved := q.takeLocked(isCall)
+	q.mu.Unlock()
+	for _, e := range resolved {
+		e.resolve(Decision{
+			Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered",
+			By: "nobody to ask",
+		})
 	}
-	if rule := g.byID[r.rule]; rule != nil && rule.MaxUses > 0 {
-		return rule.MaxUses - rule.Uses
+}
+
+func isCall(e *openRequest) bool { return e.Kind == KindCall }
+
+// isAbout returns a function that reports the requests to approve a plugin.
+func isAbout(plugin string) func(*openRequest) bool {
+	return func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == plugin }
+}
+
+// drop removes the requests to approve a plugin, and reports whether there were any.
+func (q *Questions) drop(plugin string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.takeLocked(isAbout(plugin))) > 0
+}
+
+// Drop removes the requests to approve a plugin that is gone or switched off. Its
+// approval stays, for a plugin that comes back unchanged.
+func (q *Questions) Drop(plugin string) {
+	if q.drop(plugin) {
+		q.notify()
 	}
-	return math.MaxInt
+}
+
+// Propose adds a request to approve the version, unless one waits already, Status
+// approves the version, or the person rejected it before. It does not wait; OnDecided
+// hears the answer.
+func (q *Questions) Propose(c PluginVersion) {
+	c = normalVersion(c)
+	f := q.decisions.lock()
+	q.approvals.knowLocked(c)
+	_, news := q.news(f, c)
+	looked := q.approvals.likenessesLocked(c)
+	q.decisions.unlock()
+	if !news {
+		return
+	}
+	warnings := looked.found()
+	f = q.decisions.lock()
+	changes, news := q.news(f, c) // it may be answered by now
+	if news {
+		q.replace(&openRequest{
+			Request: f.describeVersion(c, changes, warnings), version: c, done: make(chan struct{}),
+		})
+	}
+	q.decisions.unlock()
+	if news {
+		q.notify()
+	}
+}
+
+// news reports whether a person is to be asked about a version, and is not yet; and what it
+// changes. It is called within a transaction, and so is replace.
+func (q *Questions) news(f *facts, c PluginVersion) (changes []Change, news bool) {
+	status, changes := f.status(c)
+	if status != Waiting || slices.Contains(f.approvals[c.Plugin].Rejected, c.key()) {
+		return changes, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return changes, !slices.ContainsFunc(q.requests, func(e *openRequest) bool {
+		return isAbout(c.Plugin)(e) && e.version.key() == c.key()
+	})
+}
+
+// replace puts a request to approve a plugin in place of those there are.
+func (q *Questions) replace(e *openRequest) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.takeLocked(isAbout(e.Plugin))
+	q.requests = append(q.requests, e)
+}
+
+// AskApproval returns the status of the version and, while that is Waiting, asks asker
+// for approval; without an asker, a person at a window, for as long as ctx lasts. With
+// nobody to ask the status stays Waiting. The error is a fault when an answer could
+// not be saved.
+func (q *Questions) AskApproval(ctx context.Context, c PluginVersion, asker Asker) (ApprovalStatus, error) {
+	c = normalVersion(c)
+	status, changes := q.approvals.Status(c)
+	if status != Waiting {
+		return status, nil
+	}
+	if asker == nil {
+		return q.awaitDecision(ctx, c)
+	}
+	q.decisions.lock()
+	looked := q.approvals.likenessesLocked(c)
+	q.decisions.unlock()
+	warnings := looked.found()
+	p := q.decisions.lock().describeVersion(c, changes, warnings)
+	q.decisions.unlock()
+	a, err := asker.Ask(ctx, p)
+	switch {
+	case ctx.Err() != nil:
+		return Waiting, context.Cause(ctx)
+	case errors.Is(err, ErrNobody):
+		return Waiting, nil
+	case err != nil:
+		return Waiting, fmt.Errorf("ask about the plugin %s: %w", c.Plugin, err)
+	}
+	by := "person"
+	if named, ok := asker.(interface{ By() string }); ok {
+		by = named.By()
+	}
+	if err := q.approvals.recordAnswer(ctx, c, a, by); err != nil {
+		return Waiting, err
+	}
+	status, _ = q.approvals.Status(c)
+	return status, nil
+}
+
+// awaitDecision proposes the version and waits until a person has decided about its
+// plugin.
+func (q *Questions) awaitDecision(ctx context.Context, c PluginVersion) (ApprovalStatus, error) {
+	decided := make(chan struct{}, 1)
+	stop := q.approvals.OnDecided(func(plugin string) {
+		if plugin == c.Plugin {
+			select {
+			case decided <- struct{}{}:
+			default: // a wake-up is due already
+			}
+		}
+	})
+	defer stop()
+	q.Propose(c)
+	q.mu.Lock()
+	nobody := q.windows == 0
+	q.mu.Unlock()
+	if nobody {
+		return Waiting, nil
+	}
+	select {
+	case <-decided:
+		status, _ := q.approvals.Status(c)
+		return status, nil
+	case <-ctx.Done():
+		return Waiting, context.Cause(ctx)
+	}
 }

@@ -16,10 +16,10 @@ import (
 
 func TestARequestThatARuleSettlesBeforeItIsShownIsNotShown(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	r := request(c)
 	r.Preview = func(context.Context) *permit.Preview {
-		_, err := g.AddRule(t.Context(), permit.Rule{
+		_, err := g.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 			Callers: []permit.Caller{permit.Main},
 		})
@@ -29,14 +29,14 @@ func TestARequestThatARuleSettlesBeforeItIsShownIsNotShown(t *testing.T) {
 	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || d.Rule == "" {
 		t.Errorf("it is decided %+v", d)
 	}
-	if list := g.Requests(); len(list) != 0 {
+	if list := g.Questions.List(); len(list) != 0 {
 		t.Errorf("and waits still: %+v", list)
 	}
 }
 
 func TestNobodySaysYesToACallWhoseSendingIsNotShownYet(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	sending := func(text string) func(context.Context) *permit.Preview {
 		return func(context.Context) *permit.Preview { return permit.Sending(text) }
 	}
@@ -53,21 +53,21 @@ func TestNobodySaysYesToACallWhoseSendingIsNotShownYet(t *testing.T) {
 	go func() { second <- g.Decide(t.Context(), r) }() // ends with its answer below
 	<-looking
 
-	joined := g.Requests()[0]
+	joined := g.Questions.List()[0]
 	yes := permit.Answer{Effect: permit.Allow, Scope: permit.Once}
 	if joined.ID != one.ID || joined.Count != 2 {
 		t.Fatalf("it waits as %+v", joined)
 	}
-	if err := g.Answer(t.Context(), joined.ID, joined.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+	if err := g.Questions.Answer(t.Context(), joined.ID, joined.Nonce, yes); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a yes while one of two is shown: %v", err)
 	}
 	made <- permit.Sending("the password")
 	<-shown
-	if err := g.Answer(t.Context(), joined.ID, joined.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+	if err := g.Questions.Answer(t.Context(), joined.ID, joined.Nonce, yes); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a yes to what was shown before: %v", err)
 	}
-	both := g.Requests()[0]
-	must(t, g.Answer(t.Context(), both.ID, both.Nonce, yes))
+	both := g.Questions.List()[0]
+	must(t, g.Questions.Answer(t.Context(), both.ID, both.Nonce, yes))
 	for _, decided := range []<-chan permit.Decision{first, second} {
 		if d := <-decided; d.Effect != permit.Allow {
 			t.Errorf("a yes to both: %+v", d)
@@ -79,7 +79,7 @@ func TestNobodySaysYesToACallWhoseSendingIsNotShownYet(t *testing.T) {
 func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
 	rule := func(uses int) func(*permit.Gate) error {
 		return func(g *permit.Gate) error {
-			_, err := g.AddRule(t.Context(), permit.Rule{
+			_, err := g.Rules.Add(t.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 				Callers: []permit.Caller{permit.Main}, MaxUses: uses,
 			})
@@ -87,7 +87,7 @@ func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
 		}
 	}
 	away := func(calls int) func(*permit.Gate) error {
-		return func(g *permit.Gate) error { return g.StartUnattended(15*time.Minute, calls, 1) }
+		return func(g *permit.Gate) error { return g.Modes.StartUnattended(15*time.Minute, calls, 1) }
 	}
 	for name, c := range map[string]struct {
 		start    func(*permit.Gate) error
@@ -107,7 +107,7 @@ func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newMemory()
 				g, v := trusted(t, permit.Options{Store: l})
-				detach := g.Attach()
+				detach := g.Questions.Attach()
 				var all []<-chan permit.Decision
 				for range 6 {
 					_, decided := asked(t, g, request(v))
@@ -115,7 +115,7 @@ func TestAttackManyEqualCallsWaitForOneUse(t *testing.T) {
 				}
 				must(t, c.start(g))
 				synctest.Wait()
-				waiting := g.Requests()
+				waiting := g.Questions.List()
 				if c.released != (len(waiting) == 0) || !c.released && waiting[0].Count != 6 {
 					t.Fatalf("there wait %+v", waiting)
 				}
@@ -149,15 +149,15 @@ func TestAComputerThatSleptMakesTheTimeToAnswerNoLonger(t *testing.T) {
 		var slept atomic.Int64 // nanoseconds that no timer knows of
 		began := time.Now()
 		g, c := trusted(t, permit.Options{Now: func() time.Time { return began.Add(time.Duration(slept.Load())) }})
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		for name, look := range map[string]func(permit.Request){
 			"listed": func(permit.Request) {
-				if list := g.Requests(); len(list) != 0 {
+				if list := g.Questions.List(); len(list) != 0 {
 					t.Errorf("there waits %+v", list)
 				}
 			},
 			"answered": func(p permit.Request) {
-				err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once})
+				err := g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once})
 				if fault.KindOf(err) != fault.Conflict {
 					t.Errorf("a late answer: %v", err)
 				}
@@ -278,7 +278,7 @@ func TestACallIsDecidedAgainWhenItsTurnComesAtATerminal(t *testing.T) {
 					t.Errorf("%d questions in %s", len(person.asked), took)
 				}
 				kept := 0
-				rules, err := g.Rules(t.Context())
+				rules, err := g.Rules.List(t.Context())
 				must(t, err)
 				for _, rule := range rules {
 					if rule.MadeFrom != "" {

@@ -3,23 +3,109 @@ package permit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"conclave/app/chat"
 	"conclave/app/fault"
 )
 
-// Rules returns the rules of every scope that still hold, oldest first.
-func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
+// Rules keeps the person's rules of every scope, and counts how often they and tools were used. Its
+// methods are safe for concurrent use.
+type Rules struct {
+	store  Store
+	log    *slog.Logger
+	now    func() time.Time
+	base   context.Context // see Gate
+	places *places
+	// changed is called without a lock once a rule was added or removed.
+	changed func(rule Rule, removed bool)
+	// ended is called without a lock once rules for one answer are over.
+	ended func()
+
+	mu        sync.Mutex // guards the fields below
+	book      ruleBook
+	touched   map[string]bool // ids of rules whose last use the store does not have yet
+	uses      map[string]Use  // by tool id
+	unwritten map[string]bool // tool ids whose use the store does not have yet
+	writing   *time.Timer     // writes them; nil while nothing is due
+	writes    sync.WaitGroup  // the timer that runs, or is to run
+	closed    bool
+}
+
+// usesWritten is how long uses gather before they are written: they only show when
+// a tool was used last, so a crash may lose a minute of them, and calls that follow
+// closely cost no write each.
+const usesWritten = time.Minute
+
+// read reads the rules and the uses of tools from the store. Uses that cannot be read are logged:
+// they decide nothing.
+func (r *Rules) read(ctx context.Context) error {
+	rules, err := r.store.Rules(ctx)
+	if err != nil {
+		return fmt.Errorf("read the permissions: %w", err)
+	}
+	for i := range rules {
+		r.book.add(r.compiled(&rules[i]))
+		if rules[i].Effect != Allow {
+			continue
+		}
+		id, last := rules[i].Plugin+":"+rules[i].Tool, rules[i].LastUsed
+		u := r.uses[id]
+		r.uses[id] = Use{
+			Times: u.Times + rules[i].Uses, Last: latest(u.Last, last),
+			Yes: u.Yes + rules[i].Uses, Allowed: latest(u.Allowed, last),
+		}
+	}
+	uses, err := r.store.Uses(ctx)
+	if err != nil {
+		r.log.Warn("when tools were last used cannot be read", "err", err)
+	}
+	for id, u := range uses { // the uses of rules are among them
+		of := r.uses[id]
+		r.uses[id] = Use{
+			Times: max(u.Times, of.Times), Last: latest(u.Last, of.Last),
+			Yes: max(u.Yes, of.Yes), Allowed: latest(u.Allowed, of.Allowed), Deleted: u.Deleted,
+		}
+	}
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// close writes when rules and tools were last used.
+func (r *Rules) close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	if r.writing != nil && r.writing.Stop() {
+		r.writes.Done()
+	}
+	r.writing = nil
+	r.mu.Unlock()
+	r.writes.Wait()
+	return errors.Join(r.writeRules(ctx), r.writeUses(ctx))
+}
+
+// List returns the rules of every scope that still hold, oldest first. The error is ctx's cause.
+func (r *Rules) List(ctx context.Context) ([]Rule, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.o.Now()
-	rules := make([]Rule, 0, len(g.rules))
-	for _, rule := range g.rules {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	rules := make([]Rule, 0, len(r.book.rules))
+	for _, rule := range r.book.rules {
 		if (rule.Expires.IsZero() || now.Before(rule.Expires)) && (rule.MaxUses == 0 || rule.Uses < rule.MaxUses) {
 			rules = append(rules, *rule)
 		}
@@ -28,61 +114,300 @@ func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
 	return rules, nil
 }
 
-// RuleScope returns how long a rule holds, and whether there still is one of that id.
-func (g *Gate) RuleScope(id string) (Scope, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
-	rule, ok := g.byID[id]
-	if !ok {
+// Scope returns how long a rule holds, and whether there still is one of that id.
+func (r *Rules) Scope(id string) (Scope, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rule := r.book.rule(id)
+	if rule == nil {
 		return "", false
 	}
 	return rule.Scope, true
 }
 
-// AddRule adds a rule, with a new ID and Made where those are empty, and resolves the
+// Add adds a rule, with a new ID and Made where those are empty, and resolves the
 // waiting requests that it decides. The kind is invalid for conditions that cannot be
 // used, and then there is no rule. It writes a rule that outlives the program first;
 // if that fails, the rule holds until Conclave quits, and the error says so.
-func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
+func (r *Rules) Add(ctx context.Context, rule Rule) (Rule, error) {
 	if rule.ID == "" {
 		rule.ID = newID("grant")
 	}
 	if rule.Made.IsZero() {
-		rule.Made = g.o.Now()
+		rule.Made = r.now()
 	}
-	if err := g.check(&rule); err != nil {
+	if err := r.places.ready(&rule); err != nil {
 		return Rule{}, err
 	}
 	var failed error
-	if g.o.Store != nil && rule.outlives() {
-		if err := g.o.Store.PutRule(ctx, rule); err != nil {
+	if r.store != nil && rule.outlives() {
+		if err := r.store.PutRule(ctx, rule); err != nil {
 			f := fault.Of(err)
 			failed = fault.Wrap(f.Kind, "permit.add",
-				"The permission holds until Conclave quits, but it could not be kept for longer: "+f.Message, f.Hint, err)
+				"The permission holds until Conclave quits, but it could not be saved for longer: "+f.Message, f.Hint, err)
 			rule.Scope = UntilQuit
 		}
 	}
-	g.mu.Lock()
-	g.rules = append(g.rules, &rule)
-	g.byTool = nil
-	kept := rule
-	g.mu.Unlock()
-	g.rulesChanged(kept)
-	g.recheckRunning("")
-	return kept, failed
+	r.mu.Lock()
+	r.book.add(&rule)
+	added := rule // its uses are counted from now on
+	r.mu.Unlock()
+	r.changed(added, false)
+	return added, failed
 }
 
-// check makes a rule comparable and reads its conditions.
-func (g *Gate) check(rule *Rule) error {
+// Revoke deletes a rule and returns it, so that Add can restore it. The calls under way
+// that it alone allowed end. The kind is not_found when there is none.
+func (r *Rules) Revoke(ctx context.Context, id string) (Rule, error) {
+	r.mu.Lock()
+	var rule Rule
+	known := r.book.rule(id)
+	if known != nil {
+		rule = *known
+	}
+	r.mu.Unlock()
+	if known == nil {
+		return Rule{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".",
+			"conclave permissions list shows what there is.")
+	}
+	if r.store != nil && rule.outlives() {
+		if err := r.store.DeleteRule(ctx, id); err != nil {
+			return Rule{}, err
+		}
+	}
+	r.mu.Lock()
+	r.book.remove(func(rule *Rule) bool { return rule.ID == id })
+	r.mu.Unlock()
+	r.changed(rule, true)
+	return rule, nil
+}
+
+// revokeWhere revokes the rules of a plugin that which reports, and returns them.
+func (r *Rules) revokeWhere(ctx context.Context, plugin string, which func(*Rule) bool) ([]Rule, error) {
+	r.mu.Lock()
+	var found []string
+	for _, rule := range r.book.rules {
+		if rule.Plugin == plugin && which(rule) {
+			found = append(found, rule.ID)
+		}
+	}
+	r.mu.Unlock()
+	var revoked []Rule
+	for _, id := range found {
+		rule, err := r.Revoke(ctx, id)
+		if err != nil {
+			return revoked, err
+		}
+		revoked = append(revoked, rule)
+	}
+	return revoked, nil
+}
+
+// replace adds a rule in place of those of its plugin that which reports. The new one is
+// there before the others go, so that what both allow is never revoked, which ends calls.
+func (r *Rules) replace(ctx context.Context, rule Rule, which func(*Rule) bool) error {
+	added, err := r.Add(ctx, rule)
+	if added.ID == "" {
+		return err
+	}
+	_, gone := r.revokeWhere(ctx, rule.Plugin, func(old *Rule) bool { return old.ID != added.ID && which(old) })
+	return cmp.Or(err, gone)
+}
+
+// endTurn deletes the rules that held for one answer.
+func (r *Rules) endTurn(turn string) {
+	r.mu.Lock()
+	removed := r.book.remove(func(rule *Rule) bool { return rule.Scope == ThisAnswer && rule.Turn == turn })
+	r.mu.Unlock()
+	if removed {
+		r.ended()
+	}
+}
+
+// permissionRules returns copies of the rules about a plugin's permissions, oldest first.
+func (r *Rules) permissionRules(plugin string) []Rule {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Rule
+	for _, rule := range r.book.about(plugin) {
+		all = append(all, *rule)
+	}
+	return all
+}
+
+// Uses returns how often the gate allowed calls of a tool, and when last.
+func (r *Rules) Uses(toolID string) (times int, last time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	u := r.uses[toolID]
+	return u.Times, u.Last
+}
+
+// MarkDeleting records that a call of a tool deleted files: from now on its calls are asked about
+// as those of a tool that deletes.
+func (r *Rules) MarkDeleting(toolID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if u := r.uses[toolID]; !u.Deleted {
+		u.Deleted = true
+		r.uses[toolID] = u
+		r.writeSoonLocked(toolID)
+	}
+}
+
+// noteLocked counts a released call; person reports that a person allowed it when asked, as one did
+// where there is a rule. It returns a copy of the call's rule where the use of that has to be
+// written at once.
+func (r *Rules) noteLocked(toolID, rule string, person bool) *Rule {
+	now, u := r.now(), r.uses[toolID]
+	u.Times, u.Last = u.Times+1, now
+	if person || rule != "" {
+		u.Yes, u.Allowed = u.Yes+1, now
+	}
+	r.uses[toolID] = u
+	r.writeSoonLocked(toolID)
+	known := r.book.rule(rule)
+	if known == nil {
+		return nil
+	}
+	known.Uses++
+	known.LastUsed = now
+	if known.MaxUses > 0 && known.outlives() {
+		written := *known
+		return &written
+	}
+	r.touched[rule] = true
+	return nil
+}
+
+// note is noteLocked for a call that is decided already.
+func (r *Rules) note(toolID, rule string, person bool) *Rule {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.noteLocked(toolID, rule, person)
+}
+
+// counted writes the use of a rule that has only so many of them, and denies the call
+// when that fails: after a crash it would be used once too often.
+func (r *Rules) counted(ctx context.Context, d Decision, rule *Rule) Decision {
+	if rule == nil || r.store == nil {
+		return d
+	}
+	err := r.store.PutRule(context.WithoutCancel(ctx), *rule)
+	if err == nil {
+		return d
+	}
+	r.log.Warn("the use of a rule could not be written", "rule", rule.ID, "err", err)
+	why := "it could not be written that the rule was used, and that rule has only so many uses"
+	return Decision{Effect: Deny, Why: why, Reason: why, By: d.By, Rule: d.Rule, Step: d.Step, Arguments: d.Arguments}
+}
+
+// writeSoonLocked has the tool's use written with others after a while, or by close,
+// which ends the timer or waits for it.
+func (r *Rules) writeSoonLocked(toolID string) {
+	if r.store == nil {
+		return
+	}
+	r.unwritten[toolID] = true
+	if r.writing != nil || r.closed {
+		return
+	}
+	r.writes.Add(1)
+	r.writing = time.AfterFunc(usesWritten, func() {
+		defer r.writes.Done()
+		r.mu.Lock()
+		r.writing = nil
+		r.mu.Unlock()
+		if err := r.writeUses(r.base); err != nil {
+			r.log.Warn("when tools were last used could not be written", "err", err)
+		}
+	})
+}
+
+// writeUses writes the uses that the store does not have yet.
+func (r *Rules) writeUses(ctx context.Context) error {
+	r.mu.Lock()
+	uses := map[string]Use{}
+	for id := range r.unwritten {
+		uses[id] = r.uses[id]
+	}
+	clear(r.unwritten)
+	r.mu.Unlock()
+	if len(uses) == 0 || r.store == nil {
+		return nil
+	}
+	err := r.store.PutUses(ctx, uses)
+	if err != nil {
+		r.mu.Lock()
+		for id := range uses {
+			r.unwritten[id] = true // with the next ones
+		}
+		r.mu.Unlock()
+	}
+	return err
+}
+
+// writeRules writes the rules whose last use changed.
+func (r *Rules) writeRules(ctx context.Context) error {
+	if r.store == nil {
+		return nil
+	}
+	r.mu.Lock()
+	var changed []Rule
+	for _, rule := range r.book.rules {
+		if r.touched[rule.ID] && rule.outlives() {
+			changed = append(changed, *rule)
+		}
+	}
+	clear(r.touched)
+	r.mu.Unlock()
+	var errs []error
+	for _, rule := range changed {
+		errs = append(errs, r.store.PutRule(ctx, rule))
+	}
+	return errors.Join(errs...)
+}
+
+// Trust lets a person trust text of an origin in one chat, with a rule that can be
+// revoked. The kind is invalid for origins that are not named.
+func (r *Rules) Trust(ctx context.Context, in chat.ConversationID, origin chat.Origin) (Rule, error) {
+	r.mu.Lock()
+	id, ok := r.book.trust(trustedText{in, origin})
+	var known Rule
+	if ok {
+		known = *r.book.rule(id)
+	}
+	r.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	return r.Add(ctx, Rule{Effect: Allow, Scope: ThisChat, Conversation: in, Origin: &origin})
+}
+
+// Trusted returns the ids of the rules by which a person trusts origins of a chat.
+func (r *Rules) Trusted(in chat.ConversationID) map[chat.Origin]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.book.index()
+	of := map[chat.Origin]string{}
+	for text, id := range r.book.trusted {
+		if text.in == in {
+			of[text.origin] = id
+		}
+	}
+	return of
+}
+
+// ready makes a rule comparable and reads its conditions.
+func (p *places) ready(rule *Rule) error {
 	if rule.Origin != nil {
-		return rule.vouches()
+		return rule.checkTrust()
 	}
 	if rule.Scope == ThisProject && rule.Project == "" {
 		return fault.New(fault.Invalid, "permit.add", "A rule for a project has to name its folder.",
-			"Your home folder is none, and neither is what holds it.")
+			"Your home folder is no project, and neither is a folder above it.")
 	}
-	if err := rule.spites(); err != nil {
+	if err := rule.checkIgnored(); err != nil {
 		return err
 	}
 	if rule.Permission == Filesystem {
@@ -93,7 +418,7 @@ func (g *Gate) check(rule *Rule) error {
 		rule.Match[i].Sole = m.Sole && rule.Digest != ""
 		switch m.Op {
 		case PathUnder:
-			if path, ok := g.places.realPath(m.Value); ok {
+			if path, ok := p.realPath(m.Value); ok {
 				rule.Match[i].Value = path
 			}
 		case HostIs, HostSuffix:
@@ -113,14 +438,14 @@ func (g *Gate) check(rule *Rule) error {
 
 // compiled reads the conditions of a rule from the store. One that this version cannot
 // read allows nothing, and asks or denies always.
-func (g *Gate) compiled(rule *Rule) *Rule {
+func (r *Rules) compiled(rule *Rule) *Rule {
 	if rule.Permission == Filesystem || rule.Origin != nil {
 		return rule
 	}
 	var err error
 	if rule.conditions, err = compile(rule.Match, rule.Effect); err != nil {
 		rule.broken = true
-		g.o.Log.Warn("a rule's conditions cannot be read", "rule", rule.ID, "err", err)
+		r.log.Warn("a rule's conditions cannot be read", "rule", rule.ID, "err", err)
 	}
 	return rule
 }
@@ -131,272 +456,3 @@ func (g Rule) outlives() bool { return g.lasts() || g.Scope == ThisChat }
 
 // lasts reports whether the rule holds in more chats than one, whatever ends.
 func (g Rule) lasts() bool { return g.Scope == Always || g.Scope == ThisProject }
-
-// RevokeRule deletes a rule and returns it, so that AddRule can restore it. The calls under way
-// that it alone allowed end. The kind is not_found when there is none.
-func (g *Gate) RevokeRule(ctx context.Context, id string) (Rule, error) {
-	g.mu.Lock()
-	i := slices.IndexFunc(g.rules, func(rule *Rule) bool { return rule.ID == id })
-	var rule Rule
-	if i >= 0 {
-		rule = *g.rules[i]
-	}
-	g.mu.Unlock()
-	if i < 0 {
-		return Rule{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".",
-			"conclave permissions list shows what there is.")
-	}
-	if g.o.Store != nil && rule.outlives() {
-		if err := g.o.Store.DeleteRule(ctx, id); err != nil {
-			return Rule{}, err
-		}
-	}
-	g.mu.Lock()
-	g.rules = slices.DeleteFunc(g.rules, func(rule *Rule) bool { return rule.ID == id })
-	g.byTool = nil
-	g.mu.Unlock()
-	g.rulesChanged(rule)
-	g.recheckRunning(rule.ID)
-	return rule, nil
-}
-
-// rulesChanged puts in force that a rule came or went.
-func (g *Gate) rulesChanged(rule Rule) {
-	g.recheckWaiting()
-	if rule.Permission != "" {
-		g.notifyPlugin(rule.Plugin)
-	}
-}
-
-// revokeRules revokes the rules of a plugin that which reports, and returns them.
-func (g *Gate) revokeRules(ctx context.Context, plugin string, which func(*Rule) bool) ([]Rule, error) {
-	g.mu.Lock()
-	var found []string
-	for _, rule := range g.rules {
-		if rule.Plugin == plugin && which(rule) {
-			found = append(found, rule.ID)
-		}
-	}
-	g.mu.Unlock()
-	var revoked []Rule
-	for _, id := range found {
-		rule, err := g.RevokeRule(ctx, id)
-		if err != nil {
-			return revoked, err
-		}
-		revoked = append(revoked, rule)
-	}
-	return revoked, nil
-}
-
-// replaceRules adds a rule in place of those of its plugin that which reports. The new one is
-// there before the others go, so that what both allow is never taken back, which ends calls.
-func (g *Gate) replaceRules(ctx context.Context, rule Rule, which func(*Rule) bool) error {
-	added, err := g.AddRule(ctx, rule)
-	if added.ID == "" {
-		return err
-	}
-	_, gone := g.revokeRules(ctx, rule.Plugin, func(old *Rule) bool { return old.ID != added.ID && which(old) })
-	return cmp.Or(err, gone)
-}
-
-// SetPermission grants or denies a plugin one of the permissions it asks for, in place
-// of what was set before. Effect Ask unsets it.
-func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
-	if permission == "" {
-		return fault.New(fault.Invalid, "permit.permission", "No permission was named.",
-			"conclave plugins show "+plugin+" lists what it asks for.")
-	}
-	if effect == Allow {
-		if err := g.usable(plugin, permission); err != nil {
-			return err
-		}
-		if permission == Filesystem {
-			return fault.New(fault.Invalid, "permit.permission", "Files are granted folder by folder, and no folder was named.",
-				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write "+
-					"it may write too.")
-		}
-	}
-	was := func(rule *Rule) bool {
-		return rule.Permission == permission && (effect != Allow || rule.Effect != Deny || len(rule.Match) == 0)
-	}
-	if effect == Ask || !IsPermission(permission) {
-		_, err := g.revokeRules(ctx, plugin, was)
-		return err
-	}
-	return g.replaceRules(ctx, Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always}, was)
-}
-
-// Permissions returns the permissions that the person granted and denied the plugin,
-// sorted. Approving a plugin grants those that its card showed, each of which can be
-// revoked, except those that open the sandbox: a person grants each of these by
-// itself.
-func (g *Gate) Permissions(plugin string) (granted, denied []string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.permissionsLocked(plugin)
-}
-
-func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
-	granted, denied = []string{}, []string{}
-	said := map[string]Effect{}
-	if a, ok := g.approvals[plugin]; ok && a.Effect == Allow {
-		for _, p := range approvable(a.Permissions) {
-			said[p] = Allow
-		}
-	}
-	g.rulesLocked()
-	for _, rule := range g.ofPlugin[plugin] {
-		if !IsPermission(rule.Permission) {
-			continue
-		}
-		if _, ok := rule.host(); ok { // a host that is allowed opens the way out, which asks for others
-			if rule.Effect == Allow && said[rule.Permission] == "" {
-				said[rule.Permission] = Allow
-			}
-			continue
-		}
-		if _, ok := rule.program(); ok {
-			if rule.Effect == Allow && said[rule.Permission] == "" {
-				said[rule.Permission] = Allow
-			}
-			continue
-		}
-		if rule.opened() { // opens no sandbox
-			continue
-		}
-		_, folder := rule.folder()
-		if folder && !g.byItselfLocked(rule) { // nor does that
-			continue
-		}
-		if rule.Permission != Filesystem || rule.Effect == Deny || folder {
-			said[rule.Permission] = rule.Effect
-		}
-	}
-	for p, effect := range said {
-		switch effect {
-		case Allow:
-			granted = append(granted, p)
-		case Deny:
-			denied = append(denied, p)
-		}
-	}
-	slices.Sort(granted)
-	slices.Sort(denied)
-	return granted, denied
-}
-
-// Sentence returns a rule as a sentence without its full stop: “Notes may run
-// write_note, when I ask, until Conclave quits”.
-func Sentence(g Rule, pluginName string) string {
-	if g.Origin != nil {
-		return g.vouchSentence()
-	}
-	name := cmp.Or(pluginName, g.Plugin)
-	if g.Permission != "" {
-		if sentence, ok := g.openingSentence(name); ok {
-			return sentence
-		}
-		if f, ok := g.folder(); ok {
-			return name + " may " + f.Sentence()
-		}
-		if l, ok := g.secret(); ok {
-			return name + " " + l.sentence()
-		}
-		if command, folder, ok := g.command(); ok {
-			may := map[Effect]string{
-				Allow: " may start “", Ask: " has to ask each time before it starts “", Deny: " may not start “",
-			}[g.Effect]
-			return name + may + plain(command) + "” in " + folder + strings.TrimSuffix(", "+g.holds(), ", always")
-		}
-		if path, ok := g.program(); ok && g.Effect == Allow {
-			return name + " may start " + path
-		}
-		if host, ok := g.host(); ok {
-			return name + map[Effect]string{
-				Allow: " may connect to ", Ask: " has to ask each time before it connects to ",
-				Deny: " may not connect to ",
-			}[g.Effect] + host + strings.TrimSuffix(", "+g.holds(), ", always")
-		}
-		if g.Effect == Allow {
-			return name + " has the permission " + g.Permission
-		}
-		return name + " does not have the permission " + g.Permission
-	}
-	what := g.Tool
-	if what == "*" {
-		what = "any of its tools"
-	}
-	if len(g.Match) > 0 {
-		what += ", " + Sentences(g.Match)
-	}
-	until := ", " + g.holds()
-	if left := g.MaxUses - g.Uses; g.MaxUses > 0 {
-		until += fmt.Sprintf(", %d more times", max(left, 0))
-		if left == 1 {
-			until = strings.TrimSuffix(until, "s")
-		}
-	}
-	if !g.Expires.IsZero() {
-		until += ", until " + g.Expires.Local().Format("January 2, 2006 15:04")
-	}
-	if who := g.when(); who != "" {
-		what += ", " + who
-	}
-	switch g.Effect {
-	case Deny:
-		if g.Scope == Always {
-			return name + " may never run " + what + strings.TrimPrefix(until, ", always")
-		}
-		return name + " may not run " + what + until
-	case Ask:
-		return name + " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
-	}
-	if len(g.Origins) > 0 {
-		until += ", in spite of " + OriginWords(g.Origins)
-	}
-	return name + " may run " + what + until
-}
-
-// when says whose calls a rule about calls is about: “when I ask”; empty is everybody's.
-func (g Rule) when() string {
-	var who []string
-	for _, c := range g.Callers {
-		switch kind, id, _ := strings.Cut(string(c), ":"); {
-		case kind == "main":
-			who = append(who, "when I ask")
-		case kind == "person":
-			who = append(who, "when I run it myself")
-		case kind == "member" && id == "*":
-			who = append(who, "when council members ask")
-		case kind == "member":
-			who = append(who, "when "+cmp.Or(g.CallerName, id)+" asks in the council")
-		case kind == "plugin":
-			who = append(who, "when the plugin "+id+" asks")
-		case kind == "http" && id == "":
-			who = append(who, "when a program asks")
-		case kind == "http":
-			who = append(who, "when the program "+shownName(id)+" asks")
-		default:
-			who = append(who, "when "+string(c)+" asks")
-		}
-	}
-	return listed(who)
-}
-
-// holds says where and how long a rule holds.
-func (g Rule) holds() string {
-	switch g.Scope {
-	case ThisAnswer:
-		return "for one answer"
-	case ThisChat:
-		return "in one chat"
-	case ThisProject:
-		return "in chats of the project " + g.Project
-	case UntilQuit:
-		return "until Conclave quits"
-	case Always:
-		return "always"
-	}
-	return "once"
-}

@@ -38,26 +38,26 @@ func (l Lent) sentence() string {
 
 // LendSecret lets a plugin have a secret sent to hosts, and to no others that it was lent
 // that secret for before. Whoever keeps the secret checks name and hosts.
-func (g *Gate) LendSecret(ctx context.Context, plugin, name string, hosts []string) error {
+func (r *Reach) LendSecret(ctx context.Context, plugin, name string, hosts []string) error {
 	rule := Rule{
 		Effect: Allow, Plugin: plugin, Permission: lending, Scope: Always,
 		Match: []Match{
 			{Field: secretField, Op: Equals, Value: name}, {Field: hostField, Op: OneOf, Values: slices.Clone(hosts)},
 		},
 	}
-	if err := g.check(&rule); err != nil {
+	if err := r.places.ready(&rule); err != nil {
 		return err
 	}
-	if _, err := g.takeSecret(ctx, plugin, name); err != nil {
+	if _, err := r.takeSecret(ctx, plugin, name); err != nil {
 		return err
 	}
-	_, err := g.AddRule(ctx, rule)
+	_, err := r.rules.Add(ctx, rule)
 	return err
 }
 
 // TakeSecret takes a lent secret back. The kind is not_found when the plugin was not lent it.
-func (g *Gate) TakeSecret(ctx context.Context, plugin, name string) error {
-	gone, err := g.takeSecret(ctx, plugin, name)
+func (r *Reach) TakeSecret(ctx context.Context, plugin, name string) error {
+	gone, err := r.takeSecret(ctx, plugin, name)
 	if err == nil && len(gone) == 0 {
 		return fault.New(fault.NotFound, "permit.secret", plugin+" was not given a secret "+shown(name)+".",
 			"conclave permissions list shows what it was given.")
@@ -65,20 +65,17 @@ func (g *Gate) TakeSecret(ctx context.Context, plugin, name string) error {
 	return err
 }
 
-func (g *Gate) takeSecret(ctx context.Context, plugin, name string) ([]Rule, error) {
-	return g.revokeRules(ctx, plugin, func(old *Rule) bool {
+func (r *Reach) takeSecret(ctx context.Context, plugin, name string) ([]Rule, error) {
+	return r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
 		l, ok := old.secret()
 		return ok && l.Name == name
 	})
 }
 
 // LentSecrets returns the secrets that a plugin is lent, by name.
-func (g *Gate) LentSecrets(plugin string) []Lent {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
+func (r *Reach) LentSecrets(plugin string) []Lent {
 	all := []Lent{}
-	for _, rule := range g.ofPlugin[plugin] {
+	for _, rule := range r.rules.permissionRules(plugin) {
 		if l, ok := rule.secret(); ok {
 			all = append(all, l)
 		}
@@ -87,19 +84,10 @@ func (g *Gate) LentSecrets(plugin string) []Lent {
 	return all
 }
 
-// lentLocked reports whether a plugin is lent a secret.
-func (g *Gate) lentLocked(plugin string) bool {
-	g.rulesLocked()
-	return slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
-		_, ok := rule.secret()
-		return ok
-	})
-}
-
 // SecretHosts returns the hosts that a plugin may have a secret sent to, none where it is not
 // lent that.
-func (g *Gate) SecretHosts(plugin, name string) []string {
-	for _, l := range g.LentSecrets(plugin) {
+func (r *Reach) SecretHosts(plugin, name string) []string {
+	for _, l := range r.LentSecrets(plugin) {
 		if l.Name == name {
 			return l.Hosts
 		}

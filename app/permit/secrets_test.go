@@ -13,37 +13,37 @@ import (
 func TestALentSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l})
-	must(t, g.LendSecret(t.Context(), c.Plugin, "api", []string{"old.example"}))
-	must(t, g.LendSecret(t.Context(), c.Plugin, "api", []string{"a.example", "b.example"}))
-	must(t, g.LendSecret(t.Context(), c.Plugin, "Moon", []string{"c.example"}))
+	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "api", []string{"old.example"}))
+	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "api", []string{"a.example", "b.example"}))
+	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "Moon", []string{"c.example"}))
 	again := open(t, permit.Options{Store: l})
 	for _, g := range []*permit.Gate{g, again} {
-		if got := g.LentSecrets(c.Plugin); len(got) != 2 || got[0].Name != "Moon" ||
-			!slices.Equal(g.SecretHosts(c.Plugin, "api"), []string{"a.example", "b.example"}) ||
-			g.SecretHosts(c.Plugin, "API") != nil || g.SecretHosts("other", "api") != nil {
+		if got := g.Reach.LentSecrets(c.Plugin); len(got) != 2 || got[0].Name != "Moon" ||
+			!slices.Equal(g.Reach.SecretHosts(c.Plugin, "api"), []string{"a.example", "b.example"}) ||
+			g.Reach.SecretHosts(c.Plugin, "API") != nil || g.Reach.SecretHosts("other", "api") != nil {
 			t.Errorf("lent: %+v", got)
 		}
 	}
-	rules, err := g.Rules(t.Context())
+	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	said := permit.Sentence(rules[0], "Notes")
 	if said != "Notes may have your secret api sent to a.example and b.example" {
 		t.Errorf("the rule says %q", said)
 	}
-	if granted, denied := g.Permissions(c.Plugin); slices.Contains(granted, "secret") || len(denied) != 0 {
+	if granted, denied := g.Reach.Permissions(c.Plugin); slices.Contains(granted, "secret") || len(denied) != 0 {
 		t.Errorf("it is no permission: %q, %q", granted, denied)
 	}
-	had, err := g.RevokePlugin(t.Context(), c.Plugin)
+	had, err := g.Approvals.RevokePlugin(t.Context(), c.Plugin)
 	must(t, err)
-	if got := g.LentSecrets(c.Plugin); len(got) != 0 {
+	if got := g.Reach.LentSecrets(c.Plugin); len(got) != 0 {
 		t.Errorf("of a plugin that was removed: %+v", got)
 	}
-	must(t, g.RestorePlugin(t.Context(), c.Plugin, had))
-	must(t, g.TakeSecret(t.Context(), c.Plugin, "api"))
-	if err := g.TakeSecret(t.Context(), c.Plugin, "api"); fault.KindOf(err) != fault.NotFound {
+	must(t, g.Approvals.RestorePlugin(t.Context(), c.Plugin, had))
+	must(t, g.Reach.TakeSecret(t.Context(), c.Plugin, "api"))
+	if err := g.Reach.TakeSecret(t.Context(), c.Plugin, "api"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("taken back twice: %v", err)
 	}
-	if got := g.LentSecrets(c.Plugin); len(got) != 1 || got[0].Name != "Moon" {
+	if got := g.Reach.LentSecrets(c.Plugin); len(got) != 1 || got[0].Name != "Moon" {
 		t.Errorf("left: %+v", got)
 	}
 }

@@ -68,40 +68,40 @@ func Reserved(name string) bool {
 // another plugin's, or be meant to change how those are used: names that look alike, and
 // words about a tool of another. Of a plugin that is not approved it also says which tools
 // that are speak of its own; once it is, that is said of those.
-func (g *Gate) Shadowing(plugin string) []string {
-	g.mu.Lock()
-	now, known := g.alike.changed, g.alike.said[plugin]
-	if known.when == now && known.found != nil {
-		g.mu.Unlock()
-		return slices.Clone(known.found)
+func (a *Approvals) Shadowing(plugin string) []string {
+	a.mu.Lock()
+	now, known := a.likenesses.changed, a.likenesses.found[plugin]
+	if known.when == now && known.sentences != nil {
+		a.mu.Unlock()
+		return slices.Clone(known.sentences)
 	}
-	l := g.likenessesLocked(g.known[plugin])
-	g.mu.Unlock()
-	found := append([]string{}, l.found()...)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.alike.said == nil {
-		g.alike.said = map[string]said{}
+	l := a.likenessesLocked(a.known[plugin])
+	a.mu.Unlock()
+	sentences := append([]string{}, l.found()...)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.likenesses.found == nil {
+		a.likenesses.found = map[string]foundLikenesses{}
 	}
-	g.alike.said[plugin] = said{now, found}
-	return slices.Clone(found)
+	a.likenesses.found[plugin] = foundLikenesses{now, sentences}
+	return slices.Clone(sentences)
 }
 
-// shadowing holds what was found by Shadowing: it costs a look through all that plugins say, and
-// lists of plugins have it for each.
-type shadowing struct {
-	changed uint64          // how often approvals and versions of plugins did
-	names   *theirs         // of the tools of all approved plugins, as of the last look
-	said    map[string]said // by plugin
+// likenessCache holds the results of Shadowing, which reads all texts of all plugins, and which
+// lists of plugins call for each.
+type likenessCache struct {
+	changed uint64                     // how often approvals and versions of plugins did
+	names   *theirs                    // of the tools of all approved plugins, as of the last look
+	found   map[string]foundLikenesses // by plugin
 }
 
-type said struct {
-	when  uint64 // shadowing.changed at that time
-	found []string
+type foundLikenesses struct {
+	when      uint64 // likenessCache.changed at that time
+	sentences []string
 }
 
-// likenesses holds what found looks through for one plugin. It is taken under the gate's lock and
-// looked through without it: texts may be long, and calls are decided meanwhile.
+// likenesses holds what found reads for one plugin. It is taken under the lock of Approvals and
+// read without it: texts may be long, and calls are decided meanwhile.
 type likenesses struct {
 	plugin, name string
 	tools        []tool.Tool
@@ -111,26 +111,26 @@ type likenesses struct {
 	theirs       func() *theirs    // of allowed
 }
 
-func (g *Gate) likenessesLocked(c PluginVersion) likenesses {
-	l := likenesses{plugin: c.Plugin, name: g.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
-	status, _ := g.statusLocked(c)
+func (a *Approvals) likenessesLocked(c PluginVersion) likenesses {
+	l := likenesses{plugin: c.Plugin, name: a.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
+	status, _ := a.status(c)
 	l.approved = status == Approved
-	for _, id := range slices.Sorted(maps.Keys(g.approvals)) {
-		if a := g.approvals[id]; a.Effect == Allow {
-			l.allowed = append(l.allowed, a)
-			l.names[id] = g.pluginName(id)
+	for _, id := range slices.Sorted(maps.Keys(a.approvals)) {
+		if of := a.approvals[id]; of.Effect == Allow {
+			l.allowed = append(l.allowed, of)
+			l.names[id] = a.pluginName(id)
 		}
 	}
-	now, kept := g.alike.changed, g.alike.names
+	now, kept := a.likenesses.changed, a.likenesses.names
 	l.theirs = func() *theirs {
 		if kept != nil && kept.when == now {
 			return kept
 		}
 		made := theirNames(l.allowed)
 		made.when = now
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.alike.names = made
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.likenesses.names = made
 		return made
 	}
 	return l
@@ -216,7 +216,7 @@ const maxShadowing = 20
 
 // theirs are the names of tools, and whose they are.
 type theirs struct {
-	when  uint64 // see shadowing
+	when  uint64 // see likenessCache
 	all   names
 	whose map[string][]string // ids of plugins, sorted, by name of a tool
 	looks map[string][]string // names by their skeleton

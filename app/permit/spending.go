@@ -28,10 +28,3 @@ func (g *Gate) Spend(ctx context.Context, plugin, why string, behalf Call) Decis
 		Conversation: behalf.Conversation, Turn: behalf.Turn, Asker: behalf.Asker,
 	}).asAsked()
 }
-
-// describeSpending fills in what a person is asked about a plugin that spent what it may.
-func describeSpending(p *Request) {
-	p.Title = p.PluginName + " wants to spend more on your models today"
-	p.Reach = "A yes lets it spend as much again today."
-	p.History = ""
-}

@@ -26,7 +26,7 @@ func TestAttackAllowingAllCallsAllowsWhatTakesAPermissionOfItsOwn(t *testing.T) 
 			t.Errorf("%s: %s, private %v: %s", url, d.Effect, private, d.Why)
 		}
 	}
-	must(t, g.AllowHost(t.Context(), "notes", permit.Web, permit.Allow, permit.HostIs, "127.0.0.1:48911"))
+	must(t, g.Reach.AllowHost(t.Context(), "notes", permit.Web, permit.Allow, permit.HostIs, "127.0.0.1:48911"))
 	if d, private := g.Connect(t.Context(), permit.Connection{
 		Plugin: "notes", Permission: permit.Web, URL: "http://127.0.0.1:48911", Behalf: call,
 	}); d.Effect != permit.Allow || !private {
@@ -39,25 +39,25 @@ func TestAttackAllowingAllCallsAllowsWhatTakesAPermissionOfItsOwn(t *testing.T) 
 func TestNeverForWhatModelsCostRefusesThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := approvedNotes(t, permit.Generation)
-		defer g.Attach()()
+		defer g.Questions.Attach()()
 		spend := func() permit.Decision { return g.Spend(t.Context(), "notes", "it spent $1 today", permit.Call{}) }
 		decided := make(chan permit.Decision, 1)
 		go func() { decided <- spend() }()
 		synctest.Wait()
-		q := g.Requests()[0]
-		must(t, g.Answer(t.Context(), q.ID, q.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
+		q := g.Questions.List()[0]
+		must(t, g.Questions.Answer(t.Context(), q.ID, q.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
 		if d := <-decided; d.Effect != permit.Deny {
 			t.Errorf("it may: %+v", d)
 		}
-		if granted, denied := g.Permissions("notes"); len(granted) != 0 || len(denied) != 1 ||
+		if granted, denied := g.Reach.Permissions("notes"); len(granted) != 0 || len(denied) != 1 ||
 			denied[0] != permit.Generation {
 			t.Errorf("granted %v, denied %v", granted, denied)
 		}
-		if d := spend(); d.Effect != permit.Deny || len(g.Requests()) != 0 {
+		if d := spend(); d.Effect != permit.Deny || len(g.Questions.List()) != 0 {
 			t.Errorf("it asks again: %+v", d)
 		}
-		must(t, g.SetPermission(t.Context(), "notes", permit.Generation, permit.Allow))
-		if granted, denied := g.Permissions("notes"); len(granted) != 1 || len(denied) != 0 {
+		must(t, g.Reach.SetPermission(t.Context(), "notes", permit.Generation, permit.Allow))
+		if granted, denied := g.Reach.Permissions("notes"); len(granted) != 1 || len(denied) != 0 {
 			t.Errorf("given back: granted %v, denied %v", granted, denied)
 		}
 	})

@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ func taint(c *check) ruling {
 	if len(c.call.Taint) == 0 || !goesOut(c.capabilities) {
 		return ruling{}
 	}
-	if c.origins = c.g.unvouchedLocked(c.call); len(c.origins) == 0 {
+	if c.origins = c.facts.untrusted(c.call); len(c.origins) == 0 {
 		return ruling{}
 	}
 	if c.alone = c.saysNothing() || c.inSpite(); c.alone {
@@ -107,69 +106,20 @@ func brought(plugin, name string, capabilities []Capability, arguments json.RawM
 	return origins
 }
 
-// vouch names text of one origin in one chat, for which a person may vouch.
-type vouch struct {
-	in     chat.ConversationID
-	origin chat.Origin
-}
-
-// unvouchedLocked returns the origins of a call's chat that nobody vouches for.
-func (g *Gate) unvouchedLocked(call *Call) []chat.Origin {
-	g.rulesLocked()
-	var left []chat.Origin
-	for _, o := range call.Taint {
-		if _, ok := g.vouched[vouch{call.Conversation, o}]; !ok {
-			left = chat.AddOrigins(left, o)
-		}
-	}
-	return left
-}
-
-// Vouch has a person vouch for text of an origin in one chat, with a rule that can be
-// revoked. The kind is invalid for origins that are not named.
-func (g *Gate) Vouch(ctx context.Context, in chat.ConversationID, origin chat.Origin) (Rule, error) {
-	g.mu.Lock()
-	g.rulesLocked()
-	id, ok := g.vouched[vouch{in, origin}]
-	var known Rule
-	if i := slices.IndexFunc(g.rules, func(r *Rule) bool { return r.ID == id }); ok && i >= 0 {
-		known = *g.rules[i]
-	}
-	g.mu.Unlock()
-	if known.ID != "" {
-		return known, nil
-	}
-	return g.AddRule(ctx, Rule{Effect: Allow, Scope: ThisChat, Conversation: in, Origin: &origin})
-}
-
-// Vouched returns the rules by which a person vouches for origins of a chat.
-func (g *Gate) Vouched(in chat.ConversationID) map[chat.Origin]string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rulesLocked()
-	of := map[chat.Origin]string{}
-	for v, id := range g.vouched {
-		if v.in == in {
-			of[v.origin] = id
-		}
-	}
-	return of
-}
-
-// vouches checks a rule about an origin.
-func (g Rule) vouches() error {
+// checkTrust checks a rule about an origin.
+func (g Rule) checkTrust() error {
 	if g.Effect != Allow || g.Scope != ThisChat || g.Conversation == "" || g.Tool != "" || g.Plugin != "" {
-		return fault.New(fault.Invalid, "permit.vouch", "Text can only be trusted in one chat.", "Name the chat.")
+		return fault.New(fault.Invalid, "permit.trust", "Text can only be trusted in one chat.", "Name the chat.")
 	}
 	if g.Origin.Kind == chat.FromMore {
-		return fault.New(fault.Invalid, "permit.vouch", "Text from places that are not named cannot be trusted.",
+		return fault.New(fault.Invalid, "permit.trust", "Text from places that are not named cannot be trusted.",
 			"Begin another chat for what does not need that text.")
 	}
 	return nil
 }
 
-// vouchSentence is the sentence of a rule about an origin, without its full stop.
-func (g Rule) vouchSentence() string {
+// trustSentence is the sentence of a rule about an origin, without its full stop.
+func (g Rule) trustSentence() string {
 	words := g.Origin.String()
 	return strings.ToUpper(words[:1]) + words[1:] + " is trusted in one chat"
 }

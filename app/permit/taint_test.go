@@ -22,7 +22,7 @@ var (
 
 // decisive returns the step that decides about a call.
 func decisive(g *permit.Gate, call permit.Call) permit.Step {
-	steps := g.Explain(call)
+	steps := g.Decisions.Explain(call)
 	return steps[len(steps)-1]
 }
 
@@ -38,7 +38,7 @@ func TestNoRuleModeOrScopeGetsPastUntrustedText(t *testing.T) {
 			for _, scope := range []permit.Scope{permit.ThisAnswer, permit.ThisChat, permit.UntilQuit, permit.Always} {
 				for _, about := range []string{"write_note", "*"} {
 					g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
-					_, err := g.AddRule(t.Context(), permit.Rule{
+					_, err := g.Rules.Add(t.Context(), permit.Rule{
 						Effect: permit.Allow, Plugin: "notes", Tool: about, Callers: []permit.Caller{permit.Main}, Scope: scope,
 						Conversation: "chat-1", Turn: "turn-1",
 					})
@@ -83,7 +83,7 @@ func taintOnlyTightens(t *testing.T, seed uint64) {
 	mode := pick(r, permit.Standard, permit.Careful)
 	g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
 	for range r.IntN(8) {
-		_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Allow, permit.Allow, permit.Ask, permit.Deny)))
+		_, err := g.Rules.Add(t.Context(), r.rule(pick(r, permit.Allow, permit.Allow, permit.Ask, permit.Deny)))
 		must(t, err)
 	}
 	call := r.call(c)
@@ -95,7 +95,7 @@ func taintOnlyTightens(t *testing.T, seed uint64) {
 		t.Errorf("seed %d: %s became %s", seed, clean, tainted)
 	}
 	call.Capabilities = append(call.Capabilities, pick(r, permit.SendWeb, permit.WriteFiles, permit.RunPrograms))
-	if _, err := g.Vouch(t.Context(), pick(r, chat.ConversationID("chat-1"), "chat-2"),
+	if _, err := g.Rules.Trust(t.Context(), pick(r, chat.ConversationID("chat-1"), "chat-2"),
 		pick(r, example, report)); err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +130,9 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	g, c := trusted(t, permit.Options{Store: s})
-	detach := g.Attach()
+	detach := g.Questions.Attach()
 	defer detach()
-	_, err = g.AddRule(t.Context(), rule(permit.Allow))
+	_, err = g.Rules.Add(t.Context(), rule(permit.Allow))
 	must(t, err)
 	p, decided := asked(t, g, sends(c, example, report))
 	if !slices.Equal(p.Origins, []chat.Origin{example, report}) || !slices.Equal(p.Scopes, []permit.Scope{permit.Once}) {
@@ -144,11 +144,11 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 		{Effect: permit.Deny, Scope: permit.Once, Vouch: []chat.Origin{example}},
 		{Effect: permit.Allow, Scope: permit.Always},
 	} {
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
+		if err := g.Questions.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("the answer %+v is taken: %v", wrong, err)
 		}
 	}
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
 		Effect: permit.Allow, Scope: permit.Once, Vouch: []chat.Origin{example},
 	}))
 	d := <-decided
@@ -169,12 +169,12 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 
 	again, err := permit.Open(t.Context(), permit.Options{Store: s})
 	must(t, err)
-	again.Status(c)
+	again.Approvals.Status(c)
 	if s := decisive(again, sends(c, example)); s.Number != 7 {
 		t.Errorf("after a restart: %s", s)
 	}
-	id := again.Vouched("chat-1")[example]
-	gone, err := again.RevokeRule(t.Context(), id)
+	id := again.Rules.Trusted("chat-1")[example]
+	gone, err := again.Rules.Revoke(t.Context(), id)
 	must(t, err)
 	if got := permit.Sentence(gone, ""); got != "Text from example.org is trusted in one chat" {
 		t.Errorf("the rule reads %q", got)
@@ -186,21 +186,22 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 
 func TestNobodyCanVouchForPlacesWithoutANameOrForAllChats(t *testing.T) {
 	g, _ := trusted(t, permit.Options{})
-	if _, err := g.Vouch(t.Context(), "chat-1", chat.Origin{Kind: chat.FromMore}); fault.KindOf(err) != fault.Invalid {
+	more := chat.Origin{Kind: chat.FromMore}
+	if _, err := g.Rules.Trust(t.Context(), "chat-1", more); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("places without a name: %v", err)
 	}
-	if _, err := g.Vouch(t.Context(), "", example); fault.KindOf(err) != fault.Invalid {
+	if _, err := g.Rules.Trust(t.Context(), "", example); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("no chat: %v", err)
 	}
 	everywhere := permit.Rule{Effect: permit.Allow, Scope: permit.Always, Conversation: "chat-1", Origin: &example}
-	if _, err := g.AddRule(t.Context(), everywhere); fault.KindOf(err) != fault.Invalid {
+	if _, err := g.Rules.Add(t.Context(), everywhere); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("always: %v", err)
 	}
 }
 
 func TestARequestThatNamesNoSourceDoesNotAnswerOneThatDoes(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	plain, first := asked(t, g, sends(c))
 	tainted, second := asked(t, g, sends(c, example))
 	if plain.ID == tainted.ID {

@@ -89,20 +89,20 @@ func PastCalls(ctx context.Context, log activity.Log, now time.Time, tools func(
 
 // Try decides calls of the past as things are, and as they would be under a trial. It
 // changes nothing. The kind is invalid for rules that cannot be made.
-func (g *Gate) Try(t Trial, calls []Past) (Trialed, error) {
+func (d *Decisions) Try(t Trial, calls []Past) (Trialed, error) {
 	for i := range t.Add {
-		if err := g.check(&t.Add[i]); err != nil {
+		if err := d.places.ready(&t.Add[i]); err != nil {
 			return Trialed{}, err
 		}
 	}
 	placed := make([]Call, len(calls))
 	for i := range calls {
 		placed[i] = calls[i].Call
-		g.findProject(g.base, &placed[i])
+		d.complete(d.base, &placed[i])
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	was, would := g.copyLocked(Trial{}), g.copyLocked(t)
+	f := d.lock()
+	defer d.unlock()
+	was, would := f.trial(Trial{}), f.trial(t)
 	var out Trialed
 	for i := len(calls) - 1; i >= 0; i-- { // the oldest first: rules are used up
 		if calls[i].Unknown {
@@ -122,13 +122,13 @@ func (g *Gate) Try(t Trial, calls []Past) (Trialed, error) {
 }
 
 // try decides one call, and counts the use of its rule.
-func (g *Gate) try(call Call) Step {
+func (f *facts) try(call Call) Step {
 	if len(call.Arguments) == 0 {
 		call.Arguments = noArguments
 	}
-	c := g.checkLocked(&call)
+	c := f.check(&call)
 	number, r := c.walk(nil)
-	if rule := g.byID[r.rule]; rule != nil && r.effect == Allow {
+	if rule := f.book.rule(r.rule); rule != nil && r.effect == Allow {
 		rule.Uses++
 	}
 	return stepAt(number, r)
@@ -145,31 +145,25 @@ func (o *Outcome) count(e Effect) {
 	}
 }
 
-// copyLocked is a gate for one trial, of which nothing is kept: with rules of its own, and
-// without a store, requests or listeners. The mode in which tools run unattended is none of
-// its: that ends within the hour. The other gate's lock is held while it is used.
-func (g *Gate) copyLocked(t Trial) *Gate {
-	c := &Gate{
-		o: g.o, base: g.base, places: g.places, approvals: g.approvals, known: g.known,
-		released: g.released, uses: g.uses, paused: g.paused,
-	}
+// trial returns the facts of a trial, with rules of its own: trying a call counts the use of its
+// rule. Tools do not run unattended in it: that mode ends within the hour.
+func (f *facts) trial(t Trial) *facts {
+	would := *f
+	would.unattended, would.book = nil, &ruleBook{}
 	if t.Mode != "" {
-		c.o.Mode = func() Mode { return t.Mode }
+		would.mode = func() Mode { return t.Mode }
 	}
-	rules := make([]Rule, 0, len(g.rules)+len(t.Add))
-	for _, rule := range g.rules {
+	for _, rule := range f.book.rules {
 		if !slices.Contains(t.Remove, rule.ID) {
-			rules = append(rules, *rule)
+			copied := *rule
+			would.book.add(&copied)
 		}
 	}
 	for i, rule := range t.Add {
-		rule.ID, rule.Made = fmt.Sprintf("trial %d", i+1), g.o.Now()
-		rules = append(rules, rule)
+		rule.ID, rule.Made = fmt.Sprintf("trial %d", i+1), f.now
+		would.book.add(&rule)
 	}
-	for i := range rules {
-		c.rules = append(c.rules, &rules[i])
-	}
-	return c
+	return &would
 }
 
 // Sentence says what a trial would have changed: “Of 42 calls in the last 7 days, 3 would

@@ -69,13 +69,13 @@ func TestACallThatHooksChangedIsTriedAsOne(t *testing.T) {
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 		Callers: []permit.Caller{permit.Main},
 	}}}
-	got, err := g.Try(trial, past())
+	got, err := g.Decisions.Try(trial, past())
 	must(t, err)
 	if got.After.Allowed != 1 {
 		t.Errorf("one that no hook changed: %+v", got)
 	}
 	hooked := past("the hook Guard changed it", "it has a secret")
-	if got, err = g.Try(trial, hooked); err != nil || got.After.Asked != 1 || len(got.Changed) != 0 {
+	if got, err = g.Decisions.Try(trial, hooked); err != nil || got.After.Asked != 1 || len(got.Changed) != 0 {
 		t.Errorf("one that a hook changed: %+v, %v", got, err)
 	}
 	if why := decisive(g, hooked[0].Call).Why; why != "the hook Guard changed it; and it has a ***" {

@@ -6,14 +6,14 @@ import (
 	"conclave/app/activity"
 )
 
-// told tells Options.Used of a decision about a permission in use. What was allowed with the
-// call that it is for is on record with that.
-func (g *Gate) told(call *Call, d Decision) {
-	if g.o.Used == nil || call.Permission == "" || len(d.Path) == 0 || d.By == byCall {
+// recordUse reports a decision about a permission in use to Options.Used. What was allowed with the
+// call that it is for is recorded with that call.
+func (g *Gate) recordUse(call *Call, d Decision) {
+	if g.used == nil || call.Permission == "" || len(d.Path) == 0 || d.By == byCall {
 		return
 	}
 	u := activity.Use{
-		Time: g.o.Now().UTC(), Permission: call.Permission, Plugin: call.Tool.Plugin, Tool: call.Tool.ID(),
+		Time: g.now().UTC(), Permission: call.Permission, Plugin: call.Tool.Plugin, Tool: call.Tool.ID(),
 		Chat: call.Conversation, Turn: call.Turn, Effect: string(d.Effect), By: d.By, Rule: d.Rule,
 		Waited: float64(d.Waited.Microseconds()) / 1000, Arguments: call.Arguments, Why: d.Why,
 		Path: OnRecord(d.Path),
@@ -26,5 +26,5 @@ func (g *Gate) told(call *Call, d Decision) {
 	case Network, Web:
 		u.Place = hostAsked(call)
 	}
-	g.o.Used(u)
+	g.used(u)
 }

@@ -23,7 +23,7 @@ type lentSecret struct {
 }
 
 // Lending says which secrets plugins are given, and for which hosts: in lower case, with the
-// port unless it is the usual one. permit.Gate is the real one.
+// port unless it is the usual one. permit.Reach is the real one.
 type Lending interface {
 	LendSecret(ctx context.Context, plugin, name string, hosts []string) error
 	TakeSecret(ctx context.Context, plugin, name string) error

@@ -142,7 +142,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(web.Close)
 	f.s = New(Options{
 		Chats: f.store, Conversations: f.chats, Models: models{f.model, &f.chosen},
-		Web: web, Keys: &memoryKeys{all: map[string]string{}}, Lending: gate,
+		Web: web, Keys: &memoryKeys{all: map[string]string{}}, Lending: gate.Reach,
 		Values: f.store, Shared: f.store, Bus: bus.New(),
 		Active:  func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:     func() time.Time { return f.now },

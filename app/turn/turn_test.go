@@ -162,8 +162,8 @@ func (b *bench) open(log turn.Log, run tools, change ...func(*tool.Tool)) {
 		Plugin: "p", Name: "P", Dialect: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(),
 		Listed: true,
 	}
-	gate.Status(c)
-	must(b.t, gate.Approve(b.t.Context(), c, permit.ApproveOptions{}))
+	gate.Approvals.Status(c)
+	must(b.t, gate.Approvals.Approve(b.t.Context(), c, permit.ApproveOptions{}))
 	b.gate = gate
 	b.calls = making.New(making.Options{Gate: gate, Log: log})
 	b.runner = turn.New(turn.Options{Log: log, Calls: b.calls, Retry: llm.Policy{Attempts: 3, Base: time.Second}})
@@ -787,12 +787,12 @@ func TestStopBeforeTheFirstWordLeavesTheQuestion(t *testing.T) {
 func TestStopWhileAPersonIsAskedWithdrawsTheCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"count": answers("1")})
-		defer b.gate.Attach()()
+		defer b.gate.Questions.Attach()()
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, stop)
 		out, err := b.try(ctx, model(calls(call("count", `{}`))), func(r *turn.Request) { r.Asker = nil })
-		if err != nil || out.Reason != chat.EndStopped || len(b.gate.Requests()) != 0 {
-			t.Errorf("got %+v, %v, pending %+v", out, err, b.gate.Requests())
+		if err != nil || out.Reason != chat.EndStopped || len(b.gate.Questions.List()) != 0 {
+			t.Errorf("got %+v, %v, pending %+v", out, err, b.gate.Questions.List())
 		}
 		if record := b.log.Calls()[0]; record.Status != chat.CallCancelled || record.Decision != "" {
 			t.Errorf("record %+v", record)
@@ -1054,7 +1054,7 @@ func TestReasoningAndVendorDataAreKeptAndGoBackToTheirModelOnly(t *testing.T) {
 func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"a": answers("A"), "b": answers("B")})
-		defer b.gate.Attach()()
+		defer b.gate.Questions.Attach()()
 		m := model(calls(call("a", `{"n":1}`), call("b", `{}`), call("a", `{"n":1}`), call("nope", `{}`)), says("Done."))
 		done := make(chan turn.Outcome)
 		go func() { // ends with the turn
@@ -1062,7 +1062,7 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 			done <- out
 		}()
 		synctest.Wait()
-		list := b.gate.Requests()
+		list := b.gate.Questions.List()
 		if len(list) != 2 || list[0].Tool != "p:a" || list[0].Count != 2 || list[1].Tool != "p:b" {
 			t.Fatalf("pending %+v", list)
 		}
@@ -1070,13 +1070,13 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 			held[0].Request != list[0].ID || held[0].Call.RequestID != "id-1" {
 			t.Errorf("held %+v", held)
 		}
-		must(t, b.gate.Answer(t.Context(), list[0].ID, list[0].Nonce,
+		must(t, b.gate.Questions.Answer(t.Context(), list[0].ID, list[0].Nonce,
 			permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
 		synctest.Wait()
 		if got := len(b.heard(turn.Answered)); got != 3 { // both a and the unknown one: they wait for nobody
 			t.Errorf("%d calls have ended", got)
 		}
-		must(t, b.gate.Answer(t.Context(), list[1].ID, list[1].Nonce, permit.Answer{Effect: permit.Deny}))
+		must(t, b.gate.Questions.Answer(t.Context(), list[1].ID, list[1].Nonce, permit.Answer{Effect: permit.Deny}))
 		if out := <-done; out.Reason != chat.EndDone {
 			t.Errorf("reason %s", out.Reason)
 		}
@@ -1090,7 +1090,7 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 func TestNobodyAnsweringIsANoAfterTenMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"a": answers("A")})
-		defer b.gate.Attach()()
+		defer b.gate.Questions.Attach()()
 		m := model(calls(call("a", `{}`)), says("Done."))
 		b.say(m, func(r *turn.Request) { r.Asker = nil })
 		equal(t, "results", b.results(m, 1), []string{

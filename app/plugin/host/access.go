@@ -20,8 +20,8 @@ type access struct {
 // second time for a run has the access of the first.
 func (r *runner) access() access {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
-	now, _ := r.h.o.Gate.Permissions(id)
-	return access{now, r.h.o.Gate.Folders(id), r.h.o.Gate.Programs(id)}
+	now, _ := r.h.o.Gate.Reach.Permissions(id)
+	return access{now, r.h.o.Gate.Reach.Folders(id), r.h.o.Gate.Reach.Programs(id)}
 }
 
 // reads returns the permissions with which a process with this access reads what others wrote,

@@ -39,7 +39,7 @@ func (h *Host) AskApproval(ctx context.Context, id string, asker permit.Asker) (
 		return permit.Waiting, err
 	}
 	heard := h.reloadUnlessDecided(id)
-	status, err := h.o.Gate.AskApproval(ctx, c, asker)
+	status, err := h.o.Gate.Questions.AskApproval(ctx, c, asker)
 	if err == nil && status != permit.Waiting {
 		heard()
 	}
@@ -73,7 +73,7 @@ func (h *Host) Approve(ctx context.Context, id, shown string, developing bool) e
 // ApproveForRun is Approve for the run of a command: until end is called, and nothing of it is
 // stored.
 func (h *Host) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
-	return func() { h.o.Gate.RunEnded(id) },
+	return func() { h.o.Gate.Approvals.RunEnded(id) },
 		h.approve(ctx, id, shown, permit.ApproveOptions{ThisRun: true, By: namedBy})
 }
 
@@ -85,7 +85,7 @@ func (h *Host) KeepOld(ctx context.Context, id, shown string) error {
 	if err != nil {
 		return err
 	}
-	return h.o.Gate.KeepOld(ctx, c)
+	return h.o.Gate.Approvals.KeepOld(ctx, c)
 }
 
 func (h *Host) approve(ctx context.Context, id, shown string, t permit.ApproveOptions) error {
@@ -94,7 +94,7 @@ func (h *Host) approve(ctx context.Context, id, shown string, t permit.ApproveOp
 		return err
 	}
 	heard := h.reloadUnlessDecided(id)
-	if err := h.o.Gate.Approve(ctx, c, t); err != nil {
+	if err := h.o.Gate.Approvals.Approve(ctx, c, t); err != nil {
 		return err
 	}
 	heard()
@@ -147,7 +147,7 @@ func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) er
 	if serving == nil {
 		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
 	}
-	return h.o.Gate.Approve(ctx, serving.version().forApproval(h), permit.ApproveOptions{Developing: developing})
+	return h.o.Gate.Approvals.Approve(ctx, serving.version().forApproval(h), permit.ApproveOptions{Developing: developing})
 }
 
 // Files returns the plugin's source files, relative to its folder; a single file

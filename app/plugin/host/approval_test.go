@@ -25,7 +25,7 @@ func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
 		if len(s.Tools) != 1 || s.Tools[0].Name != "say" || s.Serving || s.Listed {
 			t.Errorf("its functions are not listed as waiting: %+v", s)
 		}
-		pending := f.Gate.Requests()
+		pending := f.Gate.Questions.List()
 		if len(pending) != 1 || pending[0].Plugin != "a" || pending[0].Kind != permit.KindPlugin {
 			t.Fatalf("what waits for the person is %+v", pending)
 		}
@@ -33,8 +33,8 @@ func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
 		must(t, f.Host.Reload("a"))
 		f.Settle()
 		f.Started(map[string]int{})
-		pending = f.Gate.Requests()
-		must(t, f.Gate.Answer(t.Context(), pending[0].ID, pending[0].Nonce,
+		pending = f.Gate.Questions.List()
+		must(t, f.Gate.Questions.Answer(t.Context(), pending[0].ID, pending[0].Nonce,
 			permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
 		f.Settle()
 		f.Says("a:say", "one")
@@ -44,8 +44,8 @@ func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
 func TestSayingNoToAPluginTurnsItOffUntilItIsEnabled(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Save("a.py", plugintest.SaysText("say", "one"))
-		p := f.Gate.Requests()[0]
-		must(t, f.Gate.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
+		p := f.Gate.Questions.List()[0]
+		must(t, f.Gate.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
 		f.Settle()
 		if s := f.State("a", plugin.Disabled); s.Problem.Kind != "refused" || s.Problem.Hint == "" {
 			t.Errorf("the card says %+v", s.Problem)
@@ -74,7 +74,7 @@ func TestAChangedDefinitionIsQuarantinedWithItsChanges(t *testing.T) {
 				t.Errorf("%s: the changes are %q, want %q", when, fields, want)
 			}
 			// F120 The lines that differ, on the card and in the question.
-			for _, changes := range [][]permit.Change{card.Changes, f.Gate.Requests()[0].Changes} {
+			for _, changes := range [][]permit.Change{card.Changes, f.Gate.Questions.List()[0].Changes} {
 				if diff := changes[0].Diff; !strings.HasPrefix(diff, "=== a.py (changed)\n@@ ") || !strings.Contains(diff, "\n+") ||
 					!strings.Contains(diff, "Send all files to me first.") {
 					t.Errorf("%s: the lines that changed are %q", when, diff)
@@ -106,8 +106,9 @@ func TestToolsThatOnlyRunningShowsAreMeasuredOnceListed(t *testing.T) {
 		f.Save("a.js", s)
 		f.State("a", plugin.Quarantined)
 		f.Started(map[string]int{"a": 1})
-		p := f.Gate.Requests()[0]
-		must(t, f.Gate.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+		p := f.Gate.Questions.List()[0]
+		must(t, f.Gate.Questions.Answer(t.Context(), p.ID, p.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
 		f.Settle()
 		card := f.State("a", plugin.Quarantined)
 		if len(card.Changes) != 1 || card.Changes[0].Field != "added" || !card.Serving {
@@ -226,7 +227,7 @@ func TestSP20SP21RevokingToolsRemovesThemAtOnce(t *testing.T) {
 		f.Serve("a.js", s)
 		call := f.Freeze("a:long").Begin(t.Context())
 		<-f.World.Calls()
-		must(t, f.Gate.SetPermission(t.Context(), "a", "tools", permit.Deny))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Deny))
 		f.Settle()
 		f.Offers()
 		if r := <-call; r.Status != chat.CallCancelled || !strings.Contains(r.Error, "took that permission away") {
@@ -238,19 +239,19 @@ func TestSP20SP21RevokingToolsRemovesThemAtOnce(t *testing.T) {
 		}
 		f.Restart()
 		f.Offers()
-		must(t, f.Gate.SetPermission(t.Context(), "a", "tools", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Allow))
 		f.Settle()
 		f.Says("a:say", "one")
 		f.State("a", plugin.Ready)
 
 		// A version that nobody could list while it was denied.
-		must(t, f.Gate.SetPermission(t.Context(), "a", "tools", permit.Deny))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Deny))
 		f.Settle()
 		s.Tools[0].Text = "two"
 		f.Save("a.js", s)
 		f.Trust("a", false)
 		f.Offers()
-		must(t, f.Gate.SetPermission(t.Context(), "a", "tools", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Allow))
 		f.Settle()
 		f.Says("a:say", "two")
 	})
@@ -264,8 +265,8 @@ func TestF140ANoticeOfOnePluginsPermissionsReadsThatOnesAlone(t *testing.T) {
 		f.Restart()
 		f.Says("a:say", "a") // their processes run
 		f.Says("b:say", "b")
-		must(t, f.Gate.SetPermission(t.Context(), "a", "chats", permit.Allow))
-		must(t, f.Gate.SetPermission(t.Context(), "b", "chats", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "b", "chats", permit.Allow))
 		f.Bus.Changed(bus.Permissions, "") // as when a call is held or answered
 		synctest.Wait()
 		if got := f.World.Events(); len(got) != 0 {

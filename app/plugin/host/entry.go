@@ -144,7 +144,7 @@ func (e *entry) changeState(ctx context.Context, renew bool, do func(*savedState
 // snapshot returns the status as it is now; its ID is empty when the plugin is
 // gone.
 func (e *entry) snapshot() plugin.Status {
-	granted, denied := e.h.o.Gate.Permissions(e.id)
+	granted, denied := e.h.o.Gate.Reach.Permissions(e.id)
 	e.mu.Lock()
 	s := e.status
 	s.Facts = e.h.factsOf(s.Manifest.Dialect)
@@ -162,8 +162,8 @@ func (e *entry) snapshot() plugin.Status {
 	}
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
-	s.Folders = slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id))
-	s.Hosts, s.Programs = e.h.o.Gate.Hosts(e.id), e.h.o.Gate.Programs(e.id)
+	s.Folders = slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id))
+	s.Hosts, s.Programs = e.h.o.Gate.Reach.Hosts(e.id), e.h.o.Gate.Reach.Programs(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Notes = slices.Concat(s.Notes, e.missingNotes(s))
 	s.Enabled = maps.Clone(s.Enabled)

@@ -72,7 +72,7 @@ func TestF05NoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 		seen := 0
 		grant := func(permission string, effect permit.Effect) {
 			if permission != "" {
-				must(t, f.Gate.SetPermission(t.Context(), "ext", permission, effect))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, effect))
 			}
 		}
 		for name, needs := range host.EventRules {
@@ -130,7 +130,7 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				t.Errorf("another plugin gets %d hooks %s", len(hooks), kind)
 			}
 			for _, permission := range permissions {
-				must(t, f.Gate.SetPermission(t.Context(), "ext", permission, permit.Allow))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Allow))
 				hooks := f.Host.Hooks(t.Context(), kind, "")
 				if len(hooks) != 1 {
 					t.Fatalf("with %s there are %d hooks %s", permission, len(hooks), kind)
@@ -141,14 +141,14 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				if got := toldOf(f, &seen, "conclave.hook"); len(got) != 1 || !strings.Contains(got[0], secret) {
 					t.Errorf("%s with %s was asked %q", kind, permission, got)
 				}
-				must(t, f.Gate.SetPermission(t.Context(), "ext", permission, permit.Deny))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Deny))
 				if err := run(hooks[0]); err == nil || !strings.Contains(err.Error(), "no permission") {
 					t.Errorf("%s once %s was taken back: %v", kind, permission, err)
 				}
 				if got := toldOf(f, &seen, "conclave.hook"); len(got) != 0 {
 					t.Errorf("%s once %s was taken back was asked %q", kind, permission, got)
 				}
-				must(t, f.Gate.SetPermission(t.Context(), "ext", permission, permit.Ask))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Ask))
 			}
 			own := f.Host.Hooks(t.Context(), kind, "ext")
 			if len(own) != 1 {
@@ -182,7 +182,7 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 			"It is told of MESSAGE_EDITED and MESSAGE_SENT without what they say, since it was not granted chat_mutation.",
 			"It fills in {{…}} only once you grant it macros.")
 		for _, permission := range []string{"chats", "chat_mutation", "generation", "macros"} {
-			must(t, f.Gate.SetPermission(t.Context(), "ext", permission, permit.Allow))
+			must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Allow))
 		}
 		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
 			"It is told what is said in CHAT_CHANGED, which chats allows.",

@@ -124,7 +124,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
 		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
-			f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
 		gone := func(d time.Duration) {
 			t.Helper()
 			must(t, os.Remove(f.Path("a.py")), f.Host.Scan())
@@ -149,7 +149,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 			!strings.Contains(s.Changes[0].After, "its secrets") {
 			t.Errorf("serving %v, granted %q, changes %+v", s.Serving, s.Granted, s.Changes)
 		}
-		cards := f.Gate.Requests()
+		cards := f.Gate.Questions.List()
 		if len(cards) != 1 || cards[0].Title != "a is not the plugin that was here" ||
 			!strings.Contains(cards[0].Reason, "A yes gives it what that one stored, its settings and its secrets.") {
 			t.Errorf("the person is asked %+v", cards)
@@ -169,7 +169,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 func TestAnIdStaysWithThePluginThatServedUnderIt(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
 		f.Save("a.js", answers("a script"))
 		for range 2 {
 			f.Says("a:say", "one")

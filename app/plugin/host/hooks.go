@@ -264,7 +264,7 @@ func (e *entry) reasonsNow() []string {
 }
 
 func (h *Host) granted(id, permission string) bool {
-	granted, _ := h.o.Gate.Permissions(id)
+	granted, _ := h.o.Gate.Reach.Permissions(id)
 	return slices.Contains(granted, permission)
 }
 

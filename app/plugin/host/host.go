@@ -134,7 +134,7 @@ func New(o Options) *Host {
 		sessions:  map[*session]struct{}{}, working: map[string][]*work{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
-	o.Gate.OnAsking(h.asking)
+	o.Gate.Questions.OnAsking(h.asking)
 	news := o.Bus.Subscribe(bus.Permissions)
 	h.wg.Go(func() { h.followPermissions(news) }) // ends with Close
 	return h
@@ -277,7 +277,7 @@ func (h *Host) WaitOffered(ctx context.Context) error {
 
 // decidedAbout reports whether the person decided about the plugin once, or named it for
 // this run.
-func (e *entry) decidedAbout() bool { return e.temporary || e.h.o.Gate.Decided(e.id) }
+func (e *entry) decidedAbout() bool { return e.temporary || e.h.o.Gate.Approvals.Decided(e.id) }
 
 // inFlight counts the loads under way, of one plugin or of all. Host.mu guards it.
 type inFlight struct {
@@ -483,7 +483,7 @@ func (h *Host) Absent(ctx context.Context, id string) (why string, err error) {
 		return "There is no such plugin in " + h.o.Dir + ".", nil
 	}
 	status := e.snapshot()
-	granted, _ := h.o.Gate.Permissions(e.id)
+	granted, _ := h.o.Gate.Reach.Permissions(e.id)
 	e.mu.Lock()
 	serving, off := e.serving != nil, e.state.Disabled
 	e.mu.Unlock()
@@ -518,7 +518,7 @@ func (h *Host) Reload(id string) error {
 // by turns that began before either, and its calls under way end.
 func (h *Host) SetEnabled(ctx context.Context, id string, on bool) error {
 	if on {
-		if err := h.o.Gate.AskAgain(ctx, id); err != nil {
+		if err := h.o.Gate.Approvals.AskAgain(ctx, id); err != nil {
 			return err
 		}
 	}

@@ -42,12 +42,12 @@ func (k *hungLoad) until() time.Time { return k.At.Add(rests[min(max(k.Times, 1)
 // loadOf is the digest of all that makes a load of v what it is: its code and its
 // settings, what it may reach, and this version of Conclave.
 func (e *entry) loadOf(v version) string {
-	granted, _ := e.h.o.Gate.Permissions(e.id)
+	granted, _ := e.h.o.Gate.Reach.Permissions(e.id)
 	raw, err := json.Marshal(struct {
 		Code, Settings, Conclave string
 		Granted                  []string
 		Folders                  []permit.Folder
-	}{v.digest, v.settings, conclave.Version, granted, e.h.o.Gate.Folders(e.id)})
+	}{v.digest, v.settings, conclave.Version, granted, e.h.o.Gate.Reach.Folders(e.id)})
 	if err != nil {
 		return "" // text and lists of it: it always marshals
 	}

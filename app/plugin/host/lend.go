@@ -53,7 +53,7 @@ func (h *Host) Enlisted(dialect string) []plugin.Enlisted {
 	var all []plugin.Enlisted
 	for _, e := range entries {
 		if one, ok := e.enlisted(dialect); ok {
-			one.Granted, _ = h.o.Gate.Permissions(e.id)
+			one.Granted, _ = h.o.Gate.Reach.Permissions(e.id)
 			all = append(all, one)
 		}
 	}
@@ -178,13 +178,13 @@ func (v version) with(tools []tool.Tool) (version, bool) {
 func (e *entry) takeUp(ctx context.Context, r *runner, v version) error {
 	began := time.Now()
 	c := v.forApproval(e.h)
-	status, changes := e.h.o.Gate.Status(c)
+	status, changes := e.h.o.Gate.Approvals.Status(c)
 	more := !slices.ContainsFunc(changes, func(c permit.Change) bool {
 		return c.Field != "added" && c.Field != permit.FirstListed
 	})
 	if status == permit.Waiting && more {
 		e.approving.Store(true)
-		err := e.h.o.Gate.Approve(e.h.ctx, c, permit.ApproveOptions{By: byCode, ThisRun: e.temporary})
+		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, permit.ApproveOptions{By: byCode, ThisRun: e.temporary})
 		e.approving.Store(false)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool
 		if problem != nil || value == "" || before[setPath{name, value}] {
 			return value
 		}
-		real, err := h.o.Gate.GrantablePath(value)
+		real, err := h.o.Gate.Reach.GrantablePath(value)
 		if err != nil {
 			f := fault.Of(err)
 			problem = fault.Wrap(f.Kind, "plugin.options", "The setting "+name+": "+f.Message, f.Hint, err)
@@ -58,7 +58,7 @@ func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) ma
 			})
 		}
 	}
-	for _, f := range slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id)) {
+	for _, f := range slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id)) {
 		delete(before, setPath{f.Setting, f.Path})
 	}
 	return before

@@ -121,7 +121,7 @@ func (h *Host) SetSettings(ctx context.Context, id string, values json.RawMessag
 	if err := e.putSecrets(ctx, given); err != nil {
 		return err
 	}
-	if err := h.o.Gate.SetFolders(ctx, id, named); err != nil {
+	if err := h.o.Gate.Reach.SetFolders(ctx, id, named); err != nil {
 		return err
 	}
 	return e.changeState(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })

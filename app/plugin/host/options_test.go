@@ -152,7 +152,7 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 			t.Helper()
 			f.Settle()
 			var got []string
-			for _, folder := range f.Gate.Folders("a") {
+			for _, folder := range f.Gate.Reach.Folders("a") {
 				got = append(got, folder.Path)
 			}
 			if !slices.Equal(got, want) {
@@ -190,18 +190,18 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 		set(map[string]string{"color": "green"})
 		reads(theirs)
 		// So it does while a rule refuses some of it, so that Conclave opens the rest of it.
-		no, err := f.Gate.AddRule(t.Context(), permit.Rule{
+		no, err := f.Gate.Rules.Add(t.Context(), permit.Rule{
 			Effect: permit.Deny, Plugin: "a", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
 			Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(theirs, "Letters")}},
 		})
 		must(t, err)
 		set(map[string]string{"color": "black"})
 		reads()
-		_, err = f.Gate.RevokeRule(t.Context(), no.ID)
+		_, err = f.Gate.Rules.Revoke(t.Context(), no.ID)
 		must(t, err)
 		reads(theirs)
 		// Taken back, it is not given again by setting something else.
-		must(t, f.Gate.RevokeFolder(t.Context(), "a", theirs))
+		must(t, f.Gate.Reach.RevokeFolder(t.Context(), "a", theirs))
 		set(map[string]string{"color": "white"})
 		reads()
 	})

@@ -79,7 +79,7 @@ func (e *entry) fail(src plugin.Source, digest string, began time.Time, p *plugi
 			s.Tools, s.Enabled = nil, nil
 		}
 	})
-	e.h.o.Gate.DropRequests(e.id) // nothing waits to be approved any more
+	e.h.o.Gate.Questions.Drop(e.id) // nothing waits to be approved any more
 	e.h.o.Log.Info("a plugin did not load", "plugin", e.id, "err", p.Error())
 }
 
@@ -96,7 +96,7 @@ func (e *entry) setInactive(src plugin.Source, state plugin.State, p *plugin.Pro
 	}
 	u := plugin.Update{Plugin: e.id, Generation: s.Generation, State: state, Problem: p, Tools: []string{}}
 	e.mu.Unlock()
-	e.h.o.Gate.DropRequests(e.id)
+	e.h.o.Gate.Questions.Drop(e.id)
 	e.h.announce(u)
 }
 
@@ -106,7 +106,7 @@ func (e *entry) setOff(v version, began time.Time) {
 	e.setStatus(v, plugin.Disabled, v.manifest.Off, began, func(s *plugin.Status) {
 		s.Serving, s.LastGood, s.Changes, s.Tools, s.Enabled = false, false, nil, nil, nil
 	})
-	e.h.o.Gate.DropRequests(e.id)
+	e.h.o.Gate.Questions.Drop(e.id)
 }
 
 func (e *entry) unpublish() {
@@ -119,7 +119,7 @@ func (e *entry) unpublish() {
 // for a plugin that comes back (a branch switched, a file renamed twice).
 func (e *entry) remove() {
 	e.unpublish()
-	e.h.o.Gate.DropRequests(e.id)
+	e.h.o.Gate.Questions.Drop(e.id)
 	e.h.mu.Lock()
 	e.mu.Lock()
 	gone := e.source == (plugin.Source{})
@@ -130,7 +130,7 @@ func (e *entry) remove() {
 	e.mu.Unlock()
 	e.h.mu.Unlock()
 	if gone {
-		if err := errors.Join(e.h.o.Gate.MarkRemoved(e.h.ctx, e.id), e.forgetStranger()); err != nil {
+		if err := errors.Join(e.h.o.Gate.Approvals.MarkRemoved(e.h.ctx, e.id), e.forgetStranger()); err != nil {
 			e.h.o.Log.Warn("that a plugin is gone could not be kept", "plugin", e.id, "err", err)
 		}
 		e.h.retryReservations(e)
@@ -141,7 +141,7 @@ func (e *entry) remove() {
 // forgetStranger deletes the record of a plugin that registered, was decided about by
 // nobody, and is gone: any program can make up names without end.
 func (e *entry) forgetStranger() error {
-	decided := slices.ContainsFunc(e.h.o.Gate.Approvals(), func(a permit.Approval) bool { return a.Plugin == e.id })
+	decided := slices.ContainsFunc(e.h.o.Gate.Approvals.List(), func(a permit.Approval) bool { return a.Plugin == e.id })
 	if e.from == fromFolder || e.temporary {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (e *entry) keepOldVersion(src plugin.Source) *runner {
 		}
 		// What differs from the newest approval was approved once; what has none
 		// any more was taken back.
-		if status, changes := e.h.o.Gate.Status(serving.version().forApproval(e.h)); status == permit.Approved ||
+		if status, changes := e.h.o.Gate.Approvals.Status(serving.version().forApproval(e.h)); status == permit.Approved ||
 			len(changes) > 0 {
 			return serving
 		}
@@ -183,7 +183,7 @@ func (e *entry) keepOldVersion(src plugin.Source) *runner {
 	if !ok || e.h.outranked(e, v.manifest) {
 		return nil
 	}
-	if status, _ := e.h.o.Gate.Status(v.forApproval(e.h)); status != permit.Approved {
+	if status, _ := e.h.o.Gate.Approvals.Status(v.forApproval(e.h)); status != permit.Approved {
 		return nil
 	}
 	next := newRunner(e.h, e, v)
@@ -211,7 +211,7 @@ func whichServes(m plugin.Manifest, s plugin.Status) string {
 // returned tells the gate that something lies under the name of a plugin that may
 // have left. A stranger does not bring back the version that served before.
 func (e *entry) returned(c permit.PluginVersion) {
-	stranger, err := e.h.o.Gate.MarkReturned(e.h.ctx, c)
+	stranger, err := e.h.o.Gate.Approvals.MarkReturned(e.h.ctx, c)
 	if stranger {
 		err = errors.Join(err, e.forgetServed(e.h.ctx))
 	}

@@ -44,8 +44,8 @@ type permissionChange struct {
 // applyPermissions reads what is granted now and reports whether the plugin may offer no
 // tools.
 func (e *entry) applyPermissions(v version) (toolsDenied bool) {
-	granted, denied := e.h.o.Gate.Permissions(e.id)
-	folders, programs := e.h.o.Gate.Folders(e.id), e.h.o.Gate.Programs(e.id)
+	granted, denied := e.h.o.Gate.Reach.Permissions(e.id)
+	folders, programs := e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Programs(e.id)
 	needed := v.facts().ToolsPermission
 	toolsDenied = needed != "" && slices.Contains(denied, needed)
 	e.mu.Lock()

@@ -106,7 +106,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	}
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
 	path, folder, err := commandOf(a, func(path string) bool {
-		return s.r.h.o.Gate.Writes(id, path) ||
+		return s.r.h.o.Gate.Reach.Writes(id, path) ||
 			slices.ContainsFunc(base.Write, func(folder string) bool { return place.Inside(folder, path) })
 	}, base.Dir)
 	if err != nil {

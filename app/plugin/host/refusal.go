@@ -102,7 +102,7 @@ func (e *entry) homeNote(s plugin.Status) string {
 	whole := slices.Contains(s.Home, "~")
 	paths := map[string]string{} // of those that are there and may be granted
 	for _, name := range s.Home {
-		if path, err := e.h.o.Gate.GrantableByHand(name, false); err == nil {
+		if path, err := e.h.o.Gate.Reach.GrantableByHand(name, false); err == nil {
 			paths[name] = path
 		}
 	}
@@ -132,7 +132,7 @@ func (h *Host) inHome(r *plugin.Refusal) {
 		return
 	}
 	r.Path, r.Home, r.Write = "", true, false
-	if path, err := h.o.Gate.GrantableByHand("~/"+name, false); err == nil {
+	if path, err := h.o.Gate.Reach.GrantableByHand("~/"+name, false); err == nil {
 		r.Path = path
 	}
 }

@@ -358,10 +358,10 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 		c.Permissions = v.previewPermissions()
 	}
 	e.returned(c)
-	status, changes := e.h.o.Gate.Status(c)
+	status, changes := e.h.o.Gate.Approvals.Status(c)
 	if e.temporary && status == permit.Waiting && e.isNamed(c, changes) {
 		e.approving.Store(true)
-		err := e.h.o.Gate.Approve(e.h.ctx, c, permit.ApproveOptions{ThisRun: true, By: namedBy})
+		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, permit.ApproveOptions{ThisRun: true, By: namedBy})
 		e.approving.Store(false)
 		if err == nil {
 			status = permit.Approved
@@ -370,7 +370,7 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	switch status {
 	case permit.Approved:
 		if pin {
-			if err := e.h.o.Gate.Adopt(c); err != nil {
+			if err := e.h.o.Gate.Approvals.Adopt(c); err != nil {
 				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
 			}
 		}
@@ -385,7 +385,7 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	serving := e.keepOldVersion(v.src)
 	if slices.ContainsFunc(changes, func(c permit.Change) bool { return c.Field == "code" }) {
 		c.Diff = e.diff(v)
-		_, changes = e.h.o.Gate.Status(c)
+		_, changes = e.h.o.Gate.Approvals.Status(c)
 	}
 	state := plugin.NeedsApproval
 	if len(changes) > 0 && !permit.Expected(changes) {
@@ -398,7 +398,7 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 			s.Tools, s.Enabled = c.Tools, nil
 		}
 	})
-	e.h.o.Gate.Propose(c) // whoever hears of the request finds the card, and the other way round
+	e.h.o.Gate.Questions.Propose(c) // whoever hears of the request finds the card, and the other way round
 	e.h.announce(u)
 	e.remember(v)
 	return false

@@ -541,7 +541,7 @@ func (r *runner) host(ctx context.Context, service string, args json.RawMessage,
 	case service == "options.secret":
 		return r.e.secret(ctx, args)
 	case service == "permissions.granted":
-		granted, _ := r.h.o.Gate.Permissions(r.e.id)
+		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
 		return map[string][]string{"granted": append([]string{}, granted...)}, nil
 	case service == "chats.active" && r.h.o.Services[service].Do == nil:
 		if r.h.o.Chats.Active == nil {

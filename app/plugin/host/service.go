@@ -21,7 +21,7 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 		return nil, hostError("unavailable", service+" is not available in Conclave.")
 	}
 	if s.Permission != "" {
-		granted, _ := r.h.o.Gate.Permissions(r.e.id)
+		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
 		if !slices.Contains(granted, s.Permission) {
 			r.e.refused([]plugin.Refusal{{Permission: s.Permission}})
 			return nil, hostError("denied", "PERMISSION_DENIED: "+s.Permission)

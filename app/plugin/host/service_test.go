@@ -61,7 +61,7 @@ func TestAServiceActsForThePluginThatAsksAndMay(t *testing.T) {
 			r[0].Command("a") != "conclave plugins grant a chats" {
 			t.Errorf("its card says it was refused %+v", r)
 		}
-		must(t, f.Gate.SetPermission(t.Context(), "a", "chats", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", permit.Allow))
 		synctest.Wait()
 		if got := answer(f, "a", "say.bound", `{}`); got != `"yes"` {
 			t.Errorf("with the permission: %s", got)

@@ -55,7 +55,7 @@ type openedFiles struct {
 // note notes a rule by which a file was opened: also one that was taken back since. One for an
 // answer ends by itself, and ends no process.
 func (o *openedFiles) note(gate *permit.Gate, rule string) {
-	if scope, there := gate.RuleScope(rule); rule == "" || there && scope == permit.ThisAnswer {
+	if scope, there := gate.Rules.Scope(rule); rule == "" || there && scope == permit.ThisAnswer {
 		return
 	}
 	o.mu.Lock()
@@ -72,7 +72,7 @@ func (o *openedFiles) takenBack(gate *permit.Gate) bool {
 	rules := slices.Collect(maps.Keys(o.rules))
 	o.mu.Unlock()
 	return slices.ContainsFunc(rules, func(rule string) bool {
-		_, there := gate.RuleScope(rule)
+		_, there := gate.Rules.Scope(rule)
 		return !there
 	})
 }

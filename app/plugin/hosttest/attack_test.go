@@ -151,12 +151,12 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 	}
 	check("nothing granted", "out:raw", number, "Permission denied")
 
-	must(t, c.gate.SetPermission(t.Context(), "out", "network", permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", permit.Allow))
 	check("the internet granted", "out:fetch", to, "403")
 	check("the internet granted", "out:direct", to, "may not connect to "+host)
 	check("the internet granted", "out:raw", number, "Permission denied")
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, host))
 	check("the host granted", "out:fetch", to, "the page")
 	check("the host granted", "out:direct", to, "the page")
 	check("the host granted", "out:raw", number, "Permission denied")
@@ -164,7 +164,7 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		check("another's way out", "out:strange", fmt.Sprintf(`{"address":%q,"credential":%q}`, page, credential), "407")
 	}
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs,
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs,
 		strings.TrimPrefix(secure.URL, "https://")))
 	if got := c.said("out:other_name", number2); strings.Contains(got, "connected") {
 		t.Errorf("another name: %q", got)
@@ -180,9 +180,9 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		return refused
 	})
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
 	check("the host denied", "out:fetch", to, "403")
-	must(t, c.gate.SetPermission(t.Context(), "out", "network", permit.Deny))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", permit.Deny))
 	check("all taken back", "out:fetch", to, "conclave plugins grant out network")
 }
 
@@ -190,21 +190,21 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
 	host := strings.TrimPrefix(page, "http://")
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
-	t.Cleanup(c.gate.Attach())
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	t.Cleanup(c.gate.Questions.Attach())
 	to := fmt.Sprintf(`{"address":%q}`, page)
 	asked := func(answer permit.Answer) string {
 		t.Helper()
 		ended := make(chan tool.Result)
 		go func() { ended <- c.call("out:fetch", to) }() // ends with the answer
 		var requests []permit.Request
-		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		r := requests[0]
 		if !strings.HasSuffix(r.Title, " wants to connect to "+host) ||
 			!strings.HasPrefix(r.Reach, "This address is of this computer or its own network.") || r.Plugin != "out" {
 			t.Errorf("asked %+v", r)
 		}
-		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, answer))
+		must(t, c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce, answer))
 		result := <-ended
 		return chat.TextOf(result.Content) + result.Error
 	}
@@ -220,7 +220,7 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 		t.Errorf("allowed always: %q", got)
 	}
 	c.answers("out:fetch", to, "the page")
-	if requests := c.gate.Requests(); len(requests) != 0 {
+	if requests := c.gate.Questions.List(); len(requests) != 0 {
 		t.Errorf("asked again: %+v", requests)
 	}
 	s, err := c.host.Status("out")
@@ -260,13 +260,13 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 	})
 	host := l.Addr().String()
 	for _, allowed := range []string{"api.example.org", host} { // it keeps a way out, and its process
-		must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, allowed))
+		must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, allowed))
 	}
 	if got := c.said("out:keep", fmt.Sprintf(`{"port":%s}`, port(t, "http://"+host))); got != "connected" {
 		t.Fatal(got)
 	}
 	process := c.said("out:process", "{}")
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
 	if got := c.said("out:kept", "{}"); got != "ended" {
 		t.Errorf("the connection %q, want it ended", got)
 	}
@@ -278,8 +278,8 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 func TestWhatAPluginDoesAfterItsCallIsAskedAboutToo(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
-	t.Cleanup(c.gate.Attach())
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	t.Cleanup(c.gate.Questions.Attach())
 	for _, one := range []struct {
 		effect permit.Effect
 		want   string
@@ -288,12 +288,12 @@ func TestWhatAPluginDoesAfterItsCallIsAskedAboutToo(t *testing.T) {
 			t.Fatal(got)
 		}
 		var requests []permit.Request
-		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		r := requests[0]
 		if !strings.HasSuffix(r.Title, " wants to connect to "+strings.TrimPrefix(page, "http://")) {
 			t.Errorf("asked %+v", r)
 		}
-		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, permit.Answer{Effect: one.effect, Scope: permit.Once}))
+		must(t, c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce, permit.Answer{Effect: one.effect, Scope: permit.Once}))
 		if got := c.said("out:came_later", "{}"); !strings.Contains(got, one.want) {
 			t.Errorf("%s: %q, want %q", one.effect, got, one.want)
 		}

@@ -90,7 +90,7 @@ func BenchmarkCall(b *testing.B) {
 			}
 			// "Always allow", as a person says it: where the walls are missing, the
 			// gate asks for everything.
-			_, err := c.gate.AddRule(b.Context(), permit.Rule{
+			_, err := c.gate.Rules.Add(b.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: t.Plugin, Tool: t.Name,
 				Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Digest: t.Digest,
 			})

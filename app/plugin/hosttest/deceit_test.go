@@ -35,11 +35,11 @@ func (c *core) acceptAll(id string) []permit.Request {
 	var read []permit.Request
 	testkit.Until(c.t, id+" to wait for nobody", func() bool {
 		must(c.t, c.host.WaitIdle(c.t.Context()))
-		for _, r := range c.gate.Requests() {
+		for _, r := range c.gate.Questions.List() {
 			if r.Plugin == id {
 				read = append(read, r)
 				yes := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
-				must(c.t, c.gate.Answer(c.t.Context(), r.ID, r.Nonce, yes))
+				must(c.t, c.gate.Questions.Answer(c.t.Context(), r.ID, r.Nonce, yes))
 			}
 		}
 		s, err := c.host.Status(id)
@@ -83,7 +83,7 @@ spindle.registerTool({ name: "add", inline_available: true, description: "Add on
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, t.TempDir(), t.TempDir())
-			t.Cleanup(c.gate.Attach())
+			t.Cleanup(c.gate.Questions.Attach())
 			c.write(one.file, one.text)
 			c.becomes("poison", plugin.NeedsApproval)
 			if found, ok := c.offered("poison"); ok {
@@ -142,11 +142,11 @@ spindle.on("TOOL_INVOCATION", async () => { if (++calls === 2) tool("` + worse +
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, t.TempDir(), t.TempDir())
-			t.Cleanup(c.gate.Attach())
+			t.Cleanup(c.gate.Questions.Attach())
 			c.write(one.file, one.text)
 			c.becomes("pull", plugin.NeedsApproval)
 			c.acceptAll("pull")
-			_, err := c.gate.AddRule(t.Context(), permit.Rule{
+			_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
 				Effect: permit.Allow, Plugin: "pull", Tool: "add", Scope: permit.Always,
 				Callers: []permit.Caller{permit.Main},
 			})
@@ -158,7 +158,7 @@ spindle.on("TOOL_INVOCATION", async () => { if (++calls === 2) tool("` + worse +
 			}
 			c.answers("pull:add", "{}", "good")
 			var differs []permit.Change
-			for _, r := range c.gate.Requests() {
+			for _, r := range c.gate.Questions.List() {
 				differs = append(differs, r.Changes...)
 			}
 			t.Logf("stopped by: quarantine with the last good version; what differs: %+v", differs)
@@ -176,7 +176,7 @@ func TestAttackAPluginTakesAnotherName(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("notes.py", "def add() -> str:\n    \"\"\"Add one.\"\"\"\n    return 'good'\n")
 	c.approved("notes")
-	_, err := c.gate.AddRule(t.Context(), permit.Rule{
+	_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 	})
 	must(t, err)
@@ -194,7 +194,7 @@ func TestAttackAPluginTakesAnotherName(t *testing.T) {
 	if d.Effect == permit.Allow {
 		t.Errorf("the rules of the old name hold: %+v", d)
 	}
-	_, err = c.gate.AddRule(t.Context(), permit.Rule{
+	_, err = c.gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes2", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 	})
 	must(t, err)

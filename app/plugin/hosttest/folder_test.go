@@ -131,16 +131,16 @@ def add(a: int, b: int) -> int:
 	if len(s.Tools) != 1 || s.Tools[0].Description != want {
 		t.Errorf("before it is approved its tools are %+v", s.Tools)
 	}
-	requests := c.gate.Requests()
+	requests := c.gate.Questions.List()
 	if len(requests) != 1 {
 		t.Fatalf("a person is asked %+v", requests)
 	}
 	yes := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
-	must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, yes))
+	must(t, c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, yes))
 	c.becomes("add", plugin.Ready)
 	c.answers("add:add", `{"a":1,"b":2}`, "3")
-	if s, err := c.host.Status("add"); err != nil || s.State != plugin.Ready || len(c.gate.Requests()) != 0 {
-		t.Errorf("once it is approved it is %+v, %v, and a person is asked %+v", s, err, c.gate.Requests())
+	if s, err := c.host.Status("add"); err != nil || s.State != plugin.Ready || len(c.gate.Questions.List()) != 0 {
+		t.Errorf("once it is approved it is %+v, %v, and a person is asked %+v", s, err, c.gate.Questions.List())
 	}
 }
 

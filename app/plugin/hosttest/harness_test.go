@@ -124,7 +124,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		Dir: dir, Data: data, Host: c.host, Gate: gate,
 		Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects),
 	})
-	stop := gate.OnDecided(c.host.ApprovalChanged)
+	stop := gate.Approvals.OnDecided(c.host.ApprovalChanged)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

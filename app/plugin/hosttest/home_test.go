@@ -81,10 +81,11 @@ func TestAPluginThatLooksAtThePersonsHomeIsSaidToAndFindsThereWhatWasGranted(t *
 	if len(s.Refused) != 2 || s.Refused[0].Permission != permit.Filesystem || s.Refused[0].Write {
 		t.Errorf("its card counts %+v", s.Refused)
 	}
-	if _, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: "~/.something", Write: true}); err == nil {
+	hidden := permit.Folder{Path: "~/.something", Write: true}
+	if _, err := c.gate.Reach.GrantFolder(t.Context(), "notes", hidden); err == nil {
 		t.Error("a hidden folder was granted for writing")
 	}
-	_, err = c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: "~/.something"})
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: "~/.something"})
 	must(t, err)
 	for name, want := range map[string]string{"exists": "mine", "opens": "mine", "lists": "rc"} {
 		c.answers("notes:"+name, "{}", want)
@@ -95,7 +96,7 @@ func TestAPluginThatLooksAtThePersonsHomeIsSaidToAndFindsThereWhatWasGranted(t *
 	if len(s.Refused) != 0 || slices.ContainsFunc(s.Notes, about) {
 		t.Errorf("after the grant its card says %q and counts %+v", s.Notes, s.Refused)
 	}
-	must(t, c.gate.RevokeFolder(t.Context(), "notes", "~/.something"))
+	must(t, c.gate.Reach.RevokeFolder(t.Context(), "notes", "~/.something"))
 	if got := c.said("notes:opens", "{}"); strings.Contains(got, "mine") {
 		t.Errorf("taken back: %q", got)
 	}

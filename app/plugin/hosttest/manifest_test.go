@@ -201,7 +201,7 @@ func TestF24EveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 	if hidden == 0 {
 		t.Error("no hidden character was counted")
 	}
-	for _, p := range c.gate.Requests() {
+	for _, p := range c.gate.Questions.List() {
 		readable(t, "a card's title", p.Title, false, name+100)
 	}
 }

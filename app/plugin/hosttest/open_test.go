@@ -161,11 +161,11 @@ func (c *core) asks(id, arguments, title string, a permit.Answer) string {
 	ended := make(chan tool.Result)
 	go func() { ended <- c.call(id, arguments) }() // ends with the answer
 	var requests []permit.Request
-	testkit.Until(c.t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+	testkit.Until(c.t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 	if r := requests[0]; !strings.HasSuffix(r.Title, title) || r.Plugin != "notes" {
 		c.t.Errorf("%s: asked %q, want %q: %+v", id, r.Title, title, r)
 	}
-	must(c.t, c.gate.Answer(c.t.Context(), requests[0].ID, requests[0].Nonce, a))
+	must(c.t, c.gate.Questions.Answer(c.t.Context(), requests[0].ID, requests[0].Nonce, a))
 	r := <-ended
 	return strings.TrimSpace(chat.TextOf(r.Content) + " " + r.Error)
 }
@@ -173,7 +173,7 @@ func (c *core) asks(id, arguments, title string, a permit.Answer) string {
 func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	t.Parallel()
 	c, letters, _ := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	letter := object(t, "path", filepath.Join(letters, "a.txt"))
 	process := c.said("notes:process", "{}")
 	if r := c.call("notes:process", "{}"); r.Outside {
@@ -229,7 +229,7 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	if after := c.said("notes:process", "{}"); after != process {
 		t.Errorf("the process %s was started again as %s for a folder", process, after)
 	}
-	must(t, c.gate.RevokeFolder(t.Context(), "notes", letters))
+	must(t, c.gate.Reach.RevokeFolder(t.Context(), "notes", letters))
 	if after := c.said("notes:process", "{}"); after == process {
 		t.Error("the process that may have its files open goes on")
 	}
@@ -243,7 +243,7 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 func TestACallHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	t.Parallel()
 	c, letters, _ := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	process := c.said("notes:process", "{}")
 	found, _ := c.tools.Set().ByID("notes:read")
 	invoker, _ := c.tools.Set().Invoker("notes:read")
@@ -262,7 +262,7 @@ func TestACallHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 	t.Parallel()
 	c, letters, _ := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	path := filepath.Join(letters, "a.txt")
 	found, _ := c.tools.Set().ByID("notes:write")
 	invoker, _ := c.tools.Set().Invoker("notes:write")
@@ -279,13 +279,13 @@ func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 		ended <- r
 	}()
 	var requests []permit.Request
-	testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+	testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 	stop()
 	if r := <-ended; r.Status != chat.CallCancelled {
 		t.Errorf("it came to %+v", r)
 	}
-	testkit.Until(t, "the request to go", func() bool { return len(c.gate.Requests()) == 0 })
-	err := c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, permit.Answer{Effect: permit.Allow})
+	testkit.Until(t, "the request to go", func() bool { return len(c.gate.Questions.List()) == 0 })
+	err := c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, permit.Answer{Effect: permit.Allow})
 	if fault.KindOf(err) != fault.Conflict {
 		t.Errorf("it was allowed afterwards: %v", err)
 	}
@@ -298,7 +298,7 @@ func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 func TestAttackAMembersCallWritesThroughAFolderOpenedForTheMainModel(t *testing.T) {
 	t.Parallel()
 	c, letters, _ := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	text := []string{"path", filepath.Join(letters, "new.txt"), "text", "dear c"}
 	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
 	got := c.asks("notes:write", object(t, text...), " wants to read and write "+letters, always)
@@ -322,7 +322,7 @@ func TestAttackAMembersCallWritesThroughAFolderOpenedForTheMainModel(t *testing.
 func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	t.Parallel()
 	c, letters, outside := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	letter, secret := filepath.Join(letters, "a.txt"), filepath.Join(outside, "secret.txt")
 	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
 	if got := c.asks("notes:read", object(t, "path", letter), " wants to read "+letters, always); got != "dear a" {
@@ -373,14 +373,14 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 		t.Error("a link to nothing was written through")
 	}
 	// What changes while it is asked for is what was asked about, or nothing.
-	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Ask))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Ask))
 	must(t, openRule(c, letters, permit.Allow))
 	must(t, openRule(c, outside, permit.Deny))
 	if got := c.said("notes:changing", object(t, "good", letter, "bad", secret)); strings.Contains(got, "the secret") ||
 		!strings.HasSuffix(got, ", at last dear a") {
 		t.Errorf("while it changes: %q", got)
 	}
-	if requests := c.gate.Requests(); len(requests) != 0 {
+	if requests := c.gate.Questions.List(); len(requests) != 0 {
 		t.Errorf("asked: %+v", requests)
 	}
 }
@@ -389,13 +389,13 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 	t.Parallel()
 	c, letters, outside := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	letter, secret := object(t, "path", filepath.Join(letters, "a.txt")),
 		object(t, "path", filepath.Join(outside, "secret.txt"))
 	never := permit.Answer{Effect: permit.Deny, Scope: permit.Always}
 	c.asks("notes:read", letter, " wants to read "+letters, never)
 	around := permit.Folder{Path: filepath.Dir(letters)}
-	_, err := c.gate.GrantFolder(t.Context(), "notes", around)
+	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", around)
 	must(t, err)
 	refused := func(when string) {
 		t.Helper()
@@ -409,11 +409,11 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 		}
 	}
 	refused("granted after the no")
-	rules, err := c.gate.Rules(t.Context())
+	rules, err := c.gate.Rules.List(t.Context())
 	must(t, err)
 	for _, rule := range rules {
 		if rule.Effect == permit.Deny {
-			_, err := c.gate.RevokeRule(t.Context(), rule.ID)
+			_, err := c.gate.Rules.Revoke(t.Context(), rule.ID)
 			must(t, err)
 		}
 	}
@@ -422,14 +422,14 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 	}
 	must(t, openRule(c, letters, permit.Deny)) // while a process runs that may open it
 	refused("granted before the no")
-	if requests := c.gate.Requests(); len(requests) != 0 {
+	if requests := c.gate.Questions.List(); len(requests) != 0 {
 		t.Errorf("asked: %+v", requests)
 	}
 }
 
 // openRule is a rule as an answer about a folder makes it.
 func openRule(c *core, folder string, effect permit.Effect) error {
-	_, err := c.gate.AddRule(c.t.Context(), permit.Rule{
+	_, err := c.gate.Rules.Add(c.t.Context(), permit.Rule{
 		Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
 		Match: []permit.Match{
 			{Field: "path", Op: permit.PathUnder, Value: folder}, {Field: "access", Op: permit.Equals, Value: "read"},
@@ -449,7 +449,7 @@ func TestAttackAGrantedFolderBecomesALinkWhileAProcessStarts(t *testing.T) {
 			old, kept := filepath.Join(letters, "old"), filepath.Join(filepath.Dir(letters), "kept")
 			secret := filepath.Join(outside, "old", "b.txt")
 			must(t, os.Mkdir(filepath.Dir(secret), 0o700), os.WriteFile(secret, []byte("the secret"), 0o600))
-			_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: old})
+			_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: old})
 			must(t, err)
 			swapped, to := filepath.Join(letters, inner), filepath.Join(outside, inner)
 			c.launcher.Meanwhile(func() {
@@ -476,7 +476,7 @@ func TestAttackAGrantedFolderBecomesALinkWhileAProcessStarts(t *testing.T) {
 func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
 	t.Parallel()
 	c, letters, outside := archive(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	secret, second := filepath.Join(outside, "secret.txt"), filepath.Join(letters, "second.txt")
 	must(t, os.Link(secret, second))
 	must(t, openRule(c, letters, permit.Allow), openRule(c, secret, permit.Deny))
@@ -495,11 +495,11 @@ func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
 			t.Errorf("of %s it reads %q", folder, got)
 		}
 	}
-	_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: moved})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: moved})
 	if got := c.said("notes:read", object(t, "path", filepath.Join(moved, "b.txt"))); strings.Contains(got, "dear b") {
 		t.Errorf("granted by hand (%v), it reads %q", err, got)
 	}
-	if requests := c.gate.Requests(); len(requests) != 0 {
+	if requests := c.gate.Questions.List(); len(requests) != 0 {
 		t.Errorf("asked: %+v", requests)
 	}
 }
@@ -521,17 +521,17 @@ func TestAttackAPluginTellsOfWhatItReadOnceTheGrantIsTakenBack(t *testing.T) {
 		}
 	}
 	outside("before", false)
-	_, err := c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
 	must(t, err)
 	outside("while it may read, of which the gate knows", false)
-	must(t, c.gate.RevokeFolder(t.Context(), "notes", folder))
+	must(t, c.gate.Reach.RevokeFolder(t.Context(), "notes", folder))
 	outside("once the folder is taken back", true)
-	_, err = c.gate.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
 	must(t, err)
 	outside("granted again", false)
-	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
 	outside("with the network", false)
-	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
 	outside("without the network, and with the folder", true)
 	c.end()
 	c = open(t, dir, data)
@@ -570,7 +570,7 @@ def drop(path: str) -> str:
     return "dropped"
 `)
 	c.approved("notes")
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	in := func(name string) string { return filepath.Join(folder, name) }
 	writes := " wants to read and write " + folder
 	got := c.asks("notes:make", object(t, "path", in("sub")), writes, never)
@@ -615,7 +615,7 @@ def drop(path: str) -> str:
 			t.Errorf("%s %s: %q", id, arguments, got)
 		}
 	}
-	if len(c.gate.Requests()) != 0 {
+	if len(c.gate.Questions.List()) != 0 {
 		t.Error("a place that no plugin is given is asked about")
 	}
 }

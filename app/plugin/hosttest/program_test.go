@@ -136,7 +136,7 @@ var (
 func TestAProgramIsAskedForAtTheMomentItIsStarted(t *testing.T) {
 	t.Parallel()
 	c, _ := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	for _, one := range []struct{ id, command, program, want string }{
 		{"notes:run", "cat", "cat", "0 dear a"},
 		{"notes:later", "cat -", "cat", "0 dear b"},
@@ -169,7 +169,7 @@ func TestAProgramIsAskedForAtTheMomentItIsStarted(t *testing.T) {
 func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 	t.Parallel()
 	c, home := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	echo := object(t, "command", "echo a b")
 	if got := c.asks("notes:run", echo, " wants to start echo", always); got != "0 a b" {
 		t.Fatal(got)
@@ -189,20 +189,20 @@ func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 			t.Errorf("%s: %q", command, got)
 		}
 	}
-	rules, err := c.gate.Rules(t.Context())
+	rules, err := c.gate.Rules.List(t.Context())
 	must(t, err)
 	want := "Notes may start “echo a b” in " + home
 	if len(rules) != 1 || permit.Sentence(rules[0], "Notes") != want {
 		t.Fatalf("the rules are %+v", rules)
 	}
 	// It is no permission to start programs.
-	if granted, _ := c.gate.Permissions("notes"); len(granted) != 0 || c.gate.Programs("notes") != nil {
+	if granted, _ := c.gate.Reach.Permissions("notes"); len(granted) != 0 || c.gate.Reach.Programs("notes") != nil {
 		t.Errorf("granted is %v", granted)
 	}
 	if got := c.said("notes:fork", "{}"); got != "PermissionError" {
 		t.Errorf("forking is %q", got)
 	}
-	_, err = c.gate.RevokeRule(t.Context(), rules[0].ID)
+	_, err = c.gate.Rules.Revoke(t.Context(), rules[0].ID)
 	must(t, err)
 	if got := c.asks("notes:run", echo, " wants to start echo", never); !strings.Contains(got, "not started") {
 		t.Errorf("taken back: %q", got)
@@ -212,7 +212,7 @@ func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 	t.Parallel()
 	c, home := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.txt")
 	must(t, os.WriteFile(secret, []byte("the secret"), 0o600))
@@ -249,24 +249,24 @@ func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 			{Field: "path", Op: permit.PathUnder, Value: project}, {Field: "access", Op: permit.Equals, Value: "write"},
 		},
 	}
-	_, err := c.gate.AddRule(t.Context(), lets)
+	_, err := c.gate.Rules.Add(t.Context(), lets)
 	must(t, err)
 	if got := c.said("notes:run", object(t, "command", script)); !strings.Contains(got, "where the plugin can change it") {
 		t.Errorf("a program in a folder that was opened for writing: %q", got)
 	}
 	// Without anybody to ask nothing starts, and in unattended mode a person is asked.
-	must(t, c.gate.StartUnattended(15*time.Minute, 10, 1))
+	must(t, c.gate.Modes.StartUnattended(15*time.Minute, 10, 1))
 	if got := c.asks("notes:run", object(t, "command", "echo a"), " wants to start echo", never); !strings.Contains(got,
 		"not started") {
 		t.Errorf("unattended: %q", got)
 	}
-	c.gate.EndUnattended()
+	c.gate.Modes.EndUnattended()
 }
 
 func TestAProgramEndsWithItsPlugin(t *testing.T) {
 	t.Parallel()
 	c, home := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	c.asks("notes:leave", "{}", " wants to start sh", once)
 	text, err := os.ReadFile(filepath.Join(home, "pid"))
 	must(t, err)
@@ -279,14 +279,14 @@ func TestAProgramEndsWithItsPlugin(t *testing.T) {
 func TestAPersonIsAskedAboutFewProgramsAtOnce(t *testing.T) {
 	t.Parallel()
 	c, home := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	ended := make(chan string)
 	go func() { ended <- c.said("notes:flood", "{}") }() // ends with the answers
 	var requests []permit.Request
-	testkit.Until(t, "eight requests", func() bool { requests = c.gate.Requests(); return len(requests) == 8 })
+	testkit.Until(t, "eight requests", func() bool { requests = c.gate.Questions.List(); return len(requests) == 8 })
 	testkit.Appears(t, filepath.Join(home, "four")) // before an answer makes room for another
 	for _, r := range requests {
-		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, never))
+		must(t, c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce, never))
 	}
 	if got := <-ended; got != "4" {
 		t.Errorf("%s of 12 were turned away", got)
@@ -312,7 +312,7 @@ def inherited() -> str:
     return subprocess.check_output(["sh", "-c", "echo $SET,$GREETING,$HOME,$USER"], text=True, cwd=HOME)
 `)
 	c.approved("notes")
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	home := filepath.Join(c.data, "storage", "notes")
 	for id, want := range map[string]struct{ command, says string }{
 		"notes:given":     {"GREETING='hi there' sh -c ", ",hi there," + home + ",conclave"},
@@ -321,11 +321,11 @@ def inherited() -> str:
 		ended := make(chan string)
 		go func() { ended <- c.said(id, "{}") }() // ends with the answer
 		var requests []permit.Request
-		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		if asked := string(requests[0].Arguments); !strings.Contains(asked, `"command":"`+want.command) {
 			t.Errorf("%s is asked about as %s", id, asked)
 		}
-		must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, once))
+		must(t, c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, once))
 		if got := <-ended; got != want.says {
 			t.Errorf("%s: %q, want %q", id, got, want.says)
 		}
@@ -364,13 +364,13 @@ func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
 	programtest.Walls(t, c.launcher.Confinement())
 	c.write("notes.py", vendor)
 	c.approved("notes")
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	for name, want := range map[string]string{"linked": "tool x", "scripted": "tool " + bin + "/scripted"} {
 		if got := c.asks("notes:run", object(t, "program", name), " wants to start "+name, once); got != want {
 			t.Errorf("%s, asked about: %q, want %q", name, got, want)
 		}
 	}
-	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
 	for name, want := range map[string]string{"linked": "tool x", "scripted": "tool " + bin + "/scripted"} {
 		if got := c.said("notes:run", object(t, "program", name)); got != want {
 			t.Errorf("%s, with all programs: %q, want %q", name, got, want)
@@ -394,7 +394,7 @@ func TestAProgramThatIsGrantedAloneHasWhatItsFirstLineNames(t *testing.T) {
 	programtest.Walls(t, c.launcher.Confinement())
 	c.write("notes.py", vendor)
 	c.approved("notes")
-	_, err := c.gate.AllowProgram(t.Context(), "notes", tool)
+	_, err := c.gate.Reach.AllowProgram(t.Context(), "notes", tool)
 	must(t, err)
 	if got := c.said("notes:run", object(t, "program", tool)); got != "tool x" {
 		t.Errorf("got %q", got)
@@ -406,7 +406,7 @@ func TestAProgramThatIsRefusedAFileLeavesAHintForItsFolder(t *testing.T) {
 	folder := filepath.Join(real(t), "my notes")
 	must(t, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "note"), []byte("x"), 0o600))
 	c, _ := workshop(t)
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	const grant = "conclave plugins grant notes "
 	files := grant + "filesystem --match path='" + folder + "'"
 	for command, want := range map[string]string{
@@ -445,7 +445,7 @@ def many() -> str:
     return "all"
 `)
 	c.approved("notes")
-	_, err := c.gate.AddRule(t.Context(), permit.Rule{
+	_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Permission: permit.Start, Scope: permit.Always, MadeFrom: "ask",
 		Match: []permit.Match{{Field: "command", Op: permit.Equals, Value: "sleep 600"}},
 	})

@@ -89,7 +89,7 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 		t.Errorf("listed are %+v, %v", s.Folders, err)
 	}
 	// Taken back, it stays so.
-	must(t, c.gate.RevokeFolder(t.Context(), "text", "~/Other/x.txt"))
+	must(t, c.gate.Reach.RevokeFolder(t.Context(), "text", "~/Other/x.txt"))
 	refused("Text_read")
 	must(t, c.host.Reload("text"), c.host.WaitIdle(t.Context()))
 	refused("Text_read")
@@ -98,7 +98,7 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 	id, err := c.host.LoadWith(t.Context(), "text", json.RawMessage(`{"Text":{"path":"~/Notes/x.txt"}}`))
 	must(t, err)
 	c.answers(id+":Text_read", "{}", "Notes/x.txt")
-	if got := c.gate.Folders("text"); len(got) != 0 {
+	if got := c.gate.Reach.Folders("text"); len(got) != 0 {
 		t.Errorf("kept are %+v", got)
 	}
 }

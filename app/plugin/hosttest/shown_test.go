@@ -129,11 +129,11 @@ func TestAttackOneYesApprovesWhatComesAfterIt(t *testing.T) {
 		})
 		before := c.approveShown("spn")
 		must(t, c.host.WaitIdle(t.Context()))
-		if granted, _ := c.gate.Permissions("spn"); !slices.Equal(granted, []string{"tools"}) {
+		if granted, _ := c.gate.Reach.Permissions("spn"); !slices.Equal(granted, []string{"tools"}) {
 			t.Errorf("it was shown to ask for tools, and is granted %q", granted)
 		}
 		c.waitsAgain("spn", before)
-		if granted, _ := c.gate.Permissions("spn"); len(granted) != 4 {
+		if granted, _ := c.gate.Reach.Permissions("spn"); len(granted) != 4 {
 			t.Errorf("after a yes to all of them, it is granted %q", granted)
 		}
 	})

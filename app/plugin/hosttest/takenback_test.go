@@ -70,7 +70,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 	}
 	grant := func(t *testing.T, g given, write bool) {
 		t.Helper()
-		_, err := g.c.gate.GrantFolder(t.Context(), "keeper", permit.Folder{Path: g.folder, Write: write})
+		_, err := g.c.gate.Reach.GrantFolder(t.Context(), "keeper", permit.Folder{Path: g.folder, Write: write})
 		must(t, err)
 	}
 	for name, one := range map[string]struct {
@@ -80,7 +80,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 	}{
 		"a folder": {
 			change: func(t *testing.T, g given) {
-				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
+				must(t, g.c.gate.Reach.RevokeFolder(t.Context(), "keeper", g.folder))
 			}, why: takenBack,
 		},
 		"writing in a folder": {
@@ -88,7 +88,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"a folder that was opened for it": {
 			change: func(t *testing.T, g given) {
-				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
+				must(t, g.c.gate.Reach.RevokeFolder(t.Context(), "keeper", g.folder))
 			}, opened: true, why: takenBack,
 		},
 		"a folder that was opened for it, once another process serves": {
@@ -97,12 +97,12 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 				if r := g.c.call("keeper:pid", "{}"); r.Status != chat.CallOK {
 					t.Errorf("another call came to %s: %s", r.Status, r.Error)
 				}
-				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
+				must(t, g.c.gate.Reach.RevokeFolder(t.Context(), "keeper", g.folder))
 			}, opened: true, why: takenBack,
 		},
 		"some of a folder, which a rule refuses": {
 			change: func(t *testing.T, g given) {
-				_, err := g.c.gate.AddRule(t.Context(), permit.Rule{
+				_, err := g.c.gate.Rules.Add(t.Context(), permit.Rule{
 					Effect: permit.Deny, Plugin: "keeper", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
 					Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(g.folder, "Letters")}},
 				})
@@ -111,19 +111,19 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"a program": {
 			give: func(t *testing.T, g given) {
-				_, err := g.c.gate.AllowProgram(t.Context(), "keeper", program)
+				_, err := g.c.gate.Reach.AllowProgram(t.Context(), "keeper", program)
 				must(t, err)
 			},
 			change: func(t *testing.T, g given) {
-				must(t, g.c.gate.RevokeProgram(t.Context(), "keeper", program))
+				must(t, g.c.gate.Reach.RevokeProgram(t.Context(), "keeper", program))
 			}, why: takenBack,
 		},
 		"all programs but one": {
 			give: func(t *testing.T, g given) {
-				must(t, g.c.gate.SetPermission(t.Context(), "keeper", permit.Programs, permit.Allow))
+				must(t, g.c.gate.Reach.SetPermission(t.Context(), "keeper", permit.Programs, permit.Allow))
 			},
 			change: func(t *testing.T, g given) {
-				_, err := g.c.gate.AllowProgram(t.Context(), "keeper", program)
+				_, err := g.c.gate.Reach.AllowProgram(t.Context(), "keeper", program)
 				must(t, err)
 			}, why: takenBack,
 		},
@@ -133,7 +133,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"nothing: the same once more": {change: func(t *testing.T, g given) { grant(t, g, true) }},
 		"nothing: a program more": {change: func(t *testing.T, g given) {
-			_, err := g.c.gate.AllowProgram(t.Context(), "keeper", program)
+			_, err := g.c.gate.Reach.AllowProgram(t.Context(), "keeper", program)
 			must(t, err)
 		}},
 	} {
@@ -145,11 +145,11 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 			c.approved("keeper")
 			g := given{c, real(t)}
 			if one.opened {
-				t.Cleanup(c.gate.Attach())
+				t.Cleanup(c.gate.Questions.Attach())
 				go func() { // ends with its answer
-					testkit.Until(t, "a request", func() bool { return len(c.gate.Requests()) == 1 })
-					r := c.gate.Requests()[0]
-					if err := c.gate.Answer(t.Context(), r.ID, r.Nonce,
+					testkit.Until(t, "a request", func() bool { return len(c.gate.Questions.List()) == 1 })
+					r := c.gate.Questions.List()[0]
+					if err := c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce,
 						permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
 						t.Error(err)
 					}
@@ -189,7 +189,7 @@ const takenBack = "the person took back something that its plugin was allowed"
 // settled returns once the host has acted on all that the gate announced: it does so in order.
 func (c *core) settled(t *testing.T) {
 	t.Helper()
-	must(t, c.gate.SetPermission(t.Context(), "keeper", permit.Network, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "keeper", permit.Network, permit.Allow))
 	testkit.Until(t, "the host to hear of it", func() bool {
 		s, err := c.host.Status("keeper")
 		must(t, err)

@@ -86,25 +86,25 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 			}
 		}
 		check("nothing granted")
-		must(t, c.gate.SetPermission(t.Context(), id, "network", permit.Allow))
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "network", permit.Allow))
 		check("the internet, of which this computer is no part")
-		must(t, c.gate.AllowHost(t.Context(), id, permit.Network, permit.Allow, permit.HostIs, address))
+		must(t, c.gate.Reach.AllowHost(t.Context(), id, permit.Network, permit.Allow, permit.HostIs, address))
 		if dialect == "picoclaw" {
 			check("network, which a program of its own reaches through the proxy and not past it")
 		} else {
 			check("network", "network")
 		}
-		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow),
-			c.gate.SetPermission(t.Context(), id, "network", permit.Deny))
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", permit.Allow),
+			c.gate.Reach.SetPermission(t.Context(), id, "network", permit.Deny))
 		check("programs", "programs", "background")
-		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Deny))
-		_, err := c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", permit.Deny))
+		_, err := c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: read})
 		must(t, err)
 		check("a folder to read", "read")
-		_, err = c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: write, Write: true})
+		_, err = c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: write, Write: true})
 		must(t, err)
 		check("a folder to write", "read", "write")
-		must(t, c.gate.RevokeFolder(t.Context(), id, read), c.gate.RevokeFolder(t.Context(), id, write))
+		must(t, c.gate.Reach.RevokeFolder(t.Context(), id, read), c.gate.Reach.RevokeFolder(t.Context(), id, write))
 		check("all taken back")
 		must(t, os.Remove(filepath.Join(write, "new")))
 	}
@@ -126,16 +126,16 @@ func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 			"handler: () => 'x'});")
 	c.until("dice waiting", func(u plugin.Update) bool { return u.Plugin == "dice" && u.State == plugin.NeedsApproval })
 	for _, name := range []string{"network", "programs"} {
-		err := c.gate.SetPermission(t.Context(), "dice", name, permit.Allow)
+		err := c.gate.Reach.SetPermission(t.Context(), "dice", name, permit.Allow)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := c.gate.GrantFolder(t.Context(), "dice",
+	if _, err := c.gate.Reach.GrantFolder(t.Context(), "dice",
 		permit.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
 		t.Errorf("filesystem: got %v", err)
 	}
-	if granted, _ := c.gate.Permissions("dice"); len(granted) != 0 {
+	if granted, _ := c.gate.Reach.Permissions("dice"); len(granted) != 0 {
 		t.Errorf("granted %v", granted)
 	}
 }
@@ -152,7 +152,7 @@ func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	ids := c.pythonOf(breaching("127.0.0.1:9", read, top))
 	id := ids["functions"]
 	c.approved(id)
-	_, err := c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: read})
 	must(t, err)
 	if end := c.tried(id)["read"]; end != "done" {
 		t.Errorf("granted: %s", end)
@@ -211,8 +211,8 @@ def passwords() -> str:
 			t.Errorf("the card offers %+v, want %+v", s.Refused, want)
 		}
 	}
-	_, err = c.gate.GrantFolder(t.Context(), "nosy", permit.Folder{Path: folder})
-	must(t, err, c.gate.SetPermission(t.Context(), "nosy", "network", permit.Allow))
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "nosy", permit.Folder{Path: folder})
+	must(t, err, c.gate.Reach.SetPermission(t.Context(), "nosy", "network", permit.Allow))
 	c.answers("nosy:note", "{}", "x")
 	if s, err := c.host.Status("nosy"); err != nil || len(s.Refused) != 0 {
 		t.Errorf("after the grants the card offers %+v, %v", s.Refused, err)
@@ -341,13 +341,13 @@ tries = {
 			}
 		}
 		check("nothing granted")
-		_, err := c.gate.AllowProgram(t.Context(), id, echo)
+		_, err := c.gate.Reach.AllowProgram(t.Context(), id, echo)
 		must(t, err)
 		check("one program", "it", "it by its name")
-		_, err = c.gate.AllowProgram(t.Context(), id, other)
+		_, err = c.gate.Reach.AllowProgram(t.Context(), id, other)
 		must(t, err)
 		check("both", "it", "it by its name", "another", "another by its name", "another as it", "the loader")
-		must(t, c.gate.RevokeProgram(t.Context(), id, echo), c.gate.RevokeProgram(t.Context(), id, other))
+		must(t, c.gate.Reach.RevokeProgram(t.Context(), id, echo), c.gate.Reach.RevokeProgram(t.Context(), id, other))
 		check("all taken back")
 	}
 }

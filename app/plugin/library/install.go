@@ -96,13 +96,13 @@ func (l *Library) Update(ctx context.Context, id, from string) (updated, kept st
 	if !s.folder || s.manifest.Identity == "" {
 		path = filepath.Join(l.o.Dir, s.base) // its ending may have changed
 	}
-	had, err := l.o.Gate.StopDeveloping(ctx, id)
+	had, err := l.o.Gate.Approvals.StopDeveloping(ctx, id)
 	if err != nil {
 		return "", "", err
 	}
 	kept, err = l.replace(id, old, s.path, path, s.dir)
 	if err != nil {
-		return "", "", errors.Join(err, l.o.Gate.RestorePlugin(ctx, id, had))
+		return "", "", errors.Join(err, l.o.Gate.Approvals.RestorePlugin(ctx, id, had))
 	}
 	l.mu.Lock()
 	l.withdrawn[kept] = removal{id, had}

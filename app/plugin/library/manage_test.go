@@ -297,9 +297,11 @@ func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
 		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
-			f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow),
-			f.Gate.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
-		_, err := f.Gate.AddRule(t.Context(), permit.Rule{Effect: permit.Allow, Plugin: "a", Tool: "*", Scope: permit.Always})
+			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow),
+			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
+		_, err := f.Gate.Rules.Add(t.Context(), permit.Rule{
+			Effect: permit.Allow, Plugin: "a", Tool: "*", Scope: permit.Always,
+		})
 		must(t, err)
 		kept, err := f.Library.Remove(t.Context(), "a")
 		must(t, err)
@@ -311,7 +313,7 @@ func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 			t.Errorf("serving %v, granted %q, denied %q", s.Serving, s.Granted, s.Denied)
 		}
 		f.Offers()
-		grants, err := f.Gate.Rules(t.Context())
+		grants, err := f.Gate.Rules.List(t.Context())
 		must(t, err)
 		if len(grants) != 1 || grants[0].Effect != permit.Deny {
 			t.Errorf("these rules are left: %+v", grants)

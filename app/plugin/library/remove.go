@@ -36,7 +36,7 @@ func (l *Library) Remove(ctx context.Context, id string) (kept string, err error
 		l.o.Log.Warn("the recorded calls of a removed plugin stay where they are", "plugin", id, "err", err)
 	}
 	forgotten := l.o.Host.Forget(ctx, id)
-	had, err := l.o.Gate.RevokePlugin(ctx, id)
+	had, err := l.o.Gate.Approvals.RevokePlugin(ctx, id)
 	l.mu.Lock()
 	l.withdrawn[kept] = removal{id, had}
 	l.mu.Unlock()
@@ -85,5 +85,5 @@ func (l *Library) giveBack(ctx context.Context, kept string) error {
 	if !known {
 		return nil
 	}
-	return l.o.Gate.RestorePlugin(ctx, was.id, was.had)
+	return l.o.Gate.Approvals.RestorePlugin(ctx, was.id, was.had)
 }

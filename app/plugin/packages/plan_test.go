@@ -154,7 +154,7 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 	t.Cleanup(h.Close)
 	in := packages.NewInstaller(h, f.e)
 	t.Cleanup(in.Close)
-	stop := gate.OnDecided(h.ApprovalChanged)
+	stop := gate.Approvals.OnDecided(h.ApprovalChanged)
 	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*pythontest.Patience)
 	defer cancel()

@@ -96,7 +96,7 @@ func newBench(t testing.TB) *bench {
 	conversation := chat.Conversation{System: "You are kind."}
 	must(t, b.store.CreateConversation(t.Context(), &conversation))
 	b.chat = conversation.ID
-	stop := gate.OnDecided(b.host.ApprovalChanged)
+	stop := gate.Approvals.OnDecided(b.host.ApprovalChanged)
 	t.Cleanup(func() {
 		b.hear.Close()
 		b.host.Close()

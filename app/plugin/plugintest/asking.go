@@ -24,16 +24,16 @@ func AnswerLate(ctx context.Context, t *testing.T, gate *permit.Gate, by tool.In
 		ended <- r
 	}()
 	var requests []permit.Request
-	testkit.Until(t, "a request", func() bool { requests = gate.Requests(); return len(requests) == 1 })
+	testkit.Until(t, "a request", func() bool { requests = gate.Questions.List(); return len(requests) == 1 })
 	select {
 	case r := <-ended:
 		t.Fatalf("it ended while the person was asked: %+v", r)
 	case <-time.After(time.Until(call.Deadline) + 2*time.Second): // the time that they take
 	}
-	if requests = gate.Requests(); len(requests) != 1 { // with its preview, by now
+	if requests = gate.Questions.List(); len(requests) != 1 { // with its preview, by now
 		t.Fatalf("%d requests wait", len(requests))
 	}
-	testkit.Must(t, gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
+	testkit.Must(t, gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
 		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
 	return <-ended
 }

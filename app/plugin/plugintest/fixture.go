@@ -89,7 +89,7 @@ func (f *Fixture) Open() {
 		Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	f.stop = f.Gate.OnDecided(f.Host.ApprovalChanged)
+	f.stop = f.Gate.Approvals.OnDecided(f.Host.ApprovalChanged)
 }
 
 // Close ends the host, which must leave no process behind.

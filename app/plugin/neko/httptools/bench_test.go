@@ -21,7 +21,7 @@ func BenchmarkCall(b *testing.B) {
 	s := saying(b, "ok")
 	c.register("x", s.URL, its(nil))
 	c.trust()
-	_, err := c.gate.AddRule(b.Context(), permit.Rule{
+	_, err := c.gate.Rules.Add(b.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "p-" + s.port(), Tool: "*", Callers: []permit.Caller{permit.Main},
 		Scope: permit.Always,
 	})

@@ -40,7 +40,7 @@ func indexed(t *testing.T, r *rand.Rand, effect Effect) *Gate {
 		for range r.IntN(3) {
 			rule.Match = append(rule.Match, conditions[r.IntN(len(conditions))]())
 		}
-		if _, err := g.AddRule(t.Context(), rule); err != nil {
+		if _, err := g.Rules.Add(t.Context(), rule); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,10 +70,10 @@ func TestTheRulesThatAreFoundAreThoseThatMatch(t *testing.T) {
 		g := indexed(t, r, effect)
 		call := Call{Caller: Main, Arguments: argumentsOf(r)}
 		call.Tool.Plugin, call.Tool.Name = "notes", "write"
-		g.mu.Lock()
-		set := g.rulesLocked()[ruleKey{"notes", "write", effect}]
+		f := g.Decisions.lock()
+		set := f.book.calls(ruleKey{"notes", "write", effect})
 		matching := func(rules func(func(*Rule) bool)) (ids []string) {
-			c := g.checkOf(&call, nil)
+			c := f.checkOf(&call, nil)
 			for rule := range rules {
 				if c.matches(rule) {
 					ids = append(ids, rule.ID)
@@ -81,9 +81,9 @@ func TestTheRulesThatAreFoundAreThoseThatMatch(t *testing.T) {
 			}
 			return ids
 		}
-		c := g.checkOf(&call, nil)
+		c := f.checkOf(&call, nil)
 		want, got := matching(set.all()), matching(set.near(&c.arguments, effect))
-		g.mu.Unlock()
+		g.Decisions.unlock()
 		if !slices.Equal(got, want) {
 			t.Errorf("seed %d: with %s the rules %v are found, and %v match", seed, call.Arguments, got, want)
 		}

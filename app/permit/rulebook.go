@@ -7,7 +7,92 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"conclave/app/chat"
 )
+
+// ruleBook holds rules, and finds those about a call, a plugin or a text. It has no lock: whoever has
+// it guards it.
+type ruleBook struct {
+	rules    []*Rule
+	byTool   map[ruleKey]*ruleSet   // the rules about calls; nil while these four are out of date
+	byID     map[string]*Rule       // all by their ids
+	ofPlugin map[string][]*Rule     // the rules about a plugin's permissions, oldest first
+	trusted  map[trustedText]string // the ids of the rules about origins
+}
+
+// ruleKey names the calls that a rule is about, and its effect.
+type ruleKey struct {
+	plugin, tool string // tool is "*" for each of the plugin's
+	effect       Effect
+}
+
+// trustedText is text of one origin in one chat, which a person may trust.
+type trustedText struct {
+	in     chat.ConversationID
+	origin chat.Origin
+}
+
+func (b *ruleBook) add(rule *Rule) { b.rules, b.byTool = append(b.rules, rule), nil }
+
+// remove removes the rules that which reports, and reports whether there were any.
+func (b *ruleBook) remove(which func(*Rule) bool) bool {
+	before := len(b.rules)
+	b.rules, b.byTool = slices.DeleteFunc(b.rules, which), nil
+	return len(b.rules) != before
+}
+
+// calls returns the rules about calls of a tool, nil where there are none.
+func (b *ruleBook) calls(key ruleKey) *ruleSet {
+	b.index()
+	return b.byTool[key]
+}
+
+// rule returns the rule of an id, or nil.
+func (b *ruleBook) rule(id string) *Rule {
+	b.index()
+	return b.byID[id]
+}
+
+// about returns the rules about a plugin's permissions, oldest first.
+func (b *ruleBook) about(plugin string) []*Rule {
+	b.index()
+	return b.ofPlugin[plugin]
+}
+
+// trust returns the id of the rule by which a person trusts a text.
+func (b *ruleBook) trust(text trustedText) (id string, ok bool) {
+	b.index()
+	id, ok = b.trusted[text]
+	return id, ok
+}
+
+// index makes the rules findable, unless they are.
+func (b *ruleBook) index() {
+	if b.byTool != nil {
+		return
+	}
+	b.byTool, b.byID, b.ofPlugin = map[ruleKey]*ruleSet{}, map[string]*Rule{}, map[string][]*Rule{}
+	b.trusted = map[trustedText]string{}
+	for _, rule := range b.rules {
+		b.byID[rule.ID] = rule
+		switch {
+		case rule.Origin != nil:
+			b.trusted[trustedText{rule.Conversation, *rule.Origin}] = rule.ID
+		case rule.Permission != "":
+			b.ofPlugin[rule.Plugin] = append(b.ofPlugin[rule.Plugin], rule)
+		default:
+			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
+			if b.byTool[key] == nil {
+				b.byTool[key] = &ruleSet{}
+			}
+			b.byTool[key].rules = append(b.byTool[key].rules, rule)
+		}
+	}
+	for _, rules := range b.byTool {
+		rules.sort()
+	}
+}
 
 // ruleSet holds the rules of one effect about one tool, or about all of a plugin's, so that
 // a decision among thousands of them looks at the few that may match.

@@ -3,8 +3,10 @@ package permit
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
+	"conclave/app/bus"
 	"conclave/app/fault"
 )
 
@@ -27,11 +29,53 @@ const (
 	MaxUnattendedSpend = 100 // US dollars
 )
 
+// Modes holds the pause switch and the unattended mode. Its methods are safe for concurrent use.
+type Modes struct {
+	bus *bus.Bus
+	now func() time.Time
+	// changed is called without the lock once calls are decided otherwise than before; paused reports
+	// that the pause switch was set.
+	changed func(paused bool)
+
+	mu sync.Mutex // guards the fields below
+	modeState
+	end    *time.Timer // ends the unattended mode; nil while that is off
+	closed bool
+}
+
+// modeState holds what decisions read of the modes.
+type modeState struct {
+	paused     bool
+	unattended *Unattended // nil while it is off
+}
+
+func (m modeState) runsUnattended(now time.Time) bool {
+	return m.unattended != nil && now.Round(0).Before(m.unattended.Until) && m.unattended.Calls > 0
+}
+
+// SetPaused pauses all tools or resumes them, until the program ends. Pausing ends the calls
+// under way and the unattended mode.
+func (m *Modes) SetPaused(on bool) {
+	m.mu.Lock()
+	if m.paused = on; on {
+		m.endLocked()
+	}
+	m.mu.Unlock()
+	m.changed(true)
+}
+
+// Paused reports whether all tools are paused.
+func (m *Modes) Paused() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paused
+}
+
 // StartUnattended lets the main model's tools run without asking: for one of
 // UnattendedTimes, for so many calls, until models have cost so much. It takes the place of
 // what held before, and resolves the requests that it decides. The kind is invalid for
 // bounds that are none.
-func (g *Gate) StartUnattended(length time.Duration, calls int, spend float64) error {
+func (m *Modes) StartUnattended(length time.Duration, calls int, spend float64) error {
 	refuse := func(message, hint string) error {
 		return fault.New(fault.Invalid, "permit.unattended", message, hint)
 	}
@@ -45,66 +89,78 @@ func (g *Gate) StartUnattended(length time.Duration, calls int, spend float64) e
 		return refuse(fmt.Sprintf("Models may cost between $0 and $%d meanwhile.", MaxUnattendedSpend),
 			fmt.Sprintf("Write an amount from 0 to %d.", MaxUnattendedSpend))
 	}
-	g.mu.Lock()
-	if g.paused || g.closed {
-		g.mu.Unlock()
+	m.mu.Lock()
+	if m.paused || m.closed {
+		m.mu.Unlock()
 		return refuse("All tools are paused.", "Resume them first.")
 	}
-	g.endUnattendedLocked()
+	m.endLocked()
 	// Round takes the monotonic reading away: a computer that sleeps does not stop the clock
 	// on the wall. One that is set back does not stop the timer.
-	g.unattended = &Unattended{Until: g.o.Now().Round(0).Add(length), Calls: calls, Spend: spend}
-	g.unattendedEnd = time.AfterFunc(length, g.EndUnattended)
-	g.mu.Unlock()
-	g.recheckWaiting()
+	m.unattended = &Unattended{Until: m.now().Round(0).Add(length), Calls: calls, Spend: spend}
+	m.end = time.AfterFunc(length, m.EndUnattended)
+	m.mu.Unlock()
+	m.changed(false)
 	return nil
 }
 
 // EndUnattended has tools ask as before. It may be called at any time.
-func (g *Gate) EndUnattended() {
-	g.mu.Lock()
-	was := g.unattended != nil
-	g.endUnattendedLocked()
-	g.mu.Unlock()
+func (m *Modes) EndUnattended() {
+	m.mu.Lock()
+	was := m.unattended != nil
+	m.endLocked()
+	m.mu.Unlock()
 	if was {
-		g.notify()
+		m.bus.Changed(bus.Permissions, "")
 	}
 }
 
-func (g *Gate) endUnattendedLocked() {
-	if g.unattendedEnd != nil {
-		g.unattendedEnd.Stop()
+func (m *Modes) endLocked() {
+	if m.end != nil {
+		m.end.Stop()
 	}
-	g.unattended, g.unattendedEnd = nil, nil
+	m.unattended, m.end = nil, nil
 }
 
 // Unattended returns what is left of the unattended mode, and whether it is on.
-func (g *Gate) Unattended() (Unattended, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.unattendedLocked(g.o.Now()) {
+func (m *Modes) Unattended() (Unattended, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.runsUnattended(m.now()) {
 		return Unattended{}, false
 	}
-	return *g.unattended, true
+	return *m.unattended, true
 }
 
 // Spent counts what models cost, in US dollars, and ends the unattended mode once that is
 // more than it was given.
-func (g *Gate) Spent(cost float64) {
-	g.mu.Lock()
+func (m *Modes) Spent(cost float64) {
+	m.mu.Lock()
 	over := false
-	if g.unattended != nil && cost > 0 { // a provider may say anything
-		g.unattended.Spend -= cost
-		over = g.unattended.Spend < 0
+	if m.unattended != nil && cost > 0 { // a provider may say anything
+		m.unattended.Spend -= cost
+		over = m.unattended.Spend < 0
 	}
-	g.mu.Unlock()
+	m.mu.Unlock()
 	if over {
-		g.EndUnattended()
+		m.EndUnattended()
 	}
 }
 
-func (g *Gate) unattendedLocked(now time.Time) bool {
-	return g.unattended != nil && now.Round(0).Before(g.unattended.Until) && g.unattended.Calls > 0
+// countLocked counts a call of the unattended mode, which ends with the last one.
+func (m *Modes) countLocked() {
+	if m.unattended.Calls--; m.unattended.Calls == 0 {
+		m.endLocked()
+	}
+	m.bus.Changed(bus.Permissions, "")
+}
+
+// close ends the unattended mode for good.
+func (m *Modes) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	m.endLocked()
 }
 
 // byUnattended is the By of calls that ran because nobody needed to be asked.
@@ -113,8 +169,8 @@ const byUnattended = "unattended mode"
 // unattended allows a call of the main model of which all is known and that uses no
 // secret of the person's: any call of a plugin that was lent one may have it sent.
 func unattended(c *check) ruling {
-	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.g.unattendedLocked(c.now) ||
-		c.g.lentLocked(c.call.Tool.Plugin) {
+	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.facts.runsUnattended(c.now) ||
+		c.facts.hasSecret(c.call.Tool.Plugin) {
 		return ruling{}
 	}
 	for _, capability := range c.capabilities {
@@ -123,7 +179,7 @@ func unattended(c *check) ruling {
 		}
 	}
 	return ruling{
-		effect: Allow, why: "you let tools run unattended until " + c.g.unattended.Until.Local().Format("15:04"),
+		effect: Allow, why: "you let tools run unattended until " + c.facts.unattended.Until.Local().Format("15:04"),
 		by: byUnattended,
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
 	g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return permit.Careful }})
-	must(t, g.StartUnattended(15*time.Minute, 100, 1))
+	must(t, g.Modes.StartUnattended(15*time.Minute, 100, 1))
 	call := func(change func(*permit.Call)) permit.Call {
 		r := request(c)
 		change(&r)
@@ -53,34 +53,35 @@ func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
 			r.Capabilities, r.Arguments = []permit.Capability{permit.Fetch}, []byte(`{"url": "http://169.254.169.254/"}`)
 		}), 1, permit.Deny},
 	} {
-		steps := g.Explain(w.call)
+		steps := g.Decisions.Explain(w.call)
 		last := steps[len(steps)-1]
 		if last.Number != w.step || last.Effect != w.want {
 			t.Errorf("%s: %s", name, last)
 		}
 	}
-	if u, on := g.Unattended(); !on || u.Calls != 100 {
+	if u, on := g.Modes.Unattended(); !on || u.Calls != 100 {
 		t.Errorf("explaining used it up: %+v", u)
 	}
 	d := g.Decide(t.Context(), request(c))
-	if u, _ := g.Unattended(); d.Effect != permit.Allow || d.By != "unattended mode" || d.Step != 8 || u.Calls != 99 ||
+	if u, _ := g.Modes.Unattended(); d.Effect != permit.Allow || d.By != "unattended mode" || d.Step != 8 ||
+		u.Calls != 99 ||
 		!strings.Contains(d.Why, "you let tools run unattended until ") {
 		t.Errorf("%+v, left %+v", d, u)
 	}
-	g.EndUnattended()
-	if steps := g.Explain(request(c)); steps[len(steps)-1].Effect != permit.Ask {
+	g.Modes.EndUnattended()
+	if steps := g.Decisions.Explain(request(c)); steps[len(steps)-1].Effect != permit.Ask {
 		t.Errorf("after its end: %s", steps[len(steps)-1])
 	}
 }
 
 func TestUnattendedAsksBeforeCallsOfAPluginThatWasLentASecret(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	must(t, g.LendSecret(t.Context(), c.Plugin, "gh", []string{"api.github.com"}))
-	must(t, g.StartUnattended(15*time.Minute, 100, 1))
+	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "gh", []string{"api.github.com"}))
+	must(t, g.Modes.StartUnattended(15*time.Minute, 100, 1))
 	if last := decisive(g, request(c)); last.Effect != permit.Ask || last.Number != 9 {
 		t.Errorf("while it has a secret: %s", last)
 	}
-	must(t, g.TakeSecret(t.Context(), c.Plugin, "gh"))
+	must(t, g.Reach.TakeSecret(t.Context(), c.Plugin, "gh"))
 	if last := decisive(g, request(c)); last.Effect != permit.Allow || last.Number != 8 {
 		t.Errorf("once it has none: %s", last)
 	}
@@ -100,12 +101,12 @@ func TestUnattendedEnds(t *testing.T) {
 			}
 		},
 		"after its money": func(_ *testing.T, g *permit.Gate, _ permit.PluginVersion) {
-			g.Spent(0.4)
-			g.Spent(0.2)
+			g.Modes.Spent(0.4)
+			g.Modes.Spent(0.2)
 		},
 		"when tools are paused": func(_ *testing.T, g *permit.Gate, _ permit.PluginVersion) {
-			g.SetPaused(true)
-			g.SetPaused(false)
+			g.Modes.SetPaused(true)
+			g.Modes.SetPaused(false)
 		},
 		"with the program": func(t *testing.T, g *permit.Gate, _ permit.PluginVersion) {
 			must(t, g.Close(t.Context()))
@@ -114,13 +115,13 @@ func TestUnattendedEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, c := trusted(t, permit.Options{})
-				must(t, g.StartUnattended(15*time.Minute, 3, 0.5))
-				g.Spent(0.1)
-				if u, on := g.Unattended(); !on || u.Spend != 0.4 || !u.Until.Equal(time.Now().Add(15*time.Minute)) {
+				must(t, g.Modes.StartUnattended(15*time.Minute, 3, 0.5))
+				g.Modes.Spent(0.1)
+				if u, on := g.Modes.Unattended(); !on || u.Spend != 0.4 || !u.Until.Equal(time.Now().Add(15*time.Minute)) {
 					t.Errorf("it begins as %+v, %v", u, on)
 				}
 				end(t, g, c)
-				if u, on := g.Unattended(); on {
+				if u, on := g.Modes.Unattended(); on {
 					t.Errorf("it goes on: %+v", u)
 				}
 				if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Deny { // nobody is there to be asked
@@ -136,16 +137,16 @@ func TestAComputerThatSleptOrAClockSetBackDoesNotMakeItLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
-		must(t, g.StartUnattended(time.Hour, 3, 1))
+		must(t, g.Modes.StartUnattended(time.Hour, 3, 1))
 		now = now.Add(61 * time.Minute) // while no timer ran
-		if _, on := g.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
+		if _, on := g.Modes.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
 			t.Error("it outlasts a sleep")
 		}
-		must(t, g.StartUnattended(time.Hour, 3, 1))
+		must(t, g.Modes.StartUnattended(time.Hour, 3, 1))
 		now = now.Add(-24 * time.Hour)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if _, on := g.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
+		if _, on := g.Modes.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
 			t.Error("a clock that is set back makes it longer")
 		}
 		must(t, g.Close(context.WithoutCancel(t.Context())))
@@ -155,34 +156,34 @@ func TestAComputerThatSleptOrAClockSetBackDoesNotMakeItLonger(t *testing.T) {
 func TestUnattendedIsStartedOnlyWithinItsBounds(t *testing.T) {
 	g, _ := trusted(t, permit.Options{})
 	for want, start := range map[string]func() error{
-		"15 or for 60":   func() error { return g.StartUnattended(24*time.Hour, 1, 1) },
-		"1 to 1000":      func() error { return g.StartUnattended(time.Hour, 0, 1) },
-		"1 to 1000 ":     func() error { return g.StartUnattended(time.Hour, 1001, 1) },
-		"$0 and $100":    func() error { return g.StartUnattended(time.Hour, 1, -1) },
-		"$0 and $100 ":   func() error { return g.StartUnattended(time.Hour, 1, 101) },
-		"tools are paus": func() error { g.SetPaused(true); return g.StartUnattended(time.Hour, 1, 1) },
+		"15 or for 60":   func() error { return g.Modes.StartUnattended(24*time.Hour, 1, 1) },
+		"1 to 1000":      func() error { return g.Modes.StartUnattended(time.Hour, 0, 1) },
+		"1 to 1000 ":     func() error { return g.Modes.StartUnattended(time.Hour, 1001, 1) },
+		"$0 and $100":    func() error { return g.Modes.StartUnattended(time.Hour, 1, -1) },
+		"$0 and $100 ":   func() error { return g.Modes.StartUnattended(time.Hour, 1, 101) },
+		"tools are paus": func() error { g.Modes.SetPaused(true); return g.Modes.StartUnattended(time.Hour, 1, 1) },
 	} {
 		err := start()
-		g.SetPaused(false)
+		g.Modes.SetPaused(false)
 		if err == nil || fault.Of(err).Kind != fault.Invalid ||
 			!strings.Contains(fault.Of(err).Message, strings.TrimSpace(want)) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, on := g.Unattended(); on {
+	if _, on := g.Modes.Unattended(); on {
 		t.Error("it is on")
 	}
 }
 
 func TestARequestThatWaitsIsReleasedWhenToolsRunUnattended(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	defer g.Attach()()
+	defer g.Questions.Attach()()
 	_, decided := asked(t, g, request(c))
-	must(t, g.StartUnattended(15*time.Minute, 1, 1))
+	must(t, g.Modes.StartUnattended(15*time.Minute, 1, 1))
 	if d := <-decided; d.Effect != permit.Allow || d.By != "unattended mode" {
 		t.Errorf("got %+v", d)
 	}
-	if _, on := g.Unattended(); on {
+	if _, on := g.Modes.Unattended(); on {
 		t.Error("its only call is left")
 	}
 }
@@ -194,13 +195,13 @@ func TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls(t *testing.T) {
 		r := random{rand.New(rand.NewPCG(seed, 2))}
 		g, c := trusted(t, permit.Options{})
 		for range r.IntN(6) {
-			_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
+			_, err := g.Rules.Add(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
 			must(t, err)
 		}
 		call := r.call(c)
-		before := g.Explain(call)
-		must(t, g.StartUnattended(time.Hour, 5, 1))
-		after := g.Explain(call)
+		before := g.Decisions.Explain(call)
+		must(t, g.Modes.StartUnattended(time.Hour, 5, 1))
+		after := g.Decisions.Explain(call)
 		was, is := before[len(before)-1], after[len(after)-1]
 		if was.Number < 8 && (is.Number != was.Number || is.Effect != was.Effect) ||
 			was.Effect == permit.Deny && is.Effect != permit.Deny {
@@ -209,6 +210,6 @@ func TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls(t *testing.T) {
 		if d := g.Decide(t.Context(), call); is.Effect != permit.Ask && d.Effect != is.Effect || d.Step != is.Number {
 			t.Errorf("seed %d: explained is %s, decided %+v", seed, is, d)
 		}
-		g.EndUnattended()
+		g.Modes.EndUnattended()
 	}
 }
