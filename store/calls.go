@@ -192,6 +192,13 @@ func (s *Store) Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord
 	return found, nil
 }
 
+// ToolsCalled returns the names by which models called tools in a chat, as ToolNames of
+// chat.Conversation holds them, from the records of its calls.
+func (s *Store) ToolsCalled(ctx context.Context, id chat.ConversationID) (map[string]string, error) {
+	records, err := s.Calls(ctx, chat.CallFilter{Conversation: id})
+	return chat.ToolsCalled(slices.All(records)), err
+}
+
 // Call returns one call record. The kind is NotFound when there is none.
 func (s *Store) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 	const op = "store.call"

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 	"unicode"
@@ -133,4 +134,22 @@ type Sending struct {
 	Bytes int64  `json:"bytes"` // of bodies, or of connections that are not opened
 	// Shared says that other calls of the plugin ran meanwhile, and it is counted for each of them.
 	Shared bool `json:"shared,omitempty"`
+}
+
+// ToolsCalled returns the names by which the main model called tools, as Conversation.ToolNames
+// holds them, from records of one chat, the newest first.
+func ToolsCalled(records iter.Seq2[int, CallRecord]) map[string]string {
+	names, named := map[string]string{}, map[string]bool{}
+	for _, r := range records {
+		if r.ToolID == "" || r.Caller != "main" {
+			continue // nobody knows whose it was, or the chat's model did not call it
+		}
+		if _, there := names[r.ToolName]; there {
+			continue
+		}
+		if names[r.ToolName] = ""; !named[r.ToolID] {
+			names[r.ToolName], named[r.ToolID] = r.ToolID, true
+		}
+	}
+	return names
 }

@@ -49,6 +49,11 @@ type Conversation struct {
 	// them run.
 	Digests map[string]string `json:"digests,omitempty"`
 
+	// ToolNames holds the names under which models were offered tools in the chat, each with
+	// whose it is (tool.Tool.Whose), "" for a tool that had another name later. A name never
+	// becomes another tool's, also where its tool is gone.
+	ToolNames map[string]string `json:"tool_names,omitempty"`
+
 	// Origins are those of its system text and whatever else of it is no message's.
 	Origins []Origin `json:"origins,omitempty"`
 

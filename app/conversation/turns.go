@@ -181,7 +181,7 @@ func (o *Owner) memberLog(ctx context.Context, r turn.Request, given *Given, wri
 		return nil, err
 	}
 	if given != nil {
-		return &memberLog{given.log(c.ID), store}, nil
+		return &memberLog{given.log(c), store}, nil
 	}
 	path, err := store.Path(ctx, r.Conversation)
 	if err != nil {
@@ -203,14 +203,39 @@ func (o *Owner) memberLog(ctx context.Context, r turn.Request, given *Given, wri
 	return &memberLog{turn.NewMemoryLog(c, path...), store}, nil
 }
 
-// log is a log of what is given alone: nothing of the chat but its id is in it.
-func (g *Given) log(id chat.ConversationID) *turn.MemoryLog {
+// log is a log of what is given alone: nothing of the chat but its id and the names of its
+// tools is in it.
+func (g *Given) log(of chat.Conversation) *turn.MemoryLog {
 	path := slices.Clone(g.Path)
 	for i := range path {
-		path[i].Conversation, path[i].Seq, path[i].Parent = id, chat.MessageSeq(i+1), chat.MessageSeq(i)
+		path[i].Conversation, path[i].Seq, path[i].Parent = of.ID, chat.MessageSeq(i+1), chat.MessageSeq(i)
 	}
 	last := chat.MessageSeq(len(path))
-	return turn.NewMemoryLog(chat.Conversation{ID: id, Title: "-", System: g.System, Head: last, Last: last}, path...)
+	return turn.NewMemoryLog(chat.Conversation{
+		ID: of.ID, Title: "-", System: g.System, ToolNames: of.ToolNames, Head: last, Last: last,
+	}, path...)
+}
+
+// UpdateConversation implements turn.Log. Of what such a turn changes, the chat keeps the names
+// of tools.
+func (l *memberLog) UpdateConversation(ctx context.Context, id chat.ConversationID,
+	change func(*chat.Conversation),
+) error {
+	var names map[string]string
+	err := l.store.UpdateConversation(ctx, id, func(c *chat.Conversation) {
+		changed := *c
+		change(&changed)
+		c.ToolNames, names = changed.ToolNames, changed.ToolNames
+	})
+	if err != nil {
+		return err
+	}
+	return l.MemoryLog.UpdateConversation(ctx, id, func(c *chat.Conversation) { c.ToolNames = names })
+}
+
+// ToolsCalled implements turn.Log.
+func (l *memberLog) ToolsCalled(ctx context.Context, id chat.ConversationID) (map[string]string, error) {
+	return l.store.ToolsCalled(ctx, id)
 }
 
 // PutCall implements turn.Log. The message that asked has no number in the chat.

@@ -153,7 +153,24 @@ func (s *session) read(ctx context.Context) error {
 		return err
 	}
 	s.council = s.council.WithTools(s.tools.Tools())
-	return nil
+	return s.nameTools(ctx)
+}
+
+// nameTools gives the tools of the run the names by which models know them in its chat: all
+// that members are given at once, so that it does not matter whose turn begins first.
+func (s *session) nameTools(ctx context.Context) error {
+	_, err := turn.NameTools(ctx, s.chats(), &s.chat, s.tools.Filter(func(t tool.Tool) bool {
+		if s.req.Tools != nil {
+			if _, offered := s.req.Tools.ByID(t.ID()); offered {
+				return true
+			}
+		}
+		return slices.ContainsFunc(s.council.Members, func(m council.Member) bool {
+			return !m.Off && slices.Contains(m.Tools, t.ID())
+		})
+	}))
+	s.tools, _ = s.tools.Named(s.chat.ToolNames)
+	return err
 }
 
 // window names what the members' tools are given of the chat.

@@ -24,6 +24,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/llm"
 	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // Models opens models; core.Models is the real one. Errors are *fault.Error.
@@ -38,7 +39,7 @@ type Models interface {
 type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
-	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
+	turn.Names
 }
 
 // Options say what a Runner works with.

@@ -31,7 +31,7 @@ func inlineTools(c council.Council, only string, all, offered *tool.Set) (*tool.
 			if m.Role != "" {
 				whose += " (" + m.Role + ")"
 			}
-			found.Member, found.WireName, found.Visibility = m.ID, m.Name, tool.Direct
+			found.Member, found.MemberName, found.Visibility = m.ID, m.Name, tool.Direct
 			found.Description = "For " + whose + ": " + cmp.Or(found.Description, found.DisplayName())
 			more = append(more, found)
 			inline[m.ID] = turn.Inline{

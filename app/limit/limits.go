@@ -129,6 +129,15 @@ var (
 			"Its log has the names.",
 		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
+	// ChatToolNames bounds the names of tools that are kept with a chat.
+	ChatToolNames = add(Limit{
+		Name:  "names of tools that one chat keeps",
+		Value: 2000,
+		Why: "eight plugins with all the tools that they may have fit; the names are read and written with the chat, and a " +
+			"plugin could register other tools in each answer",
+		Person: "Tools that come later are offered with their plugin before their name, as in PLUGIN__TOOL.",
+		Test:   "app/tool TestAFullListOfNamesGivesNoBareNameAway",
+	})
 	// ToolListings bounds how often the tools of one plugin are listed again within
 	// ten seconds.
 	ToolListings = add(Limit{

@@ -16,7 +16,7 @@ func TestSP38ToolsOfMembersStandBesideTheirOwn(t *testing.T) {
 	var more []tool.Tool
 	for _, member := range []string{"ada", "ada-2"} {
 		for _, t := range set.Tools() {
-			t.Member, t.WireName = member, "Ada Lovelace, the first of them all who wrote a program"
+			t.Member, t.MemberName = member, "Ada Lovelace, the first of them all who wrote a program"
 			more = append(more, t)
 		}
 	}

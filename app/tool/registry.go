@@ -80,7 +80,8 @@ func (r *Registry) change(do func()) *Set {
 		tools = append(tools, r.plugins[plugin].tools...)
 		invokers[plugin] = r.plugins[plugin].invoker
 	}
-	wireNames(tools)
+	offered := slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !t.forModel() })
+	wireNames(tools, wireNames(offered, nil)) // what no main model is offered takes no name from what one is
 	set := newSet(r.set.Load().generation+1, tools, invokers)
 	r.set.Store(set)
 	return set

@@ -3,6 +3,8 @@ package tool
 import (
 	"maps"
 	"slices"
+
+	"conclave/app/limit"
 )
 
 // Set is an immutable, numbered snapshot of the tools there are: by plugin, then
@@ -63,8 +65,8 @@ func (s *Set) Invoker(id string) (Invoker, bool) {
 	return invoker, ok
 }
 
-// Filter returns the tools that keep is true for, under the same names and the
-// same generation.
+// Filter returns the tools that keep is true for, under the same names and the same
+// generation; Named gives names of their own set.
 func (s *Set) Filter(keep func(Tool) bool) *Set {
 	kept := make([]Tool, 0, len(s.tools))
 	for _, t := range s.tools {
@@ -78,7 +80,7 @@ func (s *Set) Filter(keep func(Tool) bool) *Set {
 // ForModel returns what a main model may call: all but the hidden tools and those that
 // are for somebody else. Of the deferred ones it gets the names only.
 func (s *Set) ForModel() *Set {
-	return s.Filter(func(t Tool) bool { return t.Visibility != Hidden && t.For(MainRole) })
+	return s.Filter(Tool.forModel)
 }
 
 // Plus returns the set with more tools behind those it has, under the names they come
@@ -96,17 +98,46 @@ func (s *Set) Plus(more []Tool, invokers map[string]Invoker) *Set {
 }
 
 // With returns the set with more tools of its plugins behind those it has, each of them
-// somebody's (Member). The WireName of each is taken for the left part of its new one,
-// "<left>__<name>", which is made legal and unique.
+// somebody's (Member). Those it has keep their names.
 func (s *Set) With(more []Tool) *Set {
-	tools, taken := slices.Clone(s.tools), make(map[string]bool, len(s.tools)+len(more))
-	for _, t := range tools {
-		taken[t.WireName] = true
+	kept := make(map[string]string, len(s.tools))
+	for _, t := range s.tools {
+		kept[t.WireName] = t.Whose()
 	}
-	for _, t := range more {
-		t.WireName = qualified(t.WireName, &t, taken)
-		taken[t.WireName] = true
-		tools = append(tools, t)
-	}
+	tools := append(slices.Clone(s.tools), more...)
+	wireNames(tools, kept)
 	return newSet(s.generation, tools, s.invokers)
+}
+
+// Named returns the set with the names by which models know its tools in one chat, and all
+// names of that chat, by whose they are (Tool.Whose). given holds those that the chat gave
+// before, and is not changed: a tool keeps its name, and no other tool ever gets it. Where
+// given is full (limit.ChatToolNames), no tool gets its bare name any more, and names that are
+// new are not among those returned.
+func (s *Set) Named(given map[string]string) (*Set, map[string]string) {
+	tools := slices.Clone(s.tools)
+	if full := len(given) >= limit.ChatToolNames.Int(); full {
+		for i := range tools {
+			tools[i].Qualified = true
+		}
+		wireNames(tools, given)
+		for i := range tools {
+			tools[i].Qualified = s.tools[i].Qualified
+		}
+		return newSet(s.generation, tools, s.invokers), given
+	}
+	names := wireNames(tools, given)
+	return newSet(s.generation, tools, s.invokers), names
+}
+
+// AddNames returns given with names that it does not have, as far as there is room.
+func AddNames(given, fresh map[string]string) map[string]string {
+	all := make(map[string]string, len(given)+len(fresh))
+	maps.Copy(all, given)
+	for name, whose := range fresh {
+		if _, there := given[name]; !there && len(all) < limit.ChatToolNames.Int() {
+			all[name] = whose
+		}
+	}
+	return all
 }

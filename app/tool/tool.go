@@ -30,7 +30,7 @@ const (
 type Tool struct {
 	Plugin      string          `json:"plugin"`      // the plugin's id
 	Name        string          `json:"name"`        // the plugin's own name for it
-	WireName    string          `json:"wire_name"`   // what a model sees; made by the Registry
+	WireName    string          `json:"wire_name"`   // what a model sees, in a new chat or in one (Set.Named)
 	Title       string          `json:"title"`       // display name; the name when the plugin gave none
 	Description string          `json:"description"` // cleaned, never cut
 	Parameters  json.RawMessage `json:"parameters"`  // JSON Schema of an object, as the plugin gave it
@@ -63,6 +63,8 @@ type Tool struct {
 	// Member is the id of the council member whose tool this copy is, where a main model is
 	// offered the members' tools beside its own (Set.With).
 	Member string `json:"member,omitempty"`
+	// MemberName is that member's name, with which WireName begins.
+	MemberName string `json:"-"`
 
 	// Role is the role that it is for alone: the name of a council member, or MainRole for
 	// the main model; empty is everybody. NotFor are roles that it is not for.
@@ -78,6 +80,15 @@ type Tool struct {
 // ID returns the name that is unique among all tools: "plugin:name".
 func (t Tool) ID() string { return t.Plugin + ":" + t.Name }
 
+// Whose says whose a wire name of the tool is: its id, and for a council member's copy the
+// member's before it, behind which comes a "/" that no plugin's id holds.
+func (t Tool) Whose() string {
+	if t.Member == "" {
+		return t.ID()
+	}
+	return t.Member + "/" + t.ID()
+}
+
 // MainRole is the role of the main model, which is no member of a council.
 const MainRole = "Conclave"
 
@@ -85,6 +96,9 @@ const MainRole = "Conclave"
 func (t Tool) For(role string) bool {
 	return (t.Role == "" || t.Role == role) && !slices.Contains(t.NotFor, role)
 }
+
+// forModel reports whether a main model may be offered the tool.
+func (t Tool) forModel() bool { return t.Visibility != Hidden && t.For(MainRole) }
 
 // DefaultTimeout is how long a call may take when neither the tool nor the
 // person says otherwise (contracts/llm-functions, section 8.6).

@@ -10,51 +10,75 @@ import (
 // pattern is ^[a-zA-Z0-9_-]{1,64}$.
 const maxWireName = 64
 
-// wireNames gives each tool the name a model sees: its own where that is legal
-// and unique, else "<plugin>__<name>" with every other character made "_", and
-// where that is too long or taken, its first 55 characters, "_" and 8 hex
-// digits of the SHA-256 of the tool's id. A qualified tool is always called
-// "<plugin>__<name>", and gives up characters of the plugin rather than of its
-// name. The names depend on the tools alone, not on when they came, so they are
-// the same from run to run.
-func wireNames(tools []Tool) {
+// wireNames gives each tool the name a model sees: the one that given has for it, else its own
+// where that is legal and unique among tools, else "<plugin>__<name>" with every other
+// character made "_", and where that is too long or taken, its first 55 characters, "_" and 8
+// hex digits of the SHA-256 of the tool's id. A qualified tool is always called
+// "<plugin>__<name>", and gives up characters of the plugin rather than of its name; that of a
+// member has the member's name in place of the plugin.
+//
+// A name in given belongs to whoever it says, also where that is not among tools. A name that
+// reads like a tool of another plugin's ("<plugin>__<name>") is no tool's own. The names depend
+// on tools and given alone, so they are the same from run to run.
+//
+// It returns given with the names that are new; given itself stays as it is.
+func wireNames(tools []Tool, given map[string]string) map[string]string {
+	names := make(map[string]string, len(given)+len(tools))
+	mine := make(map[string]string, len(given)) // by whose it is
+	for name, whose := range given {
+		names[name] = whose
+		if other, two := mine[whose]; !two || name < other {
+			mine[whose] = name
+		}
+	}
 	count := make(map[string]int, len(tools))
-	for i := range tools {
-		if !tools[i].Qualified {
-			count[tools[i].Name]++
-		}
-	}
-	taken := make(map[string]bool, len(tools))
+	plugins := make(map[string]string, len(tools)) // by the name with the plugin
 	for i := range tools {
 		t := &tools[i]
-		t.WireName = ""
-		if !t.Qualified && count[t.Name] == 1 && legal(t.Name) && t.Name != SearchName {
-			t.WireName = t.Name
-			taken[t.Name] = true
-		}
-	}
-	for i := range tools {
-		t := &tools[i]
-		if t.WireName != "" {
+		t.WireName = mine[t.Whose()]
+		if t.Member != "" {
 			continue
 		}
-		if t.Qualified {
-			t.WireName = qualified(t.Plugin, t, taken)
-		} else {
-			t.WireName = prefixed(t, taken)
+		plugins[legalised(t.Plugin)+"__"+legalised(t.Name)] = t.Plugin
+		if !t.Qualified {
+			count[t.Name]++
 		}
-		taken[t.WireName] = true
 	}
+	give := func(t *Tool, name string) { t.WireName, names[name] = name, t.Whose() }
+	for i := range tools {
+		t := &tools[i]
+		if t.WireName != "" || t.Qualified || t.Member != "" || count[t.Name] != 1 || !legal(t.Name) ||
+			t.Name == SearchName {
+			continue
+		}
+		_, taken := names[t.Name]
+		if plugin, reads := plugins[t.Name]; !taken && (!reads || plugin == t.Plugin) {
+			give(t, t.Name)
+		}
+	}
+	for i := range tools {
+		switch t := &tools[i]; {
+		case t.WireName != "":
+		case t.Member != "":
+			give(t, qualified(t.MemberName, t, names))
+		case t.Qualified:
+			give(t, qualified(t.Plugin, t, names))
+		default:
+			give(t, prefixed(t, names))
+		}
+	}
+	return names
 }
 
 // prefixed is "<plugin>__<name>", cut with a hash where it is too long or taken.
-func prefixed(t *Tool, taken map[string]bool) string {
+func prefixed(t *Tool, names map[string]string) string {
+	taken := func(name string) bool { _, there := names[name]; return there }
 	name := legalised(t.Plugin) + "__" + legalised(t.Name)
-	if len(name) > maxWireName || taken[name] {
-		name = hashed(name, t.ID())
+	if len(name) > maxWireName || taken(name) {
+		name = hashed(name, t.Whose())
 	}
-	for n := 1; taken[name]; n++ {
-		name = hashed(name, t.ID()+"#"+strconv.Itoa(n))
+	for n := 1; taken(name); n++ {
+		name = hashed(name, t.Whose()+"#"+strconv.Itoa(n))
 	}
 	return name
 }
@@ -66,7 +90,7 @@ const maxBare = 60
 // qualified is "<left>__<name>", with as much of the left part, a plugin or whose tool it
 // is, as there is room for. A name that is too long itself is cut with a hash; one that is
 // taken gets a digit behind its left part.
-func qualified(whose string, t *Tool, taken map[string]bool) string {
+func qualified(whose string, t *Tool, names map[string]string) string {
 	bare := legalised(t.Name)
 	if len(bare) > maxBare {
 		sum := sha256.Sum256([]byte(t.Name))
@@ -80,10 +104,10 @@ func qualified(whose string, t *Tool, taken map[string]bool) string {
 			mark = strconv.Itoa(n)
 		}
 		if len(mark) > room { // more equal names than digits have room for
-			return prefixed(t, taken)
+			return prefixed(t, names)
 		}
 		name := left[:min(len(left), room-len(mark))] + mark + "__" + bare
-		if !taken[name] {
+		if _, taken := names[name]; !taken {
 			return name
 		}
 	}

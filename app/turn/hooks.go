@@ -47,6 +47,9 @@ func (t *run) each(ctx context.Context, r llm.Request) (llm.Request, error) {
 		if _, taken := t.req.Tools.ByWire(offered.WireName); taken {
 			return errors.New("there is a tool of that name")
 		}
+		if t.taken(ctx, offered) {
+			return errors.New("that name is another tool's in this chat")
+		}
 		more, invokers[offered.Plugin] = append(more, offered), by
 		return nil
 	}
@@ -57,6 +60,9 @@ func (t *run) each(ctx context.Context, r llm.Request) (llm.Request, error) {
 		return r, err
 	}
 	if len(more) > 0 {
+		if err := t.keepNames(ctx, more); err != nil {
+			return r, err
+		}
 		t.callTurn.Tools = t.req.Tools.Plus(more, invokers)
 	}
 	next.Tools = allowed(next.Tools, r.Tools, more)

@@ -31,8 +31,7 @@ type Log interface {
 	// Sync returns when everything given to Journal and PutCall before is on the
 	// disk.
 	Sync(ctx context.Context) error
-	// UpdateConversation reads, changes and writes one conversation in one step.
-	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
+	Names
 	// Media reads the bytes that PutMedia stored.
 	Media(ctx context.Context, id string) ([]byte, error)
 }

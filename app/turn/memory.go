@@ -127,6 +127,13 @@ func (l *MemoryLog) Calls() []chat.CallRecord {
 	return slices.Clone(l.calls)
 }
 
+// ToolsCalled implements Log.
+func (l *MemoryLog) ToolsCalled(context.Context, chat.ConversationID) (map[string]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return chat.ToolsCalled(slices.Backward(l.calls)), nil
+}
+
 // Sync implements Log.
 func (l *MemoryLog) Sync(context.Context) error { return nil }
 

@@ -31,6 +31,9 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	}
 	t.system, t.plain = conversation.System, conversation.Origins
 	t.scribe.head, t.scribe.given = parent, conversation.Last
+	if err := t.nameTools(ctx, conversation); err != nil {
+		return chat.Message{}, nil, err
+	}
 	if asks {
 		open, err := t.again(ctx)
 		return saved, open, err

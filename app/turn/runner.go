@@ -142,7 +142,8 @@ type run struct {
 	model  string
 	can    llm.Features
 	system string
-	path   []chat.Message // what is visible, grown by the turn
+	chat   chat.Conversation // as it was when the turn began, but for the names of tools
+	path   []chat.Message    // what is visible, grown by the turn
 	files  files
 	scribe scribe
 
