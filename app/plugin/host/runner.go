@@ -401,6 +401,7 @@ func (r *runner) describe(s *plugin.Status) {
 	r.mu.Unlock()
 	if live != nil {
 		s.Running, s.Usage = true, live.process.Usage()
+		s.Notes = append(slices.Clone(s.Notes), live.jobs.notes()...)
 	}
 }
 

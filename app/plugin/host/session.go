@@ -40,6 +40,7 @@ type session struct {
 	surface  registrations // what it registered
 	clocks   wire.Clocks   // of its open calls
 	programs programs      // that run for it
+	jobs     jobs          // of its background
 
 	// uses and spent are guarded by the runner's mutex.
 	uses  int  // calls and listings under way
@@ -75,6 +76,7 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection, wit
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
 				r.e.logs(logLevel(string(m.Params.Level)), logText(m.Params.Data))
+				s.heardJob(m.Params.Meta)
 			},
 		})
 	if err != nil {

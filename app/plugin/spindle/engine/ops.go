@@ -21,11 +21,12 @@ func (w *worker) op(op, text string) string {
 	switch op {
 	case "log":
 		var line struct {
-			Level, Text string
-			Printed     bool
+			Level, Text, Job string
+			Failure          *string
+			Printed          bool
 		}
 		if json.Unmarshal([]byte(text), &line) == nil {
-			w.script(line.Level, w.loader.readable(line.Text), line.Printed)
+			w.script(logLine{line.Level, w.loader.readable(line.Text), line.Job, line.Failure}, line.Printed)
 		}
 	case "timer.set":
 		return w.setTimer(text)

@@ -27,7 +27,13 @@ type server struct {
 	held    []logLine // before that
 }
 
-type logLine struct{ level, text string }
+// logLine is one line of a plugin's log, and what it says of a job of the plugin's background:
+// its name, and why it failed, or nil where it works again (docs/WIRE.md, section 7).
+type logLine struct {
+	level, text string
+	job         string
+	failure     *string
+}
 
 // heldLines is how many log lines of a loading plugin are kept until the session
 // is initialized.
@@ -94,25 +100,31 @@ func (s *server) setLevel(ctx context.Context, next mcp.MethodHandler, req mcp.R
 }
 
 // log sends one line of the plugin's log, or holds it until it may be sent.
-func (s *server) log(level, text string) {
+func (s *server) log(line logLine) {
 	s.mu.Lock()
 	if !s.open {
 		if len(s.held) < heldLines {
-			s.held = append(s.held, logLine{level, text})
+			s.held = append(s.held, line)
 		}
 		s.mu.Unlock()
 		return
 	}
 	session := s.session
 	s.mu.Unlock()
-	s.send(session, logLine{level, text})
+	s.send(session, line)
 }
 
 func (s *server) send(session *mcp.ServerSession, line logLine) {
-	// A line that cannot be sent has nowhere else to go: the stream has ended.
-	_ = session.Log(s.worker.ctx, &mcp.LoggingMessageParams{
+	params := &mcp.LoggingMessageParams{
 		Level: mcp.LoggingLevel(line.level), Logger: s.worker.cfg.Plugin, Data: line.text,
-	})
+	}
+	if line.job != "" {
+		params.Meta = mcp.Meta{"conclave/job": line.job}
+		if line.failure != nil {
+			params.Meta["conclave/failure"] = *line.failure
+		}
+	}
+	_ = session.Log(s.worker.ctx, params) // what cannot be sent has nowhere else to go: the stream has ended
 }
 
 func (s *server) openLog() {

@@ -33,7 +33,7 @@ type worker struct {
 	ctx    context.Context // of requests to Conclave; ends with the worker
 
 	host    conclave                                            // set before anything is served
-	emit    func(level, text string)                            // a line of the plugin's log
+	emit    func(logLine)                                       // a line of the plugin's log
 	changed func()                                              // the tool list changed after loading
 	wg      sync.WaitGroup                                      // requests to Conclave, and watches
 	loads   chan *thrown                                        // one for each attempt: nil when it loaded
@@ -63,7 +63,7 @@ const grantTimeout = 5 * time.Second
 func newWorker(ctx context.Context, cfg job.Config, vm vm, stderr io.Writer) *worker {
 	w := &worker{
 		cfg: cfg, vm: vm, loop: newLoop(vm), loader: newLoader(nil, cfg.Entry, cfg.Single), stderr: stderr, ctx: ctx,
-		emit: func(string, string) {}, changed: func() {}, loads: make(chan *thrown, 1), calls: map[string]*call{},
+		emit: func(logLine) {}, changed: func() {}, loads: make(chan *thrown, 1), calls: map[string]*call{},
 	}
 	w.granted = w.askGranted
 	return w
@@ -164,7 +164,9 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 			if w.loop.computing() > budget {
 				return w.endless(budget) // the machine had too little time for it to use up its budget
 			}
-			w.script("warning", "The plugin still awaits something at its top level; it counts as started.", false)
+			w.script(logLine{
+				level: "warning", text: "The plugin still awaits something at its top level; it counts as started.",
+			}, false)
 			return nil // as contracts/spindle, section 4.3 has it
 		case <-w.loop.stop:
 			return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}
@@ -217,7 +219,7 @@ func (w *worker) loadDone(t *thrown) {
 	case w.loads <- t:
 	default: // it counted as loaded before
 		if t != nil {
-			w.script("error", "Loading failed after all: "+t.sentence(), false)
+			w.script(logLine{level: "error", text: "Loading failed after all: " + t.sentence()}, false)
 		}
 	}
 }
@@ -364,7 +366,7 @@ func (w *worker) addTool(text string) string {
 		return refused
 	}
 	for _, warning := range t.warnings {
-		w.script("warning", warning, false)
+		w.script(logLine{level: "warning", text: warning}, false)
 	}
 	w.toolsChanged()
 	return ""
@@ -388,20 +390,22 @@ const (
 
 // script writes one line of the plugin's log. printed says that the plugin
 // printed it, so that it is also what its call printed.
-func (w *worker) script(level, text string, printed bool) {
-	if len(text) > maxLogLine {
-		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
+func (w *worker) script(l logLine, printed bool) {
+	if len(l.text) > maxLogLine {
+		l.text = strings.ToValidUTF8(l.text[:maxLogLine], "") + "…"
 	}
 	if printed {
-		w.print(text)
+		w.print(l.text)
 	}
 	pass, dropped := w.limiter.pass(time.Now())
 	if dropped > 0 {
-		w.emit("warning",
-			fmt.Sprintf("%d lines were dropped: a plugin may log %d lines in a second.", dropped, linesInSecond))
+		w.emit(logLine{
+			level: "warning",
+			text:  fmt.Sprintf("%d lines were dropped: a plugin may log %d lines in a second.", dropped, linesInSecond),
+		})
 	}
 	if pass {
-		w.emit(level, text)
+		w.emit(l)
 	}
 }
 

@@ -122,8 +122,11 @@ class Life:
         except BaseException as err:
             if isinstance(err, asyncio.CancelledError) and self._over:
                 raise
-            level = "info" if self.host.extra["failure"] == "ignore" else "error"
-            self.host.log(level, "Its start failed, and its tools are offered anyway.\n" + problems.traceback_text(err).rstrip())
+            said = "Its start failed, and its tools are offered anyway."
+            if self.host.extra["failure"] == "ignore":
+                self.host.log("info", said + "\n" + problems.traceback_text(err).rstrip())
+            else:
+                self.host.worker.jobs.failed("start", err, said)
             return err
         return None
 
@@ -136,7 +139,7 @@ class Life:
             except asyncio.CancelledError:
                 raise
             except BaseException as err:
-                self.host.log("error", "%s failed.\n%s" % (_name(handler), problems.traceback_text(err).rstrip()))
+                self.host.worker.jobs.failed("task " + _name(handler), err, "%s failed." % _name(handler))
 
         self._tasks.append(self._loop.create_task(run()))
 
@@ -198,11 +201,15 @@ class Timer:
     def _run(self):
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
+        jobs, job = self._life.host.worker.jobs, "timer %s" % self._facts["id"]
+        jobs.watch(loop, asyncio)
         while not self._stopped.is_set():
             try:
                 loop.run_until_complete(_settled(self._handler))
             except BaseException as err:
-                self._life.host.log("error", "The timer %s failed.\n%s" % (self._facts["id"], problems.traceback_text(err).rstrip()))
+                jobs.failed(job, err)
+            else:
+                jobs.worked(job)
             if self._stopped.wait(self._facts["seconds"]):
                 break
 

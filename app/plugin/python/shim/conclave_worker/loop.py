@@ -4,6 +4,8 @@ Importing asyncio costs more than starting the worker, so a plugin without async
 functions never does. The loop runs on the main thread, where Python expects it.
 """
 
+import conclave_worker
+
 from . import streams
 
 
@@ -15,6 +17,7 @@ class Loop:
 
         self._asyncio = asyncio
         self.loop = asyncio.new_event_loop()
+        conclave_worker.worker.jobs.watch(self.loop, asyncio)
         self._tasks = set()  # the loop keeps only weak references
 
     def run(self):

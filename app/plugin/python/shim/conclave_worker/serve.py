@@ -17,6 +17,7 @@ import conclave_worker
 from . import VERSION, codec, files, homes, problems, results, streams, threads, walls
 from .call import BadArguments, Call
 from .clock import Clock
+from .jobs import Jobs
 from .pool import Pool
 from .wire import Closed, HostError, Wire
 
@@ -56,6 +57,7 @@ class Worker:
         self._calls = {}  # id of the request → Call
         self._pool = Pool()
         self._clock = Clock()
+        self.jobs = Jobs(self.wire, config["id"])
 
     def run(self):
         """Loads, serves, and leaves the process."""
@@ -115,6 +117,8 @@ class Worker:
         except BaseException as err:
             # A fault of the worker's own, reported like the plugin's.
             self._problem = problems.of_import(err, self.sources)
+        if "threading" in sys.modules:
+            self.jobs.watch_threads(sys.modules["threading"])
         walls.loaded()
         with self._lock:
             self._loaded = not self._stuck

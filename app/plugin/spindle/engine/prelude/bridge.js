@@ -161,20 +161,42 @@ export function sentence(thrown) {
   }
 }
 
-/** failure logs what a piece of the plugin threw where nobody could catch it. */
-export function failure(what, thrown) {
+const failed = new $Map(); // jobs that failed, until they work again
+const mostFailed = 64;
+
+/**
+ * failure logs what a piece of the plugin threw where nobody could catch it. job names the
+ * piece, as in "timer tick": the plugin's card says that it fails, until worked is called.
+ */
+export function failure(job, thrown) {
   const { stack } = describe(thrown);
-  tell("log", { level: "error", text: `${what}: ${sentence(thrown)}${stack ? `\n${stack}` : ""}` });
+  const why = sentence(thrown);
+  if (mapSize(failed) < mostFailed) {
+    mapSet(failed, job, true);
+  }
+  tell("log", { level: "error", text: `A ${job} failed: ${why}${stack ? `\n${stack}` : ""}`, job, failure: why });
+}
+
+function worked(job) {
+  if (mapDelete(failed, job)) {
+    tell("log", { level: "info", text: `The ${job} works again.`, job });
+  }
 }
 
 /**
- * watch logs what is thrown later by a piece of the plugin that nobody waits for:
- * an async function given to a timer, an event or a microtask. The engine tells of
- * no other promise that is rejected and left alone.
+ * watch notes how a job ended that returned back: at once, or later where it is an async
+ * function given to a timer, an event or a microtask, for which nobody waits. The engine tells
+ * of no other promise that is rejected and left alone.
  */
-export function watch(what, back) {
+export function watch(job, back) {
   if (typeof back === "object" && back !== null) {
-    then(resolved(back), undefined, (err) => failure(what, err));
+    then(
+      resolved(back),
+      () => worked(job),
+      (err) => failure(job, err),
+    );
+  } else {
+    worked(job);
   }
 }
 

@@ -7,13 +7,22 @@ import { failure, host, onReceive, tell, watch } from "./bridge.js";
 const waiting = new $Map();
 let last = 0;
 
+/** named is what a person reads of a timer: "timer tick", or "timer" where its function has no name. */
+function named(run) {
+  try {
+    return typeof run.name === "string" && run.name !== "" ? `timer ${run.name}` : "timer";
+  } catch {
+    return "timer";
+  }
+}
+
 function start(kind, run, delay, args, repeat) {
   if (typeof run !== "function") {
     throw new $TypeError(`${kind} needs a function: code given as text does not run here.`);
   }
   const id = ++last;
   const ms = trunc(+delay);
-  mapSet(waiting, id, { run, args, repeat });
+  mapSet(waiting, id, { run, args, repeat, job: named(run) });
   const refused = tell("timer.set", { id, ms: ms > 0 ? (ms > 0x7fffffff ? 1 : ms) : 0, repeat });
   if (refused !== "") {
     mapDelete(waiting, id);
@@ -37,9 +46,9 @@ onReceive("timer", (text) => {
     mapDelete(waiting, +text);
   }
   try {
-    watch("A timer failed", apply(timer.run, undefined, timer.args));
+    watch(timer.job, apply(timer.run, undefined, timer.args));
   } catch (err) {
-    failure("A timer failed", err);
+    failure(timer.job, err);
   }
 });
 
@@ -67,9 +76,9 @@ define("queueMicrotask", function queueMicrotask(run) {
   }
   then(resolved(), () => {
     try {
-      watch("A microtask failed", run());
+      watch("microtask", run());
     } catch (err) {
-      failure("A microtask failed", err);
+      failure("microtask", err);
     }
   });
 });

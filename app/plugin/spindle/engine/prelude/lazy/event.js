@@ -152,11 +152,11 @@
         if (once) {
           this.removeEventListener(event.type, listener);
         }
-        const what = `A listener for "${event.type}" failed`;
+        const job = `listener for "${event.type}"`;
         try {
-          watch(what, typeof listener === "function" ? apply(listener, this, [event]) : listener.handleEvent(event));
+          watch(job, typeof listener === "function" ? apply(listener, this, [event]) : listener.handleEvent(event));
         } catch (err) {
-          failure(what, err);
+          failure(job, err);
         }
       }
       event.currentTarget = null;

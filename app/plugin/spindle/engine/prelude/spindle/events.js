@@ -63,13 +63,13 @@ export function on(event, hear) {
 export function publish(event, payload, user) {
   const all = listenersOf(event);
   for (let i = 0; i < all.length; i++) {
-    const what = `A listener for ${event} failed`;
+    const job = `listener for ${event}`;
     try {
       const back = apply(all[i].hear, undefined, [payload, user]);
-      watch(what, back);
+      watch(job, back);
       during(back);
     } catch (err) {
-      failure(what, err);
+      failure(job, err);
     }
   }
 }
