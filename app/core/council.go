@@ -28,27 +28,30 @@ func (c *Core) councils() *deliberation.Runner {
 	})
 }
 
-// whyMissing says why a tool of a plugin is not there, and how it comes back; "" for a plugin that
-// nobody knows.
-func (c *Core) whyMissing(tool string) string {
-	id, name, _ := strings.Cut(tool, ":")
+// whyMissing says why tools of a plugin are not there, and how they come back; "" for a plugin
+// that nobody knows.
+func (c *Core) whyMissing(id string, tools []string) string {
 	s, err := c.Host.Status(id)
 	if err != nil {
 		return ""
 	}
-	what := "The tool " + name + " of " + cmp.Or(s.Manifest.Name, id)
+	what, are := "The tool "+tools[0], "is"
+	if last := len(tools) - 1; last > 0 {
+		what, are = "The tools "+strings.Join(tools[:last], ", ")+" and "+tools[last], "are"
+	}
+	what += " of " + cmp.Or(s.Manifest.Name, id) + " " + are
 	switch {
 	case s.ToolsDenied:
-		return what + " is not offered: you took the permission tools from the plugin. Give it back with " +
+		return what + " not offered: you took the permission tools from the plugin. Give it back with " +
 			"conclave plugins grant " + id + " tools."
 	case s.State == plugin.Disabled:
-		return what + " is not offered: the plugin is switched off. Switch it on with " +
+		return what + " not offered: the plugin is switched off. Switch it on with " +
 			"conclave plugins enable " + id + "."
 	case s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && s.Problem == nil:
-		return what + " is not offered: the plugin waits for your approval. Look at it with " +
+		return what + " not offered: the plugin waits for your approval. Look at it with " +
 			"conclave plugins trust " + id + "."
 	case s.Problem != nil && !s.Serving:
-		return what + " is not offered: the plugin does not run. " + s.Problem.Message
+		return what + " not offered: the plugin does not run. " + s.Problem.Message
 	}
 	return ""
 }

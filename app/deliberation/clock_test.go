@@ -284,6 +284,48 @@ func TestADeadlineStandsOnceItIsOver(t *testing.T) {
 	})
 }
 
+func TestTheTimeOfARunBeginsWithItAndNotWithWhatIsReadBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *deliberation.Options) {
+			o.Background = func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
+				time.Sleep(400 * time.Millisecond)
+				return nil, nil
+			}
+		})
+		b.council(`{"enabled": true, "limits": {"seconds": 2}, "members": [{"name": "Ada", "model": "test/ada"}]}`)
+		b.model("test/ada", []llmtest.Step{llmtest.Wait(make(chan struct{}))})
+		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+		run, _ := b.stored()
+		kept, err := b.store.Steps(t.Context(), run.Begin.Run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range kept {
+			if took := run.After(s.At); s.Act == council.Finish && took != 2*time.Second {
+				t.Errorf("the limit of 2 s was met after %s", took)
+			}
+		}
+		if run.Early == nil || run.Early.Why != "The council's time is over." {
+			t.Errorf("it ended %+v", run.Early)
+		}
+		b.runner.Close()
+	})
+}
+
+func TestToolsOfOneNameAreToldApartInATimeline(t *testing.T) {
+	run := council.Run{Begin: council.Begin{Council: council.Council{Members: []council.Member{
+		{ID: "ada", Name: "Ada", Tools: []string{"p:fail", "p:own"}}, {ID: "bo", Name: "Bo", Tools: []string{"q:fail"}},
+	}}}}
+	for tool, want := range map[string]string{"p:fail": "uses p:fail", "q:fail": "uses q:fail", "p:own": "uses own"} {
+		run.Tasks = []council.Task{{ID: "1", Kind: council.UseTool, Member: "ada", Tool: tool}}
+		var teller deliberation.Teller
+		lines := teller.Tell(deliberation.Event{Run: run, Step: &council.Step{Kind: council.Starts, Task: "1"}})
+		if len(lines) == 0 || lines[0].Words() != want {
+			t.Errorf("%s: %+v", tool, lines)
+		}
+	}
+}
+
 // fading is models of which one cannot be opened any more once it was asked often enough.
 type fading struct {
 	*models

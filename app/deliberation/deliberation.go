@@ -61,9 +61,9 @@ type Options struct {
 	// Load waits until plugins are not being loaded any more, also those that nobody looked
 	// for yet; nil waits for none. The error is the cause of ctx's end.
 	Load func(ctx context.Context, plugins ...string) error
-	// Missing says why a plugin's tool is not there, and how it comes back, in sentences; "" or nil
-	// where nobody knows.
-	Missing func(tool string) string
+	// Missing says why tools of a plugin are not there, and how they come back, in sentences; "" or
+	// nil where nobody knows.
+	Missing func(plugin string, tools []string) string
 	// Call reads a record of a tool call; nil reads none.
 	Call func(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// OnEvent is told of every step of every run, after it was stored; nil is not. It must

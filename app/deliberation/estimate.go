@@ -203,7 +203,9 @@ func (e *estimator) seconds(of pace, scripted bool) float64 {
 func (e *estimator) without(t council.Task) {
 	why := ""
 	if prompt, ok := builtInOf(t.Tool); !ok {
-		_, why = usable(e.s.tools, t.Tool, e.s.r.o.Missing)
+		if _, there := e.s.tools.ByID(t.Tool); there { // else problems says why
+			_, why = usable(e.s.tools, t.Tool)
+		}
 	} else if e.s.toolsAlone() {
 		why = NotInline(prompt)
 	}

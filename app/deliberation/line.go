@@ -50,6 +50,8 @@ type Line struct {
 
 	*council.Result // completed, concluded
 
+	Shared bool `json:"-"` // tools of other plugins in the run have the name of Tool
+
 	Decision string `json:"decision,omitempty"` // permission
 	Why      string `json:"why,omitempty"`
 }
@@ -89,9 +91,20 @@ func (t *Teller) Tell(e Event) []Line {
 		lines = []Line{{State: "kept", Text: "What the council does is kept again."}}
 	}
 	for i := range lines {
+		lines[i].Shared = shared(e.Run, lines[i].Tool)
 		lines[i].Type, lines[i].AtMS = cmp.Or(lines[i].Type, "council"), t.at
 	}
 	return lines
+}
+
+// shared reports whether members have tools of several plugins by the name that a tool has.
+func shared(r council.Run, id string) bool {
+	_, name, ok := strings.Cut(id, ":")
+	return ok && slices.ContainsFunc(r.Council.Members, func(m council.Member) bool {
+		return slices.ContainsFunc(m.Tools, func(other string) bool {
+			return other != id && strings.HasSuffix(other, ":"+name)
+		})
+	})
 }
 
 // step tells what a step did.
@@ -181,8 +194,18 @@ func (t *Teller) starts(r council.Run, s council.Step) []Line {
 	if task == nil || task.Kind != council.UseTool {
 		return nil // the worker says when it reads
 	}
+	if gone(r, task) {
+		return nil
+	}
 	t.phases[s.Task] = council.Using
 	return []Line{{Member: nameOf(r, task.Member), State: "using", Tool: task.Tool}}
+}
+
+// gone reports whether a task is of a tool that was not there when the run began. The line of its
+// member said so, and why.
+func gone(r council.Run, task *council.Task) bool {
+	return task.Kind == council.UseTool && task.State != council.Done && r.Lacks[task.Member] != "" &&
+		r.Titles[task.Tool] == ""
 }
 
 // holds tells of members that could work and wait for their place, and for whom, once in each stage.
@@ -285,7 +308,9 @@ func (t *Teller) finished(r council.Run) []Line {
 			}
 			line.Refused += task.End.Refused
 			if task.State != council.Done {
-				line.State, line.Text = string(task.State), task.Why
+				if line.State, line.Text = string(task.State), task.Why; gone(r, &task) {
+					line.Text = ""
+				}
 				if f := task.End.Failure; f != nil && task.State == council.Failed {
 					line.Text, line.Kind = f.Message, f.Kind
 				}

@@ -94,7 +94,7 @@ type loop struct {
 func (s *session) start(ctx context.Context, turnID string, stopTurn context.CancelCauseFunc) (*loop, error) {
 	l := &loop{
 		r: s.r, s: s, working: map[attempt]*underWay{}, ends: make(chan ended), acts: make(chan asked),
-		moved: make(chan struct{}, 1), concludes: make(chan concluded, 1), stopTurn: stopTurn, since: s.r.o.Now(),
+		moved: make(chan struct{}, 1), concludes: make(chan concluded, 1), stopTurn: stopTurn,
 		ready: make(chan struct{}), over: make(chan struct{}),
 	}
 	l.clock = l.newClock()
@@ -158,6 +158,7 @@ func (l *loop) first(ctx context.Context, s council.Step) error {
 			return err
 		}
 	}
+	l.since = l.r.o.Now() // what was read before is no time of the run's
 	if !l.happens(s, l.texts.copied()) {
 		return tooLate()
 	}

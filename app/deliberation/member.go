@@ -38,10 +38,9 @@ func newWorker(s *session, l *ledger) *worker {
 	w := &worker{s: s, ledger: l}
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, now: s.r.o.Now, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker},
-		given:   w.give,
-		gives:   s.r.gives,
-		missing: s.r.o.Missing,
-		taint:   s.taintOf,
+		given: w.give,
+		gives: s.r.gives,
+		taint: s.taintOf,
 		speak: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
 			return w.speak(ctx, job, given, nil, live)
 		},

@@ -41,8 +41,7 @@ type toolWork struct {
 	// is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
 	// gives notes what a turn of the member is given, until it is told otherwise.
-	gives   func(turnID string, in chat.ConversationID, given council.Given) (done func())
-	missing func(tool string) string // Options.Missing
+	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
 	// taint says where text came from that a task is given; nil is nowhere.
 	taint func(council.Job, council.Given) func() []chat.Origin
 }
@@ -57,9 +56,9 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 			return w.write(ctx, job, prompt, live)
 		})
 	}
-	found, why := usable(w.tools, job.Task.Tool, w.missing)
+	found, why := usable(w.tools, job.Task.Tool)
 	if why != "" {
-		return skipped(why, "Take it from the member, or bring its plugin back.")
+		return skipped(why, "Take it from the member.")
 	}
 	return w.call(ctx, job, found, live)
 }
@@ -317,42 +316,66 @@ func needsArguments(t tool.Tool) bool {
 	return json.Unmarshal(t.Parameters, &schema) == nil && len(schema.Required) > 0
 }
 
-// usable finds a tool of a plugin that is assigned to a member, or says in a sentence why
-// the member cannot use it.
-func usable(set *tool.Set, assigned string, missing func(tool string) string) (found tool.Tool, why string) {
+// usable finds a tool of a plugin that is assigned to a member, or says in a sentence why the
+// member cannot use it. Why one is not there the run says once for each member (lacks).
+func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 	found, ok := set.ByID(assigned)
 	if !ok {
-		why := "The tool " + assigned + " is not there."
-		if missing != nil {
-			why = cmp.Or(missing(assigned), why)
-		}
-		return found, why
+		return found, "The tool " + assigned + " is not there."
 	}
 	_, why = council.Eligible(found)
 	return found, why
 }
 
-// lacks says which of their tools members do without, by id. Tools that are prompts are of
-// mode tools alone, where tasks say for themselves what became of them.
+// lacks says which of their tools members do without, by id: once for all tools of a plugin
+// that are not there, with the way back where that is known. In mode tools, tasks say for
+// themselves what else became of them.
 func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
-	if c.Mode == council.Tools {
-		return nil
-	}
 	all := map[string]string{}
 	for _, m := range c.Members {
-		var reasons []string
+		var reasons, plugins []string
+		gone := map[string][]string{} // the tools that are not there, by plugin
 		for _, assigned := range m.Tools {
-			if prompt, ok := builtInOf(assigned); ok {
+			prompt, built := builtInOf(assigned)
+			_, there := set.ByID(assigned)
+			_, why := usable(set, assigned)
+			switch {
+			case built && c.Mode != council.Tools:
 				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
-			} else if _, why := usable(set, assigned, r.o.Missing); why != "" {
+			case built:
+			case !there:
+				plugin, name, _ := strings.Cut(assigned, ":")
+				if gone[plugin] == nil {
+					plugins = append(plugins, plugin)
+				}
+				gone[plugin] = append(gone[plugin], name)
+			case why != "" && c.Mode != council.Tools:
 				reasons = append(reasons, why)
 			}
+		}
+		for _, plugin := range plugins {
+			reasons = append(reasons, r.missing(plugin, gone[plugin]))
 		}
 		if len(reasons) > 0 {
 			all[m.ID] = strings.Join(reasons, " ")
 		}
 	}
 	return all
+}
+
+// missing says why tools of a plugin are not there.
+func (r *Runner) missing(plugin string, tools []string) string {
+	why := ""
+	if r.o.Missing != nil {
+		why = r.o.Missing(plugin, tools)
+	}
+	if why != "" {
+		return why
+	}
+	if len(tools) == 1 {
+		return "The tool " + plugin + ":" + tools[0] + " is not there."
+	}
+	return "The tools " + listed(tools) + " of " + plugin + " are not there."
 }
 
 // loadTime bounds how long a council waits for plugins that are being loaded.

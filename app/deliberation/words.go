@@ -23,7 +23,7 @@ func (l Line) Words() string {
 		return fmt.Sprintf("%s %s: %s", l.Decision, oneLine(l.Tool, maxWords), oneLine(l.Why, maxWords))
 	}
 	tool := l.Tool
-	if _, name, ok := strings.Cut(tool, ":"); ok {
+	if _, name, ok := strings.Cut(tool, ":"); ok && !l.Shared {
 		tool = name
 	}
 	tool = oneLine(tool, maxWords)
