@@ -8,8 +8,8 @@ import (
 	"conclave/app/shorten"
 )
 
-// table prints columns for a person: as wide as they need, the last one cut to
-// the terminal's width.
+// table prints columns for a person: as wide as they need. Where that is wider than the
+// terminal, the widest are cut, but not the first, which names what a command is given.
 type table struct {
 	head []string
 	rows [][]string
@@ -30,9 +30,11 @@ func (t *table) print(c *terminal, none string) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
+	t.fit(widths, c.Width)
 	for _, row := range append([][]string{t.head}, t.rows...) {
 		var line strings.Builder
 		for i, cell := range row {
+			cell = cut(cell, widths[i])
 			if i == len(row)-1 {
 				line.WriteString(cell)
 				break
@@ -44,6 +46,33 @@ func (t *table) print(c *terminal, none string) error {
 		}
 	}
 	return nil
+}
+
+// leastColumn is how wide a column stays that is cut, in characters.
+const leastColumn = 8
+
+// fit makes the widest columns narrower until a line fits a width; 0 is no bound.
+func (t *table) fit(widths []int, width int) {
+	if width <= 1 {
+		return
+	}
+	sum := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		sum += w
+	}
+	for ; sum > width; sum-- {
+		widest := -1
+		for i := 1; i < len(widths); i++ {
+			least := max(leastColumn, utf8.RuneCountInString(t.head[i]))
+			if widths[i] > least && (widest < 0 || widths[i] >= widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return // the line is cut
+		}
+		widths[widest]--
+	}
 }
 
 // cut shortens a line to width columns, where width is known.
