@@ -438,6 +438,32 @@ steps["F100 the server that never answered is said on its card"] = async () => {
   await person.picture("silent");
 };
 
+/** Three members whose keys are locked: one card in the chat says so, with one way to unlock them. */
+async function lockedCouncil() {
+  const { name: model } = place.told("models", "list", "--json").find((m) => m.default);
+  const member = (name) => ({ id: name.toLowerCase(), name, chance: 100, model });
+  await person.page.evaluate((council) => globalThis.go.app.Council.Set("", "global", council), {
+    enabled: true,
+    mode: "opinions",
+    members: ["Ada", "Bo", "Cy"].map(member),
+  });
+  await person.newChat();
+  await person.page.getByLabel("Message", { exact: true }).fill("All locked?");
+  await person.page.keyboard.press("Enter");
+  const card = person.page.locator(".locked[role=alert]");
+  told("a council whose keys are locked", await person.reads(card, /waits for you/, /locked/));
+  if ((await card.count()) !== 1) throw new Error("the cause is said more than once in the chat");
+  const unlock = card.getByRole("button", { name: "Unlock keys" });
+  if ((await unlock.count()) !== 1) throw new Error("the card has no one way to unlock the keys");
+  await person.picture("locked-council");
+  await person.page.emulateMedia({ colorScheme: "dark" });
+  await person.picture("locked-council-dark");
+  await person.page.emulateMedia({ colorScheme: "light" });
+  await person.page.keyboard.press("Control+.");
+  await card.waitFor({ state: "detached" });
+  await person.page.evaluate(() => globalThis.go.app.Council.UseEverywhere("", false));
+}
+
 steps["F100 after a restart a wrong passphrase is said, and the right one opens"] = async () => {
   await person.page.close();
   await place.end(app.child);
@@ -449,7 +475,14 @@ steps["F100 after a restart a wrong passphrase is said, and the right one opens"
   const answer = await person.ask("Locked?");
   await person.reads(answer, /locked/i, /passphrase/i);
   told("locked keys", await answer.locator(".failed .grow").innerText());
+  const buttons = answer.locator(".failed .buttons button");
+  const first = await buttons.first().innerText();
+  if (first !== "Unlock keys") throw new Error(`the first button of the card is ${first}`);
   await person.picture("locked");
+  await person.page.emulateMedia({ colorScheme: "dark" });
+  await person.picture("locked-dark");
+  await person.page.emulateMedia({ colorScheme: "light" });
+  await lockedCouncil();
   await person.models();
   const field = person.page.getByLabel("Passphrase", { exact: true });
   await field.fill("not the passphrase");

@@ -152,4 +152,23 @@ export const tests = {
       await pill.waitFor({ state: "detached" });
     },
   },
+
+  "the wheel over the way to the end scrolls the chat behind it": {
+    scene: "showcase",
+    async run(page) {
+      await page.setViewportSize({ width: 640, height: 416 }); // a window at 200 %
+      await page.locator(".scroller").press("Home");
+      const pill = page.locator(".pill");
+      await pill.waitFor();
+      const box = await pill.boundingBox();
+      const place = () => page.evaluate(() => document.querySelector(".scroller").scrollTop);
+      const before = await place();
+      await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await page.mouse.wheel(0, 120);
+      await page.waitForFunction(
+        (top) => document.querySelector(".scroller").scrollTop >= top + 100,
+        before,
+      );
+    },
+  },
 };

@@ -89,6 +89,14 @@ export const tests = {
     },
   },
 
+  "the composer names the council to who has none, and leads to it": {
+    scene: "councilempty",
+    async run(page) {
+      await page.getByRole("tab", { name: "Activity" }).click();
+      await page.getByRole("button", { name: "Ask a council", exact: true }).click();
+      await page.getByRole("button", { name: "Run a sample council" }).waitFor();
+    },
+  },
   "while nobody sits in the council, a sample can be run": {
     scene: "councilempty",
     async run(page) {
