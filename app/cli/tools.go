@@ -93,7 +93,7 @@ func (c toolCommands) group() *cobra.Command {
 			c.search),
 		c.callCommand(),
 		c.withPlugins("enable TOOL", "Offer a tool to models", one, c.enable(true)),
-		c.withPlugins("disable TOOL", "Offer a tool to models no more", one, c.enable(false)))
+		c.withPlugins("disable TOOL", "Stop offering a tool to models", one, c.enable(false)))
 }
 
 func (c toolCommands) listCommand() *cobra.Command {

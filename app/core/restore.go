@@ -149,7 +149,7 @@ func settingsDifference(was, is settings.Settings) (differs []string) {
 			sentence += fmt.Sprintf(" (here: %s)", cmp.Or(old.URL, "the "+old.Kind+" API"))
 		}
 		if len(c.Headers) > 0 {
-			sentence += ", with headers of its own"
+			sentence += ", with additional request headers"
 		}
 		differs = append(differs, sentence)
 	}

@@ -27,8 +27,8 @@ func sentence(r plugin.Refusal, id string) string {
 		what = "do what needs the permission " + r.Permission
 	}
 	if r.Home {
-		return "The plugin " + id + " has a home folder of its own, and looked there for what is " + r.Path +
-			" of the person. The person can allow it to read that in its menu, “What it may reach…”, or with " + r.Command(id)
+		return "The plugin " + id + " has another home folder than the person, and looked there for " + r.Path +
+			". The person can allow it to read that file in its menu, “What it may reach…”, or with " + r.Command(id)
 	}
 	return "The plugin " + id + " may not " + what + ". The person can allow it in its menu, “What it may reach…”, " +
 		"or with " + r.Command(id)
@@ -114,12 +114,12 @@ func (e *entry) homeNote(s plugin.Status) string {
 	named = named[:min(len(named), shownHome)]
 	switch {
 	case len(named) > 0:
-		return "Its source looks at your home folder (" + strings.Join(named, ", ") + "). It has a home folder of " +
-			"its own; of yours it finds there what you let it read: " +
+		return "Its source looks at your home folder (" + strings.Join(named, ", ") + "). When it " +
+			"runs, it has another home folder, with only those files of yours that you let it read: " +
 			plugin.Refusal{Permission: permit.Filesystem, Path: paths[named[0]]}.Command(e.id)
 	case whole:
-		return "Its source looks at your home folder. It has a home folder of its own; of yours it finds there, by " +
-			"its name, what you let it read: " + plugin.Refusal{Permission: permit.Filesystem, Path: "~/NAME"}.Command(e.id)
+		return "Its source looks at your home folder. When it runs, it has another home folder, with only those files of " +
+			"yours that you let it read: " + plugin.Refusal{Permission: permit.Filesystem, Path: "~/NAME"}.Command(e.id)
 	}
 	return ""
 }
