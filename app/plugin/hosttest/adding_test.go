@@ -13,7 +13,7 @@ import (
 	"conclave/app/tool"
 )
 
-// notes is a dialect as docs/ARCHITECTURE.md says to add one: a NAME.note is a
+// notes is a dialect as CONTRIBUTING.md says to add one: a NAME.note is a
 // plugin with one tool, which returns a line of it. All of it is this file and
 // testdata/notes.
 type notes struct{ python *python.Interpreters }
