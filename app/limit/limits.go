@@ -9,21 +9,19 @@ import (
 var (
 	// AnswerText bounds what a model may say in one answer, over all its requests.
 	AnswerText = add(Limit{
-		Name:  "text and reasoning of one answer",
-		Value: 4 << 20,
-		Unit:  Bytes,
-		Why: "some twenty times what the largest models say at once, and little enough to keep, to show and to send again; " +
-			"each change between text, reasoning and calls counts as 1 KiB",
+		Name:   "text and reasoning of one answer",
+		Value:  4 << 20,
+		Unit:   Bytes,
+		Why:    "twenty times the largest answers; each change between text, reasoning and calls counts as 1 KiB",
 		Person: "The answer was stopped after 4 MiB, the most that one answer may have. What was said until then is kept.",
 		Test:   "app/turn TestF14AnAnswerThatNeverEndsIsStopped",
 	})
 	// TitleReply bounds what a model may say when it is asked for a chat's title.
 	TitleReply = add(Limit{
-		Name:  "answer of a model that is asked for the title of a chat",
-		Value: 2 << 10,
-		Unit:  Bytes,
-		Why: "a title has some fifty letters; of more, 60 characters are shown, " +
-			"and a model that goes on and on costs money that nobody sees",
+		Name:   "answer of a model that is asked for the title of a chat",
+		Value:  2 << 10,
+		Unit:   Bytes,
+		Why:    "60 characters are shown; more costs money that nobody sees",
 		Person: "The chat keeps the first words of its question as its title.",
 		Test:   "app/turn TestATitleThatIsNoneLeavesTheFirstWords",
 	})
@@ -32,7 +30,7 @@ var (
 		Name:   "arguments of the tool calls of one answer",
 		Value:  8 << 20,
 		Unit:   Bytes,
-		Why:    "a whole file fits; a model that writes more is broken, and would take the program's memory with it",
+		Why:    "a whole file fits; a model that writes more is broken",
 		Person: "MODEL wrote more than 8 MiB as the arguments of its tool calls, and was stopped.",
 		Test:   "app/llm TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
 	})
@@ -41,7 +39,7 @@ var (
 		Name:   "pictures that a model draws in one answer",
 		Value:  64 << 20,
 		Unit:   Bytes,
-		Why:    "dozens of large pictures fit; they are kept with the chat, and a model without end would fill the disk",
+		Why:    "dozens of large pictures, which are kept with the chat",
 		Person: "The model drew more than 64 MiB of pictures in one answer. Further ones are left out.",
 		Test:   "app/turn TestAModelThatDrawsWithoutEndDoesNotFillTheDisk",
 	})
@@ -50,7 +48,7 @@ var (
 		Name:   "one event of a streamed answer",
 		Value:  32 << 20,
 		Unit:   Bytes,
-		Why:    "the largest events are pictures of a few MiB; what is longer has no end and would fill the memory",
+		Why:    "the largest are pictures of a few MiB",
 		Person: "CONNECTION sent something that Conclave cannot read: one event of its answer is longer than 32 MiB.",
 		Test:   "app/llm TestAnEventWithoutEndIsStoppedWithItsBound",
 	})
@@ -63,7 +61,7 @@ var (
 		Name:   "hook.json, or a configuration that hooks are taken from",
 		Value:  1 << 20,
 		Unit:   Bytes,
-		Why:    "a configuration with dozens of hooks has some kilobytes; it is read each time its folder is looked at",
+		Why:    "dozens of hooks take some kilobytes",
 		Person: "The file with its hooks has more than 1 MiB, so it was not read.",
 		Test:   "app/plugin/picoclaw TestPC07AFileThatIsTooLongIsNotRead",
 	})
@@ -71,17 +69,16 @@ var (
 	HookProcesses = add(Limit{
 		Name:   "hooks in a configuration that plugins are made of",
 		Value:  100,
-		Why:    "each becomes a plugin that a person looks at; the largest configurations seen have a dozen",
+		Why:    "a person approves each; the largest seen has a dozen",
 		Person: "It has more than 100 hooks, so no plugin was made of it.",
 		Test:   "app/plugin/picoclaw TestPC55AConfigurationWithTooManyProcessesIsRefused",
 	})
 	// HookLine bounds one line of a hook process (contracts/picoclaw-hooks, section 5).
 	HookLine = add(Limit{
-		Name:  "one line that a hook process answers",
-		Value: 32 << 20,
-		Unit:  Bytes,
-		Why: "a hook that echoes a long conversation with pictures fits; the answer is read into memory whole, and what " +
-			"comes behind a longer line is still read",
+		Name:   "one line that a hook process answers",
+		Value:  32 << 20,
+		Unit:   Bytes,
+		Why:    "a long conversation with pictures, read into memory whole",
 		Person: "It answered with a line of more than 32 MiB, which was passed over.",
 		Model:  "it answered with a line of more than 32 MiB",
 		Test:   "app/plugin/picoclaw TestPC34LongLines",
@@ -91,7 +88,7 @@ var (
 		Name:   "pictures and files in one result of a hook process",
 		Value:  20 << 20,
 		Unit:   Bytes,
-		Why:    "a few photographs fit; they come as text, a third longer, and are read into memory whole",
+		Why:    "a few photographs, read into memory whole",
 		Person: "A hook answered with more than 20 MiB of pictures and files; those above that were left out.",
 		Test:   "app/plugin/picoclaw TestPC46MediaAboveTheBoundAreLeftOut",
 	})
@@ -100,17 +97,16 @@ var (
 		Name:   "what a tool says to the person, beside its result",
 		Value:  8 << 10,
 		Unit:   Bytes,
-		Why:    "it stands in the chat between answers; longer texts are the result's, which has a card of its own",
+		Why:    "it stands in the chat; longer text belongs to the result",
 		Person: "(It said more than 8 KiB; the rest was left out.)",
 		Test:   "app/plugin/picoclaw TestPC45WhatAToolSaysToThePersonIsBounded",
 	})
 	// HookMessage bounds one line that a hook process is asked with.
 	HookMessage = add(Limit{
-		Name:  "one line that a hook process is asked with",
-		Value: 16 << 20,
-		Unit:  Bytes,
-		Why: "pictures are told of by reference, so that only texts count; no model reads 16 MiB, and a hook reads it line " +
-			"by line into its memory",
+		Name:   "one line that a hook process is asked with",
+		Value:  16 << 20,
+		Unit:   Bytes,
+		Why:    "no model reads as much text; pictures are references",
 		Person: "The request has more than 16 MiB, so the hook was not asked.",
 		Model:  "what it would be asked has more than 16 MiB",
 		Test:   "app/plugin/picoclaw TestPC34ARequestThatIsTooLongIsNotSent",
@@ -124,7 +120,7 @@ var (
 	PluginTools = add(Limit{
 		Name:  "tools of one plugin",
 		Value: 256,
-		Why:   "models choose badly among hundreds of tools, and each is sent with every request",
+		Why:   "models choose badly among more, and each is sent with every request",
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
 			"Its log has the names.",
 		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
@@ -143,8 +139,7 @@ var (
 	ToolListings = add(Limit{
 		Name:  "listings of a plugin's changed tools within 10 s",
 		Value: 10,
-		Why: "each may be a new version in the store and a card in the window; a plugin that settles into its tools needs " +
-			"two or three",
+		Why:   "each may be a new version and a card; two or three are usual",
 		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, " +
 			"and the newest ones a little later.",
 		Test: "app/plugin/host TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
@@ -154,7 +149,7 @@ var (
 		Name:   "one file of an extension's backend, or a script",
 		Value:  32 << 20,
 		Unit:   Bytes,
-		Why:    "the largest bundle seen has 11 MiB; a worker may need twenty times that while it runs",
+		Why:    "the largest seen has 11 MiB; running takes twenty times that",
 		Person: "It has 50 MiB; a script may have 32 MiB.",
 		Test:   "app/plugin/spindle TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce",
 	})
@@ -163,7 +158,7 @@ var (
 		Name:   "log of one plugin, kept",
 		Value:  1 << 20,
 		Unit:   Bytes,
-		Why:    "some thousand lines, and 200 plugins that print without end take 200 MiB",
+		Why:    "some thousand lines; 200 plugins take 200 MiB",
 		Person: "Older lines of this log are not kept: it holds 1 MiB.",
 		Test:   "app/plugin/host TestF38AKeptLogIsBoundedAndSaysSo",
 	})
@@ -183,7 +178,7 @@ var (
 		Name:   "memory for reading a Python plugin's sources",
 		Value:  512 << 20,
 		Unit:   Bytes,
-		Why:    "Python's syntax tree takes up to 750 times the size of a source, and people write some 100 KB",
+		Why:    "the syntax tree takes up to 750 times a source's size",
 		Person: "Reading its sources takes more memory than Conclave gives to that.",
 		Test:   "app/plugin/functions TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls",
 	})
@@ -205,7 +200,7 @@ var (
 	ManifestName = add(Limit{
 		Name:   "a name, version, author or permission in a manifest, in characters",
 		Value:  64,
-		Why:    "it is one line of a card and of a question; longer ones push out of sight what a person is asked",
+		Why:    "it is one line of a card and a question",
 		Person: "It is cut, and ends in “…”.",
 		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
 	})
@@ -221,7 +216,7 @@ var (
 	ManifestList = add(Limit{
 		Name:   "permissions, imports or notices of one plugin",
 		Value:  100,
-		Why:    "more than anybody reads before a yes; real plugins have up to 30",
+		Why:    "nobody reads more; real plugins have up to 30",
 		Person: "The first 100 are shown and count.",
 		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
 	})
@@ -244,14 +239,14 @@ var (
 		Name:   "the file of a chat that is imported",
 		Value:  64 << 20,
 		Unit:   Bytes,
-		Why:    "it is read and written in one piece; ten thousand long messages fit",
+		Why:    "ten thousand long messages, read in one piece",
 		Person: "The file FILE has more than 64 MiB, the most that is taken. Nothing was imported.",
 		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
 	})
 	ImportMessages = add(Limit{
 		Name:   "messages of a chat that is imported",
 		Value:  50_000,
-		Why:    "each takes a record and its places in the indexes, however short it is",
+		Why:    "each takes a record and index entries",
 		Person: "The file FILE has 50,001 messages; a chat of at most 50,000 can be imported. Nothing was imported.",
 		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
 	})
@@ -259,7 +254,7 @@ var (
 	ImportItems = add(Limit{
 		Name:  "items of lists in the file of a chat that is imported",
 		Value: 500_000,
-		Why:   "ten for each message; each takes a hundred times what it has in the file, where twenty million fit",
+		Why:   "ten a message; each takes a hundred times its size in the file",
 		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. " +
 			"Nothing was imported.",
 		Test: "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
@@ -269,7 +264,7 @@ var (
 		Name:   "text of one message, from standard input",
 		Value:  16 << 20,
 		Unit:   Bytes,
-		Why:    "more than any model reads; a pipe that never ends must not fill the memory",
+		Why:    "more than any model reads",
 		Person: "The text has more than 16 MiB, the most that is taken. Send a part of it.",
 		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
 	})
@@ -277,7 +272,7 @@ var (
 	RuleConditions = add(Limit{
 		Name:   "conditions of one rule about calls",
 		Value:  16,
-		Why:    "all are compared before each call that the rule is about, and read by a person as one sentence",
+		Why:    "all are compared at each call, and read as one sentence",
 		Person: "A rule has at most 16 conditions.",
 		Test:   "app/permit TestARuleOverTheBoundsIsRefused",
 	})
@@ -294,7 +289,7 @@ var (
 	ChatOrigins = add(Limit{
 		Name:   "places outside that a chat names as where its texts came from",
 		Value:  24,
-		Why:    "a person reads them in one question; the rest is “more places”, which nobody can vouch for",
+		Why:    "a person reads them in one question; the rest is “more places”",
 		Person: "text from more places",
 		Test:   "app/chat TestOriginsBeyondTheBoundAreMorePlaces",
 	})
@@ -322,13 +317,13 @@ func ToolsLeftOut(n int) string {
 var (
 	RemotePicture = add(Limit{
 		Name: "one remote picture that a person loads", Value: 10 << 20, Unit: Bytes,
-		Why:    "the largest pictures of web pages; the window holds a few of them in memory",
+		Why:    "the largest pictures of web pages",
 		Person: "The picture is larger than 10 MiB, so it is not shown.",
 		Test:   "app TestF04ARemotePictureIsBounded",
 	})
 	PicturePixels = add(Limit{
 		Name: "pixels of one remote picture", Value: 50_000_000, Unit: Count,
-		Why:    "more than a camera's; a web view unpacks four bytes for each, so this is 200 MB",
+		Why:    "more than a camera's; unpacked, 200 MB",
 		Person: "The picture has more than 50 million pixels, so it is not shown.",
 		Test:   "app TestF04ARemotePictureIsBounded",
 	})
@@ -340,7 +335,7 @@ var (
 	TableColumns = add(Limit{
 		Name:   "columns of a table in a message",
 		Value:  100,
-		Why:    "nobody reads more, and each row repeats every column however short it is",
+		Why:    "nobody reads more, and each row repeats every column",
 		Person: "Shown as text: a table with more than 100 columns.",
 		Test:   "app/render TestF13ATableOverTheBoundsIsShownAsText",
 	})
@@ -348,7 +343,7 @@ var (
 	TableCells = add(Limit{
 		Name:   "cells of a table in a message that are not written out",
 		Value:  10_000,
-		Why:    "a row of one character stands for a whole row of cells; cells that are written out are not bounded",
+		Why:    "one character stands for a row of cells; written cells are not bounded",
 		Person: "Shown as text: a table with too many empty cells.",
 		Test:   "app/render TestF13ATableOverTheBoundsIsShownAsText",
 	})
@@ -365,16 +360,15 @@ var (
 		Name:   "targets and titles that references in a message repeat, beside 16 bytes for each byte of it",
 		Value:  64 << 10,
 		Unit:   Bytes,
-		Why:    "three characters can stand for a target of any length; a long page of notes needs a tenth of it",
+		Why:    "three characters can repeat any target; long notes need a tenth",
 		Person: "A reference beyond is shown as it was written.",
 		Test:   "app/render TestF13ReferencesBeyondTheBoundAreShownAsWritten",
 	})
 	// HTML bounds what one block of a message may become.
 	HTML = add(Limit{
-		Name:  "bytes of HTML for each byte of a block of a message, beside 64 KiB",
-		Value: 80,
-		Why: "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows " +
-			"with the HTML",
+		Name:   "bytes of HTML for each byte of a block of a message, beside 64 KiB",
+		Value:  80,
+		Why:    "the densest real text, small code in lists, needs half",
 		Person: "Shown as text: formatted it would be too large.",
 		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
 	})
@@ -386,7 +380,7 @@ var (
 	DiffLines = add(Limit{
 		Name:   "lines of a plugin's changed code that are shown",
 		Value:  400,
-		Why:    "more than anybody reads on a card; the whole is in the editor",
+		Why:    "nobody reads more on a card",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
 		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
@@ -394,7 +388,7 @@ var (
 		Name:   "text of a plugin's changed code that is shown",
 		Value:  32 << 10,
 		Unit:   Bytes,
-		Why:    "some four hundred full lines; it stays in memory while the plugin waits",
+		Why:    "four hundred full lines, in memory while the plugin waits",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
 		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
@@ -403,7 +397,7 @@ var (
 		Name:   "a file of a plugin whose changed lines are shown",
 		Value:  512 << 10,
 		Unit:   Bytes,
-		Why:    "a source that somebody wrote is smaller; larger ones are made by a bundler",
+		Why:    "written sources are smaller; bundlers make larger ones",
 		Person: "bundle.js: it may have changed; lines of files over 512 KiB are not compared.",
 		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
@@ -436,7 +430,7 @@ var (
 	HookSteps = add(Limit{
 		Name:   "steps of hooks that are kept with a message or a call",
 		Value:  64,
-		Why:    "ten plugins that hook everything make a third of it; nobody reads more",
+		Why:    "ten plugins that hook everything make a third",
 		Person: "36 more steps of hooks are not listed.",
 		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
 	})
@@ -445,7 +439,7 @@ var (
 		Name:   "text of what hooks changed that is kept with a message or a call",
 		Value:  24 << 10,
 		Unit:   Bytes,
-		Why:    "three hundred full lines; it is read with the message whenever the chat is",
+		Why:    "three hundred full lines, read with the message",
 		Person: "12 more lines differ and are not kept.",
 		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
 	})
@@ -454,7 +448,7 @@ var (
 		Name:   "text that is compared to tell what a hook changed",
 		Value:  2 << 20,
 		Unit:   Bytes,
-		Why:    "a chat of a thousand pages rewritten from end to end; comparing it takes a tenth of a second",
+		Why:    "a rewritten chat of a thousand pages, compared in 0.1 s",
 		Person: "It was given and gave back more than 2 MiB that differ, which are not compared line by line.",
 		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
 	})
@@ -480,7 +474,7 @@ func HookLinesLeft(n int) string {
 var (
 	DocumentUnpacked = add(Limit{
 		Name: "an office document, unpacked", Value: 32 << 20, Unit: Bytes,
-		Why:    "a document of a thousand pages; a zip archive of a few KiB can hold gigabytes",
+		Why:    "a thousand pages; a small archive can hold gigabytes",
 		Person: "NAME is not read: it unpacks to more than 32 MiB.",
 		Model:  "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
 		Test:   "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
@@ -494,28 +488,28 @@ var (
 	})
 	PDF = add(Limit{
 		Name: "a PDF that is read for its text", Value: 32 << 20, Unit: Bytes,
-		Why:    "a book with pictures; all of it is in the memory of the process that reads it",
+		Why:    "a book with pictures, in memory whole",
 		Person: "NAME is not read: a PDF may have at most 32 MiB.",
 		Model:  "[file NAME, …: it is larger than 32 MiB, more than is read]",
 		Test:   "app/core TestF108APDFBeyondABoundIsSaid",
 	})
 	PDFPages = add(Limit{
 		Name: "pages of a PDF that are read", Value: 1000,
-		Why:    "pages with so little text that as many fit are not what a question is about",
+		Why:    "pages with so little text matter to no question",
 		Person: "Only the first 1,000 pages of NAME are sent; the rest is left out.",
 		Model:  "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
 		Test:   "app/document/pdf TestF108APDFIsReadAsFarAsItsBounds",
 	})
 	PDFTime = add(Limit{
 		Name: "time for reading a PDF", Value: 10_000, Unit: Millis,
-		Why:    "forty pages take a tenth of a second; a file can be made so that it takes for ever",
+		Why:    "forty pages take 0.1 s; a hostile file takes for ever",
 		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
 		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
 		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
 	})
 	PDFMemory = add(Limit{
 		Name: "memory of the process that reads a PDF", Value: 256 << 20, Unit: Bytes,
-		Why:    "the largest file, twice, and what the parser takes; a file of a few KiB can unpack to gigabytes",
+		Why:    "the largest file twice, and the parser",
 		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
 		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
 		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
@@ -528,7 +522,7 @@ var (
 	PluginEntries = add(Limit{
 		Name:   "entries of the plugins folder that could be plugins",
 		Value:  1000,
-		Why:    "nobody has as many; past it something else was put there, a home folder above all",
+		Why:    "nobody has as many; past it, it is some other folder",
 		Person: "The plugins folder FOLDER holds more than 1,000 files and folders that could be plugins.",
 		Test:   "app/plugin/host TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
 	})
@@ -541,10 +535,9 @@ var (
 	SharedMemory = add(Limit{
 		Name: "memory of a plugin's process beyond its own data (256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, " +
 			"192 MiB in JavaScript)",
-		Value: 128 << 20,
-		Unit:  Bytes,
-		Why: "the largest libraries of Python packages fit; a mapping that is shared with nobody is a way around " +
-			"the limit",
+		Value:  128 << 20,
+		Unit:   Bytes,
+		Why:    "the largest Python libraries fit",
 		Person: "It took more memory than a plugin may have.",
 		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
 	})
@@ -553,7 +546,7 @@ var (
 	RegisteredPlugins = add(Limit{
 		Name:   "plugins that one source registers while Conclave runs",
 		Value:  100,
-		Why:    "each is a card that a person looks at; programs that register have one or two",
+		Why:    "a person approves each; programs have one or two",
 		Person: "More than 100 plugins are registered, the most that are kept.",
 		Test:   "app/plugin/host TestWhatRegistersIsOfABoundedSizeAndNumber",
 	})
@@ -571,7 +564,7 @@ var (
 	Registrations = add(Limit{
 		Name:  "tools that programs register over HTTP",
 		Value: 1000,
-		Why:   "ten times what all plugins seen register; each is a record, and a search for its name",
+		Why:   "ten times what all plugins seen register",
 		Model: "1,000 tools are registered, the most that are kept",
 		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
@@ -594,7 +587,7 @@ var (
 		Name:  "body of one request of a program of this computer",
 		Value: 256 << 10,
 		Unit:  Bytes,
-		Why:   "a description and a schema may have 64 KiB, which escapes in JSON can make four times as long",
+		Why:   "64 KiB of description and schema, escaped",
 		Model: "the body has more than SIZE, the most that is read",
 		Test:  "app/plugin/neko/httptools TestHostileABodyThatNeverEnds",
 	})
@@ -602,7 +595,7 @@ var (
 		Name:  "answer of a tool that was registered over HTTP",
 		Value: 3 << 20,
 		Unit:  Bytes,
-		Why:   "two pictures as a screen has them and a text of 1 MiB; more does not fit into a line of the wire",
+		Why:   "two screen pictures and 1 MiB of text; a line of the wire",
 		Model: "the tool answered more than 3 MiB with pictures, or a text of more than 1 MiB, the most that is read",
 		Test:  "app/plugin/neko/httptools TestNK32WhatACallbackAnswers",
 	})
@@ -613,7 +606,7 @@ var (
 			"at least 4 KiB each time",
 		Value: 128 << 20,
 		Unit:  Bytes,
-		Why:   "forty pictures; without a bound a loop fills the disk with messages, some gigabytes in a minute",
+		Why:   "forty pictures; a loop fills gigabytes in a minute",
 		Model: "the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait",
 		Test:  "app/service TestAPluginDoesNotFillTheStore",
 	})
@@ -623,8 +616,7 @@ var (
 		Name:  "answers of servers to one plugin that Conclave holds at once",
 		Value: 64 << 20,
 		Unit:  Bytes,
-		Why: "two of the largest, or sixty pictures; an answer of 25 MiB for each of a plugin's requests would take " +
-			"Conclave's memory",
+		Why:   "two of the largest, or sixty pictures",
 		Model: "The answers of servers that this plugin waits for hold more than 64 MiB, " +
 			"or those of all plugins more than 256 MiB. " +
 			"Ask for fewer at once, or read on what is left of earlier ones.",
@@ -634,7 +626,7 @@ var (
 		Name:  "answers of servers to all plugins that Conclave holds at once",
 		Value: 256 << 20,
 		Unit:  Bytes,
-		Why:   "four plugins at their bound; more would be felt by every other program",
+		Why:   "four plugins at their bound",
 		Model: HTTPHeld.Model,
 		Test:  "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
 	})
@@ -644,7 +636,7 @@ var (
 		Name:   "values of macros in one prompt",
 		Value:  3 << 20,
 		Unit:   Bytes,
-		Why:    "all that plugins may make of a prompt; a value of 4 MiB can stand two hundred times in each message",
+		Why:    "a value can repeat two hundred times in each message",
 		Person: "The values of macros are more than 3 MiB together, so the last of them were left out.",
 		Test:   "app/service TestMacrosPutABoundedTextIntoAPrompt",
 	})
@@ -653,7 +645,7 @@ var (
 		Name:   "text in which a helper model plans the arguments of one call",
 		Value:  1 << 20,
 		Unit:   Bytes,
-		Why:    "a file's worth of text; a model that writes more has lost its way",
+		Why:    "a file's worth of text",
 		Person: "The helper model wrote more than 1 MiB to plan the arguments of one call, and was stopped.",
 		Test:   "app/deliberation TestAHelperThatWritesWithoutEndIsStopped",
 	})
@@ -661,7 +653,7 @@ var (
 	CouncilMembers = add(Limit{
 		Name:   "members of one council",
 		Value:  24,
-		Why:    "more than anybody can follow; each is at least one request to a model, and its answer has to be read",
+		Why:    "nobody follows more; each is at least one request",
 		Person: "A council has at most 24 members.",
 		Test:   "app/council TestACouncilHasABoundedNumberOfMembers",
 	})
@@ -669,14 +661,14 @@ var (
 	CouncilName = add(Limit{
 		Name:   "characters of the name of a council, or of a member",
 		Value:  80,
-		Why:    "a name is a word or two, and stands in every sentence about its member",
+		Why:    "a word or two, in every sentence about the member",
 		Person: "A name in a council has at most 80 characters.",
 		Test:   "app/council TestNamesInACouncilAreOneLineThatIsSeen",
 	})
 	CouncilRole = add(Limit{
 		Name:   "characters of the role of a council's member, or of a choice of its vote",
 		Value:  2000,
-		Why:    "a role is a sentence; what a member is like in pages is its persona",
+		Why:    "a sentence; pages belong into a persona",
 		Person: "A role, or a choice, of a council has at most 2,000 characters.",
 		Test:   "app/council TestNamesInACouncilAreOneLineThatIsSeen",
 	})
@@ -685,7 +677,7 @@ var (
 		Name:   "the answer of one member of a council",
 		Value:  256 << 10,
 		Unit:   Bytes,
-		Why:    "a book of a hundred pages; the model that answers is given what all members say, and people read it",
+		Why:    "a hundred pages, which a model and people read",
 		Person: "The answer was longer than 256 KiB and was cut here.",
 		Test:   "app/deliberation TestAMemberThatDoesNotStopIsCut",
 	})
@@ -695,16 +687,15 @@ var (
 		Name:   "one request of a chat to a model, as it is kept",
 		Value:  4 << 20,
 		Unit:   Bytes,
-		Why:    "what the largest models read at once; pictures are not counted, since their digests stand for them",
+		Why:    "what the largest models read; pictures are digests",
 		Person: "This request was not kept. It is rebuilt from the chat, and may differ from what was sent.",
 		Test:   "store TestTheRequestsThatAreKeptOfAChatAreBounded",
 	})
 	SentRequests = add(Limit{
-		Name:  "requests of one chat to models, as they are kept",
-		Value: 4 << 20,
-		Unit:  Bytes,
-		Why: "compressed, some hundred requests of a long chat; each holds the whole chat until then, and is kept for " +
-			"30 days",
+		Name:   "requests of one chat to models, as they are kept",
+		Value:  4 << 20,
+		Unit:   Bytes,
+		Why:    "a hundred requests of a long chat, compressed, for 30 days",
 		Person: "This request was not kept. It is rebuilt from the chat, and may differ from what was sent.",
 		Test:   "store TestTheRequestsThatAreKeptOfAChatAreBounded",
 	})
@@ -713,7 +704,7 @@ var (
 		Name:   "one request of a council's member to a model, as it is kept",
 		Value:  8 << 20,
 		Unit:   Bytes,
-		Why:    "a long chat with a few pictures; of a longer request its hash and its length are kept",
+		Why:    "a long chat with a few pictures; else hash and length are kept",
 		Person: "The request was longer than 8 MiB, so its bytes were not kept; their hash was.",
 		Test:   "app/deliberation TestARequestThatIsTooLongToBeKeptIsNamedByItsHash",
 	})
@@ -721,7 +712,7 @@ var (
 	CouncilTools = add(Limit{
 		Name:   "tools of one member of a council",
 		Value:  64,
-		Why:    "each is a call of its own in mode tools, and more than a model can choose from in the others",
+		Why:    "each is a call in mode tools; models choose badly among more",
 		Person: "A member of a council has at most 64 tools.",
 		Test:   "app/council TestACouncilHasABoundedNumberOfMembers",
 	})
@@ -730,14 +721,14 @@ var (
 		Name:   "the picture of a council's member",
 		Value:  128 << 10,
 		Unit:   Bytes,
-		Why:    "twice what its pixels take; the window makes pictures small before it sends them",
+		Why:    "twice its pixels; the window shrinks pictures first",
 		Person: "The picture of a member has more than 128 KiB.",
 		Test:   "app TestThePictureOfAMemberIsBoundedAndDrawnAnew",
 	})
 	AvatarSide = add(Limit{
 		Name:   "width and height of the picture of a council's member, in pixels",
 		Value:  128,
-		Why:    "it is shown with 28 at most, on screens with up to four of theirs for one",
+		Why:    "it is shown with 28, on screens with up to four per pixel",
 		Person: "The picture of a member has more than 128 pixels in one direction.",
 		Test:   "app TestThePictureOfAMemberIsBoundedAndDrawnAnew",
 	})
@@ -745,7 +736,7 @@ var (
 	CouncilSteps = add(Limit{
 		Name:   "steps of a council's run that is opened from a file",
 		Value:  20_000,
-		Why:    "a run of 24 members and four rounds has 200; each step is replayed, which takes a second for so many",
+		Why:    "24 members and four rounds have 200; replaying takes a second",
 		Person: "The file has more than 20,000 steps, more than any run of a council takes.",
 		Test:   "app/council TestTheFileOfARunIsBounded",
 	})
@@ -754,7 +745,7 @@ var (
 		Name:   "the block at the end of an answer of a council's member",
 		Value:  64 << 10,
 		Unit:   Bytes,
-		Why:    "twelve points, sixty stances and a ballot take a tenth of it; it is read when the answer is whole",
+		Why:    "twelve points, sixty stances and a ballot take a tenth",
 		Person: "The block at the end of a member's answer is longer than 64 KiB and was not read.",
 		Test:   "app/council TestABlockAtTheEndOfAnAnswerIsBounded",
 	})
@@ -771,7 +762,7 @@ var (
 		Name:   "the file of a council's run",
 		Value:  64 << 20,
 		Unit:   Bytes,
-		Why:    "checked in one piece; twelve members that are told a chat of 1 MiB four times take three quarters",
+		Why:    "twelve members with 1 MiB of chat four times take three quarters",
 		Person: "The file FILE has more than 64 MiB, the most that is taken. Check that it is the right file.",
 		Test:   "app/cli TestACouncilsFileIsOfABoundedSize",
 	})
@@ -779,16 +770,15 @@ var (
 	CheckSteps = add(Limit{
 		Name:   "steps of checking the arguments of a call by a tool's schema",
 		Value:  100_000_000,
-		Why:    "two seconds; ten thousand values take a tenth of it, while a schema of 2 KiB can be made that takes years",
+		Why:    "two seconds; a hostile schema of 2 KiB takes years",
 		Person: "Checking it by its schema takes too long, so it is not checked.",
 		Test:   "app/tool TestCheckingArgumentsEndsWhateverTheSchemaAsksFor",
 	})
 	// PluginThreads bounds what no limit of the system counts for one plugin alone.
 	PluginThreads = add(Limit{
-		Name:  "threads of a plugin's process; of all of them four times as many where it may start programs",
-		Value: 1000,
-		Why: "a pool of workers has tens; a system has some ten thousand for all programs of a person. In Python " +
-			"their stacks, of 512 KiB, count as memory: some 350 fit into 256 MiB",
+		Name:   "threads of a plugin's process; of all of them four times as many where it may start programs",
+		Value:  1000,
+		Why:    "a pool has tens; in Python some 350 stacks of 512 KiB fit into 256 MiB",
 		Person: "It has more threads than a plugin may have.",
 		Test:   "app/plugin/worker TestAPluginThatMakesThreadsWithoutEndIsStopped",
 	})
@@ -796,7 +786,7 @@ var (
 	ActivityEntries = add(Limit{
 		Name:   "entries of the record of activity that are kept",
 		Value:  100_000,
-		Why:    "a year of 270 calls a day; each takes 1 to 2 KiB, and verifying so many takes a second",
+		Why:    "a year of 270 calls a day; verifying takes a second",
 		Person: "The oldest entries were removed: the record keeps the newest 100,000.",
 		Test:   "store TestTheRecordIsCutAtItsBoundAndTheRestIsStillVerified",
 	})
@@ -804,7 +794,7 @@ var (
 		Name:   "arguments of one call that the record of activity keeps whole",
 		Value:  8 << 10,
 		Unit:   Bytes,
-		Why:    "whole calls of nearly every tool; what a longer one wrote is in the record of calls while its chat is there",
+		Why:    "nearly every call whole",
 		Person: "The arguments have more than 8 KiB; their beginning is on record.",
 		Test:   "app/activity TestArgumentsAreKeptWithoutSecretsAndUpToABound",
 	})

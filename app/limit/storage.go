@@ -5,13 +5,13 @@ var (
 	// WritableCopy and WritableCopyFiles bound the copy of its files that a plugin may write to.
 	WritableCopy = add(Limit{
 		Name: "files of a plugin that are copied to where it may write", Value: 128 << 20, Unit: Bytes,
-		Why:    "they are copied at a start; the largest real plugin that writes beside its code has 40 MB",
+		Why:    "copied at a start; the largest real plugin has 40 MB",
 		Person: "It has too many files to be given a copy that it may write to; beside its code it can only read.",
 		Test:   "app/plugin/safefs TestAFolderThatIsTooLargeIsNotCopied",
 	})
 	WritableCopyFiles = add(Limit{
 		Name: "number of a plugin's files that are copied to where it may write", Value: 5000, Unit: Count,
-		Why:    "each is looked at whenever the plugin starts: 5,000 take 40 ms",
+		Why:    "checked at each start: 5,000 take 40 ms",
 		Person: WritableCopy.Person,
 		Test:   "app/plugin/safefs TestAFolderThatIsTooLargeIsNotCopied",
 	})
@@ -21,7 +21,7 @@ var (
 var (
 	StorageBytes = add(Limit{
 		Name: "bytes in a plugin's storage", Value: 512 << 20, Unit: Bytes,
-		Why: "the largest real plugin keeps 40 MB; without a bound one filled 720 MiB in 4 s",
+		Why: "the largest real plugin keeps 40 MB",
 		Person: "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or too " +
 			"locked to be counted, so it was stopped. Delete what it does not need, then reload it.",
 		Model: "the plugin's storage is full: it may hold 512 MiB and 10,000 files",
@@ -29,13 +29,13 @@ var (
 	})
 	StorageFiles = add(Limit{
 		Name: "files and folders in a plugin's storage", Value: 10_000, Unit: Count,
-		Why:    "they are counted while it works: 10,000 take 20 ms",
+		Why:    "counted while it works: 10,000 take 20 ms",
 		Person: StorageBytes.Person, Model: StorageBytes.Model,
 		Test: "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
 	})
 	StorageDepth = add(Limit{
 		Name: "folders inside one another in a folder that a plugin may write", Value: 100, Unit: Levels,
-		Why:    "packages of ten parts have ten; to open one of 3,000 by its name, and count it, took Conclave 20 s",
+		Why:    "real packages have ten; opening one at depth 3,000 took 20 s",
 		Person: StorageBytes.Person,
 		Model:  "it lies in more than 100 folders, more than are opened",
 		Test:   "app/plugin/safefs TestAttackFoldersWithoutEndAreNotOpened",
@@ -46,25 +46,25 @@ var (
 var (
 	UndoFile = add(Limit{
 		Name: "a file of which old versions are kept", Value: 64 << 20, Unit: Bytes,
-		Why:    "every change of a file costs a copy of it; what people write is far below, films are not",
+		Why:    "each change costs a copy; written files are far below",
 		Person: "larger than 64 MiB",
 		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
 	})
 	UndoFolder = add(Limit{
 		Name: "files of one folder that are copied before a call", Value: 256 << 20, Unit: Bytes,
-		Why:    "they are copied before the first call that may write there, in half a second; the smallest first",
+		Why:    "copied in half a second, the smallest first",
 		Person: "its folder has more than 256 MiB of smaller files",
 		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
 	})
 	UndoFiles = add(Limit{
 		Name: "files and folders of one folder that are watched for changes", Value: 20_000, Unit: Count,
-		Why:    "each is looked at before and after each call that may write there: 20,000 take 60 ms",
+		Why:    "checked before and after each call: 20,000 take 60 ms",
 		Person: "The folder has more than 20,000 files; changes to those beyond are not seen.",
 		Test:   "app/undo TestAFolderWithTooManyFilesIsWatchedAsFarAsThat",
 	})
 	UndoBytes = add(Limit{
 		Name: "bytes of old versions in all", Value: 1 << 30, Unit: Bytes,
-		Why:    "a disk is the person's; the oldest versions go first",
+		Why:    "the oldest go first",
 		Person: "No more old versions than 1 GiB are kept: the oldest were removed.",
 		Test:   "app/undo TestTheOldestVersionsGoFirstWhenThereIsTooMuch",
 	})
