@@ -628,20 +628,22 @@ function floor() {
 }
 
 const head = [
-  "| | budget | measured | ratio | verdict |",
-  "|---|--:|--:|--:|---|",
+  "| | budget | measured | ratio |",
+  "|---|--:|--:|--:|",
 ];
 
 function line(r) {
-  if (r.why) return `| ${r.what} | | ${r.why.replaceAll("|", "/")} | | MISS |`;
-  return `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${r.budget > 0 ? (r.measured / r.budget).toFixed(2) : ""} | ${r.measured <= r.budget ? "ok" : "MISS"} |`;
+  if (r.why) return `| ${r.what} | | ${r.why.replaceAll("|", "/")} | MISS |`;
+  const ratio = r.budget > 0 ? (r.measured / r.budget).toFixed(2) : "";
+  const miss = r.measured <= r.budget ? "" : " MISS";
+  return `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${ratio}${miss} |`;
 }
 
 const table = () => [...head, ...rows.map(line)].join("\n");
 
 /**
  * Puts the verdicts into docs/PERFORMANCE.md. A run of some parts replaces their
- * lines and leaves the others, of which it says that they are older.
+ * lines and leaves the others, which it marks with a star: they are older.
  */
 function write(machine) {
   const file = join(root, "docs", "PERFORMANCE.md");
@@ -654,7 +656,7 @@ function write(machine) {
     l
       .split("|")[1]
       .trim()
-      .replace(/ \(older\)$/, "");
+      .replace(/\*$/, "");
   const fresh = new Map(rows.map((r) => [r.what, line(r)]));
   const kept = old
     .split("\n")
@@ -663,7 +665,7 @@ function write(machine) {
   for (const l of asked.length > 0 ? kept : []) {
     const what = first(l);
     lines.push(
-      fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what} (older) |`),
+      fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what}* |`),
     );
     fresh.delete(what);
   }

@@ -18,7 +18,7 @@ var (
 	})
 	// TitleReply bounds what a model may say when it is asked for a chat's title.
 	TitleReply = add(Limit{
-		Name:   "answer of a model that is asked for the title of a chat",
+		Name:   "a model's answer with a chat title",
 		Value:  2 << 10,
 		Unit:   Bytes,
 		Why:    "60 characters are shown; more costs money that nobody sees",
@@ -58,7 +58,7 @@ var (
 var (
 	// HookFile bounds a hook.json, or a config.json that hooks are taken from.
 	HookFile = add(Limit{
-		Name:   "hook.json, or a configuration that hooks are taken from",
+		Name:   "hook.json, or a configuration with hooks",
 		Value:  1 << 20,
 		Unit:   Bytes,
 		Why:    "dozens of hooks take some kilobytes",
@@ -67,7 +67,7 @@ var (
 	})
 	// HookProcesses bounds the hooks of one configuration that plugins are made of.
 	HookProcesses = add(Limit{
-		Name:   "hooks in a configuration that plugins are made of",
+		Name:   "hooks in one configuration",
 		Value:  100,
 		Why:    "a person approves each; the largest seen has a dozen",
 		Person: "It has more than 100 hooks, so no plugin was made of it.",
@@ -85,7 +85,7 @@ var (
 	})
 	// HookMedia bounds the pictures and files of one result of a hook.
 	HookMedia = add(Limit{
-		Name:   "pictures and files in one result of a hook process",
+		Name:   "pictures and files in a hook's result",
 		Value:  20 << 20,
 		Unit:   Bytes,
 		Why:    "a few photographs, read into memory whole",
@@ -94,7 +94,7 @@ var (
 	})
 	// PersonNote bounds one sentence of a tool for the person beside its result.
 	PersonNote = add(Limit{
-		Name:   "what a tool says to the person, beside its result",
+		Name:   "a tool's note to the person",
 		Value:  8 << 10,
 		Unit:   Bytes,
 		Why:    "it stands in the chat; longer text belongs to the result",
@@ -137,7 +137,7 @@ var (
 	// ToolListings bounds how often the tools of one plugin are listed again within
 	// ten seconds.
 	ToolListings = add(Limit{
-		Name:  "listings of a plugin's changed tools within 10 s",
+		Name:  "tool listings of a plugin within 10 s",
 		Value: 10,
 		Why:   "each may be a new version and a card; two or three are usual",
 		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, " +
@@ -146,7 +146,7 @@ var (
 	})
 	// ScriptFile bounds one file of a script plugin.
 	ScriptFile = add(Limit{
-		Name:   "one file of an extension's backend, or a script",
+		Name:   "a script, or a file of an extension",
 		Value:  32 << 20,
 		Unit:   Bytes,
 		Why:    "the largest seen has 11 MiB; running takes twenty times that",
@@ -198,7 +198,7 @@ var (
 var (
 	// ManifestName bounds a name, a version, an author and a permission.
 	ManifestName = add(Limit{
-		Name:   "a name, version, author or permission in a manifest, in characters",
+		Name:   "characters of a manifest's name, version, author or permission",
 		Value:  64,
 		Why:    "it is one line of a card and a question",
 		Person: "It is cut, and ends in “…”.",
@@ -206,7 +206,7 @@ var (
 	})
 	// ManifestText bounds a description, a notice, a path and a problem's sentence.
 	ManifestText = add(Limit{
-		Name:   "a description or another sentence of a manifest, in characters",
+		Name:   "characters of a manifest's sentence",
 		Value:  1000,
 		Why:    "a paragraph fits; a card is no page",
 		Person: "It is cut, and ends in “…”.",
@@ -252,7 +252,7 @@ var (
 	})
 	// ImportItems bounds the lists of an import, however little they hold.
 	ImportItems = add(Limit{
-		Name:  "items of lists in the file of a chat that is imported",
+		Name:  "list items in an imported chat",
 		Value: 500_000,
 		Why:   "ten a message; each takes a hundred times its size in the file",
 		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. " +
@@ -287,7 +287,7 @@ var (
 	})
 	// ChatOrigins bounds the origins of a chat that are named.
 	ChatOrigins = add(Limit{
-		Name:   "places outside that a chat names as where its texts came from",
+		Name:   "outside origins of a chat",
 		Value:  24,
 		Why:    "a person reads them in one question; the rest is “more places”",
 		Person: "text from more places",
@@ -341,7 +341,7 @@ var (
 	})
 	// TableCells bounds the cells that rows which are too short are filled up with.
 	TableCells = add(Limit{
-		Name:   "cells of a table in a message that are not written out",
+		Name:   "unwritten table cells in a message",
 		Value:  10_000,
 		Why:    "one character stands for a row of cells; written cells are not bounded",
 		Person: "Shown as text: a table with too many empty cells.",
@@ -357,7 +357,7 @@ var (
 	})
 	// References bounds how much a message's link definitions add to it.
 	References = add(Limit{
-		Name:   "targets and titles that references in a message repeat, beside 16 bytes for each byte of it",
+		Name:   "repeated reference targets and titles in a message, beyond 16 bytes per byte",
 		Value:  64 << 10,
 		Unit:   Bytes,
 		Why:    "three characters can repeat any target; long notes need a tenth",
@@ -366,7 +366,7 @@ var (
 	})
 	// HTML bounds what one block of a message may become.
 	HTML = add(Limit{
-		Name:   "bytes of HTML for each byte of a block of a message, beside 64 KiB",
+		Name:   "bytes of HTML per byte of a block, beyond 64 KiB",
 		Value:  80,
 		Why:    "the densest real text, small code in lists, needs half",
 		Person: "Shown as text: formatted it would be too large.",
@@ -394,7 +394,7 @@ var (
 	})
 	// DiffFile bounds a file whose lines are compared.
 	DiffFile = add(Limit{
-		Name:   "a file of a plugin whose changed lines are shown",
+		Name:   "a file whose changed lines are shown",
 		Value:  512 << 10,
 		Unit:   Bytes,
 		Why:    "written sources are smaller; bundlers make larger ones",
@@ -428,7 +428,7 @@ func DiffLeftOut(lines, files int) string {
 var (
 	// HookSteps bounds the steps that are listed.
 	HookSteps = add(Limit{
-		Name:   "steps of hooks that are kept with a message or a call",
+		Name:   "stored hook steps per message or call",
 		Value:  64,
 		Why:    "ten plugins that hook everything make a third",
 		Person: "36 more steps of hooks are not listed.",
@@ -436,7 +436,7 @@ var (
 	})
 	// HookChange bounds the lines that they changed.
 	HookChange = add(Limit{
-		Name:   "text of what hooks changed that is kept with a message or a call",
+		Name:   "stored text of hook changes per message or call",
 		Value:  24 << 10,
 		Unit:   Bytes,
 		Why:    "three hundred full lines, read with the message",
@@ -445,7 +445,7 @@ var (
 	})
 	// HookCompared bounds what is compared to find them.
 	HookCompared = add(Limit{
-		Name:   "text that is compared to tell what a hook changed",
+		Name:   "text compared for hook changes",
 		Value:  2 << 20,
 		Unit:   Bytes,
 		Why:    "a rewritten chat of a thousand pages, compared in 0.1 s",
@@ -520,7 +520,7 @@ var (
 var (
 	// PluginEntries bounds how many plugins one folder may hold.
 	PluginEntries = add(Limit{
-		Name:   "entries of the plugins folder that could be plugins",
+		Name:   "possible plugins in the plugins folder",
 		Value:  1000,
 		Why:    "nobody has as many; past it, it is some other folder",
 		Person: "The plugins folder FOLDER holds more than 1,000 files and folders that could be plugins.",
@@ -533,8 +533,7 @@ var (
 	// SharedMemory bounds what RLIMIT_DATA does not count: shared mappings, files
 	// that are mapped, libraries.
 	SharedMemory = add(Limit{
-		Name: "memory of a plugin's process beyond its own data (256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, " +
-			"192 MiB in JavaScript)",
+		Name:   "a process's memory beyond its data (256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, 192 MiB in JavaScript)",
 		Value:  128 << 20,
 		Unit:   Bytes,
 		Why:    "the largest Python libraries fit",
@@ -544,14 +543,14 @@ var (
 	// RegisteredPlugins and RegisteredPlugin bound the plugins without files that one source
 	// registers.
 	RegisteredPlugins = add(Limit{
-		Name:   "plugins that one source registers while Conclave runs",
+		Name:   "plugins registered by one source",
 		Value:  100,
 		Why:    "a person approves each; programs have one or two",
 		Person: "More than 100 plugins are registered, the most that are kept.",
 		Test:   "app/plugin/host TestWhatRegistersIsOfABoundedSizeAndNumber",
 	})
 	RegisteredPlugin = add(Limit{
-		Name:   "what one plugin without files registers: its row and its tools",
+		Name:   "registration of a plugin without files",
 		Value:  4 << 20,
 		Unit:   Bytes,
 		Why:    "256 tools of 16 KiB; the largest set of tools seen has 100 KiB",
@@ -569,14 +568,14 @@ var (
 		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
 	RegistrationSources = add(Limit{
-		Name:  "sources, addresses and roles that register tools over HTTP",
+		Name:  "sources, addresses and roles over HTTP",
 		Value: 100,
 		Why:   "each is a card that a person looks at",
 		Model: "100 sources have registered tools, the most that are kept",
 		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
 	RegistrationBytes = add(Limit{
-		Name:  "descriptions and schemas that one source registers at one address",
+		Name:  "descriptions and schemas of one source at one address",
 		Value: 2 << 20,
 		Unit:  Bytes,
 		Why:   "256 tools of 8 KiB; the largest set of tools seen has 100 KiB",
@@ -584,7 +583,7 @@ var (
 		Test:  "app/plugin/neko/httptools TestHostileMoreBytesThanAreKept",
 	})
 	LoopbackBody = add(Limit{
-		Name:  "body of one request of a program of this computer",
+		Name:  "a request from a program of this computer",
 		Value: 256 << 10,
 		Unit:  Bytes,
 		Why:   "64 KiB of description and schema, escaped",
@@ -592,7 +591,7 @@ var (
 		Test:  "app/plugin/neko/httptools TestHostileABodyThatNeverEnds",
 	})
 	CallbackAnswer = add(Limit{
-		Name:  "answer of a tool that was registered over HTTP",
+		Name:  "answer of a tool over HTTP",
 		Value: 3 << 20,
 		Unit:  Bytes,
 		Why:   "two screen pictures and 1 MiB of text; a line of the wire",
@@ -602,8 +601,7 @@ var (
 	// PluginWrites bounds what a plugin has Conclave keep in chats, variables and
 	// shared records.
 	PluginWrites = add(Limit{
-		Name: "what a plugin writes into chats, variables and shared records, at once and again in each hour, " +
-			"at least 4 KiB each time",
+		Name:  "a plugin's writes to chats, variables and records, at once and per hour, each at least 4 KiB",
 		Value: 128 << 20,
 		Unit:  Bytes,
 		Why:   "forty pictures; a loop fills gigabytes in a minute",
@@ -613,7 +611,7 @@ var (
 	// HTTPHeld and HTTPHeldByAll bound the answers of servers to plugins that are in
 	// memory.
 	HTTPHeld = add(Limit{
-		Name:  "answers of servers to one plugin that Conclave holds at once",
+		Name:  "server answers held for one plugin",
 		Value: 64 << 20,
 		Unit:  Bytes,
 		Why:   "two of the largest, or sixty pictures",
@@ -623,7 +621,7 @@ var (
 		Test: "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
 	})
 	HTTPHeldByAll = add(Limit{
-		Name:  "answers of servers to all plugins that Conclave holds at once",
+		Name:  "server answers held for all plugins",
 		Value: 256 << 20,
 		Unit:  Bytes,
 		Why:   "four plugins at their bound",
@@ -642,7 +640,7 @@ var (
 	})
 	// PlannedArguments bounds what a model writes that plans the arguments of a call.
 	PlannedArguments = add(Limit{
-		Name:   "text in which a helper model plans the arguments of one call",
+		Name:   "a helper model's plan of arguments",
 		Value:  1 << 20,
 		Unit:   Bytes,
 		Why:    "a file's worth of text",
@@ -659,14 +657,14 @@ var (
 	})
 	// CouncilName bounds the names of members and councils, and CouncilRole roles and choices.
 	CouncilName = add(Limit{
-		Name:   "characters of the name of a council, or of a member",
+		Name:   "characters of a council's or member's name",
 		Value:  80,
 		Why:    "a word or two, in every sentence about the member",
 		Person: "A name in a council has at most 80 characters.",
 		Test:   "app/council TestNamesInACouncilAreOneLineThatIsSeen",
 	})
 	CouncilRole = add(Limit{
-		Name:   "characters of the role of a council's member, or of a choice of its vote",
+		Name:   "characters of a member's role, or of a choice",
 		Value:  2000,
 		Why:    "a sentence; pages belong into a persona",
 		Person: "A role, or a choice, of a council has at most 2,000 characters.",
@@ -684,7 +682,7 @@ var (
 	// SentRequest bounds what is kept of one request of a chat to a model, and SentRequests
 	// what is kept of all requests of one chat.
 	SentRequest = add(Limit{
-		Name:   "one request of a chat to a model, as it is kept",
+		Name:   "a stored request of a chat",
 		Value:  4 << 20,
 		Unit:   Bytes,
 		Why:    "what the largest models read; pictures are digests",
@@ -692,7 +690,7 @@ var (
 		Test:   "store TestTheRequestsThatAreKeptOfAChatAreBounded",
 	})
 	SentRequests = add(Limit{
-		Name:   "requests of one chat to models, as they are kept",
+		Name:   "stored requests of one chat",
 		Value:  4 << 20,
 		Unit:   Bytes,
 		Why:    "a hundred requests of a long chat, compressed, for 30 days",
@@ -701,7 +699,7 @@ var (
 	})
 	// CouncilRequest bounds what is kept of one request of a member to a model.
 	CouncilRequest = add(Limit{
-		Name:   "one request of a council's member to a model, as it is kept",
+		Name:   "a stored request of a member",
 		Value:  8 << 20,
 		Unit:   Bytes,
 		Why:    "a long chat with a few pictures; else hash and length are kept",
@@ -726,7 +724,7 @@ var (
 		Test:   "app TestThePictureOfAMemberIsBoundedAndDrawnAnew",
 	})
 	AvatarSide = add(Limit{
-		Name:   "width and height of the picture of a council's member, in pixels",
+		Name:   "pixels of a member's picture, in width and height",
 		Value:  128,
 		Why:    "it is shown with 28, on screens with up to four per pixel",
 		Person: "The picture of a member has more than 128 pixels in one direction.",
@@ -734,7 +732,7 @@ var (
 	})
 	// CouncilSteps bounds the steps of a run that is opened from a file.
 	CouncilSteps = add(Limit{
-		Name:   "steps of a council's run that is opened from a file",
+		Name:   "steps of a council run from a file",
 		Value:  20_000,
 		Why:    "24 members and four rounds have 200; replaying takes a second",
 		Person: "The file has more than 20,000 steps, more than any run of a council takes.",
@@ -742,7 +740,7 @@ var (
 	})
 	// CouncilBlock bounds the block of JSON at the end of what a member says.
 	CouncilBlock = add(Limit{
-		Name:   "the block at the end of an answer of a council's member",
+		Name:   "the block of claims after a member's answer",
 		Value:  64 << 10,
 		Unit:   Bytes,
 		Why:    "twelve points, sixty stances and a ballot take a tenth",
@@ -768,7 +766,7 @@ var (
 	})
 	// CheckSteps bounds the check of a call's arguments, or of settings, by a schema.
 	CheckSteps = add(Limit{
-		Name:   "steps of checking the arguments of a call by a tool's schema",
+		Name:   "steps of checking arguments",
 		Value:  100_000_000,
 		Why:    "two seconds; a hostile schema of 2 KiB takes years",
 		Person: "Checking it by its schema takes too long, so it is not checked.",
@@ -776,7 +774,7 @@ var (
 	})
 	// PluginThreads bounds what no limit of the system counts for one plugin alone.
 	PluginThreads = add(Limit{
-		Name:   "threads of a plugin's process; of all of them four times as many where it may start programs",
+		Name:   "threads of a plugin; four times as many with its programs",
 		Value:  1000,
 		Why:    "a pool has tens; in Python some 350 stacks of 512 KiB fit into 256 MiB",
 		Person: "It has more threads than a plugin may have.",
@@ -791,7 +789,7 @@ var (
 		Test:   "store TestTheRecordIsCutAtItsBoundAndTheRestIsStillVerified",
 	})
 	ActivityArguments = add(Limit{
-		Name:   "arguments of one call that the record of activity keeps whole",
+		Name:   "arguments of a call in the activity record",
 		Value:  8 << 10,
 		Unit:   Bytes,
 		Why:    "nearly every call whole",

@@ -4,13 +4,13 @@ package limit
 var (
 	// WritableCopy and WritableCopyFiles bound the copy of its files that a plugin may write to.
 	WritableCopy = add(Limit{
-		Name: "files of a plugin that are copied to where it may write", Value: 128 << 20, Unit: Bytes,
+		Name: "size of a plugin's writable copy", Value: 128 << 20, Unit: Bytes,
 		Why:    "copied at a start; the largest real plugin has 40 MB",
 		Person: "It has too many files to be given a copy that it may write to; beside its code it can only read.",
 		Test:   "app/plugin/safefs TestAFolderThatIsTooLargeIsNotCopied",
 	})
 	WritableCopyFiles = add(Limit{
-		Name: "number of a plugin's files that are copied to where it may write", Value: 5000, Unit: Count,
+		Name: "files in a plugin's writable copy", Value: 5000, Unit: Count,
 		Why:    "checked at each start: 5,000 take 40 ms",
 		Person: WritableCopy.Person,
 		Test:   "app/plugin/safefs TestAFolderThatIsTooLargeIsNotCopied",
@@ -34,7 +34,7 @@ var (
 		Test: "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
 	})
 	StorageDepth = add(Limit{
-		Name: "folders inside one another in a folder that a plugin may write", Value: 100, Unit: Levels,
+		Name: "depth of a folder that a plugin may write", Value: 100, Unit: Levels,
 		Why:    "real packages have ten; opening one at depth 3,000 took 20 s",
 		Person: StorageBytes.Person,
 		Model:  "it lies in more than 100 folders, more than are opened",
@@ -51,13 +51,13 @@ var (
 		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
 	})
 	UndoFolder = add(Limit{
-		Name: "files of one folder that are copied before a call", Value: 256 << 20, Unit: Bytes,
+		Name: "size of a folder copied before a call", Value: 256 << 20, Unit: Bytes,
 		Why:    "copied in half a second, the smallest first",
 		Person: "its folder has more than 256 MiB of smaller files",
 		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
 	})
 	UndoFiles = add(Limit{
-		Name: "files and folders of one folder that are watched for changes", Value: 20_000, Unit: Count,
+		Name: "watched files and folders of one folder", Value: 20_000, Unit: Count,
 		Why:    "checked before and after each call: 20,000 take 60 ms",
 		Person: "The folder has more than 20,000 files; changes to those beyond are not seen.",
 		Test:   "app/undo TestAFolderWithTooManyFilesIsWatchedAsFarAsThat",
