@@ -70,3 +70,14 @@ func TestEachPackageIsInTheArchitecture(t *testing.T) {
 		t.Errorf("only %d packages were found; does the test still see them?", len(looked))
 	}
 }
+
+// What everybody reads first stays short enough to be read.
+func TestTheFirstPagesStayShort(t *testing.T) {
+	for page, most := range map[string]int{"README.md": 900, "docs/ARCHITECTURE.md": 2000} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		must(t, err)
+		if words := len(strings.Fields(string(text))); words >= most {
+			t.Errorf("%s has %d words, want fewer than %d; say it once, where its reader looks", page, words, most)
+		}
+	}
+}
