@@ -67,7 +67,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
-		IsolationNote: s.IsolationNote(),
+		IsolationNote: s.IsolationNote(), FoundNote: s.FoundNote(),
 		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
 		Calls: s.Calls, Errors: s.Errors,
 		LastUsed: chat.Stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,

@@ -48,6 +48,7 @@ type PluginView struct {
 	Isolation    string                 `json:"isolation"`    // process+landlock · process · none
 	// “Runs as you, not isolated.” when the sandbox is not the best; else "".
 	IsolationNote string   `json:"isolation_note"`
+	FoundNote     string   `json:"found_note"` // what it can find out of files that it may not read; "" = nothing
 	LoadMS        float64  `json:"load_ms"`
 	Generation    uint64   `json:"generation"`
 	Loaded        string   `json:"loaded"`

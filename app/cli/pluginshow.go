@@ -137,7 +137,7 @@ type health struct {
 
 // isolationLine says what holds a plugin, and what a person should know of it.
 func isolationLine(s plugin.Status) string {
-	if note := s.IsolationNote(); note != "" {
+	if note := strings.TrimSpace(s.IsolationNote() + " " + s.FoundNote()); note != "" {
 		return s.Isolation.Level + " — " + note
 	}
 	return s.Isolation.Level

@@ -3,7 +3,6 @@ package plugin
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"conclave/app/permit"
@@ -111,12 +110,17 @@ type LogLine struct {
 	Call string `json:"call,omitempty"`
 }
 
-// IsolationNote returns what a person should know of what holds the plugin; empty where
+// IsolationNote returns what does not hold the plugin that a person could expect to; empty where
 // nothing is to be said.
 func (s Status) IsolationNote() string {
-	note := s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+}
+
+// FoundNote returns what the plugin can find out of files that it may not read, which holds of every
+// plugin of its kind; empty where that is nothing.
+func (s Status) FoundNote() string {
 	if s.Facts.Sealed.Why != "" { // its engine has nothing that looks for files
-		return note
+		return ""
 	}
-	return strings.TrimSpace(note + " " + s.Isolation.Found)
+	return s.Isolation.Found
 }

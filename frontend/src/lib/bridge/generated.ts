@@ -1807,6 +1807,8 @@ export interface Plugin {
   isolation: string;
   /** “Runs as you, not isolated.” when the sandbox is not the best; else "". */
   isolation_note: string;
+  /** what it can find out of files that it may not read; "" = nothing */
+  found_note: string;
   load_ms: number;
   generation: number;
   loaded: string;

@@ -1,8 +1,11 @@
+import { flushSync, mount, unmount } from "svelte";
 import { describe, expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
+import PluginCard from "./PluginCard.svelte";
 import { LogState } from "./plugins.svelte";
 import { brief, wordDiff } from "../ui/words";
 import { diffLines } from "./words";
@@ -30,6 +33,24 @@ describe("plugins", () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(app.plugins.reloaded).toEqual({});
     vi.useRealTimers();
+    app.close();
+  });
+
+  test("what every plugin can find out is a quiet line of its card, and no warning", async () => {
+    const { app } = await startApp();
+    const [plugin] = app.plugins.plugins;
+    if (!plugin) throw new Error("no plugin");
+    const found = "It can find out whether a file is there whose name it knows.";
+    const note = "Runs as you, not isolated.";
+    const target = document.body.appendChild(document.createElement("div"));
+    const props = { plugin: { ...plugin, found_note: found, isolation_note: note, warnings: [] } };
+    const card = mount(PluginCard, { target, props, context: inApp(app) });
+    flushSync();
+    expect(target.textContent).toContain(found);
+    const warned = [...target.querySelectorAll(".warning")].map((one) => one.textContent);
+    expect(warned).toEqual([note]);
+    await unmount(card);
+    target.remove();
     app.close();
   });
 

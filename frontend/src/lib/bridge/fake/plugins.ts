@@ -24,6 +24,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     capabilities: ["keeps its own files"],
     isolation: "process+landlock",
     isolation_note: "",
+    found_note: "",
     load_ms: 84,
     generation: 1,
     loaded: new Date().toISOString(),
