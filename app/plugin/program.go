@@ -116,8 +116,9 @@ func loaderOf(file *os.File) string {
 }
 
 // pathPrograms returns what a process with all programs of the PATH may start: its folders, and
-// the files outside of them to which links in them lead (alternatives, a vendor's folder). Links
-// in a folder that the plugin may write are not followed: it could have made them.
+// the files outside of them to which links in them lead (alternatives, a vendor's folder). Of a script
+// that is found so, the programs in its folder are among them, since such a one starts those (pyenv).
+// Links in a folder that the plugin may write are not followed: it could have made them.
 func pathPrograms(path string, writes []string) (folders, files []string) {
 	for _, dir := range filepath.SplitList(path) {
 		if filepath.IsAbs(dir) && isThere(dir) && !slices.Contains(folders, dir) {
@@ -131,8 +132,19 @@ func pathPrograms(path string, writes []string) (folders, files []string) {
 	inPath := func(path string) bool {
 		return slices.ContainsFunc(within, func(dir string) bool { return place.Inside(dir, path) })
 	}
+	written := func(path string) bool {
+		return slices.ContainsFunc(writes, func(folder string) bool { return place.Inside(folder, path) })
+	}
+	add := func(path string) {
+		for _, file := range ProgramFiles(path) {
+			if !inPath(file) && !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+	}
+	var vendors []string // folders of scripts that were found by a link
 	for _, dir := range within {
-		if slices.ContainsFunc(writes, func(folder string) bool { return place.Inside(folder, dir) }) {
+		if written(dir) {
 			continue
 		}
 		entries, _ := os.ReadDir(dir) // one that cannot be listed leads nowhere
@@ -147,12 +159,48 @@ func pathPrograms(path string, writes []string) (folders, files []string) {
 			if !executable(real) {
 				continue
 			}
-			for _, file := range ProgramFiles(real) {
-				if !inPath(file) && !slices.Contains(files, file) {
-					files = append(files, file)
-				}
+			add(real)
+			vendor := filepath.Dir(real)
+			if startsWith(real, scriptMagic) && !written(vendor) && !slices.Contains(vendors, vendor) {
+				vendors = append(vendors, vendor)
 			}
 		}
 	}
+	for _, vendor := range vendors {
+		for _, program := range programsIn(vendor) {
+			add(program)
+		}
+	}
 	return folders, files
+}
+
+// maxVendor bounds how many entries of a vendor's folder are looked at.
+const maxVendor = 512
+
+// What scripts and programs of Unix begin with. On some disks every file may be executed, and most of
+// them are neither.
+const scriptMagic, programMagic = "#!", elf.ELFMAG
+
+// programsIn returns the programs that lie in a folder. Links in it are not followed.
+func programsIn(dir string) (programs []string) {
+	entries, _ := os.ReadDir(dir) // one that cannot be listed has none that could be named
+	for _, entry := range entries[:min(len(entries), maxVendor)] {
+		path := filepath.Join(dir, entry.Name())
+		if entry.Type().IsRegular() && executable(path) && (startsWith(path, scriptMagic) || startsWith(path, programMagic)) {
+			programs = append(programs, path)
+		}
+	}
+	return programs
+}
+
+// startsWith reports whether a file begins so.
+func startsWith(path, magic string) bool {
+	file, err := os.Open(path) //nolint:gosec // a program that the person has
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	begins := make([]byte, len(magic))
+	_, err = io.ReadFull(file, begins)
+	return err == nil && string(begins) == magic
 }

@@ -352,10 +352,11 @@ func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
 	bin, away := real(t), real(t)
 	for name, text := range map[string]string{
 		"tool": "#!/usr/bin/env -S sh -e\necho tool $1\n", "inner": "#!" + away + "/tool\necho no\n",
-		"unlinked": "#!/bin/sh\necho unlinked $1\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(away, name), []byte(text), 0o700))
 	}
+	unlinked := filepath.Join(real(t), "unlinked")
+	must(t, os.WriteFile(unlinked, []byte("#!/bin/sh\necho unlinked $1\n"), 0o700))
 	must(t, os.Symlink(filepath.Join(away, "tool"), filepath.Join(away, "alternative")),
 		os.Symlink(filepath.Join(away, "alternative"), filepath.Join(bin, "linked")),
 		os.Symlink(filepath.Join(away, "inner"), filepath.Join(bin, "scripted")))
@@ -379,9 +380,46 @@ func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
 	if got := c.said("notes:bare", object(t, "program", "linked")); got != "tool x" {
 		t.Errorf("without a PATH of its own: %q", got)
 	}
-	unlinked := filepath.Join(away, "unlinked")
 	if got := c.asks("notes:run", object(t, "program", unlinked), " wants to start unlinked", once); got != "unlinked x" {
 		t.Errorf("outside of the PATH: %q", got)
+	}
+}
+
+// Version managers put a script for each program into the PATH, which starts scripts of their own in
+// the folder to which a link leads, and those the program.
+func TestAShimBehindALinkStartsWhatLiesWithIt(t *testing.T) {
+	bin, shims, manager, away := real(t), real(t), real(t), real(t)
+	for path, text := range map[string]string{
+		shims + "/thing":        "#!/usr/bin/env bash\nset -e\nexec \"" + manager + "/manage\" run \"${0##*/}\" \"$@\"\n",
+		manager + "/manage":     "#!/usr/bin/env bash\nexec \"${BASH_SOURCE[0]%/*}/manage-$1\" \"${@:2}\"\n",
+		manager + "/manage-run": "#!/usr/bin/env bash\necho \"the $1 of $2\"\n",
+		manager + "/secret":     "a file that everybody may execute, as on some disks\n",
+		away + "/other":         "#!/bin/sh\necho other\n",
+	} {
+		must(t, os.WriteFile(path, []byte(text), 0o700))
+	}
+	must(t, os.Symlink(manager+"/manage", bin+"/manage"), os.Symlink(away+"/other", manager+"/leads-away"))
+	t.Setenv("PATH", strings.Join([]string{shims, bin, os.Getenv("PATH")}, string(filepath.ListSeparator)))
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	c.write("notes.py", vendor+`
+def read(path: str) -> str:
+    "Read a file, by a program."
+    return subprocess.run(["cat", path], capture_output=True, text=True).stdout or "nothing"
+`)
+	c.approved("notes")
+	t.Cleanup(c.gate.Attach())
+	if got := c.asks("notes:run", object(t, "program", "thing"), " wants to start thing", once); got != "the thing of x" {
+		t.Errorf("asked about: %q", got)
+	}
+	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	if got := c.said("notes:run", object(t, "program", "thing")); got != "the thing of x" {
+		t.Errorf("with all programs: %q", got)
+	}
+	for _, path := range []string{manager + "/secret", manager + "/leads-away"} {
+		if got := c.said("notes:read", object(t, "path", path)); got != "nothing" {
+			t.Errorf("of %s it reads %q", path, got)
+		}
 	}
 }
 
