@@ -21,9 +21,8 @@ var update = flag.Bool("update", false, "rewrite docs/LIMITS.md")
 func TestLimitsPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "LIMITS.md")
 	var b strings.Builder
-	b.WriteString("# Limits\n\nEvery bound on what comes from outside, and the reason for its value. " +
-		"Whoever meets one, a person or a model, is shown a sentence with the limit in it. " +
-		"This page is generated from [`app/limit`](../app/limit/limits.go): `go test ./app/limit -update`.\n\n" +
+	b.WriteString("# Limits\n\nEvery bound on what comes from outside, with the reason for its value. " +
+		"Generated from [`app/limit`](../app/limit/limits.go): `go test ./app/limit -update`.\n\n" +
 		"| what | limit | why |\n|---|---|---|\n")
 	for _, l := range limit.All() {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", l.Name, l, strings.ReplaceAll(l.Why, "|", "\\|"))

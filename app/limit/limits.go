@@ -127,10 +127,9 @@ var (
 	})
 	// ChatToolNames bounds the names of tools that are kept with a chat.
 	ChatToolNames = add(Limit{
-		Name:  "names of tools that one chat keeps",
-		Value: 2000,
-		Why: "eight plugins with all the tools that they may have fit; the names are read and written with the chat, and a " +
-			"plugin could register other tools in each answer",
+		Name:   "names of tools that one chat keeps",
+		Value:  2000,
+		Why:    "eight plugins with all their tools; they are read and written with the chat",
 		Person: "Tools that come later are offered with their plugin before their name, as in PLUGIN__TOOL.",
 		Test:   "app/tool TestAFullListOfNamesGivesNoBareNameAway",
 	})
