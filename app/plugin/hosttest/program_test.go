@@ -408,11 +408,11 @@ def read(path: str) -> str:
     return subprocess.run(["cat", path], capture_output=True, text=True).stdout or "nothing"
 `)
 	c.approved("notes")
-	t.Cleanup(c.gate.Attach())
+	t.Cleanup(c.gate.Questions.Attach())
 	if got := c.asks("notes:run", object(t, "program", "thing"), " wants to start thing", once); got != "the thing of x" {
 		t.Errorf("asked about: %q", got)
 	}
-	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
 	if got := c.said("notes:run", object(t, "program", "thing")); got != "the thing of x" {
 		t.Errorf("with all programs: %q", got)
 	}
