@@ -87,6 +87,9 @@ type Chats interface {
 	// ImportConversation writes a new conversation with these messages, each of which answers the
 	// one before it: all of it, or nothing.
 	ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error
+	// EachOnPath calls do with each visible message of a conversation, first to head, a few of which are in
+	// the memory at a time. It ends with the error of do.
+	EachOnPath(ctx context.Context, id chat.ConversationID, do func(chat.Message) error) error
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	// Call returns one record of a tool call.
 	Call(ctx context.Context, id uint64) (chat.CallRecord, error)

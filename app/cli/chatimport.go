@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +46,7 @@ func (c chatCommands) importFile(ctx context.Context, app *App, args []string) e
 	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
 		return err
 	}
-	missing := len(slices.DeleteFunc(attachedTo(v.Messages), app.Chats.HasMedia))
+	missing := missingFiles(v.Messages, app.Chats.HasMedia)
 	facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
 	if missing > 0 {
 		facts["missing_media"] = missing
@@ -68,70 +71,180 @@ func (c chatCommands) importFile(ctx context.Context, app *App, args []string) e
 	return c.result(facts, "Imported %s as %s.", countOf(len(v.Messages), "message"), made.ID)
 }
 
-// readExport reads an exported chat, of which the person called the file name. Errors are of
-// kind invalid, or not_found where the file cannot be read.
-func readExport(path, name string) (exported, error) {
-	var v exported
-	data, err := readFile(importOp, path, name, limit.ImportFile)
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid &&
-		strings.Contains(f.Message, limit.ImportFile.String()) {
-		f.Hint = notImported
+// missingFiles counts the files that messages name and has does not find.
+func missingFiles(messages []chat.Message, has func(chat.Media) bool) int {
+	missing := map[string]bool{}
+	for _, m := range messages {
+		for _, file := range attachedTo(m) {
+			if _, known := missing[file.ID]; !known {
+				missing[file.ID] = !has(file)
+			}
+		}
 	}
-	if err != nil {
+	maps.DeleteFunc(missing, func(_ string, is bool) bool { return !is })
+	return len(missing)
+}
+
+// readExport reads an exported chat, of which the person called the file name, message by message. Errors
+// are of kind invalid, or not_found where the file cannot be read.
+func readExport(path, name string) (v exported, err error) {
+	if err := ordinary(importOp, path, name); err != nil {
 		return v, err
 	}
-	if items(data) > limit.ImportItems.Value {
-		return v, fault.New(fault.Invalid, importOp,
-			fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", name,
-				limit.ImportItems), notImported)
+	file, err := os.Open(path)
+	if err != nil {
+		return v, unreadable(importOp, name, err)
 	}
-	var kind struct {
-		Format string `json:"format"`
+	defer file.Close() //nolint:errcheck // it was only read
+	if err = affordable(file); err == nil {
+		v, err = decodeExported(&weighed{r: file})
 	}
-	err = json.Unmarshal(data, &kind)
+	_, broken := errors.AsType[*fs.PathError](err)
 	switch {
-	case err == nil && kind.Format == exportFormat:
-		err = json.Unmarshal(data, &v)
-	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
+	case err == nil && v.Format == exportFormat:
+		return v, nil
+	case errors.Is(err, errTooMuch):
+		return v, fault.New(fault.Invalid, importOp, fmt.Sprintf("The file %s has more than %s, the most that is taken, "+
+			"or lists of so many items that they take as much.", name, limit.ImportFile), notImported)
+	case broken:
+		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.", "Try again.", err)
+	case v.Format != exportFormat && strings.HasPrefix(v.Format, exportFormats):
 		return v, fault.New(fault.Invalid, importOp,
-			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+
+			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(v.Format)+
 				", and this one knows "+exportFormat+".",
 			"Update Conclave, then import it.")
 	}
-	if err != nil || kind.Format != exportFormat {
-		return v, fault.Wrap(fault.Invalid, importOp, "The file "+name+" is not a chat that Conclave exported as JSON.",
-			"Export one with conclave chats export ID --format json.", err)
+	return v, fault.Wrap(fault.Invalid, importOp, "The file "+name+" is not a chat that Conclave exported as JSON.",
+		"Export one with conclave chats export ID --format json.", err)
+}
+
+// affordable refuses a file that holds too much before any of it is taken apart. It leaves the file at
+// its beginning.
+func affordable(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
 	}
-	if n := len(v.Messages); n > limit.ImportMessages.Int() {
-		return v, fault.New(fault.Invalid, importOp,
-			fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", name, n, limit.ImportMessages),
-			notImported)
+	if info.Size() > limit.ImportFile.Value {
+		return errTooMuch
+	}
+	if _, err := io.Copy(io.Discard, &weighed{r: file}); err != nil {
+		return err
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err
+}
+
+// errOtherFormat ends reading at a format that this version does not know.
+var errOtherFormat = errors.New("it has another format")
+
+// decodeExported reads a chat from JSON.
+func decodeExported(r io.Reader) (v exported, err error) {
+	d := json.NewDecoder(r)
+	if err := opening(d, '{'); err != nil {
+		return v, err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return v, err
+		}
+		switch key {
+		case "format":
+			if err = d.Decode(&v.Format); err == nil && v.Format != exportFormat {
+				err = errOtherFormat
+			}
+		case "conversation":
+			err = d.Decode(&v.Conversation)
+		case "messages":
+			v.Messages, err = decodeMessages(d)
+		default:
+			var skipped json.RawMessage
+			err = d.Decode(&skipped)
+		}
+		if err != nil {
+			return v, err
+		}
+	}
+	if _, err := d.Token(); err != nil { // its end
+		return v, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return v, errors.Join(errors.New("more follows the chat"), err)
 	}
 	return v, nil
 }
 
-// items returns how many items the lists of a JSON text have beyond their first
-// ones. What is no JSON is told later.
-func items(data []byte) (n int64) {
-	var inList []bool // of each object and list that is open
-	quoted := false
-	for i := 0; i < len(data) && n <= limit.ImportItems.Value; i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
+func decodeMessages(d *json.Decoder) (messages []chat.Message, err error) {
+	if err := opening(d, '['); err != nil {
+		return nil, err
+	}
+	for d.More() {
+		var m chat.Message
+		if err := d.Decode(&m); err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
+	}
+	_, err = d.Token()
+	return messages, err
+}
+
+// opening reads the bracket that begins an object or a list.
+func opening(d *json.Decoder, bracket json.Delim) error {
+	got, err := d.Token()
+	if err == nil && got != bracket {
+		err = fmt.Errorf("%v stands in place of %v", got, bracket)
+	}
+	return err
+}
+
+// errTooMuch says that a file is larger than is taken, or becomes so in the memory.
+var errTooMuch = errors.New("the file holds more than is taken")
+
+// itemWeight counts for an item of a list, however little it has in the file: the largest, a message,
+// takes some 400 bytes in the memory, in a list that grows by a quarter.
+const itemWeight = 512
+
+// weighed passes on JSON until it weighs more than limit.ImportFile: its bytes, and itemWeight for each
+// item of its lists.
+type weighed struct {
+	r      io.Reader
+	weight int64
+	inList []bool // of each object and list that is open
+	quoted bool
+	escape bool // the next byte is quoted by a backslash
+}
+
+// Read implements io.Reader.
+func (w *weighed) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.weight += int64(n)
+	for _, c := range p[:n] {
+		switch {
+		case w.escape:
+			w.escape = false
+		case w.quoted && c == '\\':
+			w.escape = true
 		case c == '"':
-			quoted = !quoted
-		case quoted:
+			w.quoted = !w.quoted
+		case w.quoted:
 		case c == '[' || c == '{':
-			inList = append(inList, c == '[')
-		case (c == ']' || c == '}') && len(inList) > 0:
-			inList = inList[:len(inList)-1]
-		case c == ',' && len(inList) > 0 && inList[len(inList)-1]:
-			n++
+			w.inList = append(w.inList, c == '[')
+		case (c == ']' || c == '}') && len(w.inList) > 0:
+			w.inList = w.inList[:len(w.inList)-1]
+		case c == ',' && len(w.inList) > 0 && w.inList[len(w.inList)-1]:
+			w.weight += itemWeight
 		}
 	}
-	return n
+	if w.weight > limit.ImportFile.Value || len(w.inList) > deepest {
+		return 0, errTooMuch
+	}
+	return n, err
 }
+
+// deepest is how many lists and objects may be open at once; encoding/json takes as many.
+const deepest = 10_000
 
 // mending counts what had to be changed in an export.
 type mending struct {
@@ -146,15 +259,13 @@ type mending struct {
 // providers get back unread, and calls that would run when the chat goes on are left out.
 func mend(v *exported) []string {
 	d := mending{roles: map[chat.Role]int{}, turns: map[string]string{}, latest: time.Now().AddDate(0, 0, 1)}
-	var known []chat.Message
-	for i, m := range v.Messages {
-		before := chat.MessageSeq(0)
-		if i > 0 {
-			before = v.Messages[i-1].Seq
-		}
+	known := v.Messages[:0] // in place: there may be hundreds of thousands
+	before := chat.MessageSeq(0)
+	for _, m := range v.Messages {
 		if m.Parent != before {
 			d.parents++
 		}
+		before = m.Seq
 		d.message(&m)
 		switch m.Role {
 		case chat.RoleSystem, chat.RoleUser, chat.RoleAssistant, chat.RoleTool:
@@ -199,6 +310,7 @@ func (d *mending) message(m *chat.Message) {
 		m.Usage = nil
 	}
 	m.Hooks = nil // of plugins that ran elsewhere
+	m.Notes = importedNotes(m.Notes)
 	before := len(m.Parts)
 	m.Parts = importedParts(m.Parts)
 	d.parts += before - len(m.Parts)
@@ -243,6 +355,14 @@ func importedLine(text string) string {
 	}
 	line := []rune(shownName(text))
 	return string(line[:min(len(line), 200)])
+}
+
+// importedNotes are the notes of a message as those of whoever wrote the file.
+func importedNotes(notes []chat.Note) (kept []chat.Note) {
+	for _, n := range notes {
+		kept, _ = chat.AddNote(kept, chat.Note{Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6), Imported: true})
+	}
+	return kept
 }
 
 // importedTurn is the id of a turn: its own, or a new one for what is none.
@@ -304,11 +424,27 @@ func textAndMedia(parts []chat.Part) []chat.Part {
 func importedCall(c chat.ToolCall) *chat.ToolCall {
 	c.Sequence = 0
 	c.ID, c.Tool = importedLine(c.ID), importedLine(c.Tool)
+	c.Hook, c.Mended = nil, importedMended(c.Mended)
 	// it is JSON, since it was read
 	if arguments := bytes.TrimSpace(c.Arguments); !bytes.HasPrefix(arguments, []byte("{")) {
 		c.Arguments = json.RawMessage("{}")
 	}
 	return &c
+}
+
+// mostMended bounds how many things of one call a file may say were mended; Conclave itself says a few.
+const mostMended = 8
+
+// importedMended takes over what a file says was mended in a call, as the words of whoever wrote the file.
+func importedMended(m *chat.Mended) *chat.Mended {
+	if m == nil || len(m.What) == 0 {
+		return nil
+	}
+	kept := chat.Mended{Imported: true, Tool: importedLine(m.Tool), Arguments: m.Arguments}
+	for _, what := range m.What[:min(len(m.What), mostMended)] {
+		kept.What = append(kept.What, importedLine(what))
+	}
+	return &kept
 }
 
 // unresolved reports whether a message asks for a call whose result does not

@@ -41,11 +41,10 @@ func TestDoctorAndEndedChatsNameTheFolderThatWasGiven(t *testing.T) {
 		t.Error(out.String())
 	}
 	c := &terminal{Session: s, data: "d2"}
-	cut := exported{
-		Conversation: chat.Conversation{ID: "c1"},
-		Messages:     []chat.Message{{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()}},
-	}
-	if page := asMarkdown(cut, c.toType); !strings.Contains(page, elsewhere+"prompt --conversation c1") {
+	var b strings.Builder
+	page := wholeOf(t, &asMarkdown{w: &b}, &b, "t", c.toType,
+		chat.Message{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()})
+	if !strings.Contains(page, elsewhere+"prompt --conversation c1") {
 		t.Error(page)
 	}
 }
@@ -57,8 +56,8 @@ func (endedChat) Conversation(context.Context, chat.ConversationID) (chat.Conver
 	return chat.Conversation{ID: "c1"}, nil
 }
 
-func (endedChat) Path(context.Context, chat.ConversationID) ([]chat.Message, error) {
-	return []chat.Message{{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()}}, nil
+func (endedChat) EachOnPath(_ context.Context, _ chat.ConversationID, do func(chat.Message) error) error {
+	return do(chat.Message{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()})
 }
 
 // noRuns is runs of councils, of which there are none.

@@ -2,22 +2,62 @@ package cli
 
 import (
 	"html"
+	"io"
 	"strings"
 
+	"conclave/app/chat"
 	"conclave/app/render"
 )
 
-// asPage writes a chat as one page without scripts or remote parts.
-func asPage(v exported) string {
-	var b strings.Builder
-	b.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
-		html.EscapeString(titleOf(v)) + "</title>\n")
-	b.WriteString("<style>body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.6 system-ui,sans-serif}" +
-		"pre{overflow-x:auto;white-space:pre-wrap;background:#f3f1ec;padding:1rem}" + render.HighlightCSS(render.Light) +
+// asPage writes a chat as one page without scripts or remote parts. Each message is set by itself, so
+// that nothing in it goes on in the next.
+type asPage struct {
+	w    io.Writer
+	text strings.Builder // Markdown that is not set yet
+	md   asMarkdown
+}
+
+func (d *asPage) begin(v shownChat) error {
+	d.md.w = &d.text
+	_, err := io.WriteString(d.w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"+
+		html.EscapeString(v.title())+"</title>\n"+
+		"<style>body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.6 system-ui,sans-serif}"+
+		"pre{overflow-x:auto;white-space:pre-wrap;background:#f3f1ec;padding:1rem}"+render.HighlightCSS(render.Light)+
 		"</style></head><body>\n")
-	for _, block := range render.Render(asMarkdown(v, asFile)) {
-		b.WriteString(block.HTML + "\n")
+	if err != nil {
+		return err
 	}
-	b.WriteString("</body></html>\n")
-	return b.String()
+	if err := d.md.begin(v); err != nil {
+		return err
+	}
+	return d.set()
+}
+
+func (d *asPage) message(m chat.Message) error {
+	if err := d.md.message(m); err != nil {
+		return err
+	}
+	return d.set()
+}
+
+func (d *asPage) end(missing []string) error {
+	if err := d.md.end(missing); err != nil {
+		return err
+	}
+	if err := d.set(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(d.w, "</body></html>\n")
+	return err
+}
+
+// set writes what there is of Markdown.
+func (d *asPage) set() error {
+	for _, block := range render.Render(d.text.String()) {
+		if _, err := io.WriteString(d.w, block.HTML+"\n"); err != nil {
+			return err
+		}
+	}
+	d.text.Reset()
+	return nil
 }

@@ -232,30 +232,15 @@ var (
 		Person: "The file FILE has more than 20 MiB, the most that is taken. Send a part of it.",
 		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
 	})
-	// ImportFile bounds the file of a chat that is imported, and ImportMessages what
-	// it holds.
+	// ImportFile bounds the file of a chat that is imported, and what its lists take in the memory.
 	ImportFile = add(Limit{
-		Name:   "the file of a chat that is imported",
-		Value:  64 << 20,
-		Unit:   Bytes,
-		Why:    "ten thousand long messages, read in one piece",
-		Person: "The file FILE has more than 64 MiB, the most that is taken. Nothing was imported.",
-		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
-	})
-	ImportMessages = add(Limit{
-		Name:   "messages of a chat that is imported",
-		Value:  50_000,
-		Why:    "each takes a record and index entries",
-		Person: "The file FILE has 50,001 messages; a chat of at most 50,000 can be imported. Nothing was imported.",
-		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
-	})
-	// ImportItems bounds the lists of an import, however little they hold.
-	ImportItems = add(Limit{
-		Name:  "list items in an imported chat",
-		Value: 500_000,
-		Why:   "ten a message; each takes a hundred times its size in the file",
-		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. " +
-			"Nothing was imported.",
+		Name:  "the file of a chat that is imported",
+		Value: 1 << 30,
+		Unit:  Bytes,
+		Why: "a chat of some hundred thousand long messages fits, and whatever is exported that is longer says so; " +
+			"each item of a list counts with what it takes in the memory, since a file of 64 MiB can hold twenty million",
+		Person: "The file FILE has more than 1 GiB, the most that is taken, or lists of so many items that they take " +
+			"as much. Nothing was imported.",
 		Test: "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
 	})
 	// MessageText bounds the text of one message read from standard input.
