@@ -47,11 +47,14 @@ func AddNote(notes []Note, n Note) (all []Note, fresh bool) {
 
 func (n Note) times() int { return max(n.Count, 1) }
 
+// innerQuotes keeps words of a file within the quotes around them.
+var innerQuotes = strings.NewReplacer("“", "‘", "”", "’")
+
 // Sentence returns the note for a person. It says whose words those of an imported file are.
 func (n Note) Sentence() string {
 	text := n.Text
 	if n.Imported {
-		text = "A note in the imported file: “" + text + "”"
+		text = "A note in the imported file: “" + innerQuotes.Replace(text) + "”"
 	}
 	if n.Count > 1 {
 		text = fmt.Sprintf("%s (%d times)", text, n.Count)

@@ -246,7 +246,7 @@ func (d *asMarkdown) write(next *chat.Message) error {
 		fmt.Fprintf(&b, "\n_%s_\n", asText(n.Sentence()))
 	}
 	if m.Error != nil {
-		fmt.Fprintf(&b, "\n_%s_\n", m.Error.Message)
+		fmt.Fprintf(&b, "\n_%s_\n", asText(m.Error.Message))
 	}
 	switch {
 	case m.State == chat.Interrupted || m.State == chat.Stopped:
