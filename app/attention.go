@@ -46,7 +46,8 @@ type attention struct {
 
 func newAttention(core Core, log *slog.Logger, words func(permit.Request) string) *attention {
 	return &attention{
-		bus: core.Bus, requests: core.Gate.Questions.List, words: words, log: log, changed: make(chan struct{}, 1),
+		bus: core.Bus, requests: func() []permit.Request { return core.Gate.Questions.List() }, words: words,
+		log: log, changed: make(chan struct{}, 1),
 		retitle: runtime.WindowSetTitle, notify: notification(),
 	}
 }

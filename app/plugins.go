@@ -68,7 +68,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
 		IsolationNote: s.IsolationNote(), FoundNote: s.FoundNote(),
-		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
+		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
 		Calls: s.Calls, Errors: s.Errors,
 		LastUsed: chat.Stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
 		Running: s.Running, Memory: s.Usage.Memory, Digest: cmp.Or(s.Shown, s.Digest),

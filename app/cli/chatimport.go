@@ -107,7 +107,8 @@ func readExport(path, name string) (v exported, err error) {
 		return v, fault.New(fault.Invalid, importOp, fmt.Sprintf("The file %s has more than %s, the most that is taken, "+
 			"or lists of so many items that they take as much.", name, limit.ImportFile), notImported)
 	case broken:
-		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.", "Try again.", err)
+		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.", "Try again.",
+			err)
 	case v.Format != exportFormat && strings.HasPrefix(v.Format, exportFormats):
 		return v, fault.New(fault.Invalid, importOp,
 			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(v.Format)+

@@ -517,7 +517,8 @@ var (
 	// SharedMemory bounds what RLIMIT_DATA does not count: shared mappings, files
 	// that are mapped, libraries.
 	SharedMemory = add(Limit{
-		Name:   "a process's memory beyond its data (256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, 192 MiB in JavaScript)",
+		Name: "a process's memory beyond its data " +
+			"(256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, 192 MiB in JavaScript)",
 		Value:  128 << 20,
 		Unit:   Bytes,
 		Why:    "the largest Python libraries fit",
