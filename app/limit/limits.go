@@ -237,8 +237,7 @@ var (
 		Name:  "the file of a chat that is imported",
 		Value: 1 << 30,
 		Unit:  Bytes,
-		Why: "a chat of some hundred thousand long messages fits, and whatever is exported that is longer says so; " +
-			"each item of a list counts with what it takes in the memory, since a file of 64 MiB can hold twenty million",
+		Why:   "a hundred thousand long messages; an item of a list counts with the memory it takes",
 		Person: "The file FILE has more than 1 GiB, the most that is taken, or lists of so many items that they take " +
 			"as much. Nothing was imported.",
 		Test: "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
