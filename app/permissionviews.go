@@ -33,7 +33,7 @@ type PermissionRequestView struct {
 	Scopes       []permit.Scope `json:"scopes"`     // what may be offered, narrowest first
 	Only         []string       `json:"only"`       // conditions to always allow it under: “only in /home/me/Notes”
 	Trust        string         `json:"trust"`      // for what an answer can vouch in this chat: “text from example.org”; or ""
-	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
+	// What can be allowed in this chat though it holds text: “in this chat, only to …”; or ""
 	Here    string `json:"here"`
 	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
 	Fixed   bool   `json:"fixed"`   // its arguments cannot be edited

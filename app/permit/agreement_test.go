@@ -142,6 +142,7 @@ func count(e permit.Effect) permit.Outcome {
 }
 
 func TestGateExplanationAndTrialAgreeIn1000Calls(t *testing.T) {
+	withoutHome(t)
 	for seed := range uint64(1000) {
 		agree(t, seed)
 	}

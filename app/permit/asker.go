@@ -12,7 +12,7 @@ var ErrNobody = errors.New("there is nobody to ask")
 // AlwaysAsker allows every call that it is asked about, once: the command line's
 // --approve always. Built-in refusals, the person's own refusals and the pause switch
 // still hold, since the gate asks nobody about those. It allows too what is asked about
-// each time: what deletes, runs programs, or could carry away text that nobody vouches for.
+// each time: what deletes, runs programs, or could carry away untrusted text.
 // It is not asked where a rule of the person's has them asked, nor about what a hook would
 // answer in place of a tool, nor for what reaches beyond calls, which a person allows by a
 // command of its own. About a plugin it returns

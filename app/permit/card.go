@@ -165,11 +165,11 @@ func (f *facts) describeVersion(c PluginVersion, changes []Change, warnings []st
 	switch {
 	case a.Code == c.Code && Expected(changes) && changes[0].Field == FirstListed:
 		p.Title = name + " shows what it offers"
-		p.Reason = "Asked because: it runs now, and what a model is told of it could not be read before."
+		p.Reason = "Asked because: it now runs, and its tool descriptions could not be read beforehand."
 		return p
 	case Expected(changes):
 		p.Title = name + " offers other tools with your settings"
-		p.Reason = "Asked because: you changed its settings, and a model is told of these tools."
+		p.Reason = "Asked because: you changed its settings, and models would see these tools."
 		return p
 	}
 	if !a.RemovedAt.IsZero() && a.Code != c.Code {
@@ -182,7 +182,7 @@ func (f *facts) describeVersion(c PluginVersion, changes []Change, warnings []st
 	if slices.ContainsFunc(changes,
 		func(c Change) bool { return c.Field == "description" || c.Field == "title" || c.Field == "parameters" }) {
 		p.Title = name + " now describes itself differently"
-		p.Reason = "Asked because: what a model is told of it is not what you approved."
+		p.Reason = "Asked because: its descriptions for models are not those you approved."
 	}
 	return p
 }

@@ -68,7 +68,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 	case slices.ContainsFunc(s.Variables, func(one string) bool { return !variable.MatchString(one) }):
 		return refuse("a variable of its command has a name that a person cannot judge")
 	case strings.ContainsFunc(asked.Program+asked.Command+asked.Folder, unseen):
-		return refuse("its command contains characters that nobody sees")
+		return refuse("its command contains invisible characters")
 	}
 	names := append([]string{s.Program, s.Folder}, s.Arguments...)
 	for _, variable := range s.Variables {

@@ -10,8 +10,8 @@ import (
 	"conclave/app/tool"
 )
 
-// What of the step of taint needs no question: a call that can say nothing which the person
-// did not write for it, and one for which a person said yes in spite of this text. Both are
+// The step of taint asks nothing about two kinds of calls: one that can send nothing but what the person
+// wrote for it, and one that a person allowed even though the chat holds this text. Both are
 // decided by where words came from, never by what they look like (ADR 17).
 
 // saysNothing reports whether all that a call can tell anybody are addresses that the
@@ -61,8 +61,8 @@ func (c *check) said() (all []spoken, ok bool) {
 	return all, true
 }
 
-// inSpite reports whether a person allowed such calls in spite of the text in this chat.
-func (c *check) inSpite() bool {
+// allowedDespite reports whether a person allowed such calls even though the chat holds this text.
+func (c *check) allowedDespite() bool {
 	rules := c.facts.book.calls(ruleKey{c.call.Tool.Plugin, c.call.Tool.Name, Allow})
 	for rule := range rules.near(&c.arguments, Allow) {
 		if len(rule.Origins) > 0 && c.matches(rule) {
@@ -72,21 +72,21 @@ func (c *check) inSpite() bool {
 	return false
 }
 
-// readsInSpite reports whether a call only reads, and its chat holds text of no origins but
-// those in spite of which a rule allows that.
-func (c *check) readsInSpite(rule *Rule) bool {
+// onlyIgnored reports whether a call only reads, and its chat holds text of no origins but
+// those that the rule lets it ignore.
+func (c *check) onlyIgnored(rule *Rule) bool {
 	_, ok := c.reads()
 	return ok && !slices.ContainsFunc(c.origins, func(o chat.Origin) bool { return !slices.Contains(rule.Origins, o) })
 }
 
-// checkIgnored checks that a rule which holds in spite of text is about one host, in one chat.
+// checkIgnored checks that a rule which lets calls ignore origins is about one host, in one chat.
 func (g Rule) checkIgnored() error {
 	if len(g.Origins) == 0 || g.Effect == Allow && g.Scope == ThisChat && g.Conversation != "" && g.Tool != "*" &&
 		g.Permission == "" && len(g.Match) == 1 && g.Match[0].Op == HostIs {
 		return nil
 	}
-	return fault.New(fault.Invalid, "permit.spite",
-		"Only reading from one host can be allowed in spite of text of others.",
+	return fault.New(fault.Invalid, "permit.ignored",
+		"Only reading from a single host can be allowed while the chat holds untrusted text.",
 		"Name the tool, the host and the chat.")
 }
 
@@ -101,8 +101,8 @@ func (c *check) reads() (spoken, bool) {
 	return said[0], true
 }
 
-// here returns the condition under which a person may allow calls of this tool in spite of
-// the text in this chat: that they read from the host from which this one reads.
+// here returns the condition under which a person may allow calls of this tool even though the
+// chat holds this text: that they read from the host from which this one reads.
 func (c *check) here() []Match {
 	one, ok := c.reads()
 	host, isHost := hostOf(one.text)
@@ -118,8 +118,8 @@ func (p *Request) acceptsHere(a Answer) bool {
 	return a.Scope == ThisChat && len(a.Vouch) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal)
 }
 
-// ignoredOrigins returns in spite of which text a rule allows calls: that of the origins its maker
-// was shown, and what the host answers to which it lets them go.
+// ignoredOrigins returns the origins that a rule lets a call ignore: those its maker
+// was shown, and the host that it lets them read from.
 func ignoredOrigins(shown []chat.Origin, only []Match) []chat.Origin {
 	all := chat.AddOrigins(nil, shown...)
 	for _, m := range only {

@@ -138,7 +138,7 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	const sentence = "Notes may run fetch, only to docs.example, when I ask, in one chat, " +
-		"in spite of text from example.org " +
+		"even though it contains text from example.org " +
 		"and text from docs.example"
 	if got := permit.Sentence(rules[0], "Notes"); len(rules) != 1 || got != sentence {
 		t.Errorf("the rule reads %q", got)
@@ -229,7 +229,7 @@ func TestOnlyReadingFromOneHostIsOfferedInSpiteOfText(t *testing.T) {
 		wide.Conversation, wide.Match = "chat-1", slices.Clone(rule.Match)
 		change(&wide)
 		if _, err := g.Rules.Add(t.Context(), wide); fault.KindOf(err) != fault.Invalid ||
-			!strings.Contains(err.Error(), "in spite of text of others") {
+			!strings.Contains(err.Error(), "while the chat holds untrusted text") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

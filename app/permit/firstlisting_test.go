@@ -194,7 +194,7 @@ func TestAChangeByThePersonsOwnSettingIsNoStrangersChange(t *testing.T) {
 	status(t, g, set, permit.Waiting, "settings", "find_note added")
 	g.Questions.Propose(set)
 	if p := g.Questions.List()[0]; p.Title != "Notes offers other tools with your settings" ||
-		p.Reason != "Asked because: you changed its settings, and a model is told of these tools." {
+		p.Reason != "Asked because: you changed its settings, and models would see these tools." {
 		t.Errorf("the card says %+v", p)
 	}
 	other := set

@@ -90,6 +90,14 @@ func (l *memory) PutUses(_ context.Context, uses map[string]permit.Use) error {
 
 func (l *memory) ForgetRequests(context.Context) error { return nil }
 
+// withoutHome spares a test that opens many gates the look for places of keys in the home folder,
+// which none of its calls names.
+func withoutHome(t *testing.T) {
+	t.Helper()
+	t.Setenv("HOME", "")
+	t.Setenv("USERPROFILE", "")
+}
+
 func open(t testing.TB, o permit.Options) *permit.Gate {
 	t.Helper()
 	g, err := permit.Open(t.Context(), o)

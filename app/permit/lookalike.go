@@ -7,51 +7,58 @@ import (
 	"unicode/utf8"
 )
 
-// alphabets are those of which letters are taken for one another.
-var alphabets = []struct {
+// lookAlike is the letter of ASCII that a letter looks like.
+type lookAlike struct {
+	latin rune
+	// near reports that it is not drawn the same: it is a small capital, as “к” is, or is only read so.
+	near bool
+}
+
+// alphabets are those of which letters are taken for one another, the Latin one first.
+var alphabets = [...]struct {
 	name    string
 	letters *unicode.RangeTable
-	// drawn pairs letters with the Latin ones that look like them in the same case, as far as the
-	// confusables of Unicode (UTS 39) have them: “μ” and “к” do not look like “m” and “k”.
-	drawn map[rune]rune
-}{
-	{"Latin", unicode.Latin, nil},
-	{"Cyrillic", unicode.Cyrillic, paired(
-		"асԁеһіјӏорԛѕѵԝхуүАВСЕНІЈКМОРԚЅТѴԜХУҮԌ",
-		"acdehijlopqsvwxyyABCEHIJKMOPQSTVWXYYG",
-	)},
-	{"Greek", unicode.Greek, paired("αγινορυϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ayivopucjABEZHIKMNOPTYX")},
-	{"Armenian", unicode.Armenian, paired("օոսհցզյ", "onuhgqj")},
-}
+}{{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian}}
 
-// paired maps each rune of one text to that of the other at the same place.
-func paired(from, to string) map[rune]rune {
-	all, latin := map[rune]rune{}, []rune(to)
-	for i, r := range []rune(from) {
-		all[r] = latin[i]
-	}
-	return all
-}
+const latin, cyrillic = 0, 1 // places in alphabets
 
-// alphabetOf returns the number of a letter's alphabet, and the Latin letter that it looks like;
-// Latin ones look like themselves, and 0 is that it looks like none.
-func alphabetOf(r rune) (alphabet int, latin rune, ok bool) {
+// alphabetOf returns the number of a letter's alphabet, and what it looks like in a text: Latin ones
+// look like themselves, others may look like none. Greek letters stand in units and formulae, so
+// that those which nearly look like a Latin one do not count.
+func alphabetOf(r rune) (alphabet int, looks lookAlike, ok bool) {
 	for i, a := range alphabets {
-		if unicode.Is(a.letters, r) && unicode.IsLetter(r) {
-			if i == 0 {
-				return i, r, true
-			}
-			return i, a.drawn[r], true
+		if !unicode.Is(a.letters, r) || !unicode.IsLetter(r) {
+			continue
+		}
+		looks = lookAlikeTable[r]
+		if i == latin {
+			looks = lookAlike{latin: r}
+		} else if looks.near && i != cyrillic {
+			looks = lookAlike{}
+		}
+		return i, looks, true
+	}
+	return 0, lookAlike{}, false
+}
+
+// imitated returns the Latin letters that letters of each alphabet look like.
+var imitated = sync.OnceValue(func() (letters [len(alphabets)]map[rune]bool) {
+	for i := range letters {
+		letters[i] = map[rune]bool{}
+	}
+	for r := range lookAlikeTable {
+		if a, looks, ok := alphabetOf(r); ok && a != latin && looks.latin != 0 {
+			letters[a][looks.latin] = true
 		}
 	}
-	return 0, 0, false
-}
+	return letters
+})
 
 // lookAlikes returns what letters of a line are taken for, by where they begin, and how many
 // words hold such letters.
 func lookAlikes(line string) (found map[int]string, words int) {
 	from := -1
-	others := sync.OnceValue(func() [4]bool { return written(line) })
+	others := sync.OnceValue(func() [len(alphabets)]bool { return written(line) })
 	spaced := sync.OnceValue(func() bool { return strings.ContainsFunc(line, unicode.IsSpace) })
 	end := func(to int) {
 		if from < 0 {
@@ -87,7 +94,7 @@ func lookAlikes(line string) (found map[int]string, words int) {
 // mixed returns the letters of a word that make it a word of several alphabets and yet read as
 // one of a single alphabet, by where they begin, with what they look like.
 func mixed(word string) map[int]string {
-	var has [4]bool
+	var has [len(alphabets)]bool
 	n := 0
 	for _, r := range word {
 		if a, _, ok := alphabetOf(r); ok && !has[a] {
@@ -110,40 +117,37 @@ func mixed(word string) map[int]string {
 }
 
 // readAs returns the letters of a word that are not of an alphabet, with what they look like; ok
-// says that all of them look like letters of it. A word is read as Latin whatever most of it is, as
-// names and addresses are, but as another where most of it is of that: “ΔT” is not Greek.
+// reports that all of them look like letters of it. A word is read as Latin whatever most of it is, as
+// names and addresses are, but as another where most of it is of that: “ΔT” is not Greek. So it is
+// for letters that nearly look like Latin ones: “toкen” is Latin, and “pорт” is not.
 func readAs(word string, as int) (letters map[int]string, ok bool) {
 	letters = map[int]string{}
-	own := 0
+	own, near := 0, false
 	for i, r := range word {
-		a, latin, letter := alphabetOf(r)
+		a, looks, letter := alphabetOf(r)
 		switch {
 		case !letter:
 		case a == as:
 			own++
-		case latin == 0:
+		case looks.latin == 0:
 			return nil, false
-		case as == 0:
-			letters[i] = "looks like " + string(latin)
+		case as == latin:
+			letters[i] = "looks like " + string(looks.latin)
+			near = near || looks.near
+		case !imitated()[as][looks.latin]:
+			return nil, false
 		default:
-			there := false
-			for _, l := range alphabets[as].drawn {
-				there = there || l == latin
-			}
-			if !there {
-				return nil, false
-			}
 			letters[i] = "a " + alphabets[a].name + " letter"
 		}
 	}
-	return letters, as == 0 || own > len(letters)
+	return letters, as == latin && !near || own > len(letters)
 }
 
-// written returns in which alphabets a line has letters that cannot be taken for Latin ones: of
+// written returns in which alphabets a line has letters that are not drawn as Latin ones: of
 // these it has words, and endings of them are no surprise.
-func written(line string) (in [4]bool) {
+func written(line string) (in [len(alphabets)]bool) {
 	for _, r := range line {
-		if a, latin, ok := alphabetOf(r); ok && latin == 0 {
+		if a, looks, ok := alphabetOf(r); ok && (looks.latin == 0 || looks.near) {
 			in[a] = true
 		}
 	}

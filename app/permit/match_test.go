@@ -789,6 +789,7 @@ func grantsLoosenNothing(t *testing.T, seed uint64) {
 }
 
 func TestNoRuleThatAllowsLoosensAnEarlierStepIn1000Calls(t *testing.T) {
+	withoutHome(t)
 	for seed := range uint64(1000) {
 		grantsLoosenNothing(t, seed)
 	}
@@ -844,10 +845,10 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 		must(t, err)
 	}
 	var names, alike strings.Builder
-	for i := range 30_000 {
+	for i := range 10_000 {
 		fmt.Fprintf(&names, `"a%d": "/usr/../usr/lib", `, i)
 	}
-	for i := range 12_000 { // which are shown alike, since they differ behind what is shown of them
+	for i := range 4_000 { // which are shown alike, since they differ behind what is shown of them
 		fmt.Fprintf(&alike, `"\u200b%s%d": 1, `, strings.Repeat("a", tool.ShownLine), i)
 	}
 	inside := `"` + home + `/a"`
@@ -856,9 +857,9 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 		"alike": `{` + alike.String() + `"path": "/usr"}`,
 		"parts": `{"path": "/usr` + strings.Repeat("/../usr", 100_000) + `"}`,
 		"deep":  `{"path": "` + home + strings.Repeat("/none", 100_000) + `"}`,
-		"items": `{"path": [` + strings.Repeat(inside+`, `, 50_000) + inside + `]}`,
-		"mixed": `{"path": "/usr", "text": "ж` + strings.Repeat(",gitе", 150_000) + `"}`, // with a Cyrillic е
-		"count": `{"path": "/usr", "text": "` + strings.Repeat("1 ", 400_000) + `"}`,
+		"items": `{"path": [` + strings.Repeat(inside+`, `, 15_000) + inside + `]}`,
+		"mixed": `{"path": "/usr", "text": "ж` + strings.Repeat(",gitе", 50_000) + `"}`, // with a Cyrillic е
+		"count": `{"path": "/usr", "text": "` + strings.Repeat("1 ", 130_000) + `"}`,
 	} {
 		call := request(c)
 		a := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Once}}

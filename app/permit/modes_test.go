@@ -191,6 +191,7 @@ func TestARequestThatWaitsIsReleasedWhenToolsRunUnattended(t *testing.T) {
 // TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls compares what rules decide with and
 // without it.
 func TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls(t *testing.T) {
+	withoutHome(t)
 	for seed := range uint64(1000) {
 		r := random{rand.New(rand.NewPCG(seed, 2))}
 		g, c := trusted(t, permit.Options{})

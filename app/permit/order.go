@@ -58,7 +58,7 @@ type check struct {
 	inferred     Inferred
 	arguments    arguments
 	now          time.Time
-	origins      []chat.Origin    // of text that nobody vouches for, once the step of taint was made
+	origins      []chat.Origin    // of untrusted text, once the step of taint was made
 	alone        bool             // that step let it pass for what its arguments say
 	counted      string           // id of the rule among whose uses this call is already; else empty
 	overview     *overview        // of a call that nobody makes, for the matrix; else nil
@@ -75,12 +75,12 @@ var order = [...]struct {
 }{
 	0:              {"pause switch", "tools were not paused", paused},
 	1:              {"built-in refusals", "it named nothing that no tool may touch", builtIn},
-	refusalsStep:   {"your refusals", "no rule of yours refused it", refusals},
+	refusalsStep:   {"your refusals", "none of your rules refuses it", refusals},
 	quarantineStep: {"changed since you approved it", "it was as you approved it", quarantine},
-	taintStep:      {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
+	taintStep:      {"untrusted text", "it could not leak untrusted text", taint},
 	5:              {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
-	6:              {"your rules to ask", "no rule of yours has you asked about it", askRules},
-	7:              {"your permissions", "no rule of yours allowed it", permissions},
+	6:              {"your rules to ask", "none of your rules asks about it", askRules},
+	7:              {"your permissions", "none of your rules allows it", permissions},
 	8:              {"mode", "the mode left it to the default", mode},
 	9:              {"default", "", byDefault},
 }
@@ -441,7 +441,7 @@ func (c *check) matches(g *Rule) bool {
 	if g.Digest != "" && g.Digest != r.Tool.Digest {
 		return false
 	}
-	if len(g.Origins) > 0 && !c.readsInSpite(g) {
+	if len(g.Origins) > 0 && !c.onlyIgnored(g) {
 		return false
 	}
 	if g.MadeFrom != "" && c.goesBeyond(g.Match) { // by hand, a person writes what they mean

@@ -2,18 +2,18 @@ package permit
 
 import "time"
 
-// A person who is asked too often stops reading. After hurriedYeses quick ones in a row,
-// what is asked next offers its rule first.
+// A person who is asked too often stops reading. After rapidApprovals in a row, the next request
+// offers a lasting rule first.
 const (
-	hurriedYeses = 5
-	// A yes is quick within a second from when a button can be pressed, which is 600 ms
+	rapidApprovals = 5
+	// An approval is rapid within a second from when a button can be pressed, which is 600 ms
 	// after the question.
-	quickYes = 1600 * time.Millisecond
+	rapidTime = 1600 * time.Millisecond
 	// Answers that follow each other closer than this are one press, on a card for several.
 	onePress = 200 * time.Millisecond
 )
 
-// pace counts the quick yeses of a person in a row.
+// pace counts the rapid approvals of a person in a row.
 type pace struct {
 	yeses int
 	last  time.Time // when the last answer came
@@ -24,7 +24,7 @@ func (p *pace) answered(r Request, a Answer, now time.Time) {
 	again := now.Sub(p.last) < onePress
 	p.last = now
 	switch {
-	case a.Effect != Allow || a.Scope != Once && a.Scope != "" || len(a.Vouch) > 0 || now.Sub(r.Asked) >= quickYes:
+	case a.Effect != Allow || a.Scope != Once && a.Scope != "" || len(a.Vouch) > 0 || now.Sub(r.Asked) >= rapidTime:
 		p.yeses = 0
 	case !again:
 		p.yeses++
@@ -34,5 +34,5 @@ func (p *pace) answered(r Request, a Answer, now time.Time) {
 // hurries reports whether a request offers its rule first.
 func (p *pace) hurries(r Request) bool {
 	_, _, lasts := r.Lasting()
-	return lasts && p.yeses >= hurriedYeses
+	return lasts && p.yeses >= rapidApprovals
 }

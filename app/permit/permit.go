@@ -148,7 +148,7 @@ type Call struct {
 	within []Call
 	// Near says that the host of a Network use is of this computer or its own network.
 	Near bool
-	// Taint says whose text this chat holds; the gate knows for whose a person vouches.
+	// Taint holds the origins of the text in this chat; the gate knows which of them a person trusts.
 	Taint []chat.Origin
 	// Wrote holds the addresses among Arguments that the person wrote in the chat; see
 	// chat.Wrote.
@@ -206,7 +206,7 @@ type Decision struct {
 	// Path holds the steps of the order up to the one that decided, as they went.
 	Path   []Step
 	Waited time.Duration // how long a person who was asked took
-	// Origins are those of text in the chat that nobody vouches for, where they made the
+	// Origins are those of untrusted text in the chat, where they made the
 	// gate ask.
 	Origins []chat.Origin
 	// Capabilities holds what the call could do when this was decided; empty where that is
@@ -324,7 +324,7 @@ type Rule struct {
 	Permission string       `json:"permission,omitempty"` // a plugin permission instead of a tool
 	Origin     *chat.Origin `json:"origin,omitempty"`     // trusted in the chat, instead of a tool
 	Match      []Match      `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
-	// allow: calls are allowed in spite of text of these in their chat, and of no others
+	// allow: calls are allowed even though their chat holds text of these, and of no others
 	Origins      []chat.Origin       `json:"origins,omitempty"`
 	Callers      []Caller            `json:"callers"`
 	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for

@@ -40,7 +40,7 @@ func (p Request) HereWords() string {
 	if len(p.Here) == 0 {
 		return ""
 	}
-	return "for this chat, " + p.Here[0].Sentence() + ", in spite of " + OriginWords(p.Origins)
+	return "in this chat, " + p.Here[0].Sentence() + ", even though it contains " + OriginWords(p.Origins)
 }
 
 // OnlyReads reports whether the call can do nothing but compute and read on this computer.

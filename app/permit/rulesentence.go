@@ -73,7 +73,7 @@ func Sentence(g Rule, pluginName string) string {
 		return name + " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
 	}
 	if len(g.Origins) > 0 {
-		until += ", in spite of " + OriginWords(g.Origins)
+		until += ", even though it contains " + OriginWords(g.Origins)
 	}
 	return name + " may run " + what + until
 }

@@ -14,16 +14,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// alike maps letters to the Latin ones that they are taken for, as the confusables of
-// Unicode (UTS 39) have them: those of Cyrillic, Greek and Armenian, and digits.
-var alike = map[rune]rune{
-	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm',
-	'н': 'h', 'о': 'o', 'р': 'p', 'ԛ': 'q', 'ѕ': 's', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'ь': 'b',
-	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'μ': 'm', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't',
-	'υ': 'u', 'χ': 'x', 'ω': 'w', 'ζ': 'z', 'γ': 'y',
-	'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'ց': 'g', 'զ': 'q', 'ı': 'i', 'ɡ': 'g', 'ɑ': 'a', 'ⅼ': 'l',
-	'0': 'o', '1': 'l', 'i': 'l', '|': 'l', '5': 's', '-': '_', ' ': '_', '.': '_',
-}
+// sameInNames are the signs that are taken for one another in names, once their letters are small.
+var sameInNames = map[rune]rune{'0': 'o', '1': 'l', 'i': 'l', '|': 'l', '5': 's', '-': '_', ' ': '_', '.': '_'}
 
 // skeleton returns what a name looks like: names that are taken for one another have the
 // same.
@@ -32,19 +24,29 @@ func skeleton(name string) string { return pairs.Replace(drawn(name)) }
 // pairs are two letters that together are taken for one.
 var pairs = strings.NewReplacer("rn", "m", "vv", "w")
 
-// drawn returns what the letters of a name look like, each by itself.
+// drawn returns what the letters of a name look like, each by itself, in lower case.
 func drawn(name string) string {
 	var out strings.Builder
-	for _, r := range strings.ToLower(norm.NFKD.String(name)) {
-		if unicode.In(r, unicode.Mn, unicode.Cf) {
-			continue // marks above letters, and what nobody sees
+	write := func(r rune) {
+		if looks, ok := lookAlikeTable[r]; ok {
+			r = looks.latin
 		}
-		for range 2 { // ӏ is l, and і is i, which is l
-			if a, ok := alike[r]; ok {
-				r = a
-			}
+		r = unicode.ToLower(r)
+		if same, ok := sameInNames[r]; ok {
+			r = same
 		}
 		out.WriteRune(r)
+	}
+	for _, r := range name {
+		if _, known := lookAlikeTable[r]; known || r < utf8.RuneSelf {
+			write(r)
+			continue
+		}
+		for _, r := range norm.NFKD.String(string(r)) {
+			if !unicode.In(r, unicode.Mn, unicode.Cf) { // marks above letters, and what nobody sees
+				write(r)
+			}
+		}
 	}
 	return out.String()
 }

@@ -12,9 +12,9 @@ import (
 // A chat is private: it holds what a person said, and what tools read for them. Once it
 // also holds text that others wrote, that text may have told the model what to do with
 // it. So a call that could carry something out of such a chat is asked about each time,
-// whatever rules and modes say, until a person vouches for where the text came from.
+// whatever rules and modes say, until a person trusts where the text came from.
 
-// taint asks when a chat holds text nobody vouches for and the call could carry
+// taint asks when a chat holds untrusted text and the call could carry
 // something out of it. What would be denied anyway is no question.
 func taint(c *check) ruling {
 	if len(c.call.Taint) == 0 || !goesOut(c.capabilities) {
@@ -23,7 +23,7 @@ func taint(c *check) ruling {
 	if c.origins = c.facts.untrusted(c.call); len(c.origins) == 0 {
 		return ruling{}
 	}
-	if c.alone = c.saysNothing() || c.inSpite(); c.alone {
+	if c.alone = c.saysNothing() || c.allowedDespite(); c.alone {
 		return ruling{}
 	}
 	for _, step := range afterTaint {

@@ -108,6 +108,7 @@ func taintOnlyTightens(t *testing.T, seed uint64) {
 }
 
 func TestTextFromOutsideOnlyTightensIn1000Calls(t *testing.T) {
+	withoutHome(t)
 	for seed := range uint64(1000) {
 		taintOnlyTightens(t, seed)
 	}

@@ -520,8 +520,8 @@ export const tests = {
     async run(page) {
       await armed(page);
       await page.getByRole("button", { name: "Allow more…" }).click();
-      const here = page.getByRole("button", { name: /only to docs.example.org, in spite of text/ });
-      await armed(page, /only to docs.example.org, in spite of text/);
+      const here = page.getByRole("button", { name: /only to docs.example.org, even though it contains text/ });
+      await armed(page, /only to docs.example.org, even though it contains text/);
       await here.focus();
       await page.keyboard.press("Enter");
       await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 1);

@@ -1653,8 +1653,8 @@ export interface PermissionRequest {
   /** for what an answer can vouch in this chat: “text from example.org”; or "" */
   trust: string;
   /**
-   * What can be allowed for this chat in spite of its text: “for this chat, only to …”;
-   * or ""
+   * What can be allowed in this chat though it holds text: “in this chat, only to …”; or
+   * ""
    */
   here: string;
   /** the narrowest answer that lasts, after “Allow”; or "" */

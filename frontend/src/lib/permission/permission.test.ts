@@ -287,7 +287,7 @@ test("what “Allow from now on” allows is a line for each tool: what, for who
   };
   const always = `always, ${folder}, when your model asks, in all chats, until you take it back.`;
   expect(await lines([])).toEqual([`Read note, List notes: ${always}`]);
-  const here = "for this chat, only to docs.example, in spite of text from a web page";
+  const here = "in this chat, only to docs.example, even though it contains text from a web page";
   expect(await lines([{ here, lasting: here, name: "Fetch" }])).toEqual([
     `Fetch: ${here}, when your model asks, ends when text of others comes into the chat.`,
     `Read note, List notes: ${always}`,

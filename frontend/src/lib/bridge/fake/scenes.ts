@@ -228,7 +228,7 @@ function recorded(f: Fake): void {
   const passed = [
     "Step 0, pause switch: tools were not paused.",
     "Step 1, built-in refusals: it named nothing that no tool may touch.",
-    "Step 2, your refusals: no rule of yours refused it.",
+    "Step 2, your refusals: none of your rules refuses it.",
     "Step 3, changed since you approved it: it was as you approved it.",
   ];
   const { activity } = f;
@@ -469,8 +469,8 @@ export const scenes: Record<string, (f: Fake) => void> = {
       scopes: ["once"],
       only: [],
       trust: "text from example.org",
-      here: "for this chat, only to docs.example.org, in spite of text from example.org",
-      lasting: "for this chat, only to docs.example.org, in spite of text from example.org",
+      here: "in this chat, only to docs.example.org, even though it contains text from example.org",
+      lasting: "in this chat, only to docs.example.org, even though it contains text from example.org",
     });
   },
   // Hooks changed what was asked for: of one call its arguments, of the other its tool too.
