@@ -56,14 +56,6 @@ func (one *activeCall) rebase(f *facts, now ruling) {
 // tookBack is the reason that the model reads where a call that was allowed is not made, or stopped.
 const tookBack = "the person took the permission back"
 
-// again decides once more about a call that d allowed.
-func (f *facts) again(call *Call, d Decision) (step int, r ruling, path []Step) {
-	c := f.check(call)
-	c.counted = d.Rule
-	step, r = c.walk(func(s Step) { path = append(path, s) })
-	return step, r, path
-}
-
 // recheck stops the calls under way that the person refuses now, by the pause switch or
 // a rule, and those that the rule of the id gone allowed and nothing else allows.
 func (a *activeCalls) recheck(gone string) {

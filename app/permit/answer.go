@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/tool"
 )
 
@@ -173,97 +171,54 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	return rule, true
 }
 
-// placed has a rule hold where its scope says: in the chat and the answer of the request that
-// it is made from, or in their project.
-func (g *Rule) placed(p Request) {
-	switch g.Scope {
-	case ThisAnswer, ThisChat:
-		g.Conversation, g.Turn = p.Conversation, p.Turn
-	case ThisProject:
-		g.Project = p.Project
+// permissionRule is the rule that an answer about a connection or a file asks for: about
+// its host or folder and no other, or about asking models.
+func permissionRule(call Call, p Request, a Answer) Rule {
+	rule := Rule{
+		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
 	}
+	switch call.Permission {
+	case Filesystem:
+		rule = openingRule(&call, rule)
+	case Start:
+		rule = startingRule(&call, rule)
+	case Generation: // a “never”: nothing is narrower than that
+	default:
+		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
+	}
+	rule.placed(p)
+	return rule
 }
 
-// accepts checks an answer against what was offered.
-func (p *Request) accepts(a Answer) error {
-	const op = "permit.answer"
-	if i := slices.IndexFunc(a.Vouch, func(o chat.Origin) bool {
-		return o.Kind == chat.FromMore || !slices.Contains(p.Origins, o)
-	}); i >= 0 || len(a.Vouch) > 0 && a.Effect != Allow {
-		return fault.New(fault.Invalid, op, "The request did not offer to trust that text.", "Look at it again.")
+// openingRule is the rule that an answer about a file asks for: about its folder.
+func openingRule(call *Call, rule Rule) Rule {
+	var asked openingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Open; an empty path allows nothing
+	rule.Match = []Match{
+		{Field: "path", Op: PathUnder, Value: asked.Path}, {Field: "access", Op: Equals, Value: asked.Access},
 	}
-	switch a.Effect {
-	case Deny:
-		return nil
-	case Allow:
-	default:
-		return fault.New(fault.Invalid, op, "An answer is allow or deny.", "")
+	return rule
+}
+
+// startingRule is the rule that an answer about a command asks for: about that one alone.
+func startingRule(call *Call, rule Rule) Rule {
+	var asked startingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Start; empty ones allow nothing
+	rule.Match = []Match{
+		{Field: "program", Op: Equals, Value: asked.Program}, {Field: "command", Op: Equals, Value: asked.Command},
+		{Field: "folder", Op: Equals, Value: asked.Folder},
 	}
-	if p.Kind != KindCall {
-		return nil
-	}
-	if p.acceptsHere(a) {
-		return acceptsArguments(a)
-	}
-	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
-		return fault.New(fault.Invalid, op, "This call cannot be allowed "+scopeWords(a.Scope)+".", "Allow it once.")
-	}
-	for _, m := range a.Match {
-		if !slices.ContainsFunc(p.Matches, m.Equal) {
-			return fault.New(fault.Invalid, op, "The request did not offer to be allowed "+m.Sentence()+".",
-				"Allow it once, and make the rule yourself: conclave permissions allow --help.")
+	return rule
+}
+
+// ignoredOrigins returns the origins that a rule lets a call ignore: those its maker
+// was shown, and the host that it lets them read from.
+func ignoredOrigins(shown []chat.Origin, only []Match) []chat.Origin {
+	all := chat.AddOrigins(nil, shown...)
+	for _, m := range only {
+		if m.Op == HostIs {
+			all = chat.AddOrigins(all, chat.NewOrigin(chat.FromWeb, m.Value))
 		}
 	}
-	return acceptsArguments(a)
-}
-
-// acceptsArguments checks what a person made of a call's arguments.
-func acceptsArguments(a Answer) error {
-	var object map[string]json.RawMessage
-	if len(a.Arguments) > 0 && json.Unmarshal(a.Arguments, &object) != nil {
-		return fault.New(fault.Invalid, "permit.answer", "The edited arguments are not a JSON object.",
-			"Correct them, or allow the call as it was asked.")
-	}
-	return nil
-}
-
-func scopeWords(s Scope) string {
-	switch s {
-	case ThisAnswer:
-		return "for this answer"
-	case ThisChat:
-		return "for this chat"
-	case ThisProject:
-		return "in this project"
-	case UntilQuit:
-		return "until Conclave quits"
-	case Always:
-		return "always"
-	}
-	return "once"
-}
-
-var errExpired = errors.New("nobody answered in time")
-
-func nobody(step int) Decision {
-	return Decision{
-		Effect: Deny, By: "nobody to ask", Step: step,
-		Why:    "nobody could be asked: no window is open and this is not a terminal",
-		Reason: "it needs a person's permission, and there is nobody to ask",
-	}
-}
-
-func expired(step int) Decision {
-	return Decision{
-		Effect: Deny, By: "nobody to ask", Step: step, Expired: true,
-		Why:    "no answer in 10 minutes, so it was not run",
-		Reason: "nobody answered the permission request in 10 minutes, so it was not run",
-	}
-}
-
-func stopped() Decision {
-	return Decision{
-		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
-		Reason: "the person stopped the answer",
-	}
+	return all
 }

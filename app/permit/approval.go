@@ -2,33 +2,11 @@ package permit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"conclave/app/tool"
-)
-
-// ApprovalStatus says whether a person approved a version of a plugin.
-type ApprovalStatus string
-
-// The verdicts.
-const (
-	Approved ApprovalStatus = "approved" // may run (not Listed), or its tools may reach a model (Listed)
-	Waiting  ApprovalStatus = "waiting"  // a person has to look at it first
-	Refused  ApprovalStatus = "refused"  // the person turned it off
-)
-
-// maxRejected bounds the versions remembered as not approved, and maxPast those
-// that were approved earlier.
-const (
-	maxRejected = 16
-	maxPast     = 16
 )
 
 // ApproveOptions say how a command approves a plugin.
@@ -37,18 +15,6 @@ type ApproveOptions struct {
 	ThisRun    bool   // do not remember it: it holds until RunEnded, at the latest until the program ends
 	Bundled    bool   // its code comes with Conclave: what it lists first needs no showing
 	By         string // who, for the record; empty means the person
-}
-
-// normalVersion normalizes the tools, so that they can be compared, and drops
-// permissions that do not exist.
-func normalVersion(c PluginVersion) PluginVersion {
-	c.Permissions = Requestable(c.Permissions)
-	c.Tools = slices.Clone(c.Tools)
-	for i := range c.Tools {
-		c.Tools[i].Plugin = c.Plugin
-		c.Tools[i] = tool.Normal(c.Tools[i])
-	}
-	return c
 }
 
 // Approvals keeps which versions of plugins a person approved, and knows the versions there are. Its
@@ -121,65 +87,6 @@ func (a *Approvals) of(plugin string) Approval {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.approvals[plugin]
-}
-
-// past returns the index among the versions approved earlier of this one, or -1. One
-// that has listed its tools must list those that were approved with it.
-func (a Approval) past(c PluginVersion) int {
-	return slices.IndexFunc(a.Past, func(p PastApproval) bool {
-		return p.Code == c.Code && (!c.Listed || p.Set != "" && p.Set == tool.SetDigest(c.Tools))
-	})
-}
-
-// superseded returns the versions approved earlier, this one included, once the person
-// approves by.
-func (a Approval) superseded(by Approval) []PastApproval {
-	past := slices.Clone(a.Past)
-	if a.Effect == Allow && a.Code != "" {
-		p := PastApproval{Code: a.Code, Permissions: a.Permissions, Settings: a.Settings}
-		if !a.Unlisted {
-			p.Set = a.Set
-		}
-		past = append(past, p)
-	}
-	kept := past[:0]
-	for i, p := range past {
-		again := slices.ContainsFunc(past[i+1:], func(q PastApproval) bool { return q.Code == p.Code && q.Set == p.Set })
-		if !again && (p.Code != by.Code || p.Set != by.Set) {
-			kept = append(kept, p)
-		}
-	}
-	return kept[max(0, len(kept)-maxPast):]
-}
-
-// key identifies the version among those that a person rejected.
-func (c PluginVersion) key() string {
-	if c.Listed {
-		return c.Code + "/" + tool.SetDigest(c.Tools)
-	}
-	return c.Code
-}
-
-// Digest identifies what a person decides about when they are shown the version: its files, its
-// permissions, and every word of its tools that is known. A version with another digest is
-// another question.
-func (c PluginVersion) Digest() string {
-	c = normalVersion(c)
-	shown := struct {
-		Plugin, Name, Dialect, Code, Settings, Permissions string
-		Listed                                             bool
-		Tools                                              [][3]string
-	}{Plugin: c.Plugin, Name: c.Name, Dialect: c.Dialect, Code: c.Code, Settings: c.Settings,
-		Permissions: listedSorted(c.Permissions), Listed: c.Listed}
-	for _, t := range c.Tools {
-		shown.Tools = append(shown.Tools, [3]string{t.Name, t.Digest, ToolText(t)})
-	}
-	raw, err := json.Marshal(shown)
-	if err != nil {
-		panic(err) // it holds texts alone
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
 }
 
 // Approve approves the version as it is, whatever the person decided before, and
@@ -279,35 +186,6 @@ func (a *Approvals) decided(plugin string, answered bool) {
 	for _, listen := range listeners {
 		listen(plugin)
 	}
-}
-
-// readAs writes what reading showed of a version into the approval. Definitions
-// that were approved with the version before stay approved.
-func (a *Approval) readAs(c PluginVersion, old Approval) {
-	a.Unlisted, a.ReadAll, a.Read = true, c.ReadAll, map[string]string{}
-	for _, t := range c.Tools {
-		a.Read[t.Name] = ToolText(t)
-	}
-	if old.Effect == Allow {
-		a.Set, a.Tools, a.Texts, a.Titles, a.Schemas = old.Set, old.Tools, old.Texts, old.Titles, old.Schemas
-	}
-}
-
-// pin writes the definitions of a listed version into the approval.
-func (a *Approval) pin(c PluginVersion) {
-	a.Unlisted, a.ReadAll, a.Read, a.Settings = false, false, nil, c.Settings
-	a.Set = tool.SetDigest(c.Tools)
-	a.Tools, a.Texts, a.Titles, a.Schemas = map[string]string{}, map[string]string{}, map[string]string{},
-		map[string]json.RawMessage{}
-	for _, t := range c.Tools {
-		a.Tools[t.Name], a.Texts[t.Name], a.Titles[t.Name], a.Schemas[t.Name] = t.Digest, t.Description, t.Title, t.Parameters
-	}
-}
-
-// pinned reports whether the approval's definitions are those of a listed version.
-func (a *Approval) pinned(c PluginVersion) bool {
-	return len(a.Tools) == len(c.Tools) && !slices.ContainsFunc(c.Tools,
-		func(t tool.Tool) bool { return a.Tools[t.Name] != t.Digest })
 }
 
 // put puts an approval in force, and writes it unless it is for this run only:

@@ -76,3 +76,28 @@ func (a SampleAsker) Ask(_ context.Context, p Request) (Answer, error) {
 
 // By returns who decided, for the record.
 func (SampleAsker) By() string { return "the sample council" }
+
+func nobody(step int) Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Step: step,
+		Why:    "nobody could be asked: no window is open and this is not a terminal",
+		Reason: "it needs a person's permission, and there is nobody to ask",
+	}
+}
+
+func expired(step int) Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Step: step, Expired: true,
+		Why:    "no answer in 10 minutes, so it was not run",
+		Reason: "nobody answered the permission request in 10 minutes, so it was not run",
+	}
+}
+
+func stopped() Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
+		Reason: "the person stopped the answer",
+	}
+}
+
+var errExpired = errors.New("nobody answered in time")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -232,3 +233,6 @@ func history(times int, last, now time.Time) string {
 	}
 	return "Allowed " + count + ", last " + when + "."
 }
+
+// loaderVariable is one by which the loader of programs (ld.so, dyld) puts other code into a program.
+var loaderVariable = regexp.MustCompile(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)

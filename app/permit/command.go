@@ -13,10 +13,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Start is the permission of rules about single commands, which Conclave starts for a plugin
-// that asks. It is none of those that open a sandbox: the plugin's process starts nothing.
-const Start = "start"
-
 // starting is the name of the tool that the start of a program is shown as; no tool has it.
 const starting = "(programs)"
 
@@ -34,19 +30,8 @@ type Starting struct {
 	Within    []Call   // all that it works on: the program may be for any of them
 }
 
-// startingArguments name a command for a person who is asked, and for rules. Two commands
-// that are not the same differ in one of them.
-type startingArguments struct {
-	Program string `json:"program"`
-	Command string `json:"command"` // as one would write it in a terminal
-	Folder  string `json:"folder"`
-}
-
 // variable is a variable as it is written in front of a command.
 var variable = regexp.MustCompile(`(?s)^[A-Za-z_][A-Za-z0-9_]*=`)
-
-// loaderVariable is one by which the loader of programs (ld.so, dyld) puts other code into a program.
-var loaderVariable = regexp.MustCompile(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)
 
 // maxCommand is how long a command may be for a person to judge it, in bytes.
 const maxCommand = 8 << 10
@@ -124,31 +109,4 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// command returns the command that a rule about one is about, and its folder.
-func (g Rule) command() (command, folder string, ok bool) {
-	if g.Permission != Start {
-		return "", "", false
-	}
-	for _, m := range g.Match {
-		switch m.Field {
-		case "command":
-			command = m.Value
-		case "folder":
-			folder = m.Value
-		}
-	}
-	return command, folder, command != ""
-}
-
-// startingRule is the rule that an answer about a command asks for: about that one alone.
-func startingRule(call *Call, rule Rule) Rule {
-	var asked startingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Start; empty ones allow nothing
-	rule.Match = []Match{
-		{Field: "program", Op: Equals, Value: asked.Program}, {Field: "command", Op: Equals, Value: asked.Command},
-		{Field: "folder", Op: Equals, Value: asked.Folder},
-	}
-	return rule
 }

@@ -4,16 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/netip"
 	"slices"
-	"strings"
 
-	"conclave/app/address"
 	"conclave/app/tool"
 )
-
-// hostField is the field of a rule about hosts, and of what is asked of one.
-const hostField = "host"
 
 // connecting is the name of the tool that a connection is shown as; no tool has it.
 const connecting = "(network)"
@@ -78,64 +72,6 @@ func (r *Reach) connection(c Connection, host string) (call Call, private bool) 
 	}, near || whole
 }
 
-// isNear reports whether a host is an address of this computer or its own network, or
-// a name that stands for this computer.
-func isNear(host string) bool {
-	name := withoutPort(host)
-	if a, err := netip.ParseAddr(name); err == nil {
-		return address.Private(a)
-	}
-	return name == "localhost"
-}
-
-// withoutPort is a host as hostOf returns it, without its port.
-func withoutPort(host string) string {
-	if at, err := netip.ParseAddrPort(host); err == nil {
-		return at.Addr().String()
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return host
-	}
-	name, _, _ := strings.Cut(host, ":")
-	return name
-}
-
-// host returns the host that a rule about connections is about, for a person.
-func (g Rule) host() (string, bool) {
-	if !AboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
-		return "", false
-	}
-	return g.Match[0].shownHost(), true
-}
-
-// permissionRule is the rule that an answer about a connection or a file asks for: about
-// its host or folder and no other, or about asking models.
-func permissionRule(call Call, p Request, a Answer) Rule {
-	rule := Rule{
-		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
-	}
-	switch call.Permission {
-	case Filesystem:
-		rule = openingRule(&call, rule)
-	case Start:
-		rule = startingRule(&call, rule)
-	case Generation: // a “never”: nothing is narrower than that
-	default:
-		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
-	}
-	rule.placed(p)
-	return rule
-}
-
-func hostAsked(call *Call) string {
-	var asked map[string]string
-	if json.Unmarshal(call.Arguments, &asked) != nil {
-		return ""
-	}
-	host, _ := hostOf(asked[hostField])
-	return host
-}
-
 // AllowHost lets a plugin connect to a host, or denies it, in place of what was said of
 // that host before. permission is Network or Web, and op HostIs or HostSuffix. It is the
 // permission for that host alone: other hosts are asked about.
@@ -159,65 +95,6 @@ func (r *Reach) AllowHost(ctx context.Context, plugin, permission string, effect
 		return err
 	}
 	return r.rules.replace(ctx, rule, was)
-}
-
-// anyHost decides about a connection to a host that no rule names. The person may have
-// allowed the plugin every host, by whole, or approved one that asks for the web, for the
-// calls that they allow. Neither is wider than the rules about hosts that allowed those.
-func (c *check) anyHost(whole *Rule) ruling {
-	var narrow []string
-	for _, call := range c.call.within {
-		rule := c.facts.book.rule(call.Rule)
-		switch {
-		case call.Rule == "":
-			continue
-		case rule == nil:
-			return ruling{effect: Ask, why: "the rule that allowed the call was taken back"}
-		}
-		hosts, holds := rule.names(hostAsked(c.call))
-		if holds && c.call.Permission == Web && !c.call.Near {
-			return ruling{effect: Allow, why: "the rule that allowed the call is about this host", by: byCall}
-		}
-		if holds {
-			narrow = nil
-			break
-		}
-		narrow = append(narrow, hosts...)
-	}
-	switch {
-	case whole == nil && !c.forCalls():
-		return ruling{}
-	case len(narrow) > 0:
-		return ruling{effect: Ask, why: "the rule that allowed the call is about " + listed(narrow) + " alone"}
-	case whole != nil:
-		return c.allowedBy(whole)
-	}
-	return ruling{effect: Allow, why: "you allowed the call that it is for, and its plugin the web", by: byCall}
-}
-
-// byCall is the By of connections that were allowed with the call that they are for.
-const byCall = "allowed call"
-
-// forCalls reports whether the plugin may fetch from any host what the calls that it works
-// on need.
-func (c *check) forCalls() bool {
-	return c.call.Permission == Web && len(c.call.within) > 0 && !c.call.Near && c.facts.approvedWeb(c.call.Tool.Plugin)
-}
-
-// names returns the hosts that the conditions of a rule about calls name, and whether this
-// is one of them.
-func (g Rule) names(host string) (hosts []string, holds bool) {
-	for i, m := range g.Match {
-		if m.Op != HostIs && m.Op != HostSuffix {
-			continue
-		}
-		if i < len(g.conditions) {
-			is, known := g.conditions[i].holds(item{text: host, isText: true, known: true})
-			holds = holds || is && known
-		}
-		hosts = append(hosts, m.shownHost())
-	}
-	return hosts, holds
 }
 
 // Hosts returns the rules about hosts that a plugin may or may not connect to, as

@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -26,70 +25,6 @@ type facts struct {
 	uses   map[string]Use // by tool id
 	mode   func() Mode    // the person's
 	now    time.Time
-}
-
-// pluginBook holds what the gate knows of plugins. It has no lock: whoever has it guards it.
-type pluginBook struct {
-	approvals map[string]Approval
-	known     map[string]PluginVersion // the newest that asked, by plugin
-	served    map[string]PluginVersion // the newest of those that models may see, by plugin
-	released  map[string]bool          // "plugin:tool digest" of definitions approved in this run
-}
-
-// pluginName returns the display name of a plugin.
-func (b *pluginBook) pluginName(id string) string {
-	if id == BuiltIn {
-		return "Conclave"
-	}
-	return cmp.Or(b.known[id].Name, id)
-}
-
-// status returns whether a version may run or its tools may be shown to models, and how it differs
-// from the approved one.
-func (b *pluginBook) status(c PluginVersion) (ApprovalStatus, []Change) {
-	a, ok := b.approvals[c.Plugin]
-	switch {
-	case !ok || a.Effect == "":
-		return Waiting, nil
-	case a.Effect != Allow:
-		return Refused, nil
-	}
-	changes, wider := a.changes(c)
-	if len(changes) == 0 || a.Developing && !wider || a.past(c) >= 0 {
-		return Approved, nil
-	}
-	return Waiting, changes
-}
-
-// tools returns the tools of a plugin that can be called: of the newest version, or while that
-// waits, of the approved one that serves until then.
-func (b *pluginBook) tools(known PluginVersion) (tools []tool.Tool, waits bool) {
-	served, there := b.served[known.Plugin]
-	status, _ := b.status(known)
-	if a := b.approvals[known.Plugin]; !there || a.Effect != Allow || status != Waiting {
-		return known.Tools, false
-	}
-	return served.Tools, true
-}
-
-// check prepares a call for the walk through the order.
-func (f *facts) check(call *Call) *check {
-	capabilities := call.Capabilities
-	var why Inferred
-	if capabilities == nil {
-		capabilities, why = f.ofTool(call.Tool, f.able(call.Tool.Plugin))
-	}
-	c := f.checkOf(call, capabilities)
-	c.inferred = why
-	return c
-}
-
-// checkOf prepares a call of which the capabilities are known.
-func (f *facts) checkOf(call *Call, capabilities []Capability) *check {
-	return &check{
-		facts: f, call: call, capabilities: capabilities, now: f.now,
-		arguments: arguments{places: f.places, raw: call.Arguments},
-	}
 }
 
 // able returns what calls of a plugin's tools can do, nil where that is not known.

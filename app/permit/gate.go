@@ -2,10 +2,8 @@ package permit
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"time"
 
 	"conclave/app/activity"
@@ -87,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 // newGate connects the types of a gate. base is for writes that follow from no caller's request.
 func newGate(base context.Context, o Options) *Gate {
 	g := &Gate{bus: o.Bus, now: o.Now, used: o.Used}
-	in := newPlaces(o)
+	in := newPlaces(o.Protected, o.Plugins)
 	g.Rules = &Rules{
 		store: o.Store, log: o.Log, now: o.Now, base: base, places: in, changed: g.ruleChanged,
 		ended: func() { g.bus.Changed(bus.Permissions, "") }, touched: map[string]bool{}, uses: map[string]Use{},
@@ -229,5 +227,3 @@ func (g *Gate) modeChanged(paused bool) {
 		g.active.recheck("")
 	}
 }
-
-func newID(prefix string) string { return prefix + "_" + strings.ToLower(rand.Text()) }

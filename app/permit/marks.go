@@ -12,15 +12,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Mark shows characters in a text of a request that a person does not see, or takes for
-// others.
-type Mark struct {
-	// the argument that it stands in: “to”, “options › name”; or what else; or ""
-	Where string `json:"where"`
-	// a line of it, with those characters written out: “pay‹U+202E, turns the direction›pal”
-	Text string `json:"text"`
-}
-
 // Bounds of what is said of the texts of one request.
 const (
 	maxMarks    = tool.MaxMarked

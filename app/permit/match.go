@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode"
 
+	"conclave/app/address"
 	"conclave/app/fault"
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
@@ -600,3 +601,28 @@ func Sentences(matches []Match) string {
 	}
 	return strings.Join(all, ", ")
 }
+
+// withoutPort is a host as hostOf returns it, without its port.
+func withoutPort(host string) string {
+	if at, err := netip.ParseAddrPort(host); err == nil {
+		return at.Addr().String()
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return name
+}
+
+// isNear reports whether a host is an address of this computer or its own network, or
+// a name that stands for this computer.
+func isNear(host string) bool {
+	name := withoutPort(host)
+	if a, err := netip.ParseAddr(name); err == nil {
+		return address.Private(a)
+	}
+	return name == "localhost"
+}
+
+// reaches reports whether a condition that is offered says where a call reaches.
+func (m Match) reaches() bool { return m.Op == PathUnder || m.Op == HostIs }

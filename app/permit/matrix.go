@@ -56,44 +56,6 @@ const (
 // rule was made by its name.
 var matrixCallers = [...]Caller{Main, AnyMember}
 
-// overview is a look at calls of which only the tool and the caller are known. It leaves
-// out the rules that hold for some of them alone, and notes what these say.
-type overview struct{ partly []Effect }
-
-// leavesOut reports whether a rule is one of those.
-func (o *overview) leavesOut(c *check, rule *Rule) bool {
-	if o == nil {
-		return false
-	}
-	about, all := rule.about(c.call.Caller)
-	if all && len(rule.Match) == 0 && rule.Scope != ThisChat && rule.Scope != ThisProject &&
-		rule.Scope != ThisAnswer {
-		return false
-	}
-	if about && !rule.spent(c.now) && !(rule.broken && rule.Effect == Allow) {
-		o.partly = append(o.partly, rule.Effect)
-	}
-	return true
-}
-
-// about reports whether a rule is about calls of a caller, and whether about all of them:
-// of AnyMember a rule may be about one.
-func (g Rule) about(caller Caller) (some, all bool) {
-	if g.Effect != Allow && len(g.Callers) == 0 {
-		return true, true
-	}
-	for _, named := range g.Callers {
-		all = all || covers(named, caller)
-		some = some || all || caller == AnyMember && named.IsMember()
-	}
-	return some, all
-}
-
-// spent reports whether a rule has ended or is used up.
-func (g Rule) spent(now time.Time) bool {
-	return !g.Expires.IsZero() && !now.Before(g.Expires) || g.MaxUses > 0 && g.Uses >= g.MaxUses
-}
-
 // Matrix returns a row for each plugin that the gate knows or has rules about, by name.
 // Its answers are those of the order that decides about calls.
 func (d *Decisions) Matrix() []Row {
@@ -138,26 +100,6 @@ func (d *Decisions) matrixPlugins(now time.Time) (lastUsed map[string]time.Time,
 	}
 	return lastUsed, unused
 }
-
-// Unused reports whether a rule that allows calls, a host, a folder that is opened when asked
-// for, or a command has not been used for 90 days, so that a person is asked again.
-func (g Rule) Unused(now time.Time) bool {
-	return now.Sub(latest(g.Made, g.LastUsed)) > unusedTime && g.Effect == Allow && g.lasts() && g.Counted()
-}
-
-// Counted reports whether the gate sees each use of what a rule allows. Of what opens a sandbox,
-// and of text that is trusted, it sees none.
-func (g Rule) Counted() bool {
-	if g.Permission == "" {
-		return g.Origin == nil
-	}
-	_, host := g.host()
-	return host || g.Permission == Start || g.opened()
-}
-
-// Unreadable reports whether this version cannot read the rule's conditions: it allows
-// nothing, and else holds always.
-func (g Rule) Unreadable() bool { return g.broken }
 
 func (f *facts) row(id string, now time.Time) Row {
 	known, ok := f.known[id]

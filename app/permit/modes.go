@@ -162,24 +162,3 @@ func (m *Modes) close() {
 	m.closed = true
 	m.endLocked()
 }
-
-// byUnattended is the By of calls that ran because nobody needed to be asked.
-const byUnattended = "unattended mode"
-
-// unattended allows a call of the main model of which all is known and that uses no
-// secret of the person's: any call of a plugin that was lent one may have it sent.
-func unattended(c *check) ruling {
-	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.facts.runsUnattended(c.now) ||
-		c.facts.hasSecret(c.call.Tool.Plugin) {
-		return ruling{}
-	}
-	for _, capability := range c.capabilities {
-		if _, known := table[capability]; !known || capability == UseSecret {
-			return ruling{}
-		}
-	}
-	return ruling{
-		effect: Allow, why: "you let tools run unattended until " + c.facts.unattended.Until.Local().Format("15:04"),
-		by: byUnattended,
-	}
-}

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"conclave/app/jsonobject"
-	"conclave/app/limit"
 	"conclave/app/tool"
 )
 
@@ -23,9 +21,6 @@ const (
 // maxSuggested is how long a text may be of which a request offers that it stay the
 // same, in bytes: a name, an address, no prose.
 const maxSuggested = 64
-
-// maxLooked bounds the arguments that are looked at for something to offer.
-const maxLooked = 32
 
 // maxFree bounds the arguments that an offer names as free.
 const maxFree = 4
@@ -82,70 +77,6 @@ func (p *places) leads(raw json.RawMessage) (leads bool) {
 		leads = leads || path || strings.Contains(text, "://") && !strings.ContainsAny(text, " \n")
 	})
 	return leads
-}
-
-// reaches reports whether a condition that is offered says where a call reaches.
-func (m Match) reaches() bool { return m.Op == PathUnder || m.Op == HostIs }
-
-// Offers returns the conditions under which an answer may hold for longer, each to be taken
-// whole: first all that say where the call reaches, then the first ones each by itself.
-// OfferWords says what one leaves free.
-func (p Request) Offers() [][]Match {
-	var offers [][]Match
-	reach := slices.DeleteFunc(slices.Clone(p.Matches), func(m Match) bool { return !m.reaches() })
-	if len(reach) > 1 {
-		offers = append(offers, reach)
-	}
-	for i := range p.Matches[:min(len(p.Matches), maxSuggestions)] {
-		offers = append(offers, p.Matches[i:i+1])
-	}
-	return offers
-}
-
-// OfferWords returns the conditions of an offer as a rule's sentence has them, and which
-// arguments that say where the call reaches may be anything under it: “while path is in
-// /home/me/Notes, whatever url is”.
-func (p Request) OfferWords(offer []Match) string {
-	var free []string
-	for _, m := range p.Matches {
-		if m.reaches() && !slices.ContainsFunc(offer, m.Equal) {
-			free = append(free, plain(strings.TrimPrefix(m.Field, "/")))
-		}
-	}
-	for _, name := range p.Free {
-		if strings.ContainsFunc(name, notOfName) {
-			name = shown(name) // which its caller may have made up to be read as more than a name
-		}
-		free = append(free, plain(name))
-	}
-	words := Sentences(offer)
-	switch n := len(free); {
-	case n == 0:
-		return words
-	case n == 1:
-		return words + ", whatever " + free[0] + " is"
-	case n > maxFree:
-		free = append(free[:maxFree-1], limit.Counted(n-maxFree+1, "more argument"))
-	}
-	return words + ", whatever " + listed(free) + " are"
-}
-
-// notOfName reports whether a character is none that names of arguments have.
-func notOfName(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.'
-}
-
-// offered returns the conditions of an answer as the request has them.
-func (p Request) offered(matches []Match) []Match {
-	matches = slices.Clone(matches)
-	for i, m := range matches {
-		for _, offer := range slices.Concat(p.Matches, p.Here) {
-			if offer.Equal(m) {
-				matches[i] = offer
-			}
-		}
-	}
-	return matches
 }
 
 // properties are the arguments that a tool's definition names.

@@ -2,72 +2,14 @@ package permit
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"conclave/app/address"
-	"conclave/app/chat"
 )
-
-// Step is one step of the order of decisions as it went for one request.
-type Step struct {
-	Number int    `json:"step"` // 0 to 9
-	Name   string `json:"name"`
-	Effect Effect `json:"effect,omitempty"` // what it said; empty when it had nothing to say
-	Why    string `json:"why,omitempty"`    // why it said so, or what it found that had nothing to say
-	Rule   string `json:"rule,omitempty"`   // the rule that matched
-}
-
-// String is the step in one line.
-func (s Step) String() string {
-	if s.Effect == "" {
-		return fmt.Sprintf("%d %s: %s", s.Number, s.Name, cmp.Or(s.Why, "nothing to say"))
-	}
-	return fmt.Sprintf("%d %s: %s, %s", s.Number, s.Name, s.Effect, s.Why)
-}
-
-// OnRecord returns steps of the order as the record of a call or a use has them.
-func OnRecord(path []Step) []chat.DecisionStep {
-	all := make([]chat.DecisionStep, len(path))
-	for i, s := range path {
-		all[i] = chat.DecisionStep{
-			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
-		}
-	}
-	return all
-}
-
-// ruling holds the answer of one step; one without effect passes on to the next.
-type ruling struct {
-	effect Effect
-	why    string
-	tell   string // deny: what the model is told
-	by     string
-	rule   string
-	once   bool // ask: the answer cannot be kept
-}
-
-// check is one request on its way through the order. It reads facts and changes nothing but itself.
-type check struct {
-	facts        *facts
-	call         *Call
-	capabilities []Capability
-	inferred     Inferred
-	arguments    arguments
-	now          time.Time
-	origins      []chat.Origin    // of untrusted text, once the step of taint was made
-	alone        bool             // that step let it pass for what its arguments say
-	counted      string           // id of the rule among whose uses this call is already; else empty
-	overview     *overview        // of a call that nobody makes, for the matrix; else nil
-	unnamed      func() []unnamed // arguments of the call; nil until goesBeyond asks
-}
 
 // order is the one order of decisions: the first step that has something to say
 // decides, and inside a step the stricter wins. Unknown means ask; an error means
-// deny. [Gate.Decide] and [Gate.Explain] both walk it.
+// deny. [Gate.Decide] and [Decisions.Explain] both walk it.
 var order = [...]struct {
 	name   string
 	passes string // what is so where it has nothing to say
@@ -248,25 +190,6 @@ func neverAlways(c *check) ruling {
 	return ruling{}
 }
 
-// notForMembers returns what of a permission in use members may not, where the plugin works on
-// a call of one that was not allowed with it. Members start read-only, and a person's yes to a
-// call is one to what it could do: a call of which that was not known, since nothing isolates its
-// plugin, is allowed by nobody but a person, who was told so. What its plugin does for it is
-// decided as for the main model, by what the plugin was allowed.
-func (c *check) notForMembers() (row, bool) {
-	for _, call := range c.call.within {
-		if !call.Caller.IsMember() || len(call.Capabilities) == 0 {
-			continue
-		}
-		for _, capability := range c.capabilities {
-			if r := table[capability]; r.member == Deny && !slices.Contains(call.Capabilities, capability) {
-				return r, true
-			}
-		}
-	}
-	return row{}, false
-}
-
 func memberRefused(r row) ruling {
 	return ruling{
 		effect: Deny, why: "council members may not " + r.verb, tell: "council members may not " + r.verb, by: "default",
@@ -290,11 +213,6 @@ func permissions(c *check) ruling {
 		return ruling{}
 	}
 	return c.allowedBy(g)
-}
-
-func (c *check) allowedBy(g *Rule) ruling {
-	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID,
-		rule: g.ID}
 }
 
 // mode replaces defaults, and nothing above. Careful asks for everything but
@@ -353,130 +271,23 @@ func byDefault(c *check) ruling {
 	return result
 }
 
-func (c *check) firstTime() string {
-	switch u := c.facts.uses[c.call.Tool.ID()]; {
-	case u.Yes > 0:
-		return "you allowed it before, but not for longer"
-	case u.Times > 0: // by a person's own hand, or by --approve always
-		return "you have not been asked about it before"
+// unattended allows a call of the main model of which all is known and that uses no
+// secret of the person's: any call of a plugin that was lent one may have it sent.
+func unattended(c *check) ruling {
+	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.facts.runsUnattended(c.now) ||
+		c.facts.hasSecret(c.call.Tool.Plugin) {
+		return ruling{}
 	}
-	return "first time this tool runs"
+	for _, capability := range c.capabilities {
+		if _, known := table[capability]; !known || capability == UseSecret {
+			return ruling{}
+		}
+	}
+	return ruling{
+		effect: Allow, why: "you let tools run unattended until " + c.facts.unattended.Until.Local().Format("15:04"),
+		by: byUnattended,
+	}
 }
 
-// find returns the narrowest rule of that effect that matches, or nil: one for
-// the tool before one for the whole plugin, one with conditions before one without, the
-// newest of equals.
-func (c *check) find(effect Effect) *Rule {
-	if c.call.Permission != "" {
-		return c.findPermission(effect)
-	}
-	for _, name := range []string{c.call.Tool.Name, "*"} {
-		if name == "*" && effect == Allow && c.call.Instead != "" {
-			continue // any of its tools is not another's
-		}
-		set := c.facts.book.calls(ruleKey{c.call.Tool.Plugin, name, effect})
-		near := set.near(&c.arguments, effect)
-		if c.overview != nil { // which is about calls whatever they are asked with
-			near = set.all()
-		}
-		for rule := range near {
-			if !c.overview.leavesOut(c, rule) && c.matches(rule) {
-				return rule
-			}
-		}
-	}
-	return nil
-}
-
-// findPermission returns the narrowest rule of that effect about the permission in use,
-// or nil.
-func (c *check) findPermission(effect Effect) (found *Rule) {
-	for _, rule := range c.facts.book.about(c.call.Tool.Plugin) {
-		if rule.Permission == c.call.Permission && rule.Effect == effect && c.matches(rule) &&
-			(found == nil || len(rule.Match) >= len(found.Match)) {
-			found = rule
-		}
-	}
-	return found
-}
-
-// unusedTime is how long an unused rule stands before it falls back to asking, see [Rule.Unused].
-const unusedTime = 90 * 24 * time.Hour
-
-// matches reports whether a rule is about this request. What a rule does not
-// name matches a refusal and never a permission.
-func (c *check) matches(g *Rule) bool {
-	r := c.call
-	if g.Permission == Filesystem && !g.aboutFiles(r) {
-		return false
-	}
-	// First what tells most rules apart. Of one that cannot be read nothing is known.
-	if g.broken && g.Effect == Allow || !g.broken && !c.arguments.meets(g.conditions, g.Effect) {
-		return false
-	}
-	if !g.Expires.IsZero() && !c.now.Before(g.Expires) {
-		return false
-	}
-	switch g.Scope {
-	case ThisChat:
-		if g.Conversation == "" || g.Conversation != r.Conversation {
-			return false
-		}
-	case ThisProject:
-		if g.Project == "" || g.Project != r.project {
-			return false
-		}
-	case ThisAnswer:
-		if g.Turn == "" || g.Turn != r.Turn {
-			return false
-		}
-	}
-	if g.MaxUses > 0 && g.Uses >= g.MaxUses && g.ID != c.counted {
-		return false
-	}
-	if g.Effect != Allow {
-		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers,
-			func(caller Caller) bool { return covers(caller, r.Caller) })
-	}
-	if g.Digest != "" && g.Digest != r.Tool.Digest {
-		return false
-	}
-	if len(g.Origins) > 0 && !c.onlyIgnored(g) {
-		return false
-	}
-	if g.MadeFrom != "" && c.goesBeyond(g.Match) { // by hand, a person writes what they mean
-		return false
-	}
-	if g.Unused(c.now) {
-		return false
-	}
-	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
-		return len(g.Match) > 0 || !r.Near
-	}
-	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
-}
-
-// goesBeyond reports whether the call has arguments that its tool does not name, and of which the
-// person read nothing when they were offered conditions on where it reaches: texts that lead
-// elsewhere, or any text where they read “only in” a folder.
-func (c *check) goesBeyond(offered []Match) bool {
-	only := slices.ContainsFunc(offered, func(m Match) bool { return m.Sole })
-	if !only && !slices.ContainsFunc(offered, Match.reaches) {
-		return false
-	}
-	if c.unnamed == nil {
-		c.unnamed = sync.OnceValue(func() []unnamed { return c.facts.places.unnamed(c.call.Tool, c.call.Arguments) })
-	}
-	return slices.ContainsFunc(c.unnamed(), func(u unnamed) bool {
-		return (only || u.leads) && !slices.ContainsFunc(offered, func(m Match) bool {
-			return m.Field == u.name || slices.Contains(m.Free, u.name)
-		})
-	})
-}
-
-// covers reports whether the caller a rule names is this one; AnyMember names
-// every member.
-func covers(named, caller Caller) bool {
-	kind, id, ok := strings.Cut(string(named), ":")
-	return named == caller || ok && id == "*" && strings.HasPrefix(string(caller), kind+":")
-}
+// byUnattended is the By of calls that ran because nobody needed to be asked.
+const byUnattended = "unattended mode"

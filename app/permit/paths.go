@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,9 +36,9 @@ type places struct {
 	plugins   string   // the plugins folder; "" where there is none
 }
 
-func newPlaces(o Options) *places {
+func newPlaces(protected []string, plugins string) *places {
 	home := homeFolder()
-	return &places{home: home, protected: protectedPaths(home, o.Protected), plugins: o.Plugins}
+	return &places{home: home, protected: protectedPaths(home, protected), plugins: plugins}
 }
 
 // protectedPath returns the protected folder that text, taken as a path, leads
@@ -94,18 +95,6 @@ var systemPlaces = []string{
 
 // removable is where desktops show disks that somebody plugs in.
 const removable = "/run/media"
-
-// GrantablePath returns the real path of a folder or file that a plugin may be given
-// access to; path is as a person writes it. The error is a fault: kind not_found when
-// it does not exist, invalid, with the reason, when no plugin may access it.
-func (r *Reach) GrantablePath(path string) (string, error) { return r.places.grantable(path, false) }
-
-// GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
-// it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
-// it is written.
-func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
-	return r.places.grantable(path, !write)
-}
 
 func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 	refuse := func(why, hint string) (string, error) {
@@ -290,3 +279,53 @@ func (p *places) programFile(program string) (string, error) {
 
 // maxPath is the longest path that Linux opens, in bytes.
 const maxPath = 4096
+
+// shown is a name that somebody invented, as a sentence may hold it.
+func shown(name string) string {
+	short := []rune(strings.ToValidUTF8(name, "\uFFFD"))
+	for i, r := range short {
+		if r < ' ' || r > '~' {
+			short[i] = '?'
+		}
+	}
+	return "“" + string(short[:min(len(short), 64)]) + "”"
+}
+
+// ProgramFile returns the file that a command in folder means by the name of its program: one
+// on the person's PATH, or a path. Links to its folder are followed; the file itself may be a
+// link, by whose name some programs know what they are to do. found is false where no program
+// is there.
+func ProgramFile(name, folder string) (path string, found bool) {
+	switch {
+	case !strings.ContainsRune(name, filepath.Separator):
+		path = onPath(name)
+	case filepath.IsAbs(name):
+		path = name
+	default:
+		path = filepath.Join(folder, name)
+	}
+	if path == "" {
+		return "", false
+	}
+	if at, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(at, filepath.Base(path))
+	}
+	info, err := os.Stat(path)
+	return path, err == nil && Executable(info)
+}
+
+// onPath returns the first program of that name on the person's PATH, or "".
+func onPath(name string) string {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && Executable(info) {
+			return path
+		}
+	}
+	return ""
+}
+
+// Executable reports whether a file may be a program: Windows goes by its name alone.
+func Executable(info os.FileInfo) bool {
+	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}

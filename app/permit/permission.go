@@ -1,5 +1,7 @@
 package permit
 
+import "slices"
+
 // Risk is how dangerous a permission is: the higher it is, the more clearly the window
 // warns of it.
 type Risk string
@@ -116,3 +118,64 @@ func Describe(permission string) PermissionInfo {
 	fact.Name, fact.Supported = permission, true
 	return fact
 }
+
+// IsWall reports whether a permission opens the sandbox of a plugin's process.
+func IsWall(permission string) bool { return slices.Contains(sandboxPermissions, permission) }
+
+// AboutHosts reports whether rules of a permission may be about hosts.
+func AboutHosts(permission string) bool { return permission == Network || permission == Web }
+
+// ManualOnly reports whether a person grants the permission by itself only, never by
+// approving a plugin that asks for it.
+func ManualOnly(permission string) bool {
+	return IsWall(permission) || permission == localNetwork
+}
+
+// IsPermission reports whether there is a permission of that name.
+func IsPermission(permission string) bool {
+	_, known := permissionWords[permission]
+	return known
+}
+
+// Requestable returns those of permissions that exist and that a plugin may ask for,
+// each once. So a name that a plugin's author invented never becomes a permission.
+func Requestable(permissions []string) []string {
+	out := []string{}
+	for _, p := range permissions {
+		if IsPermission(p) && p != localNetwork && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// approvable returns what of permissions an approval grants.
+func approvable(permissions []string) []string {
+	return slices.DeleteFunc(Requestable(permissions), ManualOnly)
+}
+
+var sandboxPermissions = []string{Network, Programs, Filesystem}
+
+// Web is the permission of plugins for which Conclave itself makes requests to the web. Of
+// hosts, it has the rules that Network has.
+const Web = "cors_proxy"
+
+// localNetwork is granted by its own command alone: no manifest asks for it, and no
+// yes to a plugin includes it.
+const localNetwork = "local_network"
+
+// Start is the permission of rules about single commands, which Conclave starts for a plugin
+// that asks. It is none of those that open a sandbox: the plugin's process starts nothing.
+const Start = "start"
+
+// Generation is the permission of plugins that ask the person's models.
+const Generation = "generation"
+
+// The permissions that open the sandbox of a plugin's process. They are louder
+// than others: approving a plugin that asks for one does not grant it. What each
+// opens is in app/plugin/start.go, for plugins of every kind.
+const (
+	Network    = "network"
+	Programs   = "programs"
+	Filesystem = "filesystem"
+)

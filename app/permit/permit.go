@@ -3,12 +3,12 @@
 //
 // Every call of a tool goes through [Gate.Decide], whoever makes it: the main model, a
 // council member, the tools page, the command line, another plugin, a program over HTTP. Every
-// plugin goes through [Gate.Status] before its code runs and again before models see
+// plugin goes through [Approvals.Status] before its code runs and again before models see
 // its tools. The window and the terminal show a [Request] and return an [Answer]; they
 // decide nothing.
 //
-// order.go has the order of decisions. [Gate.Decide] and [Gate.Explain] walk the same
-// one. Read Call, Decision, Rule and Gate first.
+// order.go has the order of decisions. [Gate.Decide] and [Decisions.Explain] walk the same
+// one. Read Call, Decision, Rule and Gate first, then Decisions and facts.go.
 package permit
 
 import (
@@ -201,7 +201,7 @@ type Decision struct {
 	Arguments json.RawMessage
 	Edited    bool   // Arguments differ from those asked
 	Rule      string // the id of the rule that decided or was made, if any
-	Step      int    // the step of the order that decided, 0 to 9; see Gate.Explain
+	Step      int    // the step of the order that decided, 0 to 9; see Decisions.Explain
 	Expired   bool   // nobody answered in time
 	// Path holds the steps of the order up to the one that decided, as they went.
 	Path   []Step
@@ -221,172 +221,6 @@ type Decision struct {
 	// Returned is where what it returns comes from if it turns out that its plugin was given
 	// text of others, or read elsewhere than Brought says; zero for Conclave's own tools.
 	Returned chat.Origin
-}
-
-// Request is a question that waits for a person, as a window or a terminal shows it.
-type Request struct {
-	ID           string          `json:"id"`
-	Nonce        string          `json:"nonce"` // must come back with the answer
-	Kind         Kind            `json:"kind"`
-	Caller       Caller          `json:"caller"`
-	CallerName   string          `json:"caller_name"` // of a council member: "Ada"; else empty
-	Plugin       string          `json:"plugin"`
-	PluginName   string          `json:"plugin_name"`
-	Tool         string          `json:"tool,omitempty"`  // tool id
-	Title        string          `json:"title"`           // "Main assistant wants to write files with Notes"
-	Name         string          `json:"name,omitempty"`  // of the tool, as a person reads it: "Save note"
-	Doing        string          `json:"doing,omitempty"` // what a call of it does: "save a note"
-	Capabilities []Capability    `json:"capabilities"`
-	Inferred     Inferred        `json:"inferred,omitempty"`
-	Arguments    json.RawMessage `json:"arguments,omitempty"`
-	Original     *Original       `json:"original,omitempty"` // what the caller asked for, where hooks changed it
-	Reach        string          `json:"reach"`              // "Can touch: its own storage folder."
-	// Care says what of a call could be taken back, and what of it cannot be shown before.
-	Care string `json:"care,omitempty"`
-	// Preview says what would change or be sent, as far as that is known; nil where nothing is.
-	// No store has it: it holds what is in files.
-	Preview      *Preview            `json:"-"`
-	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
-	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
-	Conversation chat.ConversationID `json:"conversation,omitempty"`
-	Project      string              `json:"project,omitempty"` // the folder that the chat is about
-	Turn         string              `json:"turn,omitempty"`
-	Call         string              `json:"call,omitempty"`
-	Count        int                 `json:"count"`  // identical calls merged into it
-	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
-	// Matches are conditions of which an answer for longer than once may hold any.
-	Matches []Match `json:"matches,omitempty"`
-	// Free names the arguments that say where the call reaches and of which Matches holds nothing.
-	Free []string `json:"free,omitempty"`
-	// Origins are those of text in the chat that made the gate ask, for which an answer may
-	// vouch.
-	Origins []chat.Origin `json:"origins,omitempty"`
-	// Here are conditions of which an answer for this chat may hold one, for as long as the
-	// chat holds text of no other origins.
-	Here  []Match   `json:"here,omitempty"`
-	Asked time.Time `json:"asked"`
-	// Hurried says that a person allowed the last five in a row without reading them, so that
-	// this one offers what Lasting returns first.
-	Hurried     bool        `json:"hurried,omitempty"`
-	Fixed       bool        `json:"fixed,omitempty"` // its arguments cannot be edited: a permission is being used
-	Expires     time.Time   `json:"expires"`
-	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
-	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
-	Marks       []Mark      `json:"marks,omitempty"`   // where they stood, and what is taken for something else
-	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies; call: where the file lies that it names
-	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
-	Permissions []string    `json:"permissions,omitempty"`
-	// plugin: by what its tools could be taken for those of another, in sentences; call: what a
-	// list of its arguments alone would not show
-	Warnings []string `json:"warnings,omitempty"`
-}
-
-// Original is a call as its caller asked for it.
-type Original struct {
-	Tool      string          `json:"tool,omitempty"` // name of the tool, for a person, where hooks chose another
-	Arguments json.RawMessage `json:"arguments"`
-}
-
-// ShownTool is a tool as a request shows it to a person who is to approve its plugin.
-type ShownTool struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-}
-
-// Change is one difference between an approved definition and a new one.
-type Change struct {
-	Tool   string `json:"tool"`
-	Field  string `json:"field"` // added, listed, removed, description, parameters, title, code, permissions, settings
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Diff   string `json:"diff,omitempty"` // code: the lines that differ, as a unified diff, bounded and cleaned
-}
-
-// Answer is a person's answer to one request.
-type Answer struct {
-	Effect     Effect          `json:"effect"`              // Allow or Deny
-	Scope      Scope           `json:"scope"`               // how long; Deny with Always is "never"
-	Council    bool            `json:"council,omitempty"`   // also when council members ask
-	Match      []Match         `json:"match,omitempty"`     // only under these of the request's Matches
-	Arguments  json.RawMessage `json:"arguments,omitempty"` // edited; nil = as asked
-	Reason     string          `json:"reason,omitempty"`
-	Vouch      []chat.Origin   `json:"vouch,omitempty"`      // of the request's Origins: trusted in this chat
-	Developing bool            `json:"developing,omitempty"` // plugin: keep approving my own edits
-}
-
-// Rule is a person's lasting answer: it allows, asks about or denies calls of a tool,
-// or a permission of a plugin.
-type Rule struct {
-	ID         string       `json:"id"`
-	Effect     Effect       `json:"effect"`
-	Plugin     string       `json:"plugin"`
-	Tool       string       `json:"tool"`                 // the tool's own name, or "*"
-	Permission string       `json:"permission,omitempty"` // a plugin permission instead of a tool
-	Origin     *chat.Origin `json:"origin,omitempty"`     // trusted in the chat, instead of a tool
-	Match      []Match      `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
-	// allow: calls are allowed even though their chat holds text of these, and of no others
-	Origins      []chat.Origin       `json:"origins,omitempty"`
-	Callers      []Caller            `json:"callers"`
-	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for
-	Scope        Scope               `json:"scope"`
-	Conversation chat.ConversationID `json:"conversation,omitempty"` // this-chat
-	Project      string              `json:"project,omitempty"`      // this-project: as chat.ProjectOf returns it
-	Turn         string              `json:"turn,omitempty"`         // this-answer
-	// definition digest it was given for; other digests do not match
-	Digest   string    `json:"digest,omitempty"`
-	Expires  time.Time `json:"expires,omitzero"`
-	MadeFrom string    `json:"made_from,omitempty"` // the request
-	Made     time.Time `json:"made_at"`
-	LastUsed time.Time `json:"last_used,omitzero"`
-	Uses     int       `json:"uses"`
-	MaxUses  int       `json:"max_uses,omitempty"` // it is used up after so many; 0 is no bound
-	Note     string    `json:"note,omitempty"`
-
-	conditions []condition // Match, compiled by the gate
-	broken     bool        // Match could not be compiled: it allows nothing, and else holds always
-}
-
-// Approval records which files and tool definitions of a plugin a person approved.
-type Approval struct {
-	Plugin  string                     `json:"plugin"`
-	Dialect string                     `json:"contract"`
-	Code    string                     `json:"code_hash"` // digest of its files
-	Set     string                     `json:"set_hash"`  // digest of its sorted definition digests
-	Tools   map[string]string          `json:"tools"`     // name → definition digest
-	Texts   map[string]string          `json:"texts"`     // name → description approved, for the diff
-	Titles  map[string]string          `json:"titles,omitempty"`
-	Schemas map[string]json.RawMessage `json:"schemas,omitempty"` // name → parameters approved
-	// Unlisted says that the code was approved before it had listed its tools. Set,
-	// Tools and the texts are then those of the version approved before, if any, and
-	// Read holds what reading showed of each tool: all words of it, by name. ReadAll
-	// says that reading showed every tool.
-	Unlisted bool              `json:"unlisted,omitempty"`
-	Read     map[string]string `json:"read,omitempty"`
-	ReadAll  bool              `json:"read_all,omitempty"`
-	// Bundled says that the code comes with Conclave, whose first listing is approved with it.
-	Bundled bool `json:"own,omitempty"`
-	// Settings is a digest of the person's settings with which Tools were listed.
-	Settings string `json:"settings,omitempty"`
-	// Past are the versions that were approved before this one and never turned
-	// down since, newest last. They need no second yes.
-	Past []PastApproval `json:"past,omitempty"`
-	// Rejected are the versions that were not approved while this one stayed in
-	// service, newest last.
-	Rejected    []string  `json:"rejected,omitempty"`
-	Permissions []string  `json:"permissions"`
-	Developing  bool      `json:"developing"`
-	RemovedAt   time.Time `json:"left,omitzero"` // since when nothing of its name lies in the plugins folder
-	Effect      Effect    `json:"effect"`        // Allow, or Deny for "turn off"
-	At          time.Time `json:"at"`
-	By          string    `json:"by"`
-}
-
-// PastApproval identifies a version that a person approved earlier.
-type PastApproval struct {
-	Code        string   `json:"code_hash"`
-	Set         string   `json:"set_hash,omitempty"` // empty when it never listed its tools
-	Permissions []string `json:"permissions"`
-	Settings    string   `json:"settings,omitempty"`
 }
 
 // Store keeps rules, approvals, the use of tools, and the requests that wait, which
@@ -414,34 +248,4 @@ type Use struct {
 	Yes     int       `json:"yes,omitempty"`     // those that a person allowed, when asked or by a rule
 	Allowed time.Time `json:"allowed,omitzero"`  // the last of these
 	Deleted bool      `json:"deleted,omitempty"` // one of them deleted a file
-}
-
-// PluginVersion describes one version of a plugin to the gate: first as its files say
-// (Listed is false), later with the tools that it listed once it ran.
-type PluginVersion struct {
-	Plugin      string
-	Name        string // display name
-	Dialect     string
-	Code        string      // digest of its files
-	Diff        string      // the lines by which its files differ from those that were approved, for a person
-	Tools       []tool.Tool // as listed, or as far as reading shows them
-	Listed      bool        // Tools come from the running plugin, not from reading it
-	ReadAll     bool        // reading it showed every tool
-	Settings    string      // digest of the settings its tools were listed with; empty for none
-	Folder      string      // where it lies, for a person
-	Hidden      int         // hidden characters removed from its manifest
-	Marked      []string    // the lines of which they were removed, as tool.Marked returns them
-	Permissions []string
-	Imports     []string
-	Isolation   string // what holds it, in words
-
-	Convention tool.Convention // of its dialect
-	Sealed     Sealed          // of its dialect
-}
-
-// Sealed says why no permission gives plugins of a dialect more access than their
-// sandbox has. The zero value is for dialects whose sandbox the permissions do open.
-type Sealed struct {
-	Why     string            // what such a plugin is and has: "a script runs in an engine that has no files"
-	Instead map[string]string // by the permission that opens the sandbox, a sentence that says what there is instead
 }

@@ -12,19 +12,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"conclave/app/jsonobject"
 	"conclave/app/limit"
 	"conclave/app/place"
 	"conclave/app/textdiff"
 	"conclave/app/tool"
 )
-
-// Preview says what a call would change or send, as far as that is known before.
-type Preview struct {
-	Words string          // what Lines are, a sentence or several
-	Lines []textdiff.Line // each as ShowLine has it; empty where the words say all
-	Left  int             // how many lines are not among them
-}
 
 // Bounds of a preview.
 const (
@@ -94,31 +86,6 @@ func together(all []*Preview) *Preview {
 
 func (p *Preview) equal(o *Preview) bool {
 	return p.Words == o.Words && slices.Equal(p.Lines, o.Lines) && p.Left == o.Left
-}
-
-// maxPreviews bounds the requests of which one question shows something each; of more it shows
-// the first and the newest.
-const maxPreviews = previewLines / 4
-
-// addPreview adds to a request what a call that waits with it would do. Reading that needs no
-// lock. Several calls are answered as one if they are asked for alike, but two connections to
-// one host may be for very different things. An answer to what was shown before is none, nor is
-// a yes before this returns.
-func (q *Questions) addPreview(ctx context.Context, e *openRequest, call *Call) {
-	found := q.reach.preview(ctx, call, &e.Request)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	e.previewing--
-	e.making = e.making && e.previewing > 0
-	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
-		return
-	}
-	if e.previews = append(e.previews, found); len(e.previews) > maxPreviews {
-		left := *e.previews[0]
-		left.Left += e.previews[1].Left + len(e.previews[1].Lines)
-		e.previews = append([]*Preview{&left}, e.previews[2:]...)
-	}
-	e.Preview, e.Nonce = together(e.previews), newID("n")
 }
 
 // preview returns what a person who is asked about a call is shown of what it would do;
@@ -197,21 +164,6 @@ type replacement struct {
 	every    bool
 }
 
-// Names of arguments, in lower case and without what joins words.
-var (
-	pathNames = []string{
-		"path", "file", "filename", "filepath", "targetfile", "target", "destination", "dest", "notebookpath",
-	}
-	wholeNames = []string{
-		"content", "contents", "text", "body", "data", "markdown", "filetext", "newcontent", "newcontents", "newtext",
-		"code", "source",
-	}
-	oldNames   = []string{"oldstring", "oldstr", "oldtext", "old", "search", "find"}
-	newNames   = []string{"newstring", "newstr", "newtext", "new", "replace", "replacement", "replacewith"}
-	editsNames = []string{"edits", "changes", "replacements"}
-	everyNames = []string{"replaceall", "all"}
-)
-
 // changeOf reads a change from a call's arguments. Of what could be meant in two ways it
 // reads none.
 func changeOf(name string, raw json.RawMessage) (change, bool) {
@@ -253,44 +205,6 @@ func changeOf(name string, raw json.RawMessage) (change, bool) {
 		return change{}, false
 	}
 	return c, is.one(wholeNames)[0] == '"'
-}
-
-// named holds arguments by their names as the lists above write them.
-type named map[string][]json.RawMessage
-
-func namedArguments(raw json.RawMessage) named {
-	all := named{}
-	for name, value := range jsonobject.Fields(raw) {
-		plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-		if len(all[plain]) > 0 || len(all) < maxLooked {
-			all[plain] = append(all[plain], value)
-		}
-	}
-	return all
-}
-
-// one is the value of the one argument that has one of the names; null where there is none
-// or there are several.
-func (n named) one(names []string) json.RawMessage {
-	var found []json.RawMessage
-	for _, name := range names {
-		found = append(found, n[name]...)
-	}
-	if len(found) != 1 || len(found[0]) == 0 {
-		return json.RawMessage("null")
-	}
-	return found[0]
-}
-
-func (n named) has(names []string) bool { return string(n.one(names)) != "null" }
-
-// text is one's text, "" where it is none.
-func (n named) text(names []string) string {
-	var text string
-	if json.Unmarshal(n.one(names), &text) != nil {
-		return ""
-	}
-	return text
 }
 
 func (n named) replacement() (replacement, bool) {

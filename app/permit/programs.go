@@ -2,25 +2,10 @@ package permit
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 
 	"conclave/app/fault"
 )
-
-// programField is the field of a rule about a program.
-const programField = "program"
-
-// program returns the file that a rule about starting programs is about.
-func (g Rule) program() (path string, ok bool) {
-	if g.Permission != Programs || len(g.Match) != 1 || g.Match[0].Field != programField {
-		return "", false
-	}
-	return g.Match[0].Value, true
-}
 
 // AllowProgram lets a plugin start one program, a name on the person's PATH or an absolute
 // path, and returns its file, links resolved. It is the permission programs for that file
@@ -57,45 +42,6 @@ func (r *Reach) RevokeProgram(ctx context.Context, plugin, program string) error
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return err
-}
-
-// ProgramFile returns the file that a command in folder means by the name of its program: one
-// on the person's PATH, or a path. Links to its folder are followed; the file itself may be a
-// link, by whose name some programs know what they are to do. found is false where no program
-// is there.
-func ProgramFile(name, folder string) (path string, found bool) {
-	switch {
-	case !strings.ContainsRune(name, filepath.Separator):
-		path = onPath(name)
-	case filepath.IsAbs(name):
-		path = name
-	default:
-		path = filepath.Join(folder, name)
-	}
-	if path == "" {
-		return "", false
-	}
-	if at, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(at, filepath.Base(path))
-	}
-	info, err := os.Stat(path)
-	return path, err == nil && Executable(info)
-}
-
-// onPath returns the first program of that name on the person's PATH, or "".
-func onPath(name string) string {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && Executable(info) {
-			return path
-		}
-	}
-	return ""
-}
-
-// Executable reports whether a file may be a program: Windows goes by its name alone.
-func Executable(info os.FileInfo) bool {
-	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
 // Programs returns the files of the programs that a plugin may start, sorted, where it has

@@ -493,3 +493,28 @@ func (q *Questions) awaitDecision(ctx context.Context, c PluginVersion) (Approva
 		return Waiting, context.Cause(ctx)
 	}
 }
+
+// addPreview adds to a request what a call that waits with it would do. Reading that needs no
+// lock. Several calls are answered as one if they are asked for alike, but two connections to
+// one host may be for very different things. An answer to what was shown before is none, nor is
+// a yes before this returns.
+func (q *Questions) addPreview(ctx context.Context, e *openRequest, call *Call) {
+	found := q.reach.preview(ctx, call, &e.Request)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e.previewing--
+	e.making = e.making && e.previewing > 0
+	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
+		return
+	}
+	if e.previews = append(e.previews, found); len(e.previews) > maxPreviews {
+		left := *e.previews[0]
+		left.Left += e.previews[1].Left + len(e.previews[1].Lines)
+		e.previews = append([]*Preview{&left}, e.previews[2:]...)
+	}
+	e.Preview, e.Nonce = together(e.previews), newID("n")
+}
+
+// maxPreviews bounds the requests of which one question shows something each; of more it shows
+// the first and the newest.
+const maxPreviews = previewLines / 4

@@ -2,6 +2,9 @@ package permit
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
 	"conclave/app/fault"
 	"conclave/app/tool"
@@ -73,4 +76,31 @@ func (r *Reach) Can(t tool.Tool) []string {
 	}
 	all, why := f.ofTool(t, f.able(t.Plugin))
 	return why.Labels(all)
+}
+
+// GrantablePath returns the real path of a folder or file that a plugin may be given
+// access to; path is as a person writes it. The error is a fault: kind not_found when
+// it does not exist, invalid, with the reason, when no plugin may access it.
+func (r *Reach) GrantablePath(path string) (string, error) { return r.places.grantable(path, false) }
+
+// GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
+// it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
+// it is written.
+func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
+	return r.places.grantable(path, !write)
+}
+
+// Usable returns the error of granting a plugin a permission that does not exist, or that can do
+// nothing for it, so that nothing is shown as granted that is not. The kind is invalid.
+func (r *Reach) Usable(plugin, permission string) error {
+	if !IsPermission(permission) {
+		return fault.New(fault.Invalid, "permit.permission", "There is no permission "+shown(permission)+".",
+			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
+	}
+	sealed := r.approvals.version(plugin).Sealed
+	if sealed.Why == "" || !IsWall(permission) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "permit.permission",
+		"The permission "+permission+" would do nothing for "+plugin+": "+sealed.Why+".", sealed.Instead[permission])
 }

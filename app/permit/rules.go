@@ -76,13 +76,6 @@ func (r *Rules) read(ctx context.Context) error {
 	return nil
 }
 
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // close writes when rules and tools were last used.
 func (r *Rules) close(ctx context.Context) error {
 	r.mu.Lock()
@@ -449,10 +442,3 @@ func (r *Rules) compiled(rule *Rule) *Rule {
 	}
 	return rule
 }
-
-// outlives reports whether the rule holds after a restart. A chat does, so its
-// rules do.
-func (g Rule) outlives() bool { return g.lasts() || g.Scope == ThisChat }
-
-// lasts reports whether the rule holds in more chats than one, whatever ends.
-func (g Rule) lasts() bool { return g.Scope == Always || g.Scope == ThisProject }

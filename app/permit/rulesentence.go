@@ -120,3 +120,24 @@ func (g Rule) holds() string {
 	}
 	return "once"
 }
+
+// openingSentence is the sentence of a rule about files that Conclave opens, without its
+// full stop.
+func (g Rule) openingSentence(name string) (string, bool) {
+	path, write, ok := g.place()
+	if !ok || !g.opened() {
+		return "", false
+	}
+	verb := "read files in "
+	if write {
+		verb = "read and write files in "
+	}
+	may := map[Effect]string{Allow: " may ", Ask: " has to ask each time to ", Deny: " may not "}[cmp.Or(g.Effect, Ask)]
+	return name + may + verb + path + strings.TrimSuffix(", "+g.holds(), ", always"), true
+}
+
+// trustSentence is the sentence of a rule about an origin, without its full stop.
+func (g Rule) trustSentence() string {
+	words := g.Origin.String()
+	return strings.ToUpper(words[:1]) + words[1:] + " is trusted in one chat"
+}

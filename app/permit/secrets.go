@@ -2,39 +2,11 @@ package permit
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"conclave/app/fault"
 )
-
-// lending is the permission of rules about secrets that a person lends a plugin. No manifest
-// asks for it, and no approval grants it.
-const lending = "secret"
-
-// The fields of such a rule; its hosts are those of hostField.
-const secretField = "name"
-
-// Lent is a secret of the person's that a plugin has sent and never sees.
-type Lent struct {
-	Name  string
-	Hosts []string // that it may be sent to
-	Rule  string   // the id of the rule that says so
-}
-
-// secret returns the secret that a rule is about.
-func (g Rule) secret() (l Lent, ok bool) {
-	if g.Permission != lending || g.Effect != Allow || len(g.Match) != 2 {
-		return Lent{}, false
-	}
-	return Lent{g.Match[0].Value, g.Match[1].Values, g.ID}, true
-}
-
-// sentence says what the rule allows: “may have your secret api sent to api.example.org”.
-func (l Lent) sentence() string {
-	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), listed(l.Hosts))
-}
 
 // LendSecret lets a plugin have a secret sent to hosts, and to no others that it was lent
 // that secret for before. Whoever keeps the secret checks name and hosts.

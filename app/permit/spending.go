@@ -7,9 +7,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Generation is the permission of plugins that ask the person's models.
-const Generation = "generation"
-
 // spending is the name of the tool that what a plugin spends is shown as; no tool has it.
 const spending = "(models)"
 
