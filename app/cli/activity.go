@@ -26,9 +26,9 @@ func (c activityCommands) activityCommand() *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
 		Use: "activity", Short: "Show what tools did and why they were allowed to; verify and export that record",
-		Long: "Show the record of activity: each call of a tool that ended, who called it, who decided\n" +
-			"and what came of it; and each command, folder and host that a plugin was let use or not.\n" +
-			"Its entries are chained by their digests, so that --verify tells whether one was changed,\n" +
+		Long: "Show the record of activity: every finished tool call, who made it, who decided about it and\n" +
+			"its outcome; and every command, folder and host that a plugin was allowed or refused.\n" +
+			"Its entries are chained by their digests, so --verify finds entries that were changed,\n" +
 			"removed or added outside Conclave.",
 		Args: noArguments,
 	}
@@ -42,7 +42,7 @@ func (c activityCommands) activityCommand() *cobra.Command {
 			return usageError("-n takes a number that is not negative")
 		}
 		if verify && export != "" {
-			return usageError("--verify and --export are two things: give one of them")
+			return usageError("--verify and --export exclude each other")
 		}
 		f.Chat = chat.ConversationID(conversation)
 		app, err := c.app(cmd.Context(), Folders{})
@@ -76,7 +76,7 @@ func (c activityCommands) verify(ctx context.Context, app *App) error {
 		return err
 	}
 	return fault.New(fault.Damaged, "cli.activity", report.Sentence(),
-		"Find out who may write in "+app.Data+"; a copy in its folder backups may have the record whole.")
+		"Find out who can write to "+app.Data+"; a backup in its folder backups may have the whole record.")
 }
 
 func (c activityCommands) export(ctx context.Context, app *App, f activity.Filter, name string) error {
@@ -109,7 +109,7 @@ func (c activityCommands) list(ctx context.Context, app *App, f activity.Filter)
 	for _, row := range rows {
 		e, d, err := row.Read()
 		if err != nil {
-			table.add("?", "", "", "", "", "", "", "it cannot be read; conclave activity --verify says more")
+			table.add("?", "", "", "", "", "", "", "it cannot be read, see conclave activity --verify")
 			continue
 		}
 		n, at := strconv.FormatUint(e.N, 10), e.Time.Local().Format("2006-01-02 15:04:05")
@@ -122,9 +122,10 @@ func (c activityCommands) list(ctx context.Context, app *App, f activity.Filter)
 			table.add(n, at, cmp.Or(e.Caller, "Conclave"), "", "", "", "", oneLine(activity.Event(e, d)))
 			continue
 		}
-		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e), sentOf(e))
+		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e),
+			sentOf(e))
 	}
-	return table.print(c.terminal, "No tool call is on record.")
+	return table.print(c.terminal, "No tool calls are recorded.")
 }
 
 func decisionOf(e activity.Entry) string {
@@ -134,7 +135,7 @@ func decisionOf(e activity.Entry) string {
 	return oneLine(e.Effect + ", " + e.By)
 }
 
-// outcomeOf says how a call ended, and how many files it changed.
+// outcomeOf returns how a call ended and how many files it changed.
 func outcomeOf(e activity.Entry) string {
 	if e.Changed == 0 {
 		return string(e.Outcome)
@@ -142,7 +143,7 @@ func outcomeOf(e activity.Entry) string {
 	return string(e.Outcome) + ", changed " + limit.Counted(e.Changed, "file")
 }
 
-// sentOf says how much a call sent where.
+// sentOf lists how much a call sent to whom.
 func sentOf(e activity.Entry) string {
 	var all []string
 	for _, s := range e.Sent {

@@ -18,12 +18,12 @@ import (
 
 // MediaReport counts the files attached to chats that were copied or are missing: pictures and others.
 type MediaReport struct {
-	Files   int `json:"files"`   // that are there
-	Missing int `json:"missing"` // that are not, or are damaged
-	Chats   int `json:"chats"`   // how many chats those are of
+	Files   int `json:"files"`   // that were copied
+	Missing int `json:"missing"` // that do not exist, or are damaged
+	Chats   int `json:"chats"`   // that have missing files
 }
 
-// sentence says which are missing; it is empty when none is.
+// sentence is about the missing files; it is empty when there are none.
 func (r MediaReport) sentence() string {
 	if r.Missing == 0 {
 		return ""
@@ -36,14 +36,14 @@ func (r MediaReport) sentence() string {
 		countOf(r.Missing, "attached file"), of)
 }
 
-// Restored is the outcome of restoring a copy.
+// Restored is the outcome of restoring a backup.
 type Restored struct {
 	File     string   `json:"restored"`
 	Data     string   `json:"data"`
-	Replaced string   `json:"replaced,omitempty"` // where the store is that was there before
-	Differs  []string `json:"differs"`            // what the copy lets others do that was not so before
-	LeftOut  bool     `json:"left_out"`           // it did not come, and is as it was before
-	// Unreadable is how many records of the copy cannot be read.
+	Replaced string   `json:"replaced,omitempty"` // where the previous store is now
+	Differs  []string `json:"differs"`            // rights in the backup that the store did not have
+	LeftOut  bool     `json:"left_out"`           // those rights were not restored
+	// Unreadable counts the records of the backup that cannot be read.
 	Unreadable int         `json:"unreadable,omitempty"`
 	Media      MediaReport `json:"media"`
 }
@@ -53,11 +53,11 @@ type storeCommands struct{ *terminal }
 
 func (c storeCommands) backupCommand() *cobra.Command {
 	return c.readingStore("backup FILE",
-		"Write a copy of the store: chats with their files, records, settings, permissions; no keys",
+		"Write a backup of the store: chats with their files, records, settings, permissions; no keys",
 		exactly("a file"), c.backup)
 }
 
-// backup writes a copy of the store to a new file.
+// backup writes a backup of the store to a new file.
 func (c storeCommands) backup(ctx context.Context, app *App, args []string) (err error) {
 	var media MediaReport
 	path := c.Path(args[0])
@@ -76,21 +76,21 @@ func (c storeCommands) backup(ctx context.Context, app *App, args []string) (err
 		with = ", with " + countOf(media.Files, "attached file")
 	}
 	if missing := media.sentence(); missing != "" {
-		fmt.Fprintln(c.Err, missing+" The copy has what there is.")
+		fmt.Fprintln(c.Err, missing+" The backup has the others.")
 	}
-	return c.say(c.Out, "Copied the store to %s (%.1f MB)%s. Go back to it with conclave restore.",
+	return c.say(c.Out, "Copied the store to %s (%.1f MB)%s. Restore it with conclave restore.",
 		path, float64(size)/1e6, with)
 }
 
-// writeNew writes a new file at path, which the person called name: a temporary file beside it is
-// renamed once it is complete. An existing file is an error of kind conflict. Temporary files of
+// writeNew writes a new file at path, which the person called name. It writes a temporary file in
+// the same folder and renames it when it is complete. An existing file is an error of kind conflict. Temporary files of
 // programs that were killed are removed.
 func writeNew(op, path, name string, write func(*os.File) error) (size int64, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
 	}
 	places.Sweep(filepath.Dir(path))
-	// It must be new: a link that lies there would be written through.
+	// It must be new, or a link of that name would be followed.
 	f, err := os.OpenFile(places.Part(path), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
@@ -121,15 +121,14 @@ func writeNew(op, path, name string, write func(*os.File) error) (size int64, er
 func (c storeCommands) restoreCommand() *cobra.Command {
 	var permissions string
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside",
-		Args: exactly("a copy of the store"),
-		Long: "Make a copy the store again: one that conclave backup wrote, " +
-			"or one of those that\nConclave keeps in the folder backups beside the store. " +
-			"What is there now is set\naside and not deleted. No Conclave may be running.\n\n" +
-			"A copy that was not made here may have addresses, approvals, rules, permissions\n" +
-			"and programs that differ. They are listed, and come only when you say so: at a\n" +
-			"terminal you are asked; elsewhere --permissions says it. With “leave”, chats and\n" +
-			"records come, and settings and permissions stay as they are here.",
+		Use: "restore FILE", Short: "Restore a backup; the current store is moved aside",
+		Args: exactly("a backup of the store"),
+		Long: "Restore a backup that conclave backup wrote, or one of those in the folder backups of the\n" +
+			"data folder. The current store is moved aside, not deleted. No Conclave may be running.\n\n" +
+			"A backup that was not made here may contain addresses, approvals, rules, permissions\n" +
+			"and programs that differ. They are listed, and restored only if you agree: on a\n" +
+			"terminal you are asked; elsewhere use --permissions. With “leave”, chats and records\n" +
+			"are restored, and settings and permissions stay as they are.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders, err := c.folders()
 			if err != nil {
@@ -139,15 +138,17 @@ func (c storeCommands) restoreCommand() *cobra.Command {
 				return usageOf(cmd, "--permissions is bring or leave, not %q", permissions)
 			}
 			if c.Restore == nil {
-				return fault.New(fault.Locked, "cli.restore", "The store is open here.", "Close Conclave, then restore the copy.")
+				return fault.New(fault.Locked, "cli.restore", "The store is open here.",
+					"Close Conclave, then restore the backup.")
 			}
 			path := c.Path(args[0])
 			if err := ordinary("cli.restore", path, args[0]); err != nil {
 				return err
 			}
-			done, err := c.Restore(cmd.Context(), folders.Data, path, func(ctx context.Context, differs []string) (bool, error) {
-				return c.bringRights(ctx, args[0], permissions, differs)
-			})
+			done, err := c.Restore(cmd.Context(), folders.Data, path,
+				func(ctx context.Context, differs []string) (bool, error) {
+					return c.bringRights(ctx, args[0], permissions, differs)
+				})
 			if err != nil {
 				return err
 			}
@@ -155,11 +156,11 @@ func (c storeCommands) restoreCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&permissions, "permissions", "",
-		"bring: take the settings and permissions of a copy that was not made here; leave: keep those that are here")
+		"bring: restore the settings and permissions of a backup that was not made here; leave: keep the current ones")
 	return cmd
 }
 
-// bringRights asks whether what a copy from elsewhere lets others do shall come with it.
+// bringRights asks whether the rights in a backup from elsewhere are restored with it.
 func (c storeCommands) bringRights(ctx context.Context, name, permissions string, differs []string) (bool, error) {
 	if permissions != "" {
 		return permissions == "bring", nil
@@ -172,26 +173,23 @@ func (c storeCommands) bringRights(ctx context.Context, name, permissions string
 			listed, more = listed[:most], fmt.Sprintf("; and %d more", len(differs)-most)
 		}
 		return false, fault.New(fault.NotAllowed, "cli.restore",
-			"The copy "+name+" was not made here. It would change: "+plainLine(strings.Join(listed, "; ")+more)+
+			"The backup "+name+" was not made here. It would change: "+shownName(strings.Join(listed, "; ")+more)+
 				". Nothing was restored.",
-			"Add --permissions bring to take that over, or --permissions leave to restore without it.")
+			"Add --permissions bring to accept these changes, or --permissions leave to restore without them.")
 	}
-	fmt.Fprintf(c.Err, "The copy %s was not made here. With it would come:\n", name)
+	fmt.Fprintf(c.Err, "The backup %s was not made here. It would add:\n", name)
 	printDiffers(c.Err, differs)
-	return c.person.confirm(ctx, "Bring that too? With no, it stays as it is here, and the chats come without it.")
+	return c.person.confirm(ctx, "Restore these too? If not, only chats and records are restored.")
 }
 
-// printDiffers prints what a copy lets others do, a line for each.
+// printDiffers prints the rights in a backup, one a line.
 func printDiffers(w io.Writer, differs []string) {
 	for _, d := range differs {
-		fmt.Fprintln(w, "  "+plainLine(d)+".")
+		fmt.Fprintln(w, "  "+shownName(d)+".")
 	}
 }
 
-// plainLine is a text of somebody else's on one line, without hidden characters.
-func plainLine(text string) string { return oneLine(shownName(text)) }
-
-// printRestored prints the outcome of restoring a copy.
+// printRestored prints the outcome of restoring a backup.
 func (c storeCommands) printRestored(done Restored) error {
 	if done.Differs == nil {
 		done.Differs = []string{}
@@ -205,16 +203,17 @@ func (c storeCommands) printRestored(done Restored) error {
 			done.Data, done.File)
 	}
 	if done.Replaced != "" {
-		sentence += " What was there is now " + done.Replaced + "."
+		sentence += " The previous store is now " + done.Replaced + "."
 	}
 	if done.Unreadable > 0 {
-		sentence += " Of the copy, " + countOf(done.Unreadable, "record") + " cannot be read, and no copy here is whole."
+		sentence += " In the backup, " + countOf(done.Unreadable,
+			"record") + " cannot be read, and no backup here is complete."
 	}
 	if missing := done.Media.sentence(); missing != "" {
 		sentence += " " + missing
 	}
 	if len(done.Differs) > 0 && !done.LeftOut {
-		fmt.Fprintln(c.Err, "With the copy came:")
+		fmt.Fprintln(c.Err, "The backup added:")
 		printDiffers(c.Err, done.Differs)
 	}
 	_, err := fmt.Fprintln(c.Out, sentence)
@@ -223,23 +222,25 @@ func (c storeCommands) printRestored(done Restored) error {
 
 func (c storeCommands) compactCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "compact", Short: "Give back the space that the store's file holds and does not use", Args: noArguments,
-		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is " +
-			"changed. No Conclave may be running.",
+		Use: "compact", Short: "Shrink the store's file by the space that it does not use", Args: noArguments,
+		Long: "Rewrite the store's file without the space that deleted chats left in it. Its content stays\n" +
+			"the same. No Conclave may be running.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folders, err := c.folders()
 			if err != nil {
 				return err
 			}
 			if c.Compact == nil {
-				return fault.New(fault.Locked, "cli.compact", "The store is open here.", "Close Conclave, then compact the store.")
+				return fault.New(fault.Locked, "cli.compact", "The store is open here.",
+					"Close Conclave, then compact the store.")
 			}
 			before, after, err := c.Compact(cmd.Context(), folders.Data)
 			if err != nil {
 				return err
 			}
 			return c.result(map[string]any{"data": folders.Data, "before": before, "after": after},
-				"The store in %s had %.1f MB and has %.1f MB now.", folders.Data, float64(before)/1e6, float64(after)/1e6)
+				"The store in %s had %.1f MB and has %.1f MB now.", folders.Data, float64(before)/1e6,
+				float64(after)/1e6)
 		},
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// capRow holds the cap as `models cap --json` prints it.
+// capRow is `models cap --json`.
 type capRow struct {
-	Dollars float64 `json:"dollars"` // that each plugin may have models cost in a day
-	Tokens  int64   `json:"tokens"`  // likewise, of models without a known price
+	Dollars float64 `json:"dollars"` // that each plugin may spend on models a day
+	Tokens  int64   `json:"tokens"`  // likewise, for models without a known price
 }
 
 func (c modelCommands) capCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cap [DOLLARS [TOKENS]]",
-		Short: "Show or set what each plugin may have models cost in a day",
-		Long: "Show or set what each plugin that asks your models may have them cost in a day, in US dollars;\n" +
-			"and in tokens, of models whose price is not known. Models of this computer cost nothing. A plugin\n" +
-			"that has spent it has to ask you.",
+		Short: "Show or set what each plugin may spend on models a day",
+		Long: "Show or set what each plugin that uses your models may spend a day: in US dollars, and in tokens\n" +
+			"of models whose price is unknown. Models on this computer cost nothing. A plugin that has spent\n" +
+			"its limit must ask you.",
 		Args: cobra.MaximumNArgs(2),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -41,19 +41,19 @@ func (c modelCommands) capCommand() *cobra.Command {
 	return cmd
 }
 
-// readCap returns a function that sets what the arguments say, or nil for none.
+// readCap returns a function that applies the arguments to the settings, or nil for no arguments.
 func readCap(cmd *cobra.Command, args []string) (func(*settings.Settings), error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	dollars, err := strconv.ParseFloat(strings.TrimPrefix(args[0], "$"), 64)
 	if err != nil {
-		return nil, usageOf(cmd, "“%s” is no amount of dollars", args[0])
+		return nil, usageOf(cmd, "“%s” is not an amount of dollars", args[0])
 	}
 	tokens := settings.Default().PluginTokens
 	if len(args) == 2 {
 		if tokens, err = strconv.ParseInt(args[1], 10, 64); err != nil {
-			return nil, usageOf(cmd, "“%s” is no number of tokens", args[1])
+			return nil, usageOf(cmd, "“%s” is not a number of tokens", args[1])
 		}
 	}
 	if err := (cost.Cap{Dollars: dollars, Tokens: tokens}).Check(); err != nil {
@@ -76,6 +76,6 @@ func (c modelCommands) cap(ctx context.Context, app *App, set func(*settings.Set
 		return err
 	}
 	return c.result(capRow{now.PluginSpend, now.PluginTokens},
-		"Each plugin may have models cost %s a day, and use %d tokens of models without a known price.",
+		"Each plugin may spend %s on models a day, and use %d tokens of models without a known price.",
 		cost.Words(now.PluginSpend, true), now.PluginTokens)
 }

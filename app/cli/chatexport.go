@@ -292,7 +292,8 @@ func (c chatCommands) exportCommand() *cobra.Command {
 		func(ctx context.Context, app *App, args []string) error {
 			counted := &counter{w: c.Out}
 			out := bufio.NewWriterSize(counted, 64<<10)
-			documents := map[string]document{"json": &asJSON{w: out}, "md": &asMarkdown{w: out}, "html": &asPage{w: out}}
+			documents := map[string]document{"json": &asJSON{w: out}, "md": &asMarkdown{w: out},
+				"html": &asPage{w: out}}
 			files, err := c.writeTo(ctx, app, args[0], documents[format], asFile)
 			if err == nil {
 				err = out.Flush()
@@ -307,8 +308,9 @@ func (c chatCommands) exportCommand() *cobra.Command {
 				}
 			}
 			if format == "json" && counted.n > limit.ImportFile.Value {
-				return c.say(c.Err, "The export has more than %s, the most that conclave chats import takes; conclave backup "+
-					"copies the chat, too.", limit.ImportFile)
+				return c.say(c.Err,
+					"The export has more than %s, the most that conclave chats import takes; conclave backup "+
+						"copies the chat, too.", limit.ImportFile)
 			}
 			return nil
 		})

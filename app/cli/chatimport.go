@@ -36,7 +36,8 @@ func (c chatCommands) importFile(ctx context.Context, app *App, args []string) e
 	}
 	mended := mend(&v)
 	made := chat.Conversation{
-		Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model), System: v.Conversation.System,
+		Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model),
+		System: v.Conversation.System,
 		Origins: chat.AddOrigins([]chat.Origin{chat.NewOrigin(chat.FromImport, filepath.Base(args[0]))},
 			chat.ReadOrigins(v.Conversation.Origins)...),
 	}
@@ -57,12 +58,13 @@ func (c chatCommands) importFile(ctx context.Context, app *App, args []string) e
 	if !c.json {
 		notes := mended
 		if made.System != "" {
-			notes = append(notes, "The chat brings a system text, which every model that goes on with it is told. "+
-				"conclave chats show --json has it.")
+			notes = append(notes, "The chat has a system text, which every model that continues it gets. "+
+				"See it with conclave chats show --json.")
 		}
 		if missing > 0 {
-			notes = append(notes, fmt.Sprintf("The chat names %s that cannot be found here: an export does not hold them.",
-				countOf(missing, "attached file")))
+			notes = append(notes,
+				fmt.Sprintf("The chat refers to %s that cannot be found here: an export does not contain them.",
+					countOf(missing, "attached file")))
 		}
 		for _, note := range notes {
 			fmt.Fprintln(c.Err, note)
@@ -104,11 +106,12 @@ func readExport(path, name string) (v exported, err error) {
 	case err == nil && v.Format == exportFormat:
 		return v, nil
 	case errors.Is(err, errTooMuch):
-		return v, fault.New(fault.Invalid, importOp, fmt.Sprintf("The file %s has more than %s, the most that is taken, "+
-			"or lists of so many items that they take as much.", name, limit.ImportFile), notImported)
+		return v, fault.New(fault.Invalid, importOp,
+			fmt.Sprintf("The file %s has more than %s, the most that is taken, "+
+				"or lists of so many items that they take as much.", name, limit.ImportFile), notImported)
 	case broken:
-		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.", "Try again.",
-			err)
+		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.",
+			"Try again.", err)
 	case v.Format != exportFormat && strings.HasPrefix(v.Format, exportFormats):
 		return v, fault.New(fault.Invalid, importOp,
 			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(v.Format)+
@@ -329,27 +332,28 @@ func (d *mending) sentences() []string {
 			all = append(all, fmt.Sprintf(many, n))
 		}
 	}
-	add(d.parents, "1 message did not say that it answers the one before it; it is in the file's order now.",
-		"%d messages did not say that they answer the one before them; they are in the file's order now.")
+	add(d.parents, "1 message did not refer to the one before it; it is in the file's order now.",
+		"%d messages did not refer to the one before them; they are in the file's order now.")
 	add(d.streaming, "1 message was still being written when the chat was exported; it is marked as interrupted.",
 		"%d messages were still being written when the chat was exported; they are marked as interrupted.")
-	add(d.states, "1 message had a state that Conclave does not know; it is marked as complete.",
-		"%d messages had a state that Conclave does not know; they are marked as complete.")
-	add(d.parts, "1 part of a message was of no kind that Conclave knows, or empty; it was left out.",
-		"%d parts of messages were of no kind that Conclave knows, or empty; they were left out.")
+	add(d.states, "1 message had an unknown state; it is marked as complete.",
+		"%d messages had an unknown state; they are marked as complete.")
+	add(d.parts, "1 part of a message was empty or of an unknown kind; it was left out.",
+		"%d parts of messages were empty or of an unknown kind; they were left out.")
 	add(d.open, "1 message called tools and has no results; it is marked as interrupted.",
 		"%d messages called tools and have no results; they are marked as interrupted.")
-	add(d.times, "1 time of a message cannot be; the time of the import stands for it.",
-		"%d times of messages cannot be; the time of the import stands for them.")
+	add(d.times, "1 time of a message is impossible; it was replaced by the time of the import.",
+		"%d times of messages are impossible; they were replaced by the time of the import.")
 	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
 		all = append(all,
-			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", countOf(d.roles[role], "message"), shownName(string(role))))
+			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", countOf(d.roles[role], "message"),
+				shownName(string(role))))
 	}
 	return all
 }
 
-// importedLine is a title or a name as it is kept: one line of at most 200
-// characters, without hidden ones.
+// importedLine returns a title or a name as it is stored: one line of at most 200 characters,
+// without hidden ones.
 func importedLine(text string) string {
 	if len(text) > 4<<10 {
 		text = strings.ToValidUTF8(text[:4<<10], "")
@@ -361,12 +365,13 @@ func importedLine(text string) string {
 // importedNotes are the notes of a message as those of whoever wrote the file.
 func importedNotes(notes []chat.Note) (kept []chat.Note) {
 	for _, n := range notes {
-		kept, _ = chat.AddNote(kept, chat.Note{Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6), Imported: true})
+		kept, _ = chat.AddNote(kept, chat.Note{Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6),
+			Imported: true})
 	}
 	return kept
 }
 
-// importedTurn is the id of a turn: its own, or a new one for what is none.
+// importedTurn returns the id of a turn: the one in the file, or a new one if that is not a UUID.
 func importedTurn(known map[string]string, turn string) string {
 	if _, err := uuid.Parse(turn); err == nil && len(turn) == 36 || turn == "" {
 		return turn
@@ -385,8 +390,7 @@ func importedReason(r chat.EndReason) chat.EndReason {
 	return ""
 }
 
-// importedParts returns the parts that are what their kind says, each with what
-// belongs to its kind alone.
+// importedParts returns the parts whose fields match their kind, without other fields.
 func importedParts(parts []chat.Part) []chat.Part {
 	kept := make([]chat.Part, 0, len(parts))
 	for _, p := range parts {
@@ -413,20 +417,18 @@ func importedParts(parts []chat.Part) []chat.Part {
 	return kept
 }
 
-// textAndMedia returns what a result may hold.
+// textAndMedia returns the parts that a result may contain.
 func textAndMedia(parts []chat.Part) []chat.Part {
 	return slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool {
 		return p.Kind != chat.PartText && p.Kind != chat.PartMedia
 	})
 }
 
-// importedCall is a call without its place in the record of calls, which is that
-// of another store.
+// importedCall returns a call without its number, which is that of a record in another store.
 func importedCall(c chat.ToolCall) *chat.ToolCall {
 	c.Sequence = 0
 	c.ID, c.Tool = importedLine(c.ID), importedLine(c.Tool)
 	c.Hook, c.Mended = nil, importedMended(c.Mended)
-	// it is JSON, since it was read
 	if arguments := bytes.TrimSpace(c.Arguments); !bytes.HasPrefix(arguments, []byte("{")) {
 		c.Arguments = json.RawMessage("{}")
 	}
@@ -448,8 +450,7 @@ func importedMended(m *chat.Mended) *chat.Mended {
 	return &kept
 }
 
-// unresolved reports whether a message asks for a call whose result does not
-// follow it.
+// unresolved reports whether a message contains a call whose result does not follow it.
 func unresolved(parts []chat.Part, rest []chat.Message) bool {
 	given := map[string]bool{}
 	for _, m := range rest {

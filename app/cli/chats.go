@@ -50,7 +50,7 @@ func (c chatCommands) list(ctx context.Context, app *App, _ []string) error {
 	return c.printTable(rows, table, "There are no chats. Start one: conclave prompt \"Hello\"")
 }
 
-// foundRow is one place of `chats search --json` where words were found.
+// foundRow is one result of `chats search --json`.
 type foundRow struct {
 	Conversation chat.ConversationID `json:"conversation"`
 	Title        string              `json:"title"`
@@ -74,7 +74,7 @@ func (c chatCommands) search(ctx context.Context, app *App, args []string) error
 	return c.printTable(rows, table, "Nothing was found.")
 }
 
-// around returns the part of a text around the first of the words.
+// around returns the part of a text near the first of the words.
 func around(text, words string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(words), " ")
 	if e, ok := chat.ExcerptOf(text, first); ok {
@@ -86,10 +86,10 @@ func around(text, words string) string {
 // projectCommand says which folder a chat is about, or changes it.
 func (c chatCommands) projectCommand() *cobra.Command {
 	var none bool
-	cmd := c.withStore("project ID [FOLDER]", "Show or choose the folder that a chat is about",
+	cmd := c.withStore("project ID [FOLDER]", "Show or choose the project folder of a chat",
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 || none && len(args) == 2 {
-				return usageOf(cmd, "it takes the id of a chat, and a folder or --none to change its project")
+				return usageOf(cmd, "give the id of a chat, and a folder or --none to change its project")
 			}
 			return nil
 		},
@@ -112,11 +112,11 @@ func (c chatCommands) projectCommand() *cobra.Command {
 				}
 			}
 			return c.result(map[string]string{"id": string(v.ID), "project": v.Project}, "%s",
-				cmp.Or(v.Project, "This chat is of no project."))
+				cmp.Or(v.Project, "This chat has no project."))
 		})
-	cmd.Long = `Show or choose the folder that a chat is about. A chat that is begun in a terminal is of the
-folder that it is begun in, unless that holds your home. Permissions and a council may hold for
-all chats of one project; no tool may reach a folder because of it.`
-	cmd.Flags().BoolVar(&none, "none", false, "the chat is of no project any more")
+	cmd.Long = `Show or choose the project folder of a chat. A chat that is started in a terminal belongs to the
+folder in which it is started, unless that contains your home. Permissions and a council may apply to
+all chats of one project. A tool gets no access to a folder because of it.`
+	cmd.Flags().BoolVar(&none, "none", false, "remove the chat from its project")
 	return cmd
 }

@@ -2,10 +2,11 @@
 // exit statuses, on the same core as the window. The forms, the JSON and the
 // statuses are a public interface; additions are welcome, changes break.
 //
-// It opens nothing itself: an [Opener] hands it an [App], or says that another
-// Conclave has the store, in which case the whole command runs there (package
-// remote). So nothing here may touch os.Stdin, os.Stdout or the working folder;
-// a [Session] carries them. Read Session, App and Run first.
+// It opens nothing itself: an [Opener] returns an [App], or reports that another
+// Conclave has the store, and then the whole command runs there (package remote).
+// So nothing here may use os.Stdin, os.Stdout or the working folder; a [Session]
+// has them. Read Session, App and Run first; then terminal, which each group of
+// commands embeds.
 package cli
 
 import (
@@ -21,7 +22,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit statuses, which scripts rely on. ExitHandedOver is remote.Gone: the command gives way.
+// Exit statuses, which scripts rely on. ExitHandedOver is remote.Gone: the owner of the store closes,
+// and the command can begin again elsewhere.
 const (
 	ExitDone       = 0
 	ExitFailed     = 1
@@ -31,8 +33,8 @@ const (
 	ExitNotFound   = 5
 	ExitStopped    = 130
 	ExitHandedOver = -1
-	// ExitOwnedElsewhere: another program has the store; nothing was read or said yet, so
-	// the whole command can run there.
+	// ExitOwnedElsewhere: another program has the store. Nothing was read or printed yet, so the
+	// whole command can run there.
 	ExitOwnedElsewhere = -2
 )
 
@@ -41,7 +43,7 @@ const (
 var ErrOwnedElsewhere = errors.New("another program has the store")
 
 // errGone makes Run return ExitHandedOver.
-var errGone = errors.New("the command gives way")
+var errGone = errors.New("the command can begin again elsewhere")
 
 // Opener opens the core for a command, or reuses the one that is open. The
 // command calls the App's Close when it is done.
@@ -69,7 +71,7 @@ func Run(ctx context.Context, s *Session, open Opener) int {
 	if quiet, ok := errors.AsType[*exitError](err); ok {
 		return quiet.code
 	}
-	t.json = t.json || wantsJSON(s.Args) // a wrong flag before it kept it from being read
+	t.json = t.json || wantsJSON(s.Args) // a wrong flag before --json stops the parser
 	t.printError(err)
 	return exitOf(err)
 }
@@ -83,7 +85,7 @@ func Fail(s *Session, err error) int {
 	return exitOf(err)
 }
 
-// valueIn finds the value of a flag where the flags were not read.
+// valueIn finds the value of a flag in arguments that were not parsed.
 func valueIn(args []string, flag string) string {
 	for i, arg := range args {
 		if arg == "--" {
@@ -99,7 +101,7 @@ func valueIn(args []string, flag string) string {
 	return ""
 }
 
-// wantsJSON finds --json where the flags were not read.
+// wantsJSON finds --json in arguments that were not parsed.
 func wantsJSON(args []string) bool {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i]
@@ -107,7 +109,7 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json")
 }
 
-// exitError ends the program with a status after everything was said.
+// exitError ends the program with a status, when everything was printed already.
 type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
@@ -161,10 +163,13 @@ func (t *terminal) root() *cobra.Command {
 	return root
 }
 
-// group returns a command that only holds others.
+// group returns a command with these subcommands.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command,
+			_ []string) error {
+			return cmd.Help()
+		},
 	}
 	cmd.AddCommand(subs...)
 	return cmd

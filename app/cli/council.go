@@ -30,7 +30,8 @@ func (c councilCommands) group() *cobra.Command {
 	}, runs.all()...)...)
 }
 
-// scopeFlags say for what a council is set; none of them means everywhere.
+// scopeFlags are the chat, the project or the preset that a council is for; without them it is for
+// all chats.
 type scopeFlags struct {
 	chat    string
 	project bool
@@ -39,10 +40,10 @@ type scopeFlags struct {
 
 func (f *scopeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.chat, "chat", "", "for this chat")
-	cmd.Flags().BoolVar(&f.project, "project", false, "for the chats of this folder: those begun here")
+	cmd.Flags().BoolVar(&f.project, "project", false, "for the chats of this folder: those that are started here")
 }
 
-// scope returns what the flags name.
+// scope returns the scope that the flags name.
 func (f *scopeFlags) scope(ctx context.Context, s *Session, app *App) (council.Scope, error) {
 	named := 0
 	for _, given := range []bool{f.chat != "", f.project, f.preset != ""} {
@@ -65,7 +66,7 @@ func (f *scopeFlags) scope(ctx context.Context, s *Session, app *App) (council.S
 	return council.Global, nil
 }
 
-// scopeWords say where a council is set.
+// scopeWords returns a scope in words.
 func scopeWords(s council.Scope) string {
 	switch kind, name, _ := strings.Cut(string(s), " "); kind {
 	case "chat":
@@ -81,9 +82,9 @@ func scopeWords(s council.Scope) string {
 func (c councilCommands) showCommand() *cobra.Command {
 	var f scopeFlags
 	var member string
-	cmd := c.withStore("show", "Show the council that holds, as the file that set takes with --json", noArguments,
+	cmd := c.withStore("show", "Show the current council; with --json as a file for council set", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
-			set, scope, err := f.holds(ctx, c.Session, app)
+			set, scope, err := f.current(ctx, c.Session, app)
 			if err != nil {
 				return err
 			}
@@ -104,14 +105,14 @@ func (c councilCommands) showCommand() *cobra.Command {
 			return c.print(set, scope)
 		})
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the one of this name, set or not")
-	cmd.Flags().StringVar(&member, "member", "", "print this member alone, as the file that council member takes")
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name, set or not")
+	cmd.Flags().StringVar(&member, "member", "", "print only this member, as a file for council member")
 	return cmd
 }
 
-// holds returns the council that holds: for the chat or the folder that the flags name,
-// or for a chat that is begun here; or the preset that they name.
-func (f *scopeFlags) holds(ctx context.Context, s *Session, app *App) (council.Council, council.Scope, error) {
+// current returns the council that applies to the chat or the folder that the flags name, or to a
+// chat that is started here; or the preset that they name.
+func (f *scopeFlags) current(ctx context.Context, s *Session, app *App) (council.Council, council.Scope, error) {
 	scope, err := f.scope(ctx, s, app)
 	if err != nil {
 		return council.Council{}, "", err
@@ -137,11 +138,11 @@ func (c councilCommands) print(set council.Council, scope council.Scope) error {
 			name += " (off)"
 		}
 		policy := m.Context.In(set)
-		told := string(policy.Span)
+		span := string(policy.Span)
 		if policy.Last > 0 && (policy.Span == council.Turns || policy.Span == council.Messages) {
-			told = fmt.Sprintf("%d %s", policy.Last, policy.Span)
+			span = fmt.Sprintf("%d %s", policy.Last, policy.Span)
 		}
-		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), told,
+		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), span,
 			shownName(strings.Join(m.Tools, ", ")))
 	}
 	return table.print(c.terminal, "The council has no members. Add one, or choose a preset: conclave council presets")
@@ -157,10 +158,10 @@ func memberOf(set council.Council, name string) (council.Member, error) {
 		"conclave council show lists them.")
 }
 
-// memberNamed returns the member of the council that holds in a chat, or here, whose name or id
-// this is. Rules go by ids: one of another council is taken as it is.
+// memberNamed returns the member with this name or id of the council of a chat, or of chats that are
+// started here. Rules use ids, so an id of a member of another council is accepted, too.
 func memberNamed(ctx context.Context, s *Session, app *App, in, name string) (council.Member, error) {
-	set, _, err := (&scopeFlags{chat: in}).holds(ctx, s, app)
+	set, _, err := (&scopeFlags{chat: in}).current(ctx, s, app)
 	if err != nil {
 		return council.Member{}, err
 	}
@@ -171,12 +172,14 @@ func memberNamed(ctx context.Context, s *Session, app *App, in, name string) (co
 		return council.Member{ID: name, Name: name, Chance: 100}, nil
 	}
 	return council.Member{}, fault.New(fault.Usage, "cli.council",
-		"The council has no member "+cutLine(name)+", and that is no id of one.", "conclave council show lists them.")
+		"The council has no member "+cutLine(name)+", and this is not the id of one.",
+		"conclave council show lists them.")
 }
 
 func (c councilCommands) setCommand() *cobra.Command {
 	var f scopeFlags
-	cmd := c.withPlugins("set FILE", "Set the council of a file, everywhere or for a chat or folder", exactly("a file"),
+	cmd := c.withPlugins("set FILE", "Set the council in a file, for all chats, one chat or one folder",
+		exactly("a file"),
 		func(ctx context.Context, app *App, args []string) error {
 			var set council.Council
 			if err := c.read(args[0], &set); err != nil {
@@ -185,11 +188,11 @@ func (c councilCommands) setCommand() *cobra.Command {
 			return c.put(ctx, app, &f, set)
 		})
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "keep it by this name, to be chosen")
+	cmd.Flags().StringVar(&f.preset, "preset", "", "store it as the preset of this name")
 	return cmd
 }
 
-// put keeps a council, and says what of it will not work as it stands.
+// put stores a council, and prints what in it will not work.
 func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set council.Council) error {
 	scope, err := f.scope(ctx, c.Session, app)
 	if err != nil {
@@ -212,13 +215,13 @@ func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set c
 		set.Mode)
 }
 
-// notUsable says why members of a council cannot use a tool now, or "".
+// notUsable returns why members of a council cannot use a tool now, or "".
 func notUsable(app *App, set council.Council, id string) string {
 	if i := slices.IndexFunc(deliberation.PromptTools,
 		func(t deliberation.PromptTool) bool { return t.Name == id }); i >= 0 {
 		switch prompt := deliberation.PromptTools[i]; {
 		case set.Mode != council.Tools:
-			return prompt.Title + " works in mode tools alone; its member goes without."
+			return prompt.Title + " works only in mode tools; its member does not get it."
 		case set.Tool.Mode == council.Inline:
 			return deliberation.NotInline(prompt)
 		}
@@ -226,19 +229,19 @@ func notUsable(app *App, set council.Council, id string) string {
 	}
 	t, ok := app.Tools.Set().ByID(id)
 	if !ok {
-		return "There is no tool " + id + " now; its member goes without."
+		return "There is no tool " + id + " now; its member does not get it."
 	}
 	_, why := council.Eligible(t)
 	return why
 }
 
-// readCouncilFile reads a file that is about councils.
+// readCouncilFile reads the file of a council, a member or a run.
 func readCouncilFile(s *Session, name string, bound *limit.Limit) ([]byte, error) {
 	raw, err := readFile("cli.council", s.Path(name), name, bound)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Hint == sendPart {
-		said := *f
-		said.Hint = "Check that it is the right file."
-		return nil, &said
+		full := *f
+		full.Hint = "Check that it is the right file."
+		return nil, &full
 	}
 	return raw, err
 }
@@ -255,8 +258,8 @@ func (c councilCommands) read(name string, into *council.Council) error {
 			line := 1 + strings.Count(string(raw[:min(int(syntax.Offset), len(raw))]), "\n")
 			where = fmt.Sprintf(" in line %d", line)
 		}
-		return fault.Wrap(fault.Invalid, "cli.council", "The file "+name+" cannot be read as JSON of a council"+where+".",
-			"conclave council show --json prints one that can.", err)
+		return fault.Wrap(fault.Invalid, "cli.council", "The file "+name+" is not the JSON of a council"+where+".",
+			"conclave council show --json prints an example.", err)
 	}
 	if err := into.Check(); err != nil {
 		return err
@@ -266,7 +269,7 @@ func (c councilCommands) read(name string, into *council.Council) error {
 
 func (c councilCommands) clearCommand() *cobra.Command {
 	var f scopeFlags
-	cmd := c.withStore("clear", "Forget the council of a chat, a folder or everywhere, so that the wider one holds",
+	cmd := c.withStore("clear", "Remove the council of a chat, a folder or all chats; the more general one applies",
 		noArguments, func(ctx context.Context, app *App, _ []string) error {
 			scope, err := f.scope(ctx, c.Session, app)
 			if err != nil {
@@ -279,7 +282,7 @@ func (c councilCommands) clearCommand() *cobra.Command {
 			return err
 		})
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the one that is kept by this name")
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name")
 	return cmd
 }
 
@@ -295,7 +298,7 @@ func (c councilCommands) memberCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			set, _, err := f.holds(ctx, c.Session, app)
+			set, _, err := f.current(ctx, c.Session, app)
 			if err != nil {
 				return err
 			}
@@ -337,8 +340,8 @@ func (c councilCommands) presets(ctx context.Context, app *App, _ []string) erro
 	return c.printTable(rows, table, "There are no presets.")
 }
 
-// preset finds a council by name: one of the person's own, or one that comes with
-// Conclave. Letters may be small, and dashes stand for spaces.
+// preset finds a council by its name: one of the person's, or one that comes with Conclave. Case
+// does not matter, and dashes stand for spaces.
 func preset(ctx context.Context, app *App, name string) (council.Council, error) {
 	own, err := app.CouncilSettings.Presets(ctx)
 	if err != nil {

@@ -78,7 +78,8 @@ func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
 		for _, id := range next.Start {
 			do(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
 			do(council.Step{
-				Kind: council.Ends, Task: id, Attempt: 1, End: &council.End{State: council.Done, Text: council.Hash(id)},
+				Kind: council.Ends, Task: id, Attempt: 1, End: &council.End{State: council.Done,
+					Text: council.Hash(id)},
 			})
 		}
 	}
@@ -102,7 +103,8 @@ func TestACouncilsFileIsOfABoundedSize(t *testing.T) {
 			must(t, err)
 			must(t, file.Truncate(bound.Value+more), file.Close())
 			_, err = readCouncilFile(s, "file", bound)
-			if f := fault.Of(err); refused && (f.Kind != fault.Invalid || f.Hint != "Check that it is the right file.") {
+			if f := fault.Of(err); refused && (f.Kind != fault.Invalid ||
+				f.Hint != "Check that it is the right file.") {
 				t.Errorf("%s, %d bytes over: %v", bound.Name, more, err)
 			} else if !refused && err != nil {
 				t.Errorf("%s, just as large as may be: %v", bound.Name, err)

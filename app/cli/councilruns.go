@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,7 +33,8 @@ func (c runCommands) all() []*cobra.Command {
 		c.runCommand(), c.sampleCommand(),
 		c.withStore("runs ID", "List the runs of a chat", exactly("the id of a chat"), c.list),
 		c.replayCommand(), c.resumeCommand(), c.againCommand(),
-		c.withStore("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"), c.export),
+		c.withStore("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"),
+			c.export),
 		c.checkCommand(), c.seenCommand(), c.rateCommand(),
 	}, c.actCommands()...)
 }
@@ -46,13 +46,13 @@ type runRow struct {
 	Question     chat.MessageSeq     `json:"question"`
 	Mode         council.Mode        `json:"mode"`
 	State        council.RunState    `json:"state"`
-	CutOff       bool                `json:"cut_off,omitempty"` // its program ended; it can go on
+	CutOff       bool                `json:"cut_off,omitempty"` // its program ended; it can be resumed
 	Members      int                 `json:"members"`
 	Disagree     int                 `json:"disagree"`
 	Began        time.Time           `json:"began"`
 	MS           int64               `json:"ms,omitempty"`
-	Cost         *float64            `json:"cost,omitempty"` // left out where it is not known
-	Seats        []council.SeatLine  `json:"seats"`          // of those that took part
+	Cost         *float64            `json:"cost,omitempty"` // left out if unknown
+	Seats        []council.SeatLine  `json:"seats"`          // of the members that took part
 }
 
 func (c runCommands) list(ctx context.Context, app *App, args []string) error {
@@ -78,7 +78,7 @@ func (c runCommands) list(ctx context.Context, app *App, args []string) error {
 		}
 		state := string(h.State)
 		if h.State != council.Over && !app.Councils.Live(h.Run) {
-			row.CutOff, state = true, "cut off; go on with "+c.toType("conclave council resume "+string(h.Run))
+			row.CutOff, state = true, "cut off; resume it with "+c.toType("conclave council resume "+string(h.Run))
 		}
 		rows = append(rows, row)
 		table.add(string(h.Run), h.Began.Local().Format("2006-01-02 15:04"), string(h.Mode), fmt.Sprint(h.Members),
@@ -89,7 +89,7 @@ func (c runCommands) list(ctx context.Context, app *App, args []string) error {
 
 func (c runCommands) replayCommand() *cobra.Command {
 	var speed float64
-	cmd := c.withStore("replay RUN", "Show a run again as it went, from its record", exactly("a run"),
+	cmd := c.withStore("replay RUN", "Show a run again from its record, at its pace", exactly("a run"),
 		func(ctx context.Context, app *App, args []string) error {
 			steps, err := app.Councils.Steps(ctx, council.RunID(args[0]))
 			if err != nil {
@@ -97,7 +97,7 @@ func (c runCommands) replayCommand() *cobra.Command {
 			}
 			return c.replay(ctx, steps, runTexts(ctx, app, council.RunID(args[0])), speed)
 		})
-	cmd.Flags().Float64Var(&speed, "speed", 1, "how many times as fast as it went; 0 shows all at once")
+	cmd.Flags().Float64Var(&speed, "speed", 1, "how many times as fast as the run was; 0 shows all at once")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if !(speed >= 0) {
 			return usageOf(cmd, "--speed is 0 or more")
@@ -107,8 +107,8 @@ func (c runCommands) replayCommand() *cobra.Command {
 	return cmd
 }
 
-// runTexts reads the texts of a run. One that is not there is left empty: the record of
-// steps is shown anyway.
+// runTexts returns a function that reads the texts of a run. A missing text is empty: the steps are
+// shown anyway.
 func runTexts(ctx context.Context, app *App, run council.RunID) func(council.Hash) string {
 	return func(h council.Hash) string {
 		text, err := app.Councils.Text(ctx, run, h)
@@ -119,7 +119,7 @@ func runTexts(ctx context.Context, app *App, run council.RunID) func(council.Has
 	}
 }
 
-// replay tells the steps of a run, as far apart as they were while it was worked on.
+// replay prints the steps of a run with the pauses there were while it was worked on.
 func (c runCommands) replay(ctx context.Context, steps []council.Step, text func(council.Hash) string,
 	speed float64,
 ) error {
@@ -128,7 +128,8 @@ func (c runCommands) replay(ctx context.Context, steps []council.Step, text func
 	for i, s := range steps {
 		over := run.State == council.Over
 		if err := run.Apply(s); err != nil {
-			return fault.Wrap(fault.Damaged, "cli.replay", fmt.Sprintf("The record of the run breaks off at step %d.", s.Number),
+			return fault.Wrap(fault.Damaged, "cli.replay", fmt.Sprintf("The record of the run breaks off at step %d.",
+				s.Number),
 				"conclave doctor checks the store.", err)
 		}
 		if i > 0 && speed > 0 && !over {
@@ -162,18 +163,12 @@ func (c runCommands) export(ctx context.Context, app *App, args []string) error 
 	if err != nil {
 		return err
 	}
-	path := c.Path(args[1])
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.Conflict, "cli.export", "There is a file "+args[1]+" already.", "Name another.")
-	}
-	if err == nil {
-		_, err = out.Write(file.Bytes())
-		err = errors.Join(err, out.Close())
-	}
+	_, err = writeNew("cli.export", c.Path(args[1]), args[1], func(out *os.File) error {
+		_, err := out.Write(file.Bytes())
+		return err
+	})
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, "cli.export", "The file "+args[1]+" cannot be written.",
-			"Check its folder and the disk's space.", err)
+		return err
 	}
 	for _, line := range left {
 		fmt.Fprintln(c.Err, oneLine(line))
@@ -183,7 +178,7 @@ func (c runCommands) export(ctx context.Context, app *App, args []string) error 
 
 func (c runCommands) checkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check FILE", Short: "Look for damage in the file of a run: texts, rolls, ballots and the order of events",
+		Use: "check FILE", Short: "Check the file of a run for damage: texts, rolls, ballots and the order of events",
 		Args: exactly("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := readCouncilFile(c.Session, args[0], limit.RunFile)
@@ -220,13 +215,14 @@ func (c runCommands) printReport(name string, r council.Report) error {
 	}
 	if len(r.Problems) == 0 {
 		if !c.json {
-			fmt.Fprintln(c.Out, "Nothing in it was damaged. Who wrote it, and whether all of it happened so, "+
-				"the file cannot show: whoever changes it can compute its hashes again.")
+			fmt.Fprintln(c.Out,
+				"The file is not damaged. It cannot show who wrote it, or that everything in it happened: "+
+					"whoever changes it can compute its hashes again.")
 		}
 		return nil
 	}
 	if !c.json {
-		fmt.Fprintf(c.Err, "conclave: %s is not as it was when it was written, in %s.\n", name,
+		fmt.Fprintf(c.Err, "conclave: %s was changed after it was written, in %s.\n", name,
 			countOf(len(r.Problems), "place"))
 	}
 	return &exitError{ExitFailed}
@@ -234,7 +230,8 @@ func (c runCommands) printReport(name string, r council.Report) error {
 
 func (c runCommands) runCommand() *cobra.Command {
 	cmd := c.promptCommand()
-	cmd.Use, cmd.Short = "run [flags] TEXT|-", "Have the council deliberate, and the model answer: prompt --council"
+	cmd.Use = "run [flags] TEXT|-"
+	cmd.Short = "Have the council deliberate and the model answer, as prompt --council does"
 	_ = cmd.Flags().Set("council", councilAsSet) // the flag is there
 	return cmd
 }
@@ -242,7 +239,8 @@ func (c runCommands) runCommand() *cobra.Command {
 func (c runCommands) sampleCommand() *cobra.Command {
 	f := &promptFlags{model: settings.DemoModel, council: councilAsSet}
 	cmd := &cobra.Command{
-		Use: "sample", Short: "Run a sample council: scripted members with real tools, without a network", Args: noArguments,
+		Use: "sample", Short: "Run a sample council: scripted members with real tools, without a network",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.converse(cmd.Context(), f, func(ctx context.Context, t *promptRun) error {
 				set, question := council.Sample()
@@ -251,12 +249,12 @@ func (c runCommands) sampleCommand() *cobra.Command {
 				if t.chat.ID == "" || t.log != nil {
 					return err
 				}
-				kept := set.SwitchedOff()
-				return errors.Join(err, t.app.CouncilSettings.PutCouncil(ctx, council.OfChat(t.chat.ID), &kept))
+				off := set.SwitchedOff()
+				return errors.Join(err, t.app.CouncilSettings.PutCouncil(ctx, council.OfChat(t.chat.ID), &off))
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&f.noSave, "no-save", false, "a temporary chat: nothing is kept")
+	cmd.Flags().BoolVar(&f.noSave, "no-save", false, "a temporary chat: nothing is stored")
 	return cmd
 }
 
@@ -264,7 +262,7 @@ func (c runCommands) resumeCommand() *cobra.Command {
 	f := &promptFlags{}
 	var finish bool
 	cmd := &cobra.Command{
-		Use: "resume [flags] RUN", Short: "Go on with a run that was cut off, and have its question answered",
+		Use: "resume [flags] RUN", Short: "Resume a run that was cut off, and answer its question",
 		Args: exactly("a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun, _ council.Run) error {
@@ -274,7 +272,7 @@ func (c runCommands) resumeCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&finish, "finish", false, "begin nothing new: answer with what there is")
+	cmd.Flags().BoolVar(&finish, "finish", false, "start no new tasks: answer with the results so far")
 	return cmd
 }
 
@@ -282,7 +280,7 @@ func (c runCommands) againCommand() *cobra.Command {
 	f := &promptFlags{}
 	var change deliberation.Change
 	var tools []string
-	var model, role, told string
+	var model, role, span string
 	cmd := &cobra.Command{
 		Use: "again [flags] RUN", Short: "Answer the question of a run again, with one change to its council",
 		Args: exactly("a run"),
@@ -296,15 +294,15 @@ func (c runCommands) againCommand() *cobra.Command {
 			if cmd.Flags().Changed("member-role") {
 				change.Role = &role
 			}
-			if change.Member == "" && (told != "" || change != (deliberation.Change{})) {
-				return usageError("what changes is of a member: say which with --member ID")
+			if change.Member == "" && (span != "" || change != (deliberation.Change{})) {
+				return usageError("name the member to change with --member ID")
 			}
 			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun, before council.Run) error {
 				t.how.Again, t.how.Change = council.RunID(args[0]), change
-				if told == "" {
+				if span == "" {
 					return nil
 				}
-				policy, err := toldOf(before.Council, change.Member, told)
+				policy, err := policyOf(before.Council, change.Member, span)
 				t.how.Change.Context = &policy
 				return err
 			})
@@ -312,18 +310,18 @@ func (c runCommands) againCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().StringVar(&change.Member, "member", "",
-		"the id of the member that is changed, or does its work again; without it everybody does")
+		"the id of the member to change, or to work again; without it all work again")
 	cmd.Flags().StringVar(&model, "member-model", "", "its CONNECTION/MODEL this time; empty is the helper's")
 	cmd.Flags().StringVar(&role, "member-role", "", "its role this time; empty is none")
-	cmd.Flags().StringVar(&told, "member-context", "",
-		"what it is told of the chat this time: question, turns:N, messages:N, summary or all")
+	cmd.Flags().StringVar(&span, "member-context", "",
+		"the part of the chat that it gets this time: question, turns:N, messages:N, summary or all")
 	cmd.Flags().StringSliceVar(&tools, "member-tools", nil, "its tools this time, with commas")
 	return cmd
 }
 
-// toldOf returns what a member of a council is told of the chat where its span is the one
-// that is written as turns:3. Its switches stay.
-func toldOf(set council.Council, member, written string) (council.ContextPolicy, error) {
+// policyOf returns the context policy of a member with another span, written as turns:3. The other
+// settings of the policy stay.
+func policyOf(set council.Council, member, written string) (council.ContextPolicy, error) {
 	m, err := memberOf(set, member)
 	if err != nil {
 		return council.ContextPolicy{}, err
@@ -345,12 +343,12 @@ func toldOf(set council.Council, member, written string) (council.ContextPolicy,
 	return policy, usageError("--member-context is question, turns:N, messages:N, summary or all, not %q", written)
 }
 
-// again answers the question of a run again.
+// again answers the question of a run again. prepare sets how.
 func (c runCommands) again(ctx context.Context, f *promptFlags, run council.RunID,
 	prepare func(t *promptRun, before council.Run) error,
 ) error {
 	if f.goOn || f.conversation != "" || f.noSave {
-		return usageError("the chat is that of the run: -c, --conversation and --no-save do not fit")
+		return usageError("the chat is that of the run: leave out -c, --conversation and --no-save")
 	}
 	app, err := c.app(ctx, Folders{})
 	if err != nil {
@@ -371,23 +369,22 @@ func (c runCommands) again(ctx context.Context, f *promptFlags, run council.RunI
 	})
 }
 
-// timeline tells of a run as it goes: in JSON lines on standard output, or in lines for
-// people on standard error.
+// timeline prints a run as it goes: as JSON lines on standard output, or as text.
 type timeline struct {
 	c      *terminal
 	teller deliberation.Teller
-	said   func(string) // writes a line for people
-	names  int          // how wide the members' names are
+	print  func(string) // prints a line of text
+	names  int          // the width of the members' names
 	run    council.Run
 	result *council.Result
 	err    error
 }
 
-// newTimeline returns the timeline of a run that is only looked at.
+// newTimeline returns a timeline that prints to standard output.
 func newTimeline(c *terminal, text func(council.Hash) string) *timeline {
-	return &timeline{c: c, teller: deliberation.Teller{Text: text}, said: func(line string) {
+	return &timeline{c: c, teller: deliberation.Teller{Text: text}, print: func(line string) {
 		if _, err := fmt.Fprintln(c.Out, line); err != nil {
-			return // the next JSON line, or the shell, says so
+			return // the shell reports it
 		}
 	}}
 }
@@ -404,7 +401,7 @@ func (t *timeline) event(e deliberation.Event) {
 			continue
 		}
 		if words := line.Words(); words != "" {
-			t.said(fmt.Sprintf("%6.1f s  %s  %s", float64(line.AtMS)/1000, t.padded(e.Run, line.Member), words))
+			t.print(fmt.Sprintf("%6.1f s  %s  %s", float64(line.AtMS)/1000, t.padded(e.Run, line.Member), words))
 		}
 	}
 }
@@ -412,7 +409,7 @@ func (t *timeline) event(e deliberation.Event) {
 // maxName bounds the column of names, in characters.
 const maxName = 20
 
-// padded is a member's name in its column.
+// padded returns a member's name as wide as its column.
 func (t *timeline) padded(r council.Run, name string) string {
 	if t.names == 0 {
 		t.names = len("Council")
@@ -427,12 +424,12 @@ func (t *timeline) padded(r council.Run, name string) string {
 	return string(runes) + strings.Repeat(" ", t.names-len(runes))
 }
 
-// box writes what came of the run, below the answer.
+// box prints the result of the run, below the answer.
 func (t *timeline) box() {
 	if t.c.json || t.result == nil {
 		return
 	}
 	for _, line := range deliberation.Box(t.run, *t.result) {
-		t.said(line)
+		t.print(line)
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// desk is where a person is asked: one question stands at a time, and what is said
-// meanwhile waits until it is answered. The zero value is ready. It is safe for
-// concurrent use.
+// desk lets one question at a time onto the screen. Lines that are printed meanwhile appear after
+// the answer. The zero value is ready. It is safe for concurrent use.
 type desk struct {
 	mu   sync.Mutex
-	free chan struct{} // closed once the question that stands is settled; nil: none stands
+	free chan struct{} // closed when the open question is answered; nil: no question is open
 	held []string
 }
 
-// take waits until no question stands, and lets the caller's stand until give. The error
-// is ctx's cause.
+// take waits until no question is open, and opens the caller's until give. The error is ctx's
+// cause.
 func (d *desk) take(ctx context.Context) error {
 	for {
 		d.mu.Lock()
@@ -36,7 +35,7 @@ func (d *desk) take(ctx context.Context) error {
 	}
 }
 
-// give ends the question that stands, and writes what was said meanwhile.
+// give closes the open question and prints the lines that waited.
 func (d *desk) give(w io.Writer) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +46,7 @@ func (d *desk) give(w io.Writer) {
 	d.free, d.held = nil, nil
 }
 
-// say writes a line, once no question stands.
+// say prints a line when no question is open.
 func (d *desk) say(w io.Writer, line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 )
 
 func (t *terminal) doctorCommand() *cobra.Command {
-	return t.readingStore("doctor", "Check what this machine has, and say what to do about what it lacks", noArguments,
+	return t.readingStore("doctor", "Check this machine, and how to fix what is missing", noArguments,
 		func(ctx context.Context, app *App, _ []string) error { return t.printFindings(app.Doctor(ctx)) })
 }
 

@@ -7,8 +7,8 @@ import (
 	"conclave/app/fault"
 )
 
-// defaultData returns the platform's data folder for Conclave: what the XDG base
-// directory specification, Apple and Microsoft say.
+// defaultData returns the platform's data folder for Conclave, by the XDG base directory
+// specification and the conventions of Apple and Microsoft.
 func defaultData(env func(string) string) (string, error) {
 	home := env("HOME")
 	switch runtime.GOOS {
@@ -33,8 +33,8 @@ func defaultData(env func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "share", "conclave"), nil
 }
 
-// ResolveFolders returns the folders for what a person gave, either of which may
-// be empty. path makes a given path absolute.
+// ResolveFolders returns the folders for the values of --data and --plugins, each of which may be
+// empty. path makes a path absolute.
 func ResolveFolders(data, plugins string, env func(string) string, path func(string) (string, error)) (Folders, error) {
 	var err error
 	if data == "" {

@@ -8,7 +8,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// commandInHint matches a command of Conclave's own that a sentence says to type.
+// commandInHint matches a conclave command in a sentence.
 func (t *terminal) commandInHint() *regexp.Regexp {
 	var names []string
 	for _, sub := range (&terminal{Session: t.Session}).root().Commands() { // root gives t's flags their defaults
@@ -17,7 +17,7 @@ func (t *terminal) commandInHint() *regexp.Regexp {
 	return regexp.MustCompile(`\bconclave (` + strings.Join(names, "|") + `)\b`)
 }
 
-// inTerminal turns the places of the window that hints name into commands.
+// inTerminal replaces places in the window by commands.
 var inTerminal = strings.NewReplacer(
 	"Add it in Settings > Models", "Add it with conclave models add",
 	"Give its passphrase in Settings > Models, or in the environment", "Give its passphrase in the environment",
@@ -26,12 +26,11 @@ var inTerminal = strings.NewReplacer(
 	"in Settings > Models", "with conclave models",
 )
 
-// toType makes a sentence one that fits a terminal: places of the window become
-// commands, and commands can be typed as they stand, with the folders that this
-// command was given.
+// toType words a sentence for the terminal: places in the window become commands, and commands get
+// the --data and --plugins of this command, so that they can be typed as they are.
 func (t *terminal) toType(hint string) string {
 	hint = inTerminal.Replace(hint)
-	// The store's hint ends with a path, whose spaces a shell would take apart.
+	// The store's hint ends with a path, which a shell would split at spaces.
 	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
 		hint = before + "conclave restore " + plugin.Quoted(path)
 	}

@@ -30,7 +30,8 @@ func TestEachCommandToTypeNamesTheFolderThatWasGiven(t *testing.T) {
 func TestDoctorAndEndedChatsNameTheFolderThatWasGiven(t *testing.T) {
 	var out bytes.Buffer
 	s := &Session{
-		Args: []string{"doctor", "--data", "d2"}, Dir: "/", Out: &out, Err: &out, Env: func(string) string { return "" },
+		Args: []string{"doctor", "--data", "d2"}, Dir: "/", Out: &out, Err: &out,
+		Env: func(string) string { return "" },
 	}
 	Run(t.Context(), s, func(context.Context, Folders) (*App, error) {
 		return &App{Close: func() {}, Doctor: func(context.Context) []Finding {
@@ -69,15 +70,16 @@ func TestAnExportedChatDoesNotNameTheFolderItLayIn(t *testing.T) {
 	for _, format := range []string{"md", "html"} {
 		var out, trouble bytes.Buffer
 		s := &Session{
-			Args: []string{"chats", "export", "c1", "--format", format, "--data", "d2"}, Dir: "/", Out: &out, Err: &trouble,
-			Env: func(string) string { return "" },
+			Args: []string{"chats", "export", "c1", "--format", format, "--data", "d2"}, Dir: "/",
+			Out: &out, Err: &trouble, Env: func(string) string { return "" },
 		}
 		runs := deliberation.New(deliberation.Options{Log: noRuns{}})
 		Run(t.Context(), s, func(context.Context, Folders) (*App, error) {
 			return &App{Close: func() {}, Chats: endedChat{}, Councils: runs}, nil
 		})
 		runs.Close()
-		if !strings.Contains(out.String(), "conclave prompt --conversation c1") || strings.Contains(out.String(), "d2") {
+		if !strings.Contains(out.String(), "conclave prompt --conversation c1") ||
+			strings.Contains(out.String(), "d2") {
 			t.Errorf("as %s: %s%s", format, out.String(), trouble.String())
 		}
 	}

@@ -13,11 +13,11 @@ import (
 
 // httpRow is the state of the port at which programs register tools, as JSON.
 type httpRow struct {
-	On      bool   `json:"on"`                // the settings have it open while Conclave runs
-	Port    int    `json:"port"`              // of the settings
+	On      bool   `json:"on"`                // the settings open it while Conclave runs
+	Port    int    `json:"port"`              // in the settings
 	Address string `json:"address,omitempty"` // where it is open now
-	Trouble string `json:"trouble,omitempty"` // why it is not, or which program was refused lately
-	Token   bool   `json:"token"`             // programs must carry one
+	Trouble string `json:"trouble,omitempty"` // why it is not open, or which program was refused last
+	Token   bool   `json:"token"`             // programs must send one
 }
 
 // httpCommands open the port at which programs register tools.
@@ -27,8 +27,8 @@ func (c httpCommands) group() *cobra.Command {
 	cmd := group("http", "Let programs of this computer register tools over HTTP",
 		c.serveCommand(), c.statusCommand(), c.onCommand(), c.offCommand(), c.tokenCommand())
 	cmd.Long = "Let programs of this computer register tools over HTTP, as N.E.K.O does: POST /api/tools/register.\n" +
-		"Nothing outside of this computer and no page of a browser is answered. Each program's tools are\n" +
-		"approved like those of a plugin before a model is told of them."
+		"Other computers and pages in a browser are refused. Each program's tools are approved like those\n" +
+		"of a plugin before they are offered to a model."
 	return cmd
 }
 
@@ -75,7 +75,7 @@ func (c httpCommands) serveCommand() *cobra.Command {
 }
 
 func (c httpCommands) statusCommand() *cobra.Command {
-	return c.withPlugins("status", "Say whether the port is open", noArguments,
+	return c.withPlugins("status", "Show whether the port is open", noArguments,
 		func(ctx context.Context, app *App, _ []string) error { return c.print(ctx, app) })
 }
 
@@ -98,9 +98,10 @@ func (c httpCommands) onCommand() *cobra.Command {
 }
 
 func (c httpCommands) offCommand() *cobra.Command {
-	return c.withPlugins("off", "Close the port; what was registered is offered again once it is open", noArguments,
+	return c.withPlugins("off", "Close the port; registered tools are offered again when it is open", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
-			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.HTTPTools = false }); err != nil {
+			if _, err := app.Settings.ChangeSettings(ctx,
+				func(s *settings.Settings) { s.HTTPTools = false }); err != nil {
 				return err
 			}
 			return c.print(ctx, app)
@@ -131,21 +132,21 @@ func (c httpCommands) print(ctx context.Context, app *App) error {
 			err = c.say(c.Out, "%s", row.Trouble)
 		}
 	case !row.On:
-		err = c.say(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
+		err = c.say(c.Out, "Off: programs cannot register tools. Switch it on with conclave http on.")
 	case row.Trouble != "":
 		err = c.say(c.Out, "On, but not open: %s", row.Trouble)
 	default:
 		err = c.say(c.Out, "On: the port %d opens with the window, or with conclave http serve.", row.Port)
 	}
 	if err == nil && row.Token {
-		err = c.say(c.Out, "Programs must carry the token: conclave http token.")
+		err = c.say(c.Out, "Programs must send the token; conclave http token makes a new one.")
 	}
 	return err
 }
 
 func (c httpCommands) tokenCommand() *cobra.Command {
 	off := false
-	cmd := c.withPlugins("token", "Make a token that programs must carry from now on, and print it", noArguments,
+	cmd := c.withPlugins("token", "Make a token that programs must send from now on, and print it", noArguments,
 		func(ctx context.Context, app *App, _ []string) error {
 			token, err := app.HTTP.SetToken(ctx, !off)
 			if err != nil {
@@ -156,7 +157,8 @@ func (c httpCommands) tokenCommand() *cobra.Command {
 				return c.result(facts, "Programs need no token.")
 			}
 			if !c.json {
-				fmt.Fprintln(c.Err, "Programs must send it: Authorization: Bearer TOKEN. An older one holds no longer.")
+				fmt.Fprintln(c.Err,
+					"Programs must send it: Authorization: Bearer TOKEN. An older one is no longer valid.")
 			}
 			return c.result(facts, "%s", token)
 		})

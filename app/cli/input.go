@@ -10,10 +10,9 @@ import (
 	"conclave/app/limit"
 )
 
-// readFile reads an ordinary file of at most bound bytes. A device or a pipe is
-// refused: it may have no end, or block for ever. name is the file as the person
-// wrote it, for the error: of kind not_found where it cannot be read, else
-// invalid.
+// readFile reads a regular file of at most bound bytes. A device or a pipe is refused: it may have
+// no end, or block for ever. name is the file as the person wrote it, for the error: of kind
+// not_found where it cannot be read, else invalid.
 func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
 	if err := ordinary(op, path, name); err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
 	return readAtMost(op, "The file "+name, file, bound)
 }
 
-// ordinary refuses what is no ordinary file.
+// ordinary refuses everything but regular files.
 func ordinary(op, path, name string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -36,7 +35,7 @@ func ordinary(op, path, name string) error {
 		return unreadable(op, name, syscall.EISDIR)
 	case !info.Mode().IsRegular():
 		return fault.New(fault.Invalid, op, name+" is not an ordinary file.",
-			"Name a file; what a program prints can be saved to one first.")
+			"Save it to a file first, and name that.")
 	}
 	return nil
 }
@@ -51,7 +50,8 @@ func readAtMost(op, what string, r io.Reader, bound *limit.Limit) ([]byte, error
 		return nil, fault.Wrap(fault.Unavailable, op, what+" could not be read to its end.", "Try again.", err)
 	}
 	if int64(len(data)) > bound.Value {
-		return nil, fault.New(fault.Invalid, op, fmt.Sprintf("%s has more than %s, the most that is taken.", what, bound),
+		return nil, fault.New(fault.Invalid, op, fmt.Sprintf("%s has more than %s, the most that is taken.", what,
+			bound),
 			sendPart)
 	}
 	return data, nil

@@ -23,7 +23,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
+func TestOnlyRegularFilesOfABoundedSizeAreRead(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")
 	must(t, os.WriteFile(full, make([]byte, limit.Attachment.Value), 0o600))
@@ -49,7 +49,8 @@ func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
 
 	in := &endless{}
 	_, err := readAtMost("t", "The text", in, limit.MessageText)
-	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") || in.read > 2*limit.MessageText.Value {
+	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") ||
+		in.read > 2*limit.MessageText.Value {
 		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
 	}
 }
@@ -88,7 +89,7 @@ func (endlessLines) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
+func TestANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
 	var out strings.Builder
 	p := &printer{c: newTerminal(&Session{Out: &out, Err: &out}, nil), debug: true}
 	name := "a\x1b[2J\u202e\nconclave: approved\u200b"
@@ -131,7 +132,7 @@ func TestACallThatApproveAlwaysLetsOutWithTextOfOthersIsSaid(t *testing.T) {
 	}
 }
 
-func TestF94SettingsAreReadAsJSONWhereTheyAreJSON(t *testing.T) {
+func TestSettingsAreReadAsJSONWhereTheyAreJSON(t *testing.T) {
 	for _, c := range []struct {
 		kind, text, want string
 		secret           bool

@@ -7,8 +7,8 @@ import (
 	"conclave/app/fault"
 )
 
-// Interrupt handles a person's Ctrl-C before it ends the command. It is safe for
-// concurrent use, and does nothing until Set.
+// Interrupt handles Ctrl-C before it ends the command. It does nothing until Set. It is safe for
+// concurrent use.
 type Interrupt struct {
 	mu   sync.Mutex // guards stop
 	stop func() bool

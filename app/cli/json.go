@@ -27,8 +27,8 @@ func encodeJSON(w io.Writer, value any, indented bool) error {
 	return err
 }
 
-// inert escapes the control characters that JSON lets stand in its texts and a
-// terminal obeys: U+007F to U+009F.
+// inert escapes the control characters that JSON allows in strings and a terminal obeys: U+007F to
+// U+009F.
 func inert(raw []byte) []byte {
 	var out []byte
 	from := 0

@@ -11,8 +11,8 @@ import (
 )
 
 // lines reads lines from a stream that cannot be interrupted, on its own goroutine, which
-// ends with the stream (a terminal's: with the program). A line that nobody waits for is kept
-// for the next reader.
+// ends with the stream (a terminal's: with the program). A line that nobody waits for goes
+// to the next reader.
 type lines struct {
 	next chan lineRead // closed at the end of the stream
 	err  error         // why it ended before; may be read once next is closed

@@ -55,9 +55,12 @@ func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	rows := []modelRow{}
 	table := newTable("MODEL", "", "CAN")
 	for _, m := range models {
-		rows = append(rows, modelRow{m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can, m.Context})
+		rows = append(rows, modelRow{m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can,
+			m.Context})
 		var can []string
-		for word, yes := range map[string]bool{"tools": m.Can.Tools, "vision": m.Can.Vision, "reasoning": m.Can.Reasoning} {
+		for word, yes := range map[string]bool{
+			"tools": m.Can.Tools, "vision": m.Can.Vision, "reasoning": m.Can.Reasoning,
+		} {
 			if yes {
 				can = append(can, word)
 			}
@@ -76,14 +79,14 @@ func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	return c.printTable(rows, table, "No model answered.")
 }
 
-// serverRow is a model server of this computer, as `models scan --json` prints it.
+// serverRow is one server of `models scan --json`.
 type serverRow struct {
 	Kind    string `json:"kind"`
 	Title   string `json:"title"`
 	Version string `json:"version"`
 	URL     string `json:"url"`
 	Models  int    `json:"models"`
-	User    string `json:"user,omitempty"` // another user of this computer, whose program it is
+	User    string `json:"user,omitempty"` // another user of this computer who runs it
 }
 
 func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
@@ -102,7 +105,8 @@ func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
 		}
 		table.add(s.Name(), s.Version, fmt.Sprint(len(s.Models)), c.toType(add))
 	}
-	return c.printTable(rows, table, "No local server answered. Install one, or add an address with conclave models add.")
+	return c.printTable(rows, table,
+		"No local server answered. Install one, or add an address with conclave models add.")
 }
 
 func (c modelCommands) addCommand() *cobra.Command {
@@ -116,11 +120,12 @@ func (c modelCommands) addCommand() *cobra.Command {
 	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
 	cmd.Flags().StringVar(&title, "title", "", "name to show")
 	cmd.Flags().StringVar(&servedBy, "served-by", "",
-		"let a program of another user of this computer serve it, who can then read what you ask")
+		"let a program of another user of this computer serve it; that user can read what you ask")
 	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
 	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models, ServedBy: servedBy}
+		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models,
+			ServedBy: servedBy}
 		if err := settings.CheckConnection(connection); err != nil {
 			return asUsage(err)
 		}
@@ -142,10 +147,8 @@ func (c modelCommands) addCommand() *cobra.Command {
 		if err := app.Models.Add(cmd.Context(), connection, key); err != nil {
 			return err
 		}
-		if c.json {
-			return c.printJSON(map[string]string{"added": connection.Name})
-		}
-		return c.say(c.Out, "Added %s. Try it: conclave models test %s", connection.Name, connection.Name)
+		return c.advise(map[string]string{"added": connection.Name}, "Added %s. Try it: conclave models test %s",
+			connection.Name, connection.Name)
 	}
 	return cmd
 }
@@ -154,10 +157,8 @@ func (c modelCommands) serve(ctx context.Context, app *App, args []string) error
 	if err := app.Models.SetServedBy(ctx, args[0], args[1]); err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]string{"connection": args[0], "served_by": args[1]})
-	}
-	return c.say(c.Out, "A program of the user %s may serve %s, and read what you ask it.", args[1], args[0])
+	return c.advise(map[string]string{"connection": args[0], "served_by": args[1]},
+		"A program of the user %s may serve %s; that user can read what you ask.", args[1], args[0])
 }
 
 func (c modelCommands) test(ctx context.Context, app *App, args []string) error {

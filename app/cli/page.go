@@ -9,7 +9,7 @@ import (
 	"conclave/app/render"
 )
 
-// asPage writes a chat as one page without scripts or remote parts. Each message is set by itself, so
+// asPage returns a chat as one HTML page without scripts or remote parts. Each message is set by itself, so
 // that nothing in it goes on in the next.
 type asPage struct {
 	w    io.Writer

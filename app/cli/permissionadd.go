@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ruleFlags hold the flags that narrow a rule about calls.
+// ruleFlags hold the flags that limit a rule about calls.
 type ruleFlags struct {
 	match   []string
 	uses    int
@@ -28,13 +28,14 @@ type ruleFlags struct {
 // ruleCommand makes a rule that allows, denies or asks about calls.
 func (c permissionCommands) ruleCommand(effect permit.Effect, short string) *cobra.Command {
 	var flags ruleFlags
-	cmd := c.withPlugins(string(effect)+" TOOL", short, exactly("the name of a tool, or PLUGIN:* for all of a plugin's"),
+	cmd := c.withPlugins(string(effect)+" TOOL", short,
+		exactly("the name of a tool, or PLUGIN:* for all tools of a plugin"),
 		func(ctx context.Context, app *App, args []string) error {
 			return c.addRule(ctx, app, effect, args[0], flags)
 		})
 	cmd.Long = short + `.
 
-A rule can be narrowed to what a call is asked with: --match 'FIELD COMPARISON VALUE',
+A rule can be limited by the arguments of a call: --match 'FIELD COMPARISON VALUE',
 where FIELD is the name of an argument (or a JSON Pointer into the arguments), and
 
   equals VALUE          it is this text, number, true or false
@@ -42,22 +43,22 @@ where FIELD is the name of an argument (or a JSON Pointer into the arguments), a
   path-under FOLDER     it is an absolute path in this folder, links followed
   host-is HOST          it is an address on this host; HOST:PORT for another port
   host-suffix DOMAIN    it is an address on this domain or below it
-  number-max N          it is a number, and not above this one
-  regex PATTERN         the whole of it matches
+  number-max N          it is a number, at most this one
+  regex PATTERN         all of it matches
 
-What is missing, or cannot be compared, is never allowed by such a rule, and always
-denied or asked about by one.`
+A call whose argument is missing or cannot be compared is never allowed by such a rule,
+and always denied or asked about by one.`
 	cmd.Example = `  conclave permissions ` + string(effect) + ` notes:write --match 'path path-under ~/Notes'
   conclave permissions ` + string(effect) + ` shop:pay --match 'amount number-max 20' --uses 3 --until 24h`
 	set := cmd.Flags()
 	set.StringArrayVar(&flags.match, "match", nil, "only while this holds: 'FIELD COMPARISON VALUE'")
-	set.IntVar(&flags.uses, "uses", 0, "it is used up after so many calls")
+	set.IntVar(&flags.uses, "uses", 0, "it ends after so many calls")
 	set.StringVar(&flags.until, "until", "", "it ends then: 24h, 2026-12-24 or '2026-12-24 18:30'")
 	set.StringVar(&flags.chat, "chat", "", "only in this chat")
-	set.BoolVar(&flags.project, "project", false, "only in chats of this folder: those begun here")
+	set.BoolVar(&flags.project, "project", false, "only in chats of this folder: those that are started here")
 	set.StringVar(&flags.member, "member", "", "when this council member calls: its name, or its id")
 	set.BoolVar(&flags.council, "council", false, "when any council member calls")
-	set.BoolVar(&flags.try, "try", false, "only say what it would have made of the calls of the last 7 days")
+	set.BoolVar(&flags.try, "try", false, "only show how it would have decided the calls of the last 7 days")
 	return cmd
 }
 
@@ -142,8 +143,8 @@ func (c permissionCommands) narrow(ctx context.Context, app *App, rule *permit.R
 	return err
 }
 
-// toolOfRule returns what a rule that names a tool is about; digest is that of the
-// tool's definition, and empty of all tools of a plugin.
+// toolOfRule returns the plugin and the tool of a rule. digest is that of the tool's definition, and
+// empty for all tools of a plugin.
 func toolOfRule(app *App, name string) (plugin, toolName, digest string, err error) {
 	if id, all, _ := strings.Cut(name, ":"); all == "*" {
 		p, err := findPlugin(app, id)
@@ -184,7 +185,7 @@ func (c permissionCommands) readMatch(text string) (permit.Match, error) {
 	return m, nil
 }
 
-// readUntil reads a length of time from now, a day, which it includes, or a minute.
+// readUntil reads a duration from now, a day, to its end, or a minute.
 func readUntil(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(d), nil
@@ -197,8 +198,9 @@ func readUntil(text string, now time.Time) (time.Time, error) {
 	if at, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local); err == nil && at.After(now) {
 		return at, nil
 	}
-	return time.Time{}, usageError("--until takes a time to come, such as 24h, 2026-12-24 or '2026-12-24 18:30', not %q",
-		text)
+	return time.Time{},
+		usageError("--until takes a time in the future, such as 24h, 2026-12-24 or '2026-12-24 18:30', not %q",
+			text)
 }
 
 // pluginTitle returns the name of a plugin as a person reads it.

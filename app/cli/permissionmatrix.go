@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// accessWords say what becomes of calls, in the table of all plugins.
+// accessWords are the decisions about calls, in the table of all plugins.
 var accessWords = map[permit.Access]string{
 	permit.Allowed: "runs", permit.Asked: "asks", permit.Refuses: "refused", permit.Sometimes: "depends",
 }
@@ -33,10 +33,10 @@ type matrixRow struct {
 	Capabilities []matrixCell    `json:"capabilities"`
 	LastUsed     time.Time       `json:"last_used,omitzero"`
 	Unused       bool            `json:"unused,omitempty"`
-	Waits        bool            `json:"waits,omitempty"` // a newer version waits; this is of the one in service
+	Waits        bool            `json:"waits,omitempty"` // a newer version waits; the row is about the one that serves
 }
 
-// anything is the capability of a plugin that nothing isolates.
+// anything is the capability of a plugin without a sandbox.
 const anything = "anything you can"
 
 // printMatrix prints what each plugin may do, by capability and by who calls.
@@ -82,15 +82,14 @@ func (r matrixRow) addTo(t *table) {
 	}
 }
 
-// stateWords say of a plugin why there is nothing that it can do.
+// stateWords are the reasons why a plugin can do nothing.
 var stateWords = map[permit.Standing]string{
 	permit.Serves: "nothing", permit.NewPlugin: "waits for your approval", permit.OffPlugin: "turned off",
-	permit.ChangedPlugin: "changed, and waits for your approval", permit.GonePlugin: "not there any more",
+	permit.ChangedPlugin: "changed, and waits for your approval", permit.GonePlugin: "no longer there",
 }
 
-// modeCommand shows or sets what is asked about by default.
 func (c permissionCommands) modeCommand() *cobra.Command {
-	cmd := c.withPlugins("mode [careful|standard]", "Show or set what is asked about where no rule says",
+	cmd := c.withPlugins("mode [careful|standard]", "Show or set which calls ask you when no rule decides",
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && isMode(args[0]) {
 				return nil
@@ -99,7 +98,8 @@ func (c permissionCommands) modeCommand() *cobra.Command {
 		},
 		func(ctx context.Context, app *App, args []string) error {
 			if len(args) == 1 {
-				if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Mode = args[0] }); err != nil {
+				if _, err := app.Settings.ChangeSettings(ctx,
+					func(s *settings.Settings) { s.Mode = args[0] }); err != nil {
 					return err
 				}
 			}
@@ -115,11 +115,12 @@ func (c permissionCommands) modeCommand() *cobra.Command {
 func isMode(name string) bool { return modeWords[permit.Mode(name)] != "" }
 
 var modeWords = map[permit.Mode]string{
-	permit.Careful:  "careful: all that a tool does beyond its own files is asked about.",
-	permit.Standard: "standard: what reads or changes something of yours, or leaves this computer, is asked about.",
+	permit.Careful: "careful: a tool asks before everything that goes beyond its own files.",
+	permit.Standard: "standard: a tool asks before it reads or changes something of yours, or sends something " +
+		"from this computer.",
 }
 
-// trialChange is one call that a trial would have decided otherwise, as JSON.
+// trialChange is one call that would have been decided differently, as JSON.
 type trialChange struct {
 	Call   uint64        `json:"call"`
 	Time   time.Time     `json:"time"`
@@ -130,7 +131,7 @@ type trialChange struct {
 	Why    string        `json:"why"`
 }
 
-// trialRow holds the outcome of a trial, as JSON.
+// trialRow is the outcome of a trial as JSON.
 type trialRow struct {
 	Calls    int            `json:"calls"`
 	Unknown  int            `json:"unknown,omitempty"` // that could not be tried
@@ -140,10 +141,10 @@ type trialRow struct {
 	Sentence string         `json:"sentence"`
 }
 
-// maxTrialLines is how many calls a person is shown.
+// maxTrialLines bounds the calls that a person is shown.
 const maxTrialLines = 20
 
-// try prints what a rule or a mode would have made of last week's calls, without making it.
+// try prints how a rule or a mode would have decided last week's calls, without setting it.
 func (c permissionCommands) try(ctx context.Context, app *App, trial permit.Trial) error {
 	past, err := permit.PastCalls(ctx, app.Activity, time.Now(), app.Tools.Set().ByID)
 	if err != nil {
@@ -182,12 +183,12 @@ func (c permissionCommands) try(ctx context.Context, app *App, trial permit.Tria
 
 var effectWords = map[permit.Effect]string{permit.Allow: "runs", permit.Ask: "asks", permit.Deny: "refused"}
 
-// listedRule is a rule as JSON, with its words.
+// listedRule is a rule as JSON, with its sentence.
 type listedRule struct {
 	permit.Rule
 	Sentence string `json:"sentence"`
 	Unused   bool   `json:"unused,omitempty"` // for 90 days, so that it asks again
-	// by this version: an allowing one allows nothing, another holds whatever a call is asked with
+	// by this version: a rule that allows then allows nothing, others apply to every call
 	Unreadable bool `json:"unreadable,omitempty"`
 }
 
@@ -195,13 +196,13 @@ func listed(r permit.Rule, plugin string, now time.Time) listedRule {
 	return listedRule{r, permit.Sentence(r, plugin), r.Unused(now), r.Unreadable()}
 }
 
-// words are the rule's sentence, and what of it does not hold.
+// words returns the rule's sentence, and why it does not apply as it says.
 func (r listedRule) words() string {
 	switch {
 	case r.Unreadable && r.Effect == permit.Allow:
 		return r.Sentence + " (it cannot be read, so it allows nothing)"
 	case r.Unreadable:
-		return r.Sentence + " (its conditions cannot be read, so it holds always)"
+		return r.Sentence + " (its conditions cannot be read, so it always applies)"
 	case r.Unused:
 		return r.Sentence + " (not used for 90 days, so it asks again)"
 	}

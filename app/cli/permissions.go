@@ -29,18 +29,18 @@ func (c permissionCommands) group() *cobra.Command {
 			}
 			return c.list(ctx, app)
 		})
-	list.Flags().BoolVar(&plugins, "by-plugin", false, "what each plugin may do, by who calls, instead of the rules")
-	return group("permissions", "Make, list, explain and take back rules about what is allowed",
+	list.Flags().BoolVar(&plugins, "by-plugin", false, "what each plugin may do, by caller, instead of the rules")
+	return group("permissions", "Make, list, explain and revoke rules about calls",
 		list,
-		c.withPlugins("explain CALL", "Say why a call was allowed or refused",
+		c.withPlugins("explain CALL", "Show why a call was allowed or refused",
 			exactly("the id of a call (see conclave logs --json)"), c.explain),
-		c.withPlugins("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revoke),
+		c.withPlugins("revoke ID", "Revoke a rule", exactly("the id of a rule"), c.revoke),
 		c.simulateCommand(),
 		c.modeCommand(),
 		c.trustCommand(),
 		c.ruleCommand(permit.Allow, "Allow calls of a tool from now on"),
-		c.ruleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
-		c.ruleCommand(permit.Deny, "Deny calls of a tool, whatever allows them"),
+		c.ruleCommand(permit.Ask, "Ask before each call of a tool, even if another rule allows it"),
+		c.ruleCommand(permit.Deny, "Deny calls of a tool, even if another rule allows them"),
 	)
 }
 
@@ -49,7 +49,7 @@ type simulateFlags struct{ arguments, member, chat, mode string }
 
 func (c permissionCommands) simulateCommand() *cobra.Command {
 	var f simulateFlags
-	cmd := c.withPlugins("simulate TOOL", "Say what would happen if the tool were called, without calling it",
+	cmd := c.withPlugins("simulate TOOL", "Show how a call of the tool would be decided, without calling it",
 		func(cmd *cobra.Command, args []string) error {
 			if f.mode == "" {
 				return exactly("the name of a tool")(cmd, args)
@@ -64,14 +64,13 @@ func (c permissionCommands) simulateCommand() *cobra.Command {
 			}
 			return c.simulate(ctx, app, args[0], f)
 		})
-	cmd.Long = `Say what would happen if the tool were called, without calling it.
+	cmd.Long = `Show how a call of the tool would be decided, without calling it.
 
-With --mode, no tool is named: it says what that mode would have made of the calls of the
-last 7 days. What a rule would have made of them, say "conclave permissions allow", "ask"
-and "deny" with --try.`
+With --mode and no tool, show how that mode would have decided the calls of the last 7 days.
+"conclave permissions allow", "ask" and "deny" with --try do the same for a rule.`
 	cmd.Flags().StringVar(&f.mode, "mode", "", "careful or standard: try it on the calls of the last 7 days")
 	cmd.Flags().StringVar(&f.arguments, "args", "{}", "the arguments as JSON")
-	cmd.Flags().StringVar(&f.chat, "chat", "", "as if it were called in this chat, with what that holds")
+	cmd.Flags().StringVar(&f.chat, "chat", "", "as if it were called in this chat")
 	cmd.Flags().StringVar(&f.member, "member", "", "as if a council member called it")
 	return cmd
 }
@@ -164,8 +163,8 @@ func explanationOf(ctx context.Context, app *App, id uint64) (explanation, error
 	x := explanation{recorded: err == nil}
 	x.entry, x.detail, err = row.Read()
 	if x.recorded && err != nil {
-		return x, fault.Wrap(fault.Damaged, "cli.explain", "What is on record of the call cannot be read.",
-			"conclave activity --verify says more.", err)
+		return x, fault.Wrap(fault.Damaged, "cli.explain", "The record of the call cannot be read.",
+			"See conclave activity --verify.", err)
 	}
 	x.call, err = app.Chats.Call(ctx, id)
 	if err == nil {
@@ -220,7 +219,9 @@ func (x explanation) text() string {
 	if len(r.Origins) > 0 {
 		fmt.Fprintf(&b, "It was asked about because the chat contained %s.\n", permit.OriginWords(r.Origins))
 	}
-	steps := []string{"By which steps is not on record: it has not ended, or was made before they were kept."}
+	steps := []string{
+		"The steps of the decision are not recorded: the call has not ended, or is older than that record.",
+	}
 	if x.recorded {
 		steps = activity.Sentences(x.entry, x.detail)
 	}
@@ -234,5 +235,5 @@ func (c permissionCommands) revoke(ctx context.Context, app *App, args []string)
 	if _, err := app.Gate.Rules.Revoke(ctx, args[0]); err != nil {
 		return err
 	}
-	return c.result(map[string]string{"revoked": args[0]}, "The rule is gone.")
+	return c.result(map[string]string{"revoked": args[0]}, "The rule was revoked.")
 }

@@ -42,7 +42,8 @@ func TestARuleThatCannotBeReadIsListedAsOne(t *testing.T) {
 	must(t, err)
 	for _, r := range rules {
 		row, want := listed(r, "Notes", time.Now()), map[string]string{
-			"1": " (it cannot be read, so it allows nothing)", "2": " (its conditions cannot be read, so it holds always)",
+			"1": " (it cannot be read, so it allows nothing)",
+			"2": " (its conditions cannot be read, so it always applies)",
 		}[r.ID]
 		if !strings.HasSuffix(row.words(), want) || row.Unreadable != (want != "") {
 			t.Errorf("%s: %s", r.ID, row.words())

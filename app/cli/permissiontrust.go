@@ -10,22 +10,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trustCommand has a person vouch for where text in a chat came from.
 func (c permissionCommands) trustCommand() *cobra.Command {
 	var source string
-	cmd := c.withPlugins("trust CHAT", "List where text in a chat came from, or trust one of these sources there",
+	cmd := c.withPlugins("trust CHAT", "List the sources of text in a chat, or trust one of them there",
 		exactly("the id of a chat"), func(ctx context.Context, app *App, args []string) error {
 			return c.trust(ctx, app, args[0], source)
 		})
-	cmd.Long = `List where text in a chat came from that neither you nor its model wrote, or trust what
-came from one of these sources, in this chat alone.
+	cmd.Long = `List the sources of text in a chat that neither you nor its model wrote, or trust text from
+one of these sources, in this chat only.
 
-Such text may tell the model what to do. So a call that can send, run, delete or write
-outside of its plugin's folder is asked about in a chat that holds it, whatever you have
-allowed, until you trust its source. Take it back with conclave permissions revoke.`
+Such text may contain instructions for the model. So in a chat that contains it, a call that
+can send, run, delete or write outside its plugin's folder asks you, whatever you have
+allowed, until you trust the source. Revoke that with conclave permissions revoke.`
 	cmd.Example = `  conclave permissions trust CHAT
   conclave permissions trust CHAT --source 'text from example.org'`
-	cmd.Flags().StringVar(&source, "source", "", "trust what came from this source, named as it is listed")
+	cmd.Flags().StringVar(&source, "source", "", "trust text from this source, named as in the list")
 	return cmd
 }
 
@@ -34,7 +33,7 @@ type sourceRow struct {
 	Kind   chat.OriginKind `json:"kind"`
 	Name   string          `json:"name"`
 	Source string          `json:"source"`
-	Rule   string          `json:"rule,omitempty"` // by which it is trusted
+	Rule   string          `json:"rule,omitempty"` // that trusts it
 }
 
 func (c permissionCommands) trust(ctx context.Context, app *App, of, source string) error {
@@ -69,13 +68,13 @@ func (c permissionCommands) trustSource(ctx context.Context, app *App, in chat.C
 	return c.result(rule, "%s: %s.", rule.ID, permit.Sentence(rule, ""))
 }
 
-// originsOf returns where text in a chat came from, as it is shown.
+// originsOf returns the sources of text in a chat, as they are shown.
 func originsOf(ctx context.Context, app *App, id chat.ConversationID) ([]chat.Origin, error) {
 	conversation, path, err := chatOf(ctx, app, id)
 	return chat.OriginsOf(conversation, path), err
 }
 
-// withChat tells a call what its chat holds.
+// withChat adds to a call the sources of text in its chat.
 func withChat(ctx context.Context, app *App, call *permit.Call) error {
 	conversation, path, err := chatOf(ctx, app, call.Conversation)
 	call.Taint = chat.OriginsOf(conversation, path)

@@ -5,11 +5,9 @@ import (
 	"sync"
 )
 
-// Plain returns a writer for a terminal: it lets text, line ends and tabs pass
-// and drops what a terminal would obey. What models, tools and plugins say is
-// foreign, and a terminal's escape sequences can repaint a question that was
-// asked, set its clipboard or answer in the person's name. It is safe for
-// concurrent use.
+// Plain returns a writer for a terminal that passes text, line ends and tabs and drops other
+// control characters. Text of models, tools and plugins is untrusted, and escape sequences can
+// repaint a question, set the clipboard or answer for the person. It is safe for concurrent use.
 func Plain(w io.Writer) io.Writer { return &plain{w: w} }
 
 type plain struct {

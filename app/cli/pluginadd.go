@@ -35,15 +35,13 @@ func (c pluginCommands) newCommand() *cobra.Command {
 				return err
 			}
 			if s.State == plugin.Failed && s.Problem != nil {
-				return fault.New(fault.Unavailable, "cli.plugins", path+" was made, and did not load: "+sentence(s.Problem.Error()),
+				return fault.New(fault.Unavailable, "cli.plugins",
+					path+" was made, but did not load: "+sentence(s.Problem.Error()),
 					s.Problem.Hint)
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"id": id, "path": path})
-			}
-			return c.say(c.Out,
+			return c.advise(map[string]string{"id": id, "path": path},
 				"%s\nIt is ready and yours: your edits are used as you save them, "+
-					"and you are asked again when they widen it.\nTry it: conclave plugins check %s",
+					"and you are asked again if they ask for more.\nTry it: conclave plugins check %s",
 				path, path)
 		})
 }
@@ -54,11 +52,8 @@ func (c pluginCommands) newProgram(app *App, kind, name string) error {
 	if err != nil {
 		return err
 	}
-	if c.json {
-		return c.printJSON(map[string]string{"path": path})
-	}
-	return c.say(c.Out,
-		"%s\nIt runs beside Conclave, in Python (service.py) or Node (service.mjs), and registers its tool.\n"+
+	return c.advise(map[string]string{"path": path},
+		"%s\nIt runs next to Conclave, in Python (service.py) or Node (service.mjs), and registers its tool.\n"+
 			"Try it: conclave http serve, and in another terminal: python3 %s", path, filepath.Join(path, "service.py"))
 }
 
@@ -90,7 +85,7 @@ type addedRow struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// printImported says what was made of a configuration file, and of what nothing was.
+// printImported prints the plugins made from a configuration file, and its parts that were left out.
 func (c pluginCommands) printImported(ctx context.Context, app *App, made library.Imported) error {
 	rows := importedRow{Added: []addedRow{}, Left: append([]plugin.LeftOut{}, made.Left...)}
 	waits := false
@@ -121,14 +116,15 @@ func (c pluginCommands) printImported(ctx context.Context, app *App, made librar
 		fmt.Fprintf(c.Err, "Left out: %s. %s\n", left.Name, sentence(left.Why))
 	}
 	if waits {
-		_ = c.say(c.Err, "They wait for your yes. To see what one asks for and approve it: conclave plugins trust ID")
+		_ = c.say(c.Err,
+			"They wait for your approval. See what one asks for, and approve it: conclave plugins trust ID")
 	}
 	_, err := io.WriteString(c.Out, out.String())
 	return err
 }
 
-// origin returns the place of a plugin, as a person wrote it, for a process that may
-// run elsewhere.
+// origin returns the path or address of a plugin to add, a path as an absolute one: the command may
+// run in another process.
 func (c pluginCommands) origin(from string) string {
 	if library.Remote(from) {
 		return from
@@ -138,8 +134,8 @@ func (c pluginCommands) origin(from string) string {
 
 func (c pluginCommands) updateCommand() *cobra.Command {
 	return c.withPlugins("update ID [PATH|FILE.zip|https://….git]",
-		"Replace a plugin by a newer version, from where it came or from elsewhere",
-		oneOrTwo("the id of a plugin, and where its newer version is unless that is where it came from"),
+		"Replace a plugin by a newer version, from its source or from elsewhere",
+		oneOrTwo("the id of a plugin, and the source of its newer version if that has changed"),
 		func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -153,7 +149,7 @@ func (c pluginCommands) updateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Err, "What was there is kept in %s.\n", kept)
+			fmt.Fprintf(c.Err, "The previous version was moved to %s.\n", kept)
 			return c.printAfter(ctx, app, id)
 		})
 }

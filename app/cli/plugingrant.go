@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// matches are the conditions of --match: one folder, host or program.
+// matches holds the conditions of --match: one folder, host or program.
 type matches struct {
 	path  string // of the folder; empty when none was named
 	write bool   // for a folder
@@ -20,9 +20,9 @@ type matches struct {
 	program string // that it may start; empty when none was named
 }
 
-// matchHelp says what --match takes.
+// matchHelp is the help of --match.
 const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read); " +
-	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and what is below it; " +
+	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and its subdomains; " +
 	"for programs: program=NAME or a path"
 
 // readMatches reads what --match was given for a permission.
@@ -61,11 +61,12 @@ func (c pluginTrustCommands) readMatches(permission string, given []string) (mat
 				"host= and below= for network and cors_proxy, program= for programs", one, permission)
 		}
 		if named > 1 {
-			return m, usageError("--match names one folder, host or program at a time; give the command again for %s", one)
+			return m, usageError("--match names one folder, host or program at a time; give the command again for %s",
+				one)
 		}
 	}
 	if len(given) > 0 && named == 0 {
-		return m, usageError("--match %s says nothing without a folder; name it with --match path=FOLDER", given[0])
+		return m, usageError("--match %s needs a folder; name it with --match path=FOLDER", given[0])
 	}
 	return m, nil
 }
@@ -93,7 +94,8 @@ func (c pluginTrustCommands) grantCommand() *cobra.Command {
 
 func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 	var given []string
-	cmd := c.withPlugins("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"),
+	cmd := c.withPlugins("revoke ID PERMISSION", "Revoke a permission of a plugin",
+		exactly("the id of a plugin", "a permission"),
 		c.change(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			switch {
 			case m.path != "":
@@ -105,8 +107,9 @@ func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 			}
 			return app.Gate.Reach.SetPermission(ctx, id, permission, permit.Deny)
 		}))
-	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone; "+
-		"for network and cors_proxy: host=HOST is refused from now on; for programs: program=NAME takes back this one alone")
+	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER revokes only this one; "+
+		"for network and cors_proxy: host=HOST is refused from now on; "+
+		"for programs: program=NAME revokes only this one")
 	return cmd
 }
 

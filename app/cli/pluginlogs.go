@@ -48,7 +48,7 @@ func (c pluginCommands) logsCommand() *cobra.Command {
 				lines = app.Host.Log(s.ID, seen)
 			}
 		})
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they come")
 	cmd.Flags().IntVarP(&last, "lines", "n", 0, "only the last N lines")
 	return cmd
 }
@@ -68,7 +68,7 @@ func (c pluginCommands) printLogLine(id string, line plugin.LogLine) error {
 	if now := time.Now(); when.YearDay() != now.YearDay() || when.Year() != now.Year() {
 		form = "2006-01-02 15:04:05.000"
 	}
-	// Whatever a plugin writes, only an entry begins at the margin.
+	// Only an entry begins at the margin, whatever a plugin writes.
 	text := strings.ReplaceAll(line.Text, "\n", "\n"+strings.Repeat(" ", len(form)+len(" error ")))
 	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", when.Format(form), line.Level, text)
 	return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"conclave/app/fault"
@@ -11,43 +12,40 @@ import (
 
 func (c pluginCommands) requireCommand() *cobra.Command {
 	var off bool
-	cmd := &cobra.Command{
-		Use: "require ID", Short: "Write no answer without the hooks of a plugin", Args: exactly("the id of a plugin"),
-		Long: "Write no answer without the hooks of a plugin. Where it is missing, broken, switched off\nor not " +
-			"approved, or fails when it is asked, nothing is sent to the model and the answer\nends with the reason. " +
-			"A plugin that is gone can be named too, with --off.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id := args[0]
-			app, err := c.app(cmd.Context(), Folders{NeedsPlugins: true, WaitFor: []string{id}})
-			if err != nil {
-				return err
-			}
-			defer app.Close()
-			if !off {
-				if id, err = app.Host.Find(id); err != nil {
-					return err
-				}
-			}
-			found := false
-			if _, err := app.Settings.ChangeSettings(cmd.Context(), func(s *settings.Settings) {
-				found = slices.Contains(s.RequiredHooks, id)
-				s.RequiredHooks = slices.DeleteFunc(slices.Clone(s.RequiredHooks), func(one string) bool { return one == id })
-				if !off {
-					s.RequiredHooks = append(s.RequiredHooks, id)
-				}
-			}); err != nil {
-				return err
-			}
-			if off && !found {
-				return fault.New(fault.NotFound, "cli.require", "The plugin "+id+" is not required.", "")
-			}
-			sentence := "No answer is written without the hooks of " + id + "."
-			if off {
-				sentence = "Answers are written with or without the hooks of " + id + "."
-			}
-			return c.result(map[string]any{"plugin": id, "required": !off}, "%s", sentence)
-		},
-	}
+	cmd := c.withPlugins("require ID", "Write no answer without the hooks of a plugin", exactly("the id of a plugin"),
+		func(ctx context.Context, app *App, args []string) error { return c.require(ctx, app, args[0], !off) })
+	cmd.Long = "Write no answer without the hooks of a plugin. If it is missing, broken, switched off or not\n" +
+		"approved, or if its hook fails, nothing is sent to the model and the answer ends with the\n" +
+		"reason. With --off, a plugin that no longer exists can be named, too."
 	cmd.Flags().BoolVar(&off, "off", false, "write answers without it again")
 	return cmd
+}
+
+// require sets whether answers need the hooks of a plugin.
+func (c pluginCommands) require(ctx context.Context, app *App, id string, on bool) error {
+	if on {
+		found, err := app.Host.Find(id)
+		if err != nil {
+			return err
+		}
+		id = found
+	}
+	found := false
+	if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
+		found = slices.Contains(s.RequiredHooks, id)
+		s.RequiredHooks = slices.DeleteFunc(slices.Clone(s.RequiredHooks), func(one string) bool { return one == id })
+		if on {
+			s.RequiredHooks = append(s.RequiredHooks, id)
+		}
+	}); err != nil {
+		return err
+	}
+	if !on && !found {
+		return fault.New(fault.NotFound, "cli.require", "The plugin "+id+" is not required.", "")
+	}
+	sentence := "No answer is written without the hooks of %s."
+	if !on {
+		sentence = "Answers are written with or without the hooks of %s."
+	}
+	return c.result(map[string]any{"plugin": id, "required": on}, sentence, id)
 }

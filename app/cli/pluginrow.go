@@ -24,16 +24,16 @@ type pluginRow struct {
 	LoadMS      float64         `json:"load_ms"`
 	Generation  uint64          `json:"generation"`
 	Serving     bool            `json:"serving"`
-	LastGood    bool            `json:"last_good,omitempty"` // what serves is older than the newest save
+	LastGood    bool            `json:"last_good,omitempty"` // an older version than the newest save serves
 	Running     bool            `json:"running"`
-	Notices     []string        `json:"notices,omitempty"`  // what of it does not run here
-	Folders     []permit.Folder `json:"folders,omitempty"`  // what it may reach outside of its own
-	Hosts       []string        `json:"hosts,omitempty"`    // the rules about hosts, as sentences
-	Programs    []string        `json:"programs,omitempty"` // the only ones that it may start
-	Refused     []refusalRow    `json:"refused,omitempty"`  // what it reached for and may not have
+	Notices     []string        `json:"notices,omitempty"`  // parts of it that do not run here
+	Folders     []permit.Folder `json:"folders,omitempty"`  // outside its own that it may use
+	Hosts       []string        `json:"hosts,omitempty"`    // rules about hosts, as sentences
+	Programs    []string        `json:"programs,omitempty"` // that it may start; no others
+	Refused     []refusalRow    `json:"refused,omitempty"`  // what it was refused
 }
 
-// refusalRow is something that a plugin reached for and may not have.
+// refusalRow is something that a plugin was refused.
 type refusalRow struct {
 	plugin.Refusal
 	Command string `json:"command"` // that allows it

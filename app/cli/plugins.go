@@ -27,14 +27,15 @@ func (c pluginCommands) group() *cobra.Command {
 		c.withPlugins("enable ID", "Switch a plugin on", one, c.enable(true)),
 		c.withPlugins("disable ID", "Switch a plugin off", one, c.enable(false)),
 		c.requireCommand(),
-		c.withPlugins("reload ID", "Load a plugin anew", one, c.reload),
-		trust.trustCommand(), trust.grantCommand(), trust.revokeCommand(), setup.secretCommand(), setup.settingsCommand(),
+		c.withPlugins("reload ID", "Reload a plugin", one, c.reload),
+		trust.trustCommand(), trust.grantCommand(), trust.revokeCommand(), setup.secretCommand(),
+		setup.settingsCommand(),
 		setup.packagesCommand(), c.logsCommand(), test.checkCommand(), test.testCommand(), c.watchCommand(),
 	)
 }
 
-// needed returns the plugin that a command's first argument names, by what its
-// usage calls it; none when that is something else, or a tool without its plugin.
+// needed returns the plugin that a command's first argument names, where the usage calls that ID or
+// TOOL; none where it is something else, or a tool without its plugin.
 func needed(use string, args []string) []string {
 	words := strings.Fields(use)
 	if len(words) < 2 || len(args) == 0 {
@@ -89,8 +90,7 @@ func (c pluginCommands) reload(ctx context.Context, app *App, args []string) err
 	return c.printAfter(ctx, app, s.ID)
 }
 
-// printAfter waits for the plugin to settle and prints how it stands; a plugin
-// that failed exits 1.
+// printAfter waits until the plugin has loaded and prints its state; a plugin that failed exits 1.
 func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) error {
 	if err := app.Host.WaitLoaded(ctx, id); err != nil {
 		return err
@@ -118,7 +118,8 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 		for _, sentence := range beware {
 			fmt.Fprintln(c.Err, oneLine(sentence))
 		}
-		_ = c.say(c.Err, "It waits for your yes. To see what it asks for and approve it: conclave plugins trust %s", s.ID)
+		_ = c.say(c.Err,
+			"It waits for your approval. See what it asks for, and approve it: conclave plugins trust %s", s.ID)
 	}
 	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(c.toType(s.Problem.Hint)))
@@ -129,7 +130,7 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 	return err
 }
 
-// didNotLoad is the error of a command whose plugin does not load.
+// didNotLoad is the error of a command whose plugin failed to load.
 func didNotLoad(s plugin.Status) error {
 	return fault.New(fault.Invalid, "cli.plugins", "The plugin "+s.ID+" did not load: "+sentence(s.Problem.Error()),
 		s.Problem.Hint)
@@ -143,7 +144,7 @@ func countOf(n int, what string) string {
 	return limit.Counted(n, what)
 }
 
-// newPlugins returns the plugins that nobody decided about yet.
+// newPlugins returns the plugins that were neither approved nor refused.
 func newPlugins(app *App) []plugin.Status {
 	return slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
 		isNew := s.State == plugin.NeedsApproval || s.State == plugin.Loading && !app.Gate.Approvals.Decided(s.ID)
@@ -151,8 +152,8 @@ func newPlugins(app *App) []plugin.Status {
 	})
 }
 
-// printWaiting says which plugins wait for a person: each by itself where it is the only one,
-// else how many there are. one says what is missing of one plugin, many of several.
+// printWaiting prints which plugins wait for approval: the only one by itself, several by their
+// number. one is the sentence about the consequence for one plugin, many for several.
 func (t *terminal) printWaiting(app *App, one, many string) {
 	changed := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
 		return s.Problem != nil || s.State != plugin.Quarantined || s.Serving

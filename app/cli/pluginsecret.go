@@ -11,7 +11,7 @@ import (
 func (c pluginSetupCommands) secretCommand() *cobra.Command {
 	var hosts []string
 	var forget bool
-	cmd := c.withPlugins("secret ID NAME", "Give a Spindle extension a secret that it uses and does not see",
+	cmd := c.withPlugins("secret ID NAME", "Give a Spindle extension a secret that it uses but never sees",
 		exactly("the id of a plugin", "a name"), func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -25,9 +25,9 @@ func (c pluginSetupCommands) secretCommand() *cobra.Command {
 				if err := app.Secrets.ForgetSecret(ctx, s.ID, args[1]); err != nil {
 					return err
 				}
-				return c.result(facts, "It is gone.")
+				return c.result(facts, "The secret was removed.")
 			case len(hosts) == 0:
-				return usageError("--host says where the secret may be sent; name one or more")
+				return usageError("name the hosts that the secret may be sent to, with --host")
 			}
 			text, err := io.ReadAll(io.LimitReader(c.In, 128<<10))
 			if err != nil {
@@ -36,13 +36,13 @@ func (c pluginSetupCommands) secretCommand() *cobra.Command {
 			if err := app.Secrets.GiveSecret(ctx, s.ID, args[1], strings.TrimSpace(string(text)), hosts); err != nil {
 				return asUsage(err)
 			}
-			return c.result(facts, "It is put in where a header or the query of a request says {{secret:%s}}, for %s.",
+			return c.result(facts, "It replaces {{secret:%s}} in headers and queries of requests to %s.",
 				args[1], strings.Join(hosts, ", "))
 		})
-	cmd.Long = "Give a Spindle extension a secret that it uses and does not see. It is read from standard input. Where\n" +
-		"a header or the query of what the extension fetches says {{secret:NAME}}, Conclave puts it in, for the\n" +
-		"hosts named here and no others, wherever a redirect leads."
+	cmd.Long = "Give a Spindle extension a secret that it uses but never sees. It is read from standard input.\n" +
+		"Conclave replaces {{secret:NAME}} by it in the headers and the query of the extension's requests to\n" +
+		"the hosts named here. Other hosts never get it, not even by a redirect."
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "a host that it may be sent to (repeatable)")
-	cmd.Flags().BoolVar(&forget, "forget", false, "take the secret back")
+	cmd.Flags().BoolVar(&forget, "forget", false, "remove the secret")
 	return cmd
 }

@@ -18,7 +18,7 @@ type pluginSetupCommands struct{ pluginCommands }
 
 func (c pluginSetupCommands) settingsCommand() *cobra.Command {
 	return c.withPlugins("settings ID [KEY VALUE|-]",
-		"Show what can be set of a plugin, or set one value: JSON or text, - reads it from standard input",
+		"Show the settings of a plugin, or set one: JSON or text; - reads it from standard input",
 		func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
 				return fault.New(fault.Usage, "cli.settings", "Name a plugin, or a plugin, a setting and its value.",
@@ -28,7 +28,7 @@ func (c pluginSetupCommands) settingsCommand() *cobra.Command {
 		}, c.settings)
 }
 
-// setting is one value that can be set, as `plugins settings` prints it.
+// setting is one setting of a plugin, as `plugins settings` prints it.
 type setting struct {
 	Key         string          `json:"key"`
 	Title       string          `json:"title"`
@@ -72,11 +72,11 @@ func (c pluginSetupCommands) settings(ctx context.Context, app *App, args []stri
 	if err := app.Host.SetSettings(ctx, id, values); err != nil {
 		return err
 	}
-	return c.printAfter(ctx, app, id) // settings can make a plugin's tools
+	return c.printAfter(ctx, app, id) // a plugin's tools can depend on its settings
 }
 
-// read takes text as the setting's type: JSON where it is JSON of that type, so
-// that "Yo" in quotes is Yo, and else the text as it is. A secret is never JSON.
+// read reads text as a value of the setting's type: as JSON where it is JSON of that type, so that
+// "Yo" in quotes is Yo, and else as plain text. A secret is never JSON.
 func (s setting) read(text string) json.RawMessage {
 	var quotes string
 	if s.Type == "string" && !s.Secret && strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quotes) == nil {

@@ -57,7 +57,7 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 			"python NAME.")
 }
 
-// versionUsed says which version of a plugin serves while its newest does not.
+// versionUsed returns which version of a plugin serves while its newest does not.
 func versionUsed(s plugin.Status) string {
 	at := s.Loaded.Local()
 	if at.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
@@ -66,8 +66,7 @@ func versionUsed(s plugin.Status) string {
 	return "version of " + at.Format("2006-01-02 15:04") + " is used"
 }
 
-// whyNoTools says why a plugin that is ready offers no tools, as far as it said so
-// itself.
+// whyNoTools returns why a plugin that is ready offers no tools, if its notes say so.
 func whyNoTools(s plugin.Status) string {
 	offered := slices.ContainsFunc(s.Tools, func(t tool.Tool) bool {
 		return t.Visibility != tool.Hidden || t.CouncilEligible
@@ -79,7 +78,7 @@ func whyNoTools(s plugin.Status) string {
 }
 
 func (c pluginCommands) show(ctx context.Context, app *App, args []string) error {
-	if c.json { // it has the names that models know the tools by, which depend on all plugins
+	if c.json { // the names that models get for the tools depend on all plugins
 		if err := app.Host.WaitIdle(ctx); err != nil {
 			return err
 		}
@@ -98,7 +97,7 @@ func (c pluginCommands) show(ctx context.Context, app *App, args []string) error
 		Details  []toolRow       `json:"tool_details"`
 		Changes  []permit.Change `json:"changes,omitempty"`
 		Digest   string          `json:"digest"`
-		Shown    string          `json:"shown,omitempty"` // of what waits: plugins trust --shown names it
+		Shown    string          `json:"shown,omitempty"` // of the version that waits, for plugins trust --shown
 		Health   health          `json:"health"`
 	}{
 		newPluginRow(s), s.Manifest, orEmpty(s.Imports),
@@ -135,7 +134,7 @@ type health struct {
 	CPUMS   float64 `json:"cpu_ms"`
 }
 
-// isolationLine says what holds a plugin, and what a person should know of it.
+// isolationLine returns how a plugin is isolated, and what a person should know about that.
 func isolationLine(s plugin.Status) string {
 	if note := strings.TrimSpace(s.IsolationNote() + " " + s.FoundNote()); note != "" {
 		return s.Isolation.Level + " — " + note
@@ -152,7 +151,8 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 	} else if about != "" {
 		fmt.Fprintln(w, about)
 	}
-	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(s.Path), s.State, isolationLine(s))
+	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(s.Path), s.State,
+		isolationLine(s))
 	if s.Problem != nil {
 		row := newProblemRow(s.Problem)
 		fmt.Fprintf(w, "problem      %s%s\n", place(row), row.Message)
@@ -221,26 +221,26 @@ func describeTools(w io.Writer, s plugin.Status) {
 	}
 }
 
-// printChanges prints what differs between what was approved and what waits.
+// printChanges prints the differences between the approved version and the one that waits.
 func printChanges(w io.Writer, changes []permit.Change) {
 	for _, change := range changes {
 		if change.Diff != "" {
 			fmt.Fprintf(w, "changed      %s, since you approved it\n%s", change.Field, indented(change.Diff))
 			continue
 		}
-		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before),
+		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field,
+			oneLine(change.Before),
 			oneLine(change.After))
 	}
 }
 
-// restOf is a text without its first line.
+// restOf returns a text without its first line.
 func restOf(text string) string {
 	_, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(rest)
 }
 
-// plainPath is a path as it can be read: one with hidden characters or line ends in
-// it is quoted.
+// plainPath returns a path that can be read: with hidden characters or line ends it is quoted.
 func plainPath(path string) string {
 	if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\r\t") {
 		return strconv.QuoteToASCII(path)

@@ -92,7 +92,8 @@ func (c pluginCommands) printUpdate(u plugin.Update) error {
 		_, err := fmt.Fprintf(c.Out, "%s was removed.\n", u.Plugin)
 		return err
 	case u.Problem != nil:
-		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem), oneLine(u.Problem.Message))
+		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem),
+			oneLine(u.Problem.Message))
 		return err
 	}
 	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %s, %.0f ms\n", u.Plugin, u.State, u.Generation,

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// priceRow is a price as `models prices --json` prints it.
+// priceRow is one price of `models prices --json`.
 type priceRow struct {
 	cost.Price
 	By string `json:"by"` // the date of the table, or “own”
@@ -44,7 +44,7 @@ func (c modelCommands) listPrices(ctx context.Context, app *App, _ []string) err
 	if err := table.print(c.terminal, "There are no prices."); err != nil {
 		return err
 	}
-	return c.say(c.Out, "US dollars for a million tokens. Set one of your own: "+
+	return c.say(c.Out, "US dollars for a million tokens. Set your own price: "+
 		"conclave models price CONNECTION/MODEL INPUT OUTPUT")
 }
 
@@ -54,15 +54,15 @@ func (c modelCommands) priceCommand() *cobra.Command {
 	var forget bool
 	cmd := &cobra.Command{
 		Use:   "price CONNECTION/MODEL INPUT OUTPUT [CACHED]",
-		Short: "Say what a million tokens of a model cost, in US dollars",
-		Long: "Say what a million tokens of a model cost, in US dollars: those it is sent, those it writes,\n" +
-			"and those of the first that come from a prompt cache. Your prices come before the built-in ones.\n" +
-			"A * in the name stands for anything.",
+		Short: "Set what a million tokens of a model cost, in US dollars",
+		Long: "Set what a million tokens of a model cost, in US dollars: input, output, and input from a\n" +
+			"prompt cache. Your prices take precedence over the built-in ones. A * in the name matches\n" +
+			"anything.",
 	}
-	cmd.Flags().BoolVar(&forget, "forget", false, "take your price of the model back")
+	cmd.Flags().BoolVar(&forget, "forget", false, "remove your price of the model")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if wrong := len(args) != 1; forget && wrong || !forget && (len(args) < 3 || len(args) > 4) {
-			return usageOf(cmd, "name the model, and what a million tokens sent and written cost")
+			return usageOf(cmd, "name the model, and the cost of a million tokens of input and of output")
 		}
 		p := cost.Price{Model: args[0]}
 		for i, into := range []*float64{&p.Input, &p.Output, &p.Cached} {
@@ -71,7 +71,7 @@ func (c modelCommands) priceCommand() *cobra.Command {
 			}
 			n, err := strconv.ParseFloat(strings.TrimPrefix(args[i+1], "$"), 64)
 			if err != nil {
-				return usageOf(cmd, "“%s” is no price", args[i+1])
+				return usageOf(cmd, "“%s” is not a price", args[i+1])
 			}
 			*into = n
 		}
@@ -88,7 +88,8 @@ func (c modelCommands) priceCommand() *cobra.Command {
 	return cmd
 }
 
-// setPrice puts a price before the person's others, in place of the one of that name.
+// setPrice puts a price before the person's other prices, in place of the one for that name, or with
+// forget removes it.
 func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, forget bool) error {
 	prices, err := app.Models.Prices(ctx)
 	if err != nil {
@@ -96,8 +97,8 @@ func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, for
 	}
 	own := slices.DeleteFunc(slices.Clone(prices.Own), func(o cost.Price) bool { return o.Model == p.Model })
 	if forget && len(own) == len(prices.Own) {
-		return fault.New(fault.NotFound, "cli.price", "You have no price of your own for "+p.Model+".",
-			"conclave models prices lists those there are.")
+		return fault.New(fault.NotFound, "cli.price", "You have not set a price for "+p.Model+".",
+			"conclave models prices lists all prices.")
 	}
 	if !forget {
 		own = append([]cost.Price{p}, own...)
@@ -106,8 +107,8 @@ func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, for
 		return err
 	}
 	if forget {
-		return c.result(map[string]string{"forgot": p.Model}, "Your price of %s is gone.", p.Model)
+		return c.result(map[string]string{"forgot": p.Model}, "Your price of %s was removed.", p.Model)
 	}
-	return c.result(priceRow{p, cost.Own}, "A million tokens of %s cost $%s sent and $%s written.", p.Model,
+	return c.result(priceRow{p, cost.Own}, "A million tokens of %s cost $%s for input and $%s for output.", p.Model,
 		perMillion(p.Input), perMillion(p.Output))
 }

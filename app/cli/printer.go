@@ -13,21 +13,21 @@ import (
 	"conclave/app/turn"
 )
 
-// printer writes a turn's events: JSON lines, or the answer to standard output
-// and the rest to standard error. Its methods may be called at once.
+// printer prints a turn's events: as JSON lines, or the answer to standard output and the rest to
+// standard error. It is safe for concurrent use.
 type printer struct {
 	c     *terminal
 	debug bool
 
 	mu sync.Mutex // guards the fields below, and the order of what is written
-	// waits says that the answer stands below what a council did, which is told once it is
-	// stored; held holds the events of the answer that came before that.
+	// waits: the answer is printed below the council's work, which is printed once it is stored; held
+	// are the events of the answer until then.
 	waits bool
 	held  []turn.Event
-	// council says that the end of the turn is told last, below what came of the council.
+	// council: the end of the turn is printed last, below the council's result.
 	council bool
 	last    *turn.Event
-	open    bool // the last line of the answer has no end yet
+	open    bool // the last line of the answer has no line end yet
 	err     error
 }
 
@@ -42,11 +42,11 @@ func (p *printer) event(e turn.Event) {
 	}
 }
 
-// longestWait bounds how long an answer waits for what a council did to be told: a slow
-// disk does not hold it up.
+// longestWait bounds how long an answer waits for the council's work to be printed: a slow disk
+// must not delay it.
 const longestWait = time.Second
 
-// holds keeps an event of the answer, and all that follow it, until release.
+// holds holds back an event of the answer, and all that follow it, until release.
 func (p *printer) holds(e turn.Event) bool {
 	switch e.Kind {
 	case turn.Text, turn.Reasoning, turn.Asked, turn.Used:
@@ -66,7 +66,7 @@ func (p *printer) holds(e turn.Event) bool {
 	return true
 }
 
-// release writes what was held, and holds nothing more. The caller holds mu.
+// release prints the events that were held back, and holds back no others. The caller holds mu.
 func (p *printer) release() {
 	held := p.held
 	p.waits, p.held = false, nil
@@ -75,7 +75,7 @@ func (p *printer) release() {
 	}
 }
 
-// answered ends the line of an answer of which no more comes. The caller holds mu.
+// answered ends the last line of a finished answer. The caller holds mu.
 func (p *printer) answered() {
 	p.release()
 	if p.open && p.err == nil {
@@ -83,7 +83,7 @@ func (p *printer) answered() {
 	}
 }
 
-// write writes an event. The caller holds mu.
+// write prints an event. The caller holds mu.
 func (p *printer) write(e turn.Event) {
 	if p.err != nil {
 		return
@@ -123,7 +123,8 @@ func (p *printer) write(e turn.Event) {
 			if e.Result.Status != chat.CallOK && e.Result.Status != chat.CallRaised { // Conclave's words
 				said = p.c.toType(said)
 			}
-			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS, said))
+			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
+				said))
 		}
 	case turn.Ended:
 		if e.Reason == chat.EndLimit {
@@ -132,9 +133,9 @@ func (p *printer) write(e turn.Event) {
 	}
 }
 
-// decided says how a call was decided, where a person has to know: one that was not allowed, and one
-// that could carry text away for which nobody vouches and that nobody was asked about, for programs
-// that read JSON too. The caller holds mu.
+// decided prints the decision about a call that a person must know of: a refusal, and a call that
+// --approve always allowed although it could send untrusted text; this one with --json, too. The
+// caller holds mu.
 func (p *printer) decided(e turn.Event) {
 	refused := e.Call.Decision != string(permit.Allow)
 	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == permit.AlwaysAsker{}.By()
@@ -144,7 +145,7 @@ func (p *printer) decided(e turn.Event) {
 	}
 }
 
-// forMember says for which member of the council a call is made, before its tool: “for Ada: ”.
+// forMember returns the council member that makes a call, to print before its tool: “for Ada: ”.
 func forMember(e turn.Event) string {
 	if name := e.Member(); name != "" {
 		return "for " + shownName(name) + ": "
@@ -152,13 +153,13 @@ func forMember(e turn.Event) string {
 	return ""
 }
 
-// shownName is the name of a tool that a model may have made up.
+// shownName returns untrusted text on one line, without hidden characters.
 func shownName(name string) string {
 	shown, _ := tool.Strip(name)
 	return oneLine(shown)
 }
 
-// aside writes a line to standard error, below what stands of the answer.
+// aside prints a line to standard error, below the answer so far.
 func (p *printer) aside(text string) {
 	if p.open && p.c.Terminal {
 		p.line()

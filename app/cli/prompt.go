@@ -47,7 +47,7 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 		"offer this tool: a name, a plugin's id, * for all, or a .py, .js or .ts file (repeatable)")
 	flags.BoolVar(&f.noTools, "no-tools", false, "offer the model no tools; hooks run all the same")
 	flags.StringArrayVar(&f.functions, "functions", nil,
-		"offer the functions of this Python text, or of a .py file (repeatable)")
+		"offer the functions in this Python code, or in a .py file (repeatable)")
 	flags.BoolVar(&f.toolsApprove, "ta", false, "short for --approve ask")
 	flags.BoolVar(&f.toolsApprove, "tools-approve", false, "short for --approve ask")
 	flags.IntVar(&f.chainLimit, "chain-limit", -1, "model requests with tools in one turn; 0 is no limit (default 10)")
@@ -55,10 +55,10 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.approve, "approve", "",
 		"ask, always or never, where the window would ask (default ask on a terminal, never otherwise)")
 	flags.StringArrayVarP(&f.attach, "attach", "a", nil, "a file to send along (repeatable)")
-	flags.BoolVarP(&f.goOn, "continue", "c", false, "go on with the last chat")
-	flags.StringVar(&f.conversation, "conversation", "", "go on with this chat")
-	flags.BoolVar(&f.noSave, "no-save", false, "a temporary chat: nothing is kept")
-	flags.StringVar(&f.council, "council", "", "deliberate first: the council that is set, or --council=PRESET")
+	flags.BoolVarP(&f.goOn, "continue", "c", false, "continue the last chat")
+	flags.StringVar(&f.conversation, "conversation", "", "continue this chat")
+	flags.BoolVar(&f.noSave, "no-save", false, "a temporary chat: nothing is stored")
+	flags.StringVar(&f.council, "council", "", "deliberate first, with the council that is set or --council=PRESET")
 	flags.Lookup("council").NoOptDefVal = councilAsSet
 	flags.BoolVar(&f.debug, "td", false, "show every tool call and result on standard error")
 	flags.BoolVar(&f.debug, "tools-debug", false, "the same")
@@ -99,7 +99,7 @@ func (c promptCommands) promptCommand() *cobra.Command {
 	return cmd
 }
 
-// promptRun is one chat in the terminal.
+// promptRun is a chat in the terminal, for the messages of one command.
 type promptRun struct {
 	c          *terminal
 	app        *App
@@ -108,17 +108,17 @@ type promptRun struct {
 	chat       chat.Conversation // without an ID until the first message
 	log        turn.Log          // nil is the store
 	asker      permit.Asker
-	digests    map[string]string // of files among its tools that the person let run again
-	loaded     []string          // plugins that were loaded for this run only
+	digests    map[string]string // of files among its tools, as the person allowed them last
+	loaded     []string          // plugins that were loaded for this command
 	boxes      []box             // toolboxes that were
 	attach     []chat.Part
 	chainLimit int
 	temporary  func() // removes what --functions wrote
 	approval   *approval
-	how        deliberation.How // of the next answer, beside what the flags say
+	how        deliberation.How // of the next answer, in addition to the flags
 }
 
-// converse sets a conversation up and runs do in it.
+// converse prepares a chat as the flags say and runs do in it.
 func (c promptCommands) converse(ctx context.Context, f *promptFlags,
 	do func(context.Context, *promptRun) error,
 ) error {
@@ -135,7 +135,7 @@ func (c promptCommands) converse(ctx context.Context, f *promptFlags,
 	case f.goOn && f.conversation != "":
 		return usageError("-c and --conversation exclude each other")
 	case f.noSave && (f.goOn || f.conversation != ""):
-		return usageError("--no-save cannot go on with a chat that is kept")
+		return usageError("--no-save cannot continue a stored chat")
 	}
 	// without tools, too: hooks check messages
 	app, err := c.app(ctx, Folders{NeedsPlugins: true, Chat: len(f.tools) == 0})
@@ -175,7 +175,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 			return err
 		}
 		if len(recent.Conversations) == 0 {
-			return fault.New(fault.NotFound, "cli.prompt", "There is no chat to go on with.", "Start one without -c.")
+			return fault.New(fault.NotFound, "cli.prompt", "There is no chat to continue.", "Start one without -c.")
 		}
 		t.chat = recent.Conversations[0]
 	}
@@ -185,7 +185,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 			return err
 		}
 		if missing > 0 {
-			fmt.Fprintf(t.c.Err, "Of this chat, %s cannot be found, so the model does not get it: "+
+			fmt.Fprintf(t.c.Err, "This chat has %s that cannot be found, so the model does not get them: "+
 				"pictures or other files that were sent or received.\n", countOf(missing, "attached file"))
 		}
 	}
@@ -196,7 +196,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 		return err
 	}
 	if t.f.noTools {
-		t.c.printWaiting(t.app, "Nothing of it runs.", "Nothing of them runs.")
+		t.c.printWaiting(t.app, "It does not run.", "They do not run.")
 		return nil
 	}
 	if err := t.askAboutChanged(ctx); err != nil {
@@ -212,9 +212,8 @@ func (t *promptRun) prepare(ctx context.Context) error {
 	return nil
 }
 
-// begin makes the chat, once there is something to say in it, or changes the one
-// that goes on to what the flags say. It has its title from the start: one write
-// to the disk less before the answer.
+// begin creates the chat for its first message, or changes a stored one as the flags say. A new
+// chat is created with its title, which saves a write to the disk before the answer.
 func (t *promptRun) begin(ctx context.Context, text string) error {
 	info := t.model.Info()
 	switch {
@@ -264,10 +263,10 @@ func (t *promptRun) attachments() ([]chat.Part, error) {
 	return parts, nil
 }
 
-// say runs one turn that answers text, and prints it.
+// say runs a turn that answers text, and prints it.
 func (t *promptRun) say(ctx context.Context, text string) error { return t.turn(ctx, text, nil) }
 
-// turn runs one turn that answers text, or the message parent, and prints it.
+// turn runs a turn that answers text, or the message parent, and prints it.
 func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageSeq) error {
 	how, err := t.howOf(ctx, text)
 	if err != nil {
@@ -278,7 +277,7 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 		return err
 	}
 	if err := t.begin(ctx, text); err != nil {
-		return notSaved(err, "Your message was not saved.", "It stands above, as you gave it.")
+		return notSaved(err, "Your message was not saved.", "Your text is printed above.")
 	}
 	p := &printer{c: t.c, debug: t.f.debug, waits: !how.Skip, council: !how.Skip}
 	watch := t.watch(p)
@@ -291,7 +290,7 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 	t.attach = nil
 	watch.end()
 	if err != nil {
-		return notSaved(err, "Your message was not saved.", "It stands above, as you gave it.")
+		return notSaved(err, "Your message was not saved.", "Your text is printed above.")
 	}
 	p.end()
 	watch.timeline.box()
@@ -305,21 +304,21 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 		if t.c.json {
 			return &exitError{exitOf(outcome.Err)} // it is in the turn_ended line
 		}
-		return notSaved(outcome.Err, "The answer was not saved to its end.",
-			"It stands above as far as it came; copy it if you need it.")
+		return notSaved(outcome.Err, "The answer was not saved completely.",
+			"It is printed above as far as it was written; copy it if you need it.")
 	}
 	return nil
 }
 
-// notSaved is err with what was not saved and where it can still be had, when err
-// says that the store could not write.
+// notSaved adds to an error of the store about writing what was not saved and where it still is.
+// Other errors are returned as they are.
 func notSaved(err error, what, where string) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Op, "store.") {
 		return err
 	}
-	said := *f
-	said.Message += " " + what
-	said.Hint = where + " " + f.Hint
-	return &said
+	full := *f
+	full.Message += " " + what
+	full.Hint = where + " " + f.Hint
+	return &full
 }

@@ -11,10 +11,10 @@ import (
 	"conclave/app/fault"
 )
 
-// councilAsSet is the value of --council without one: the council that is set.
+// councilAsSet is the value of --council without a preset: the council that is set.
 const councilAsSet = "as-set"
 
-// howOf says how the council deliberates before this answer: not at all without --council.
+// howOf returns how the council deliberates before this answer: not at all without --council.
 func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, error) {
 	how := t.how
 	t.how = deliberation.How{}
@@ -50,8 +50,8 @@ func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, e
 	return how, nil
 }
 
-// deliberating tells of a run while the answer waits for it, and asks the person how it
-// goes on where it must.
+// deliberating prints a council run while the answer waits for it, and asks the person how to
+// continue when a member failed.
 type deliberating struct {
 	t        *promptRun
 	p        *printer
@@ -62,15 +62,15 @@ type deliberating struct {
 	asked  sync.WaitGroup
 }
 
-// watch returns what hears of the run of a turn.
+// watch returns the receiver of the events of a turn's council run.
 func (t *promptRun) watch(p *printer) *deliberating {
 	d := &deliberating{t: t, p: p}
 	d.timeline = newTimeline(t.c, nil)
-	d.timeline.said = p.aside
+	d.timeline.print = p.aside
 	return d
 }
 
-// event hears of the run, from any goroutine.
+// event prints an event of the run. It may be called by any goroutine.
 func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 	d.p.mu.Lock()
 	if d.p.err == nil {
@@ -93,7 +93,7 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 	d.ask(ctx, e.Run)
 }
 
-// ask has the person asked as long as the run waits for that.
+// ask asks the person for as long as the run waits for them.
 func (d *deliberating) ask(ctx context.Context, r council.Run) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,14 +108,14 @@ func (d *deliberating) ask(ctx context.Context, r council.Run) {
 		return
 	}
 	ctx, d.cancel = context.WithCancel(ctx)
-	d.asked.Go(func() { // ends with the answer, or with the wait for it
+	d.asked.Go(func() { // ends with the answer, or when the run no longer waits
 		if act, ok := d.choice(ctx, r); ok {
 			d.act(ctx, r.Run, act)
 		}
 	})
 }
 
-// act has something happen to the run. An act that came too late is none.
+// act acts on the run. An act that is too late does nothing.
 func (d *deliberating) act(ctx context.Context, run council.RunID, act council.Act) {
 	err := d.t.app.Councils.Act(ctx, run, act, "", nil, act.Why())
 	if err != nil && ctx.Err() == nil && fault.KindOf(err) != fault.Conflict {
@@ -123,14 +123,14 @@ func (d *deliberating) act(ctx context.Context, run council.RunID, act council.A
 	}
 }
 
-// choice asks what is to be done about what failed. The end of input means to go on.
+// choice asks what to do about failed tasks. The end of input means to go on.
 func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.Act, ok bool) {
 	c := d.t.c
 	if err := c.person.desk.take(ctx); err != nil {
 		return "", false
 	}
 	defer c.person.desk.give(c.Err)
-	fmt.Fprintln(c.Err, "\n! Not all of the council's work was done.")
+	fmt.Fprintln(c.Err, "\n! Some of the council's work failed.")
 	for _, task := range r.Tasks {
 		if task.State == council.Failed {
 			why := ""
@@ -151,7 +151,7 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 		return council.GoOn, ctx.Err() == nil
 	}
 	for {
-		fmt.Fprint(c.Err, "  [r] try again  [g] go on with what there is  [s] stop: ")
+		fmt.Fprint(c.Err, "  [r] try again  [g] go on without it  [s] stop: ")
 		line, err := c.person.line(ctx)
 		if err != nil {
 			fmt.Fprintln(c.Err)
@@ -168,7 +168,7 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 	}
 }
 
-// end waits until nobody is asked any more.
+// end stops asking and waits for that.
 func (d *deliberating) end() {
 	d.mu.Lock()
 	if d.cancel != nil {

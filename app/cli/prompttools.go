@@ -21,8 +21,8 @@ func (t *promptRun) scriptFile(spec string) bool {
 	return slices.Contains(t.app.Host.Endings(), strings.ToLower(filepath.Ext(spec)))
 }
 
-// fileSpecs are the files and the toolboxes with settings, their paths absolute, that
-// this chat offers again when it goes on.
+// fileSpecs returns the files and the toolboxes with settings in -T, with absolute paths, as the chat
+// stores them to offer them again.
 func (t *promptRun) fileSpecs() []string {
 	var files []string
 	for _, spec := range t.f.tools {
@@ -36,9 +36,9 @@ func (t *promptRun) fileSpecs() []string {
 	return files
 }
 
-// askAboutChanged asks whether files that the chat offers again may run although
-// they changed since the person let them. Naming one again with -T is a yes. Of
-// chats older than this question nothing is known, and nothing asked.
+// askAboutChanged asks whether files that the chat offers again may run although they changed since
+// the person allowed them. Naming one again with -T is a yes. Chats that are older than this question
+// have no digests, so nothing is asked.
 func (t *promptRun) askAboutChanged(ctx context.Context) error {
 	t.digests = map[string]string{}
 	named := t.fileSpecs()
@@ -49,7 +49,7 @@ func (t *promptRun) askAboutChanged(ctx context.Context) error {
 	for _, file := range files {
 		text, err := os.ReadFile(file) //nolint:gosec // the person named it
 		if err != nil {
-			continue // no file, or one that loading will tell of
+			continue // not a file, or loading it will report why
 		}
 		before, now := t.chat.Digests[file], fmt.Sprintf("%x", sha256.Sum256(text))
 		if before == now {
@@ -57,15 +57,16 @@ func (t *promptRun) askAboutChanged(ctx context.Context) error {
 		}
 		if before != "" && !slices.Contains(named, file) {
 			answer, err := t.asker.Ask(ctx, permit.Request{
-				Kind: permit.KindChanged, Title: "The file " + file + " changed since this chat was given it",
-				Reason: "this chat goes on, and would run it as it is now.",
+				Kind: permit.KindChanged, Title: "The file " + file + " changed since it was given to this chat",
+				Reason: "this chat would run it as it is now.",
 			})
 			if err != nil && !errors.Is(err, permit.ErrNobody) {
 				return err
 			}
 			if err != nil || answer.Effect != permit.Allow {
-				return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" changed since this chat was given it.",
-					"Read it, then name it again with -T, or go on with --no-tools.")
+				return fault.New(fault.NotAllowed, "cli.prompt",
+					"The file "+file+" changed since it was given to this chat.",
+					"Read it, then name it again with -T, or continue with --no-tools.")
 			}
 		}
 		t.digests[file] = now
@@ -132,7 +133,8 @@ func (t *promptRun) addFile(ctx context.Context, file string) error {
 		return err
 	}
 	if waits(s) {
-		return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" lists other tools once it runs than it shows.",
+		return fault.New(fault.NotAllowed, "cli.prompt",
+			"The file "+file+" lists other tools when it runs than in its text.",
 			"Read it. To use it, conclave plugins add "+file+" and approve what it lists.")
 	}
 	if s.State != plugin.Ready {
@@ -142,7 +144,7 @@ func (t *promptRun) addFile(ctx context.Context, file string) error {
 	return nil
 }
 
-// set returns the tools this turn offers, and whether the person named them.
+// set returns the tools that this turn offers, and whether the person named them.
 func (t *promptRun) set() (*tool.Set, bool, error) {
 	if t.f.noTools {
 		return nil, false, nil
@@ -154,17 +156,17 @@ func (t *promptRun) set() (*tool.Set, bool, error) {
 	if len(named) == 0 && len(t.loaded) == 0 && len(t.boxes) == 0 {
 		return all.ForModel(), false, nil
 	}
-	keep, byName := map[string]bool{}, map[string]bool{}
+	offers, byName := map[string]bool{}, map[string]bool{}
 	for _, spec := range named {
 		found := false
 		for _, offered := range all.Tools() {
 			seen := offered.Visibility != tool.Hidden
 			switch {
 			case spec == offered.ID(), spec == offered.Name, spec == offered.WireName:
-				byName[offered.ID()] = true // by its own name, so it is told of at once
+				byName[offered.ID()] = true // by its name, so it is offered from the start
 				fallthrough
 			case spec == "*" && seen, spec == offered.Plugin && seen, inBox(offered, spec) && seen:
-				keep[offered.ID()] = true
+				offers[offered.ID()] = true
 				found = true
 			}
 		}
@@ -182,7 +184,7 @@ func (t *promptRun) set() (*tool.Set, bool, error) {
 		}
 	}
 	offered := all.Filter(func(x tool.Tool) bool {
-		return keep[x.ID()] || slices.Contains(t.loaded, x.Plugin) ||
+		return offers[x.ID()] || slices.Contains(t.loaded, x.Plugin) ||
 			slices.ContainsFunc(t.boxes, func(b box) bool { return b.plugin == x.Plugin && inBox(x, b.name) })
 	})
 	return offered.Promote(func(x tool.Tool) bool { return byName[x.ID()] }), true, nil

@@ -14,11 +14,10 @@ import (
 	"conclave/app/tool"
 )
 
-// maxShownTools bounds the tools of a plugin that a question shows;
-// `conclave plugins show` shows all.
+// maxShownTools bounds the tools of a plugin in a question; `conclave plugins show` shows all.
 const maxShownTools = 20
 
-// choice is one key of the question.
+// choice is an answer to a question, and its key.
 type choice struct {
 	key    string
 	word   string
@@ -39,7 +38,10 @@ func choices(p permit.Request) []choice {
 	if p.Kind != "call" {
 		return []choice{
 			{"y", "approve", permit.Answer{Effect: permit.Allow, Scope: permit.Always}},
-			{"d", "approve, I am developing it", permit.Answer{Effect: permit.Allow, Scope: permit.Always, Developing: true}},
+			{
+				"d", "approve, I am developing it",
+				permit.Answer{Effect: permit.Allow, Scope: permit.Always, Developing: true},
+			},
 			{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},
 		}
 	}
@@ -321,10 +323,10 @@ func (p *person) edit(ctx context.Context, arguments json.RawMessage) (json.RawM
 	}
 }
 
-// shownWidth is from where on a line that hooks changed is shortened to what differs.
+// shownWidth is the length from which a changed line is shortened to the part that differs.
 const shownWidth = 120
 
-// rewritten shows, for the question about a call, what hooks made of it.
+// rewritten returns how hooks changed a call, for the question about it.
 func rewritten(p permit.Request) string {
 	was := p.Original
 	if was == nil {
@@ -342,7 +344,7 @@ func rewritten(p permit.Request) string {
 	return b.String()
 }
 
-// preview shows, for the question about a call, what it would change or send.
+// preview returns what a call would change or send, for the question about it.
 func preview(p *permit.Preview) string {
 	if p == nil {
 		return ""
@@ -356,14 +358,14 @@ func preview(p *permit.Preview) string {
 	return b.String()
 }
 
-// writeLines writes lines of a comparison as a question has them.
+// writeLines writes lines of a comparison, as questions show them.
 func writeLines(b *strings.Builder, lines []textdiff.Line) {
-	signs := map[textdiff.Kind]string{textdiff.Removed: "- ", textdiff.Added: "+ ", textdiff.Same: "  "}
+	marks := map[textdiff.Kind]string{textdiff.Removed: "- ", textdiff.Added: "+ ", textdiff.Same: "  "}
 	for _, l := range lines {
 		if l.Kind == textdiff.Gap {
 			b.WriteString("           …\n")
 			continue
 		}
-		b.WriteString("           " + signs[l.Kind] + tool.ShowLine(l.Text) + "\n")
+		b.WriteString("           " + marks[l.Kind] + tool.ShowLine(l.Text) + "\n")
 	}
 }

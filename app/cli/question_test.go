@@ -18,7 +18,7 @@ import (
 )
 
 // What was typed before a question could be read answers nothing.
-func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
+func TestTypeAheadAnswersNoQuestion(t *testing.T) {
 	synctest.Test(t, typesBeforeAQuestion)
 }
 
@@ -164,7 +164,8 @@ func typesThroughTenQuestions(t *testing.T) {
 		}
 	}
 	_, _ = io.Copy(io.Discard, shown) // to the end of the last
-	if len(answers) != 10 || slices.ContainsFunc(answers, func(a permit.Answer) bool { return a.Effect != permit.Deny }) {
+	if len(answers) != 10 ||
+		slices.ContainsFunc(answers, func(a permit.Answer) bool { return a.Effect != permit.Deny }) {
 		t.Errorf("answered: %+v", answers)
 	}
 }
@@ -232,7 +233,8 @@ func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 			var screen strings.Builder
 			asks := newTerminal(&Session{In: strings.NewReader(""), Err: &screen, Out: io.Discard, Terminal: true}, nil)
 			_, err := asks.person.Ask(t.Context(), permit.Request{
-				Kind: permit.KindCall, Title: "Somebody asks", Reach: "Nothing.", Original: c.was, Arguments: []byte(c.now),
+				Kind: permit.KindCall, Title: "Somebody asks", Reach: "Nothing.", Original: c.was,
+				Arguments: []byte(c.now),
 			})
 			_, got, _ := strings.Cut(screen.String(), "! Somebody asks\n")
 			got, _, shown := strings.Cut(got, "  with     {")
@@ -243,7 +245,7 @@ func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 	}
 }
 
-func TestF66APluginThatRestsIsSaidToRest(t *testing.T) {
+func TestAPluginThatRestsIsReportedAsPaused(t *testing.T) {
 	problem := &plugin.Problem{
 		Message: "It ended 3 times within a minute and rests now; last: exit 7", Hint: "Read its log, then reload it.",
 	}
@@ -254,7 +256,7 @@ func TestF66APluginThatRestsIsSaidToRest(t *testing.T) {
 	}
 }
 
-func TestF43OneToolIsOneTool(t *testing.T) {
+func TestACountOfOneIsInTheSingular(t *testing.T) {
 	for n, want := range map[int]string{0: "no tools", 1: "1 tool", 2: "2 tools"} {
 		if got := countOf(n, "tool"); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)

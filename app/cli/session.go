@@ -11,32 +11,31 @@ import (
 // Session holds what a command was started with: its arguments, folder, streams and
 // environment.
 type Session struct {
-	Args     []string // without the program's name
+	Args     []string // without the name of the program
 	In       io.Reader
 	Out, Err io.Writer
-	Dir      string // the working folder: relative paths are under it
+	Dir      string // the working folder, the base of relative paths
 	Env      func(string) string
-	Terminal bool     // a person is at In and Err and can be asked
-	Width    int      // columns; 0 = not known
-	Kinds    []string // of plugins that can be begun from a template
-	// Interrupt runs on Ctrl-C before that ends the command; nil does nothing.
+	Terminal bool     // In and Err are a terminal, whose person can be asked
+	Width    int      // columns; 0: unknown
+	Kinds    []string // of plugins that have a template
+	// Interrupt is called on Ctrl-C, before that ends the command; nil does nothing.
 	Interrupt *Interrupt
-	// Flush, when not nil, throws away what was typed at In and not read yet.
+	// Flush, when not nil, discards what was typed at In and not read yet.
 	Flush func()
-	// Closing is closed when the program this runs in wants to close: a command
-	// that lasts gives way then. nil in a program of one's own.
+	// Closing is closed when the program that runs the command wants to close: commands that follow
+	// something end then. nil where the program runs only this command.
 	Closing <-chan struct{}
-	// Lasting, when not nil, is called by a command that only follows something from
-	// then on: should the program it runs in die, it can begin again elsewhere.
+	// Lasting, when not nil, is called by a command that only follows something from then on: if the
+	// program that runs it dies, it can begin again elsewhere.
 	Lasting func()
-	// Restore makes the copy at path the store of the data folder, which nobody
-	// may have open. bring is asked whether what a copy from elsewhere lets others do
-	// shall come with it; its error ends the restore. nil where the store is open, in a
-	// command that runs in it.
+	// Restore makes the backup at path the store of the data folder, which no program may have open.
+	// bring is asked whether rights in a backup from elsewhere are restored; its error ends the
+	// restore. nil where the store is open, in a command that uses it.
 	Restore func(ctx context.Context, data, path string,
 		bring func(ctx context.Context, differs []string) (bool, error)) (Restored, error)
-	// Compact gives back what the store of the data folder does not use, and
-	// returns the size of its file before and after. nil as with Restore.
+	// Compact shrinks the store of the data folder by the space that it does not use, and returns the
+	// size of its file before and after. nil as with Restore.
 	Compact func(ctx context.Context, data string) (before, after int64, err error)
 }
 
@@ -53,11 +52,11 @@ type Folders struct {
 	Data         string   // absolute
 	Plugins      string   // absolute
 	OwnPlugins   bool     // Plugins is the default folder, inside Data
-	Reads        bool     // the command writes nothing, so a folder that cannot be written will do
-	NeedsPlugins bool     // the command wants the plugins folder to be read
-	WaitFor      []string // the plugins that must have loaded before the command begins; none: all
-	// Chat, without WaitFor: the command waits for what a chat may be offered, and not for a folder
-	// full of new plugins.
+	Reads        bool     // the command writes nothing, so the folder may be read-only
+	NeedsPlugins bool     // the plugins folder must be read
+	WaitFor      []string // the plugins that must be loaded before the command begins; none: all
+	// Chat, without WaitFor: the command waits for plugins whose tools a chat may be offered, and not
+	// for many new ones.
 	Chat    bool
 	Command string // the command without its arguments: "conclave chat"
 }
@@ -70,8 +69,8 @@ func (s *Session) project() string { return chat.ProjectOf(s.Dir) }
 func (s *Session) namedProject() (string, error) {
 	project := s.project()
 	if project == "" {
-		return "", usageError("--project means the folder that the command runs in, and %s is no project: it holds all that "+
-			"you have", s.Dir)
+		return "", usageError("--project means the folder that the command runs in, and %s cannot be a project: "+
+			"it contains all that you have", s.Dir)
 	}
 	return project, nil
 }

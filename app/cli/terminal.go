@@ -98,6 +98,14 @@ func (t *terminal) result(value any, sentence string, args ...any) error {
 	return err
 }
 
+// advise is result for a sentence with commands that the person can type, see toType.
+func (t *terminal) advise(value any, sentence string, args ...any) error {
+	if t.json {
+		return t.printJSON(value)
+	}
+	return t.say(t.Out, sentence, args...)
+}
+
 // printTable prints a list: rows with --json, else the table, or the sentence where it is empty.
 func (t *terminal) printTable(rows any, table *table, empty string) error {
 	if t.json {
@@ -112,7 +120,7 @@ func (t *terminal) say(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// printError writes the one line of an error: what happened, then what to do.
+// printError prints an error on one line: what happened, then what to do.
 func (t *terminal) printError(err error) {
 	f := fault.Of(err)
 	if t.json {

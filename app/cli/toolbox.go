@@ -18,8 +18,9 @@ import (
 	"conclave/app/tool"
 )
 
-// boxForms are the ways to name a toolbox with -T, shown with a refusal.
-const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "value"}) or Name(setting="value", other=2), with JSON values.`
+// boxForms lists the ways to name a toolbox with -T, for errors.
+const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "value"}) or ` +
+	`Name(setting="value", other=2), with JSON values.`
 
 var (
 	boxSpec = sync.OnceValue(func() *regexp.Regexp {
@@ -28,7 +29,7 @@ var (
 	boxKeyword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`) })
 )
 
-// box is a toolbox that was made for this run: the plugin's id, and its name.
+// box is a toolbox that was made for this command: the plugin's id, and its name.
 type box struct{ plugin, name string }
 
 // isBox reports whether a -T value names a toolbox with settings.
@@ -39,7 +40,7 @@ func isBox(spec string) bool { return boxSpec().MatchString(spec) }
 func parseBox(spec string) (name string, settings json.RawMessage, err error) {
 	match := boxSpec().FindStringSubmatch(spec)
 	if match == nil {
-		return "", nil, badBox(spec, "it is no name with brackets")
+		return "", nil, badBox(spec, "it is not a name with brackets")
 	}
 	name, inside := match[1], strings.TrimSpace(match[2])
 	if inside == "" {
@@ -49,9 +50,9 @@ func parseBox(spec string) (name string, settings json.RawMessage, err error) {
 		value, rest, err := firstJSON(inside)
 		switch {
 		case err != nil:
-			return "", nil, badBox(spec, "what is in the brackets is no JSON")
+			return "", nil, badBox(spec, "the text in the brackets is not JSON")
 		case rest != "":
-			return "", nil, badBox(spec, "one value without a name is all there can be")
+			return "", nil, badBox(spec, "only one value without a name is allowed")
 		case value[0] == '{':
 			return name, value, nil
 		}
@@ -65,10 +66,10 @@ func parseBox(spec string) (name string, settings json.RawMessage, err error) {
 		}
 		value, rest, err := firstJSON(inside[len(keyword[0]):])
 		if err != nil {
-			return "", nil, badBox(spec, "the value of "+keyword[1]+" is no JSON")
+			return "", nil, badBox(spec, "the value of "+keyword[1]+" is not JSON")
 		}
 		if object[keyword[1]] != nil {
-			return "", nil, badBox(spec, keyword[1]+" is there twice")
+			return "", nil, badBox(spec, keyword[1]+" is given twice")
 		}
 		object[keyword[1]] = value
 		if rest != "" && rest[0] != ',' {
@@ -104,8 +105,8 @@ func inBox(t tool.Tool, name string) bool {
 	return t.Instance == name || strings.HasPrefix(t.Instance, name+"(")
 }
 
-// boxes returns the names of a plugin's toolboxes: those of its tools, and those
-// that have none before they are set up, which its settings name.
+// boxes returns the names of a plugin's toolboxes: those of its tools, and those in its settings,
+// which may have no tools before they are set up.
 func boxes(s plugin.Status) []string {
 	var names []string
 	for _, t := range s.Tools {
@@ -131,12 +132,12 @@ func boxes(s plugin.Status) []string {
 // hasBox reports whether a plugin has a toolbox of that name.
 func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s), name) }
 
-// absoluteBox is a toolbox with settings whose paths, where its plugin declares them
-// as such, are those of the folder that the command was given in.
+// absoluteBox returns a toolbox with settings with its relative paths, where its plugin declares
+// them as paths, made absolute.
 func (t *promptRun) absoluteBox(spec string) string {
 	name, settings, err := parseBox(spec)
 	if err != nil {
-		return spec // addToolbox says so
+		return spec // addToolbox reports it
 	}
 	for _, s := range t.app.Host.List() {
 		if !hasBox(s, name) {
@@ -163,9 +164,8 @@ func (t *promptRun) absoluteBox(spec string) string {
 	return spec
 }
 
-// addToolbox loads the plugin that has a toolbox once more for this run, with the
-// settings named, and returns its id and the toolbox's name. Kind not_found when
-// no plugin has one of that name.
+// addToolbox loads the plugin of a toolbox a second time for this command, with the settings in spec,
+// and returns its id and the toolbox's name. Kind not_found when no plugin has one of that name.
 func (t *promptRun) addToolbox(ctx context.Context, spec string) (id, name string, err error) {
 	name, settings, err := parseBox(spec)
 	if err != nil {
@@ -197,13 +197,14 @@ func (t *promptRun) addToolbox(ctx context.Context, spec string) (id, name strin
 		if s.State != plugin.Ready {
 			return "", "", notServing(s)
 		}
-		// An instance that cannot be made hides its tools, and says why.
+		// An instance that cannot be made hides its tools, and its notes say why.
 		if !slices.ContainsFunc(s.Tools,
 			func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
 			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes),
 				func(note string) bool { return !strings.Contains(note, name) }), " ")
 			return "", "", fault.New(fault.Invalid, "cli.toolbox",
-				"The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why, "It has no tools with them."), boxForms)
+				"The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why,
+					"It has no tools with them."), boxForms)
 		}
 		return id, name, nil
 	}

@@ -29,15 +29,15 @@ func TestLF42ToolboxesAreNamedInEveryForm(t *testing.T) {
 		}
 	}
 	for spec, why := range map[string]string{
-		`Name('x')`:      "is no JSON",
-		`Name(x)`:        "is no JSON",
+		`Name('x')`:      "is not JSON",
+		`Name(x)`:        "is not JSON",
 		`Name("a", "b")`: "one value without a name",
-		`Name(k='v')`:    "the value of k is no JSON",
+		`Name(k='v')`:    "the value of k is not JSON",
 		`Name(k=1 n=2)`:  "separated by commas",
 		`Name(k=1, 2)`:   "a value without a name",
-		`Name(k=1, k=2)`: "k is there twice",
-		`Name(`:          "no name with brackets",
-		`9Name()`:        "no name with brackets",
+		`Name(k=1, k=2)`: "k is given twice",
+		`Name(`:          "not a name with brackets",
+		`9Name()`:        "not a name with brackets",
 	} {
 		_, _, err := parseBox(spec)
 		f := fault.Of(err)

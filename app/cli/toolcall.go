@@ -29,12 +29,13 @@ type callFlags struct {
 func (c toolCommands) callCommand() *cobra.Command {
 	var f callFlags
 	cmd := &cobra.Command{
-		Use: "call TOOL", Short: "Call one tool, through the gate, without a model", Args: exactly("the name of a tool"),
+		Use: "call TOOL", Short: "Call one tool, through the gate, without a model",
+		Args: exactly("the name of a tool"),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.arguments, "args", "{}", "the arguments as JSON; - reads them from standard input")
 	flags.StringVar(&f.member, "member", "", "call it on behalf of a council member")
-	flags.StringVar(&f.context, "context", "", "a JSON file of {role, content, name?}: the messages the tool is told of")
+	flags.StringVar(&f.context, "context", "", "a JSON file of {role, content, name?}: the messages that the tool gets")
 	flags.StringVar(&f.approve, "approve", "", "ask, always or never, where the window would ask")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long the call may take")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -132,7 +133,8 @@ func contextMessages(path, name string) ([]tool.ContextMessage, error) {
 	}
 	var messages []tool.ContextMessage
 	if err := json.Unmarshal(data, &messages); err != nil {
-		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+name+" is not a JSON array of {role, content, name?}.",
+		return nil, fault.Wrap(fault.Usage, "cli.context",
+			"The file "+name+" is not a JSON array of {role, content, name?}.",
 			"See conclave tools call --help.", err)
 	}
 	return messages, nil
@@ -154,7 +156,8 @@ func (c toolCommands) printResult(id string, r tool.Result, took time.Duration, 
 		content := []resultBlock{}
 		for _, p := range r.Content {
 			if p.Kind == chat.PartMedia {
-				content = append(content, resultBlock{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME, Media: p.Media.ID})
+				content = append(content, resultBlock{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME,
+					Media: p.Media.ID})
 				continue
 			}
 			content = append(content, resultBlock{Type: "text", Text: p.Text})
@@ -220,7 +223,7 @@ func indentJSON(raw json.RawMessage, by int) string {
 		return string(raw)
 	}
 	out := []byte(raw)
-	if !permit.Repeats(raw) { // of what stands there twice, v has the last alone
+	if !permit.Repeats(raw) { // of a repeated name, v has only the last value
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false) // < and & are to be read, and no page shows this

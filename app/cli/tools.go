@@ -37,8 +37,7 @@ type toolRow struct {
 	Warnings        []string        `json:"warnings,omitempty"`
 }
 
-// toolRows returns every tool of every plugin: those that serve with their wire
-// names, those that wait for approval or are switched off without.
+// toolRows returns every tool of every plugin. Only those that serve have wire names.
 func toolRows(app *App) []toolRow {
 	set := app.Tools.Set()
 	rows := []toolRow{}
@@ -46,7 +45,8 @@ func toolRows(app *App) []toolRow {
 		for _, t := range p.Tools {
 			row := newToolRow(t, p)
 			if served, ok := set.ByID(t.ID()); ok && p.Serving {
-				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description, served.Digest,
+				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description,
+					served.Digest,
 					served.Visibility
 			}
 			rows = append(rows, row)
@@ -89,7 +89,7 @@ func (c toolCommands) group() *cobra.Command {
 	return group("tools", "List, show, offer and call tools", c.listCommand(),
 		// the name that a model is given depends on the tools of all plugins
 		c.withAllPlugins("show TOOL", "Show a tool exactly as a model is given it", one, c.show),
-		c.withAllPlugins("search QUERY", "Show what tool_search would answer a model", some("words to look for"),
+		c.withAllPlugins("search QUERY", "Show what tool_search would return to a model", some("words to look for"),
 			c.search),
 		c.callCommand(),
 		c.withPlugins("enable TOOL", "Offer a tool to models", one, c.enable(true)),
@@ -100,7 +100,7 @@ func (c toolCommands) listCommand() *cobra.Command {
 	var all bool
 	cmd := c.withAllPlugins("list", "List the tools a model can be offered", noArguments,
 		func(_ context.Context, app *App, _ []string) error { return c.list(app, all) })
-	cmd.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled ones")
+	cmd.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled tools")
 	return cmd
 }
 
@@ -170,8 +170,7 @@ func (c toolCommands) enable(on bool) action {
 	}
 }
 
-// findRow finds a tool by "plugin:name", or by its bare or wire name where one
-// plugin alone has it.
+// findRow finds a tool by "plugin:name", or by its bare or wire name where only one plugin has it.
 func findRow(app *App, name string) (toolRow, error) {
 	var found, near []toolRow
 	for _, row := range toolRows(app) {
@@ -193,17 +192,17 @@ func findRow(app *App, name string) (toolRow, error) {
 			ids = append(ids, row.ID)
 		}
 		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
-			"Say which: "+strings.Join(ids, ", ")+".")
+			"Choose one: "+strings.Join(ids, ", ")+".")
 	}
 	if f := app.Host.Unread(); f != nil {
 		return toolRow{}, f
 	}
-	// A plugin that did not load lists no tools, so that its failure is what there is to say.
+	// A plugin that did not load lists no tools, so the error is why it did not.
 	id, _, _ := strings.Cut(name, ":")
 	if p, err := findPlugin(app, id); err == nil && !p.Serving && p.Problem != nil {
 		return toolRow{}, notServing(p)
 	}
-	hint := "conclave tools list --all shows what there is."
+	hint := "conclave tools list --all shows all tools."
 	if len(near) > 0 {
 		hint = "Did you mean " + near[0].ID + "?"
 	}
@@ -232,9 +231,8 @@ func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
 		return c.printJSON(out)
 	}
 	fmt.Fprintf(c.Out, "%s\n%s\n\n", row.ID, row.Description)
-	fmt.Fprintf(c.Out,
-		"offered to models as  %s\nparameters            %s\nstatus                %s\ncontract              %s\ndigest     "+
-			"           %s\ntime limit            %s\n",
+	fmt.Fprintf(c.Out, "offered to models as  %s\nparameters            %s\nstatus                %s\n"+
+		"contract              %s\ndigest                %s\ntime limit            %s\n",
 		row.WireName, indentJSON(row.Parameters, 22), row.Status, row.Dialect, row.Digest,
 		time.Duration(row.TimeoutMS)*time.Millisecond)
 	if row.File != "" {
@@ -249,7 +247,7 @@ func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
 	return nil
 }
 
-// cutLine is the beginning of a text on one line, for a message.
+// cutLine returns the beginning of a text on one line, for a message.
 func cutLine(s string) string { return cut(oneLine(s), 60) }
 
 func firstLine(s string) string {

@@ -14,22 +14,23 @@ import (
 
 // undoCommands undo and redo the changes of calls, and list the old versions for that.
 func (c activityCommands) undoCommands() []*cobra.Command {
-	undoCmd := c.withStore("undo CALL", "Put the files that a call changed back as they were before it", exactly("CALL"),
+	undoCmd := c.withStore("undo CALL", "Restore the files that a call changed to what they were before it",
+		exactly("CALL"),
 		func(ctx context.Context, app *App, args []string) error {
 			return c.printUndo(app.Undo.Undo(ctx, args[0]))
 		})
-	undoCmd.Long = "Put the files that a call changed back as they were before it: CALL is its number in\n" +
+	undoCmd.Long = "Restore the files that a call changed to what they were before it. CALL is its number in\n" +
 		"conclave activity, or its name in conclave activity kept, where several calls have that\n" +
-		"number. A file that was changed since is left as it is; undo the later call first.\n" +
-		"Where a full disk or a folder that is away keeps a part from being put back, the status\n" +
-		"is 1, and the same command goes on with the rest; conclave activity redo takes it back."
-	redo := c.withStore("redo CALL", "Take an undo back", exactly("CALL"),
+		"number. A file that was changed since then is left as it is; undo the later call first.\n" +
+		"If a full disk or a missing folder prevents a part of it, the status is 1, and the same\n" +
+		"command continues with the rest. conclave activity redo reverses it."
+	redo := c.withStore("redo CALL", "Reverse an undo", exactly("CALL"),
 		func(ctx context.Context, app *App, args []string) error {
 			return c.printUndo(app.Undo.Redo(ctx, args[0]))
 		})
-	redo.Long = "Make the files that a call changed again what the call made of them."
+	redo.Long = "Restore the files that a call changed to what the call made of them."
 	var empty bool
-	kept := c.withStore("kept", "List the old versions that are kept of files which calls changed, or remove them",
+	kept := c.withStore("kept", "List or remove the old versions of files that calls changed",
 		noArguments, func(ctx context.Context, app *App, _ []string) error {
 			if empty {
 				if err := app.Undo.Empty(ctx); err != nil {
@@ -38,10 +39,10 @@ func (c activityCommands) undoCommands() []*cobra.Command {
 			}
 			return c.listKept(ctx, app)
 		})
-	kept.Long = "List the old versions that are kept of files which calls changed in folders that their\n" +
-		"plugins were given: for 30 days, and " + limit.Size(limit.UndoBytes.Value) + " in all. What changed while no\n" +
-		"call ran is listed too, since a program of the plugin's may have changed it, or you."
-	kept.Flags().BoolVar(&empty, "empty", false, "remove all of them, for good")
+	kept.Long = "List the old versions of files that calls changed in folders that you granted to their\n" +
+		"plugins. Conclave stores them for 30 days, at most " + limit.Size(limit.UndoBytes.Value) + " in all.\n" +
+		"Changes between calls are listed too: a program of the plugin or you may have made them."
+	kept.Flags().BoolVar(&empty, "empty", false, "remove all of them permanently")
 	return []*cobra.Command{undoCmd, redo, kept}
 }
 
@@ -75,12 +76,14 @@ func (c activityCommands) listKept(ctx context.Context, app *App) error {
 		if set.Call.ID == 0 {
 			plugin = "-"
 		}
-		table.add(set.ID, set.Time.Local().Format("2006-01-02 15:04:05"), oneLine(plugin), stateOfSet(set), changedIn(set))
+		table.add(set.ID, set.Time.Local().Format("2006-01-02 15:04:05"), oneLine(plugin), stateOfSet(set),
+			changedIn(set))
 	}
-	if err := table.print(c.terminal, "No old version of a file is kept."); err != nil {
+	if err := table.print(c.terminal, "There are no old versions of files."); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.Out, "Old versions: %s. Copies of folders as they are, from which old versions come: %s.\n",
+	_, err = fmt.Fprintf(c.Out,
+		"Old versions: %s. Copies of the current folders, from which old versions are made: %s.\n",
 		limit.Size(usage.Old), limit.Size(usage.Now))
 	return err
 }
@@ -101,7 +104,7 @@ func stateOfSet(s undo.Set) string {
 	return "-"
 }
 
-// changedIn names the files of a set, those that cannot be put back with the reason.
+// changedIn lists the files of a set, with the reason for those that cannot be restored.
 func changedIn(s undo.Set) string {
 	var all []string
 	for _, change := range s.Shown() {

@@ -16,9 +16,8 @@ import (
 // VersionFlag has the window's program print its version instead of opening.
 const VersionFlag = "--version"
 
-// openWindow starts the window's program with the same folders and returns once
-// it runs. A window of another version is refused: it would open the store in a way
-// that this program does not know.
+// openWindow starts the window's program with the same folders and returns when it runs. A window
+// of another version is refused: it might open the store in a way that this program does not know.
 func openWindow(ctx context.Context, p Folders) error {
 	path, err := version.Beside(version.Window)
 	if err != nil {
@@ -32,22 +31,22 @@ func openWindow(ctx context.Context, p Folders) error {
 			"Install Conclave again, or use conclave chat. conclave help shows all commands.", err)
 	case err != nil:
 		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.",
-			"conclave doctor says what is missing.", err)
+			"conclave doctor shows what is missing.", err)
 	case said != version.Window+" "+version.Version:
-		return fault.New(fault.Conflict, "cli.window", fmt.Sprintf("%s is of another version: it is %s, and this is %s.",
-			path, cmp.Or(said, "unknown"), version.Version),
+		return fault.New(fault.Conflict, "cli.window",
+			fmt.Sprintf("%s is of another version: it is %s, and this is %s.",
+				path, cmp.Or(said, "unknown"), version.Version),
 			"Install Conclave again, so that its programs fit each other.")
 	}
 	args := []string{"--data", p.Data}
 	if !p.OwnPlugins {
 		args = append(args, "--plugins", p.Plugins)
 	}
-	// The window outlives this command: ctx ends with it, so it is not the
-	// window's.
+	// The window runs on after this command, with which ctx ends.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
 	if err := cmd.Start(); err != nil {
 		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.",
-			"conclave doctor says what is missing.", err)
+			"conclave doctor shows what is missing.", err)
 	}
 	return errors.Join(cmd.Process.Release())
 }

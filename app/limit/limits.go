@@ -230,7 +230,7 @@ var (
 		Unit:   Bytes,
 		Why:    "what providers take at most",
 		Person: "The file FILE has more than 20 MiB, the most that is taken. Send a part of it.",
-		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
+		Test:   "app/cli TestOnlyRegularFilesOfABoundedSizeAreRead",
 	})
 	// ImportFile bounds the file of a chat that is imported, and what its lists take in the memory.
 	ImportFile = add(Limit{
@@ -249,7 +249,7 @@ var (
 		Unit:   Bytes,
 		Why:    "more than any model reads",
 		Person: "The text has more than 16 MiB, the most that is taken. Send a part of it.",
-		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
+		Test:   "app/cli TestOnlyRegularFilesOfABoundedSizeAreRead",
 	})
 	// RuleConditions bounds the conditions of one rule.
 	RuleConditions = add(Limit{

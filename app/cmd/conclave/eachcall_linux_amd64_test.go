@@ -470,7 +470,7 @@ var atomics = map[string]atomic{
 			}
 		}, nil,
 	},
-	"chats import": { // F77
+	"chats import": {
 		func(t *testing.T, w world) []string {
 			w.must(t, "prompt", "what was kept")
 			w.write(t, "chat.json",

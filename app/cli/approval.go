@@ -17,35 +17,34 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// approval puts plugins that wait before whoever answers for a command. With
-// --approve always, those that the command names are approved for as long as it
-// runs, and no others.
+// approval asks about the plugins that wait for approval. With --approve always, those that the
+// command names are approved for as long as it runs, and no others.
 type approval struct {
-	err   io.Writer // says what was approved
+	err   io.Writer // for the lines about what was approved
 	app   *App
 	asker permit.Asker
-	names []string // what the command names: tools, plugins, toolboxes
+	names []string // of tools, plugins and toolboxes, in the command
 	only  []string // ids of the plugins it needs; none: all
-	chat  bool     // it waits for what a chat may be offered, and not for a folder full of new plugins
+	chat  bool     // wait for plugins whose tools a chat may be offered, not for many new ones
 	ends  []func()
 
-	follows  bool // approve the changes of those plugins, too
+	follows  bool // also approve changes of those plugins
 	approved map[string]approvedRun
 }
 
-// approvedRun holds what was approved last of a plugin for the run of a command.
+// approvedRun is the version of a plugin that was approved last for the run of a command.
 type approvedRun struct {
 	code        string   // the digest of its files
-	permissions []string // that the first version asked for
+	permissions []string // that its first version asked for
 }
 
-// newApproval returns an approval of the plugins that names mean, or of those that the person
-// approves when asked.
+// newApproval returns an approval that asks asker, about the plugins of these names where it is
+// AlwaysAsker.
 func newApproval(err io.Writer, app *App, asker permit.Asker, names []string) *approval {
 	return &approval{err: err, app: app, asker: asker, names: names, approved: map[string]approvedRun{}}
 }
 
-// end takes back what was approved for the command alone.
+// end revokes what was approved for the command alone.
 func (a *approval) end() {
 	for _, end := range a.ends {
 		end()
@@ -53,15 +52,15 @@ func (a *approval) end() {
 	a.ends = nil
 }
 
-// plugins puts each plugin that waits before the asker, and waits until those that
-// were approved have loaded.
+// plugins asks about each plugin that waits for approval, and waits until those that were approved
+// have loaded.
 func (a *approval) plugins(ctx context.Context) error {
 	if err := a.loaded(ctx); err != nil {
 		return err
 	}
 	_, always := a.asker.(permit.AlwaysAsker)
-	crowd := a.chat && len(newPlugins(a.app)) >= manyNew // printWaiting says that they are there
-	// A version may wait twice: before it runs, and once its tools are known.
+	crowd := a.chat && len(newPlugins(a.app)) >= manyNew // printWaiting mentions them
+	// A version may wait twice: before it runs, and when its tools are known.
 	for range 3 {
 		approved := false
 		for _, s := range a.app.Host.List() {
@@ -98,11 +97,10 @@ func (a *approval) loaded(ctx context.Context) error {
 	return a.app.Host.WaitLoaded(ctx, a.only...)
 }
 
-// manyNew is from how many new plugins on nobody is asked about each before a chat.
+// manyNew is the number of new plugins from which on a chat does not ask about each of them.
 const manyNew = 9
 
-// waits reports whether a person has to look at a plugin before its tools are
-// offered.
+// waits reports whether a person must approve a plugin before its tools are offered.
 func waits(s plugin.Status) bool {
 	return (s.State == plugin.NeedsApproval || s.State == plugin.Quarantined) && s.Problem == nil
 }
@@ -115,14 +113,14 @@ func (a *approval) asked(ctx context.Context, s plugin.Status) (yes bool, err er
 	return status == permit.Approved, nil
 }
 
-// named approves a plugin for this run if the command names it, and says what it approved.
+// named approves a plugin for this run if the command names it, and prints what was approved.
 func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err error) {
 	if !slices.ContainsFunc(a.names, func(name string) bool { return namesPlugin(a.app, name, s) }) || !a.speaksFor(s) {
 		return false, nil
 	}
 	end, err := a.app.Host.ApproveForRun(ctx, s.ID, s.Shown)
 	if fault.KindOf(err) == fault.Conflict {
-		return false, nil // something else waits by now
+		return false, nil // another version waits by now
 	}
 	if err != nil {
 		return false, err
@@ -146,10 +144,9 @@ func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err er
 	return true, nil
 }
 
-// speaksFor reports whether --approve always speaks for the version of a plugin that waits: for
-// the files that lay there when the command began, or, of a command that follows changes, for
-// files that ask for no more; and for what these list first, unless reading them showed
-// something else.
+// speaksFor reports whether --approve always covers the version of a plugin that waits: the files
+// that existed when the command began, or in a command that follows changes, files that ask for no
+// more permissions; and their first list of tools, unless reading the files showed another one.
 func (a *approval) speaksFor(s plugin.Status) bool {
 	before, known := a.approved[s.ID]
 	switch {
@@ -162,7 +159,7 @@ func (a *approval) speaksFor(s plugin.Status) bool {
 		func(p string) bool { return !slices.Contains(before.permissions, p) })
 }
 
-// asksFor says in words which permissions a plugin asks for.
+// asksFor names the permissions that a plugin asks for.
 func asksFor(s plugin.Status) string {
 	if len(s.Manifest.Permissions) == 0 {
 		return "no permissions"
@@ -170,8 +167,8 @@ func asksFor(s plugin.Status) string {
 	return "the permissions " + strings.Join(s.Manifest.Permissions, ", ")
 }
 
-// namesPlugin reports whether name means the plugin s: its id, one of its tools by
-// its whole name, or by a bare name that no other plugin has.
+// namesPlugin reports whether name is the plugin s: its id, the full name of one of its tools or
+// toolboxes, or a bare name that no other plugin has.
 func namesPlugin(app *App, name string, s plugin.Status) bool {
 	if isBox(name) {
 		name, _, _ = strings.Cut(name, "(")
@@ -201,13 +198,13 @@ func (c pluginTrustCommands) trustCommand() *cobra.Command {
 	cmd := c.withPlugins("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"),
 		func(ctx context.Context, app *App, args []string) error { return c.trust(ctx, app, args[0], o) })
 	cmd.Long = "Show everything a plugin asks for, and approve it. On a terminal it asks first; elsewhere the\n" +
-		"command is the yes to what it shows. It approves that and nothing that comes after it: tools that only\n" +
-		"running it shows, or files that are saved meanwhile, wait for another yes."
+		"command itself approves what it shows. It approves nothing else: tools that the plugin lists only\n" +
+		"once it runs, and files that are saved in the meantime, need another approval."
 	cmd.Flags().BoolVar(&o.developing, "developing", false,
-		"I edit it: my own edits need no second yes while they widen nothing")
+		"I develop it: my own edits need no new approval unless they ask for more")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask, also on a terminal")
 	cmd.Flags().StringVar(&o.shown, "shown", "",
-		"approve only what had this digest: \"shown\" of conclave plugins show ID --json")
+		"approve only the version with this digest: \"shown\" in conclave plugins show ID --json")
 	return cmd
 }
 
@@ -219,7 +216,7 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		return err
 	}
 	if o.shown != "" && o.shown != s.Shown {
-		return fault.New(fault.Conflict, "cli.trust", "The plugin "+s.ID+" is not what that digest stands for.",
+		return fault.New(fault.Conflict, "cli.trust", "The plugin "+s.ID+" does not have this digest.",
 			"Look at it again: conclave plugins show "+s.ID)
 	}
 	asks := c.Terminal && !o.yes && !c.json
@@ -260,12 +257,12 @@ func (c pluginTrustCommands) showForTrust(ctx context.Context, app *App, s plugi
 	}
 	yes, err := c.person.confirm(ctx, "Approve "+s.ID+" as it is shown here?")
 	if err == nil && !yes {
-		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.", "Nothing of it was changed.")
+		err = fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.", "Nothing was changed.")
 	}
 	return err
 }
 
-// waitingRow holds all that a person decides about when a plugin waits for approval.
+// waitingRow holds everything that a person approves when a plugin waits.
 type waitingRow struct {
 	Shown       string             `json:"shown"`
 	Permissions []string           `json:"permissions"`
@@ -273,8 +270,8 @@ type waitingRow struct {
 	Changes     []permit.Change    `json:"changes"`
 }
 
-// trustedRow is `plugins trust --json`: how the plugin stands, what was approved, and what waits
-// for another yes.
+// trustedRow is `plugins trust --json`: the plugin, what was approved, and what needs another
+// approval.
 type trustedRow struct {
 	pluginRow
 	Approved []waitingRow `json:"approved"`
@@ -291,12 +288,11 @@ func newWaitingRow(s plugin.Status) waitingRow {
 	return row
 }
 
-// printTrusted prints how a plugin stands after it was approved, and what of it waits for
-// another yes.
+// printTrusted prints the state of a plugin after it was approved, and what needs another approval.
 func (c pluginTrustCommands) printTrusted(ctx context.Context, app *App, s plugin.Status, approved []waitingRow) error {
 	if !c.json {
 		if waits(s) && len(approved) > 0 {
-			fmt.Fprintln(c.Out, "Approved as shown above. What differs from that was not shown, and waits for another yes:")
+			fmt.Fprintln(c.Out, "Approved as shown above. These changes were not shown, and need another approval:")
 			printChanges(c.Out, s.Changes)
 			fmt.Fprintln(c.Out)
 		}

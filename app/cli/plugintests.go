@@ -26,7 +26,7 @@ type pluginTestCommands struct{ *terminal }
 func (c pluginTestCommands) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check PATH|ID",
-		Short: "Run a plugin apart from the others, with no permission, and list its tools and problems",
+		Short: "Load a plugin in a throw-away store, with no permission, and list its tools and problems",
 		Args:  exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
 			path, elsewhere, err := c.locate(cmd.Context(), args[0])
 			if err != nil {
@@ -47,8 +47,8 @@ func (c pluginTestCommands) checkCommand() *cobra.Command {
 	}
 }
 
-// checkElsewhere checks a plugin that runs elsewhere, as a program that registered: whether
-// it answers where it would be called. Nothing of it is called.
+// checkElsewhere checks whether a plugin that runs elsewhere, such as a program that registered its
+// tools, answers where it would be called. None of its tools is called.
 func (c pluginTestCommands) checkElsewhere(ctx context.Context, id string) error {
 	app, err := c.app(ctx, Folders{NeedsPlugins: true, WaitFor: []string{id}})
 	if err != nil {
@@ -66,7 +66,7 @@ func (c pluginTestCommands) checkElsewhere(ctx context.Context, id string) error
 	return c.printCheck(s, problem == nil, problem)
 }
 
-// printCheck prints what a check found, and ends with ExitFailed unless all is well.
+// printCheck prints the outcome of a check, and ends with ExitFailed unless it is OK.
 func (c pluginTestCommands) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) error {
 	out := struct {
 		OK       bool         `json:"ok"`
@@ -122,9 +122,9 @@ func (c pluginTestCommands) testCommand() *cobra.Command {
 		Use: "test PATH|ID", Short: "Run the calls recorded in a plugin's tests folder, with no permission",
 		Args: exactly("the path or the id of a plugin"),
 	}
-	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
+	cmd.Flags().BoolVar(&update, "update", false, "write the current answers of the calls as the expected ones")
 	cmd.Flags().StringVar(&calls, "calls", "",
-		"a JSON file of recorded calls, for a program that registered its tools: they are made as tools call makes them")
+		"a JSON file of recorded calls, for a program that registered its tools: they are made as by tools call")
 	cmd.Flags().StringVar(&approve, "approve", "", "with --calls: ask, always or never, where the window would ask")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, elsewhere, err := c.locate(cmd.Context(), args[0])
@@ -132,11 +132,12 @@ func (c pluginTestCommands) testCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case elsewhere != "" && calls == "":
-			return usageOf(cmd, "nothing is recorded for %s, which has no folder: name a file of calls with --calls", elsewhere)
+			return usageOf(cmd, "%s has no folder with recorded calls: name a file of calls with --calls", elsewhere)
 		case elsewhere != "":
 			return c.testElsewhere(cmd.Context(), elsewhere, calls, approve)
 		case calls != "":
-			return usageOf(cmd, "--calls is for programs that registered their tools; calls of %s lie in its tests", args[0])
+			return usageOf(cmd,
+				"--calls is for programs that registered their tools; the calls of %s are in its tests folder", args[0])
 		}
 		var outcome []library.TestResult
 		s, err := c.preview(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
@@ -191,8 +192,8 @@ func (c pluginTestCommands) testElsewhere(ctx context.Context, id, file, approve
 	return c.printTest(outcome)
 }
 
-// printTest prints what recorded calls answered, and ends with ExitFailed unless all of
-// them answered as expected.
+// printTest prints the outcome of recorded calls, and ends with ExitFailed unless all of them
+// answered as expected.
 func (c pluginTestCommands) printTest(outcome []library.TestResult) error {
 	failed := 0
 	for _, r := range outcome {
@@ -223,8 +224,8 @@ func (c pluginTestCommands) printTest(outcome []library.TestResult) error {
 	return nil
 }
 
-// locate returns where the plugin lies that a person named by its path or,
-// where there is no such path, by its id; or the id of one that runs elsewhere.
+// locate returns the path of the plugin that a person named by its path or, where there is no such
+// path, by its id; or the id of a plugin that runs elsewhere.
 func (c pluginTestCommands) locate(ctx context.Context, name string) (path, elsewhere string, err error) {
 	path = c.Path(name)
 	if _, err := os.Stat(path); err == nil {
@@ -251,8 +252,8 @@ func (c pluginTestCommands) locate(ctx context.Context, name string) (path, else
 	}
 	if _, err := os.Stat(s.Path); err != nil {
 		return "", "", fault.Wrap(fault.Usage, "cli.plugins",
-			"Nothing of "+id+" lies in the plugins folder that could be run apart.",
-			"See what it offers with conclave plugins show "+id+", and try it with conclave tools call "+id+":TOOL.", err)
+			"The plugin "+id+" has no files in the plugins folder that could be loaded on their own.",
+			"See its tools with conclave plugins show "+id+", and try it with conclave tools call "+id+":TOOL.", err)
 	}
 	return s.Path, "", nil
 }
@@ -268,7 +269,7 @@ func (c pluginTestCommands) preview(ctx context.Context, path string,
 	}
 	defer app.Close()
 	fmt.Fprintln(c.Err,
-		"This runs the plugin's code behind walls, with no permission and with storage that is thrown away afterwards.")
+		"This runs the plugin's code in a sandbox, with no permission and with storage that is removed afterwards.")
 	id, err := app.Host.PreviewFile(ctx, path)
 	if err != nil {
 		return plugin.Status{}, err

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageError is a fault that cobra or a flag found.
+// usageError is the error for arguments that do not fit.
 func usageError(format string, args ...any) error {
 	return fault.New(fault.Usage, "cli", sentence(fmt.Sprintf(format, args...)), "See conclave help.")
 }
@@ -26,13 +26,13 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 	return fault.New(fault.Usage, "cli", sentence(fmt.Sprintf(format, args...)), "See "+cmd.CommandPath()+" --help.")
 }
 
-// asUsage says of what the arguments name what a check said of it: they were wrong.
+// asUsage returns the error of a check as one about the arguments.
 func asUsage(err error) error {
 	f := fault.Of(err)
 	return fault.Wrap(fault.Usage, f.Op, f.Message, f.Hint, err)
 }
 
-// unreadable is the fault for a file of the person's that cannot be read.
+// unreadable is the error for a file that the person named and that cannot be read.
 func unreadable(op, name string, err error) error {
 	why, hint := "", "Check its path."
 	switch {
@@ -46,14 +46,14 @@ func unreadable(op, name string, err error) error {
 	return fault.Wrap(fault.NotFound, op, "The file "+name+" cannot be read"+why+".", hint, err)
 }
 
-// sentence makes a sentence of a cause: a capital and a full stop.
+// sentence makes a sentence of an error text: a capital letter and a full stop.
 func sentence(s string) string {
 	if s == "" {
 		return s
 	}
 	if first, _, _ := strings.Cut(s, " "); !strings.ContainsFunc(first,
 		func(r rune) bool { return !unicode.IsLetter(r) }) {
-		letter, size := utf8.DecodeRuneInString(s) // of a word, and no name of a file or flag
+		letter, size := utf8.DecodeRuneInString(s) // of a word, not of a file name or flag
 		s = string(unicode.ToUpper(letter)) + s[size:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
@@ -62,8 +62,8 @@ func sentence(s string) string {
 	return s
 }
 
-// noArguments refuses words after a command that takes none; at the root they
-// are an unknown command.
+// noArguments refuses arguments of a command that takes none; of the root or a group they are an
+// unknown command.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -71,16 +71,16 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if cmd.HasSubCommands() {
 		message := fmt.Sprintf("there is no command %q",
 			strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "conclave")+" "+args[0]))
-		cmd.SuggestionsMinimumDistance = 2 // of letters; SuggestionsFor knows no default
+		cmd.SuggestionsMinimumDistance = 2 // letters; SuggestionsFor has no default
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			message += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		return usageOf(cmd, "%s", message)
 	}
-	return usageOf(cmd, "the command %s takes no words, but got %q", words(cmd), args[0])
+	return usageOf(cmd, "the command %s takes no arguments, but got %q", words(cmd), args[0])
 }
 
-// exactly takes n words, named for the error.
+// exactly takes as many arguments as it has names, which the error lists.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -90,7 +90,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// some takes at least one word.
+// some takes at least one argument.
 func some(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -100,7 +100,7 @@ func some(name string) cobra.PositionalArgs {
 	}
 }
 
-// oneOrTwo takes one word, and perhaps a second.
+// oneOrTwo takes one or two arguments.
 func oneOrTwo(names string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 || len(args) == 2 {
@@ -110,17 +110,16 @@ func oneOrTwo(names string) cobra.PositionalArgs {
 	}
 }
 
-// words are the words of a command, without the program's name.
+// words returns a command without the name of the program.
 func words(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "conclave ") }
 
-// wrongValue is how pflag (1.0) says that a flag cannot have a value; what
-// follows are the words of strconv, which help nobody. Compiled when needed: every
-// start of the program would pay for it otherwise.
+// wrongValue matches the error of pflag (1.0) about the value of a flag, up to the text of strconv,
+// which helps nobody. It is compiled when needed, or every start of the program would pay for it.
 var wrongValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^invalid argument (".*") for ".*--([a-z-]+)" flag: `)
 })
 
-// flagError puts an error of pflag into our words.
+// flagError words an error of pflag.
 func flagError(cmd *cobra.Command, err error) string {
 	if m := wrongValue().FindStringSubmatch(err.Error()); m != nil {
 		if flag := cmd.Flag(m[2]); flag != nil {

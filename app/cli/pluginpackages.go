@@ -17,12 +17,12 @@ type packagesRow struct {
 	plugin.Packages
 }
 
-// packagesCommand shows what packages a plugin wants, and installs or
-// removes them: asking for it on the command line is the consent.
+// packagesCommand shows the packages that a plugin needs, and installs or removes them. Naming
+// --install is the consent.
 func (c pluginSetupCommands) packagesCommand() *cobra.Command {
 	var install, remove bool
 	var consent plugin.InstallOptions
-	cmd := c.withPlugins("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them",
+	cmd := c.withPlugins("packages ID [NAME…]", "Show the packages a plugin needs, and install or remove them",
 		some("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -30,9 +30,10 @@ func (c pluginSetupCommands) packagesCommand() *cobra.Command {
 			}
 			switch {
 			case install && remove:
-				return fault.New(fault.Invalid, "cli.packages", "--install and --remove are two wishes.", "Name one of them.")
+				return fault.New(fault.Invalid, "cli.packages", "--install and --remove exclude each other.",
+					"Give one of them.")
 			case len(args) > 1 && !install:
-				return fault.New(fault.Usage, "cli.packages", "Packages are named to be installed.", "Add --install.")
+				return fault.New(fault.Usage, "cli.packages", "Package names are only for --install.", "Add --install.")
 			case install:
 				consent.Guessed = args[1:]
 				return c.install(ctx, app, s, consent)
@@ -45,7 +46,7 @@ func (c pluginSetupCommands) packagesCommand() *cobra.Command {
 			return c.printPackages(s)
 		})
 	cmd.Flags().BoolVar(&install, "install", false,
-		"install what the plugin declares into its own environment; with NAME… also those that were guessed from its imports")
+		"install the declared packages into the plugin's environment; with NAME… also those guessed from its imports")
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete this plugin's environment")
 	cmd.Flags().BoolVar(&consent.Build, "build", false,
 		"with --install: also packages that exist as source only, whose code runs during the installation")
@@ -66,7 +67,8 @@ func (c pluginSetupCommands) install(ctx context.Context, app *App, s plugin.Sta
 	if s.Packages != nil {
 		read = s.Packages.Digest
 	}
-	if err := app.Packages.Install(ctx, s.ID, read, consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
+	if err := app.Packages.Install(ctx, s.ID, read, consent,
+		func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
 		return err
 	}
 	return c.printAfter(ctx, app, s.ID)
@@ -91,14 +93,14 @@ func (c pluginSetupCommands) printPackages(s plugin.Status) error {
 		}
 		table.add(oneLine(one.Requirement), standing, one.Version, oneLine(one.From), oneLine(one.Note))
 	}
-	if err := table.print(c.terminal, "The plugin "+s.ID+" wants no packages."); err != nil {
+	if err := table.print(c.terminal, "The plugin "+s.ID+" needs no packages."); err != nil {
 		return err
 	}
 	for _, note := range p.Notes {
 		fmt.Fprintln(c.Err, oneLine(note))
 	}
 	for _, place := range p.Elsewhere {
-		fmt.Fprintln(c.Err, "It names another place for packages, which is asked only with --elsewhere: "+oneLine(place))
+		fmt.Fprintln(c.Err, "It names another source of packages, which is used only with --elsewhere: "+oneLine(place))
 	}
 	if p.Path != "" {
 		note := ""
@@ -118,9 +120,10 @@ func (c pluginSetupCommands) printPackages(s plugin.Status) error {
 		}
 		what := "them, as wheels from " + p.Index
 		if len(p.Elsewhere) > 0 {
-			what = "those of " + p.Index + ", and with --elsewhere those of the other places, as wheels"
+			what = "those of " + p.Index + ", and with --elsewhere those of the other sources, as wheels"
 		}
-		return c.say(c.Err, "conclave plugins packages %s%s --install puts %s, into an environment of this plugin alone.",
+		return c.say(c.Err,
+			"conclave plugins packages %s%s --install installs %s, into an environment for this plugin only.",
 			s.ID, name, what)
 	}
 	return nil

@@ -29,7 +29,7 @@ type seenRow struct {
 	Blocks  []seenBlock `json:"blocks"`
 }
 
-// seenBlock is one piece of what a request was made of.
+// seenBlock is one part of a request.
 type seenBlock struct {
 	Source council.Source `json:"source"`
 	Title  string         `json:"title"`
@@ -42,7 +42,7 @@ type seenBlock struct {
 func (c runCommands) seenCommand() *cobra.Command {
 	var member string
 	var exact bool
-	cmd := c.withStore("seen RUN", "Show what members of a run were sent: all of it, by where it came from",
+	cmd := c.withStore("seen RUN", "Show all that the members of a run were sent, by its source",
 		exactly("a run"), func(ctx context.Context, app *App, args []string) error {
 			run, err := storedRun(ctx, app, args[0])
 			if err != nil {
@@ -57,12 +57,12 @@ func (c runCommands) seenCommand() *cobra.Command {
 			}
 			return c.printSeen(seenIn(run, member, runTexts(ctx, app, run.Run)), exact)
 		})
-	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it those of all")
+	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it all members")
 	cmd.Flags().BoolVar(&exact, "exact", false, "each request as it was sent, byte for byte")
 	return cmd
 }
 
-// storedRun reads a run as it is kept.
+// storedRun reads a run from the store.
 func storedRun(ctx context.Context, app *App, id string) (council.Run, error) {
 	steps, err := app.Councils.Steps(ctx, council.RunID(id))
 	if err != nil {
@@ -76,7 +76,7 @@ func storedRun(ctx context.Context, app *App, id string) (council.Run, error) {
 	return run, nil
 }
 
-// seated returns the member of a run whose name or id this is.
+// seated returns the member of a run with this name or id.
 func seated(run council.Run, name string) (council.Member, error) {
 	var names []string
 	for _, s := range run.Seats {
@@ -89,8 +89,8 @@ func seated(run council.Run, name string) (council.Member, error) {
 		"Its members are "+strings.Join(names, ", ")+".")
 }
 
-// seenIn returns the requests of a run's newest attempts, in the order of its tasks: of the member
-// of this id, or of everybody where it is empty.
+// seenIn returns the requests of the newest attempts of a run's tasks, in their order: of the member
+// with this id, or of all if it is empty.
 func seenIn(run council.Run, member string, text func(council.Hash) string) []seenRow {
 	rows := []seenRow{}
 	for _, t := range run.Tasks {
@@ -103,8 +103,9 @@ func seenIn(run council.Run, member string, text func(council.Hash) string) []se
 		}
 		for _, r := range t.End.Requests {
 			row := seenRow{
-				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS, Tokens: r.Tokens,
-				Bytes: r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
+				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS,
+				Tokens: r.Tokens,
+				Bytes:  r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
 			}
 			if t.Handed(r) {
 				row.Tool = run.ToolTitle(r.Model)
@@ -118,7 +119,7 @@ func seenIn(run council.Run, member string, text func(council.Hash) string) []se
 	return rows
 }
 
-// printSeen prints what was sent to models.
+// printSeen prints the requests to models.
 func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 	if c.json {
 		return c.printJSON(rows)
@@ -128,11 +129,12 @@ func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task, oneLine(cmp.Or(r.Tool, r.Model)),
+		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task,
+			oneLine(cmp.Or(r.Tool, r.Model)),
 			limit.Counted(int(r.Tokens), "token"), limit.Size(int64(r.Bytes)))
 		switch {
 		case exact && r.Body == "":
-			b.WriteString("  It was too long to be kept.\n")
+			b.WriteString("  It was too long to be stored.\n")
 		case exact:
 			b.WriteString(r.Body + "\n")
 		default:
@@ -143,7 +145,7 @@ func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 	return err
 }
 
-// blocksOf writes what a request was made of, each piece below its title.
+// blocksOf returns the parts of a request, each below its title.
 func blocksOf(blocks []seenBlock) string {
 	var b strings.Builder
 	for _, block := range blocks {
@@ -157,7 +159,7 @@ func blocksOf(blocks []seenBlock) string {
 	return b.String()
 }
 
-// rateRow is a thumb on a point, as JSON.
+// rateRow is the rating of a point as JSON.
 type rateRow struct {
 	Run   council.RunID `json:"run"`
 	Point string        `json:"point"`
@@ -166,7 +168,7 @@ type rateRow struct {
 
 func (c runCommands) rateCommand() *cobra.Command {
 	var bad bool
-	cmd := c.withStore("rate RUN POINT", "Say that a member's point helped, or with --bad that it did not",
+	cmd := c.withStore("rate RUN POINT", "Rate a member's point: it helped, or with --bad it did not",
 		exactly("a run", "a point, like a2"), func(ctx context.Context, app *App, args []string) error {
 			run, err := storedRun(ctx, app, args[0])
 			if err != nil {
@@ -188,13 +190,13 @@ func (c runCommands) rateCommand() *cobra.Command {
 			}
 			return c.say(c.Out, "Point %s of %s %s.", args[1], oneLine(member.Name), how)
 		})
-	cmd.Long = `Say that a member's point helped, or with --bad that it did not: as the thumbs of the window.
-Points are named as under the answer, by the member's letter and a number.`
+	cmd.Long = `Rate a member's point: it helped, or with --bad it did not. The thumbs in the window do the same.
+A point is named as below the answer, by the letter of its member and a number.`
 	cmd.Flags().BoolVar(&bad, "bad", false, "it did not help")
 	return cmd
 }
 
-// pointOf finds a point of a run that is named like “a2”.
+// pointOf finds a point of a run by a name such as “a2”.
 func pointOf(run council.Run, name string, text func(council.Hash) string) (council.Member, int, error) {
 	none := fault.New(fault.NotFound, "cli.council", "The run has no point "+cutLine(name)+".",
 		"conclave council replay RUN --speed 0 lists them.")

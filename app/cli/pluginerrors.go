@@ -9,8 +9,8 @@ import (
 	"conclave/app/tool"
 )
 
-// errNotAvailable says why a plugin that was named offers a model nothing: it does not
-// serve, it has no tools, or none that is offered by the plugin's name alone.
+// errNotAvailable is the error about a plugin that was named and offers a model no tools: it does
+// not serve, has no tools, or none that its name alone offers.
 func errNotAvailable(p plugin.Status) error {
 	if p.State != plugin.Ready || slices.Contains(p.Denied, "tools") {
 		return notServing(p)
@@ -29,7 +29,7 @@ func errNotAvailable(p plugin.Status) error {
 			first.ID()+". conclave tools list --all shows them.")
 }
 
-// notServing says why a plugin's tools cannot be called.
+// notServing is the error about a plugin whose tools cannot be called.
 func notServing(p plugin.Status) error {
 	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
 	switch {
@@ -37,7 +37,8 @@ func notServing(p plugin.Status) error {
 		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is paused: "+sentence(p.Problem.Error()),
 			p.Problem.Hint)
 	case p.State == plugin.NeedsApproval && p.Listed:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" runs, and what it offers has not been approved.",
+		return fault.New(fault.NotAllowed, "cli.tool",
+			"The plugin "+p.ID+" runs, but its tools have not been approved.",
 			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.NeedsApproval:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.",
@@ -46,26 +47,29 @@ func notServing(p plugin.Status) error {
 		return fault.New(fault.NotAllowed, "cli.tool", "A new version of the plugin "+p.ID+" waits for your approval; "+
 			versionUsed(p)+".", "Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Quarantined && !codeChanged(p):
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" lists other tools than you approved, and waits.",
+		return fault.New(fault.NotAllowed, "cli.tool",
+			"The plugin "+p.ID+" lists other tools than you approved, and waits.",
 			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Quarantined:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.",
+		return fault.New(fault.NotAllowed, "cli.tool",
+			"The plugin "+p.ID+" changed since it was approved and is paused.",
 			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Disabled:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.",
 			"Switch it on with conclave plugins enable "+p.ID+".")
 	case p.Problem != nil:
-		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()),
+		return fault.New(fault.Unavailable, "cli.tool",
+			"The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()),
 			p.Problem.Hint)
 	case p.ToolsDenied || slices.Contains(p.Denied, "tools"):
 		return fault.New(fault.NotAllowed, "cli.tool",
-			"The plugin "+p.ID+" may not offer tools: you took that permission away.",
+			"The plugin "+p.ID+" may not offer tools: you revoked that permission.",
 			"Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
 	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")
 }
 
-// codeChanged reports whether the version that waits has other files than the approved one.
+// codeChanged reports whether the files of the version that waits differ from the approved one.
 func codeChanged(p plugin.Status) bool {
 	return slices.ContainsFunc(p.Changes, func(c permit.Change) bool { return c.Field == "code" })
 }
