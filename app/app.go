@@ -57,7 +57,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Council = &Council{
-		opened: map[council.RunID]council.Report{}, lifecycle: l, core: core, log: log, undo: undo, chats: a.Chats,
+		opened: map[string]council.FileRun{}, lifecycle: l, core: core, log: log, undo: undo, chats: a.Chats,
 	}
 	a.Activity = &Activity{lifecycle: l, core: core, chats: a.Chats}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}

@@ -29,8 +29,8 @@ type Council struct {
 	undo  *undos
 	chats *Chats
 
-	mu     sync.Mutex // guards opened
-	opened map[council.RunID]council.Report
+	mu     sync.Mutex                 // guards opened
+	opened map[string]council.FileRun // by the id of their view
 
 	naming sync.Mutex // held while a preset gets a name that none has
 }

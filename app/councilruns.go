@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -48,49 +47,40 @@ func spentOf(h council.Header) council.Spending {
 // with the run's id says that there is more.
 func (c *Council) Run(run string, since uint64) (council.RunView, error) {
 	ctx := c.call()
-	if report, ok := c.openedRun(run); ok {
-		return viewOf(report)
+	if file, ok := c.openedRun(run); ok {
+		return viewOf(file), nil
 	}
 	return c.core.Councils.View(ctx, council.RunID(run), since)
 }
 
 // openedRun returns a run that was read from a file.
-func (c *Council) openedRun(run string) (council.Report, bool) {
+func (c *Council) openedRun(run string) (council.FileRun, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	report, ok := c.opened[council.RunID(run)]
-	return report, ok
+	file, ok := c.opened[run]
+	return file, ok
 }
 
-// viewOf is a run that was read from a file, as it is shown.
-func viewOf(report council.Report) (council.RunView, error) {
-	state, err := council.Replay(report.Steps)
-	if err != nil {
-		return council.RunView{}, fault.Wrap(fault.Invalid, "app.council", "The steps in the file do not follow one another.",
-			"Ask for the file again.", err)
-	}
-	w := council.NewWatch(council.WatchOptions{Text: func(h council.Hash) string { return string(report.Texts[h]) }})
-	w.Step(state)
-	v := w.View(0, state.Last.At)
-	v.Run = openedID(report)
-	return v, nil
+// viewOf returns the view of a run that was read from a file. Its id differs from that of the run in
+// the store, which may have other content.
+func viewOf(file council.FileRun) council.RunView {
+	w := council.NewWatch(council.WatchOptions{Text: func(h council.Hash) string { return string(file.Texts[h]) }})
+	w.Step(file.Run)
+	v := w.View(0, file.Run.Last.At)
+	v.Run = "file " + string(file.ID)
+	return v
 }
-
-// openedID is the id of a run that was read from a file: not that of the run in the store,
-// which may be another.
-func openedID(report council.Report) string { return "file " + string(report.Run) }
 
 // source reads the steps and texts of a run, from the store or an opened file.
 func (c *Council) source(ctx context.Context, run string) (council.Run, func(council.Hash) (string, error), error) {
-	if report, ok := c.openedRun(run); ok {
-		state, err := council.Replay(report.Steps)
-		return state, func(h council.Hash) (string, error) {
-			text, ok := report.Texts[h]
+	if file, ok := c.openedRun(run); ok {
+		return file.Run, func(h council.Hash) (string, error) {
+			text, ok := file.Texts[h]
 			if !ok && h != "" {
 				return "", council.NoText("app.council", h)
 			}
 			return string(text), nil
-		}, err
+		}, nil
 	}
 	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
 	if err != nil {
@@ -133,7 +123,7 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 		return out, err
 	}
 	if t.Kind == council.Cast && !state.Opened {
-		return out, nil // sealed
+		return out, nil // hidden until all have voted
 	}
 	said, err := text(t.End.Text)
 	if err != nil {
@@ -142,11 +132,9 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 	shown, block := council.Split(said)
 	switch t.Kind {
 	case council.Cast:
-		if sealed, err := text(t.End.Commit); err == nil {
-			var envelope council.SealedBallot
-			if json.Unmarshal([]byte(sealed), &envelope) == nil {
-				out.Ballot, out.Chosen = &envelope.Ballot, state.Chosen(t, envelope.Ballot)
-			}
+		stored, _ := text(t.End.Ballot) // one that cannot be read is not shown
+		if ballot, err := council.DecodeBallot(stored); err == nil {
+			out.Ballot, out.Chosen = &ballot, state.Chosen(t, ballot)
 		}
 	case council.UseTool, council.Summarize:
 		shown = said
@@ -184,7 +172,7 @@ func (c *Council) Sent(run, task string) ([]SentRequest, error) {
 		}
 		switch v.Body, err = text(r.Body); {
 		case fault.KindOf(err) == fault.NotFound:
-			v.Without = "The request was too long to be kept, or its file leaves it out; its hash is " + string(r.Body) + "."
+			v.Without = "The request was too long to be saved, or the file leaves it out."
 		case err != nil:
 			return nil, err
 		}
@@ -272,15 +260,14 @@ func (c *Council) again(run string, how deliberation.How) (Sent, error) {
 		return Sent{}, err
 	}
 	if _, fromFile := c.openedRun(run); fromFile {
-		return Sent{}, fault.New(fault.Invalid, "app.council", "This run is of a file, and has no chat here.",
+		return Sent{}, fault.New(fault.Invalid, "app.council", "This run was opened from a file and has no chat here.",
 			"Ask its question in a chat.")
 	}
 	parent := state.Question
 	return c.chats.begin(ctx, state.Conversation, turn.Request{Parent: &parent}, "", false, how)
 }
 
-// Export returns a run as a file that another person can open and check; secrets are
-// masked.
+// Export returns a run as a file that another person can open; secrets are masked.
 func (c *Council) Export(run string) (RunFile, error) {
 	ctx := c.call()
 	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
@@ -292,7 +279,7 @@ func (c *Council) Export(run string) (RunFile, error) {
 		return RunFile{}, err
 	}
 	var file bytes.Buffer
-	left, err := council.Write(&file, steps, func(h council.Hash) ([]byte, error) {
+	left, err := council.WriteRun(&file, steps, func(h council.Hash) ([]byte, error) {
 		return c.core.Councils.Text(ctx, council.RunID(run), h)
 	}, mask)
 	if err != nil {
@@ -301,29 +288,25 @@ func (c *Council) Export(run string) (RunFile, error) {
 	return RunFile{Name: "council-" + run + ".json", Text: file.String(), Left: list(left)}, nil
 }
 
-// Open reads and checks the file of a run.
+// Open reads the file of a run.
 func (c *Council) Open(text string) (OpenedRun, error) {
 	if int64(len(text)) > limit.RunFile.Value {
 		return OpenedRun{}, fault.New(fault.Invalid, "app.council", "The file has more than "+limit.RunFile.String()+
 			", the most that is taken.", "Check that it is the right file.")
 	}
-	report, err := council.Verify([]byte(text))
+	file, err := council.ReadRun([]byte(text))
 	if err != nil {
 		return OpenedRun{}, err
 	}
-	view, err := viewOf(report)
-	if err != nil {
-		return OpenedRun{}, err
-	}
+	out := OpenedRun{View: viewOf(file), Report: RunReport{OK: len(file.Problems) == 0, Checks: []ReportCheck{}}}
 	c.mu.Lock()
-	c.opened[council.RunID(view.Run)] = report
+	c.opened[out.View.Run] = file
 	c.mu.Unlock()
-	out := OpenedRun{View: view, Report: RunReport{OK: len(report.Problems) == 0, Checks: []ReportCheck{}}}
-	out.Report.Left = list(report.LeftOut)
-	for _, line := range report.Problems {
+	out.Report.Left = list(file.LeftOut)
+	for _, line := range file.Problems {
 		out.Report.Checks = append(out.Report.Checks, ReportCheck{Text: line})
 	}
-	for _, line := range report.Checked {
+	for _, line := range file.Checked {
 		out.Report.Checks = append(out.Report.Checks, ReportCheck{OK: true, Text: line})
 	}
 	return out, nil

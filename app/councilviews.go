@@ -155,15 +155,15 @@ type OpenedRun struct {
 	Report RunReport       `json:"report"`
 }
 
-// RunReport says what checking a run's file found.
+// RunReport lists what the file of a run holds and lacks.
 type RunReport struct {
-	OK     bool          `json:"ok"` // everything fits
+	OK     bool          `json:"ok"` // nothing is missing
 	Checks []ReportCheck `json:"checks"`
 	Left   []string      `json:"left"` // what the file leaves out: sentences
 }
 
-// ReportCheck is one thing that was checked of a run's file.
+// ReportCheck is one sentence about the file of a run.
 type ReportCheck struct {
 	OK   bool   `json:"ok"`
-	Text string `json:"text"` // a sentence: “All 41 steps follow one another.”
+	Text string `json:"text"` // “41 steps and 57 texts can be read.”
 }

@@ -78,7 +78,8 @@ func councilRun(id council.RunID, in chat.ConversationID, members int) (steps []
 	do := func(s council.Step) {
 		at = at.Add(731 * time.Millisecond)
 		s.At = at
-		err = errors.Join(err, s.Chain(run.Last), run.Apply(s))
+		s.Number = run.Last.Number + 1
+		err = errors.Join(err, run.Apply(s))
 		steps = append(steps, s)
 	}
 	text := func(words string) council.Hash {

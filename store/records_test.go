@@ -168,13 +168,6 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 		begin := *steps[0].Begin
 		begin.Council = with(avatar)
 		steps[0].Begin = &begin
-		for i := range steps {
-			before := council.Step{}
-			if i > 0 {
-				before = steps[i-1]
-			}
-			must(t, steps[i].Chain(before))
-		}
 		must(t, s.AppendSteps(t.Context(), council.Header{Run: run, Conversation: c.ID}, steps, texts))
 	}
 	for _, days := range []int{29, 2} {

@@ -33,7 +33,7 @@ func (c runCommands) all() []*cobra.Command {
 		c.runCommand(), c.sampleCommand(),
 		c.withStore("runs ID", "List the runs of a chat", exactly("the id of a chat"), c.list),
 		c.replayCommand(), c.resumeCommand(), c.againCommand(),
-		c.withStore("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"),
+		c.withStore("export RUN FILE", "Write a run to a file that others can open", exactly("a run", "a file"),
 			c.export),
 		c.checkCommand(), c.seenCommand(), c.rateCommand(),
 	}, c.actCommands()...)
@@ -158,7 +158,7 @@ func (c runCommands) export(ctx context.Context, app *App, args []string) error 
 		return err
 	}
 	var file bytes.Buffer
-	left, err := council.Write(&file, steps,
+	left, err := council.WriteRun(&file, steps,
 		func(h council.Hash) ([]byte, error) { return app.Councils.Text(ctx, run, h) }, mask)
 	if err != nil {
 		return err
@@ -178,14 +178,14 @@ func (c runCommands) export(ctx context.Context, app *App, args []string) error 
 
 func (c runCommands) checkCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "check FILE", Short: "Check the file of a run for damage: texts, rolls, ballots and the order of events",
+		Use: "check FILE", Short: "Check that the file of a run can be read and is complete",
 		Args: exactly("a file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			raw, err := readCouncilFile(c.Session, args[0], limit.RunFile)
 			if err != nil {
 				return err
 			}
-			report, err := council.Verify(raw)
+			report, err := council.ReadRun(raw)
 			if err != nil {
 				return err
 			}
@@ -194,11 +194,11 @@ func (c runCommands) checkCommand() *cobra.Command {
 	}
 }
 
-func (c runCommands) printReport(name string, r council.Report) error {
+func (c runCommands) printReport(name string, r council.FileRun) error {
 	if c.json {
 		out := struct {
 			OK bool `json:"ok"`
-			council.Report
+			council.FileRun
 		}{len(r.Problems) == 0, r}
 		if err := c.printJSON(out); err != nil {
 			return err
@@ -207,25 +207,22 @@ func (c runCommands) printReport(name string, r council.Report) error {
 		for _, part := range []struct {
 			mark  string
 			lines []string
-		}{{"agrees    ", r.Checked}, {"does not  ", r.Problems}, {"left out  ", r.LeftOut}} {
+		}{{"read      ", r.Checked}, {"missing   ", r.Problems}, {"left out  ", r.LeftOut}} {
 			for _, line := range part.lines {
 				fmt.Fprintln(c.Out, part.mark+shownName(line))
 			}
 		}
 	}
-	if len(r.Problems) == 0 {
+	switch {
+	case len(r.Problems) > 0:
 		if !c.json {
-			fmt.Fprintln(c.Out,
-				"The file is not damaged. It cannot show who wrote it, or that everything in it happened: "+
-					"whoever changes it can compute its hashes again.")
+			fmt.Fprintf(c.Err, "conclave: %s is incomplete.\n", name)
 		}
-		return nil
+		return &exitError{ExitFailed}
+	case !c.json:
+		return c.say(c.Out, "The file is complete.")
 	}
-	if !c.json {
-		fmt.Fprintf(c.Err, "conclave: %s was changed after it was written, in %s.\n", name,
-			countOf(len(r.Problems), "place"))
-	}
-	return &exitError{ExitFailed}
+	return nil
 }
 
 func (c runCommands) runCommand() *cobra.Command {

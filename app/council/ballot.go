@@ -1,19 +1,34 @@
 package council
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
 
-// Seal puts a ballot into an envelope. The commit is recorded when the member has voted;
-// the envelope is read when all have.
-func Seal(b Ballot, salt string) (envelope []byte, commit Hash) {
-	envelope, err := json.Marshal(SealedBallot{Salt: salt, Ballot: b})
-	if err != nil { // a ballot that was read can be written: its scores are numbers
-		envelope = []byte("{}")
+// storedBallot is a ballot as it is stored. Older runs add a salt, which is ignored.
+type storedBallot struct {
+	Ballot *Ballot `json:"ballot"`
+}
+
+// EncodeBallot returns the text that End.Ballot names.
+func EncodeBallot(b Ballot) []byte {
+	raw, err := json.Marshal(storedBallot{&b})
+	if err != nil { // scores are finite, see ReadBallot
+		return []byte("{}")
 	}
-	return envelope, HashOf(envelope)
+	return raw
+}
+
+// DecodeBallot reads a text that End.Ballot names.
+func DecodeBallot(text string) (Ballot, error) {
+	var stored storedBallot
+	if err := json.Unmarshal([]byte(text), &stored); err != nil || stored.Ballot == nil {
+		return Ballot{}, errors.New("it cannot be read")
+	}
+	return *stored.Ballot, nil
 }
 
 // Choices returns what a member votes between: the council's choices, or the letters by
@@ -42,9 +57,9 @@ func (r *Run) Chosen(t Task, b Ballot) string {
 	return ""
 }
 
-// Count counts the ballots of a run, once they are opened. The error says that an
-// envelope is not the one that was sealed.
-func Count(r Run, open func(Hash) ([]byte, error)) ([]Tally, error) {
+// Count counts the votes of a run once they are opened; before that it returns nil. The error names
+// the first ballot that cannot be read.
+func Count(r Run, text func(Hash) string) ([]Tally, error) {
 	if !r.Opened {
 		return nil, nil
 	}
@@ -58,7 +73,7 @@ func Count(r Run, open func(Hash) ([]byte, error)) ([]Tally, error) {
 		if i := r.seat(t.Member); i >= 0 {
 			weight = r.Seats[i].Member.Weight
 		}
-		b, err := opened(t.End.Commit, open)
+		b, err := DecodeBallot(text(t.End.Ballot))
 		if err != nil {
 			return nil, fmt.Errorf("the ballot of %s: %w", name, err)
 		}
@@ -82,10 +97,7 @@ func Count(r Run, open func(Hash) ([]byte, error)) ([]Tally, error) {
 		}
 	}
 	slices.SortStableFunc(tallies, func(a, b Tally) int {
-		if a.Votes != b.Votes {
-			return sign(b.Votes - a.Votes)
-		}
-		return sign(b.Score - a.Score)
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Score, a.Score))
 	})
 	return tallies, nil
 }
@@ -105,27 +117,4 @@ func (r *Run) choosable() []Tally {
 		}
 	}
 	return tallies
-}
-
-func opened(commit Hash, open func(Hash) ([]byte, error)) (Ballot, error) {
-	envelope, err := open(commit)
-	if err != nil {
-		return Ballot{}, err
-	}
-	if HashOf(envelope) != commit {
-		return Ballot{}, fmt.Errorf("it is not the one that was sealed")
-	}
-	var sealed SealedBallot
-	err = json.Unmarshal(envelope, &sealed)
-	return sealed.Ballot, err
-}
-
-func sign(f float64) int {
-	switch {
-	case f < 0:
-		return -1
-	case f > 0:
-		return 1
-	}
-	return 0
 }

@@ -21,7 +21,7 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 		Agreement: []Finding{}, Disagreement: []Finding{}, NotChecked: []Finding{}, Tally: []Tally{},
 		Agreed: []string{}, Missing: r.missing(text),
 	}
-	tallies, err := Count(r, func(h Hash) ([]byte, error) { return []byte(text(h)), nil })
+	tallies, err := Count(r, text)
 	switch {
 	case err != nil:
 		result.Missing = append(result.Missing, "The votes are not counted: "+err.Error()+".")

@@ -131,7 +131,7 @@ func Notes(r Run, text func(Hash) string, history string) string {
 		names += len(r.Points(id, text))
 		b.WriteString("\n" + Fence(r.Seed, "", id, r.nameOf(id)+", a member of the council", words) + "\n")
 	}
-	tallies, err := Count(r, func(h Hash) ([]byte, error) { return []byte(text(h)), nil })
+	tallies, err := Count(r, text)
 	if err == nil && len(tallies) > 0 {
 		b.WriteString("\n### The vote\n")
 		for _, t := range tallies {

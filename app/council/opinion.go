@@ -44,13 +44,6 @@ type Ballot struct {
 	Why     string             `json:"why,omitempty"`
 }
 
-// SealedBallot is a ballot as it is kept: the hash of its JSON is on record before any is
-// opened. The salt keeps it from being guessed of the hash.
-type SealedBallot struct {
-	Salt   string `json:"salt"`
-	Ballot Ballot `json:"ballot"`
-}
-
 // Finding is one line of a result.
 type Finding struct {
 	Text   string   `json:"text"`

@@ -3,7 +3,6 @@ package council
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"time"
 
 	"conclave/app/chat"
@@ -43,7 +42,6 @@ type Step struct {
 	Number int       `json:"n"` // from 1
 	Kind   StepKind  `json:"kind"`
 	At     time.Time `json:"at"`
-	Prev   Hash      `json:"prev,omitempty"` // of the step before, as it is stored: see Chain
 
 	Begin   *Begin   `json:"begin,omitempty"`
 	Turn    string   `json:"turn,omitempty"`
@@ -115,7 +113,7 @@ type End struct {
 	Cap      bool          `json:"cap,omitempty"`    // Capped: under the cap of the run, not under its member's limits
 	Text     Hash          `json:"text,omitempty"`   // what the member said, with its block, or the tool answered
 	Bytes    int           `json:"bytes,omitempty"`  // of the text
-	Commit   Hash          `json:"commit,omitempty"` // of a SealedBallot, which nobody is shown before Opens
+	Ballot   Hash          `json:"commit,omitempty"` // a vote, see EncodeBallot; hidden until Opens
 	Failure  *chat.Failure `json:"failure,omitempty"`
 	Usage    chat.Usage    `json:"usage,omitzero"` // of all its requests; Cost is filled where it is known
 	Requests []Request     `json:"requests,omitempty"`
@@ -189,15 +187,4 @@ type Answer struct {
 	TookMS int64 `json:"took_ms,omitempty"`
 	// Groups is the chair's list of which points are about the same, checked by Compare.
 	Groups Hash `json:"groups,omitempty"`
-}
-
-// Chain fills what chains a step to the one before it, which is zero for the first.
-func (s *Step) Chain(before Step) error {
-	s.Number = before.Number + 1
-	if before.Number == 0 {
-		return nil
-	}
-	raw, err := json.Marshal(before)
-	s.Prev = HashOf(raw)
-	return err
 }

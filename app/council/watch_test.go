@@ -78,7 +78,7 @@ func TestAPageThatPulledAnyhowHoldsTheWholeRun(t *testing.T) {
 		c.Mode = council.Modes[chance.IntN(len(council.Modes))]
 		c.Members = members([]string{"a", "b", "c", "d", "e"}[:1+chance.IntN(5)]...)
 		d := &chaos{
-			driver: begin(t, c, func(b *council.Begin) { b.Seed = seed }), seed: seed, chance: chance, sealed: map[string]int{},
+			driver: begin(t, c, func(b *council.Begin) { b.Seed = seed }), seed: seed, chance: chance, voted: map[string]int{},
 		}
 		w := council.NewWatch(council.WatchOptions{})
 		w.Step(d.run)

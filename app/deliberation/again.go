@@ -128,7 +128,7 @@ func worksOf(tasks []council.Task) []work {
 func (s *session) keptTexts(ctx context.Context, b council.Begin) (map[council.Hash][]byte, error) {
 	texts := map[council.Hash][]byte{}
 	for _, end := range b.Kept {
-		hashes := []council.Hash{end.Text, end.Commit}
+		hashes := []council.Hash{end.Text, end.Ballot}
 		for _, r := range end.Requests {
 			hashes = append(hashes, r.Body, r.Given)
 		}

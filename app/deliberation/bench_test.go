@@ -234,6 +234,14 @@ func (a *answer) end() turn.Outcome {
 	return a.out
 }
 
+// words returns the texts of a run.
+func (b *bench) words(run council.Run) func(council.Hash) string {
+	return func(h council.Hash) string {
+		text, _ := b.runner.Text(context.Background(), run.Begin.Run, h) // a missing one is empty
+		return string(text)
+	}
+}
+
 // stored returns the only run of the chat, made of its steps, and its header.
 func (b *bench) stored() (council.Run, council.Header) {
 	b.t.Helper()

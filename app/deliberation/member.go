@@ -3,7 +3,6 @@ package deliberation
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -209,8 +208,8 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 	return council.Work{End: council.End{State: council.Failed, Failure: failure}}
 }
 
-// vote has a member vote. Nothing that it says is shown: its ballot is sealed until all
-// have voted. One that cannot be read is asked for once more.
+// vote runs one member's vote. Nothing that it says is shown before all have voted. A member whose
+// ballot cannot be read is asked once more.
 func (w *worker) vote(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
 	var sum council.Work
 	choices := job.Run.Choices(job.Task.Member)
@@ -229,8 +228,9 @@ func (w *worker) vote(ctx context.Context, job council.Job, given council.Given,
 		}
 		ballot, err := council.ReadBallot(blockOf(text), choices)
 		if err == nil {
-			envelope, commit := council.Seal(ballot, rand.Text())
-			sum.End.Commit, sum.Texts[commit] = commit, envelope
+			raw := council.EncodeBallot(ballot)
+			sum.End.Ballot = council.HashOf(raw)
+			sum.Texts[sum.End.Ballot] = raw
 			return sum
 		}
 		if try == 2 {

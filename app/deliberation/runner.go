@@ -270,9 +270,7 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 	for i := range steps {
 		s := &steps[i]
 		s.At = at
-		if err := s.Chain(run.Last); err != nil {
-			return err
-		}
+		s.Number = run.Last.Number + 1
 		if err := run.Apply(*s); err != nil {
 			return tooLate()
 		}

@@ -927,7 +927,9 @@ export const tests = {
       await voting.getByText("Voting").waitFor();
       assert.equal(await voting.locator(".tail").count(), 0);
       await voting.locator(".who").click();
-      const ballot = voting.locator("section", { hasText: "The ballot is sealed until all have" });
+      const ballot = voting.locator("section", {
+        hasText: "The vote is hidden until all members have",
+      });
       await ballot.waitFor();
       assert.equal(await ballot.locator(".whole").count(), 0);
     },
@@ -1264,38 +1266,39 @@ export const tests = {
     },
   },
 
-  "the file of a run is checked, says what does not fit, and does not pass for the chat's own": {
-    scene: "councilfile",
-    async run(page) {
-      const own = page.getByRole("heading", { name: /^Run from/ });
-      await own.waitFor();
-      await page.getByRole("button", { name: "More for the council" }).click();
-      const [chooser] = await Promise.all([
-        page.waitForEvent("filechooser"),
-        page.getByRole("menuitem", { name: "Open the file of a run…" }).click(),
-      ]);
-      await chooser.setFiles({
-        name: "run.json",
-        mimeType: "application/json",
-        buffer: Buffer.from("{}"),
-      });
-      await page.getByText("The answer of Sceptic is not the one that was recorded.").waitFor();
-      await page
-        .getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })
-        .waitFor();
-      await page.getByText("It is no part of this chat").waitFor();
-      await own.waitFor({ state: "detached" });
-      const sceptic = lane(page, "sceptic");
-      await sceptic.locator(".who").click();
-      await sceptic.locator('[data-point="b2"]').waitFor();
-      assert.equal(await sceptic.locator(".thumbs").count(), 0);
-      await page.getByRole("button", { name: "More for this run" }).click();
-      await page.getByRole("menuitem").first().waitFor();
-      assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["As a table"]);
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Close the file" }).click();
-      await own.waitFor();
-      assert.equal(await page.getByText("This file was changed").count(), 0);
+  "the file of a run is opened, what is missing is named, and it does not pass for a run of the chat":
+    {
+      scene: "councilfile",
+      async run(page) {
+        const own = page.getByRole("heading", { name: /^Run from/ });
+        await own.waitFor();
+        await page.getByRole("button", { name: "More for the council" }).click();
+        const [chooser] = await Promise.all([
+          page.waitForEvent("filechooser"),
+          page.getByRole("menuitem", { name: "Open the file of a run…" }).click(),
+        ]);
+        await chooser.setFiles({
+          name: "run.json",
+          mimeType: "application/json",
+          buffer: Buffer.from("{}"),
+        });
+        await page.getByText("Missing from the file: 1 text.").waitFor();
+        await page
+          .getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })
+          .waitFor();
+        await page.getByText("Not part of this chat").waitFor();
+        await own.waitFor({ state: "detached" });
+        const sceptic = lane(page, "sceptic");
+        await sceptic.locator(".who").click();
+        await sceptic.locator('[data-point="b2"]').waitFor();
+        assert.equal(await sceptic.locator(".thumbs").count(), 0);
+        await page.getByRole("button", { name: "More for this run" }).click();
+        await page.getByRole("menuitem").first().waitFor();
+        assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["As a table"]);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "Close the file" }).click();
+        await own.waitFor();
+        assert.equal(await page.getByText("The file is incomplete").count(), 0);
+      },
     },
-  },
 };

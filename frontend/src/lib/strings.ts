@@ -690,7 +690,7 @@ export const s = {
     modes: {
       opinions: "Independent answers",
       review: "Answers, then unsigned review",
-      vote: "Answers, then a sealed vote",
+      vote: "Answers, then a secret vote",
       advocate: "One drafts, the others object",
       relay: "One after another",
       tools: "Each uses its tools",
@@ -698,7 +698,7 @@ export const s = {
     modeNotes: {
       opinions: "Each member answers by itself; the chat’s model writes the answer.",
       review: "Each answers, then looks at the others’ answers without knowing whose they are.",
-      vote: "Each answers, then votes. All ballots are sealed before the first is opened.",
+      vote: "Each answers, then votes. No vote is shown before all members have voted.",
       advocate: "The first member writes a draft, and the others speak against it.",
       relay: "Each member is given the answer of the one before it.",
       tools:
@@ -954,7 +954,7 @@ export const s = {
     attempt: (n: number) => `attempt ${n}`,
     // Both are times: “12.0 s, 10.0 s of it waiting for you”.
     askedFor: (all: string, asked: string) => `${all}, ${asked} of it waiting for you`,
-    sealed: "The ballot is sealed until all have voted.",
+    sealed: "The vote is hidden until all members have voted.",
     wordsOf: (name: string) => `Words of ${name}`,
     points: "Points",
     basis: (basis: string, source: string) =>
@@ -1003,10 +1003,10 @@ export const s = {
     beside: "Show both",
     notBeside: "Show this one alone",
     fileRun: "A run from a file",
-    fileElsewhere: "It is no part of this chat, and is kept nowhere here.",
+    fileElsewhere: "Not part of this chat; not saved.",
     fileClose: "Close the file",
-    fileFits: "Nothing in this file was damaged. Who wrote it, it cannot show.",
-    fileDoesNotFit: "This file was damaged, or changed, or is not whole.",
+    fileFits: "The file is complete.",
+    fileDoesNotFit: "The file is incomplete.",
 
     result: "What came of it",
     agreement: "Agreement",

@@ -640,7 +640,7 @@ export interface CouncilCalls {
   DeletePreset(name: string): Promise<Undo>;
   /** Estimate says what a council may come to if it is asked a message in a chat. */
   Estimate(conversation: string, set: Council, message: Outgoing): Promise<Estimate>;
-  /** Export returns a run as a file that another person can open and check; secrets are masked. */
+  /** Export returns a run as a file that another person can open; secrets are masked. */
   Export(run: string): Promise<RunFile>;
   /**
    * Helped counts the person's thumbs on members' points in the runs of all chats, by the names
@@ -654,7 +654,7 @@ export interface CouncilCalls {
    * ones, which would hold in its place; with undo.
    */
   Move(conversation: string, scope: string, set: Council): Promise<Undo>;
-  /** Open reads and checks the file of a run. */
+  /** Open reads the file of a run. */
   Open(text: string): Promise<OpenedRun>;
   /**
    * Presets lists the councils that can be chosen by name, as they are kept: those that come
@@ -2174,10 +2174,10 @@ export interface ReachSecret {
   hosts: string[];
 }
 
-/** ReportCheck is one thing that was checked of a run's file. */
+/** ReportCheck is one sentence about the file of a run. */
 export interface ReportCheck {
   ok: boolean;
-  /** a sentence: “All 41 steps follow one another.” */
+  /** “41 steps and 57 texts can be read.” */
   text: string;
 }
 
@@ -2355,9 +2355,9 @@ export interface RunHeader {
   spent: Spending;
 }
 
-/** RunReport says what checking a run's file found. */
+/** RunReport lists what the file of a run holds and lacks. */
 export interface RunReport {
-  /** everything fits */
+  /** nothing is missing */
   ok: boolean;
   checks: ReportCheck[];
   /** what the file leaves out: sentences */

@@ -284,7 +284,7 @@ describe("the words of a run", () => {
     });
     expect(
       runLabels([of(23, 14, 5, 40), of(23, 14, 5, 9), of(23, 13, 5), of(22, 13, 5)], now).map(
-        (label) => label.replace(" · Answers, then a sealed vote · 3 members", ""),
+        (label) => label.replace(" · Answers, then a secret vote · 3 members", ""),
       ),
     ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
   });
