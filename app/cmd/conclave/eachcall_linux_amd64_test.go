@@ -616,10 +616,10 @@ func nothingStaged(t *testing.T, w world) {
 	}
 }
 
-// TestF60AFaultAtAnyStepLosesNothingUnsaid runs restore, backup, plugins add,
+// TestAFaultAtAnySystemCallLosesNothingInSilence runs restore, backup, plugins add,
 // plugins update and the first start once for each of their system calls that
 // changes a file: killed there, and with an error of the disk there.
-func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
+func TestAFaultAtAnySystemCallLosesNothingInSilence(t *testing.T) {
 	probe := faulty{below: t.TempDir()}
 	if err := probe.run(t.Context(), os.Environ(), "version"); err != nil {
 		t.Skipf("the kernel does not let a test answer for system calls here: %v", err)
@@ -665,9 +665,9 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 	}
 }
 
-// TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt kills a turn with one call of a
+// TestAKillAtAnySystemCallOfATurnIsVisibleInTheChat kills a turn with one call of a
 // tool at each of its system calls that changes the store's folder.
-func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
+func TestAKillAtAnySystemCallOfATurnIsVisibleInTheChat(t *testing.T) {
 	probe := faulty{below: t.TempDir()}
 	if err := probe.run(t.Context(), os.Environ(), "version"); err != nil {
 		t.Skipf("the kernel does not let a test answer for system calls here: %v", err)
