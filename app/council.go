@@ -57,7 +57,7 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 	return out, nil
 }
 
-// held returns the council that holds in a chat, and where it is set.
+// held returns the council that applies to a chat, and its scope.
 func (c *Council) held(ctx context.Context, conversation string) (council.Council, council.Scope, error) {
 	if conversation == "" {
 		if set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat); there || err != nil {
@@ -153,8 +153,8 @@ func (c *Council) presetsFor(ctx context.Context, conversation string) ([]Counci
 	return all, err
 }
 
-// presets returns the councils that can be chosen by name, as they are kept: those that come with
-// Conclave, and then the person's by their names.
+// presets returns the stored councils that can be chosen by name: those that come with Conclave, then
+// the person's by name.
 func (c *Council) presets(ctx context.Context) ([]CouncilPreset, error) {
 	own, err := c.core.CouncilSettings.Presets(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Council) models(ctx context.Context) ([]CouncilModelView, error) {
 	return all, nil
 }
 
-// tools lists what members can be given, and what they are given and is not there any more.
+// tools lists the tools that members can have, and assigned tools that are missing.
 func (c *Council) tools(set council.Council) []CouncilToolView {
 	all := []CouncilToolView{}
 	for _, t := range deliberation.PromptTools {
@@ -225,7 +225,7 @@ func (c *Council) tools(set council.Council) []CouncilToolView {
 	return all
 }
 
-// ofAll reports whether every tool can do it, so that it says nothing of one.
+// ofAll reports whether every tool has a capability, so that it need not be shown.
 func ofAll(can string) bool { return can == permit.Compute.Label() }
 
 // toolOf is a tool of a plugin as members can be given it.
@@ -246,7 +246,7 @@ func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) Counci
 	return v
 }
 
-// Set keeps a council for a scope of CouncilChoices.Scopes.
+// Set saves a council for a scope of CouncilChoices.Scopes.
 func (c *Council) Set(conversation, scope string, set council.Council) error {
 	ctx := c.call()
 	if err := set.Check(); err != nil {
@@ -268,7 +268,7 @@ func (c *Council) isScope(ctx context.Context, conversation, scope string) error
 		"Set it for this chat, for its project, or for all chats.")
 }
 
-// Clear forgets the council of a scope, so that the next wider one holds again.
+// Clear removes the council of a scope, so that the next wider one applies.
 func (c *Council) Clear(conversation, scope string) error {
 	ctx := c.call()
 	if err := c.isScope(ctx, conversation, scope); err != nil {
@@ -277,8 +277,8 @@ func (c *Council) Clear(conversation, scope string) error {
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), nil)
 }
 
-// Move keeps a council for a scope of CouncilChoices.Scopes, and forgets those of narrower ones, which
-// would hold in its place; with undo.
+// Move saves a council for a scope of CouncilChoices.Scopes, and removes those of narrower scopes,
+// which would override it; with undo.
 func (c *Council) Move(conversation, scope string, set council.Council) (Undo, error) {
 	ctx := c.call()
 	if err := set.Check(); err != nil {
@@ -311,7 +311,7 @@ func (c *Council) Move(conversation, scope string, set council.Council) (Undo, e
 			return Undo{}, err
 		}
 	}
-	return c.undo.add("The council is kept for “"+all[at].Title+"” now.", func(ctx context.Context) error {
+	return c.undo.add("The council now applies to “"+all[at].Title+"”.", func(ctx context.Context) error {
 		for scope, set := range before {
 			if err := c.core.CouncilSettings.PutCouncil(ctx, scope, set); err != nil {
 				return err
@@ -336,17 +336,17 @@ func (c *Council) Use(conversation string, on bool) (Undo, error) {
 	return c.put(ctx, ownScope(conversation), set, what)
 }
 
-// UseEverywhere has the council of this chat asked in all chats that have none of their own, or no
-// council there; with undo.
+// UseEverywhere uses the council of this chat in all chats without their own, or no council there;
+// with undo.
 func (c *Council) UseEverywhere(conversation string, on bool) (Undo, error) {
 	ctx := c.call()
 	set, there, err := c.core.CouncilSettings.Council(ctx, council.Global)
 	if err != nil {
 		return Undo{}, err
 	}
-	what := "Chats without a council of their own have no council now."
+	what := "Chats without their own council now have none."
 	if on {
-		what = "This council is asked in all chats without a council of their own."
+		what = "This council is now asked in all chats without their own council."
 		if set, _, err = c.held(ctx, conversation); err != nil {
 			return Undo{}, err
 		}
@@ -357,7 +357,7 @@ func (c *Council) UseEverywhere(conversation string, on bool) (Undo, error) {
 	return c.put(ctx, council.Global, set, what)
 }
 
-// put keeps a council for a scope; with undo.
+// put saves a council for a scope; with undo.
 func (c *Council) put(ctx context.Context, scope council.Scope, set council.Council, what string) (Undo, error) {
 	kept, there, err := c.core.CouncilSettings.Council(ctx, scope)
 	if err != nil {
@@ -375,11 +375,10 @@ func (c *Council) put(ctx context.Context, scope council.Scope, set council.Coun
 	}), nil
 }
 
-// Presets lists the councils that can be chosen by name, as they are kept: those that come with
-// Conclave first.
+// Presets lists the stored councils that can be chosen by name, those that come with Conclave first.
 func (c *Council) Presets() ([]CouncilPreset, error) { return c.presets(c.call()) }
 
-// SavePreset keeps a council by a name of the person's, in place of the one that has it.
+// SavePreset saves a council under a name, in place of the person's preset with that name.
 func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
 	ctx := c.call()
 	name, err := presetName(name)
@@ -409,8 +408,8 @@ func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
 	}), nil
 }
 
-// AddPreset keeps a council as one more preset of the person's, and returns the name that it has:
-// the one given, with a number behind it where another preset has that.
+// AddPreset saves a council as a new preset and returns its name: the given one, with a number where
+// another preset has it.
 func (c *Council) AddPreset(name string, set council.Council) (string, error) {
 	name, err := presetName(name)
 	if err != nil {
@@ -465,7 +464,7 @@ func (c *Council) RenamePreset(name, to string) error {
 	return c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(name), nil)
 }
 
-// DeletePreset deletes a council that the person kept by name.
+// DeletePreset deletes a preset of the person.
 func (c *Council) DeletePreset(name string) (Undo, error) {
 	ctx := c.call()
 	set, err := c.preset(ctx, name)
@@ -490,7 +489,7 @@ func (c *Council) preset(ctx context.Context, name string) (council.Council, err
 	return set, err
 }
 
-// presetName returns the name that a person gives a preset: one line, without signs that nobody sees.
+// presetName returns the name of a preset: one line, without invisible characters.
 func presetName(name string) (string, error) {
 	name, _ = tool.Strip(strings.Join(strings.Fields(name), " "))
 	if name == "" {
@@ -504,7 +503,7 @@ func named(name string) func(CouncilPreset) bool {
 	return func(p CouncilPreset) bool { return strings.EqualFold(p.Name, name) }
 }
 
-// Contexts counts what each member of a council would be told of a chat now, by the
+// Contexts counts what each member of a council would see of a chat now, by the
 // member's id.
 func (c *Council) Contexts(conversation string, set council.Council) (map[string]ContextCount, error) {
 	all, err := c.core.Councils.Contexts(c.call(), set, id(conversation))
@@ -527,7 +526,7 @@ func (c *Council) Contexts(conversation string, set council.Council) (map[string
 	return out, nil
 }
 
-// Estimate says what a council may come to if it is asked a message in a chat.
+// Estimate estimates the council of a message in a chat.
 func (c *Council) Estimate(conversation string, set council.Council, message Outgoing) (council.Estimate, error) {
 	ctx := c.call()
 	var talk chat.Conversation // a chat that is not begun has the default model

@@ -554,7 +554,7 @@ func TestACouncilThatIsMovedHoldsThereAndIsPutBack(t *testing.T) {
 		}
 	}
 	undo, err := w.Council.Move(chat, "global", here)
-	if err != nil || undo.Sentence != "The council is kept for “All chats” now." {
+	if err != nil || undo.Sentence != "The council now applies to “All chats”." {
 		t.Errorf("it is said that %q, %v", undo.Sentence, err)
 	}
 	holds("moved", "global", here.Name, here.Name)

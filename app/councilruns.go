@@ -108,14 +108,14 @@ func (c *Council) taskOf(ctx context.Context, run, task string) (council.Run, co
 	if err != nil {
 		return state, council.Task{}, nil, err
 	}
-	i := slices.IndexFunc(state.Tasks, func(t council.Task) bool { return t.ID == task })
-	if i < 0 {
-		return state, council.Task{}, nil, fault.New(fault.NotFound, "app.council", "That is no work of this run.", "")
+	found := state.Task(task)
+	if found == nil {
+		return state, council.Task{}, nil, fault.New(fault.NotFound, "app.council", "This run has no such task.", "")
 	}
-	return state, state.Tasks[i], text, nil
+	return state, *found, text, nil
 }
 
-// Said returns what came of a task that ended.
+// Said returns the outcome of a task that ended.
 func (c *Council) Said(run, task string) (SaidView, error) {
 	out := SaidView{Stances: []council.Stance{}}
 	state, t, text, err := c.taskOf(c.call(), run, task)
@@ -130,25 +130,25 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 		return out, err
 	}
 	shown, block := council.Split(said)
+	record := council.Record{Run: &state, Text: func(h council.Hash) string {
+		before, _ := text(h) // an unreadable text holds no points
+		return before
+	}}
 	switch t.Kind {
 	case council.Cast:
-		stored, _ := text(t.End.Ballot) // one that cannot be read is not shown
-		if ballot, err := council.DecodeBallot(stored); err == nil {
-			out.Ballot, out.Chosen = &ballot, state.Chosen(t, ballot)
+		if ballot, err := council.DecodeBallot(record.Text(t.End.Ballot)); err == nil {
+			out.Ballot, out.Chosen = &ballot, record.Chosen(t, ballot)
 		}
 	case council.UseTool, council.Summarize:
 		shown = said
 	default:
-		out.Stances = state.Stances(t, block)
+		out.Stances = record.Stances(t, block)
 		if opinion, err := council.ReadOpinion(block); err == nil && block != "" {
 			for i, p := range opinion.Points {
-				opinion.Points[i].Source = state.SourceTitle(t, p)
+				opinion.Points[i].Source = record.SourceTitle(t, p)
 			}
 			out.Opinion = &opinion
-			out.First = state.PointsBefore(t, func(h council.Hash) string {
-				before, _ := text(h) // one that cannot be read holds no points
-				return before
-			})
+			out.First = record.PointsBefore(t)
 		}
 	}
 	out.Text = shown
@@ -312,7 +312,7 @@ func (c *Council) Open(text string) (OpenedRun, error) {
 	return out, nil
 }
 
-// Rate keeps a thumb on a member's point, which counts from 1; good is up.
+// Rate saves a rating of a member's point, which counts from 1; good is a thumb up.
 func (c *Council) Rate(run, member string, point int, good bool) error {
 	return c.core.Councils.Rate(c.call(), council.RunID(run), member, point, good)
 }

@@ -5,13 +5,13 @@ import (
 	"conclave/app/textdiff"
 )
 
-// CouncilSettings says which council a chat has.
+// CouncilSettings is the council of a chat.
 type CouncilSettings struct {
 	Revision uint64          `json:"revision"`
-	Council  council.Council `json:"council"` // the one that holds
+	Council  council.Council `json:"council"` // the one that applies
 	Scope    string          `json:"scope"`   // where it is set: one of CouncilChoices.Scopes
 	Own      string          `json:"own"`     // the scope of this chat alone
-	// Chats without a council of their own are answered with one.
+	// Chats without their own council are answered with one.
 	Everywhere bool `json:"everywhere"`
 	// The council cannot be as it is set: a sentence; or "".
 	Problem string `json:"problem"`
@@ -42,7 +42,7 @@ type CouncilToolView struct {
 	PluginName string `json:"plugin_name"` // as a person reads it
 	Eligible   bool   `json:"eligible"`
 	Why        string `json:"why"` // not eligible: a sentence
-	// The helper model must write for it: it is made of a prompt, or needs arguments.
+	// The helper model must write for it: it is a prompt, or needs arguments.
 	NeedsHelper bool `json:"needs_helper"`
 	// In mode tools it is given the chat in place of the arguments it asks for, unless the
 	// helper model writes them (Member.Plan).
@@ -54,7 +54,7 @@ type CouncilToolView struct {
 type CouncilPreset struct {
 	Name     string          `json:"name"`
 	Sentence string          `json:"sentence"` // what it is good for; "" for a person's own
-	Own      bool            `json:"own"`      // kept by the person; others come with Conclave
+	Own      bool            `json:"own"`      // saved by the person; others come with Conclave
 	Council  council.Council `json:"council"`
 }
 
@@ -66,13 +66,13 @@ type CouncilModelView struct {
 	Local bool   `json:"local"` // it runs on this computer
 }
 
-// ContextCount says how much a member would be told of a chat now.
+// ContextCount is how much of a chat a member would see now.
 type ContextCount struct {
 	Tokens int64  `json:"tokens"` // an estimate
 	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""
 }
 
-// HelpedCount says how many points of a member helped, and whether it is missed without.
+// HelpedCount is how many points of a member helped, and how long it added nothing.
 type HelpedCount struct {
 	Rated  int `json:"rated"`  // points that the person gave a thumb
 	Helped int `json:"helped"` // those of them that helped
@@ -95,7 +95,7 @@ type RunHeaderView struct {
 	Spent    council.Spending `json:"spent"`
 }
 
-// SaidView holds what came of a task.
+// SaidView is the outcome of a task.
 type SaidView struct {
 	HTML    string           `json:"html"` // sanitized
 	Text    string           `json:"text"` // Markdown
@@ -115,11 +115,11 @@ type SentRequest struct {
 	Model  string      `json:"model"` // “connection/model”, or “plugin:name” of the tool
 	Tool   string      `json:"tool"`  // title of the tool; "" of what was sent to a model
 	Body   string      `json:"body"`  // every byte of it; no key is part of it
-	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be kept
+	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be stored
 	Blocks []BlockText `json:"blocks"`
 	Tokens int64       `json:"tokens"` // an estimate
 	AtMS   int64       `json:"at_ms"`  // after the task started
-	// The body was too long to be kept, or the run's file leaves it out: a sentence; or "".
+	// Why the body is missing: a sentence, or "".
 	Without string `json:"without"`
 }
 

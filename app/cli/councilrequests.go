@@ -205,7 +205,8 @@ func pointOf(run council.Run, name string, text func(council.Hash) string) (coun
 	}
 	point, err := strconv.Atoi(name[1:])
 	member, missing := seated(run, run.OfLetter("", name[:1]))
-	if err != nil || missing != nil || point < 1 || point > len(run.Points(member.ID, text)) {
+	points := council.Record{Run: &run, Text: text}.Points(member.ID)
+	if err != nil || missing != nil || point < 1 || point > len(points) {
 		return member, 0, none
 	}
 	return member, point, nil

@@ -368,18 +368,18 @@ func (c runCommands) again(ctx context.Context, f *promptFlags, run council.RunI
 
 // timeline prints a run as it goes: as JSON lines on standard output, or as text.
 type timeline struct {
-	c      *terminal
-	teller deliberation.Teller
-	print  func(string) // prints a line of text
-	names  int          // the width of the members' names
-	run    council.Run
-	result *council.Result
-	err    error
+	c        *terminal
+	reporter deliberation.Reporter
+	print    func(string) // prints a line of text
+	names    int          // the width of the members' names
+	run      council.Run
+	result   *council.Result
+	err      error
 }
 
 // newTimeline returns a timeline that prints to standard output.
 func newTimeline(c *terminal, text func(council.Hash) string) *timeline {
-	return &timeline{c: c, teller: deliberation.Teller{Text: text}, print: func(line string) {
+	return &timeline{c: c, reporter: deliberation.Reporter{Text: text}, print: func(line string) {
 		if _, err := fmt.Fprintln(c.Out, line); err != nil {
 			return // the shell reports it
 		}
@@ -387,7 +387,7 @@ func newTimeline(c *terminal, text func(council.Hash) string) *timeline {
 }
 
 func (t *timeline) event(e deliberation.Event) {
-	for _, line := range t.teller.Tell(e) {
+	for _, line := range t.reporter.Report(e) {
 		if line.Result != nil {
 			t.run, t.result = e.Run, line.Result
 		}

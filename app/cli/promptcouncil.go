@@ -74,8 +74,8 @@ func (t *promptRun) watch(p *printer) *deliberating {
 func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 	d.p.mu.Lock()
 	if d.p.err == nil {
-		if d.timeline.teller.Text == nil {
-			d.timeline.teller.Text = runTexts(ctx, d.t.app, e.Run.Run)
+		if d.timeline.reporter.Text == nil {
+			d.timeline.reporter.Text = runTexts(ctx, d.t.app, e.Run.Run)
 		}
 		if e.Run.State == council.Over {
 			d.p.answered()

@@ -41,13 +41,13 @@ spindle.on("TOOL_INVOCATION", async () => "there");`, "tools")
 			}
 			_, run := w.deliberateAsking(w.chat(), "Go.", c)
 			var lines []string
-			teller := deliberation.Teller{}
+			teller := deliberation.Reporter{}
 			steps, err := w.Store.Steps(t.Context(), run.Begin.Run)
 			must(t, err)
 			var at council.Run
 			for _, s := range steps {
 				must(t, at.Apply(s))
-				for _, l := range teller.Tell(deliberation.Event{Run: at, Step: &s}) {
+				for _, l := range teller.Report(deliberation.Event{Run: at, Step: &s}) {
 					lines = append(lines, l.Member+" "+l.State+" "+l.Tool+" "+l.Text)
 				}
 			}

@@ -31,8 +31,8 @@ func DecodeBallot(text string) (Ballot, error) {
 	return *stored.Ballot, nil
 }
 
-// Choices returns what a member votes between: the council's choices, or the letters by
-// which it is shown the answers of the others.
+// Choices returns what a member votes between: the council's choices, or the letters of the others'
+// answers.
 func (r *Run) Choices(member string) []string {
 	if len(r.Council.Choices) > 0 {
 		return r.Council.Choices
@@ -46,8 +46,8 @@ func (r *Run) Choices(member string) []string {
 	return letters
 }
 
-// Chosen names the member whose unsigned answer a ballot chose, or returns "".
-func (r *Run) Chosen(t Task, b Ballot) string {
+// Chosen returns the name of the member whose answer a ballot chose, or "".
+func (r Record) Chosen(t Task, b Ballot) string {
 	if len(r.Council.Choices) > 0 || b.Abstain {
 		return ""
 	}
@@ -63,15 +63,15 @@ func Count(r Run, text func(Hash) string) ([]Tally, error) {
 	if !r.Opened {
 		return nil, nil
 	}
-	tallies := r.choosable()
+	tallies := choosable(&r)
 	weights := make([]float64, len(tallies)) // of those who scored
 	for _, t := range r.Tasks {
 		if t.Kind != Cast || t.State != Done {
 			continue
 		}
 		name, weight := r.nameOf(t.Member), 1.0
-		if i := r.seat(t.Member); i >= 0 {
-			weight = r.Seats[i].Member.Weight
+		if s := r.seat(t.Member); s != nil {
+			weight = s.Member.Weight
 		}
 		b, err := DecodeBallot(text(t.End.Ballot))
 		if err != nil {
@@ -102,8 +102,8 @@ func Count(r Run, text func(Hash) string) ([]Tally, error) {
 	return tallies, nil
 }
 
-// choosable lists what there is to choose, with nothing counted.
-func (r *Run) choosable() []Tally {
+// choosable lists the choices, with nothing counted yet.
+func choosable(r *Run) []Tally {
 	tallies := []Tally{}
 	for _, c := range r.Council.Choices {
 		tallies = append(tallies, Tally{Choice: c})

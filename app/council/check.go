@@ -18,8 +18,8 @@ var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 // IsMemberID reports whether a member can have the id.
 func IsMemberID(id string) bool { return memberID.MatchString(id) }
 
-// Check returns a fault of kind invalid that names the first value that cannot be, or
-// nil. A council without members can be: it does nothing.
+// Check returns a fault of kind invalid that names the first invalid value, or nil. A council without
+// members is valid: it does nothing.
 func (c Council) Check() error {
 	if err := c.bounds(); err != nil {
 		return err
@@ -52,11 +52,11 @@ func (c Council) Check() error {
 	return nil
 }
 
-// checkName refuses a name that is not one line which people see as it is.
+// checkName refuses a name that has several lines, invisible characters, or too many characters.
 func checkName(whose, name string, most *limit.Limit) error {
 	switch {
 	case shownLine(name) != strings.TrimSpace(name):
-		return invalid("The name of "+whose+" has more than one line, or signs that nobody sees: “"+shownLine(name)+"”.",
+		return invalid("The name of "+whose+" has several lines or invisible characters: “"+shownLine(name)+"”.",
 			"Write it again.")
 	case len([]rune(name)) > most.Int():
 		return invalid(most.Person, "Make “"+cut(name, 40)+"” shorter.")
@@ -64,7 +64,7 @@ func checkName(whose, name string, most *limit.Limit) error {
 	return nil
 }
 
-// shownLine returns a name as people read it: one line, without what is not seen.
+// shownLine returns a name as one line without invisible characters.
 func shownLine(name string) string {
 	name, _ = tool.Strip(name)
 	return strings.Join(strings.Fields(name), " ")
@@ -76,7 +76,7 @@ type number struct {
 	value, low, high float64
 }
 
-// bounds checks what a run rests on: modes, ids and numbers.
+// bounds checks what a run depends on: modes, ids and numbers.
 func (c Council) bounds() error {
 	if !slices.Contains(Modes, c.Mode) {
 		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode), "It is one of: "+list(Modes)+".")
@@ -113,8 +113,8 @@ func (c Council) bounds() error {
 	return nil
 }
 
-// within refuses a number that is out of its bounds, or none at all. The sentence has a
-// place for its name and one for its value.
+// within refuses a number outside its bounds, or NaN. The sentence has a place for its name and one
+// for its value.
 func within(sentence string, all []number) error {
 	for _, n := range all {
 		if !(n.value >= n.low && n.value <= n.high) {
@@ -125,7 +125,7 @@ func within(sentence string, all []number) error {
 	return nil
 }
 
-// plain writes a number as people do, without an exponent while it can be read so.
+// plain writes a number without an exponent where that is readable.
 func plain(n float64) string {
 	if n > -1e15 && n < 1e15 {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -133,7 +133,7 @@ func plain(n float64) string {
 	return strconv.FormatFloat(n, 'g', 3, 64)
 }
 
-// What numbers in a council can be at most: more is a slip of the hand.
+// The largest numbers in a council. A larger one is a typing error.
 const (
 	maxRounds  = 4 // of answers and reviews
 	maxSeconds = 24 * 60 * 60
@@ -157,7 +157,7 @@ func (m Member) bounds() error {
 		return invalid(fmt.Sprintf("%s cannot have the context policy “%s”.", who, m.Context.Span),
 			"It is one of: question, turns, messages, summary, all.")
 	case m.Context.Last < 0, (m.Context.Span == Turns || m.Context.Span == Messages) && m.Context.Last == 0:
-		return invalid(who+" is given the last turns, but not how many.", "Set last to 1 or more.")
+		return invalid(who+" sees the last turns, but their number is missing.", "Set last to 1 or more.")
 	}
 	all := append([]number{
 		{"chance", m.Chance, 0, 100},
@@ -189,7 +189,7 @@ func (l Limits) numbers() []number {
 	}
 }
 
-// sampling returns what is set of how a model is asked.
+// sampling returns the sampling settings that are set.
 func sampling(temperature, topP *float64) (all []number) {
 	if temperature != nil {
 		all = append(all, number{"temperature", *temperature, 0, 2})

@@ -10,26 +10,25 @@ import (
 	"conclave/app/limit"
 )
 
-// Mode says what members do before the main model answers.
+// Mode selects the members' work before the main model answers.
 type Mode string
 
 // The modes.
 const (
-	// Each runs the tools that are assigned to it (contracts/spindle, section 10).
+	// Each member runs the tools that are assigned to it (contracts/spindle, section 10).
 	Tools    Mode = "tools"
-	Opinions Mode = "opinions" // each answers by itself
-	Review   Mode = "review"   // and looks at the answers of the others, unsigned
-	Vote     Mode = "vote"     // and votes, once all have answered
-	Advocate Mode = "advocate" // the first writes a draft, the others speak against it
-	Relay    Mode = "relay"    // one after another, each with the answer before it
+	Opinions Mode = "opinions" // each member answers by itself
+	Review   Mode = "review"   // and reviews the others' answers, without names
+	Vote     Mode = "vote"     // and votes once all have answered
+	Advocate Mode = "advocate" // the first writes a draft, the others object to it
+	Relay    Mode = "relay"    // one after another, each given the answer before it
 )
 
-// Modes are all modes, in the order in which they are offered.
+// Modes lists all modes, in the order in which they are offered.
 var Modes = []Mode{Opinions, Review, Vote, Advocate, Relay, Tools}
 
-// Council is a council as a person sets it, for a chat, a project or everywhere. Its JSON
-// is the file that is read and written; keys that this version does not know survive.
-// Keys of contracts/spindle, section 9, are named as there.
+// Council holds the settings of a council, for a chat, a project or everywhere. Its JSON is the file
+// format; unknown keys survive. Keys of contracts/spindle, section 9, have the same names.
 type Council struct {
 	Name    string   `json:"name,omitempty"`
 	Enabled bool     `json:"enabled"`
@@ -38,27 +37,27 @@ type Council struct {
 	// Chair is the "connection/model" that writes the answer; empty is the chat's.
 	Chair   string   `json:"chair,omitempty"`
 	Helper  Helper   `json:"helper"`
-	Choices []string `json:"choices,omitempty"` // vote: between these; none: between the members' answers
+	Choices []string `json:"choices,omitempty"` // vote: between these; empty: between the members' answers
 	Limits  Limits   `json:"limits"`            // of the whole run
-	// Parallel is how many members work at once; 0 is 4, and 1 where all models are of
-	// this computer.
+	// Parallel bounds how many members work at once; 0 is 4, and 1 where all models run on this
+	// computer.
 	Parallel  int          `json:"parallel,omitempty"`
 	Rounds    int          `json:"rounds,omitempty"`     // of answers and reviews; 0 is 2
 	EarlyStop bool         `json:"early_stop,omitempty"` // no review once the answers agree
 	Tool      ToolSettings `json:"toolsSettings"`
 
-	Extra map[string]json.RawMessage `json:"-"` // the keys that are not known
+	Extra map[string]json.RawMessage `json:"-"` // unknown keys
 }
 
-// Member is one seat of a council, and who sits there.
+// Member is one member of a council.
 type Member struct {
-	// ID is [a-z0-9-], 1 to 64 characters, and stays when the name changes: rules name
-	// the caller "member:<id>".
+	// ID is [a-z0-9-], 1 to 64 characters. It stays when the name changes, since permission rules
+	// name the caller "member:<id>".
 	ID      string  `json:"id"`
 	Name    string  `json:"name"`
 	Role    string  `json:"role"`
 	Persona Persona `json:"persona"`
-	Off     bool    `json:"off,omitempty"` // it sits out every run
+	Off     bool    `json:"off,omitempty"` // it takes part in no run
 
 	Model       string   `json:"model,omitempty"` // "connection/model"; empty is the helper's
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -67,23 +66,23 @@ type Member struct {
 	Reasoning   string   `json:"reasoning,omitempty"`
 
 	Tools   []string      `json:"tools"`            // "plugin:name", or a built-in tool's name
-	Plan    []string      `json:"plan,omitempty"`   // those for which the helper model writes arguments
-	Chance  float64       `json:"chance"`           // of taking part in a run of mode tools, in percent
+	Plan    []string      `json:"plan,omitempty"`   // tools for which the helper model writes arguments
+	Chance  float64       `json:"chance"`           // of taking part in a run in mode tools, in percent
 	Weight  float64       `json:"weight"`           // of its vote
 	Limits  Limits        `json:"limits"`           // of one run
 	Context ContextPolicy `json:"context"`          // of the chat
-	Color   string        `json:"color,omitempty"`  // of its lane, a name of the page's palette
-	PackID  string        `json:"packId,omitempty"` // where its persona is from; the names are copies
+	Color   string        `json:"color,omitempty"`  // of its lane, from the palette of the page
+	PackID  string        `json:"packId,omitempty"` // the source of its persona; the names are copies
 	Pack    string        `json:"packName,omitempty"`
 	ItemID  string        `json:"itemId,omitempty"`
 	Item    string        `json:"itemName,omitempty"`
-	// Retention is how many older outputs of each of its tools the main model is shown.
+	// Retention is the number of older outputs of each tool that the main model sees.
 	Retention map[string]int `json:"toolHistoryRetention,omitempty"`
 
 	Extra map[string]json.RawMessage `json:"-"`
 }
 
-// Persona is how a member is to think and speak.
+// Persona describes how a member thinks and speaks.
 type Persona struct {
 	Definition  string `json:"definition,omitempty"`
 	Personality string `json:"personality,omitempty"`
@@ -92,50 +91,49 @@ type Persona struct {
 	Gender      *int   `json:"gender_identity,omitempty"` // contracts/spindle, section 7; nil is not known
 }
 
-// Helper is the model that writes for tools made of prompts, plans arguments, and speaks
-// for members that have no model of their own.
+// Helper is the model that answers prompt tools, plans arguments, and speaks for members without a
+// model.
 type Helper struct {
-	Model       string   `json:"model,omitempty"` // empty: there is none
+	Model       string   `json:"model,omitempty"` // empty: none
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	MaxTokens   int64    `json:"max_tokens,omitempty"`
 }
 
-// Limits bound what one member, or a whole run, may take. 0 is no limit of its own.
+// Limits bound what one member, or a whole run, may use. 0 is unlimited.
 type Limits struct {
 	Tokens  int64   `json:"tokens,omitempty"`
 	Seconds int     `json:"seconds,omitempty"`
 	Money   float64 `json:"money,omitempty"` // US dollars
 }
 
-// Span says how much of a chat a member is given.
+// Span selects the part of a chat that a member sees.
 type Span string
 
-// The spans. The empty one is as the mode has it: the newest messages in mode tools, as
-// many as ToolSettings.Window, and else the whole chat, with every switch on.
+// The spans. AsMode depends on the mode: in mode tools the newest ToolSettings.Window messages, else
+// the whole chat, with every switch on.
 const (
 	AsMode   Span = ""
-	Question Span = "question" // the last question alone
+	Question Span = "question" // only the last question
 	Turns    Span = "turns"    // the last N turns
 	Messages Span = "messages" // the last N messages
 	Summary  Span = "summary"  // a summary, and the last turn
 	Whole    Span = "all"
 )
 
-// ContextPolicy says what a member is told of a chat. The switches count where Span is not
-// AsMode.
+// ContextPolicy decides what a member sees of a chat. The switches count unless Span is AsMode.
 type ContextPolicy struct {
 	Span   Span `json:"policy"`
 	Last   int  `json:"last,omitempty"` // turns or messages
 	System bool `json:"system"`         // the chat's system text
 	Memory bool `json:"memory"`         // personas, characters and world information
-	Others bool `json:"others"`         // what other members say, in later stages
-	Files  bool `json:"files"`          // what is attached
-	// Without are the ids of attached files that it is not given although Files says so.
+	Others bool `json:"others"`         // other members' words, in later stages
+	Files  bool `json:"files"`          // attachments
+	// Without lists the ids of attachments that it does not see although Files is on.
 	Without []string `json:"without,omitempty"`
 }
 
-// In returns the policy that holds in a council: AsMode made explicit.
+// In returns the policy with AsMode replaced by what it means in the council.
 func (p ContextPolicy) In(c Council) ContextPolicy {
 	if p.Span != AsMode {
 		return p
@@ -147,8 +145,7 @@ func (p ContextPolicy) In(c Council) ContextPolicy {
 	return p
 }
 
-// Sentence says what of the chat a tool is given that a member with this policy calls; empty
-// where that is all of it.
+// Sentence describes the part of the chat that a member's tools see, or is empty where they see all.
 func (p ContextPolicy) Sentence() string {
 	of := ""
 	switch p.Span {
@@ -163,12 +160,12 @@ func (p ContextPolicy) Sentence() string {
 	default:
 		return ""
 	}
-	return "This call is given of the chat what its member is told: " + of + "."
+	return "This call sees the part of the chat that its member sees: " + of + "."
 }
 
-// ToolSettings are those of mode tools (contracts/spindle, section 9).
+// ToolSettings hold the settings of mode tools (contracts/spindle, section 9).
 type ToolSettings struct {
-	Mode          string `json:"mode"` // sidecar, or inline: the main model is offered the members' tools
+	Mode          string `json:"mode"` // sidecar, or inline: the main model calls the members' tools
 	TimeoutMS     int    `json:"timeoutMs"`
 	Window        int    `json:"sidecarContextWindow"` // messages; 0 is all
 	ExcludeLatest bool   `json:"excludeLatestUserMessage"`
@@ -188,10 +185,10 @@ const (
 	Inline  = "inline"
 )
 
-// leastTimeout is the least that TimeoutMS counts for (contracts/spindle, section 9).
+// leastTimeout is the smallest effective TimeoutMS (contracts/spindle, section 9).
 const leastTimeout = 15_000
 
-// Default returns the council of somebody who never set one: nobody, and off.
+// Default returns the council where none was set: without members, and off.
 func Default() Council {
 	warm, wide := 0.7, 0.9
 	return Council{
@@ -203,32 +200,32 @@ func Default() Council {
 	}
 }
 
-// newMember returns a member as a file that says nothing of it means it.
+// newMember returns a member with the defaults for keys that a file leaves out.
 func newMember() Member { return Member{Tools: []string{}, Chance: 100, Weight: 1} }
 
-// plain types have no methods, for the JSON of the known keys.
+// The plain types have no methods; they encode the known keys.
 type (
 	plainCouncil Council
 	plainMember  Member
 	plainTool    ToolSettings
 )
 
-// UnmarshalJSON reads over the defaults, and keeps keys that are not known. It reads the
-// settings of other programs too (contracts/spindle, section 9).
+// UnmarshalJSON reads over the defaults and keeps unknown keys. It also reads the settings of
+// Lumiverse (contracts/spindle, section 9).
 func (c *Council) UnmarshalJSON(data []byte) error {
 	*c = Default()
-	var theirs struct {
+	var lumiverse struct {
 		On *bool `json:"councilMode"`
 	}
 	if err := keeping(data, (*plainCouncil)(c), &c.Extra); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, &theirs); err != nil {
+	if err := json.Unmarshal(data, &lumiverse); err != nil {
 		return err
 	}
-	if theirs.On != nil {
-		if !has(data, "enabled") { // a file of our own has both, and a person may have changed ours
-			c.Enabled = *theirs.On
+	if lumiverse.On != nil {
+		if !has(data, "enabled") { // a file of Conclave has both keys, and a person may have changed this one
+			c.Enabled = *lumiverse.On
 		}
 		if !has(data, "mode") {
 			c.Mode = Tools
@@ -239,38 +236,38 @@ func (c *Council) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the known keys and those that were kept, with whether it is on also
-// where another program had it.
+// MarshalJSON writes the known and the unknown keys. Where the file came from Lumiverse, it also
+// updates that program's switch.
 func (c Council) MarshalJSON() ([]byte, error) {
-	if _, theirs := c.Extra[theirSwitch]; theirs {
+	if _, there := c.Extra[lumiverseSwitch]; there {
 		c.Extra = maps.Clone(c.Extra)
-		c.Extra[theirSwitch] = json.RawMessage(strconv.FormatBool(c.Enabled))
+		c.Extra[lumiverseSwitch] = json.RawMessage(strconv.FormatBool(c.Enabled))
 	}
 	return withExtra(plainCouncil(c), c.Extra)
 }
 
-// theirSwitch is the key that says in the settings of other programs whether a council is on
+// lumiverseSwitch is the key that switches a council on in the settings of Lumiverse
 // (contracts/spindle, section 9).
-const theirSwitch = "councilMode"
+const lumiverseSwitch = "councilMode"
 
-// UnmarshalJSON reads over the defaults, and keeps keys that are not known.
+// UnmarshalJSON reads over the defaults and keeps unknown keys.
 func (m *Member) UnmarshalJSON(data []byte) error {
 	*m = newMember()
 	return keeping(data, (*plainMember)(m), &m.Extra)
 }
 
-// MarshalJSON writes the known keys and those that were kept.
+// MarshalJSON writes the known and the unknown keys.
 func (m Member) MarshalJSON() ([]byte, error) { return withExtra(plainMember(m), m.Extra) }
 
-// UnmarshalJSON reads over what is there, and keeps keys that are not known.
+// UnmarshalJSON reads over the present values and keeps unknown keys.
 func (t *ToolSettings) UnmarshalJSON(data []byte) error {
 	return keeping(data, (*plainTool)(t), &t.Extra)
 }
 
-// MarshalJSON writes the known keys and those that were kept.
+// MarshalJSON writes the known and the unknown keys.
 func (t ToolSettings) MarshalJSON() ([]byte, error) { return withExtra(plainTool(t), t.Extra) }
 
-// Put changes the member that has m's id, or adds m; one without an id gets one.
+// Put replaces the member with m's id, or adds m. A member without an id gets one.
 func (c *Council) Put(m Member) {
 	if i := slices.IndexFunc(c.Members, func(have Member) bool { return have.ID == m.ID }); i >= 0 && m.ID != "" {
 		c.Members = slices.Clone(c.Members)
@@ -281,8 +278,8 @@ func (c *Council) Put(m Member) {
 	c.name()
 }
 
-// name gives each member without an id one, made of its name, and each without a name
-// that of its persona.
+// name gives an id to each member without one, made from its name, and the persona's name to each
+// member without a name.
 func (c *Council) name() {
 	taken := map[string]bool{}
 	for i := range c.Members {
@@ -300,7 +297,7 @@ func (c *Council) name() {
 	}
 }
 
-// slug makes an id of a name.
+// slug makes an id from a name.
 func slug(name string) string {
 	id := strings.Map(func(r rune) rune {
 		switch {
@@ -316,7 +313,7 @@ func slug(name string) string {
 	return id
 }
 
-// keeping unmarshals the known keys into known, and the others into extra.
+// keeping unmarshals known keys into known, and unknown ones into extra.
 func keeping(data []byte, known any, extra *map[string]json.RawMessage) error {
 	if err := json.Unmarshal(data, known); err != nil {
 		return err
@@ -333,7 +330,7 @@ func keeping(data []byte, known any, extra *map[string]json.RawMessage) error {
 	return nil
 }
 
-// withExtra marshals known together with the keys that were kept.
+// withExtra marshals known together with unknown keys.
 func withExtra(known any, extra map[string]json.RawMessage) ([]byte, error) {
 	data, err := json.Marshal(known)
 	if err != nil || len(extra) == 0 {

@@ -76,8 +76,8 @@ func TestACouncilThatCannotBeIsNamedInASentence(t *testing.T) {
 		`{"members": [{"name": "A", "id": "A b"}]}`:             "The member A cannot have the id “A b”.",
 		`{"members": [{"name": "A", "chance": 101}]}`:           "The member A cannot have a chance of 101.",
 		`{"members": [{"name": "A", "limits": {"money": -1}}]}`: "The member A has a limit below zero.",
-		`{"members": [{"name": "A", "context": {"policy": "turns"}}]}`: "The member A is given the last turns, but not " +
-			"how many.",
+		`{"members": [{"name": "A", "context": {"policy": "turns"}}]}`: "The member A sees the last turns, but their " +
+			"number is missing.",
 		`{"members": [{"name": "A", "id": "x"}, {"name": "B", "id": "x"}]}`: "Two members of the council have the id x.",
 		`{"rounds": 9}`: "The setting rounds of a council cannot be 9.",
 		`{"limits": {"seconds": 1099511627776}}`: "The setting limit of seconds of a council cannot be " +
@@ -495,7 +495,7 @@ func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
 	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, want) {
 		t.Errorf("missing are %q", got)
 	}
-	if n := d.run.Silent(); n != 1 {
+	if n := council.HeaderOf(d.run, nil).Silent; n != 1 {
 		t.Errorf("%d came to nothing", n)
 	}
 	d = begin(t, c, func(b *council.Begin) { b.Titles = map[string]string{"p:a": "Course"} })

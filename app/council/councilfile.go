@@ -11,7 +11,7 @@ import (
 // MemberFormat marks the file of a member.
 const MemberFormat = "conclave-council-member/1"
 
-// WriteMember returns a member as a file.
+// WriteMember returns the file of a member.
 func WriteMember(m Member) ([]byte, error) {
 	return json.MarshalIndent(struct {
 		Format string `json:"format"`
@@ -30,22 +30,22 @@ func ReadMember(file []byte) (Member, error) {
 		return Member{}, err
 	}
 	if err := json.Unmarshal(file, &f); err != nil || f.Format != MemberFormat || f.Member == nil {
-		return Member{}, invalid("This is no member of a council that can be read here.", hint)
+		return Member{}, invalid("This file is not a council member.", hint)
 	}
 	one := Council{Mode: Opinions, Members: []Member{*f.Member}, Tool: Default().Tool}
 	one.name()
 	return one.Members[0], one.Check()
 }
 
-// Read reads a council of a file, of Conclave or of Lumiverse, and checks it.
+// Read reads and checks the file of a council, of Conclave or of Lumiverse.
 func Read(file []byte) (Council, error) {
 	if err := bounded(file, limit.CouncilFile); err != nil {
 		return Council{}, err
 	}
 	var c Council
 	if err := json.Unmarshal(file, &c); err != nil {
-		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This is no council that can be read here.",
-			"It is a JSON object with members.", err)
+		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This file is not a council.",
+			"A council is a JSON object with members.", err)
 	}
 	if err := c.Check(); err != nil {
 		return c, err
@@ -53,17 +53,17 @@ func Read(file []byte) (Council, error) {
 	return c, HasMembers(file)
 }
 
-// HasMembers refuses the JSON of a council that says nothing of members, as a file of
-// something else would: it would take away those that are set.
+// HasMembers refuses the JSON of a council without the key members, such as another kind of file: it
+// would remove the members that are set.
 func HasMembers(file []byte) error {
 	if has(file, "members") {
 		return nil
 	}
-	return invalid("This is no council: it says nothing of members.",
+	return invalid("This file is not a council: it has no members.",
 		"Write \"members\": [] where there are to be none.")
 }
 
-// bounded refuses a file that is too long to be read.
+// bounded refuses a file that is too long.
 func bounded(file []byte, most *limit.Limit) error {
 	if int64(len(file)) <= most.Value {
 		return nil

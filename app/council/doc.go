@@ -1,20 +1,17 @@
-// Package council holds a council and its deliberation: who its members are, what each
-// is given and may spend, and how a run goes on from each thing that happens to it.
+// Package council holds a council and its runs: who the members are, what each of them sees and may
+// spend, and how a run proceeds.
 //
-// A [Run] is a state machine without effects. Everything that happens to it is a [Step];
-// [Run.Apply] takes one, [Run.Next] says what is to be done now. Whoever has the steps
-// has the run: it is kept as its steps, and made anew of them by [Replay], so that what
-// is watched, what is stored, what goes on after a kill and what is replayed are one
-// thing. Steps name texts by their hashes, and stay small.
+// A [Run] is a state machine without effects. Each thing that happens to it is a [Step]: [Run.Apply]
+// takes one, and [Run.Next] returns what to do now. A run is stored as its steps and rebuilt from them
+// by [Replay], so watching, resuming after a kill and replaying use the same data. Steps stay small,
+// since they name texts by their hashes.
 //
-// A run is a list of [Task]s, known from its beginning: each is one piece of work of one
-// member in one stage, such as an answer, a review, a ballot, or a call of one tool. A
-// stage begins when the one before it is over. The work itself is done by a [Worker] and
-// kept in a [Log]: package deliberation has both, starts what Next names, and ends what
-// is not Working any more.
+// A run begins with its list of [Task]s. Each is one piece of work of one member in one stage: an
+// answer, a review, a ballot, or a call of one tool. A stage begins when the one before it is over. A
+// [Worker] does the work, and a [Log] stores it; package deliberation has both.
 //
-// What comes of a run is advice: notes for the main model, whose answer is the synthesis.
-// It can grant nothing.
+// A run produces advisory notes for the main model, which writes the answer. It never grants
+// permissions.
 //
 // Read [Council], [Step], [Run] and [Worker] first.
 package council

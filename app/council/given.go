@@ -12,7 +12,7 @@ import (
 	"conclave/app/shorten"
 )
 
-// Background is one piece of what is known beside a chat.
+// Background is one piece of what is known in addition to a chat.
 type Background struct {
 	Kind, Title, Text string
 	Origins           []chat.Origin // of Text, where a plugin wrote it
@@ -21,19 +21,19 @@ type Background struct {
 // The kinds of Background.
 const (
 	PersonaInfo   = "persona"   // of the person
-	CharacterInfo = "character" // of whom the main model speaks as
+	CharacterInfo = "character" // of the character that the main model plays
 	WorldInfo     = "world"
 )
 
-// GiveInput holds what Give chooses from.
+// GiveInput is the input of Give.
 type GiveInput struct {
 	Council    Council
-	Seat       Seat
+	Member     Member
 	Task       Task
 	Chat       chat.Conversation
 	Path       []chat.Message // up to the question
 	Background []Background
-	Summary    string   // what the task of kind Summarize said
+	Summary    string   // the text of the task of kind Summarize
 	Others     []Said   // see Run.Others
 	Choices    []string // of a ballot: see Run.Choices
 	Tools      []string // titles of the tools it can call
@@ -41,27 +41,25 @@ type GiveInput struct {
 	Tokens     func(string) int64 // nil: a quarter of the bytes
 }
 
-// Said holds what one member said, for another.
+// Said holds one member's words for another.
 type Said struct {
 	Member string
 	Letter string
 	Name   string // empty: unsigned
 	Text   string
-	Cut    string // what of a long answer is left out
+	Cut    string // the part of a long answer that is left out
 }
 
-// Given holds what a member is told: all of it.
+// Given is all that a member sees for a task.
 type Given struct {
 	System string
-	// Path begins with messages of RoleSystem where Task is UseTool: what is known beside the
-	// chat.
+	// Path begins with messages of RoleSystem, the background, where Task is UseTool.
 	Path   []chat.Message
 	Blocks []BlockText
 	Seqs   []chat.MessageSeq // the messages of the chat that are in it
-	// Memory says that it may know of personas, characters and world information, whether there
-	// are any or not.
+	// Memory allows personas, characters and world information, whether there are any or not.
 	Memory bool
-	// Origins are those of what is told beside the chat.
+	// Origins are those of the background.
 	Origins []chat.Origin
 }
 
@@ -71,8 +69,8 @@ type BlockText struct {
 	Words string
 }
 
-// Blocks returns what a request was made of, none where that is not kept. A block whose text is not
-// kept has no words.
+// Blocks returns the pieces of a request, or none where they were not stored. A block whose text was
+// not stored has no words.
 func (r Request) Blocks(text func(Hash) (string, error)) []BlockText {
 	raw, err := text(r.Given)
 	var blocks []Block
@@ -87,12 +85,12 @@ func (r Request) Blocks(text func(Hash) (string, error)) []BlockText {
 	return all
 }
 
-// Give decides what a member is told for a task, and is the only place that does.
+// Give decides what a member sees for a task. Nothing else decides that.
 func Give(in GiveInput) Given {
 	if in.Tokens == nil {
 		in.Tokens = func(s string) int64 { return int64(len(s)+3) / 4 }
 	}
-	g := giver{in: in, policy: in.Seat.Member.Context.In(in.Council), who: in.Seat.Member.Name}
+	g := giver{in: in, policy: in.Member.Context.In(in.Council), who: in.Member.Name}
 	g.out.Memory = g.policy.Memory
 	switch in.Task.Kind {
 	case Summarize:
@@ -105,7 +103,7 @@ func Give(in GiveInput) Given {
 	return g.out
 }
 
-// giver makes a Given.
+// giver builds a Given.
 type giver struct {
 	in     GiveInput
 	policy ContextPolicy
@@ -113,7 +111,7 @@ type giver struct {
 	out    Given
 }
 
-// forMember tells a member who it is, what it may know of the chat, and what to do.
+// forMember gives a member its role, its part of the chat, and its task.
 func (g *giver) forMember() {
 	var system []string
 	add := func(text string) {
@@ -122,7 +120,7 @@ func (g *giver) forMember() {
 		}
 	}
 	add(g.system())
-	role := roleText(g.in.Seat.Member) + "\n" + rulesText(g.in.Tools)
+	role := roleText(g.in.Member) + "\n" + rulesText(g.in.Tools)
 	switch g.in.Task.Kind {
 	case Opine, Draft:
 		role += "\n" + pointsText
@@ -147,23 +145,23 @@ func (g *giver) forMember() {
 	}
 }
 
-// forTool tells a tool the part of the chat that its member may know, as text.
+// forTool gives a tool, as text, the part of the chat that its member sees.
 func (g *giver) forTool() {
 	set := g.in.Council.Tool
-	explicit := g.in.Seat.Member.Context.Span != AsMode
-	tell := func(title, text string) {
+	explicit := g.in.Member.Context.Span != AsMode
+	add := func(title, text string) {
 		g.out.Path = append(g.out.Path, message(chat.RoleSystem, title+"\n"+text))
 	}
 	title := "System Text"
 	if !explicit {
-		title = "Character Information" // the system text says who the main model is in the chat
+		title = "Character Information" // the system text describes the main model's character
 	}
 	if !explicit && !set.Character {
 		if text := g.in.Chat.System; text != "" {
 			g.left(FromSystem, "System text", g.in.Tokens(text), "The tools of the council are not given it.")
 		}
 	} else if text := g.system(); text != "" {
-		tell(title, text)
+		add(title, text)
 	}
 	for _, kind := range []struct {
 		kind, title string
@@ -181,13 +179,13 @@ func (g *giver) forTool() {
 			case !kind.on:
 				g.left(FromMemory, b.Title, g.in.Tokens(b.Text), "The tools of the council are not given it.")
 			default:
-				tell(kind.title, g.block(FromMemory, b.Title, b.Text))
+				add(kind.title, g.block(FromMemory, b.Title, b.Text))
 				g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
 			}
 		}
 	}
 	if text := g.summary(); text != "" {
-		tell("Summary", text)
+		add("Summary", text)
 	}
 	path := g.chosen()
 	if n := len(path) - 1; set.ExcludeLatest && n >= 0 && path[n].Role == chat.RoleUser {
@@ -197,7 +195,7 @@ func (g *giver) forTool() {
 	g.messages(path)
 }
 
-// summarize tells the helper the part of the chat that is to be summed up.
+// summarize gives the helper the part of the chat that it sums up.
 func (g *giver) summarize() {
 	g.policy = ContextPolicy{Span: Whole}
 	g.out.System = g.block(FromRole, "Role", "You sum up chats.\n"+material)
@@ -215,14 +213,14 @@ func (g *giver) summarize() {
 	g.append(summaryTask)
 }
 
-// NeedsSummary reports whether a chat is long enough that a summary says anything.
+// NeedsSummary reports whether a chat has more than its last turn.
 func NeedsSummary(path []chat.Message) bool {
 	g := giver{in: GiveInput{Path: path}}
 	all := g.readable()
 	return len(all) > len(lastTurns(all, 1))
 }
 
-// system returns the chat's system text, where it is given.
+// system returns the chat's system text, where the member sees it.
 func (g *giver) system() string {
 	text := g.in.Chat.System
 	if text != "" && !g.policy.System {
@@ -232,7 +230,7 @@ func (g *giver) system() string {
 	return g.block(FromSystem, "System text", text)
 }
 
-// summary returns what stands in place of earlier messages.
+// summary returns the text that replaces earlier messages.
 func (g *giver) summary() string {
 	if g.policy.Span != Summary || !NeedsSummary(g.in.Path) {
 		return ""
@@ -253,7 +251,7 @@ func (g *giver) summary() string {
 	return text
 }
 
-// readable returns the messages of the chat that a model is told of.
+// readable returns the messages of the chat that models see.
 func (g *giver) readable() []chat.Message {
 	var all []chat.Message
 	for _, m := range g.in.Path {
@@ -264,7 +262,7 @@ func (g *giver) readable() []chat.Message {
 	return all
 }
 
-// chosen returns the messages that the policy lets through, and records what it keeps.
+// chosen returns the messages that the policy allows, and records those that it leaves out.
 func (g *giver) chosen() []chat.Message {
 	all := g.readable()
 	path, why := all, ""
@@ -290,7 +288,7 @@ func (g *giver) chosen() []chat.Message {
 	return path
 }
 
-// lastTurns returns the last question, and as many turns before it.
+// lastTurns returns the last question with so many turns before it.
 func lastTurns(all []chat.Message, turns int) []chat.Message {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].Role == chat.RoleUser {
@@ -303,7 +301,7 @@ func lastTurns(all []chat.Message, turns int) []chat.Message {
 	return all
 }
 
-// messages tells messages of the chat, each with the results of its calls as text.
+// messages adds messages of the chat, with the results of their calls as text.
 func (g *giver) messages(path []chat.Message) {
 	question := len(path) - 1
 	for i, m := range path {
@@ -328,11 +326,11 @@ func (g *giver) messages(path []chat.Message) {
 	}
 }
 
-// maxResult bounds, in bytes, how much of a result in the chat a member is told.
+// maxResult bounds, in bytes, how much of a tool result in the chat a member sees.
 const maxResult = 4000
 
-// words returns the text of a message, and the results of the tools that it called. Those
-// are told as text: a member has other tools than the chat.
+// words returns the text of a message, and the results of the tools that it called. They are text,
+// because a member has other tools than the chat.
 func (g *giver) words(m chat.Message, results bool) (text string, answers []string) {
 	text = strings.TrimSpace(chat.TextOf(m.Parts))
 	if !results || m.Role != chat.RoleAssistant {
@@ -354,7 +352,7 @@ func (g *giver) words(m chat.Message, results bool) (text string, answers []stri
 	return text, answers
 }
 
-// files returns what is attached to a message, where it is given.
+// files returns the attachments of a message that the member sees.
 func (g *giver) files(m chat.Message) []chat.Part {
 	var parts []chat.Part
 	for _, p := range m.Parts {
@@ -383,7 +381,7 @@ func (g *giver) files(m chat.Message) []chat.Part {
 	return parts
 }
 
-// FileTokens estimates what an attached file costs: a picture about a thousand tokens.
+// FileTokens estimates the tokens of an attachment: a thousand for a picture.
 func FileTokens(m *chat.Media) int64 {
 	if strings.HasPrefix(m.MIME, "image/") {
 		return 1000
@@ -391,7 +389,7 @@ func FileTokens(m *chat.Media) int64 {
 	return m.Size / 4
 }
 
-// others returns what other members said, each in a fence of its own.
+// others returns other members' words, each in its own fence.
 func (g *giver) others() []string {
 	var texts []string
 	for _, o := range g.in.Others {
@@ -413,7 +411,7 @@ func (g *giver) others() []string {
 	return texts
 }
 
-// task returns what is to be done with that, where the role does not say it.
+// task returns the instructions of the task, where the role does not include them.
 func (g *giver) task() []string {
 	text := ""
 	switch {
@@ -435,7 +433,7 @@ func (g *giver) task() []string {
 	return []string{g.block(FromRole, "Task", text)}
 }
 
-// append adds a text to the end of what the member is told.
+// append adds a text to the end of the last message of the person.
 func (g *giver) append(text string) {
 	if n := len(g.out.Path) - 1; n >= 0 && g.out.Path[n].Role == chat.RoleUser {
 		g.out.Path[n].Parts = append(slices.Clip(g.out.Path[n].Parts), chat.TextPart(text))
@@ -444,7 +442,7 @@ func (g *giver) append(text string) {
 	g.out.Path = append(g.out.Path, message(chat.RoleUser, text))
 }
 
-// block records a text that is told, and returns it.
+// block records a text that the member sees, and returns it.
 func (g *giver) block(from Source, title, text string) string {
 	if text != "" {
 		g.out.Blocks = append(g.out.Blocks, BlockText{
@@ -454,7 +452,7 @@ func (g *giver) block(from Source, title, text string) string {
 	return text
 }
 
-// left records what is not told, and why.
+// left records what was left out, and why.
 func (g *giver) left(from Source, title string, tokens int64, why string) {
 	g.out.Blocks = append(g.out.Blocks, BlockText{Block: Block{Source: from, Title: title, Cut: tokens, Why: why}})
 }

@@ -30,7 +30,7 @@ func told() council.GiveInput {
 	hidden.Hidden = true
 	return council.GiveInput{
 		Council: council.Council{Mode: council.Opinions},
-		Seat:    council.Seat{Member: council.Member{ID: "ada", Name: "Ada", Role: "Analyst"}, In: true},
+		Member:  council.Member{ID: "ada", Name: "Ada", Role: "Analyst"},
 		Task:    council.Task{ID: "0/ada/answer", Kind: council.Opine, Member: "ada"},
 		Chat:    chat.Conversation{System: "SYSTEMWORD"},
 		Path: []chat.Message{
@@ -138,7 +138,7 @@ func TestAMemberIsToldWhatItsPolicySaysAndNothingElse(t *testing.T) {
 		},
 	} {
 		in := told()
-		in.Seat.Member.Context = c.policy
+		in.Member.Context = c.policy
 		g := council.Give(in)
 		got, want := seen(t, g), slices.Clone(c.want)
 		slices.Sort(got)
@@ -169,7 +169,7 @@ func TestAMemberIsToldWhatItsPolicySaysAndNothingElse(t *testing.T) {
 
 func TestWithoutASummaryAMemberIsGivenFirstSentencesAndTheyAreCalledThat(t *testing.T) {
 	in := told()
-	in.Seat.Member.Context, in.Summary = council.ContextPolicy{Span: council.Summary}, ""
+	in.Member.Context, in.Summary = council.ContextPolicy{Span: council.Summary}, ""
 	g := council.Give(in)
 	if !strings.Contains(g.System, "ANSWERONE.") || strings.Contains(g.System, "More.") {
 		t.Errorf("it is told %s", g.System)
@@ -183,7 +183,7 @@ func TestWithoutASummaryAMemberIsGivenFirstSentencesAndTheyAreCalledThat(t *test
 
 func TestAHelperSumsUpWhatComesBeforeTheLastTurn(t *testing.T) {
 	in := told()
-	in.Task, in.Seat = council.Task{ID: "0//summary", Kind: council.Summarize}, council.Seat{}
+	in.Task, in.Member = council.Task{ID: "0//summary", Kind: council.Summarize}, council.Member{}
 	if got := seen(t, council.Give(in)); !slices.Equal(got, []string{"FIRSTWORD", "ANSWERONE"}) {
 		t.Errorf("it is told %q", got)
 	}

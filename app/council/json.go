@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// keysOf returns the names that the fields of a struct have in JSON. known is a pointer
-// to one.
+// keysOf returns the JSON names of a struct's fields. known is a pointer to the struct.
 func keysOf(known any) []string {
 	t := reflect.TypeOf(known).Elem()
 	var names []string

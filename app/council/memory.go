@@ -10,27 +10,25 @@ import (
 	"conclave/app/fault"
 )
 
-// Memory is a Log of runs that are kept nowhere else: those of temporary chats, and those
-// that could not be written. It holds the newest memoryRuns of those that are over. It is
-// safe for concurrent use.
+// Memory is a Log in memory: for runs of temporary chats, and for runs that could not be saved. It
+// keeps all runs under way and the newest memoryRuns that are over. It is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
-	runs  map[RunID]*kept
+	runs  map[RunID]*memoryRun
 	order []RunID
 }
 
-// memoryRuns bounds the runs that are over and held: in a chat that is not kept, people look
-// back a few minutes.
+// memoryRuns bounds the finished runs in memory: in a temporary chat, people look back a few minutes.
 const memoryRuns = 16
 
-type kept struct {
+type memoryRun struct {
 	header Header
 	steps  []Step
 	texts  map[Hash][]byte
 }
 
 // NewMemory returns an empty one.
-func NewMemory() *Memory { return &Memory{runs: map[RunID]*kept{}} }
+func NewMemory() *Memory { return &Memory{runs: map[RunID]*memoryRun{}} }
 
 // AppendSteps implements Log.
 func (m *Memory) AppendSteps(_ context.Context, h Header, steps []Step, texts map[Hash][]byte) error {
@@ -38,7 +36,7 @@ func (m *Memory) AppendSteps(_ context.Context, h Header, steps []Step, texts ma
 	defer m.mu.Unlock()
 	k := m.runs[h.Run]
 	if k == nil {
-		k = &kept{texts: map[Hash][]byte{}}
+		k = &memoryRun{texts: map[Hash][]byte{}}
 	}
 	last := 0
 	if len(k.steps) > 0 {
@@ -56,7 +54,7 @@ func (m *Memory) AppendSteps(_ context.Context, h Header, steps []Step, texts ma
 	return nil
 }
 
-// bound drops the oldest of too many runs that are over.
+// bound drops the oldest finished runs over the bound.
 func (m *Memory) bound() {
 	over := 0
 	for _, run := range slices.Backward(m.order) {
@@ -120,8 +118,7 @@ func (m *Memory) Text(_ context.Context, id RunID, h Hash) ([]byte, error) {
 	return text, nil
 }
 
-// CheckFollow returns the fault of a Log that is given steps which do not follow the last
-// one it keeps of a run.
+// CheckFollow returns the fault of a Log whose new steps do not follow the last stored one.
 func CheckFollow(op string, id RunID, last int, steps []Step) error {
 	for i, s := range steps {
 		if s.Number != last+1+i {
@@ -132,13 +129,13 @@ func CheckFollow(op string, id RunID, last int, steps []Step) error {
 	return nil
 }
 
-// NoRun returns the fault of a Log that is asked for a run it does not have.
+// NoRun returns the fault of a Log without the run.
 func NoRun(op string, id RunID) error {
 	return fault.New(fault.NotFound, op, "There is no run "+string(id)+" of a council.",
 		"It goes with its chat when that is deleted.")
 }
 
-// NoText returns the fault of a Log that is asked for a text it does not have.
+// NoText returns the fault of a Log without the text.
 func NoText(op string, h Hash) error {
 	return fault.New(fault.NotFound, op, "The run has no text "+string(h)+".", "")
 }

@@ -11,15 +11,15 @@ import (
 	"conclave/app/llm"
 )
 
-// Macro is where a system text, or a message of the person, wants the notes of the
-// council (contracts/spindle, section 10.10).
+// Macro marks the place for the notes in a system text or a message of the person (contracts/spindle,
+// section 10.10).
 const Macro = "{{lumiaCouncilDeliberation}}"
 
-// fromEnd is how many messages follow the notes (contracts/spindle, section 10.9).
+// fromEnd is the number of messages after the notes (contracts/spindle, section 10.9).
 const fromEnd = 4
 
-// Insert puts notes into a request: where the macro stands, and else before the last four
-// messages, never between a call and its result. It returns where, for Put.
+// Insert puts notes into a request: at the macro, or else before the last four messages, never between
+// a call and its result. It returns the place, for Put.
 func Insert(r *llm.Request, notes string) (at int) {
 	if hasMacro(r) {
 		Put(r, notes, AtMacro)
@@ -33,12 +33,11 @@ func Insert(r *llm.Request, notes string) (at int) {
 	return at
 }
 
-// AtMacro is the place of notes that stand where the macro stood.
+// AtMacro is the place of notes that replace the macro.
 const AtMacro = -1
 
-// Put puts notes into a request at the place where Insert put them into the first one of
-// the same turn, so that what the model read before stays as it was. Every macro is taken
-// out.
+// Put puts notes into a later request of the same turn, where Insert put them in the first, so that
+// the model's earlier input stays the same. It removes every macro.
 func Put(r *llm.Request, notes string, at int) {
 	left := ""
 	if at == AtMacro {
@@ -69,8 +68,7 @@ func Put(r *llm.Request, notes string, at int) {
 	if at == AtMacro || notes == "" {
 		return
 	}
-	// Models take one system text, at the start; and some take no two messages of one side
-	// after each other.
+	// Models accept one system text, at the start, and some reject two messages of one role in a row.
 	part := chat.TextPart("[System note]\n" + notes)
 	at = min(at, len(r.Messages))
 	switch {
@@ -94,11 +92,12 @@ func hasMacro(r *llm.Request) bool {
 	})
 }
 
-// Notes returns what the main model is told of a run, or "" where there is nothing to
-// tell. history holds the older outputs that are kept, in mode tools.
-func Notes(r Run, text func(Hash) string, history string) string {
+// Notes returns the notes of a run for the main model, or "" where there is nothing to say. In mode
+// tools, history holds the older outputs.
+func Notes(run Run, text func(Hash) string, history string) string {
+	r := Record{&run, text}
 	if r.Council.Mode == Tools {
-		return toolNotes(r, text, history)
+		return r.toolNotes(history)
 	}
 	var spoke []string // ids
 	for _, s := range r.Seats {
@@ -113,32 +112,32 @@ func Notes(r Run, text func(Hash) string, history string) string {
 	b.WriteString("## Council\n" + chairText + "\n")
 	names := 0
 	for _, id := range spoke {
-		m, letter := r.Seats[r.seat(id)].Member, r.Letter("", id)
+		m, letter := r.Member(id), r.Letter("", id)
 		fmt.Fprintf(&b, "\n### %s, called %s", r.nameOf(id), letter)
 		if role := shownLine(m.Role); role != "" {
 			b.WriteString(" (" + cut(role, maxClaim) + ")")
 		}
-		shown, _ := Split(text(r.said(id).End.Text))
-		words := cut(shown, maxSaid) + r.pointLines(id, letter, text)
+		shown, _ := Split(r.Text(r.said(id).End.Text))
+		words := cut(shown, maxSaid) + r.pointLines(id, letter)
 		for _, t := range r.Tasks {
 			if t.Member != id || t.State != Done || t.Kind != Look {
 				continue
 			}
-			if seen, _ := Split(text(t.End.Text)); seen != "" {
+			if seen, _ := Split(r.Text(t.End.Text)); seen != "" {
 				words += "\n\nOf the others' answers: " + cut(seen, maxSaid) + r.signing(id)
 			}
 		}
-		names += len(r.Points(id, text))
+		names += len(r.Points(id))
 		b.WriteString("\n" + Fence(r.Seed, "", id, r.nameOf(id)+", a member of the council", words) + "\n")
 	}
-	tallies, err := Count(r, text)
+	tallies, err := Count(run, text)
 	if err == nil && len(tallies) > 0 {
 		b.WriteString("\n### The vote\n")
 		for _, t := range tallies {
 			fmt.Fprintf(&b, "- %s: %g votes, score %.1f\n", t.Choice, t.Votes, t.Score)
 		}
 	}
-	for _, sentence := range r.missing(text) {
+	for _, sentence := range r.missing() {
 		b.WriteString("\n" + sentence)
 	}
 	if len(spoke) > 1 && names > 1 {
@@ -147,13 +146,13 @@ func Notes(r Run, text func(Hash) string, history string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// maxSaid bounds, in bytes, what the main model, and other members, are told of one answer:
-// ten times what members are asked for.
+// maxSaid bounds, in bytes, how much of one answer the main model and other members see: ten times
+// what members are asked for.
 const maxSaid = 16 << 10
 
-// signing says which letter was whose for a member that reviewed unsigned answers: the
-// main model knows them by other letters.
-func (r *Run) signing(viewer string) string {
+// signing maps the letters that a reviewer had for unsigned answers to the letters that the main model
+// knows.
+func (r Record) signing(viewer string) string {
 	var pairs []string
 	for _, id := range r.lettered(viewer) {
 		if r.said(id) != nil {
@@ -163,12 +162,12 @@ func (r *Run) signing(viewer string) string {
 	return "\n(In this review " + strings.Join(pairs, ", ") + ".)"
 }
 
-// AnswerCut ends an answer that was longer than it may be.
+// AnswerCut ends an answer that was cut because it was too long.
 var AnswerCut = "[" + limit.MemberAnswer.Person + "]"
 
-// missing returns a sentence for the model that was to answer and cannot, and for each member that
-// took part and said nothing, or nothing that can be compared.
-func (r *Run) missing(text func(Hash) string) []string {
+// missing returns sentences: for a chair that could not be asked, and for each member that took part
+// without an answer, or with one that cannot be compared.
+func (r Record) missing() []string {
 	sentences := []string{}
 	if why := r.Out[""]; why != "" {
 		sentences = append(sentences, shownLine(why))
@@ -185,9 +184,9 @@ func (r *Run) missing(text func(Hash) string) []string {
 				why = r.first(id, "")
 			}
 			sentences = append(sentences, name+" did not answer."+because(why))
-		case len(r.Points(id, text)) == 0 && !r.judged(id, text):
+		case len(r.Points(id)) == 0 && !r.judged(id):
 			why := " gave no points"
-			if strings.HasSuffix(text(r.said(id).End.Text), AnswerCut) {
+			if strings.HasSuffix(r.Text(r.said(id).End.Text), AnswerCut) {
 				why = " said more than an answer may hold, and was cut before it gave points"
 			}
 			sentences = append(sentences, name+why+", so its answer was not compared.")
@@ -196,8 +195,8 @@ func (r *Run) missing(text func(Hash) string) []string {
 	return append(sentences, r.unvoted()...)
 }
 
-// toolsMissing returns a sentence for each tool of a member that failed, or that it went without.
-func (r *Run) toolsMissing(member, name string) (sentences []string) {
+// toolsMissing returns a sentence for each tool of a member that failed or was skipped.
+func (r Record) toolsMissing(member, name string) (sentences []string) {
 	for _, t := range r.Tasks {
 		if t.Member != member {
 			continue
@@ -213,17 +212,17 @@ func (r *Run) toolsMissing(member, name string) (sentences []string) {
 	return sentences
 }
 
-// judged reports whether all that a member was asked is to speak of another's draft, and
-// it did: then its stances are compared, and it needs no points of its own.
-func (r *Run) judged(member string, text func(Hash) string) bool {
+// judged reports whether a member's only task was to object to a draft, and it took stances. It needs
+// no points then.
+func (r Record) judged(member string) bool {
 	t := r.said(member)
 	return t != nil && t.Kind == Oppose &&
-		slices.ContainsFunc(r.stances(text), func(s stance) bool { return s.by == member })
+		slices.ContainsFunc(r.stances(), func(s stance) bool { return s.by == member })
 }
 
-// unvoted returns a sentence for each ballot that does not count, and one where none does.
-// They do not repeat what stands in a ballot: the main model reads them as Conclave's.
-func (r *Run) unvoted() (sentences []string) {
+// unvoted returns a sentence for each ballot that does not count, and one where none does. None quotes
+// a ballot, since the main model reads them as Conclave's words.
+func (r Record) unvoted() (sentences []string) {
 	cast, counts := 0, 0
 	for _, t := range r.Tasks {
 		if t.Kind != Cast {
@@ -245,8 +244,8 @@ func (r *Run) unvoted() (sentences []string) {
 	return sentences
 }
 
-// first returns the first task of a member in a state, "" any.
-func (r *Run) first(member string, state TaskState) *Task {
+// first returns the first task of a member in a state; "" is any.
+func (r Record) first(member string, state TaskState) *Task {
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Member == member && (state == "" || t.State == state) {
 			return t
@@ -255,7 +254,7 @@ func (r *Run) first(member string, state TaskState) *Task {
 	return nil
 }
 
-// because returns the sentence that says why a task was not done, after a space.
+// because returns the reason why a task was not done, after a space.
 func because(t *Task) string {
 	switch {
 	case t == nil:

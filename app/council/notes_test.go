@@ -203,7 +203,7 @@ func TestWhoSaysNothingOfItsOwnIsNotMissed(t *testing.T) {
 		if got := fmt.Sprint(r.Agreed, r.Same); got != c.want {
 			t.Errorf("%s: they agree, and say nothing of their own: %s", name, got)
 		}
-		for _, line := range d.run.SeatLines(r.Agreed, r.Same) {
+		for _, line := range council.HeaderOf(d.run, &r).Seats {
 			if line.Same != slices.Contains(r.Same, line.Letter) {
 				t.Errorf("%s: the line of %s is %+v", name, line.Name, line)
 			}
@@ -365,12 +365,12 @@ func TestALongAnswerIsCutWhereOthersAreGivenIt(t *testing.T) {
 		"0/a/answer": {State: council.Done, Text: all.put(long)}, "0/b/answer": {State: council.Done, Text: all.put("B.")},
 	})
 	i := slices.IndexFunc(d.run.Tasks, func(t council.Task) bool { return t.ID == "1/b/review" })
-	others := d.run.Others(d.run.Tasks[i], all.words)
+	others := council.Record{Run: &d.run, Text: all.words}.Others(d.run.Tasks[i])
 	if len(others) != 1 || len(others[0].Text) > 20<<10 || !strings.Contains(others[0].Text, "… (cut)") {
 		t.Fatalf("b is given %d bytes of %d answers", len(others[0].Text), len(others))
 	}
 	given := council.Give(council.GiveInput{
-		Council: c, Seat: d.run.Seats[1], Task: d.run.Tasks[i], Others: others,
+		Council: c, Member: d.run.Seats[1].Member, Task: d.run.Tasks[i], Others: others,
 		Path: []chat.Message{{Seq: 1, Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Why?")}}},
 	})
 	if !slices.ContainsFunc(given.Blocks, func(b council.BlockText) bool {
@@ -444,7 +444,7 @@ func pairs(d *driver, viewer string, byLetter bool) string {
 func TestReviewersAreShownUnsignedAnswersUnderLettersOfTheirOwn(t *testing.T) {
 	d, all := reviewed(t)
 	task := council.Task{Kind: council.Look, Member: "a", Stage: 1}
-	others := d.run.Others(task, all.words)
+	others := council.Record{Run: &d.run, Text: all.words}.Others(task)
 	if len(others) != 2 {
 		t.Fatalf("it is shown %+v", others)
 	}

@@ -10,11 +10,11 @@ import (
 	"conclave/app/limit"
 )
 
-// PerRun is how many members work at once when nobody says otherwise.
+// PerRun bounds how many members work at once by default.
 const PerRun = 4
 
-// NoVoice says of a member that takes part what it has no part in, since it is given nothing of
-// what the others say: a sentence without its subject and full stop, "" where that is nothing.
+// NoVoice returns what a member has no part in because it does not see the others' words: a sentence
+// without subject and full stop, or "".
 func (r *Run) NoVoice(m Member) string {
 	c, seats := r.Council, 0
 	for _, s := range r.Seats {
@@ -27,9 +27,9 @@ func (r *Run) NoVoice(m Member) string {
 	}
 	switch {
 	case c.Mode == Vote && len(c.Choices) == 0:
-		return "is not given what the others say, so it has no vote"
+		return "does not see the others' answers, so it has no vote"
 	case c.Mode == Review:
-		return "is not given what the others say, so it reviews nothing"
+		return "does not see the others' answers, so it reviews nothing"
 	}
 	return ""
 }
@@ -53,8 +53,8 @@ func (r *Run) plan() []Task {
 		stage++
 	}
 	c := r.Council
-	// Who is given nothing of what others say has no part in what is about that.
-	told := slices.DeleteFunc(slices.Clone(seats), func(m Member) bool { return !m.Context.In(c).Others })
+	// Members that do not see the others' words have no part in tasks about them.
+	informed := slices.DeleteFunc(slices.Clone(seats), func(m Member) bool { return !m.Context.In(c).Others })
 	if slices.ContainsFunc(seats, func(m Member) bool { return m.Context.In(c).Span == Summary }) {
 		tasks = append(tasks, Task{ID: "0//summary", Kind: Summarize, State: Waiting})
 		stage++
@@ -81,31 +81,31 @@ func (r *Run) plan() []Task {
 			return slices.DeleteFunc(slices.Clone(seats[1:]), func(m Member) bool { return m.Context.In(c).Others != given })
 		}
 		all(Draft, seats[:1])
-		stage-- // who is not given the draft answers meanwhile
+		stage-- // members that do not see the draft answer meanwhile
 		all(Opine, others(false))
 		all(Oppose, others(true))
 	default:
 		all(Opine, seats)
-		if len(seats) < 2 { // nobody to look at, and nothing to count
+		if len(seats) < 2 { // nothing to review or to count
 			break
 		}
 		switch c.Mode {
 		case Review:
 			for range cmp.Or(c.Rounds, 2) - 1 {
-				all(Look, told)
+				all(Look, informed)
 			}
 		case Vote:
 			if len(c.Choices) > 0 {
-				told = seats
+				informed = seats
 			}
-			all(Cast, told)
+			all(Cast, informed)
 		}
 	}
 	return tasks
 }
 
-// due returns the tasks to start: those of the first stage that is not over, of as many
-// members as may work at once, that fit under the caps.
+// due returns the tasks to start: of the first unfinished stage, for as many members as may work at
+// once, within the caps.
 func (r *Run) due() []string {
 	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.final() })
 	if at < 0 {
@@ -135,7 +135,7 @@ func (r *Run) due() []string {
 	return due
 }
 
-// reserve returns what a task may cost at most.
+// reserve returns the maximum cost of a task.
 func (r *Run) reserve(t Task) float64 {
 	if most, there := r.Reserve[ReserveOf(t.Member, t.Tool)]; there {
 		return most
@@ -143,12 +143,11 @@ func (r *Run) reserve(t Task) float64 {
 	return r.Reserve[t.Member]
 }
 
-// ReserveOf is the key in Begin.Reserve of what a tool of a member may cost.
+// ReserveOf returns the key in Begin.Reserve for a tool of a member.
 func ReserveOf(member, tool string) string { return member + "/" + tool }
 
-// settle brings the run to where a step leaves it: members that failed are out of later
-// stages, tasks for which there is no money are capped, and once nothing is left to do
-// the run goes on to its next state.
+// settle completes a step: members that failed leave later stages, tasks without money are capped, and
+// a run with nothing left to do enters its next state.
 func (r *Run) settle() {
 	if r.State != Running {
 		return
@@ -161,7 +160,7 @@ func (r *Run) settle() {
 		}
 	}
 	r.capMembers()
-	// What was nudged or skipped may still cost something; until that is known, nothing is capped.
+	// Attempts that were nudged or skipped may still cost something; until that is known, nothing is capped.
 	underWay := slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.UnderWay > 0 })
 	if !underWay && len(r.due()) == 0 {
 		r.capRest()
@@ -182,8 +181,7 @@ func (r *Run) settle() {
 	r.metCap()
 }
 
-// failed reports whether a person is to say how it goes on: a tool failed in mode tools,
-// or all that was tried did.
+// failed reports whether a person has to decide: a tool failed in mode tools, or everything failed.
 func (r *Run) failed() bool {
 	some, all := false, true
 	for _, t := range r.Tasks {
@@ -193,22 +191,22 @@ func (r *Run) failed() bool {
 	return some && (all || r.Council.Mode == Tools)
 }
 
-// capMembers leaves out members that have used what they may.
+// capMembers ends the tasks of members that reached their limits.
 func (r *Run) capMembers() {
 	for _, seat := range r.Seats {
 		l, spent := seat.Member.Limits, r.Spent(seat.Member.ID)
 		if l.Money > 0 && spent.Cost >= l.Money || l.Tokens > 0 && spent.Input+spent.Output >= l.Tokens {
 			for i := range r.Tasks {
 				if t := &r.Tasks[i]; t.Member == seat.Member.ID && t.State == Waiting {
-					t.State, t.Why = Capped, seat.Member.Name+" has used what it may in one run."
+					t.State, t.Why = Capped, seat.Member.Name+" has reached its limits for one run."
 				}
 			}
 		}
 	}
 }
 
-// capRest ends the tasks that wait although nothing is under way: they do not fit under
-// the run's cap. Those of later stages go with them.
+// capRest ends the tasks that wait although nothing is under way: they do not fit under the run's cap.
+// Those of later stages end with them.
 func (r *Run) capRest() {
 	most := cost.Words(r.Council.Limits.Money, true)
 	for i := range r.Tasks {
@@ -221,8 +219,7 @@ func (r *Run) capRest() {
 	}
 }
 
-// metCap says that the run's cap was reached where tasks met it in the middle of their work,
-// which capRest does of those that were not begun.
+// metCap records that tasks met the run's cap in the middle of their work.
 func (r *Run) metCap() {
 	met := func(t Task) bool { return t.State == Capped && t.End.Cap }
 	if r.Early != nil || !slices.ContainsFunc(r.Tasks, met) {
@@ -239,7 +236,7 @@ func (r *Run) metCap() {
 	r.Early = atCap(strings.Join(most, " or "), help)
 }
 
-// atCap is the end of a run at its cap, with what else than raising it would help.
+// atCap describes the end of a run at its cap, and what would help apart from raising it.
 func atCap(most, help string) *Early {
 	return &Early{
 		Cap, "The cap of " + most + " was reached, and the answer made with what there was. Raise it, or " + help +

@@ -11,11 +11,11 @@ import (
 //go:embed presets/*.json
 var presetFiles embed.FS
 
-// presets are the files of Presets, in the order in which they are offered.
+// presets lists the files of Presets in order.
 var presets = []string{"three-chairs", "red-team", "editors-desk", "cost-steward"}
 
-// Presets returns the councils that come with Conclave. Their members have no model: they
-// speak through the helper's, until somebody gives them one of their own.
+// Presets returns the councils that come with Conclave. Their members use the helper's model until a
+// person chooses others.
 func Presets() []Council {
 	all := make([]Council, len(presets))
 	for i, name := range presets {
@@ -24,28 +24,28 @@ func Presets() []Council {
 	return all
 }
 
-// SpeakingThrough returns the council with a model for those members that have none, where
-// it has no helper that they would speak through.
+// SpeakingThrough returns the council with a helper model, where it has none, for members without a
+// model.
 func (c Council) SpeakingThrough(model string) Council {
 	c.Helper.Model = cmp.Or(c.Helper.Model, model)
 	return c
 }
 
-// SwitchedOff returns the council as it is kept where it deliberated once: with its members,
-// for whoever looks at the run, and switched off, for what is asked next.
+// SwitchedOff returns the council as it is saved after a single run: switched off for the next
+// question.
 func (c Council) SwitchedOff() Council {
 	c.Enabled = false
 	return c
 }
 
-// Sample returns the council of the sample run: three members that Demo guide plays, with
-// tools of the plugins that come with Conclave, and the question that they know.
+// Sample returns the council of the sample run, whose three members Demo guide plays, and its
+// question.
 func Sample() (c Council, question string) {
 	return preset("sample"), "A team of four wants to publish a guide of 1,500 words on 18 December 2026. " +
 		"It can begin on 30 November. Is that enough time, and who begins?"
 }
 
-// preset reads a file that is part of the program.
+// preset reads an embedded file.
 func preset(name string) (c Council) {
 	data, err := presetFiles.ReadFile("presets/" + name + ".json")
 	if err == nil {

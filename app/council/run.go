@@ -1,8 +1,6 @@
 package council
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,52 +11,51 @@ import (
 	"conclave/app/chat"
 )
 
-// RunState says how far a run is.
+// RunState names the progress of a run.
 type RunState string
 
-// The states of a run, in the order in which it comes to them. Asking may be left out,
-// and come again.
+// The states of a run, in their usual order. Asking may not occur, or repeatedly.
 const (
 	Running   RunState = "running"
-	Asking    RunState = "asking"    // tools failed, or everybody did; a person says retry or go on
-	Counting  RunState = "counting"  // all ballots are sealed, and are to be opened
-	Ready     RunState = "ready"     // nothing more is done: the notes can be handed over
+	Asking    RunState = "asking"    // tools, or all members, failed; a person retries or goes on
+	Counting  RunState = "counting"  // all votes are cast and hidden; they are opened next
+	Ready     RunState = "ready"     // the members are done; the notes can be handed over
 	Answering RunState = "answering" // the main model has the notes, and answers
 	Over      RunState = "over"
 )
 
-// TaskKind says what a Task is.
+// TaskKind is the kind of a Task.
 type TaskKind string
 
 // The kinds of tasks.
 const (
-	Summarize TaskKind = "summary"  // the helper sums the chat up, for the members that are given that
+	Summarize TaskKind = "summary"  // the helper sums up the chat, for members with that policy
 	UseTool   TaskKind = "tool"     // mode tools: one tool of a member
 	Opine     TaskKind = "answer"   // a member answers
-	Look      TaskKind = "review"   // it looks at the answers of the others
+	Look      TaskKind = "review"   // it reviews the others' answers
 	Cast      TaskKind = "ballot"   // it votes
-	Draft     TaskKind = "draft"    // it answers, to be spoken against
-	Oppose    TaskKind = "critique" // it speaks against the draft
+	Draft     TaskKind = "draft"    // it answers, and others object
+	Oppose    TaskKind = "critique" // it objects to the draft
 
-	// Synthesize is the main model's answer. No Task is of this kind; only a TaskView.
+	// Synthesize is the main model's answer. It is the kind of a TaskView, and of no Task.
 	Synthesize TaskKind = "synthesis"
 )
 
-// TaskState says how far a Task is.
+// TaskState names the progress of a Task.
 type TaskState string
 
-// The states of a task. Those after Working are final but for a retry.
+// The states of a task. Those after Working are final, apart from a retry.
 const (
 	Waiting TaskState = "waiting"
 	Working TaskState = "working"
 	Done    TaskState = "done"
 	Failed  TaskState = "failed"
-	Skipped TaskState = "skipped" // by a person, or because its member is out
-	Stopped TaskState = "stopped" // with the run, or left out by finishing early
-	Capped  TaskState = "capped"  // there was no money, or no time, for it
+	Skipped TaskState = "skipped" // by a person, or because its member failed before
+	Stopped TaskState = "stopped" // with the run, or by finishing early
+	Capped  TaskState = "capped"  // no money or time was left for it
 )
 
-// final reports whether nothing more becomes of a task by itself.
+// final reports whether a task is over unless it is retried.
 func (s TaskState) final() bool { return s != Waiting && s != Working }
 
 // Task is one piece of work of one member in one stage.
@@ -68,59 +65,77 @@ type Task struct {
 	Kind    TaskKind
 	Member  string // id; empty for the council's own
 	Tool    string // UseTool: as it is assigned
-	Attempt int    // how often it was started
+	Attempt int    // number of starts
 	State   TaskState
 	Why     string // Skipped, Stopped, Capped: a sentence
 	Started time.Time
 	Ended   time.Time
-	Asked   time.Duration // of the newest attempt: for how long a person was asked about its calls
-	// End is that of the newest attempt that ended. Of one that was left out meanwhile it has only
-	// what that was sent and called.
+	Asked   time.Duration // of the newest attempt: how long it waited for a person's answers
+	// End is the end of the newest attempt. Of an attempt that was skipped or stopped meanwhile it has
+	// only the requests and calls.
 	End    End
-	Lost   chat.Usage // of attempts that count no more
-	Nudges []string   // what the person said to it
-	// UnderWay counts attempts that were started and did not end yet: also those that count no
-	// more, which still cost.
+	Lost   chat.Usage // of attempts that no longer count
+	Nudges []string   // the person's words to it
+	// UnderWay counts attempts that have not ended, including those that no longer count, which
+	// still cost.
 	UnderWay int
 }
 
 // Seat is a member in a run.
 type Seat struct {
 	Member Member
-	Roll   *float64 // what was thrown, 0 to under 100; nil where nothing was
+	Roll   *float64 // its dice, 0 to under 100; nil where none were thrown
 	In     bool     // it takes part
-	Why    string   // a sentence: not In, why; else what it has to do without, or ""
+	Why    string   // a sentence: why it is not In, or which tools it lacks; or ""
 }
 
-// Run is one deliberation, as its steps leave it. Use Replay, or Apply on a zero Run. It
-// is a value: a copy is not changed by Apply of another, and it is not safe for
-// concurrent use.
+// Run is the state of one run after its steps. Use Replay, or Apply on a zero Run. It is a value:
+// Apply on one copy does not change another. It is not safe for concurrent use.
 type Run struct {
 	Begin
 	State  RunState
 	Seats  []Seat // in the order of the council
 	Tasks  []Task // in the order of stages, then of seats, then of a member's tools
 	Began  time.Time
-	Handed time.Time // the main model was given the notes, and began to answer
+	Handed time.Time // when the main model got the notes
 	Ended  time.Time
-	Early  *Early // what ended it before its time, if something did
-	Opened bool   // the ballots
-	Away   []Away // when nobody worked on it
+	Early  *Early // why it ended early, or nil
+	Opened bool   // the ballots were opened
+	Away   []Away // times in which nobody worked on it
 	Notes  Hash
 	Answer *Answer
 	Last   Step // the newest step
-	// Ratings hold the person's newest thumb on each point, in the order of the first ones.
-	Ratings []Rating
+	// Ratings hold the person's newest rating of each point, in the order of the first ones.
+	Ratings Ratings
 }
 
-// Rating tells whether a member's point helped the person.
+// Rating is a person's thumb on a member's point.
 type Rating struct {
 	Member string `json:"member"`
 	Point  int    `json:"point"` // counts from 1
 	Good   bool   `json:"good"`
 }
 
-// Early says what ended a run before its time.
+// Ratings hold one Rating for each rated point.
+type Ratings []Rating
+
+// with returns the ratings with n in place of the one on the same point.
+func (all Ratings) with(n Rating) Ratings {
+	same := func(o Rating) bool { return o.Member == n.Member && o.Point == n.Point }
+	if i := slices.IndexFunc(all, same); i >= 0 {
+		all[i] = n // Apply works on a copy
+		return all
+	}
+	return append(all, n)
+}
+
+// of returns the ratings of a member's points.
+func (all Ratings) of(member string) []Rating {
+	others := func(o Rating) bool { return o.Member != member }
+	return append([]Rating{}, slices.DeleteFunc(slices.Clone(all), others)...)
+}
+
+// Early holds the reason why a run ended early.
 type Early struct {
 	By  By
 	Why string // a sentence
@@ -131,7 +146,7 @@ type Away struct {
 	From, To time.Time
 }
 
-// After returns how long a run had been worked on at a time: without what it was cut off.
+// After returns how long a run had been worked on at a time, without the times in Away.
 func (r *Run) After(t time.Time) time.Duration {
 	if t.IsZero() {
 		return 0
@@ -145,10 +160,10 @@ func (r *Run) After(t time.Time) time.Duration {
 	return max(took, 0)
 }
 
-// ErrStep says that a step cannot come after those before it.
+// ErrStep is the error of a step that cannot follow those before it.
 var ErrStep = errors.New("this step cannot happen to the run now")
 
-// Replay makes a run of its steps.
+// Replay rebuilds a run from its steps.
 func Replay(steps []Step) (Run, error) {
 	var r Run
 	for _, s := range steps {
@@ -159,17 +174,17 @@ func Replay(steps []Step) (Run, error) {
 	return r, nil
 }
 
-// Next says what is to be done now.
+// Next lists the work to do now.
 type Next struct {
-	// Start are the tasks to start, in order, besides those that are Working.
+	// Start lists the tasks to start, in order. Those that are Working go on.
 	Start []string
-	Open  bool // the ballots are to be opened: a step Opens
-	Ready bool // the notes are to be handed to the main model: a step Hands
+	Open  bool // the ballots were opened are to be opened: a step Opens
+	Ready bool // hand the notes to the main model, with a step Hands
 	Over  bool
 }
 
-// Next returns what is to be done now. Whoever runs it also ends the work on tasks that
-// are not Working any more, and on attempts that are not the newest.
+// Next returns what to do now. The caller also ends work on tasks that are not Working, and on
+// attempts that are not the newest.
 func (r *Run) Next() Next {
 	switch r.State {
 	case Running:
@@ -184,9 +199,8 @@ func (r *Run) Next() Next {
 	return Next{}
 }
 
-// Apply has a step happen to the run. The error is ErrStep, with nothing changed; it is
-// no error that an attempt ends which counts no more: what it used is added to Lost, and
-// where it is the newest, what it was sent can be seen.
+// Apply applies a step. On ErrStep nothing changes. The end of an attempt that no longer counts is no
+// error: its usage is added to Lost, and its requests stay visible where it is the newest.
 func (r *Run) Apply(s Step) error {
 	if s.Number != r.Last.Number+1 || (s.Kind == Begins) != (s.Number == 1) || s.At.Before(r.Last.At) {
 		return ErrStep
@@ -208,30 +222,14 @@ func (r *Run) clone() Run {
 	return next
 }
 
-// rate puts a thumb in place of the one before it on the same point.
-func (r *Run) rate(n Rating) {
-	same := func(o Rating) bool { return o.Member == n.Member && o.Point == n.Point }
-	if i := slices.IndexFunc(r.Ratings, same); i >= 0 {
-		r.Ratings[i] = n
-	} else {
-		r.Ratings = append(r.Ratings, n)
-	}
-}
-
-// ratingsOf returns the person's thumbs on a member's points.
-func (r *Run) ratingsOf(member string) []Rating {
-	others := func(o Rating) bool { return o.Member != member }
-	return append([]Rating{}, slices.DeleteFunc(slices.Clone(r.Ratings), others)...)
-}
-
 func (r *Run) take(s Step) error {
 	switch {
 	case s.Kind == Begins && s.Begin != nil:
 		return r.begin(s)
 	case s.Kind == Rates:
-		r.rate(Rating{s.Member, s.Point, s.Good})
+		r.Ratings = r.Ratings.with(Rating{s.Member, s.Point, s.Good})
 		return nil
-	case r.State == Over && s.Kind != Ends: // what was stopped ends a little later
+	case r.State == Over && s.Kind != Ends: // work that was stopped ends a little later
 		return ErrStep
 	}
 	switch s.Kind {
@@ -278,14 +276,14 @@ func (r *Run) begin(s Step) error {
 	}
 	r.Tasks = r.plan()
 	for id, end := range r.Kept {
-		if t := r.task(id); t != nil {
+		if t := r.Task(id); t != nil {
 			t.State, t.End, t.Attempt, t.Started, t.Ended = end.State, end, 1, s.At, s.At
 		}
 	}
 	return nil
 }
 
-// seated says whether a member takes part, and why not.
+// seated reports whether a member takes part, and why not.
 func (r *Run) seated(m Member, roll *float64) (bool, string) {
 	switch {
 	case m.Off:
@@ -299,28 +297,12 @@ func (r *Run) seated(m Member, roll *float64) (bool, string) {
 	case r.Council.Mode == Tools && m.Chance <= 0:
 		return false, m.Name + " never takes part: its chance is 0 %."
 	case roll != nil && r.Only == "" && *roll >= m.Chance:
-		return false, fmt.Sprintf("%s threw %.1f and takes part below %g.", m.Name, *roll, m.Chance)
+		return false, fmt.Sprintf("%s threw %.1f; it takes part below %g.", m.Name, *roll, m.Chance)
 	}
 	return true, ""
 }
 
-// Rolls throws for each member whose chance is neither certain nor none, in mode tools
-// (contracts/spindle, section 10.2): the first eight bytes of the SHA-256 of the seed and
-// the member's id, as a share of all there could be. Anybody can check it, and one
-// member's roll does not depend on the others.
-func Rolls(seed uint64, c Council) []*float64 {
-	rolls := make([]*float64, len(c.Members))
-	for i, m := range c.Members {
-		if c.Mode == Tools && m.Chance > 0 && m.Chance < 100 {
-			sum := sha256.Sum256(append(binary.BigEndian.AppendUint64(nil, seed), m.ID...))
-			thrown := float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53) * 100
-			rolls[i] = &thrown
-		}
-	}
-	return rolls
-}
-
-// with returns a copy of m with an entry more, without it where that is empty.
+// with returns a copy of m with the entry set, or removed where the value is empty.
 func with(m map[string]string, key, value string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, m)
@@ -331,20 +313,20 @@ func with(m map[string]string, key, value string) map[string]string {
 	return all
 }
 
-// resume lets everything begin again that was under way when the program ended.
+// resume restarts everything that was under way when the program ended.
 func (r *Run) resume(s Step) error {
-	if r.State == Answering { // the answer was not finished; it is given the notes again
+	if r.State == Answering { // the answer was not finished; the model gets the notes again
 		r.State = Ready
 	}
 	if s.Turn != "" {
 		r.Turn = s.Turn
 	}
-	if s.Model != "" { // else it is only ended
+	if s.Model != "" { // else the run is only ended
 		r.Models, r.Out = with(r.Models, "", s.Model), with(r.Out, "", s.Text)
 	}
 	r.Away = append(slices.Clip(r.Away), Away{r.Last.At, s.At})
 	for i := range r.Tasks {
-		r.Tasks[i].UnderWay = 0 // it ended with the program
+		r.Tasks[i].UnderWay = 0 // they ended with the program
 		if r.Tasks[i].State == Working {
 			r.Tasks[i].State = Waiting
 		}
@@ -353,7 +335,7 @@ func (r *Run) resume(s Step) error {
 }
 
 func (r *Run) start(s Step) error {
-	t := r.task(s.Task)
+	t := r.Task(s.Task)
 	if t == nil || t.State != Waiting || s.Attempt != t.Attempt+1 || !slices.Contains(r.Next().Start, t.ID) {
 		return ErrStep
 	}
@@ -363,17 +345,17 @@ func (r *Run) start(s Step) error {
 }
 
 func (r *Run) end(s Step) error {
-	t := r.task(s.Task)
+	t := r.Task(s.Task)
 	if t == nil || s.End == nil || !s.End.State.final() || s.Attempt < 1 || s.Attempt > t.Attempt {
 		return ErrStep
 	}
 	t.UnderWay = max(t.UnderWay-1, 0)
-	if s.Attempt == t.Attempt { // also of one that was left out meanwhile
+	if s.Attempt == t.Attempt { // also of one that was skipped meanwhile
 		t.Asked = time.Duration(s.End.AskedMS) * time.Millisecond
 	}
 	if s.Attempt != t.Attempt || t.State != Working {
 		t.Lost = t.Lost.Add(s.End.Usage)
-		if s.Attempt == t.Attempt { // what it was sent and called until then can be seen
+		if s.Attempt == t.Attempt { // its requests and calls stay visible
 			e := s.End
 			t.End.Requests, t.End.Calls, t.End.Turn, t.End.Refused = e.Requests, e.Calls, e.Turn, e.Refused
 			t.End.Origins = e.Origins
@@ -429,7 +411,7 @@ func (r *Run) act(s Step) error {
 	return nil
 }
 
-// nudge has a member begin again what it does, with a person's words.
+// nudge restarts a member's tasks under way with a person's words.
 func (r *Run) nudge(s Step) error {
 	err := ErrStep
 	for i := range r.Tasks {
@@ -440,9 +422,8 @@ func (r *Run) nudge(s Step) error {
 	return err
 }
 
-// retry has failed tasks done again, and with them those that were skipped because of them, also
-// those of other members that had nobody's words to be about. What a person skipped is done again
-// where it is named.
+// retry restarts failed tasks, those that were skipped because of them, and those of other members
+// that had no words to be about. A task that a person skipped is restarted where it is named.
 func (r *Run) retry(s Step) error {
 	if r.Early != nil {
 		return ErrStep
@@ -469,11 +450,10 @@ func (r *Run) retry(s Step) error {
 	return nil
 }
 
-// failedBefore says why a member that failed has no part in later stages.
+// failedBefore is the reason of tasks that are skipped because their member failed.
 const failedBefore = "It failed before."
 
-// leaveOut ends all tasks of a member, or of all, that have not ended; those that were
-// worked on ended then. It reports whether there were any.
+// leaveOut ends the open tasks of a member, or of all, and reports whether there were any.
 func (r *Run) leaveOut(member string, as TaskState, why string, at time.Time) (some bool) {
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
@@ -488,7 +468,8 @@ func (r *Run) leaveOut(member string, as TaskState, why string, at time.Time) (s
 	return some
 }
 
-func (r *Run) task(id string) *Task {
+// Task returns a task by its id, or nil.
+func (r *Run) Task(id string) *Task {
 	i := slices.IndexFunc(r.Tasks, func(t Task) bool { return t.ID == id })
 	if i < 0 {
 		return nil
@@ -496,8 +477,7 @@ func (r *Run) task(id string) *Task {
 	return &r.Tasks[i]
 }
 
-// Spent returns what the run used so far, or one member of it; the main answer is not
-// part of it.
+// Spent returns the usage of the run so far, or of one member, without the main answer.
 func (r *Run) Spent(member string) chat.Usage {
 	var sum chat.Usage
 	for _, t := range r.Tasks {
@@ -508,8 +488,7 @@ func (r *Run) Spent(member string) chat.Usage {
 	return sum
 }
 
-// said returns the newest answer of a member that counts: one that is done, of the kinds
-// in which a member says what it thinks. It is nil for none.
+// said returns a member's newest answer, draft or critique that is done, or nil.
 func (r *Run) said(member string) *Task {
 	var newest *Task
 	for i := range r.Tasks {
@@ -521,17 +500,28 @@ func (r *Run) said(member string) *Task {
 	return newest
 }
 
-func (r *Run) seat(member string) int {
-	return slices.IndexFunc(r.Seats, func(s Seat) bool { return s.Member.ID == member })
+func (r *Run) seat(member string) *Seat {
+	i := slices.IndexFunc(r.Seats, func(s Seat) bool { return s.Member.ID == member })
+	if i < 0 {
+		return nil
+	}
+	return &r.Seats[i]
+}
+
+// Member returns a member by its id. Where the run has none, its id is its name.
+func (r *Run) Member(id string) Member {
+	if s := r.seat(id); s != nil {
+		return s.Member
+	}
+	return Member{ID: id, Name: id}
 }
 
 // nameOf returns the name of a member, with its letter where another has the same name.
 func (r *Run) nameOf(member string) string {
-	i := r.seat(member)
-	if i < 0 {
+	if r.seat(member) == nil {
 		return member
 	}
-	name, same := shownLine(r.Seats[i].Member.Name), 0
+	name, same := shownLine(r.Member(member).Name), 0
 	for _, s := range r.Seats {
 		if s.In && sameName(s.Member.Name, name) {
 			same++
@@ -543,5 +533,5 @@ func (r *Run) nameOf(member string) string {
 	return name
 }
 
-// sameName reports whether people read two names as one.
+// sameName reports whether two names look the same to a person.
 func sameName(a, b string) bool { return strings.EqualFold(shownLine(a), shownLine(b)) }

@@ -223,6 +223,7 @@ type FileRun struct {
 // error of kind invalid; texts that are missing are Problems.
 func ReadRun(file []byte) (FileRun, error) {
 	const op, hint = "council.read_run", "Choose a file that conclave council export, or the council's panel, wrote."
+	const order = "The steps of this run cannot have happened in this order."
 	if err := bounded(file, limit.RunFile); err != nil {
 		return FileRun{}, err
 	}
@@ -236,7 +237,7 @@ func ReadRun(file []byte) (FileRun, error) {
 	r := FileRun{Texts: map[Hash][]byte{}, Problems: []string{}}
 	steps, err := r.replay(f)
 	if err != nil {
-		return FileRun{}, fault.Wrap(fault.Invalid, op, "The steps of this run cannot have happened in this order.", hint, err)
+		return FileRun{}, fault.Wrap(fault.Invalid, op, order, hint, err)
 	}
 	r.ID = r.Run.Run
 	for h, text := range f.Texts {

@@ -16,7 +16,7 @@ func TestTheCardSaysWhatThisMemberGivesOfTheChat(t *testing.T) {
 		"a summary and the last turn.": {Span: council.Summary},
 	} {
 		if want != "" {
-			want = "This call is given of the chat what its member is told: " + want
+			want = "This call sees the part of the chat that its member sees: " + want
 		}
 		if got := policy.In(tools).Sentence(); got != want {
 			t.Errorf("with %+v the card says %q, want %q", policy, got, want)

@@ -20,24 +20,24 @@ func HashOf(text []byte) Hash {
 	return Hash(base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
-// StepKind says what a Step is.
+// StepKind is the kind of a Step.
 type StepKind string
 
 // The kinds of steps.
 const (
-	Begins    StepKind = "begins"    // Begin: a run begins; always the first
-	Resumes   StepKind = "resumes"   // Turn, Model, Text: it goes on in another turn; what was under way begins again
-	Starts    StepKind = "starts"    // Task, Attempt: a worker has it
+	Begins    StepKind = "begins"    // Begin: always the first step
+	Resumes   StepKind = "resumes"   // Turn, Model, Text: the run continues in another turn
+	Starts    StepKind = "starts"    // Task, Attempt
 	Ends      StepKind = "ends"      // Task, Attempt, End
 	Acts      StepKind = "acts"      // Act, By; and Member or Tasks, Text
-	Opens     StepKind = "opens"     // all ballots that were sealed are opened
-	Hands     StepKind = "hands"     // Notes: the main model is given the notes, of which there may be none, and answers
-	Concludes StepKind = "concludes" // Answer: the main model answered, or did not
-	Rates     StepKind = "rates"     // Member, Point, Good: a person's thumb; the run may be over
+	Opens     StepKind = "opens"     // all ballots are cast, and are opened
+	Hands     StepKind = "hands"     // Notes: the main model gets the notes, if any, and answers
+	Concludes StepKind = "concludes" // Answer: the main model's turn ended
+	Rates     StepKind = "rates"     // Member, Point, Good: a person's thumb, also on a run that is over
 )
 
-// Step is one thing that happened to a run. Each is stored as a record of its own. Kind
-// says which fields count; texts are named by their hashes.
+// Step is one thing that happened to a run. Each is stored as one record. Kind decides which fields
+// count; texts are named by their hashes.
 type Step struct {
 	Number int       `json:"n"` // from 1
 	Kind   StepKind  `json:"kind"`
@@ -52,93 +52,88 @@ type Step struct {
 	By      By       `json:"by,omitempty"`
 	Member  string   `json:"member,omitempty"`
 	Tasks   []string `json:"tasks,omitempty"` // retry: these alone
-	// Text are the person's words of a nudge; of finish and stop a sentence that says why, of resumes
-	// one that says why another model writes the answer than was to.
+	// Text holds the person's words of a nudge, the reason of finish and stop, and in Resumes why another
+	// model than intended writes the answer.
 	Text   string  `json:"text,omitempty"`
-	Model  string  `json:"model,omitempty"` // resumes: who writes the answer, "connection/model"
+	Model  string  `json:"model,omitempty"` // Resumes: the model that writes the answer, "connection/model"
 	Notes  Hash    `json:"notes,omitempty"`
 	Answer *Answer `json:"answer,omitempty"`
 	Point  int     `json:"point,omitempty"`
 	Good   bool    `json:"good,omitempty"`
 }
 
-// Begin holds what a run begins with. Nothing of it changes later: whoever is removed or
-// changed meanwhile is in the run as they were.
+// Begin holds everything that a run begins with. It never changes: members that are removed or edited
+// later stay in the run as they were.
 type Begin struct {
 	Run          RunID               `json:"run"`
 	Conversation chat.ConversationID `json:"conversation"`
 	Turn         string              `json:"turn"`
 	Question     chat.MessageSeq     `json:"question"`
 	Council      Council             `json:"council"`
-	Path         Hash                `json:"path,omitempty"` // names what was said up to the question
-	Seed         uint64              `json:"seed"`           // of the rolls, and of who is who in an unsigned review
-	// Places says that a member's letter is that of its place in the council, whoever sits
-	// out. In older runs those that take part have the letters from a on.
+	Path         Hash                `json:"path,omitempty"` // of the chat up to the question
+	Seed         uint64              `json:"seed"`           // of its dice, letters and fences
+	// Places derives a member's letter from its place in the council. In older runs only the members
+	// that take part are counted.
 	Places bool `json:"places,omitempty"`
-	// Only is the one member that is asked ("@name"); empty is all.
+	// Only is the id of the one member that is asked ("@name"); empty is all.
 	Only string `json:"only,omitempty"`
-	// Out says why members cannot take part that otherwise would, in a sentence, by id:
-	// no model, a model that is not there. Under "" it says why another model writes the answer
-	// than was to.
+	// Out holds, by member id, a sentence on why a member cannot take part, such as a missing model.
+	// Under "" it explains why another model than intended writes the answer.
 	Out map[string]string `json:"out,omitempty"`
-	// Lacks says which of their tools members do without, in a sentence, by id. In mode tools
-	// their tasks say it.
+	// Lacks holds, by member id, a sentence on the tools that a member lacks. In mode tools the tasks
+	// say it.
 	Lacks map[string]string `json:"lacks,omitempty"`
-	// Titles name the tools of the members as people read them, by how they are assigned.
+	// Titles holds the titles of the members' tools, by how they are assigned.
 	Titles map[string]string `json:"titles,omitempty"`
-	// Window names what the members' tools are given of the chat: their results are kept for
-	// an answer that is made again while it is the same.
+	// Window is the hash of what the members' tools see of the chat. While it is the same, their results
+	// are reused when the answer is made again.
 	Window Hash `json:"window,omitempty"`
-	// Models are those that members speak through, "connection/model", by id.
+	// Models holds the members' models, "connection/model", by member id; the chair's is under "".
 	Models map[string]string `json:"models,omitempty"`
-	// Reserve tells what a task may cost at most, in US dollars, by member id; the chair's is
-	// under "". In mode tools it is by ReserveOf, of the tools that a model has to write for; in
-	// older runs by member id there too. A task that does not fit under the caps with it is not
-	// begun.
+	// Reserve holds the maximum cost of a task in US dollars, by member id; the chair's is under "". In
+	// mode tools the keys are those of ReserveOf, for tools that need a model; older runs use member ids.
+	// A task whose reserve does not fit under the caps does not begin.
 	Reserve map[string]float64 `json:"reserve,omitempty"`
-	// Estimate holds what the run was expected to come to.
+	// Estimate is the estimate before the run.
 	Estimate *Estimate `json:"estimate,omitempty"`
-	Asks     bool      `json:"asks,omitempty"` // a person can be asked what to do where tools, or all members, fail
-	// Again is the run that this one repeats with a change, and Change says which.
+	Asks     bool      `json:"asks,omitempty"` // a person can be asked when tools, or all members, fail
+	// Again is the run that this one repeats, and Change a sentence about the difference.
 	Again  RunID  `json:"again,omitempty"`
 	Change string `json:"change,omitempty"`
-	// Kept are the ends of tasks that are taken over from that run instead of being done,
-	// by task; also those of a run whose results are kept for an answer made again.
+	// Kept holds, by task, the ends that are reused from an earlier run instead of being done.
 	Kept map[string]End `json:"kept,omitempty"`
 }
 
-// End says how one attempt at a task ended.
+// End is the end of one attempt at a task.
 type End struct {
-	State    TaskState     `json:"state"`            // Done, Failed, Stopped; Capped where nothing was left for it
-	Cap      bool          `json:"cap,omitempty"`    // Capped: under the cap of the run, not under its member's limits
-	Text     Hash          `json:"text,omitempty"`   // what the member said, with its block, or the tool answered
+	State    TaskState     `json:"state"`            // Done, Failed, Stopped, or Capped
+	Cap      bool          `json:"cap,omitempty"`    // Capped: by the cap of the run, not by its member's limits
+	Text     Hash          `json:"text,omitempty"`   // the member's words with their block, or the tool's answer
 	Bytes    int           `json:"bytes,omitempty"`  // of the text
 	Ballot   Hash          `json:"commit,omitempty"` // a vote, see EncodeBallot; hidden until Opens
 	Failure  *chat.Failure `json:"failure,omitempty"`
-	Usage    chat.Usage    `json:"usage,omitzero"` // of all its requests; Cost is filled where it is known
+	Usage    chat.Usage    `json:"usage,omitzero"` // of all requests; with the cost where it is known
 	Requests []Request     `json:"requests,omitempty"`
-	Calls    []uint64      `json:"calls,omitempty"` // records of tool calls in the store
+	Calls    []uint64      `json:"calls,omitempty"` // ids of call records in the store
 	Used     []string      `json:"used,omitempty"`  // "plugin:name" of the tools that answered it
-	Turn     string        `json:"turn,omitempty"`  // the member's own, which those records name
-	// Refused tells how many of its calls were refused, or ran out of time while a person was asked.
-	// Older runs do not say it.
+	Turn     string        `json:"turn,omitempty"`  // the member's turn, which those records name
+	// Refused counts calls that were refused, or that expired while a person was asked. Older runs do
+	// not have it.
 	Refused int `json:"refused,omitempty"`
-	// AskedMS is for how long, of the attempt's time, a person was asked about its calls. Older runs
-	// do not say it.
+	// AskedMS is the time that the attempt waited for a person's answers. Older runs do not have it.
 	AskedMS int64 `json:"asked_ms,omitempty"`
-	// Origins say where text came from that the member read and others wrote.
+	// Origins lists the sources of untrusted text that the member read.
 	Origins []chat.Origin `json:"origins,omitempty"`
 }
 
-// Request is one request to a model as it was sent, or what a tool was handed of the chat.
+// Request is one request to a model as it was sent, or the part of the chat that a tool got.
 type Request struct {
 	Model string `json:"model"` // "connection/model", or "plugin:name" of the tool
-	Body  Hash   `json:"body"`  // every byte of it; of a tool: its messages as JSON
+	Body  Hash   `json:"body"`  // all its bytes; for a tool the messages as JSON
 	Bytes int    `json:"bytes"`
-	// Given names the list of what it is made of, as []Block in JSON: where each piece
-	// stands in the body's texts, its tokens, what was cut and why.
+	// Given names a text: the []Block that the request consists of, as JSON.
 	Given  Hash  `json:"given,omitempty"`
-	Tokens int64 `json:"tokens"` // an estimate, where the provider did not say
+	Tokens int64 `json:"tokens"` // of the input, an estimate
 	AtMS   int64 `json:"at_ms"`  // after the task started
 }
 
@@ -147,15 +142,15 @@ type Act string
 
 // The acts.
 const (
-	Skip   Act = "skip"   // Member is left out from now on
-	Nudge  Act = "nudge"  // Member begins what it does again, with Text
-	Retry  Act = "retry"  // failed tasks are done again: Tasks, or all of Member, or all
-	GoOn   Act = "go_on"  // what failed is left as it is
-	Finish Act = "finish" // nothing new begins, what is under way ends, the main model answers with what there is
+	Skip   Act = "skip"   // Member does nothing more
+	Nudge  Act = "nudge"  // Member restarts its task, with Text
+	Retry  Act = "retry"  // restarts failed tasks: Tasks, or all of Member, or all
+	GoOn   Act = "go_on"  // leaves failed tasks as they are
+	Finish Act = "finish" // ends the members' work; the main model answers with what there is
 	Stop   Act = "stop"   // as Finish, and the main model does not answer
 )
 
-// Why is the sentence of an act of a person's, where it ends a run before its time.
+// Why returns the sentence for a person's act that ends a run early, else "".
 func (a Act) Why() string {
 	switch a {
 	case Finish:
@@ -166,25 +161,25 @@ func (a Act) Why() string {
 	return ""
 }
 
-// By says who acts.
+// By names who acts.
 type By string
 
 // Who acts.
 const (
 	Person    By = "person"
-	Cap       By = "cap"       // the most that it may cost
-	Deadline  By = "deadline"  // the most that it may take
-	Agreement By = "agreement" // the answers agree, and the council stops early then
+	Cap       By = "cap"       // the limit of cost
+	Deadline  By = "deadline"  // the limit of time
+	Agreement By = "agreement" // the answers agree, and the council stops early
 )
 
-// Answer says what became of the main model's answer.
+// Answer is the end of the main model's answer.
 type Answer struct {
 	Reason chat.EndReason  `json:"reason"`
 	Seq    chat.MessageSeq `json:"seq,omitempty"`
 	Usage  chat.Usage      `json:"usage,omitzero"`
-	// TookMS is how long the model that answered with notes was asked, without the calls between. Older
-	// runs do not say it.
+	// TookMS is the time that the model with notes worked, without its tool calls. Older runs do not
+	// have it.
 	TookMS int64 `json:"took_ms,omitempty"`
-	// Groups is the chair's list of which points are about the same, checked by Compare.
+	// Groups names the chair's list of points that make the same claim, see Compare.
 	Groups Hash `json:"groups,omitempty"`
 }

@@ -30,7 +30,7 @@ func TestToolsAreCalledByTheirTitles(t *testing.T) {
 		{alone, council.Point{Basis: council.FromTool}, "Search the web"},
 		{used, council.Point{Basis: council.FromGiven, Source: "search"}, "search"},
 	} {
-		if got := r.SourceTitle(c.task, c.point); got != c.want {
+		if got := (council.Record{Run: &r}).SourceTitle(c.task, c.point); got != c.want {
 			t.Errorf("%+v rests on %q", c.point, got)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The texts around the results of tools, for the main model.
+// The texts around tool results, for the main model.
 const (
 	toolNotesHead = "# What your council found\n\n" +
 		"Before you answer, members of a council looked at this conversation, each with tools of its own. " +
@@ -18,17 +18,16 @@ const (
 		"- Where they contradict the conversation, the conversation is right. Leave aside what does not help.\n"
 )
 
-// toolNotes writes what the tools of the members answered, by member in their order: only
-// what succeeded, and nothing at all where nothing did (contracts/spindle, section 10.8).
-// history, the older results, stands before it.
-func toolNotes(r Run, text func(Hash) string, history string) string {
+// toolNotes writes the successful results of the members' tools, by member, after history, the older
+// results. It is empty where nothing succeeded (contracts/spindle, section 10.8).
+func (r Record) toolNotes(history string) string {
 	var out strings.Builder
 	for _, seat := range r.Seats {
 		heading := "\n## " + r.heading(seat.Member) + "\n\n"
 		for _, t := range r.Tasks {
 			said := ""
 			if t.Kind == UseTool && t.Member == seat.Member.ID && t.State == Done {
-				said = strings.TrimSpace(text(t.End.Text))
+				said = strings.TrimSpace(r.Text(t.End.Text))
 			}
 			if said == "" {
 				continue
@@ -47,8 +46,8 @@ func toolNotes(r Run, text func(Hash) string, history string) string {
 	return history + toolNotesHead + out.String() + toolNotesFoot
 }
 
-// heading names a member, apart from another of the same name.
-func (r *Run) heading(m Member) string {
+// heading returns the title of a member's results, distinct from that of a member with the same name.
+func (r Record) heading(m Member) string {
 	name, same := shownLine(m.Name), 0
 	for _, seat := range r.Seats {
 		if seat.Member.ID == m.ID {

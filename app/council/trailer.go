@@ -6,28 +6,27 @@ import (
 	"conclave/app/limit"
 )
 
-// Trailer takes the block of JSON out of what a member says, while it is said: a fenced
-// block that is called council. What is outside of such blocks is shown; of several the
-// last counts. The zero value is ready.
+// Trailer removes the JSON blocks called council from a member's words as they stream. Words outside
+// of such blocks are shown; the last block counts. The zero value is ready.
 type Trailer struct {
-	pending string // was written, and is neither shown nor in a block yet
+	pending string // written, and neither shown nor in a block yet
 	mid     bool   // pending begins within a line
 	fence   string // of the block that is read, or ""
 	block   strings.Builder
 	last    string // the newest block
 }
 
-// maxHeld bounds, in bytes, what is held back because a block may begin there.
+// maxHeld bounds, in bytes, the text that is held back because a block may begin there.
 const maxHeld = 1 << 10
 
-// blockName is how the block at the end of an answer is called.
+// blockName is the info string of the block at the end of an answer.
 const blockName = "council"
 
-// space is the white space that is not shown before a block.
+// space is the white space that is dropped before a block.
 const space = " \t\r\n"
 
-// Write takes the next piece of what is said, and returns what of it is shown. What may
-// yet be part of a block is held back.
+// Write takes the next piece of text and returns the part to show. It holds back what may belong to a
+// block.
 func (t *Trailer) Write(piece string) (shown string) {
 	t.pending += piece
 	var out strings.Builder
@@ -56,7 +55,7 @@ func (t *Trailer) Write(piece string) (shown string) {
 	}
 }
 
-// opens finds the first whole line of what is pending that opens a block.
+// opens finds the first whole pending line that opens a block.
 func (t *Trailer) opens() (before, fence, after string, found bool) {
 	mid := t.mid
 	for at := 0; ; mid = false {
@@ -71,8 +70,8 @@ func (t *Trailer) opens() (before, fence, after string, found bool) {
 	}
 }
 
-// release returns what can be shown of what is pending: all but a last line that may open
-// a block, with the white space before it.
+// release returns the pending text to show: all but a last line that may open a block, with the white
+// space before it.
 func (t *Trailer) release() string {
 	start := strings.LastIndexByte(t.pending, '\n') + 1
 	if _, _, may := opening(t.pending[start:]); !may || start == 0 && t.mid {
@@ -88,7 +87,7 @@ func (t *Trailer) release() string {
 	return shown
 }
 
-// inside takes a whole line of a block, or the rest of one.
+// inside takes a line of a block, or the rest of one.
 func (t *Trailer) inside(line string) {
 	if bare := strings.TrimSpace(line); !t.mid && len(bare) >= len(t.fence) && strings.Trim(bare, t.fence[:1]) == "" {
 		t.last, t.fence = t.block.String(), ""
@@ -98,14 +97,13 @@ func (t *Trailer) inside(line string) {
 	t.mid = false
 }
 
-// keep adds to the block. One that is too long is kept just long enough to be refused.
+// keep adds to the block, up to a length at which it is refused.
 func (t *Trailer) keep(text string) {
 	room := max(limit.CouncilBlock.Int()+1-t.block.Len(), 0)
 	t.block.WriteString(text[:min(len(text), room)])
 }
 
-// End says that nothing more is said. It returns what was held back and is shown after
-// all, and the newest block, which may have been cut off; "" is none.
+// End ends the text. It returns held text to show, and the last block, which may be cut off, or "".
 func (t *Trailer) End() (shown, block string) {
 	if t.fence != "" {
 		if t.inside(t.pending); t.fence != "" {
@@ -122,8 +120,8 @@ func (t *Trailer) End() (shown, block string) {
 	return shown, t.last
 }
 
-// opening reports whether a line opens a block that is called council, and with which
-// fence; may says that it could when it goes on.
+// opening reports whether a line opens a block called council, and with which fence; may reports that
+// it could once it goes on.
 func opening(line string) (fence string, is, may bool) {
 	rest := strings.TrimLeft(line, " \t")
 	if rest == "" {
@@ -140,8 +138,7 @@ func opening(line string) (fence string, is, may bool) {
 	return fence, len(fence) >= 3 && said == blockName, said == "" || len(fence) >= 3 && strings.HasPrefix(blockName, said)
 }
 
-// Split takes what a member said as a whole apart: what is shown, and the block at its
-// end, or "".
+// Split divides a whole text into the part to show and the last block, or "".
 func Split(said string) (shown, block string) {
 	var t Trailer
 	shown = t.Write(said)

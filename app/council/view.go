@@ -1,35 +1,34 @@
 package council
 
-// RunView holds what a page or a terminal shows of a run: what changed since the revision
-// asked, at 0 all of it. Times are milliseconds since the run began, so that a replay
-// needs no clock. A list is never nil.
+// RunView holds the view of a run for a page or a terminal: the changes since a revision, or
+// everything for revision 0. Times are milliseconds after the run began, so that a replay needs no
+// clock. Lists are never nil.
 type RunView struct {
 	Run          string `json:"run"`
 	Conversation string `json:"conversation"`
 	Revision     uint64 `json:"revision"`
-	// The difference is not known: this is as if asked at 0, and what was held is void.
+	// Reset is set where the changes are unknown: the view is complete and replaces the earlier one.
 	Reset    bool     `json:"reset"`
 	Turn     string   `json:"turn"`
 	Question uint64   `json:"question"` // sequence number of the message that is answered
 	Mode     Mode     `json:"mode"`
 	State    RunState `json:"state"`
-	// Live says that it is worked on now. One that is neither live nor over was cut off, and
-	// can go on.
+	// Live is set while the run is worked on. A run that is neither live nor over was cut off and can be
+	// resumed.
 	Live     bool       `json:"live"`
 	Began    string     `json:"began"`  // RFC 3339
-	MS       int64      `json:"ms"`     // how long it took so far, with the answer
-	DueMS    int64      `json:"due_ms"` // when its time is over, or that of a question to the person; 0: not known, or never
+	MS       int64      `json:"ms"`     // working time so far, with the answer
+	DueMS    int64      `json:"due_ms"` // deadline of the run, or of a question to the person; 0: none, or unknown
 	Estimate Estimate   `json:"estimate"`
 	Spent    Spending   `json:"spent"`
-	Early    string     `json:"early"`   // why it ended before its time: a sentence, or ""
-	Edited   bool       `json:"edited"`  // the chat was changed since
-	Again    string     `json:"again"`   // the run that it repeats, or ""
-	Change   string     `json:"change"`  // what was changed then, a sentence
-	Lanes    []LaneView `json:"lanes"`   // those that changed, in the order of the council; the chair's is last
+	Early    string     `json:"early"`   // why it ended early: a sentence, or ""
+	Edited   bool       `json:"edited"`  // the chat was changed after the run
+	Again    string     `json:"again"`   // id of the run that it repeats, or ""
+	Change   string     `json:"change"`  // a sentence on what was changed, or ""
+	Lanes    []LaneView `json:"lanes"`   // the lanes that changed, in the order of the council, the chair's last
 	Members  int        `json:"members"` // how many take part
 	Result   *Result    `json:"result"`  // once there is one
-	// Problem is a sentence where the record cannot be trusted, since a step or a text does not
-	// fit its hash, or where it cannot be kept.
+	// Problem is a sentence where the run cannot be saved, or "".
 	Problem string `json:"problem"`
 }
 
@@ -38,23 +37,23 @@ type LaneView struct {
 	Member string   `json:"member"` // id; "" is the chair
 	Name   string   `json:"name"`
 	Role   string   `json:"role"`
-	Letter string   `json:"letter"` // by which the answer cites it; "" for the chair, and in older runs for who sits out
+	Letter string   `json:"letter"` // in the answer; "" for the chair, and in older runs for members that sit out
 	Color  string   `json:"color"`
 	Avatar string   `json:"avatar"` // id of a picture, or ""
 	Model  string   `json:"model"`  // "connection/model"
 	In     bool     `json:"in"`
-	Why    string   `json:"why"`  // not in: why; else what it has to do without; a sentence, or ""
-	Roll   *float64 `json:"roll"` // what was thrown, or null
+	Why    string   `json:"why"`  // why it is not In, or which tools it lacks: a sentence, or ""
+	Roll   *float64 `json:"roll"` // its dice, or null
 	Chance float64  `json:"chance"`
-	// Context and Tools tell what it was to be told of the chat, and which tools it had, in this run.
+	// Context and Tools are its context policy and its tools in this run.
 	Context ContextPolicy `json:"context"`
 	Tools   []string      `json:"tools"`
 	Tasks   []TaskView    `json:"tasks"`
 	Spent   Spending      `json:"spent"`
-	// Drawn tells whose the letters are in its reviews and its ballot: they were drawn for it, and
-	// are not those of the lanes. It is empty where it has neither.
+	// Drawn lists the letters that the others have in its reviews and its ballot. They differ from those
+	// of the lanes. It is empty where the member has neither.
 	Drawn []Drawn `json:"drawn"`
-	// Ratings are the person's thumbs on its points.
+	// Ratings are the person's ratings of its points.
 	Ratings []Rating `json:"ratings"`
 }
 
@@ -74,29 +73,29 @@ type TaskView struct {
 	Detail  string    `json:"detail"` // failed: the other side's own words, or ""
 	StartMS int64     `json:"start_ms"`
 	EndMS   int64     `json:"end_ms"`   // 0 while it is worked on
-	AskedMS int64     `json:"asked_ms"` // of that time, once it ended: a person was asked about its calls
-	// DueMS is when its member's time is over, while it is worked on; 0 where it has no bound,
-	// or stands still since a person is asked.
+	AskedMS int64     `json:"asked_ms"` // of that time, once it ended: waiting for a person's answers
+	// DueMS is the deadline of its member while it works; 0 where there is none, or while a person is
+	// asked.
 	DueMS int64 `json:"due_ms"`
-	// Text holds the member's words while it is worked on, from Offset on, in UTF-16 units. Of
-	// a task that ended the page asks Council.Said.
+	// Text holds the member's words while it works, from Offset on, in UTF-16 units. The words of a
+	// finished task come from Council.Said.
 	Text   string       `json:"text"`
 	Offset int          `json:"offset"`
-	Bytes  int          `json:"bytes"` // of what was said
-	Sealed bool         `json:"sealed"`
+	Bytes  int          `json:"bytes"`  // of its words
+	Sealed bool         `json:"sealed"` // its vote is hidden until all have voted
 	Calls  []CalledView `json:"calls"`
 	Sent   int          `json:"sent"` // requests to a model, for Council.Sent
-	// Refused tells how many of its calls were refused, or ran out of time while a person was asked.
+	// Refused counts calls that were refused, or that expired while a person was asked.
 	Refused int      `json:"refused"`
 	Spent   Spending `json:"spent"`
-	// Expected tells what the run's estimate said of it; zero where nobody estimated.
+	// Expected is its part of the run's estimate; zero without one.
 	Expected Spending `json:"expected"`
 }
 
 // ChairTask is the id of the chair's TaskView.
 const ChairTask = "chair"
 
-// CalledView is one call of a tool by a member, as a lane marks it.
+// CalledView is a tool call of a member, in its lane.
 type CalledView struct {
 	ID      string `json:"id"` // CallRecord.ID in decimal, for Chats.Call
 	Tool    string `json:"tool"`
@@ -104,32 +103,32 @@ type CalledView struct {
 	State   string `json:"state"` // as transcript.CallState
 	StartMS int64  `json:"start_ms"`
 	EndMS   int64  `json:"end_ms"`
-	Request string `json:"request"` // the waiting request's id, or ""
+	Request string `json:"request"` // id of the pending permission request, or ""
 }
 
-// Spending counts tokens, time and money of a task, a member or a run.
+// Spending is the tokens, time and money of a task, a member or a run.
 type Spending struct {
 	Input  int64   `json:"input_tokens"`
 	Output int64   `json:"output_tokens"`
 	MS     int64   `json:"ms"`
 	Cost   float64 `json:"cost"`  // US dollars
-	Known  bool    `json:"known"` // Cost is all of it
+	Known  bool    `json:"known"` // Cost is complete
 }
 
-// Estimate says before a run what it may come to.
+// Estimate holds the expected usage, cost and time of a run.
 type Estimate struct {
 	Calls   int     `json:"calls"` // requests to models, the answer among them
 	Tools   int     `json:"tools"` // calls of tools
 	Input   int64   `json:"input_tokens"`
 	Output  int64   `json:"output_tokens"`
 	Cost    float64 `json:"cost"`
-	Known   bool    `json:"known"` // the price of every model is
+	Known   bool    `json:"known"` // the price of every model is known
 	Cap     float64 `json:"cap"`   // 0: none
 	Seconds float64 `json:"seconds"`
-	// Helper says that a helper model would mend one of Problems.
+	// Helper is set where a helper model would solve one of Problems.
 	Helper bool `json:"helper,omitempty"`
 	// Problems are sentences: no members, a member without a model, over the cap.
 	Problems []string `json:"problems"`
-	// Tasks tell what each task may come to, by its id; that of the answer is ChairTask.
+	// Tasks holds the estimate of each task, by its id; that of the answer is ChairTask.
 	Tasks map[string]Spending `json:"tasks,omitempty"`
 }

@@ -2,6 +2,7 @@ package council
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,27 +11,27 @@ import (
 	"conclave/app/chat"
 )
 
-// Watch is a run as it is watched: what of it changed since any revision. Use NewWatch.
-// It is not safe for concurrent use.
+// Watch follows a run and returns its changes since any revision. Use NewWatch. It is not safe for
+// concurrent use.
 type Watch struct {
 	o        WatchOptions
 	run      Run
 	revision uint64
-	changed  map[string]uint64 // revision of each member's lane; the chair's is ""
+	changed  map[string]uint64 // newest revision of each member's lane; the chair's is ""
 	live     map[string]*liveTask
-	due      map[string]int64 // when the time of tasks, and of the run (""), is over
+	due      map[string]int64 // deadlines of tasks, and of the run ("")
 	problem  string
 	result   *Result
-	made     [2]string // of what result was made
+	made     [2]string // the state and groups that result was made from
 }
 
-// WatchOptions say where a Watch looks up what steps only name. All are optional.
+// WatchOptions look up what steps only name. All are optional.
 type WatchOptions struct {
 	Text func(Hash) string
 	Call func(id uint64) (chat.CallRecord, bool) // a record of a tool call
 }
 
-// liveTask holds what can be seen of one attempt at a task.
+// liveTask is the visible progress of one attempt at a task.
 type liveTask struct {
 	attempt int
 	phase   Phase
@@ -41,13 +42,13 @@ type liveTask struct {
 	calls   []CalledView
 }
 
-// piece is the place in a text from which it grew at a revision.
+// piece is the beginning of a text's growth at a revision.
 type piece struct {
 	revision   uint64
 	at, offset int // in bytes, in UTF-16 units
 }
 
-// NewWatch returns a watch that has seen nothing yet.
+// NewWatch returns a watch of a run without steps.
 func NewWatch(o WatchOptions) *Watch {
 	if o.Text == nil {
 		o.Text = func(Hash) string { return "" }
@@ -55,7 +56,7 @@ func NewWatch(o WatchOptions) *Watch {
 	return &Watch{o: o, changed: map[string]uint64{}, live: map[string]*liveTask{}}
 }
 
-// Step takes the run as it is after a step, and returns the revision that this makes.
+// Step takes the run after a step, and returns the new revision.
 func (w *Watch) Step(r Run) uint64 {
 	w.revision++
 	for _, s := range r.Seats {
@@ -68,15 +69,15 @@ func (w *Watch) Step(r Run) uint64 {
 	return w.revision
 }
 
-// Problem takes a sentence about the record, "" that there is nothing to say of it.
+// Problem takes a sentence about saving the run, or "", and returns the new revision.
 func (w *Watch) Problem(sentence string) uint64 {
 	w.revision++
 	w.problem = sentence
 	return w.revision
 }
 
-// Due takes when the time of tasks is over that are worked on, and under "" that of the run, in
-// milliseconds after it began, and returns the revision that this makes.
+// Due takes the deadlines of tasks under way, and under "" that of the run, in milliseconds after it
+// began. It returns the new revision.
 func (w *Watch) Due(due map[string]int64) uint64 {
 	w.revision++
 	for _, t := range w.run.Tasks {
@@ -88,7 +89,7 @@ func (w *Watch) Due(due map[string]int64) uint64 {
 	return w.revision
 }
 
-// differs reports whether a member's tasks are others than before.
+// differs reports whether a member's tasks changed.
 func (w *Watch) differs(r Run, member string) bool {
 	if len(w.run.Tasks) != len(r.Tasks) || w.run.Opened != r.Opened || len(w.run.Seats) == 0 {
 		return true
@@ -104,10 +105,9 @@ func (w *Watch) differs(r Run, member string) bool {
 	return false
 }
 
-// Live takes what can be seen of a task, at a time after the run began, and returns the
-// revision that this makes.
+// Live takes the progress of a task at a time after the run began, and returns the new revision.
 func (w *Watch) Live(task string, l Live, ms int64) uint64 {
-	t := w.run.task(task)
+	t := w.run.Task(task)
 	if t == nil {
 		return w.revision
 	}
@@ -123,7 +123,7 @@ func (w *Watch) Live(task string, l Live, ms int64) uint64 {
 		seen.pieces = append(seen.pieces, piece{w.revision, seen.text.Len(), seen.length})
 		seen.text.WriteString(l.Text)
 		for _, r := range l.Text {
-			seen.length += utf16.RuneLen(r) // of no character that text can hold is it -1
+			seen.length += utf16.RuneLen(r) // never -1 for a rune of a string
 		}
 	}
 	if l.Call != nil {
@@ -132,7 +132,7 @@ func (w *Watch) Live(task string, l Live, ms int64) uint64 {
 	return w.revision
 }
 
-// call notes how a call stands.
+// call records the state of a call.
 func (t *liveTask) call(v CalledView, ms int64) {
 	for i := range t.calls {
 		if t.calls[i].ID == v.ID {
@@ -153,7 +153,7 @@ func endOf(v CalledView, ms int64) int64 {
 	return ms
 }
 
-// called is a record of a call as a lane marks it.
+// called returns the view of a call record.
 func (w *Watch) called(r chat.CallRecord, request string) CalledView {
 	v := CalledView{ID: strconv.FormatUint(r.ID, 10), Tool: cmp.Or(r.ToolID, r.ToolName), Request: request}
 	v.Title = w.run.ToolTitle(v.Tool)
@@ -178,9 +178,9 @@ func (w *Watch) called(r chat.CallRecord, request string) CalledView {
 	return v
 }
 
-// View returns what changed since a revision, at 0 all of it.
+// View returns the changes since a revision, or everything for 0.
 func (w *Watch) View(since uint64, now time.Time) RunView {
-	anew := since == 0 || since > w.revision
+	whole := since == 0 || since > w.revision
 	r := &w.run
 	spent := r.Spent("")
 	if r.Answer != nil {
@@ -190,9 +190,9 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 		now = r.Ended
 	}
 	v := RunView{
-		Run: string(r.Run), Conversation: string(r.Conversation), Revision: w.revision, Reset: anew && since != 0,
+		Run: string(r.Run), Conversation: string(r.Conversation), Revision: w.revision, Reset: whole && since != 0,
 		Turn: r.Turn, Question: uint64(r.Question), Mode: r.Council.Mode, State: r.State, Began: chat.Stamp(r.Began),
-		MS: r.after(now), Estimate: r.estimate(), Spent: spending(spent, r.after(now)), Again: string(r.Again),
+		MS: w.ms(now), Estimate: w.estimate(), Spent: spending(spent, w.ms(now)), Again: string(r.Again),
 		Change: r.Change, Lanes: []LaneView{}, Result: w.Result(), Problem: w.problem,
 	}
 	if r.Early != nil {
@@ -205,53 +205,53 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 		if s.In {
 			v.Members++
 		}
-		if anew || w.changed[s.Member.ID] > since {
-			v.Lanes = append(v.Lanes, w.lane(&r.Seats[i], since, anew, now))
+		if whole || w.changed[s.Member.ID] > since {
+			v.Lanes = append(v.Lanes, w.lane(&r.Seats[i], since, whole, now))
 		}
 	}
-	if anew || w.changed[""] > since {
-		v.Lanes = append(v.Lanes, w.chair(since, anew, now))
+	if whole || w.changed[""] > since {
+		v.Lanes = append(v.Lanes, w.chair(since, whole, now))
 	}
 	return v
 }
 
-// lane is one member's.
-func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
+// lane returns a member's lane.
+func (w *Watch) lane(s *Seat, since uint64, whole bool, now time.Time) LaneView {
 	m := s.Member
 	v := LaneView{
-		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.shownLetter(m.ID), Color: m.Color,
-		Avatar: m.Persona.Avatar,
-		Model:  cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
+		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role),
+		Letter: letter(slices.Index(w.run.lettered(""), m.ID)), Color: m.Color, Avatar: m.Persona.Avatar,
+		Model: cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
 		Context: m.Context, Tools: append([]string{}, m.Tools...),
-		Drawn: w.run.Drawn(m.ID), Ratings: w.run.ratingsOf(m.ID),
+		Drawn: w.run.Drawn(m.ID), Ratings: w.run.Ratings.of(m.ID),
 	}
-	v.Tasks, v.Spent = w.tasks(m.ID, since, anew, now)
+	v.Tasks, v.Spent = w.tasks(m.ID, since, whole, now)
 	return v
 }
 
-// chair is the lane of the model that writes the answer, and of the council's own tasks.
-func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
+// chair returns the lane of the model that writes the answer, with the council's own tasks.
+func (w *Watch) chair(since uint64, whole bool, now time.Time) LaneView {
 	r := &w.run
 	v := LaneView{
 		Name: "Chair", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Why: r.Out[""], Chance: 100,
 		Tools: []string{}, Drawn: []Drawn{}, Ratings: []Rating{},
 	}
-	v.Tasks, v.Spent = w.tasks("", since, anew, now)
+	v.Tasks, v.Spent = w.tasks("", since, whole, now)
 	answer := TaskView{
 		ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{},
-		Expected: r.expected(ChairTask),
+		Expected: w.expected(ChairTask),
 	}
 	for _, t := range r.Tasks {
 		answer.Stage = max(answer.Stage, t.Stage+1)
 	}
 	if !r.Handed.IsZero() {
-		answer.Attempt, answer.StartMS = 1, r.after(r.Handed)
+		answer.Attempt, answer.StartMS = 1, w.ms(r.Handed)
 	}
 	switch {
 	case r.State == Answering:
 		answer.State, answer.Phase = Working, Writing
 	case r.Answer != nil:
-		answer.State, answer.EndMS = Done, r.after(r.Ended)
+		answer.State, answer.EndMS = Done, w.ms(r.Ended)
 		answer.Spent = spending(r.Answer.Usage, answer.EndMS-answer.StartMS)
 		switch r.Answer.Reason {
 		case chat.EndError:
@@ -278,8 +278,8 @@ func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	return v
 }
 
-// tasks are those of a member, and what they used together.
-func (w *Watch) tasks(member string, since uint64, anew bool, now time.Time) ([]TaskView, Spending) {
+// tasks returns the tasks of a member, and their total spending.
+func (w *Watch) tasks(member string, since uint64, whole bool, now time.Time) ([]TaskView, Spending) {
 	tasks := []TaskView{}
 	var used chat.Usage
 	var from, to int64
@@ -288,36 +288,36 @@ func (w *Watch) tasks(member string, since uint64, anew bool, now time.Time) ([]
 		if t.Member != member {
 			continue
 		}
-		v := w.task(t, since, anew, now)
+		v := w.task(t, since, whole, now)
 		tasks, used = append(tasks, v), used.Add(t.Lost).Add(t.End.Usage)
 		if t.Attempt > 0 {
 			if from == 0 || v.StartMS < from {
 				from = v.StartMS
 			}
-			if t.State.final() { // what was taken over of another run ended as this one began
+			if t.State.final() { // a result from an earlier run ended when this one began
 				to = max(to, v.EndMS)
 			} else {
-				to = max(to, w.run.after(now))
+				to = max(to, w.ms(now))
 			}
 		}
 	}
 	return tasks, spending(used, to-from)
 }
 
-func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
+func (w *Watch) task(t *Task, since uint64, whole bool, now time.Time) TaskView {
 	r := &w.run
 	v := TaskView{
 		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: w.title(t), Attempt: t.Attempt, State: t.State,
 		Why: t.Why, Bytes: t.End.Bytes, Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
-		Sent: len(t.End.Requests), Expected: r.expected(t.ID),
+		Sent: len(t.End.Requests), Expected: w.expected(t.ID),
 	}
 	if t.Attempt > 0 {
-		v.StartMS = r.after(t.Started)
+		v.StartMS = w.ms(t.Started)
 	}
 	ended := now
 	if t.State.final() && !t.Ended.IsZero() {
-		ended, v.EndMS = t.Ended, r.after(t.Ended)
-		v.AskedMS = min(max(t.Asked.Milliseconds(), 0), max(v.EndMS-v.StartMS, 0)) // a file may say anything
+		ended, v.EndMS = t.Ended, w.ms(t.Ended)
+		v.AskedMS = min(max(t.Asked.Milliseconds(), 0), max(v.EndMS-v.StartMS, 0)) // a file may hold anything
 	}
 	if v.Spent = spending(t.Lost.Add(t.End.Usage), 0); t.Attempt > 0 {
 		v.Spent.MS = max(0, ended.Sub(t.Started).Milliseconds())
@@ -330,14 +330,14 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 		v.Calls = append(v.Calls, seen.calls...)
 		if t.State == Working {
 			v.Phase, v.Note = seen.phase, seen.note
-			v.Text, v.Offset = seen.since(since, anew)
+			v.Text, v.Offset = seen.since(since, whole)
 			v.Bytes = seen.text.Len()
 		}
 	} else if w.o.Call != nil {
 		for _, id := range t.End.Calls {
 			if record, ok := w.o.Call(id); ok {
 				call := w.called(record, "")
-				call.StartMS, call.EndMS = r.after(record.Started), r.after(record.Ended)
+				call.StartMS, call.EndMS = w.ms(record.Started), w.ms(record.Ended)
 				v.Calls = append(v.Calls, call)
 			}
 		}
@@ -347,7 +347,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 			v.Refused++
 		}
 	}
-	v.Refused = max(v.Refused, t.End.Refused) // where the records are not there, as of a run from a file
+	v.Refused = max(v.Refused, t.End.Refused) // a run from a file has no call records
 	if t.State == Working {
 		v.DueMS = w.due[t.ID]
 	}
@@ -360,9 +360,9 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	return v
 }
 
-// since returns what was added to a text after a revision, and from where on.
-func (t *liveTask) since(revision uint64, anew bool) (text string, offset int) {
-	if anew {
+// since returns the text added after a revision, and its offset.
+func (t *liveTask) since(revision uint64, whole bool) (text string, offset int) {
+	if whole {
 		return t.text.String(), 0
 	}
 	for i := len(t.pieces) - 1; i >= 0; i-- {
@@ -376,7 +376,7 @@ func (t *liveTask) since(revision uint64, anew bool) (text string, offset int) {
 	return t.text.String(), 0
 }
 
-// title returns what a task is called in a lane.
+// title returns the title of a task in a lane.
 func (w *Watch) title(t *Task) string {
 	switch t.Kind {
 	case Summarize:
@@ -395,7 +395,7 @@ func (w *Watch) title(t *Task) string {
 	return "Answer"
 }
 
-// Result returns what came of the run so far, or nil before there is anything.
+// Result returns the result so far, or nil.
 func (w *Watch) Result() *Result {
 	r := &w.run
 	switch r.State {
@@ -407,7 +407,7 @@ func (w *Watch) Result() *Result {
 	var groups Groups
 	if r.Answer != nil && r.Answer.Groups != "" {
 		of[1] = string(r.Answer.Groups)
-		// checked when it was kept; without them points are compared by words
+		// checked when they were stored; without them, points are compared by words
 		groups, _ = ReadGroups(w.o.Text(r.Answer.Groups))
 	}
 	if w.result == nil || w.made != of {
@@ -417,16 +417,18 @@ func (w *Watch) Result() *Result {
 	return w.result
 }
 
-// expected returns what a task was expected to come to.
-func (r *Run) expected(task string) Spending {
+// expected returns the estimate of a task.
+func (w *Watch) expected(task string) Spending {
+	r := &w.run
 	if r.Begin.Estimate == nil {
 		return Spending{}
 	}
 	return r.Begin.Estimate.Tasks[task]
 }
 
-// estimate returns what the run was expected to come to; of its tasks each says it itself.
-func (r *Run) estimate() Estimate {
+// estimate returns the estimate of the run, without those of its tasks.
+func (w *Watch) estimate() Estimate {
+	r := &w.run
 	if r.Begin.Estimate != nil {
 		e := *r.Begin.Estimate
 		e.Tasks = nil
@@ -443,8 +445,8 @@ func (r *Run) estimate() Estimate {
 	return e
 }
 
-// after returns the milliseconds from the run's beginning to a time, 0 for none.
-func (r *Run) after(t time.Time) int64 { return r.After(t).Milliseconds() }
+// ms returns the milliseconds for which the run was worked on up to a time, 0 for the zero time.
+func (w *Watch) ms(t time.Time) int64 { return w.run.After(t).Milliseconds() }
 
 func spending(u chat.Usage, ms int64) Spending {
 	return Spending{Input: u.Input, Output: u.Output, MS: ms, Cost: u.Cost, Known: u.Known()}

@@ -76,7 +76,7 @@ func TestARunThatGoesOnSaysWhoWritesTheAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, _ := b.stored()
-	const gone = "test/main was to write the answer, and cannot be asked: There is no model test/main. test/now writes it."
+	const gone = "test/main cannot be asked to write the answer: There is no model test/main. test/now writes it."
 	if run.State != council.Over || run.Models[""] != "test/now" || run.Out[""] != gone ||
 		cut.Models[""] != "test/main" || cut.Out[""] != "" {
 		t.Errorf("it was answered by %s: %s; it was left with %v: %v", run.Models[""], run.Out[""], cut.Models, cut.Out)

@@ -152,10 +152,10 @@ func TestAMemberThatWasRefusedACallIsDoneWithoutIt(t *testing.T) {
 		view.Lanes[0].Tasks[0].Refused != 1 {
 		t.Errorf("it ended %+v, and is shown as %+v, %v", run.Tasks[0], view.Lanes[0].Tasks, err)
 	}
-	var teller deliberation.Teller
+	var teller deliberation.Reporter
 	var words []string
 	for _, e := range b.heardSoFar() {
-		for _, line := range teller.Tell(e) {
+		for _, line := range teller.Report(e) {
 			words = append(words, line.Words())
 		}
 	}

@@ -393,10 +393,10 @@ func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
 	b.says("test/ada", "A.")
 	b.says("test/bo", "B.")
 	var told []string
-	var teller deliberation.Teller
+	var teller deliberation.Reporter
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{OnEvent: func(e deliberation.Event) {
-		for _, line := range teller.Tell(e) {
-			if e.Unkept != nil {
+		for _, line := range teller.Report(e) {
+			if e.SaveError != nil {
 				view, err := b.runner.View(t.Context(), e.Run.Begin.Run, 0)
 				if err != nil {
 					t.Error(err)
@@ -409,8 +409,8 @@ func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
 		t.Errorf("kept is %s, %s", run.State, states(run))
 	}
 	// C23: whoever watches is told, once, and once that it is over.
-	const full = "What the council does is not kept. The disk is full. Free some space."
-	want := []string{"unkept: " + full, "window: " + full, "kept: What the council does is kept again.", "window: "}
+	const full = "Conclave cannot save this council run. The disk is full. Free some space."
+	want := []string{"unkept: " + full, "window: " + full, "kept: Conclave can save this council run again.", "window: "}
 	if !slices.Equal(told, want) {
 		t.Errorf("told was %q, want %q", told, want)
 	}
@@ -425,8 +425,8 @@ func TestARunThatIsKeptAfterItsLastStepSaysSo(t *testing.T) {
 	b.says("test/bo", "B.")
 	var told []string
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{OnEvent: func(e deliberation.Event) {
-		if e.Unkept != nil {
-			told = append(told, *e.Unkept)
+		if e.SaveError != nil {
+			told = append(told, *e.SaveError)
 		}
 		if e.Step != nil && e.Run.State == council.Over {
 			disk.frees()
@@ -546,8 +546,8 @@ func TestTheHelperSumsTheChatUpAndIsNoMember(t *testing.T) {
 	helper, main := b.says("test/helper", "They SPOKE."), b.says("test/main", "Alone.")
 	var asked string
 	b.ask(t.Context(), main, "And now?", deliberation.How{Asks: true, OnEvent: func(e deliberation.Event) {
-		var teller deliberation.Teller
-		for _, line := range teller.Tell(e) {
+		var teller deliberation.Reporter
+		for _, line := range teller.Report(e) {
 			if line.State == "asking" {
 				asked = line.Text
 				go func() { _ = b.runner.Act(t.Context(), e.Run.Begin.Run, council.GoOn, "", nil, "") }()

@@ -15,9 +15,8 @@ import (
 
 var errStopped = fault.New(fault.Canceled, "deliberation.stop", "You stopped it.", "")
 
-// chair is a main model that asks its council first: before its first request the council
-// deliberates, and each request holds the notes. It is used by one turn, which makes one
-// request at a time.
+// chair is the main model of a turn with a council: before its first request the council deliberates,
+// and each request includes the notes. One turn uses it, one request at a time.
 type chair struct {
 	llm.Model
 	s      *session
@@ -25,22 +24,22 @@ type chair struct {
 
 	turn, kind string // of the turn, once it has started
 	asked      bool
-	loop       *loop // nil where nobody deliberated
+	loop       *loop // nil without a run
 	notes      string
-	origins    []chat.Origin // of what the notes hold
+	origins    []chat.Origin // of the notes
 	placed     bool
-	at         int    // where the notes stand in the requests
-	groups     string // the newest block of JSON that the model ended with
+	at         int    // place of the notes in the requests
+	groups     string // the newest JSON block at the end of the model's words
 	took       time.Duration
 
-	members atomic.Bool // its members work
+	members atomic.Bool // the members are working
 }
 
-// Preparing reports whether its members work, so that it was not asked yet. It is safe for
-// concurrent use.
+// Preparing reports whether the members are working, so that the model was not asked yet. It is safe
+// for concurrent use.
 func (c *chair) Preparing() bool { return c.members.Load() }
 
-// hear learns of the turn what a model is not told.
+// hear records the id and kind of the turn, and passes events on.
 func (c *chair) hear(on func(turn.Event)) func(turn.Event) {
 	return func(e turn.Event) {
 		if e.Kind == turn.Started {
@@ -52,7 +51,7 @@ func (c *chair) hear(on func(turn.Event)) func(turn.Event) {
 	}
 }
 
-// taint adds the council, and what it read, to those whose words the request holds.
+// taint adds the origins of the notes to those of the request.
 func (c *chair) taint(before func() []chat.Origin) func() []chat.Origin {
 	return func() []chat.Origin {
 		var all []chat.Origin
@@ -89,11 +88,11 @@ func (c *chair) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.E
 	}
 }
 
-// deliberate has the council work, and returns once its notes are there.
+// deliberate runs the council and returns once its notes are there.
 func (c *chair) deliberate(ctx context.Context) error {
 	c.members.Store(true)
 	defer c.members.Store(false)
-	if c.kind == "continue" { // calls of an earlier answer were made; its notes hold
+	if c.kind == "continue" { // an answer goes on after its calls, with the same notes
 		c.notes, c.origins = c.s.notesOf(ctx, c.turn)
 		return nil
 	}
@@ -111,8 +110,7 @@ func (c *chair) deliberate(ctx context.Context) error {
 	}
 }
 
-// notesOf returns the notes that an answer was begun with, or "", and where what they hold
-// came from.
+// notesOf returns the notes that an answer began with, or "", and their origins.
 func (s *session) notesOf(ctx context.Context, turnID string) (string, []chat.Origin) {
 	headers, err := s.log.Runs(ctx, s.req.Conversation)
 	if err != nil {
@@ -124,13 +122,13 @@ func (s *session) notesOf(ctx context.Context, turnID string) (string, []chat.Or
 		}
 		if run, log, err := s.r.stored(ctx, h.Run); err == nil && run.Notes != "" {
 			notes, _ := log.Text(ctx, h.Run, run.Notes) // without it the answer goes on without notes
-			return string(notes), saidIn(run)
+			return string(notes), originsOfNotes(run)
 		}
 	}
 	return "", nil
 }
 
-// answer passes on what the model says, without the block of JSON at its end.
+// answer streams the model's words without the JSON block at their end.
 func (c *chair) answer(ctx context.Context, request llm.Request, yield func(llm.Event, error) bool) {
 	var trailer council.Trailer
 	end := func() bool {
@@ -157,7 +155,7 @@ func (c *chair) answer(ctx context.Context, request llm.Request, yield func(llm.
 	}
 }
 
-// conclude tells the run what became of the answer, and waits until that is stored.
+// conclude passes the end of the answer to the run, and waits until it is stored.
 func (c *chair) conclude(out turn.Outcome, closing bool) {
 	if c.loop == nil {
 		return

@@ -9,19 +9,19 @@ import (
 	"conclave/app/council"
 )
 
-// clock tells for how long some work stood still since a person was asked about it: that is
-// no time of its member's, nor of its run's. It is safe for concurrent use.
+// clock measures how long some work waited for a person's answers. That time counts neither for the
+// member nor for the run. It is safe for concurrent use.
 type clock struct {
 	now   func() time.Time
-	moved func() // is called when it stops, and when it goes on; must not block
+	moved func() // called when the clock stops and when it goes on; must not block
 
 	mu    sync.Mutex    // guards the fields below
-	asked int           // how many questions wait for the person
+	asked int           // number of open questions
 	since time.Time     // when the first of them was asked
-	stood time.Duration // before that
+	stood time.Duration // total of earlier waits
 }
 
-// asking stops the clock until the function returned is called.
+// asking stops the clock until the returned function is called.
 func (c *clock) asking() (answered func()) {
 	c.add(1)
 	return sync.OnceFunc(func() { c.add(-1) })
@@ -39,7 +39,7 @@ func (c *clock) add(questions int) {
 	}
 }
 
-// still returns for how long it stood still, and whether it does now.
+// still returns how long the clock stood in total, and whether it stands now.
 func (c *clock) still() (stood time.Duration, stands bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,20 +54,19 @@ type underWay struct {
 	cancel context.CancelCauseFunc
 	clock  *clock
 	began  time.Time
-	most   time.Duration // what is left of its member's time; negative is no bound
-	late   bool          // its time was over, so it was cancelled; the loop's alone
-	// reading is since when its model was asked and has said nothing, in nanoseconds since 1970;
-	// 0 when it is not waited for.
+	most   time.Duration // the rest of its member's time; negative is unlimited
+	late   bool          // it was cancelled because its time was over; used by the loop only
+	// reading is the time at which its model was asked, in nanoseconds since 1970, while it has not answered; else 0.
 	reading atomic.Int64
 }
 
-// silenceTime is how long a member's model may say nothing where the member has no time of its
-// own: one server that hangs does not hold up all who wait for their place. It is what servers
-// of the network have (app/llm), and enough to load a model.
+// silenceTime bounds the silence of a member's model where the member has no limit of time, so that
+// one hanging server does not hold up all others. app/llm uses the same time for servers of the
+// network; it is enough to load a model.
 const silenceTime = 2 * time.Minute
 
-// hears takes note of what can be seen of the work.
-func (w *underWay) hears(v council.Live, now time.Time) {
+// observe records the progress of the work.
+func (w *underWay) observe(v council.Live, now time.Time) {
 	switch v.Phase {
 	case council.Reading:
 		w.reading.Store(now.UnixNano())
@@ -77,27 +76,27 @@ func (w *underWay) hears(v council.Live, now time.Time) {
 	}
 }
 
-// silent returns when its model has said nothing for too long, if it is waited for.
+// silent returns when its model has been silent for too long, if it is awaited.
 func (w *underWay) silent() (time.Time, bool) {
 	since := w.reading.Load()
 	return time.Unix(0, since).Add(silenceTime), since != 0 && w.most < 0 && !w.late
 }
 
-// due returns when the loop is to cancel the work, if that is known now.
+// due returns when the loop must cancel the work, if that is known now.
 func (w *underWay) due() (time.Time, bool) {
 	at, bounded := w.over()
 	return at, bounded && !w.late
 }
 
-// over returns when the time of the work is over, if that is known now. It is safe for concurrent
-// use, as the context is that asks for it.
+// over returns the deadline of the work, if that is known now. It is safe for concurrent use, because
+// contexts are.
 func (w *underWay) over() (time.Time, bool) {
 	stood, stands := w.clock.still()
 	return w.began.Add(w.most + stood), w.most >= 0 && !stands
 }
 
-// timed is the context of an attempt. It says when its member's time is over, for whoever
-// would wait for longer than that; the loop ends it then.
+// timed is the context of an attempt. Its deadline is that of the member, for callers that would wait
+// longer; the loop enforces it.
 type timed struct {
 	context.Context
 	w *underWay

@@ -87,7 +87,7 @@ func TestTimeGoesOnOnceAPersonHasAnswered(t *testing.T) {
 		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
 		run, _ := b.stored()
 		failure := run.Tasks[0].End.Failure
-		if failure == nil || failure.Kind != "timeout" || failure.Message != "Ada took longer than the 3 s that it may." {
+		if failure == nil || failure.Kind != "timeout" || failure.Message != "Ada took longer than its limit of 3 s." {
 			t.Errorf("the tasks are %s, %+v", states(run), failure)
 		}
 		if took := time.Since(began); took < 13*time.Second || took > 14*time.Second {
@@ -219,7 +219,7 @@ func TestToolsThatFailTakeTheirMembersTime(t *testing.T) {
 		}
 		run, _ := b.stored()
 		for _, task := range run.Tasks[1:] {
-			if f := task.End.Failure; f == nil || f.Message != "Ada took longer than the 3 s that it may." {
+			if f := task.End.Failure; f == nil || f.Message != "Ada took longer than its limit of 3 s." {
 				t.Errorf("%s is %s, %+v", task.ID, task.State, f)
 			}
 		}
@@ -277,7 +277,7 @@ func TestADeadlineStandsOnceItIsOver(t *testing.T) {
 		}
 		run, _ := b.stored()
 		failure := run.Tasks[0].End.Failure
-		if failure == nil || failure.Message != "Ada took longer than the 1 s that it may." {
+		if failure == nil || failure.Message != "Ada took longer than its limit of 1 s." {
 			t.Errorf("the tasks are %s, %+v", states(run), failure)
 		}
 		b.runner.Close()
@@ -318,8 +318,8 @@ func TestToolsOfOneNameAreToldApartInATimeline(t *testing.T) {
 	}}}}
 	for tool, want := range map[string]string{"p:fail": "uses p:fail", "q:fail": "uses q:fail", "p:own": "uses own"} {
 		run.Tasks = []council.Task{{ID: "1", Kind: council.UseTool, Member: "ada", Tool: tool}}
-		var teller deliberation.Teller
-		lines := teller.Tell(deliberation.Event{Run: run, Step: &council.Step{Kind: council.Starts, Task: "1"}})
+		var teller deliberation.Reporter
+		lines := teller.Report(deliberation.Event{Run: run, Step: &council.Step{Kind: council.Starts, Task: "1"}})
 		if len(lines) == 0 || lines[0].Words() != want {
 			t.Errorf("%s: %+v", tool, lines)
 		}

@@ -6,8 +6,8 @@ import (
 	"conclave/app/tool"
 )
 
-// contextMessages writes what a member is given of the chat as text, for tools that read it
-// (contracts/spindle, sections 7.6 and SP-28): pictures and calls are left out.
+// contextMessages encodes what a member sees of the chat as text, for tools that read it
+// (contracts/spindle, sections 7.6 and SP-28), without pictures and calls.
 func contextMessages(g council.Given) []tool.ContextMessage {
 	out := []tool.ContextMessage{}
 	if g.System != "" {

@@ -1,13 +1,12 @@
-// Package deliberation runs councils: it has the members of a chat's council work before
-// the chat is answered, and hands what they say to the model that answers.
+// Package deliberation runs councils: the members of a chat's council work before the chat is
+// answered, and the model that answers gets their notes.
 //
-// The synthesis is the turn of the main model, which asks its council first. [Runner.Run]
-// is conversation.Owner.Run with such a model: the question is saved and the chat held
-// when the council begins, stopping the turn stops it, and the turn knows nothing of it.
-// Members' requests to models are turns beside it, and their calls are calls, each with
-// the member as its caller.
+// The answer is the main model's turn. [Runner.Run] calls conversation.Owner.Run with a model that
+// asks the council before its first request. So the question is saved and the chat is locked when the
+// council begins, stopping the turn stops the council, and package turn does not know about councils.
+// Members' requests are separate turns, and their calls have the member as the caller.
 //
-// What happens to a run is a step of package council. It is stored, and then shown.
+// Each thing that happens to a run is a step of package council, which is stored before it is shown.
 //
 // Read [Runner.Run] first.
 package deliberation
@@ -34,15 +33,14 @@ type Models interface {
 	Default(ctx context.Context) (string, error)
 }
 
-// Chats reads chats, and adds to what they took; the store is the real one. Errors are
-// *fault.Error.
+// Chats reads chats and adds to their usage; the store is the real one. Errors are *fault.Error.
 type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
 	turn.Names
 }
 
-// Options say what a Runner works with.
+// Options configure a Runner.
 type Options struct {
 	Log           council.Log
 	Settings      council.Settings
@@ -52,49 +50,45 @@ type Options struct {
 	Models        Models
 	Chats         Chats
 	Bus           *bus.Bus
-	// Price returns a request's usage with what it cost, where that is known; nil knows
-	// nothing.
+	// Price returns a usage with its cost, where that is known. If nil, no cost is known.
 	Price func(model llm.ModelInfo, u chat.Usage) chat.Usage
-	// Background returns what is known beside a chat: personas, characters, world
-	// information; nil knows nothing.
+	// Background returns personas, characters and world information for a chat. If nil, there are none.
 	Background func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error)
-	// Load waits until plugins are not being loaded any more, also those that nobody looked
-	// for yet; nil waits for none. The error is the cause of ctx's end.
+	// Load waits until plugins are loaded, including those that were not scanned yet. If nil, nothing is
+	// awaited. The error is the cause of ctx's end.
 	Load func(ctx context.Context, plugins ...string) error
-	// Missing says why tools of a plugin are not there, and how they come back, in sentences; "" or
-	// nil where nobody knows.
+	// Missing explains why tools of a plugin are not there, and how to get them back; "" or nil where
+	// the reason is unknown.
 	Missing func(plugin string, tools []string) string
-	// Call reads a record of a tool call; nil reads none.
+	// Call reads the record of a tool call. If nil, none can be read.
 	Call func(ctx context.Context, id uint64) (chat.CallRecord, error)
-	// OnEvent is told of every step of every run, after it was stored; nil is not. It must
-	// not block.
+	// OnEvent, if set, is called after each step is saved. It must not block.
 	OnEvent   func(Event)
 	Slog      *slog.Logger     // nil discards
 	Now       func() time.Time // nil is the system's clock
-	Seed      func() uint64    // of a run; nil throws
-	SaveAgain time.Duration    // how often a run that could not be kept is tried again; 0 is 5 s
+	Seed      func() uint64    // returns the seed of a run; nil is random
+	SaveAgain time.Duration    // interval of attempts to save a run that could not be saved; 0 is 5 s
 }
 
-// How says how the council of one answer is run. The zero value is as it is set.
+// How configures the council of one answer. The zero value uses the settings.
 type How struct {
-	Skip    bool             // without it, this once
-	Council *council.Council // in place of the one that is set
-	Only    string           // the one member that is asked, by id
-	Project string           // of a chat that is not kept: the folder whose council holds
-	Resume  council.RunID    // goes on with this run
-	Finish  bool             // of a run that goes on: begins nothing new, and answers with what there is
+	Skip    bool             // answer without the council, this time
+	Council *council.Council // replaces the one from the settings
+	Only    string           // id of the one member that is asked
+	Project string           // of a temporary chat: the folder whose council applies
+	Resume  council.RunID    // continues this run
+	Finish  bool             // with Resume: starts no new work, and answers with the results so far
 	Again   council.RunID    // repeats this run, with Change
 	Change  Change
-	// Chosen says that the request's model was chosen for this answer: it writes it, whatever the
-	// chair is, or the run that is made again had.
+	// Chosen is set where the person chose the request's model for this answer. It replaces the chair,
+	// and the model of a repeated run.
 	Chosen  bool
-	Asks    bool        // somebody can be asked what to do about failed tools
-	OnEvent func(Event) // is told of this run, after it was stored; nil is not
+	Asks    bool        // a person can be asked about failed tools
+	OnEvent func(Event) // if set, is called after each step of this run is saved
 }
 
-// Change is the one thing that differs when a run is made again. One of the fields beside
-// Member is not nil; with none the member alone does its work again. The zero value has
-// everybody do their work again.
+// Change is the one difference of a repeated run. At most one field after Member is set. With Member
+// alone, that member works again; the zero value repeats everybody's work.
 type Change struct {
 	Member  string                 `json:"member"`
 	Model   *string                `json:"model"` // "connection/model"; "" is the helper's
@@ -103,18 +97,16 @@ type Change struct {
 	Tools   *[]string              `json:"tools"`
 }
 
-// Event is one thing that happened to a run, after it was stored; or, without Step, what
-// can be seen of a task meanwhile.
+// Event is one step of a run, after it was saved; or, without Step, progress in between.
 type Event struct {
-	Run  council.Run // as it is after the step; not changed any more
+	Run  council.Run // after the step; not changed later
 	Step *council.Step
 	Task string
 	Live *council.Live
-	MS   int64 // that the run was worked on so far
-	// Due, when not nil, tells when the time of each task under way is over that has a bound, and
-	// under "" that of the run, in milliseconds that the run is worked on.
+	MS   int64 // working time of the run so far
+	// Due, if set, holds the deadlines of tasks under way, and under "" that of the run, in milliseconds
+	// of the run's working time.
 	Due map[string]int64
-	// Unkept tells, where it is not nil, that what happens cannot be kept, in a sentence, or
-	// with "" that it is again.
-	Unkept *string
+	// SaveError, if set, is a sentence on why the run cannot be saved, or "" once it can again.
+	SaveError *string
 }

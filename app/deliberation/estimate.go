@@ -13,8 +13,7 @@ import (
 	"conclave/app/turn"
 )
 
-// What work is taken to come to before anybody knows: tokens that are written, and seconds
-// that it takes a model.
+// usually holds the assumed output tokens and seconds of work before any was observed.
 var usually = map[council.TaskKind]struct {
 	tokens  int64
 	seconds float64
@@ -23,15 +22,14 @@ var usually = map[council.TaskKind]struct {
 	council.Look: {350, 7}, council.Cast: {120, 3}, council.Oppose: {350, 7}, council.Synthesize: {700, 12},
 }
 
-// What takes less, in seconds, before anybody knows: a call of a tool, and what is scripted.
+// Assumed seconds of a tool call, and of a scripted model.
 const (
 	toolSeconds     = 1
 	scriptedSeconds = 2
 )
 
-// Estimate says what a council may come to if it is asked so: Conversation is empty for a chat that
-// is not begun, and a Model of nil is the chat's own. Members that take part by chance are counted
-// as if they did.
+// Estimate estimates a council's run for a request. Conversation is empty for a new chat; a nil Model
+// is the chat's own. Members that take part by chance count fully.
 func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Request) (council.Estimate, error) {
 	s := &session{r: r, req: req, tools: r.o.Tools.Set()}
 	c = c.WithTools(s.tools.Tools())
@@ -55,7 +53,7 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Reque
 	if req.Model == nil {
 		s.req.Model, err = r.o.Models.Open(ctx, s.chat.Model)
 	}
-	if s.choose(ctx); s.req.Model == nil {
+	if s.chooseModel(ctx); s.req.Model == nil {
 		return council.Estimate{}, err
 	}
 	b := council.Begin{Council: c, Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{}}
@@ -63,12 +61,12 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Reque
 	return s.estimate(ctx, b), nil
 }
 
-// estimate says what the run that begins so may come to.
+// estimate estimates the run that begins so.
 func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimate {
-	s.r.recall(ctx)
+	s.r.loadDurations(ctx)
 	b.Council.Members = slices.Clone(b.Council.Members)
 	for i := range b.Council.Members {
-		if m := &b.Council.Members[i]; m.Chance > 0 || s.toolsAlone() { // there are no dice then
+		if m := &b.Council.Members[i]; m.Chance > 0 || s.toolsAlone() { // no dice then
 			m.Chance = 100
 		}
 	}
@@ -83,9 +81,9 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 			e.problem(seat.Member.Name + " " + why + ".")
 		}
 	}
-	said := map[string]int64{} // by member: tokens of what it says that others are shown
+	said := map[string]int64{} // by member: tokens of its words that others see
 	tasks := e.run.Tasks
-	if s.toolsAlone() { // the main model calls what there is, or does not
+	if s.toolsAlone() { // the main model decides what to call
 		for _, t := range tasks {
 			e.without(t)
 		}
@@ -98,11 +96,11 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 		}
 		e.stage(ctx, now, said)
 	}
-	u := s.mostOfChair()
+	u := s.maxAnswerUsage()
 	u.Output = usually[council.Synthesize].tokens
 	info := s.req.Model.Info()
 	answer := s.priced(info, u)
-	long := e.seconds(pace{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
+	long := e.seconds(workKind{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
 	e.add(council.ChairTask, answer, long)
 	e.Seconds += long
 	if most := b.Council.Limits.Seconds; most > 0 {
@@ -119,8 +117,8 @@ type estimator struct {
 	run council.Run
 }
 
-// stage adds what the tasks of one stage come to. Members work at once, as many as may, and a
-// member does all that it has at once.
+// stage adds the tasks of one stage. Members work in parallel up to the bound, and each member does
+// all its tasks at once.
 func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[string]int64) {
 	var members []string
 	longest := map[string]float64{} // by member
@@ -129,11 +127,11 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if !slices.Contains(members, t.Member) {
 			members = append(members, t.Member)
 		}
-		m := e.member(t.Member)
-		of := e.s.paceOf(e.run, t)
+		m := e.run.Member(t.Member)
+		of := e.s.kindOfWork(e.run, t)
 		var model llm.Model
 		if of.model != "" {
-			model, _ = e.s.r.o.Models.Open(ctx, of.model) // of one that cannot be opened nothing is known
+			model, _ = e.s.r.o.Models.Open(ctx, of.model) // nil if it cannot be opened
 		}
 		long := e.seconds(of, model != nil && model.Info().Provider == demo)
 		longest[t.Member] = max(longest[t.Member], long)
@@ -155,7 +153,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if most := cmp.Or(m.MaxTokens, e.run.Council.Helper.MaxTokens); most > 0 {
 			written = min(written, most)
 		}
-		u := e.s.most(m)
+		u := e.s.maxUsage(m)
 		u.Output = written
 		for other, tokens := range said {
 			if other != t.Member && (t.Kind == council.Look || t.Kind == council.Cast || t.Kind == council.Oppose ||
@@ -172,22 +170,21 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		e.add(t.ID, u, long)
 	}
 	if e.run.Council.Mode == council.Relay {
-		clear(said) // each is given the answer before it alone
+		clear(said) // each sees only the answer before it
 	}
 	for member, tokens := range next {
 		said[member] = tokens
 	}
 	ends := make([]float64, cmp.Or(e.run.Council.Parallel, council.PerRun))
-	for _, m := range members { // whoever is next begins where one is done first
+	for _, m := range members { // the next member begins when the first one is done
 		ends[slices.Index(ends, slices.Min(ends))] += longest[m]
 	}
 	e.Seconds += slices.Max(ends)
 }
 
-// seconds is how long some work is taken to take: as long as it took lately, else as long as
-// such work usually does.
-func (e *estimator) seconds(of pace, scripted bool) float64 {
-	took, known := e.s.r.paces.lately(of)
+// seconds returns the expected duration of work: the recent median, or the default.
+func (e *estimator) seconds(of workKind, scripted bool) float64 {
+	took, known := e.s.r.durations.median(of)
 	switch {
 	case known:
 		return took.Seconds()
@@ -199,7 +196,7 @@ func (e *estimator) seconds(of pace, scripted bool) float64 {
 	return usually[of.kind].seconds
 }
 
-// without says that a member goes without the tool of a task, where it does.
+// without adds a problem where a member lacks the tool of a task.
 func (e *estimator) without(t council.Task) {
 	why := ""
 	if prompt, ok := builtInOf(t.Tool); !ok {
@@ -210,7 +207,7 @@ func (e *estimator) without(t council.Task) {
 		why = NotInline(prompt)
 	}
 	if why != "" {
-		e.problem(e.member(t.Member).Name + " goes without a tool: " + why)
+		e.problem(e.run.Member(t.Member).Name + " goes without a tool: " + why)
 	}
 }
 
@@ -221,16 +218,7 @@ func (e *estimator) problem(sentence string) {
 	}
 }
 
-// member returns a member by its id; the council's own is zero.
-func (e *estimator) member(id string) council.Member {
-	i := slices.IndexFunc(e.run.Seats, func(s council.Seat) bool { return s.Member.ID == id })
-	if i < 0 {
-		return council.Member{}
-	}
-	return e.run.Seats[i].Member
-}
-
-// task notes what a task may come to.
+// task sets the estimate of a task.
 func (e *estimator) task(id string, u chat.Usage, seconds float64) {
 	e.Tasks[id] = council.Spending{
 		Input: u.Input, Output: u.Output, MS: int64(seconds * 1000), Cost: u.Cost, Known: u.Known(),
@@ -245,7 +233,7 @@ func (e *estimator) add(id string, u chat.Usage, seconds float64) {
 	e.Known = e.Known && u.Known()
 }
 
-// problems says what stands against the run, in sentences.
+// problems adds sentences on what limits or prevents the run.
 func (e *estimator) problems(answer chat.Usage) {
 	in := 0
 	without := e.s.r.lacks(e.run.Council, e.s.tools)
@@ -287,7 +275,7 @@ func (e *estimator) problems(answer chat.Usage) {
 	}
 }
 
-// priced returns u with what it costs, where that is known.
+// priced returns u with its cost, where that is known.
 func (s *session) priced(m llm.ModelInfo, u chat.Usage) chat.Usage {
 	if s.r.o.Price == nil {
 		return u

@@ -227,8 +227,8 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 	}
 	prompts := strings.ReplaceAll(inline, `["p:look"]`, `["p:look", "voice_concern"]`)
 	left := []string{
-		"Ada goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
-		"Bo goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
+		"Ada goes without a tool: Concerns is a prompt, which the model that answers cannot call.",
+		"Bo goes without a tool: Concerns is a prompt, which the model that answers cannot call.",
 	}
 	e, err = b.estimate(b.council(prompts), "Well?")
 	if err != nil || !slices.Equal(e.Problems, left) || e.Calls != 1 {

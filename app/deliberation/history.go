@@ -12,17 +12,16 @@ import (
 	"conclave/app/council"
 )
 
-// Bounds of what is shown of earlier runs (contracts/spindle, section 11.2).
+// Bounds of results from earlier runs (contracts/spindle, section 11.2).
 const (
 	mostRetained = 10   // outputs of one tool of a member
 	retainedText = 4000 // characters of each
-	retainedRuns = 200  // runs in which they are looked for, the newest
+	retainedRuns = 200  // newest runs that are searched
 )
 
-// older finds what the tools of a run's members answered in earlier runs of its chat, and
-// writes it for the main model alone, as much as each member retains of each tool:
-// members that see their own results repeat them. Runs that cannot be read are left out.
-// origins say where what they answered came from.
+// older collects what the tools of a run's members answered in earlier runs of its chat, as much as
+// each member retains of each tool. Only the main model sees it, since members repeat their own
+// results. Unreadable runs are skipped. origins are those of the answers.
 func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (text string, origins []chat.Origin) {
 	wanted := map[string]int{} // how many more, by member and tool
 	left := 0
@@ -75,7 +74,7 @@ func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (
 	return olderText(r, found), origins
 }
 
-// olderText writes what was found, by member and tool.
+// olderText writes the results, by member and tool.
 func olderText(r council.Run, found map[string][]string) string {
 	var out strings.Builder
 	for _, seat := range r.Seats {
@@ -96,7 +95,7 @@ func olderText(r council.Run, found map[string][]string) string {
 		"For reference only: they were found for earlier messages, and may not hold any more.\n" + out.String()
 }
 
-// shortened is a text of which no more is shown than retainedText.
+// shortened returns a text of at most retainedText characters.
 func shortened(text string) string {
 	letters := []rune(text)
 	if len(letters) <= retainedText {
@@ -105,7 +104,7 @@ func shortened(text string) string {
 	return string(letters[:retainedText]) + " …"
 }
 
-// age says how long ago something was.
+// age describes how long ago something was.
 func age(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration

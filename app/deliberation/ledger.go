@@ -11,30 +11,30 @@ import (
 	"conclave/app/fault"
 )
 
-// errSpent is the cause of the error of a request that is not made, since nothing is left for
-// it under a cap; errCap where that is the run's, and not one of its member.
+// errSpent is the cause of a request that is not made because a cap leaves nothing for it; errCap where
+// the cap is that of the run.
 var (
 	errSpent = errors.New("a cap was reached")
 	errCap   = fmt.Errorf("of the run, %w", errSpent)
 )
 
-// ledger counts what the members of a run use, request by request, so that all of them stay
-// under the caps: of the run as a machine, what a task used is known once it has ended, and
-// several are under way at once. It is safe for concurrent use.
+// ledger counts the usage of a run's members, request by request, so that parallel tasks stay under
+// the caps together. The run itself learns the usage only when a task has ended. It is safe for
+// concurrent use.
 type ledger struct {
 	mu    sync.Mutex            // guards the fields below
 	used  map[string]chat.Usage // by member
-	held  map[*recorded]holding // by whose request is under way
-	tasks []council.Task        // as they are now; those of a job are as they were when it began
+	held  map[*recorded]holding // requests under way
+	tasks []council.Task        // the current ones; those of a job are from its beginning
 }
 
-// holding is the most that a request comes to.
+// holding is the maximum usage of a request under way.
 type holding struct {
 	task council.Task
 	most chat.Usage
 }
 
-// newLedger returns the ledger of a run that begins, or goes on.
+// newLedger returns the ledger of a run that begins or is resumed.
 func newLedger(r council.Run) *ledger {
 	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]holding{}, tasks: r.Tasks}
 	for _, t := range r.Tasks {
@@ -43,16 +43,15 @@ func newLedger(r council.Run) *ledger {
 	return l
 }
 
-// sees takes the tasks of the run as they are now.
+// sees takes the current tasks of the run.
 func (l *ledger) sees(tasks []council.Task) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tasks = tasks
 }
 
-// hold returns how many tokens the answer to a request of a model's may have, with so many of
-// input, 0 for as many as it likes: that much is held until add or release. The error says
-// that nothing is left.
+// hold returns the maximum length of an answer in tokens, for so many tokens of input; 0 is unlimited.
+// That much stays reserved until add or release. It is an error when nothing is left.
 func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,11 +68,11 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 		}
 	}
 	name, run, most := who(m.job), m.job.Run, m.maxTokens
-	member := memberOf(m.job)
-	if run.Council.Limits.Money > 0 { // as the run reserves it
+	member := m.job.Member()
+	if run.Council.Limits.Money > 0 { // as in Begin.Reserve
 		most = least(most, usual(member, run.Council))
 	}
-	all.Cost += run.Reserve[""] // the answer is made all the same
+	all.Cost += run.Reserve[""] // the answer must stay affordable
 	for _, bound := range []struct {
 		limits  council.Limits
 		used    chat.Usage
@@ -81,7 +80,7 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 		err     error
 	}{
 		{member.Limits, own, ownWait, fault.Wrap(fault.Unavailable, "deliberation.cap",
-			name+" has used what it may in one run.", "Raise its limits, or give it less to read.", errSpent)},
+			name+" has reached its limits for one run.", "Raise its limits, or give it less to read.", errSpent)},
 		{run.Council.Limits, all, allWait, fault.Wrap(fault.Unavailable, "deliberation.cap",
 			"There was nothing left for "+name+" under the council's cap.",
 			"Raise the cap, or choose cheaper models.", errCap)},
@@ -96,8 +95,8 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 	return most, nil
 }
 
-// waitingLocked returns how many tasks share what is left, this one among them: those of its
-// stage that are not over and hold nothing, of all members and of its own.
+// waitingLocked returns how many tasks share the rest, this one included: open tasks of its stage
+// without a reservation, of all members and of its member.
 func (l *ledger) waitingLocked(m *recorded) (all, own int64) {
 	holds := map[string]bool{}
 	for _, h := range l.held {
@@ -115,7 +114,7 @@ func (l *ledger) waitingLocked(m *recorded) (all, own int64) {
 	return max(all, 1), max(own, 1)
 }
 
-// add counts what a request used, which has ended.
+// add counts the usage of a request that has ended.
 func (l *ledger) add(m *recorded, u chat.Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,15 +122,15 @@ func (l *ledger) add(m *recorded, u chat.Usage) {
 	l.used[m.job.Task.Member] = l.used[m.job.Task.Member].Add(u)
 }
 
-// release says that a request has ended.
+// release ends the reservation of a request.
 func (l *ledger) release(m *recorded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.held, m)
 }
 
-// left returns how many tokens an answer may have under some limits, of which so much was
-// used, and which so many tasks share; bounded is false where they say nothing of it.
+// left returns the maximum length of an answer under limits after some usage, shared by so many tasks;
+// bounded is false where the limits do not bound it.
 func (m *recorded) left(limits council.Limits, used chat.Usage, input, waiting int64) (tokens int64, bounded bool) {
 	if limits.Tokens > 0 {
 		tokens, bounded = limits.Tokens-used.Input-used.Output-input, true
@@ -149,7 +148,7 @@ func (m *recorded) left(limits council.Limits, used chat.Usage, input, waiting i
 	return tokens, bounded
 }
 
-// priced fills in what a usage costs, where that is known.
+// priced returns a usage with its cost, where that is known.
 func (m *recorded) priced(u chat.Usage) chat.Usage {
 	if m.price == nil {
 		return u
@@ -157,12 +156,12 @@ func (m *recorded) priced(u chat.Usage) chat.Usage {
 	return m.price(m.Info(), u)
 }
 
-// usual returns how many tokens an answer of a member is taken to have.
+// usual returns the assumed length of a member's answer in tokens.
 func usual(m council.Member, c council.Council) int64 {
 	return cmp.Or(m.MaxTokens, c.Helper.MaxTokens, UsualAnswer)
 }
 
-// least is the smaller of two bounds, of which 0 is none.
+// least returns the smaller of two bounds, where 0 is unlimited.
 func least(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return a + b

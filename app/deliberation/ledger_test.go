@@ -147,7 +147,7 @@ func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
 	b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
 	task := run.Tasks[0]
-	if len(ada.Requests()) != 2 || task.State != council.Capped || task.Why != "Ada has used what it may in one run." ||
+	if len(ada.Requests()) != 2 || task.State != council.Capped || task.Why != "Ada has reached its limits for one run." ||
 		task.End.Usage.Input != 1800 {
 		t.Errorf("after %d requests it is %s: %s, %+v", len(ada.Requests()), task.State, task.Why, task.End.Usage)
 	}

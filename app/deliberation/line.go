@@ -11,8 +11,7 @@ import (
 	"conclave/app/limit"
 )
 
-// Line is one line of what `prompt --json` tells of a council. Its State says which
-// fields count.
+// Line is one line of `prompt --json` about a council. State decides which fields count.
 type Line struct {
 	Type   string `json:"type"`   // council, or permission
 	Member string `json:"member"` // name; "" is the council's own
@@ -35,17 +34,17 @@ type Line struct {
 	Tasks  []string `json:"tasks,omitempty"`
 	Count  int      `json:"count,omitempty"` // ballots
 
-	// Drawn tells of a review that was said whose the letters in it are.
+	// Drawn lists, for a review, the letters that the others have in it.
 	Drawn []council.Drawn `json:"drawn,omitempty"`
 
 	MS    int64 `json:"ms,omitempty"`
-	Asked int64 `json:"asked_ms,omitempty"` // of that time: a person was asked
-	// Refused tells how many calls of a member were refused, of what came to something; done.
+	Asked int64 `json:"asked_ms,omitempty"` // of that time: waiting for a person
+	// Refused counts the refused calls of a member that was done all the same.
 	Refused int      `json:"refused,omitempty"`
 	Input   int64    `json:"input_tokens,omitempty"`
 	Output  int64    `json:"output_tokens,omitempty"`
 	Cost    *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
-	// Estimate tells what a member's work was estimated to cost; done.
+	// Estimate is the estimated cost of a member's work; done.
 	Estimate *float64 `json:"estimate,omitempty"`
 
 	*council.Result // completed, concluded
@@ -56,22 +55,22 @@ type Line struct {
 	Why      string `json:"why,omitempty"`
 }
 
-// Teller tells of a run in lines. The zero value tells of one whose texts cannot be read.
-// It is not safe for concurrent use.
-type Teller struct {
+// Reporter turns the events of a run into lines. Its zero value has no texts. It is not safe for
+// concurrent use.
+type Reporter struct {
 	Text func(council.Hash) string // of the run
 
 	run    council.Run
 	at     int64
-	phases map[string]council.Phase // of the tasks that are worked on
-	spoke  map[string]bool          // tasks whose words were told as they came
+	phases map[string]council.Phase // of tasks under way
+	spoke  map[string]bool          // tasks whose words were reported as they came
 	calls  map[string]chat.CallStatus
-	asked  map[string]bool // calls whose permission was told
-	held   map[string]bool // members that were said to wait for their place, by stage
+	asked  map[string]bool // calls whose permission was reported
+	held   map[string]bool // members that were reported as waiting, by stage
 }
 
-// Tell returns the lines of an event.
-func (t *Teller) Tell(e Event) []Line {
+// Report returns the lines of an event.
+func (t *Reporter) Report(e Event) []Line {
 	if t.phases == nil {
 		t.phases, t.spoke = map[string]council.Phase{}, map[string]bool{}
 		t.calls, t.asked, t.held = map[string]chat.CallStatus{}, map[string]bool{}, map[string]bool{}
@@ -85,10 +84,10 @@ func (t *Teller) Tell(e Event) []Line {
 	case e.Live != nil:
 		lines = t.live(e.Run, e.Task, *e.Live)
 	case e.Due != nil:
-	case e.Unkept != nil && *e.Unkept != "":
-		lines = []Line{{State: "unkept", Text: *e.Unkept}}
-	case e.Unkept != nil:
-		lines = []Line{{State: "kept", Text: "What the council does is kept again."}}
+	case e.SaveError != nil && *e.SaveError != "":
+		lines = []Line{{State: "unkept", Text: *e.SaveError}}
+	case e.SaveError != nil:
+		lines = []Line{{State: "kept", Text: "Conclave can save this council run again."}}
 	}
 	for i := range lines {
 		lines[i].Shared = shared(e.Run, lines[i].Tool)
@@ -107,8 +106,8 @@ func shared(r council.Run, id string) bool {
 	})
 }
 
-// step tells what a step did.
-func (t *Teller) step(r council.Run, s council.Step) []Line {
+// step reports a step.
+func (t *Reporter) step(r council.Run, s council.Step) []Line {
 	var lines []Line
 	switch s.Kind {
 	case council.Begins:
@@ -121,7 +120,7 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 	case council.Ends:
 		lines = append(lines, t.ends(r, s)...)
 	case council.Acts:
-		lines = append(lines, Line{Member: nameOf(r, s.Member), State: string(s.Act), Text: s.Text})
+		lines = append(lines, Line{Member: r.Member(s.Member).Name, State: string(s.Act), Text: s.Text})
 	case council.Opens:
 		lines = append(lines, Line{State: "opened"})
 	}
@@ -138,7 +137,7 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 		result := council.Compare(r, t.text, council.Groups{})
 		line := t.sum("completed", r, r.Spent(""), &result)
 		if !slices.ContainsFunc(r.Tasks, func(t council.Task) bool { return t.State == council.Done }) {
-			line.Text = nobodyDid
+			line.Text = noAnswers
 		}
 		lines = append(lines, line)
 	case council.Over:
@@ -147,11 +146,11 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 	return lines
 }
 
-// nobodyDid is said of a run in which no member came to a result.
-const nobodyDid = "no member answered"
+// noAnswers is the text of a run in which no member finished a task.
+const noAnswers = "no member answered"
 
-// begins tells who takes part, and what the run may come to.
-func (t *Teller) begins(r council.Run) []Line {
+// begins reports who takes part, and the estimate.
+func (t *Reporter) begins(r council.Run) []Line {
 	first := Line{State: "started", Run: string(r.Run), Mode: r.Council.Mode, Cap: r.Council.Limits.Money}
 	first.Calls = 1
 	for _, task := range r.Tasks {
@@ -181,24 +180,24 @@ func (t *Teller) begins(r council.Run) []Line {
 			lines = append(lines, Line{Member: s.Member.Name, ID: s.Member.ID, State: "waiting", Text: why + "."})
 		}
 	}
-	if why := r.Out[""]; why != "" { // of the model that answers
+	if why := r.Out[""]; why != "" { // about the model that answers
 		lines = append(lines, Line{State: "waiting", Text: why})
 	}
 	return lines
 }
 
-func (t *Teller) starts(r council.Run, s council.Step) []Line {
-	task := taskOf(r, s.Task)
+func (t *Reporter) starts(r council.Run, s council.Step) []Line {
+	task := r.Task(s.Task)
 	delete(t.phases, s.Task)
 	delete(t.spoke, s.Task)
 	if task == nil || task.Kind != council.UseTool {
-		return nil // the worker says when it reads
+		return nil // the worker reports when it reads
 	}
 	if gone(r, task) {
 		return nil
 	}
 	t.phases[s.Task] = council.Using
-	return []Line{{Member: nameOf(r, task.Member), State: "using", Tool: task.Tool}}
+	return []Line{{Member: r.Member(task.Member).Name, State: "using", Tool: task.Tool}}
 }
 
 // gone reports whether a task is of a tool that was not there when the run began. The line of its
@@ -208,16 +207,16 @@ func gone(r council.Run, task *council.Task) bool {
 		r.Titles[task.Tool] == ""
 }
 
-// holds tells of members that could work and wait for their place, and for whom, once in each stage.
-func (t *Teller) holds(r council.Run) []Line {
+// holds reports members that wait for a free place, and for whom, once per stage.
+func (t *Reporter) holds(r council.Run) []Line {
 	stage, working := -1, []string{}
 	for _, task := range r.Tasks {
-		if name := nameOf(r, task.Member); task.State == council.Working && !slices.Contains(working, name) {
+		if name := r.Member(task.Member).Name; task.State == council.Working && !slices.Contains(working, name) {
 			stage, working = task.Stage, append(working, name)
 		}
 	}
 	if r.Council.Parallel == 0 || len(working) < r.Council.Parallel {
-		return nil // nobody waits for a place, or another task starts next
+		return nil // no member waits, or another task starts next
 	}
 	many := limit.Counted(r.Council.Parallel, "member") + " work at a time."
 	if r.Council.Parallel == 1 {
@@ -227,12 +226,12 @@ func (t *Teller) holds(r council.Run) []Line {
 	for _, task := range r.Tasks {
 		key := fmt.Sprint(task.Stage, "/", task.Member)
 		if task.Stage != stage || task.State != council.Waiting || task.Member == "" || t.held[key] ||
-			slices.Contains(working, nameOf(r, task.Member)) {
+			slices.Contains(working, r.Member(task.Member).Name) {
 			continue
 		}
 		t.held[key] = true
 		lines = append(lines, Line{
-			Member: nameOf(r, task.Member), ID: task.Member, State: "waiting", Stage: stage + 1,
+			Member: r.Member(task.Member).Name, ID: task.Member, State: "waiting", Stage: stage + 1,
 			Text: "waits for " + listed(working) + ": " + many,
 		})
 	}
@@ -248,13 +247,13 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-func (t *Teller) ends(r council.Run, s council.Step) []Line {
-	task, before := taskOf(r, s.Task), taskOf(t.run, s.Task)
+func (t *Reporter) ends(r council.Run, s council.Step) []Line {
+	task, before := r.Task(s.Task), t.run.Task(s.Task)
 	if task == nil || before == nil || before.State != council.Working || task.Attempt != s.Attempt {
-		return nil // of an attempt that counts no more
+		return nil // of an attempt that no longer counts
 	}
 	line := Line{
-		Member: nameOf(r, task.Member), Tool: task.Tool, MS: task.Ended.Sub(task.Started).Milliseconds(),
+		Member: r.Member(task.Member).Name, Tool: task.Tool, MS: task.Ended.Sub(task.Started).Milliseconds(),
 		Asked: task.Asked.Milliseconds(), Stage: task.Stage + 1,
 	}
 	switch {
@@ -281,15 +280,14 @@ func (t *Teller) ends(r council.Run, s council.Step) []Line {
 	return []Line{line}
 }
 
-// Shown returns what people are shown of what a member said: all but the block at its
-// end that is for the program.
+// Shown returns the part of a member's words that people see, without the block at their end.
 func Shown(text string) string {
 	shown, _ := council.Split(text)
 	return strings.TrimSpace(shown)
 }
 
-// finished tells of members all of whose tasks are final now, and were not before.
-func (t *Teller) finished(r council.Run) []Line {
+// finished reports members whose last task just ended.
+func (t *Reporter) finished(r council.Run) []Line {
 	var lines []Line
 	for i := range r.Seats {
 		id := r.Seats[i].Member.ID
@@ -316,10 +314,10 @@ func (t *Teller) finished(r council.Run) []Line {
 				}
 			}
 		}
-		if has(r, id, council.Done) { // what it did counts, though not all of it came to something
+		if has(r, id, council.Done) { // a member with one task done counts as done
 			line.State, line.Text, line.Kind = string(council.Done), "", ""
 		} else {
-			line.Refused = 0 // it says why it came to nothing
+			line.Refused = 0 // its text says why nothing was done
 		}
 		lines = append(lines, line)
 	}
@@ -345,7 +343,7 @@ func has(r council.Run, member string, state council.TaskState) bool {
 	return slices.ContainsFunc(r.Tasks, func(t council.Task) bool { return t.Member == member && t.State == state })
 }
 
-// asking tells that a person is to say how it goes on.
+// asking reports that a person has to decide about failed tasks.
 func asking(r council.Run) Line {
 	failed := []string{}
 	lost, tried := 0, 0
@@ -354,7 +352,7 @@ func asking(r council.Run) Line {
 		if task.State == council.Failed {
 			failed = append(failed, task.ID)
 		}
-		if task.Member == "" { // a summary is nobody's
+		if task.Member == "" { // a summary belongs to no member
 			continue
 		}
 		switch task.State {
@@ -375,8 +373,8 @@ func asking(r council.Run) Line {
 	return Line{State: "asking", Text: text, Tasks: failed}
 }
 
-// over tells how the run ended.
-func (t *Teller) over(r council.Run) Line {
+// over reports the end of the run.
+func (t *Reporter) over(r council.Run) Line {
 	if r.Answer == nil {
 		line := t.sum("stopped", r, r.Spent(""), nil)
 		if r.Early != nil {
@@ -386,13 +384,13 @@ func (t *Teller) over(r council.Run) Line {
 	}
 	var groups council.Groups
 	if r.Answer.Groups != "" {
-		groups, _ = council.ReadGroups(t.text(r.Answer.Groups)) // without them points are compared by their words
+		groups, _ = council.ReadGroups(t.text(r.Answer.Groups)) // without them, points are compared by their words
 	}
 	result := council.Compare(r, t.text, groups)
 	return t.sum("concluded", r, r.Spent("").Add(r.Answer.Usage), &result)
 }
 
-func (t *Teller) sum(state string, r council.Run, u chat.Usage, result *council.Result) Line {
+func (t *Reporter) sum(state string, r council.Run, u chat.Usage, result *council.Result) Line {
 	line := Line{State: state, MS: t.at, Input: u.Input, Output: u.Output, Cost: known(u), Result: result}
 	if r.Early != nil {
 		line.Text = r.Early.Why
@@ -400,13 +398,13 @@ func (t *Teller) sum(state string, r council.Run, u chat.Usage, result *council.
 	return line
 }
 
-// live tells what can be seen of a task that is worked on.
-func (t *Teller) live(r council.Run, id string, l council.Live) []Line {
-	task := taskOf(r, id)
+// live reports the progress of a task.
+func (t *Reporter) live(r council.Run, id string, l council.Live) []Line {
+	task := r.Task(id)
 	if task == nil {
 		return nil
 	}
-	line := Line{Member: nameOf(r, task.Member), Stage: task.Stage + 1}
+	line := Line{Member: r.Member(task.Member).Name, Stage: task.Stage + 1}
 	var lines []Line
 	if l.Call != nil {
 		lines = append(lines, t.call(line, l, task)...)
@@ -424,9 +422,8 @@ func (t *Teller) live(r council.Run, id string, l council.Live) []Line {
 	return lines
 }
 
-// call tells how a call of a member stands. A task that is itself a call tells of it by
-// its steps.
-func (t *Teller) call(line Line, l council.Live, task *council.Task) []Line {
+// call reports the state of a member's call. A task that is itself a call is reported by its steps.
+func (t *Reporter) call(line Line, l council.Live, task *council.Task) []Line {
 	c := l.Call
 	key := fmt.Sprint(task.ID, "/", task.Attempt, "/", cmp.Or(c.RequestID, fmt.Sprint(c.ID)))
 	var lines []Line
@@ -456,19 +453,11 @@ func (t *Teller) call(line Line, l council.Live, task *council.Task) []Line {
 	return append(lines, line)
 }
 
-func (t *Teller) text(h council.Hash) string {
+func (t *Reporter) text(h council.Hash) string {
 	if t.Text == nil || h == "" {
 		return ""
 	}
 	return t.Text(h)
-}
-
-func taskOf(r council.Run, id string) *council.Task {
-	i := slices.IndexFunc(r.Tasks, func(t council.Task) bool { return t.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return &r.Tasks[i]
 }
 
 func tasksOf(r council.Run, kind council.TaskKind, state council.TaskState) []council.Task {
@@ -481,17 +470,7 @@ func tasksOf(r council.Run, kind council.TaskKind, state council.TaskState) []co
 	return tasks
 }
 
-func nameOf(r council.Run, member string) string {
-	for i := range r.Seats {
-		if r.Seats[i].Member.ID == member {
-			return r.Seats[i].Member.Name
-		}
-	}
-	return member
-}
-
-// expected returns what the work of a member was estimated to cost, nil where that is not
-// known, or nothing.
+// expected returns the estimated cost of a member's work, or nil where it is unknown or nothing.
 func expected(r council.Run, member string) *float64 {
 	sum := 0.0
 	for _, t := range r.Tasks {

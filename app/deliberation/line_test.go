@@ -14,7 +14,7 @@ import (
 // told has steps happen a millisecond apart, and returns what is told of each.
 type told struct {
 	t      *testing.T
-	teller deliberation.Teller
+	teller deliberation.Reporter
 	run    council.Run
 	at     time.Time
 	json   []string
@@ -24,12 +24,12 @@ type told struct {
 // newTold begins where text returns what members said.
 func newTold(t *testing.T, text func(council.Hash) string) *told {
 	return &told{
-		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), teller: deliberation.Teller{Text: text},
+		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), teller: deliberation.Reporter{Text: text},
 	}
 }
 
 func (d *told) tell(e deliberation.Event) {
-	for _, line := range d.teller.Tell(e) {
+	for _, line := range d.teller.Report(e) {
 		raw, err := json.Marshal(line)
 		if err != nil {
 			d.t.Fatal(err)

@@ -18,28 +18,27 @@ import (
 	"conclave/app/fault"
 )
 
-// stopTime bounds how long what is under way may take to end once a run is over.
+// stopTime bounds how long work under way may take to end once a run is over.
 const stopTime = 400 * time.Millisecond
 
-// askTime is how long a person is asked what to do about what failed
-// (contracts/spindle, section 10.8).
+// askTime bounds the time in which a person can answer about failed tasks (contracts/spindle, section
+// 10.8).
 const askTime = 10 * time.Minute
 
-// Why work ends before it is done. A person never reads these: what the task is then says
-// it.
+// Causes of work that ends early. People read the state of the task instead.
 var (
 	errNotWorking = errors.New("the task is not worked on any more")
 	errMemberTime = errors.New("the member's time is over")
 	errSilent     = errors.New("the member's model said nothing for too long")
 )
 
-// attempt names one attempt at a task.
+// attempt identifies one attempt at a task.
 type attempt struct {
 	task   string
 	number int
 }
 
-// ended holds what came of an attempt.
+// ended is the outcome of an attempt.
 type ended struct {
 	attempt
 	work council.Work
@@ -51,15 +50,14 @@ type asked struct {
 	answer chan error
 }
 
-// concluded tells what became of the main model's answer. Without Answer the program closes.
+// concluded is the end of the main model's turn. Its answer is nil when the program closes.
 type concluded struct {
 	answer *council.Answer
-	groups string // which points are about the same, as the model says
+	groups string // the model's list of points with the same claim
 }
 
-// loop has one run happen: it starts what the machine says is to be done, and has what
-// comes of it happen to the run. Everything but its channels, texts and recorder is its
-// goroutine's alone.
+// loop executes one run: it starts the work that the state machine asks for, and applies the outcome
+// as steps. Only its goroutine uses it, apart from its channels, texts and recorder.
 type loop struct {
 	r       *Runner
 	s       *session
@@ -71,26 +69,26 @@ type loop struct {
 	watch   watch
 	texts   textCache
 	working map[attempt]*underWay
-	came    atomic.Pointer[council.Result] // what came of it, once there is something
-	since   time.Time                      // it began or went on, without what a person took who was asked
-	clock   *clock                         // stands still while a person is asked about a call of any member
-	kept    int                            // how many of its steps are kept, once it is held in memory
-	asking  time.Time                      // a person is asked since then
-	due     map[string]int64               // as it is shown
+	result  atomic.Pointer[council.Result] // once there is one
+	since   time.Time                      // when it began or was resumed, moved by the time of a person's answers
+	clock   *clock                         // stops while a person is asked about any member's call
+	saved   int                            // number of saved steps, once the others are held in memory
+	asking  time.Time                      // since when a person is asked
+	due     map[string]int64               // the published deadlines
 
 	ends      chan ended
 	acts      chan asked
-	moved     chan struct{} // gets something when a clock stops or goes on
+	moved     chan struct{} // receives when a clock stops or goes on
 	concludes chan concluded
 	stopTurn  context.CancelCauseFunc
 
 	notes   string        // for the main model; read after ready
-	origins []chat.Origin // of what the notes hold; read after ready
-	ready   chan struct{} // closed when notes are there, and stored
-	over    chan struct{} // closed when the loop is
+	origins []chat.Origin // of the notes; read after ready
+	ready   chan struct{} // closed when the notes are stored
+	over    chan struct{} // closed when the loop has ended
 }
 
-// start begins a run, or goes on with one, and returns its loop.
+// start begins a run, or continues one, and returns its loop.
 func (s *session) start(ctx context.Context, turnID string, stopTurn context.CancelCauseFunc) (*loop, error) {
 	l := &loop{
 		r: s.r, s: s, working: map[attempt]*underWay{}, ends: make(chan ended), acts: make(chan asked),
@@ -98,7 +96,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		ready: make(chan struct{}), over: make(chan struct{}),
 	}
 	l.clock = l.newClock()
-	first := council.Step{Kind: council.Resumes, Turn: turnID, Model: s.req.Model.Info().Name(), Text: s.instead}
+	first := council.Step{Kind: council.Resumes, Turn: turnID, Model: s.req.Model.Info().Name(), Text: s.substitute}
 	if s.how.Resume != "" {
 		if err := s.read(ctx); err != nil {
 			return nil, err
@@ -118,39 +116,39 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	}
 	l.watch.w = council.NewWatch(s.r.watchOptions(context.WithoutCancel(ctx), l.words))
 	if s.how.Resume != "" {
-		l.watch.w.Step(s.before) // as it was left: the page has seen that
+		l.watch.w.Step(s.before) // as it was left, which the page has seen
 	}
-	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
-	if !s.r.takes(l) {
+	l.rec = newRecorder(s.log, l.published, l.reportSaveState, &l.result)
+	if !s.r.addLoop(l) {
 		l.rec.close()
 		return nil, tooLate()
 	}
 	if err := l.first(ctx, first); err != nil {
 		l.rec.close()
 		close(l.over)
-		l.r.leaves(l)
+		l.r.removeLoop(l)
 		return nil, err
 	}
 	l.ledger = newLedger(l.run)
 	l.worker = newWorker(s, l.ledger)
-	if s.how.Finish && l.run.State != council.Ready { // with the notes it has there is nothing to finish
-		l.happens(council.Step{
+	if s.how.Finish && l.run.State != council.Ready { // with notes, there is nothing to finish
+		l.step(council.Step{
 			Kind: council.Acts, Act: council.Finish, By: council.Person, Text: council.Finish.Why(),
 		}, nil)
 	}
 	l.r.loops.Go(func() { // ends when the run is over, or with ctx
 		defer close(l.over)
-		defer l.r.leaves(l)
-		defer l.keep()
+		defer l.r.removeLoop(l)
+		defer l.holdUnsaved()
 		defer l.rec.close()
 		l.work(ctx)
-		l.r.paces.learn(l.run)
+		l.r.durations.observe(l.run)
 	})
 	return l, nil
 }
 
-// first has the step happen with which the run begins, or goes on as it is kept now: since the
-// turn began somebody may have left it, or added a thumb.
+// first applies the first step, for a resumed run to its stored state: since the turn began, somebody
+// may have stopped or rated it.
 func (l *loop) first(ctx context.Context, s council.Step) error {
 	if s.Kind == council.Resumes {
 		var err error
@@ -158,16 +156,15 @@ func (l *loop) first(ctx context.Context, s council.Step) error {
 			return err
 		}
 	}
-	l.since = l.r.o.Now() // what was read before is no time of the run's
-	if !l.happens(s, l.texts.copied()) {
+	l.since = l.r.o.Now() // reading before it does not count as time of the run
+	if !l.step(s, l.texts.copied()) {
 		return tooLate()
 	}
 	return nil
 }
 
-// takes puts a loop among those that are live; false says that its run is already, or that
-// the runner is closed.
-func (r *Runner) takes(l *loop) bool {
+// addLoop adds a loop to the live ones, unless its run is live already or the runner is closed.
+func (r *Runner) addLoop(l *loop) bool {
 	r.rates.Lock()
 	defer r.rates.Unlock()
 	r.mu.Lock()
@@ -179,11 +176,11 @@ func (r *Runner) takes(l *loop) bool {
 	return true
 }
 
-func (r *Runner) leaves(l *loop) {
+func (r *Runner) removeLoop(l *loop) {
 	r.mu.Lock()
 	delete(r.live, l.id)
 	r.mu.Unlock()
-	r.o.Bus.Changed(bus.Council, string(l.id)) // one that is not over can be gone on with now
+	r.o.Bus.Changed(bus.Council, string(l.id)) // a run that is not over can now be resumed
 	r.o.Bus.Changed(bus.Councils, string(l.s.req.Conversation))
 }
 
@@ -195,7 +192,7 @@ func (l *loop) work(ctx context.Context) {
 		l.endStale()
 		switch {
 		case l.agree(n):
-			l.happens(council.Step{
+			l.step(council.Step{
 				Kind: council.Acts, Act: council.Finish, By: council.Agreement,
 				Text: "The answers agree, so no review follows.",
 			}, nil)
@@ -206,7 +203,7 @@ func (l *loop) work(ctx context.Context) {
 			}
 			continue
 		case n.Open:
-			l.happens(council.Step{Kind: council.Opens}, nil)
+			l.step(council.Step{Kind: council.Opens}, nil)
 			continue
 		case n.Ready && !handed:
 			l.hand()
@@ -217,7 +214,7 @@ func (l *loop) work(ctx context.Context) {
 			l.spend()
 			return
 		}
-		l.tellDue()
+		l.publishDue()
 		if !l.wait(ctx) {
 			l.endAll()
 			l.drain()
@@ -226,13 +223,12 @@ func (l *loop) work(ctx context.Context) {
 	}
 }
 
-// wait has the next thing happen. It reports whether the loop goes on: it does not when
-// the program closes.
+// wait waits for the next event and applies it. It reports false when the program closes.
 func (l *loop) wait(ctx context.Context) bool {
 	timer := time.NewTimer(l.next().Sub(l.r.o.Now()))
 	defer timer.Stop()
 	stopped := ctx.Done()
-	if l.run.State == council.Answering || l.run.State == council.Ready { // the turn's end says what became of it
+	if l.run.State == council.Answering || l.run.State == council.Ready { // the end of the turn concludes the run
 		stopped = nil
 	}
 	select {
@@ -254,14 +250,14 @@ func (l *loop) wait(ctx context.Context) bool {
 		if closes(ctx) {
 			return false
 		}
-		l.happens(council.Step{
+		l.step(council.Step{
 			Kind: council.Acts, Act: council.Stop, By: council.Person, Text: "You stopped it.",
 		}, nil)
 	}
 	return true
 }
 
-// deadline returns until when the run may go on as it does, and what happens then.
+// deadline returns the deadline of the current state, and the step that follows it.
 func (l *loop) deadline() (time.Time, council.Step) {
 	at, late := l.r.o.Now().Add(24*time.Hour), council.Step{Kind: council.Acts, Act: council.GoOn, By: council.Deadline}
 	switch l.run.State {
@@ -277,7 +273,7 @@ func (l *loop) deadline() (time.Time, council.Step) {
 	return at, late
 }
 
-// next returns when the time of the run, or of a member, is over.
+// next returns the next deadline of the run or of a member.
 func (l *loop) next() time.Time {
 	next, _ := l.deadline()
 	for _, w := range l.working {
@@ -291,8 +287,8 @@ func (l *loop) next() time.Time {
 	return next
 }
 
-// tellDue shows when the time of the run, and of what is under way, is over.
-func (l *loop) tellDue() {
+// publishDue publishes the deadlines of the run and of work under way.
+func (l *loop) publishDue() {
 	due := map[string]int64{}
 	if at, late := l.deadline(); late.Act == council.Finish || l.run.State == council.Asking {
 		due[""] = l.run.After(at).Milliseconds()
@@ -309,7 +305,7 @@ func (l *loop) tellDue() {
 	l.rec.add(record{Event: Event{Run: l.run, Due: due, MS: l.run.After(l.r.o.Now()).Milliseconds()}})
 }
 
-// late ends what is over its time.
+// late ends whatever passed its deadline.
 func (l *loop) late() {
 	now := l.r.o.Now()
 	for _, w := range l.working {
@@ -323,7 +319,7 @@ func (l *loop) late() {
 		}
 	}
 	if at, late := l.deadline(); !now.Before(at) {
-		l.happens(late, nil)
+		l.step(late, nil)
 	}
 }
 
@@ -336,9 +332,9 @@ func (l *loop) newClock() *clock {
 	}}
 }
 
-// happens has a step happen to the run, and be stored and shown. It reports whether it
-// could.
-func (l *loop) happens(s council.Step, texts map[council.Hash][]byte) bool {
+// step applies a step to the run, and has it stored and shown. It reports whether the step could be
+// applied.
+func (l *loop) step(s council.Step, texts map[council.Hash][]byte) bool {
 	return l.apply(s, texts, nil) == nil
 }
 
@@ -353,10 +349,10 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 	switch {
 	case l.run.State == council.Asking && (before != council.Asking || s.Kind == council.Resumes):
 		l.asking = s.At
-	case l.run.State == council.Running && before == council.Asking: // what the person took counts for nobody
+	case l.run.State == council.Running && before == council.Asking: // the person's time does not count
 		l.since = l.since.Add(s.At.Sub(l.asking))
 	}
-	if l.ledger != nil { // else it is the first step
+	if l.ledger != nil { // nil at the first step
 		l.ledger.sees(l.run.Tasks)
 	}
 	l.texts.put(texts)
@@ -364,24 +360,15 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 	return nil
 }
 
-func (l *loop) task(id string) *council.Task {
-	for i := range l.run.Tasks {
-		if l.run.Tasks[i].ID == id {
-			return &l.run.Tasks[i]
-		}
-	}
-	return nil
-}
-
 // begin starts the work on a task.
 func (l *loop) begin(ctx context.Context, id string) {
-	t := l.task(id)
+	t := l.run.Task(id)
 	at := attempt{id, t.Attempt + 1}
-	if !l.happens(council.Step{Kind: council.Starts, Task: id, Attempt: at.number}, nil) {
+	if !l.step(council.Step{Kind: council.Starts, Task: id, Attempt: at.number}, nil) {
 		return
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	job := council.Job{Run: l.run, Task: *l.task(id), Attempt: at.number, Text: l.text}
+	job := council.Job{Run: l.run, Task: *l.run.Task(id), Attempt: at.number, Text: l.text}
 	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task)}
 	l.working[at] = w
 	own = call.WithAsking(timed{own, w}, func() (answered func()) {
@@ -392,9 +379,9 @@ func (l *loop) begin(ctx context.Context, id string) {
 		defer cancel(nil)
 		work := l.do(own, job, func(v council.Live) {
 			was := w.reading.Load() != 0
-			w.hears(v, l.r.o.Now())
+			w.observe(v, l.r.o.Now())
 			if is := w.reading.Load() != 0; is != was {
-				w.clock.moved() // the loop waits for another moment
+				w.clock.moved() // the next deadline changed
 			}
 			l.rec.add(record{Event: Event{Run: job.Run, Task: id, Live: &v, MS: job.Run.After(l.r.o.Now()).Milliseconds()}})
 		})
@@ -405,14 +392,14 @@ func (l *loop) begin(ctx context.Context, id string) {
 	}()
 }
 
-// do does a task. A bug ends that task alone, and not the program.
+// do does a task. A panic ends only that task.
 func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live)) (work council.Work) {
 	defer func() {
 		if p := recover(); p != nil {
 			ref := strings.ToLower(rand.Text()[:8])
 			l.r.o.Slog.Error("a task of a council panicked", "ref", ref, "run", l.id, "task", job.Task.ID, "err", p,
 				"stack", string(debug.Stack()))
-			work = broken(ctx, job, fault.New(fault.Internal, "deliberation.do",
+			work = errorWork(ctx, job, fault.New(fault.Internal, "deliberation.do",
 				who(job)+" could not go on: Conclave met an error it did not expect.",
 				"Try it again. The details are in the log under "+ref+"."))
 		}
@@ -420,27 +407,24 @@ func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live))
 	return l.worker.Do(ctx, job, live)
 }
 
-// timeLeft returns what is left of a member's time for a task, negative where it has no bound. What
-// its other tasks took counts, also of those that failed; work done at the same time counts once.
-// What a person took who was asked does not count, nor does work that is to be done again.
+// timeLeft returns the rest of a member's time for a task, negative where it is unlimited. The time of
+// its other tasks counts, including failed ones; parallel work counts once. Waiting for a person does
+// not count, nor does work that is repeated.
 func (l *loop) timeLeft(t council.Task) time.Duration {
-	for _, s := range l.run.Seats {
-		if s.Member.ID != t.Member || s.Member.Limits.Seconds == 0 {
-			continue
-		}
-		return max(time.Duration(s.Member.Limits.Seconds)*time.Second-l.worked(t.Member), 0)
+	if most := l.run.Member(t.Member).Limits.Seconds; most > 0 {
+		return max(time.Duration(most)*time.Second-l.worked(t.Member), 0)
 	}
 	return -1
 }
 
-// worked returns for how long a member worked on tasks that are done or failed.
+// worked returns how long a member worked on tasks that are done or failed.
 func (l *loop) worked(member string) time.Duration {
 	tasks := slices.DeleteFunc(slices.Clone(l.run.Tasks), func(t council.Task) bool {
 		return t.Member != member || t.State != council.Done && t.State != council.Failed
 	})
 	slices.SortFunc(tasks, func(a, b council.Task) int { return a.Started.Compare(b.Started) })
 	var sum time.Duration
-	var until time.Time // up to here it is counted
+	var until time.Time // counted up to here
 	for _, t := range tasks {
 		from, to := later(t.Started, until), t.Ended.Add(-t.Asked)
 		if to.After(from) {
@@ -462,30 +446,29 @@ func (l *loop) text(ctx context.Context, h council.Hash) (string, error) {
 	return string(text), err
 }
 
-// words returns a text of the run, or nothing where it cannot be read.
+// words returns a text of the run, or "" where it cannot be read.
 func (l *loop) words(h council.Hash) string {
-	text, err := l.text(context.Background(), h) // it is the run's own, and soon read
+	text, err := l.text(context.Background(), h) // a short read
 	if err != nil {
 		l.r.o.Slog.Error("a text of a council's run cannot be read", "run", l.id, "err", err)
 	}
 	return text
 }
 
-// end has the end of an attempt happen.
+// end applies the end of an attempt.
 func (l *loop) end(e ended) {
 	if w := l.working[e.attempt]; w != nil {
 		stood, _ := w.clock.still()
 		e.work.End.AskedMS = stood.Milliseconds()
 	}
 	delete(l.working, e.attempt)
-	l.happens(council.Step{Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End}, e.work.Texts)
+	l.step(council.Step{Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End}, e.work.Texts)
 }
 
-// endStale ends the work on tasks that are not worked on any more, and on attempts that
-// are not the newest.
+// endStale ends work on tasks that are not Working, and on attempts that are not the newest.
 func (l *loop) endStale() {
 	for at, w := range l.working {
-		if t := l.task(at.task); t.State != council.Working || t.Attempt != at.number {
+		if t := l.run.Task(at.task); t.State != council.Working || t.Attempt != at.number {
 			w.cancel(errNotWorking)
 		}
 	}
@@ -497,8 +480,8 @@ func (l *loop) endAll() {
 	}
 }
 
-// drain waits for what is under way to end, for stopTime at most. What it used counts as
-// lost; where the program closes it is forgotten.
+// drain waits up to stopTime for work under way. Its usage counts as lost; when the program closes, it
+// is dropped.
 func (l *loop) drain() {
 	timer := time.NewTimer(stopTime)
 	defer timer.Stop()
@@ -517,11 +500,10 @@ func (l *loop) drain() {
 	}
 }
 
-// errOver says that the run ended before the loop took what was asked for: by then all of it
-// is kept.
+// errOver is the error of an act on a run that has ended, and is stored.
 var errOver = errors.New("the run is over")
 
-// act has somebody's step happen to the run, and waits until it has.
+// act asks the loop to apply a person's step, and waits for the answer.
 func (l *loop) act(ctx context.Context, s council.Step) error {
 	a := asked{s, make(chan error, 1)}
 	select {
@@ -545,8 +527,8 @@ func (l *loop) answer(a asked) {
 	}
 }
 
-// agree reports whether a council that stops early can stop: the answers are there, they
-// agree, and what waits are reviews.
+// agree reports whether a council that stops early can stop: the answers are there and agree, and only
+// reviews wait.
 func (l *loop) agree(n council.Next) bool {
 	if !l.run.Council.EarlyStop || len(n.Start) == 0 || l.run.Early != nil {
 		return false
@@ -559,12 +541,12 @@ func (l *loop) agree(n council.Next) bool {
 	return council.Agree(l.run, l.words)
 }
 
-// hand makes the notes and hands them to the main model. Where there are none, it answers
-// as if there was no council.
+// hand makes the notes and hands them to the main model. Without notes it answers as if there were no
+// council.
 func (l *loop) hand() {
 	before, origins := older(context.Background(), l.s.log, l.run, l.r.o.Now())
 	l.notes = council.Notes(l.run, l.words, before)
-	l.origins = chat.AddOrigins(saidIn(l.run), origins...)
+	l.origins = chat.AddOrigins(originsOfNotes(l.run), origins...)
 	l.compare(council.Groups{})
 	hands, texts := council.Step{Kind: council.Hands}, map[council.Hash][]byte{}
 	if l.notes != "" {
@@ -578,13 +560,13 @@ func (l *loop) hand() {
 	close(l.ready)
 }
 
-// compare keeps the result for the run's header.
+// compare updates the result for the run's header.
 func (l *loop) compare(groups council.Groups) {
 	result := council.Compare(l.run, l.words, groups)
-	l.came.Store(&result)
+	l.result.Store(&result)
 }
 
-// conclude has the answer of the main model happen.
+// conclude applies the end of the main model's answer.
 func (l *loop) conclude(c concluded) {
 	texts := map[council.Hash][]byte{}
 	if groups, err := council.ReadGroups(c.groups); err == nil && len(groups.Same)+len(groups.Opposed) > 0 {
@@ -592,5 +574,5 @@ func (l *loop) conclude(c concluded) {
 		texts[c.answer.Groups] = []byte(c.groups)
 		l.compare(groups)
 	}
-	l.happens(council.Step{Kind: council.Concludes, Answer: c.answer}, texts)
+	l.step(council.Step{Kind: council.Concludes, Answer: c.answer}, texts)
 }

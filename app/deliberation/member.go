@@ -32,20 +32,20 @@ type worker struct {
 	ledger *ledger
 }
 
-// newWorker returns the worker of a run, whose ledger it is given.
+// newWorker returns the worker of a run.
 func newWorker(s *session, l *ledger) *worker {
 	w := &worker{s: s, ledger: l}
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, now: s.r.o.Now, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker},
 		given: w.give,
-		gives: s.r.gives,
+		gives: s.r.registerGiven,
 		taint: s.taintOf,
-		speak: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
-			return w.speak(ctx, job, given, nil, live)
+		answer: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
+			return w.answer(ctx, job, given, nil, live)
 		},
 		model: func(ctx context.Context, job council.Job, given council.Given) (*recorded, error) {
 			if job.Run.Models[job.Task.Member] == "" {
-				return nil, nil // there is none, which is no error
+				return nil, nil // having none is no error
 			}
 			return w.model(ctx, job, given)
 		},
@@ -53,7 +53,7 @@ func newWorker(s *session, l *ledger) *worker {
 	return w
 }
 
-// callLog is where calls outside of turns go on record; nil is the runner's own.
+// callLog returns where calls outside of turns are recorded; nil is the runner's log.
 func (s *session) callLog() call.Log {
 	if s.req.Log == nil {
 		return nil
@@ -70,26 +70,26 @@ func (w *worker) Do(ctx context.Context, job council.Job, live func(council.Live
 		return council.Work{End: council.End{State: council.Done}}
 	}
 	if job.Run.Alone(job.Task) {
-		return skipped(council.AloneWhy, "Have the one that failed try again.")
+		return skippedWork(council.AloneWhy, "Have the one that failed try again.")
 	}
 	live(council.Live{Phase: council.Reading})
 	given, err := w.give(ctx, job)
 	if err != nil {
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	}
 	if job.Task.Kind == council.Cast {
 		return w.vote(ctx, job, given, live)
 	}
-	return w.speak(ctx, job, given, w.toolsOf(job), live)
+	return w.answer(ctx, job, given, w.toolsOf(job), live)
 }
 
-// who is whose task it is, for a sentence.
+// who names the member of a task in a sentence.
 func who(job council.Job) string {
-	return cmp.Or(memberOf(job).Name, "The helper")
+	return cmp.Or(job.Member().Name, "The helper")
 }
 
-// modelOf names the model that a member speaks through; what is the council's own the helper
-// does, or where there is none the main model. It is "" where there is neither.
+// modelOf returns the model of a member. The council's own tasks use the helper, or else the main
+// model. It is "" where there is none.
 func modelOf(r council.Run, member string) string {
 	if member == "" {
 		return cmp.Or(r.Council.Helper.Model, r.Models[""])
@@ -97,9 +97,9 @@ func modelOf(r council.Run, member string) string {
 	return cmp.Or(r.Models[member], r.Council.Helper.Model)
 }
 
-// model opens the model of a task, asked as the member's settings say.
+// model opens the model of a task with the member's settings.
 func (w *worker) model(ctx context.Context, job council.Job, given council.Given) (*recorded, error) {
-	m, helper := memberOf(job), job.Run.Council.Helper
+	m, helper := job.Member(), job.Run.Council.Helper
 	name := modelOf(job.Run, m.ID)
 	if name == "" {
 		return nil, fault.New(fault.Usage, "deliberation.model", who(job)+" has no model.",
@@ -122,18 +122,18 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 	return r, nil
 }
 
-// speak has a member answer what it is given, in a turn of its own beside the chat.
-func (w *worker) speak(ctx context.Context, job council.Job, given council.Given, tools *tool.Set,
+// answer runs one member's turn without writing to the chat.
+func (w *worker) answer(ctx context.Context, job council.Job, given council.Given, tools *tool.Set,
 	live func(council.Live),
 ) council.Work {
 	model, err := w.model(ctx, job, given)
 	if err != nil {
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	}
-	m, id := memberOf(job), uuid.Must(uuid.NewV7()).String()
-	defer w.s.r.gives(id, job.Run.Conversation, given)()
+	m, id := job.Member(), uuid.Must(uuid.NewV7()).String()
+	defer w.s.r.registerGiven(id, job.Run.Conversation, given)()
 	seen := &lane{live: live, silent: job.Task.Kind == council.Cast}
-	defer seen.end() // also where the turn meets a bug
+	defer seen.end() // also after a panic
 	out, err := w.s.r.o.Conversations.RunMember(ctx, conversation.Member{
 		Caller: permit.Member(cmp.Or(m.ID, "helper")),
 		Given:  &conversation.Given{System: given.System, Path: given.Path},
@@ -145,7 +145,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	seen.end()
 	work := turnWork(ctx, model, out, err)
 	if model.cut && work.End.State == council.Done {
-		work = said(chat.TextOf(out.Message.Parts) + "\n\n" + council.AnswerCut)
+		work = doneWork(chat.TextOf(out.Message.Parts) + "\n\n" + council.AnswerCut)
 	}
 	work.End.Turn, work.End.Calls, work.End.Used, work.End.Origins = id, seen.calls, seen.used, out.Origins
 	work.End.Refused = seen.refused
@@ -153,39 +153,39 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	return work
 }
 
-// turnWork is how a member's turn ended.
+// turnWork returns the outcome of a member's turn.
 func turnWork(ctx context.Context, model *recorded, out turn.Outcome, err error) council.Work {
 	job := model.job
 	switch {
 	case err != nil:
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	case out.Err != nil:
-		return broken(ctx, job, out.Err)
+		return errorWork(ctx, job, out.Err)
 	case ctx.Err() != nil || out.Reason == chat.EndStopped:
-		return broken(ctx, job, context.Canceled)
+		return errorWork(ctx, job, context.Canceled)
 	}
 	text := ""
 	if out.Message != nil {
 		text = chat.TextOf(out.Message.Parts)
 	}
 	if strings.TrimSpace(text) == "" {
-		return broken(ctx, job, model.silent())
+		return errorWork(ctx, job, model.silent())
 	}
-	return said(text)
+	return doneWork(text)
 }
 
-// broken is the end of a task that has no result: it failed, was stopped, or met a cap.
-func broken(ctx context.Context, job council.Job, err error) council.Work {
+// errorWork returns the outcome of a task without a result: it failed, was stopped, or met a cap.
+func errorWork(ctx context.Context, job council.Job, err error) council.Work {
 	switch name := who(job); {
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errMemberTime):
-		most := time.Duration(memberOf(job).Limits.Seconds) * time.Second
+		most := time.Duration(job.Member().Limits.Seconds) * time.Second
 		err = fault.New(fault.Unavailable, "deliberation.member",
-			fmt.Sprintf("%s took longer than the %s that it may.", name, fault.Seconds(most)),
+			fmt.Sprintf("%s took longer than its limit of %s.", name, fault.Seconds(most)),
 			"Give it more seconds, or choose a faster model.")
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errSilent):
 		err = fault.New(fault.Unavailable, "deliberation.member",
-			fmt.Sprintf("The model of %s said nothing for %s.", name, fault.Seconds(silenceTime)),
-			"Look whether its server hangs. Give "+name+" a limit of seconds to have it waited for longer.")
+			fmt.Sprintf("The model of %s did not answer for %s.", name, fault.Seconds(silenceTime)),
+			"Check whether its server hangs. To wait longer, give "+name+" a limit of seconds.")
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return council.Work{End: council.End{State: council.Stopped}}
 	default:
@@ -214,7 +214,7 @@ func (w *worker) vote(ctx context.Context, job council.Job, given council.Given,
 	var sum council.Work
 	choices := job.Run.Choices(job.Task.Member)
 	for try := 1; ; try++ {
-		work := w.speak(ctx, job, given, nil, live)
+		work := w.answer(ctx, job, given, nil, live)
 		text := string(work.Texts[work.End.Text])
 		delete(work.Texts, work.End.Text)
 		work.End.Text, work.End.Bytes = "", 0
@@ -248,23 +248,23 @@ func message(role chat.Role, text string) chat.Message {
 	return chat.Message{Role: role, State: chat.Complete, Parts: []chat.Part{chat.TextPart(text)}}
 }
 
-// blockOf returns the block of JSON at the end of what a member says, or all of it.
+// blockOf returns the JSON block at the end of a member's words, or all of them.
 func blockOf(text string) string {
 	_, block := council.Split(text)
 	return cmp.Or(block, text)
 }
 
-// lane passes what happens in a member's turn on to who watches it.
+// lane passes the progress of a member's turn on, and collects its calls.
 type lane struct {
-	silent bool // nothing of what it says is shown
+	silent bool // its words are not shown
 
 	mu      sync.Mutex // guards the fields below
 	live    func(council.Live)
 	phase   council.Phase
 	trailer council.Trailer
-	calls   []uint64 // records of those that ended
-	refused int      // of those
-	used    []string // the tools that answered
+	calls   []uint64 // ids of the records of finished calls
+	refused int      // of those calls
+	used    []string // tools that answered
 }
 
 // hear takes an event of the turn.
@@ -277,7 +277,7 @@ func (l *lane) hear(e turn.Event) {
 	switch e.Kind {
 	case turn.Waiting:
 		l.show(council.Live{Phase: council.Reading})
-	case turn.Retrying: // it is asked anew, and waited for from then on
+	case turn.Retrying: // the time of its silence starts again
 		l.live(council.Live{Phase: l.phase, Note: e.Note})
 	case turn.Noted:
 		l.live(council.Live{Note: e.Note})
@@ -317,7 +317,7 @@ func (l *lane) shown(text string) string {
 	return l.trailer.Write(text)
 }
 
-// end says that nothing more is shown.
+// end ends the progress.
 func (l *lane) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

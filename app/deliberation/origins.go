@@ -5,21 +5,19 @@ import (
 	"conclave/app/council"
 )
 
-// saidIn returns where text came from that a run put before its main model: the council
-// said it, and its members read what they read.
-func saidIn(r council.Run) []chat.Origin {
+// originsOfNotes returns the origins of a run's notes: the council, and what its members read.
+func originsOfNotes(r council.Run) []chat.Origin {
 	all := []chat.Origin{chat.NewOrigin(chat.FromMember, "the council")}
 	for _, t := range r.Tasks {
-		if t.State == council.Done || t.State == council.Failed { // of others nothing is told
+		if t.State == council.Done || t.State == council.Failed { // the notes hold nothing of others
 			all = chat.AddOrigins(all, t.End.Origins...)
 		}
 	}
 	return all
 }
 
-// taintOf returns where text came from that a task is given, for the gate: that of the
-// chat, what it is told beside the chat, what its own tools and the members before it read,
-// and what those said.
+// taintOf returns, for the gate, the origins of what a task sees: of the chat, of the background, of
+// what its tools and earlier members read, and those members.
 func (s *session) taintOf(job council.Job, given council.Given) func() []chat.Origin {
 	all := chat.AddOrigins(chat.OriginsOf(s.chat, s.path), given.Origins...)
 	for _, t := range job.Run.Tasks {

@@ -12,7 +12,7 @@ import (
 	"conclave/app/fault"
 )
 
-// textCache holds the texts of a run under way, by hash. It is safe for concurrent use.
+// textCache holds the texts of a run under way. It is safe for concurrent use.
 type textCache struct {
 	mu  sync.Mutex
 	all map[council.Hash][]byte
@@ -42,21 +42,20 @@ func (t *textCache) get(h council.Hash) ([]byte, bool) {
 	return text, ok
 }
 
-// record is one thing for the recorder: a step, with the texts that it names and the run
-// after it, or what can be seen of a task meanwhile.
+// record is an event for the recorder: a step with the texts that it names, or progress of a task.
 type record struct {
 	Event
 	texts map[council.Hash][]byte
-	done  chan struct{} // closed once it was published; nil for nobody
+	done  chan struct{} // closed once it was published; may be nil
 }
 
-// recorder writes the steps of a run and then shows them, in their order. Whoever has
-// something happen does not wait for it. What comes while it writes is written together.
+// recorder stores the steps of a run and then publishes them, in order. Callers do not wait for it.
+// Steps that arrive while it writes are written together.
 type recorder struct {
 	log     council.Log
 	publish func(Event)
-	trouble func(council.Run, error)        // is told once that nothing can be written, and with nil that it can again
-	came    *atomic.Pointer[council.Result] // what came of the run
+	trouble func(council.Run, error) // called when saving fails, and with nil when it works again
+	result  *atomic.Pointer[council.Result]
 
 	mu     sync.Mutex // guards the fields below
 	queue  []record
@@ -70,10 +69,10 @@ type recorder struct {
 }
 
 func newRecorder(log council.Log, publish func(Event), trouble func(council.Run, error),
-	came *atomic.Pointer[council.Result],
+	result *atomic.Pointer[council.Result],
 ) *recorder {
 	r := &recorder{
-		log: log, publish: publish, trouble: trouble, came: came, wake: make(chan struct{}, 1),
+		log: log, publish: publish, trouble: trouble, result: result, wake: make(chan struct{}, 1),
 		over:  make(chan struct{}),
 		texts: map[council.Hash][]byte{},
 	}
@@ -91,7 +90,7 @@ func (r *recorder) add(one record) {
 	}
 }
 
-// close writes what is left and ends the recorder.
+// close writes the rest and ends the recorder.
 func (r *recorder) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -117,19 +116,19 @@ func (r *recorder) work() {
 				}
 				break
 			}
-			tell := r.write(batch)
+			report := r.write(batch)
 			for _, one := range batch {
 				r.show(one)
 			}
-			tell()
+			report()
 		}
 	}
 }
 
-// write stores the steps of a batch, with those that could not be written before. tell
-// tells what is new about that.
-func (r *recorder) write(batch []record) (tell func()) {
-	tell = func() {}
+// write stores the steps of a batch, with those that could not be stored before. report reports a
+// change of whether saving works, after the batch was published.
+func (r *recorder) write(batch []record) (report func()) {
+	report = func() {}
 	var last *council.Run
 	for i := range batch {
 		if one := &batch[i]; one.Step != nil {
@@ -138,19 +137,19 @@ func (r *recorder) write(batch []record) (tell func()) {
 		}
 	}
 	if last == nil {
-		return tell
+		return report
 	}
 	if err := r.save(*last); (err != nil) != r.full {
 		r.full = err != nil
 		return func() { r.trouble(*last, err) }
 	}
-	return tell
+	return report
 }
 
 // save stores what is not stored yet.
 func (r *recorder) save(run council.Run) error {
-	// What happened counts although the turn has ended. The store bounds its own time.
-	err := r.log.AppendSteps(context.Background(), headerOf(run, r.came.Load()), r.unsaved, r.texts)
+	// Steps are stored even after the turn has ended. The store bounds its time.
+	err := r.log.AppendSteps(context.Background(), council.HeaderOf(run, r.result.Load()), r.unsaved, r.texts)
 	if err == nil {
 		r.unsaved, r.texts = nil, map[council.Hash][]byte{}
 	}
@@ -164,27 +163,10 @@ func (r *recorder) show(one record) {
 	}
 }
 
-// header is that of the run as it is watched, the zero one before its first step.
-func (l *loop) header() council.Header { return headerOf(l.watch.run(), l.came.Load()) }
+// header returns the header of the run as it is watched, the zero one before its first step.
+func (l *loop) header() council.Header { return council.HeaderOf(l.watch.run(), l.result.Load()) }
 
-// headerOf makes what a list shows of a run, of which nothing has come yet where came is nil.
-func headerOf(r council.Run, came *council.Result) council.Header {
-	if came == nil {
-		came = &council.Result{}
-	}
-	h := council.Header{
-		Run: r.Begin.Run, Conversation: r.Conversation, Turn: r.Turn, Question: r.Question, Mode: r.Council.Mode,
-		State: r.State, Disagree: len(came.Disagreement), Usage: r.Spent(""), Began: r.Began, Ended: r.Ended,
-		MS: r.After(r.Ended).Milliseconds(), Seats: r.SeatLines(came.Agreed, came.Same),
-	}
-	h.Members, h.Silent = len(h.Seats), r.Silent()
-	if r.Answer != nil {
-		h.Answer = r.Answer.Usage
-	}
-	return h
-}
-
-// published shows a run's events to whoever wants them.
+// published passes an event of the run to all listeners.
 func (l *loop) published(e Event) {
 	l.watch.take(e)
 	if l.s.how.OnEvent != nil {
@@ -199,7 +181,7 @@ func (l *loop) published(e Event) {
 	}
 }
 
-// failureOf is an error as a record keeps it.
+// failureOf encodes an error for a record.
 func failureOf(err error) *chat.Failure {
 	f := fault.Of(err)
 	return &chat.Failure{Kind: string(f.Kind), Message: f.Message, Hint: f.Hint, Detail: f.Detail}

@@ -17,26 +17,25 @@ import (
 	"conclave/app/turn"
 )
 
-// ErrClosing is why runs end when the program does. They stay as they are, and can go on.
+// ErrClosing is the cause of runs that end with the program. They can be resumed.
 var ErrClosing = fault.New(fault.Canceled, "deliberation.close", "Conclave closed.", "")
 
-// Runner has councils deliberate. Use New, and Close when done. It is safe for concurrent
-// use.
+// Runner runs councils. Use New, and Close when done. It is safe for concurrent use.
 type Runner struct {
-	o         Options
-	temporary *council.Memory // the runs of chats that are not kept
-	paces     paces
-	recalled  sync.Once
-	ctx       context.Context //nolint:containedctx // of all runs: it ends with Close
-	close     context.CancelCauseFunc
-	loops     sync.WaitGroup
+	o               Options
+	temporary       *council.Memory // runs of temporary chats, and runs that could not be saved
+	durations       durations
+	loadedDurations sync.Once
+	ctx             context.Context //nolint:containedctx // of all runs; ends with Close
+	close           context.CancelCauseFunc
+	loops           sync.WaitGroup
 
-	rates sync.Mutex // held while steps are added to a run that is not live, or it becomes live
+	rates sync.Mutex // held while steps are added to a run that is not live, or a run becomes live
 
-	mu     sync.Mutex // guards the fields below
-	live   map[council.RunID]*loop
-	unkept map[council.RunID]string // runs that are over and could not be kept: why
-	given  map[string]givenTo       // by the turn of a member
+	mu      sync.Mutex // guards the fields below
+	live    map[council.RunID]*loop
+	unsaved map[council.RunID]string // why finished runs could not be saved
+	given   map[string]allowedReads  // by the turn of a member
 }
 
 // New returns a runner.
@@ -55,21 +54,21 @@ func New(o Options) *Runner {
 	}
 	o.SaveAgain = cmp.Or(o.SaveAgain, saveAgain)
 	r := &Runner{
-		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{}, unkept: map[council.RunID]string{},
-		given: map[string]givenTo{},
+		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{}, unsaved: map[council.RunID]string{},
+		given: map[string]allowedReads{},
 	}
-	r.ctx, r.close = context.WithCancelCause(context.Background()) // its own: Close ends it
+	r.ctx, r.close = context.WithCancelCause(context.Background()) // ended by Close
 	return r
 }
 
-// Close ends all runs and waits for them. They can go on in another program.
+// Close ends all runs and waits for them. Another program can resume them.
 func (r *Runner) Close() {
 	r.close(ErrClosing)
 	r.loops.Wait()
 }
 
-// Run runs the turn that answers in a chat, as conversation.Owner.Run does, and has the
-// chat's council deliberate before where there is one that is on.
+// Run runs the turn that answers in a chat, as conversation.Owner.Run does, after the chat's council,
+// if it is on.
 func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(turn.Event)) (turn.Outcome, error) {
 	s, err := r.session(ctx, req, how)
 	if err != nil {
@@ -97,13 +96,13 @@ func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(tur
 	return out, err
 }
 
-// closes reports whether a context ended because the program does.
+// closes reports whether a context ended because the program closes.
 func closes(ctx context.Context) bool {
 	return ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrClosing)
 }
 
-// Act has a person's act happen to a run that is live; one that was cut off can be stopped. The
-// kind is conflict when it comes too late, and not_found when no such run is.
+// Act applies a person's act to a live run; a run that was cut off can be stopped. The kind is
+// conflict when the act is too late, and not_found without such a run.
 func (r *Runner) Act(ctx context.Context, run council.RunID, what council.Act, member string, tasks []string,
 	text string,
 ) error {
@@ -122,7 +121,7 @@ func (r *Runner) Act(ctx context.Context, run council.RunID, what council.Act, m
 			}
 			return tooLate()
 		}
-		// It was cut off: the time since then is none of its own.
+		// It was cut off. The time since then does not count.
 		if err := r.amend(ctx, run, council.Step{Kind: council.Resumes}, s); !errors.Is(err, errLive) {
 			return err
 		}
@@ -130,18 +129,18 @@ func (r *Runner) Act(ctx context.Context, run council.RunID, what council.Act, m
 }
 
 func tooLate() error {
-	return fault.New(fault.Conflict, "deliberation.act", "That comes too late for this run of the council.",
+	return fault.New(fault.Conflict, "deliberation.act", "It is too late for that in this council run.",
 		"Answer the question again to have the council work again.")
 }
 
-// loop returns a run that is live, or nil.
+// loop returns a live run, or nil.
 func (r *Runner) loop(run council.RunID) *loop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.live[run]
 }
 
-// stored reads a run as it is kept. The kind is not_found when it is nowhere.
+// stored reads a stored run. The kind is not_found when there is none.
 func (r *Runner) stored(ctx context.Context, id council.RunID) (council.Run, council.Log, error) {
 	var log council.Log = r.temporary
 	steps, err := log.Steps(ctx, id)
@@ -160,8 +159,8 @@ func (r *Runner) stored(ctx context.Context, id council.RunID) (council.Run, cou
 	return run, log, nil
 }
 
-// Council returns the council that holds for a chat, and where it is set: for the chat, for
-// its project, or everywhere. project is that of a chat that is not begun, or not kept.
+// Council returns the council that applies to a chat, and its scope: the chat, its project, or
+// everywhere. project is that of a new or temporary chat.
 func (r *Runner) Council(ctx context.Context, id chat.ConversationID,
 	project string,
 ) (council.Council, council.Scope, error) {
@@ -188,14 +187,14 @@ func (r *Runner) Council(ctx context.Context, id chat.ConversationID,
 	return council.Default(), council.Global, nil
 }
 
-// Runs lists the runs of a chat, oldest first; those that are live as they are now.
+// Runs lists the runs of a chat, oldest first, live ones with their current state.
 func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.Header, error) {
 	headers, err := r.o.Log.Runs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	temporary, err := r.temporary.Runs(ctx, id)
-	for _, h := range temporary { // of one that could not be kept the log has less
+	for _, h := range temporary { // the log has less of a run that could not be saved
 		headers = slices.DeleteFunc(headers, func(kept council.Header) bool { return kept.Run == h.Run })
 	}
 	headers = append(slices.Clip(headers), temporary...)
@@ -204,14 +203,14 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 		if l == nil {
 			continue
 		}
-		if now := l.header(); now.Run != "" { // else nothing has happened since it went on
+		if now := l.header(); now.Run != "" { // else it has no step since it was resumed
 			headers[i] = now
 		}
 	}
 	return headers, err
 }
 
-// Steps returns the steps of a run as it is kept, or could not be yet.
+// Steps returns the steps of a run, including those that could not be saved yet.
 func (r *Runner) Steps(ctx context.Context, id council.RunID) ([]council.Step, error) {
 	if steps, err := r.temporary.Steps(ctx, id); err == nil {
 		return steps, nil
@@ -232,7 +231,7 @@ func (r *Runner) Text(ctx context.Context, run council.RunID, h council.Hash) ([
 	return r.o.Log.Text(ctx, run, h)
 }
 
-// Rate keeps a person's thumb on a member's point.
+// Rate saves a person's rating of a member's point.
 func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, point int, good bool) error {
 	s := council.Step{Kind: council.Rates, Member: member, Point: point, Good: good}
 	for {
@@ -247,11 +246,11 @@ func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, poin
 	}
 }
 
-// errLive says that a run is worked on, so that its loop takes what happens to it.
+// errLive is the error of a change to a run that is live, so that its loop has to make it.
 var errLive = errors.New("the run is live")
 
-// amend has steps happen to a run that nobody works on. The kind is conflict when they come too
-// late, and not_found when no such run is; where it is worked on, the error is errLive.
+// amend applies steps to a run that is not live. The kind is conflict when they are too late, and
+// not_found without such a run; for a live run the error is errLive.
 func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.Step) error {
 	r.rates.Lock()
 	defer r.rates.Unlock()
@@ -279,9 +278,9 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 	if err != nil {
 		return err
 	}
-	h := headerOf(run, nil)
+	h := council.HeaderOf(run, nil)
 	if i := slices.IndexFunc(headers, func(h council.Header) bool { return h.Run == id }); i >= 0 {
-		h.Disagree, h.Seats = headers[i].Disagree, run.SeatLines(lettersOf(headers[i]))
+		h = headers[i].After(run)
 	}
 	if err := log.AppendSteps(ctx, h, steps, nil); err != nil {
 		return err
@@ -291,21 +290,7 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 	return nil
 }
 
-// lettersOf returns the letters of the members that agreed in a run, and of those that said
-// nothing of their own.
-func lettersOf(h council.Header) (agreed, same []string) {
-	for _, s := range h.Seats {
-		if s.Agreed {
-			agreed = append(agreed, s.Letter)
-		}
-		if s.Same {
-			same = append(same, s.Letter)
-		}
-	}
-	return agreed, same
-}
-
-// later returns the time that a step happens at: now, and not before the step before it.
+// later returns the time of a step: now, but not before the step before it.
 func later(now, before time.Time) time.Time {
 	now = now.UTC().Round(time.Microsecond) // as it is stored
 	if now.Before(before) {

@@ -255,7 +255,7 @@ func TestAMembersTimeAndTheCouncilsTimeEnd(t *testing.T) {
 		run, _ := b.stored()
 		ada, bo := run.Tasks[0], run.Tasks[1]
 		if ada.State != council.Failed || ada.End.Failure.Kind != "timeout" ||
-			ada.End.Failure.Message != "Ada took longer than the 1 s that it may." {
+			ada.End.Failure.Message != "Ada took longer than its limit of 1 s." {
 			t.Errorf("Ada is %s, %+v", ada.State, ada.End.Failure)
 		}
 		if bo.State != council.Stopped || run.Early == nil || run.Early.By != council.Deadline {

@@ -25,28 +25,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// toolWork does the tasks of mode tools (contracts/spindle, section 10): a tool that is a
-// prompt is written by a model, one that reads the chat is handed it, and for any other
-// one a model plans the arguments.
+// toolWork does the tasks of mode tools (contracts/spindle, section 10). A model answers prompt tools,
+// tools that read the chat get it, and for other tools a model plans the arguments.
 type toolWork struct {
 	calls *call.Runner
 	now   func() time.Time
 	tools *tool.Set // as they were when the run began
 	turn  call.Turn // what the calls share: Log and Asker of the turn that is answered
-	// given returns what of the chat a member is given for its tools.
+	// given returns the part of the chat that a member's tools see.
 	given func(context.Context, council.Job) (council.Given, error)
-	// speak has the member's model answer what it is given, in a turn without tools.
-	speak func(context.Context, council.Job, council.Given, func(council.Live)) council.Work
-	// model opens the member's model, to plan arguments with of what the member is given; nil
-	// is none.
+	// answer runs the member's model on an input, in a turn without tools.
+	answer func(context.Context, council.Job, council.Given, func(council.Live)) council.Work
+	// model opens the member's model to plan arguments; it returns nil where there is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
-	// gives notes what a turn of the member is given, until it is told otherwise.
+	// gives records what a turn of the member sees, until done is called.
 	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
-	// taint says where text came from that a task is given; nil is nowhere.
+	// taint returns the origins of a task's input; nil has none.
 	taint func(council.Job, council.Given) func() []chat.Origin
 }
 
-// errSlow is the cause of a context that ended at the time that one tool may take.
+// errSlow is the cause of a context that ended at the time limit of one tool.
 var errSlow = errors.New("the council's tool took too long")
 
 // Do does a task of kind UseTool to its end.
@@ -58,12 +56,12 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 	}
 	found, why := usable(w.tools, job.Task.Tool)
 	if why != "" {
-		return skipped(why, "Take it from the member.")
+		return skippedWork(why, "Take it from the member.")
 	}
 	return w.call(ctx, job, found, live)
 }
 
-// limited bounds work of a model by the time that one tool may take.
+// limited bounds a model's work by the time limit of one tool.
 func (w *toolWork) limited(ctx context.Context, job council.Job, title string,
 	do func(context.Context) council.Work,
 ) council.Work {
@@ -74,14 +72,14 @@ func (w *toolWork) limited(ctx context.Context, job council.Job, title string,
 	if work.End.State != council.Done && ctx.Err() == nil && errors.Is(context.Cause(limited), errSlow) {
 		usage, requests := work.End.Usage, work.End.Requests
 		texts := work.Texts
-		work = failed(string(chat.CallTimeout), call.TookLonger(title, took)+".",
+		work = failedWork(string(chat.CallTimeout), call.TookLonger(title, took)+".",
 			"Give the council's tools more time, or choose a faster model.")
 		work.End.Usage, work.End.Requests, work.Texts = usage, requests, texts
 	}
 	return work
 }
 
-// timeout is how long one tool of a member may take.
+// timeout is the time limit of one tool of a member.
 func timeout(job council.Job) time.Duration {
 	return time.Duration(job.Run.Council.Tool.TimeoutMS) * time.Millisecond
 }
@@ -90,17 +88,17 @@ func timeout(job council.Job) time.Duration {
 func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	live func(council.Live),
 ) (work council.Work) {
-	member := memberOf(job)
+	member := job.Member()
 	live(council.Live{Phase: council.Reading})
 	given, err := w.given(ctx, job)
 	if err != nil {
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	}
 	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
 	arguments := "{}"
 	switch {
 	case found.Convention.Chat && !slices.Contains(member.Plan, found.ID()):
-		arguments = "" // it reads the chat instead (contracts/spindle, section 7.3)
+		arguments = "" // it reads the chat substitute (contracts/spindle, section 7.3)
 	case needsArguments(found) || found.Convention.Chat:
 		planned := plan{toolWork: w, job: job, tool: found, given: given}
 		defer planned.fill(&work)
@@ -129,11 +127,11 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	if w.gives != nil {
 		defer w.gives(turn.Turn, job.Run.Conversation, given)()
 	}
-	defer w.calls.TurnEnded(turn.Turn) // also where the call meets a bug
+	defer w.calls.TurnEnded(turn.Turn) // also after a panic
 	defer calls.done()
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
 	if err != nil {
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	}
 	work = workOf(ctx, job, found, result)
 	work.End.Calls, work.End.Turn = calls.done(), turn.Turn
@@ -141,21 +139,20 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	if calls.handed != nil {
 		handed(&work, found, given, calls.handed, calls.when.Sub(job.Task.Started))
 	}
-	if found.Convention.Chat || needsArguments(found) { // it was handed what the member is told, or arguments made of that
+	if found.Convention.Chat || needsArguments(found) { // its input was what the member sees, or arguments made from that
 		work.End.Origins = chat.AddOrigins(work.End.Origins, given.Origins...)
 	}
 	return work
 }
 
-// handed keeps with the end of a task what its tool was handed of the chat, as what a model is
-// sent is kept.
+// handed records the messages that a tool got, like a request to a model.
 func handed(work *council.Work, to tool.Tool, given council.Given, messages []tool.ContextMessage,
 	after time.Duration,
 ) {
 	if work.Texts == nil {
 		work.Texts = map[council.Hash][]byte{}
 	}
-	body, _ := json.Marshal(messages) // of texts
+	body, _ := json.Marshal(messages) // texts can be encoded
 	sent := council.Request{Model: to.ID(), Body: council.HashOf(body), Bytes: len(body), AtMS: after.Milliseconds()}
 	if int64(len(body)) <= limit.CouncilRequest.Value {
 		work.Texts[sent.Body] = body
@@ -171,8 +168,8 @@ func handed(work *council.Work, to tool.Tool, given council.Given, messages []to
 	work.End.Requests = append(work.End.Requests, sent)
 }
 
-// watched passes the steps of a member's call on to its lane, and notes its record. It is
-// safe for concurrent use.
+// watched passes the progress of a member's call on, and collects its record. It is safe for
+// concurrent use.
 type watched struct {
 	live func(council.Live)
 	now  func() time.Time
@@ -180,12 +177,12 @@ type watched struct {
 	mu      sync.Mutex // guards the rest
 	records []uint64
 	brought []chat.Origin
-	handed  []tool.ContextMessage // nil: the tool was not called, or not with the chat
-	when    time.Time             // it was handed that
+	handed  []tool.ContextMessage // nil: the tool was not called, or without the chat
+	when    time.Time             // the time of that
 	over    bool
 }
 
-// hand notes what the tool was handed of the chat.
+// hand records the messages that the tool got.
 func (w *watched) hand(messages []tool.ContextMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,7 +205,7 @@ func (w *watched) hear(e call.Event) {
 	w.live(council.Live{Phase: council.Using, Call: &record, Request: e.Request, Note: e.Note})
 }
 
-// done returns the records of the calls, after which nothing more is passed on.
+// done returns the records of the calls. Nothing is passed on after that.
 func (w *watched) done() []uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,13 +213,13 @@ func (w *watched) done() []uint64 {
 	return w.records
 }
 
-// workOf says how a task ended whose tool answered with a result.
+// workOf returns the outcome of a task from its tool's result.
 func workOf(ctx context.Context, job council.Job, called tool.Tool, r tool.Result) council.Work {
 	if r.Status == chat.CallOK {
-		return said(textOf(r.Content))
+		return doneWork(textOf(r.Content))
 	}
 	if ctx.Err() != nil {
-		return broken(ctx, job, context.Cause(ctx))
+		return errorWork(ctx, job, context.Cause(ctx))
 	}
 	message := strings.TrimPrefix(r.Error, "Cancelled: ")
 	for strings.HasPrefix(message, "Error: ") {
@@ -235,10 +232,10 @@ func workOf(ctx context.Context, job council.Job, called tool.Tool, r tool.Resul
 	case chat.CallTimeout:
 		hint = "Give the council's tools more time."
 	}
-	return failed(string(r.Status), cmp.Or(message, called.DisplayName()+" failed."), hint)
+	return failedWork(string(r.Status), cmp.Or(message, called.DisplayName()+" failed."), hint)
 }
 
-// textOf returns what a tool answered as text. Pictures and files are named.
+// textOf returns a tool's answer as text, with the names of pictures and files.
 func textOf(parts []chat.Part) string {
 	text := chat.TextOf(parts)
 	for _, p := range parts {
@@ -249,8 +246,8 @@ func textOf(parts []chat.Part) string {
 	return text
 }
 
-// said is the work of a task that came to a text.
-func said(text string) council.Work {
+// doneWork is the outcome of a task with a text.
+func doneWork(text string) council.Work {
 	hash := council.HashOf([]byte(text))
 	return council.Work{
 		End:   council.End{State: council.Done, Text: hash, Bytes: len(text)},
@@ -258,8 +255,8 @@ func said(text string) council.Work {
 	}
 }
 
-func failed(kind, message, hint string) council.Work {
-	// Another's words, and ours behind them.
+func failedWork(kind, message, hint string) council.Work {
+	// The message may be another program's; the hint follows it.
 	if last, _ := utf8.DecodeLastRuneInString(message); hint != "" && !strings.ContainsRune(".!?…。！？", last) {
 		message += "."
 	}
@@ -268,30 +265,20 @@ func failed(kind, message, hint string) council.Work {
 	}}
 }
 
-func skipped(why, hint string) council.Work {
-	work := failed(string(fault.NotFound), why, hint)
+func skippedWork(why, hint string) council.Work {
+	work := failedWork(string(fault.NotFound), why, hint)
 	work.End.State = council.Skipped
 	return work
 }
 
-// memberOf is the member whose task a job is.
-func memberOf(job council.Job) council.Member {
-	for _, seat := range job.Run.Seats {
-		if seat.Member.ID == job.Task.Member {
-			return seat.Member
-		}
-	}
-	return council.Member{ID: job.Task.Member, Name: job.Task.Member}
-}
-
-// noHelper is the work of a task that needs a model where there is none.
-func noHelper(title string) council.Work {
-	return failed(string(fault.Usage), title+" needs a helper model.",
+// noHelperWork is the outcome of a task that needs a model where there is none.
+func noHelperWork(title string) council.Work {
+	return failedWork(string(fault.Usage), title+" needs a helper model.",
 		"Choose a helper model for the council, or a model for the member.")
 }
 
-// NeedsModel says why a tool of a member cannot run without a model, in a sentence, or
-// returns "": it is a prompt, or wants arguments that a model has to plan.
+// NeedsModel explains why a member's tool cannot run without a model, or returns "": it is a prompt,
+// or a model has to plan its arguments.
 func NeedsModel(set *tool.Set, assigned string, m council.Member) string {
 	if prompt, ok := builtInOf(assigned); ok {
 		return prompt.Title + " needs a helper model."
@@ -304,11 +291,11 @@ func NeedsModel(set *tool.Set, assigned string, m council.Member) string {
 	return found.DisplayName() + " needs a helper model."
 }
 
-// AsksArguments reports whether a tool asks for arguments although calls of members hand it
-// the chat in their place, unless the helper model writes them (council.Member.Plan).
+// AsksArguments reports whether a tool has required arguments although members' calls pass it the chat
+// instead, unless the helper model writes them (council.Member.Plan).
 func AsksArguments(t tool.Tool) bool { return t.Convention.Chat && needsArguments(t) }
 
-// needsArguments reports whether a tool cannot be called without arguments.
+// needsArguments reports whether a tool has required arguments.
 func needsArguments(t tool.Tool) bool {
 	var schema struct {
 		Required []string `json:"required"`
@@ -327,9 +314,8 @@ func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 	return found, why
 }
 
-// lacks says which of their tools members do without, by id: once for all tools of a plugin
-// that are not there, with the way back where that is known. In mode tools, tasks say for
-// themselves what else became of them.
+// lacks returns sentences on the tools that members lack, by member id: one for all tools of a plugin
+// that are not there, with the way back where it is known. In mode tools, tasks say the rest.
 func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 	all := map[string]string{}
 	for _, m := range c.Members {
@@ -363,7 +349,7 @@ func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 	return all
 }
 
-// missing says why tools of a plugin are not there.
+// missing explains why tools of a plugin are not there.
 func (r *Runner) missing(plugin string, tools []string) string {
 	why := ""
 	if r.o.Missing != nil {
@@ -378,12 +364,11 @@ func (r *Runner) missing(plugin string, tools []string) string {
 	return "The tools " + listed(tools) + " of " + plugin + " are not there."
 }
 
-// loadTime bounds how long a council waits for plugins that are being loaded.
+// loadTime bounds how long a council waits for plugins to load.
 const loadTime = 15 * time.Second
 
-// load returns the tools there are, once the plugins whose tools a council's members are
-// given are not being loaded any more: a program that just started has not listed all of
-// them yet. A plugin that takes too long is left out.
+// load returns the tools, after waiting for plugins whose tools are assigned to members: a program
+// that just started has not listed all of them yet. A plugin that takes too long is left out.
 func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error) {
 	set := r.o.Tools.Set()
 	var plugins []string
@@ -406,8 +391,7 @@ func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error)
 	return r.o.Tools.Set(), nil
 }
 
-// titlesOf returns what the tools of a council's members are called, by how they are
-// assigned.
+// titlesOf returns the titles of the members' tools, by how they are assigned.
 func titlesOf(c council.Council, set *tool.Set) map[string]string {
 	titles, of := map[string]string{}, map[string][]string{} // by their title
 	for _, m := range c.Members {

@@ -132,9 +132,9 @@ func newToolBench(t *testing.T) *toolBench {
 				{Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart("Where?")}},
 			}}, nil
 		},
-		speak: func(_ context.Context, _ council.Job, g council.Given, _ func(council.Live)) council.Work {
+		answer: func(_ context.Context, _ council.Job, g council.Given, _ func(council.Live)) council.Work {
 			b.spoken = append(b.spoken, g)
-			return said("spoken")
+			return doneWork("spoken")
 		},
 		model: func(_ context.Context, job council.Job, _ council.Given) (*recorded, error) {
 			if b.model == nil {
@@ -372,7 +372,7 @@ func TestSP33AToolOfAMemberEndsAtItsTimeAndWithTheRun(t *testing.T) {
 		ctx, cancel = context.WithTimeoutCause(t.Context(), time.Second, errMemberTime)
 		defer cancel()
 		end, _ = b.do(ctx, "p:hang")
-		if got := why(end); got != "failed: timeout: Ada took longer than the 1 s that it may." {
+		if got := why(end); got != "failed: timeout: Ada took longer than its limit of 1 s." {
 			t.Errorf("its member's time was over, and it ended %q", got)
 		}
 		b.helper([]llmtest.Step{llmtest.Wait(make(chan struct{}))})

@@ -26,10 +26,10 @@ func (b *bench) answers(model string) {
 
 // lines returns what was told of the runs so far, as “Member: state, text”.
 func (b *bench) lines() []string {
-	var teller deliberation.Teller
+	var teller deliberation.Reporter
 	var out []string
 	for _, e := range b.heardSoFar() {
-		for _, l := range teller.Tell(e) {
+		for _, l := range teller.Report(e) {
 			out = append(out, l.Member+": "+l.State+", "+l.Text)
 		}
 	}
@@ -64,7 +64,7 @@ func TestOneModelThatHangsHoldsUpItsCouncilForABoundedTimeAndSaysSo(t *testing.T
 		if got := states(run); got != "0/hang/answer failed, 0/bo/answer done, 0/cy/answer done" {
 			t.Errorf("the tasks are %s", got)
 		}
-		if f := run.Tasks[0].End.Failure; f == nil || f.Message != "The model of Hang said nothing for 120 s." {
+		if f := run.Tasks[0].End.Failure; f == nil || f.Message != "The model of Hang did not answer for 120 s." {
 			t.Errorf("it failed: %+v", f)
 		}
 		lines := b.lines()
@@ -99,7 +99,7 @@ func TestAMemberWithoutAVoteIsSaidToHaveNone(t *testing.T) {
 	b := newBench(t)
 	c := b.council(`{"enabled": true, "mode": "vote", "members": [{"name": "Ada", "model": "test/ada"},
 		{"name": "Bo", "model": "test/bo", "context": {"policy": "all", "others": false}}, {"name": "Cy", "model": "test/cy"}]}`)
-	const why = "is not given what the others say, so it has no vote"
+	const why = "does not see the others' answers, so it has no vote"
 	for _, name := range []string{"test/ada", "test/bo", "test/cy"} {
 		b.says(name, "Yes.", "No ballot.", "None.")
 	}

@@ -38,7 +38,7 @@ func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
 			t.Errorf("given the chat: %v; the card says %q", told, sentence)
 		}
 	}
-	const given = "This call is given of the chat what its member is told: the question only."
+	const given = "This call sees the part of the chat that its member sees: the question only."
 	sentence := reachOf(PluginVersion{Convention: tool.Convention{Chat: true}, Isolation: isolated}, nil, nil, given)
 	if want := "Can touch: its own storage folder. " + given; sentence != want {
 		t.Errorf("of one whose caller gives less, the card says %q, want %q", sentence, want)

@@ -22,11 +22,11 @@ export type Access =
 
 /** Act is something that a person, or a limit, does to a run under way. */
 export type Act =
-  | "skip" // Member is left out from now on
-  | "nudge" // Member begins what it does again, with Text
-  | "retry" // failed tasks are done again: Tasks, or all of Member, or all
-  | "go_on" // what failed is left as it is
-  | "finish" // nothing new begins, what is under way ends, the main model answers with what there is
+  | "skip" // Member does nothing more
+  | "nudge" // Member restarts its task, with Text
+  | "retry" // restarts failed tasks: Tasks, or all of Member, or all
+  | "go_on" // leaves failed tasks as they are
+  | "finish" // ends the members' work; the main model answers with what there is
   | "stop"; // as Finish, and the main model does not answer
 
 /** Activity is bound: the record of what tools did. */
@@ -160,7 +160,7 @@ export interface Ballot {
   why?: string;
 }
 
-/** Basis says what a claim rests on. */
+/** Basis names the support of a claim. */
 export type Basis =
   | "tool"
   | "given" // the text, the files
@@ -297,7 +297,7 @@ export type CallStatus =
   | "paused"
   | "limit";
 
-/** Called is one call of a tool by a member, as a lane marks it. */
+/** Called is a tool call of a member, in its lane. */
 export interface Called {
   /** CallRecord.ID in decimal, for Chats.Call */
   id: string;
@@ -307,7 +307,7 @@ export interface Called {
   state: string;
   start_ms: number;
   end_ms: number;
-  /** the waiting request's id, or "" */
+  /** id of the pending permission request, or "" */
   request: string;
 }
 
@@ -541,7 +541,7 @@ export type ConnectionState =
   | "ok"
   | "failed";
 
-/** ContextCount says how much a member would be told of a chat now. */
+/** ContextCount is how much of a chat a member would see now. */
 export interface ContextCount {
   /** an estimate */
   tokens: number;
@@ -550,8 +550,7 @@ export interface ContextCount {
 }
 
 /**
- * ContextPolicy says what a member is told of a chat. The switches count where Span is not
- * AsMode.
+ * ContextPolicy decides what a member sees of a chat. The switches count unless Span is AsMode.
  */
 export interface ContextPolicy {
   policy: Span;
@@ -561,18 +560,17 @@ export interface ContextPolicy {
   system: boolean;
   /** personas, characters and world information */
   memory: boolean;
-  /** what other members say, in later stages */
+  /** other members' words, in later stages */
   others: boolean;
-  /** what is attached */
+  /** attachments */
   files: boolean;
-  /** Without are the ids of attached files that it is not given although Files says so. */
+  /** Without lists the ids of attachments that it does not see although Files is on. */
   without?: string[];
 }
 
 /**
- * Council is a council as a person sets it, for a chat, a project or everywhere. Its JSON is
- * the file that is read and written; keys that this version does not know survive. Keys of
- * contracts/spindle, section 9, are named as there.
+ * Council holds the settings of a council, for a chat, a project or everywhere. Its JSON is the
+ * file format; unknown keys survive. Keys of contracts/spindle, section 9, have the same names.
  */
 export interface Council {
   name?: string;
@@ -583,12 +581,12 @@ export interface Council {
   /** Chair is the "connection/model" that writes the answer; empty is the chat's. */
   chair?: string;
   helper: Helper;
-  /** vote: between these; none: between the members' answers */
+  /** vote: between these; empty: between the members' answers */
   choices?: string[];
   /** of the whole run */
   limits: Limits;
   /**
-   * Parallel is how many members work at once; 0 is 4, and 1 where all models are of this
+   * Parallel bounds how many members work at once; 0 is 4, and 1 where all models run on this
    * computer.
    */
   parallel?: number;
@@ -608,8 +606,8 @@ export interface CouncilCalls {
    */
   Act(run: string, act: Act, member: string, tasks: string[], text: string): Promise<void>;
   /**
-   * AddPreset keeps a council as one more preset of the person's, and returns the name that it
-   * has: the one given, with a number behind it where another preset has that.
+   * AddPreset saves a council as a new preset and returns its name: the given one, with a
+   * number where another preset has it.
    */
   AddPreset(name: string, set: Council): Promise<string>;
   /** Again has the question of a run answered again, by its council with one change. */
@@ -624,21 +622,18 @@ export interface CouncilCalls {
    * because the window has those from its start, and this once its panel is open.
    */
   Choices(conversation: string): Promise<CouncilChoices>;
-  /** Clear forgets the council of a scope, so that the next wider one holds again. */
+  /** Clear removes the council of a scope, so that the next wider one applies. */
   Clear(conversation: string, scope: string): Promise<void>;
   /**
    * Compare returns how what was sent for a task differs from what was sent for another: the
    * request of that number, from 0, or the last one where there are fewer.
    */
   Compare(run: string, task: string, other: string, request: number): Promise<DiffLine[]>;
-  /**
-   * Contexts counts what each member of a council would be told of a chat now, by the member's
-   * id.
-   */
+  /** Contexts counts what each member of a council would see of a chat now, by the member's id. */
   Contexts(conversation: string, set: Council): Promise<Record<string, ContextCount>>;
-  /** DeletePreset deletes a council that the person kept by name. */
+  /** DeletePreset deletes a preset of the person. */
   DeletePreset(name: string): Promise<Undo>;
-  /** Estimate says what a council may come to if it is asked a message in a chat. */
+  /** Estimate estimates the council of a message in a chat. */
   Estimate(conversation: string, set: Council, message: Outgoing): Promise<Estimate>;
   /** Export returns a run as a file that another person can open; secrets are masked. */
   Export(run: string): Promise<RunFile>;
@@ -650,18 +645,18 @@ export interface CouncilCalls {
   /** MemberFile returns a member as a file. */
   MemberFile(member: Member): Promise<string>;
   /**
-   * Move keeps a council for a scope of CouncilChoices.Scopes, and forgets those of narrower
-   * ones, which would hold in its place; with undo.
+   * Move saves a council for a scope of CouncilChoices.Scopes, and removes those of narrower
+   * scopes, which would override it; with undo.
    */
   Move(conversation: string, scope: string, set: Council): Promise<Undo>;
   /** Open reads the file of a run. */
   Open(text: string): Promise<OpenedRun>;
   /**
-   * Presets lists the councils that can be chosen by name, as they are kept: those that come
-   * with Conclave first.
+   * Presets lists the stored councils that can be chosen by name, those that come with Conclave
+   * first.
    */
   Presets(): Promise<CouncilPreset[]>;
-  /** Rate keeps a thumb on a member's point, which counts from 1; good is up. */
+  /** Rate saves a rating of a member's point, which counts from 1; good is a thumb up. */
   Rate(run: string, member: string, point: number, good: boolean): Promise<void>;
   /** ReadCouncil reads a council's file, also the council settings of other programs. */
   ReadCouncil(text: string): Promise<Council>;
@@ -684,26 +679,26 @@ export interface CouncilCalls {
   Run(run: string, since: number): Promise<Run>;
   /** Runs lists the runs of a chat, oldest first. */
   Runs(conversation: string): Promise<RunHeader[]>;
-  /** Said returns what came of a task that ended. */
+  /** Said returns the outcome of a task that ended. */
   Said(run: string, task: string): Promise<Said>;
   /**
    * Sample begins a new chat with a question, and has three scripted members of Demo guide
    * deliberate with the tools of the shipped plugins.
    */
   Sample(): Promise<Sent>;
-  /** SavePreset keeps a council by a name of the person's, in place of the one that has it. */
+  /** SavePreset saves a council under a name, in place of the person's preset with that name. */
   SavePreset(name: string, set: Council): Promise<Undo>;
   /** Sent returns the requests of a task's newest attempt as they were sent. */
   Sent(run: string, task: string): Promise<SentRequest[]>;
-  /** Set keeps a council for a scope of CouncilChoices.Scopes. */
+  /** Set saves a council for a scope of CouncilChoices.Scopes. */
   Set(conversation: string, scope: string, set: Council): Promise<void>;
   /** Settings returns the council of a chat; conversation "" is a chat that is not begun. */
   Settings(conversation: string): Promise<CouncilSettings>;
   /** Use switches the council on or off for this chat alone; with undo. */
   Use(conversation: string, on: boolean): Promise<Undo>;
   /**
-   * UseEverywhere has the council of this chat asked in all chats that have none of their own,
-   * or no council there; with undo.
+   * UseEverywhere uses the council of this chat in all chats without their own, or no council
+   * there; with undo.
    */
   UseEverywhere(conversation: string, on: boolean): Promise<Undo>;
 }
@@ -759,7 +754,7 @@ export interface CouncilPreset {
   name: string;
   /** what it is good for; "" for a person's own */
   sentence: string;
-  /** kept by the person; others come with Conclave */
+  /** saved by the person; others come with Conclave */
   own: boolean;
   council: Council;
 }
@@ -783,16 +778,16 @@ export interface CouncilSeat {
   agreed: boolean;
 }
 
-/** CouncilSettings says which council a chat has. */
+/** CouncilSettings is the council of a chat. */
 export interface CouncilSettings {
   revision: number;
-  /** the one that holds */
+  /** the one that applies */
   council: Council;
   /** where it is set: one of CouncilChoices.Scopes */
   scope: string;
   /** the scope of this chat alone */
   own: string;
-  /** Chats without a council of their own are answered with one. */
+  /** Chats without their own council are answered with one. */
   everywhere: boolean;
   /** The council cannot be as it is set: a sentence; or "". */
   problem: string;
@@ -810,7 +805,7 @@ export interface CouncilTool {
   eligible: boolean;
   /** not eligible: a sentence */
   why: string;
-  /** The helper model must write for it: it is made of a prompt, or needs arguments. */
+  /** The helper model must write for it: it is a prompt, or needs arguments. */
   needs_helper: boolean;
   /**
    * In mode tools it is given the chat in place of the arguments it asks for, unless the helper
@@ -846,7 +841,7 @@ export interface Draft {
   queued: Queued[];
 }
 
-/** Drawn tells whose a letter is that was drawn for one member. */
+/** Drawn is the letter that one member had for another. */
 export interface Drawn {
   letter: string;
   name: string;
@@ -933,7 +928,7 @@ export type EntryState =
   | "interrupted" // the program ended while it streamed
   | "failed"; // the provider failed; Error says why
 
-/** Estimate says before a run what it may come to. */
+/** Estimate holds the expected usage, cost and time of a run. */
 export interface Estimate {
   /** requests to models, the answer among them */
   calls: number;
@@ -942,16 +937,16 @@ export interface Estimate {
   input_tokens: number;
   output_tokens: number;
   cost: number;
-  /** the price of every model is */
+  /** the price of every model is known */
   known: boolean;
   /** 0: none */
   cap: number;
   seconds: number;
-  /** Helper says that a helper model would mend one of Problems. */
+  /** Helper is set where a helper model would solve one of Problems. */
   helper?: boolean;
   /** Problems are sentences: no members, a member without a model, over the cap. */
   problems: string[];
-  /** Tasks tell what each task may come to, by its id; that of the answer is ChairTask. */
+  /** Tasks holds the estimate of each task, by its id; that of the answer is ChairTask. */
   tasks?: Record<string, Spending>;
 }
 
@@ -1036,7 +1031,7 @@ export interface Finding {
   text: string;
   /** "a2": the members' own words */
   points: string[];
-  /** Agree holds the letters of members that stand for it without a point of their own. */
+  /** Agree holds the letters of members that agree without making the point themselves. */
   agree: string[];
   /** Against holds a sentence for each member that disagrees, with its reason. */
   against: string[];
@@ -1066,7 +1061,7 @@ export interface Hello {
   trouble: Failure | null;
 }
 
-/** HelpedCount says how many points of a member helped, and whether it is missed without. */
+/** HelpedCount is how many points of a member helped, and how long it added nothing. */
 export interface HelpedCount {
   /** points that the person gave a thumb */
   rated: number;
@@ -1080,11 +1075,11 @@ export interface HelpedCount {
 }
 
 /**
- * Helper is the model that writes for tools made of prompts, plans arguments, and speaks for
- * members that have no model of their own.
+ * Helper is the model that answers prompt tools, plans arguments, and speaks for members
+ * without a model.
  */
 export interface Helper {
-  /** empty: there is none */
+  /** empty: none */
   model?: string;
   temperature?: number | null;
   top_p?: number | null;
@@ -1160,7 +1155,7 @@ export interface Lane {
   member: string;
   name: string;
   role: string;
-  /** by which the answer cites it; "" for the chair, and in older runs for who sits out */
+  /** in the answer; "" for the chair, and in older runs for members that sit out */
   letter: string;
   color: string;
   /** id of a picture, or "" */
@@ -1168,36 +1163,33 @@ export interface Lane {
   /** "connection/model" */
   model: string;
   in: boolean;
-  /** not in: why; else what it has to do without; a sentence, or "" */
+  /** why it is not In, or which tools it lacks: a sentence, or "" */
   why: string;
-  /** what was thrown, or null */
+  /** its dice, or null */
   roll: number | null;
   chance: number;
-  /**
-   * Context and Tools tell what it was to be told of the chat, and which tools it had, in this
-   * run.
-   */
+  /** Context and Tools are its context policy and its tools in this run. */
   context: ContextPolicy;
   tools: string[];
   tasks: Task[];
   spent: Spending;
   /**
-   * Drawn tells whose the letters are in its reviews and its ballot: they were drawn for it,
-   * and are not those of the lanes. It is empty where it has neither.
+   * Drawn lists the letters that the others have in its reviews and its ballot. They differ
+   * from those of the lanes. It is empty where the member has neither.
    */
   drawn: Drawn[];
-  /** Ratings are the person's thumbs on its points. */
+  /** Ratings are the person's ratings of its points. */
   ratings: Rating[];
 }
 
-/** LanePhase says what a member is doing, in the words of a lane. */
+/** LanePhase names a member's present activity, for its lane. */
 export type LanePhase =
-  | "reading" // its request is on its way
+  | "reading" // its request was sent
   | "thinking" // the model thinks
-  | "using" // a tool is called, or waits for a person
+  | "using" // a tool runs, or waits for a person
   | "writing";
 
-/** Limits bound what one member, or a whole run, may take. 0 is no limit of its own. */
+/** Limits bound what one member, or a whole run, may use. 0 is unlimited. */
 export interface Limits {
   tokens?: number;
   seconds?: number;
@@ -1295,17 +1287,17 @@ export interface Media {
   size: number;
 }
 
-/** Member is one seat of a council, and who sits there. */
+/** Member is one member of a council. */
 export interface Member {
   /**
-   * ID is [a-z0-9-], 1 to 64 characters, and stays when the name changes: rules name the caller
-   * "member:<id>".
+   * ID is [a-z0-9-], 1 to 64 characters. It stays when the name changes, since permission rules
+   * name the caller "member:<id>".
    */
   id: string;
   name: string;
   role: string;
   persona: Persona;
-  /** it sits out every run */
+  /** it takes part in no run */
   off?: boolean;
   /** "connection/model"; empty is the helper's */
   model?: string;
@@ -1315,9 +1307,9 @@ export interface Member {
   reasoning?: string;
   /** "plugin:name", or a built-in tool's name */
   tools: string[];
-  /** those for which the helper model writes arguments */
+  /** tools for which the helper model writes arguments */
   plan?: string[];
-  /** of taking part in a run of mode tools, in percent */
+  /** of taking part in a run in mode tools, in percent */
   chance: number;
   /** of its vote */
   weight: number;
@@ -1325,14 +1317,14 @@ export interface Member {
   limits: Limits;
   /** of the chat */
   context: ContextPolicy;
-  /** of its lane, a name of the page's palette */
+  /** of its lane, from the palette of the page */
   color?: string;
-  /** where its persona is from; the names are copies */
+  /** the source of its persona; the names are copies */
   packId?: string;
   packName?: string;
   itemId?: string;
   itemName?: string;
-  /** Retention is how many older outputs of each of its tools the main model is shown. */
+  /** Retention is the number of older outputs of each tool that the main model sees. */
   toolHistoryRetention?: Record<string, number>;
 }
 
@@ -1344,14 +1336,14 @@ export interface MessageInfo {
   ms: number;
 }
 
-/** Mode says what members do before the main model answers. */
+/** Mode selects the members' work before the main model answers. */
 export type Mode =
   | "tools"
-  | "opinions" // each answers by itself
-  | "review" // and looks at the answers of the others, unsigned
-  | "vote" // and votes, once all have answered
-  | "advocate" // the first writes a draft, the others speak against it
-  | "relay"; // one after another, each with the answer before it
+  | "opinions" // each member answers by itself
+  | "review" // and reviews the others' answers, without names
+  | "vote" // and votes once all have answered
+  | "advocate" // the first writes a draft, the others object to it
+  | "relay"; // one after another, each given the answer before it
 
 /** Model is one model that can be chosen. */
 export interface Model {
@@ -1454,8 +1446,8 @@ export interface OpenedRun {
 }
 
 /**
- * Opinion holds what a member says in a form that can be counted. It stands at the end of its
- * answer, as a block of JSON that people are not shown.
+ * Opinion holds a member's view in a form that can be compared. It is a JSON block at the end
+ * of an answer, hidden from people.
  */
 export interface Opinion {
   /** in at most 12 words */
@@ -1744,7 +1736,7 @@ export interface PermissionsCalls {
   TryRule(draft: RuleDraft): Promise<Trial>;
 }
 
-/** Persona is how a member is to think and speak. */
+/** Persona describes how a member thinks and speaks. */
 export interface Persona {
   definition?: string;
   personality?: string;
@@ -2044,13 +2036,9 @@ export interface PluginsCalls {
   Update(id: string): Promise<Undo>;
 }
 
-/**
- * Point is one claim of a member. Others refer to it by the member's letter and its number:
- * "a2".
- */
+/** Point is one claim of a member. Its name is the member's letter and a number: "a2". */
 export interface Point {
   claim: string;
-  /** Basis says what it rests on: Tool, Given or Own. */
   basis: Basis;
   /** the tool, or what was given */
   source?: string;
@@ -2154,7 +2142,7 @@ export interface Queued {
   no_tools: boolean;
 }
 
-/** Rating tells whether a member's point helped the person. */
+/** Rating is a person's thumb on a member's point. */
 export interface Rating {
   member: string;
   /** counts from 1 */
@@ -2194,20 +2182,20 @@ export interface RequestInfo {
 }
 
 /**
- * Result tells what came of a run, made of the members' own points: a chair may say which of
- * them are about the same, and can add none.
+ * Result is the outcome of a run, made from the members' points. A chair can group points, but
+ * add none.
  */
 export interface Result {
   agreement: Finding[];
   disagreement: Finding[];
   not_checked: Finding[];
-  /** Agreed holds the letters of members that share a point and speak against none. */
+  /** Agreed holds the letters of members that share a point and disagree with none. */
   agreed: string[];
-  /** how many the members made */
+  /** made by all members */
   points: number;
   /** mode vote */
   tally: Tally[];
-  /** a sentence for each member whose answer is not in it */
+  /** a sentence for each member whose answer is missing */
   missing: string[];
 }
 
@@ -2266,15 +2254,18 @@ export interface RuleList {
 }
 
 /**
- * Run holds what a page or a terminal shows of a run: what changed since the revision asked, at
- * 0 all of it. Times are milliseconds since the run began, so that a replay needs no clock. A
- * list is never nil.
+ * Run holds the view of a run for a page or a terminal: the changes since a revision, or
+ * everything for revision 0. Times are milliseconds after the run began, so that a replay needs
+ * no clock. Lists are never nil.
  */
 export interface Run {
   run: string;
   conversation: string;
   revision: number;
-  /** The difference is not known: this is as if asked at 0, and what was held is void. */
+  /**
+   * Reset is set where the changes are unknown: the view is complete and replaces the earlier
+   * one.
+   */
   reset: boolean;
   turn: string;
   /** sequence number of the message that is answered */
@@ -2282,43 +2273,39 @@ export interface Run {
   mode: Mode;
   state: RunState;
   /**
-   * Live says that it is worked on now. One that is neither live nor over was cut off, and can
-   * go on.
+   * Live is set while the run is worked on. A run that is neither live nor over was cut off and
+   * can be resumed.
    */
   live: boolean;
   /** RFC 3339 */
   began: string;
-  /** how long it took so far, with the answer */
+  /** working time so far, with the answer */
   ms: number;
-  /** when its time is over, or that of a question to the person; 0: not known, or never */
+  /** deadline of the run, or of a question to the person; 0: none, or unknown */
   due_ms: number;
   estimate: Estimate;
   spent: Spending;
-  /** why it ended before its time: a sentence, or "" */
+  /** why it ended early: a sentence, or "" */
   early: string;
-  /** the chat was changed since */
+  /** the chat was changed after the run */
   edited: boolean;
-  /** the run that it repeats, or "" */
+  /** id of the run that it repeats, or "" */
   again: string;
-  /** what was changed then, a sentence */
+  /** a sentence on what was changed, or "" */
   change: string;
-  /** those that changed, in the order of the council; the chair's is last */
+  /** the lanes that changed, in the order of the council, the chair's last */
   lanes: Lane[];
   /** how many take part */
   members: number;
   /** once there is one */
   result: Result | null;
-  /**
-   * Problem is a sentence where the record cannot be trusted, since a step or a text does not
-   * fit its hash, or where it cannot be kept.
-   */
+  /** Problem is a sentence where the run cannot be saved, or "". */
   problem: string;
 }
 
 /**
- * RunChange is the one thing that differs when a run is made again. One of the fields beside
- * Member is not nil; with none the member alone does its work again. The zero value has
- * everybody do their work again.
+ * RunChange is the one difference of a repeated run. At most one field after Member is set.
+ * With Member alone, that member works again; the zero value repeats everybody's work.
  */
 export interface RunChange {
   member: string;
@@ -2364,16 +2351,16 @@ export interface RunReport {
   left: string[];
 }
 
-/** RunState says how far a run is. */
+/** RunState names the progress of a run. */
 export type RunState =
   | "running"
-  | "asking" // tools failed, or everybody did; a person says retry or go on
-  | "counting" // all ballots are sealed, and are to be opened
-  | "ready" // nothing more is done: the notes can be handed over
+  | "asking" // tools, or all members, failed; a person retries or goes on
+  | "counting" // all votes are cast and hidden; they are opened next
+  | "ready" // the members are done; the notes can be handed over
   | "answering" // the main model has the notes, and answers
   | "over";
 
-/** Said holds what came of a task. */
+/** Said is the outcome of a task. */
 export interface Said {
   /** sanitized */
   html: string;
@@ -2427,14 +2414,14 @@ export interface SentRequest {
   tool: string;
   /** every byte of it; no key is part of it */
   body: string;
-  /** of the body, also where it was too long to be kept */
+  /** of the body, also where it was too long to be stored */
   bytes: number;
   blocks: BlockText[];
   /** an estimate */
   tokens: number;
   /** after the task started */
   at_ms: number;
-  /** The body was too long to be kept, or the run's file leaves it out: a sentence; or "". */
+  /** Why the body is missing: a sentence, or "". */
   without: string;
 }
 
@@ -2493,35 +2480,35 @@ export interface SettingsCalls {
 /** SettingsPatch is those fields of SettingsView that change. */
 export type SettingsPatch = Partial<Omit<Settings, "revision">>;
 
-/** Source says where a block comes from. */
+/** Source names the origin of a block. */
 export type Source =
   | "system" // the chat's system text
-  | "role" // name, role, persona and the rules of a member
+  | "role" // name, role, persona and rules of a member
   | "memory" // personas, characters, world information
   | "file"
   | "turn" // a message of the chat
   | "member"
-  | "tools" // what it may call, as its model is told
-  | "call" // a call of a tool, or its result
+  | "tools" // definitions of its tools
+  | "call" // a tool call or its result
   | "nudge";
 
-/** Span says how much of a chat a member is given. */
+/** Span selects the part of a chat that a member sees. */
 export type Span =
   | ""
-  | "question" // the last question alone
+  | "question" // only the last question
   | "turns" // the last N turns
   | "messages" // the last N messages
   | "summary" // a summary, and the last turn
   | "all";
 
-/** Spending counts tokens, time and money of a task, a member or a run. */
+/** Spending is the tokens, time and money of a task, a member or a run. */
 export interface Spending {
   input_tokens: number;
   output_tokens: number;
   ms: number;
   /** US dollars */
   cost: number;
-  /** Cost is all of it */
+  /** Cost is complete */
   known: boolean;
 }
 
@@ -2531,7 +2518,7 @@ export interface Spot {
   block: number;
 }
 
-/** Stance tells what one member says of a point of another. */
+/** Stance is one member's opinion on a point of another. */
 export interface Stance {
   /** "a2" */
   point: string;
@@ -2548,10 +2535,10 @@ export type Standing =
   | "changed" // it is not what was approved
   | "gone"; // only rules about it are left
 
-/** Tally counts what one choice got. */
+/** Tally is the count of one choice. */
 export interface Tally {
   choice: string;
-  /** Member is whose answer was chosen, by id; "" where the choice is one of the council's. */
+  /** Member is the id of the member whose answer this is; "" for a choice of the council. */
   member: string;
   /** with the members' weights */
   votes: number;
@@ -2582,55 +2569,53 @@ export interface Task {
   start_ms: number;
   /** 0 while it is worked on */
   end_ms: number;
-  /** of that time, once it ended: a person was asked about its calls */
+  /** of that time, once it ended: waiting for a person's answers */
   asked_ms: number;
   /**
-   * DueMS is when its member's time is over, while it is worked on; 0 where it has no bound, or
-   * stands still since a person is asked.
+   * DueMS is the deadline of its member while it works; 0 where there is none, or while a
+   * person is asked.
    */
   due_ms: number;
   /**
-   * Text holds the member's words while it is worked on, from Offset on, in UTF-16 units. Of a
-   * task that ended the page asks Council.Said.
+   * Text holds the member's words while it works, from Offset on, in UTF-16 units. The words of
+   * a finished task come from Council.Said.
    */
   text: string;
   offset: number;
-  /** of what was said */
+  /** of its words */
   bytes: number;
+  /** its vote is hidden until all have voted */
   sealed: boolean;
   calls: Called[];
   /** requests to a model, for Council.Sent */
   sent: number;
-  /**
-   * Refused tells how many of its calls were refused, or ran out of time while a person was
-   * asked.
-   */
+  /** Refused counts calls that were refused, or that expired while a person was asked. */
   refused: number;
   spent: Spending;
-  /** Expected tells what the run's estimate said of it; zero where nobody estimated. */
+  /** Expected is its part of the run's estimate; zero without one. */
   expected: Spending;
 }
 
-/** TaskKind says what a Task is. */
+/** TaskKind is the kind of a Task. */
 export type TaskKind =
-  | "summary" // the helper sums the chat up, for the members that are given that
+  | "summary" // the helper sums up the chat, for members with that policy
   | "tool" // mode tools: one tool of a member
   | "answer" // a member answers
-  | "review" // it looks at the answers of the others
+  | "review" // it reviews the others' answers
   | "ballot" // it votes
-  | "draft" // it answers, to be spoken against
-  | "critique" // it speaks against the draft
+  | "draft" // it answers, and others object
+  | "critique" // it objects to the draft
   | "synthesis";
 
-/** TaskState says how far a Task is. */
+/** TaskState names the progress of a Task. */
 export type TaskState =
   | "waiting"
   | "working"
   | "done"
   | "failed"
-  | "skipped" // by a person, or because its member is out
-  | "stopped" // with the run, or left out by finishing early
-  | "capped"; // there was no money, or no time, for it
+  | "skipped" // by a person, or because its member failed before
+  | "stopped" // with the run, or by finishing early
+  | "capped"; // no money or time was left for it
 
 /** Template is a kind of plugin that Plugins.New can make. */
 export interface Template {
@@ -2725,9 +2710,9 @@ export interface ToolList {
   context_tokens: number;
 }
 
-/** ToolSettings are those of mode tools (contracts/spindle, section 9). */
+/** ToolSettings hold the settings of mode tools (contracts/spindle, section 9). */
 export interface ToolSettings {
-  /** sidecar, or inline: the main model is offered the members' tools */
+  /** sidecar, or inline: the main model calls the members' tools */
   mode: string;
   timeoutMs: number;
   /** messages; 0 is all */

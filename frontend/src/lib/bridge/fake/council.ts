@@ -306,7 +306,7 @@ export class FakeCouncil {
     });
     this.settings = { ...this.settings, council: structuredClone(council), scope };
     this.bus.changed("councils");
-    return { token: "undo", sentence: `The council is kept for “${scope}” now.` };
+    return { token: "undo", sentence: `The council now applies to “${scope}”.` };
   }
 
   /** What was sent is in the newest chat that there is. */

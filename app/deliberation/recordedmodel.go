@@ -20,11 +20,11 @@ import (
 	"conclave/app/tool"
 )
 
-// recorded is the model that a member speaks through, for one task: asked as the member's
-// settings say, within what it may use, with every request kept as it was sent.
+// recorded is a member's model for one task. It applies the member's settings and limits, and records
+// each request as it was sent.
 type recorded struct {
 	llm.Model
-	price       func(llm.ModelInfo, chat.Usage) chat.Usage // nil knows no price
+	price       func(llm.ModelInfo, chat.Usage) chat.Usage // nil: no price is known
 	job         council.Job
 	ledger      *ledger
 	blocks      []council.BlockText
@@ -33,15 +33,15 @@ type recorded struct {
 	temperature *float64
 	topP        *float64
 	maxTokens   int64
-	most        int64 // bytes of all its answers
+	most        int64 // bound of its answers in bytes
 
 	mu       sync.Mutex // guards the fields below
 	requests []council.Request
 	texts    map[council.Hash][]byte
 	usage    chat.Usage
 	said     int64 // bytes of all its answers
-	cut      bool  // said was more than may be
-	full     int64 // the bound in tokens at which its newest answer ended; 0 is none
+	cut      bool  // its answers exceeded the bound
+	full     int64 // the bound in tokens at which its newest answer was cut; 0 is none
 }
 
 // Stream implements llm.Model.
@@ -69,13 +69,13 @@ func (m *recorded) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 		}
 		ended, output := false, int64(0)
 		defer func() {
-			if !ended && output > 0 { // nobody says what it used; it was not nothing
+			if !ended && output > 0 { // the provider did not report the usage
 				m.used(chat.Usage{Input: input, Output: output})
 			}
 		}()
 		for e, err := range m.Model.Stream(llm.Tap(ctx, func(s llm.Sent) { keep(s.Body) }), r) {
-			if !tapped && err == nil { // a model that is asked without HTTP
-				raw, _ := json.Marshal(r) // of texts, numbers and JSON that was checked
+			if !tapped && err == nil { // a model without HTTP
+				raw, _ := json.Marshal(r) // can be encoded: texts, numbers and valid JSON
 				keep(raw)
 			}
 			if err == nil && e.Kind == llm.End {
@@ -97,7 +97,7 @@ func (m *recorded) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 	}
 }
 
-// fits returns as much of a piece of text as the member may still say.
+// fits returns the part of a text that is within the bound.
 func (m *recorded) fits(e llm.Event) (text string, full bool) {
 	if e.Kind != llm.Text && e.Kind != llm.Reasoning {
 		return e.Text, false
@@ -115,7 +115,7 @@ func (m *recorded) fits(e llm.Event) (text string, full bool) {
 	return e.Text[:max(left, 0)], true
 }
 
-// used adds to what the member used.
+// used adds to the member's usage.
 func (m *recorded) used(u chat.Usage) {
 	u = m.priced(u)
 	m.ledger.add(m, u)
@@ -124,7 +124,7 @@ func (m *recorded) used(u chat.Usage) {
 	m.usage = m.usage.Add(u)
 }
 
-// ends notes how an answer ended that could have so many tokens.
+// ends records whether an answer was cut at a bound in tokens.
 func (m *recorded) ends(stop llm.StopReason, most int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *recorded) ends(stop llm.StopReason, most int64) {
 	}
 }
 
-// silent is the error of a model that said nothing.
+// silent returns the error of a model without an answer.
 func (m *recorded) silent() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -185,7 +185,7 @@ func (m *recorded) made(r llm.Request) []council.BlockText {
 	return blocks
 }
 
-// tokensOf estimates the input of a request.
+// tokensOf estimates the input tokens of a request.
 func tokensOf(r llm.Request) int64 {
 	sum := llm.Tokens(r.System)
 	for _, t := range r.Tools {
@@ -199,7 +199,7 @@ func tokensOf(r llm.Request) int64 {
 	return sum
 }
 
-// tokensIn estimates what a part of a message comes to.
+// tokensIn estimates the tokens of a part of a message.
 func tokensIn(p chat.Part) (sum int64) {
 	switch {
 	case p.Result != nil:
@@ -215,7 +215,7 @@ func tokensIn(p chat.Part) (sum int64) {
 	return llm.Tokens(p.Text)
 }
 
-// keep notes a request.
+// keep records a request.
 func (m *recorded) keep(body []byte, blocks []council.BlockText, tokens int64) {
 	given, texts := blocksOf(blocks)
 	sent := council.Request{
@@ -234,7 +234,7 @@ func (m *recorded) keep(body []byte, blocks []council.BlockText, tokens int64) {
 	maps.Copy(m.texts, texts)
 }
 
-// fill puts what was sent and used into the end of a task.
+// fill adds the requests and the usage to the outcome of a task.
 func (m *recorded) fill(work *council.Work) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

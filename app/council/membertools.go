@@ -6,9 +6,9 @@ import (
 	"conclave/app/tool"
 )
 
-// ToolsOf returns the ids of the tools that a member has: those assigned to it, without
-// what is for somebody else, and those that are for it by name (tool.Tool.Role). One of
-// these takes the place of an assigned one of its name and dialect.
+// ToolsOf returns the ids of a member's tools: those assigned to it, without those for other roles,
+// and those for it by name (tool.Tool.Role). The latter replace assigned ones of the same name and
+// dialect.
 func ToolsOf(m Member, all []tool.Tool) []string {
 	ids := slices.Clone(m.Tools)
 	for _, t := range all {
@@ -28,7 +28,7 @@ func ToolsOf(m Member, all []tool.Tool) []string {
 	return ids
 }
 
-// WithTools returns the council with the tools that its members have (ToolsOf).
+// WithTools returns the council with each member's tools from ToolsOf.
 func (c Council) WithTools(all []tool.Tool) Council {
 	c.Members = slices.Clone(c.Members)
 	for i := range c.Members {
@@ -37,9 +37,8 @@ func (c Council) WithTools(all []tool.Tool) Council {
 	return c
 }
 
-// Eligible reports whether a tool can be assigned to members, and if not why, in a
-// sentence. Where tools say so themselves (tool.Convention.Council) that counts, and else
-// whether models are offered it.
+// Eligible reports whether a tool can be assigned to members, and if not, why. A plugin that decides
+// itself (tool.Convention.Council) has the say; else tools that are switched off are not eligible.
 func Eligible(t tool.Tool) (ok bool, why string) {
 	switch {
 	case t.CouncilEligible:

@@ -25,7 +25,7 @@ func TestARequestIsReckonedWithItsFilesAndResults(t *testing.T) {
 	}
 	want := llm.Tokens(text) + llm.Tokens(arguments) + llm.Tokens(found) + 2*1000 + 10_000
 	s := &session{council: council.Default(), path: path}
-	if got := s.mostOfChair().Input; got != want {
+	if got := s.maxAnswerUsage().Input; got != want {
 		t.Errorf("of the answer it is reckoned with %d tokens, want %d", got, want)
 	}
 	request := llm.Request{}

@@ -10,11 +10,10 @@ import (
 	"conclave/app/turn"
 )
 
-// inlineTools adds the tools of a council's members to those that the main model is
-// offered (contracts/spindle, section 8): it calls them itself, each for its member, and
-// nobody works before. Prompts are no tools of that kind, and there are no dice. all are
-// the tools there are; offered is nil where the main model has none. only is the one member
-// that is asked, "" all.
+// inlineTools adds the tools of a council's members to those of the main model, which calls them for
+// the members (contracts/spindle, section 8). Prompt tools are left out, and no dice are thrown. all
+// is the set of all tools; offered is nil where the main model has none; only is the id of the one
+// member that is asked, or "".
 func inlineTools(c council.Council, only string, all, offered *tool.Set) (*tool.Set, map[string]turn.Inline) {
 	var more []tool.Tool
 	inline := map[string]turn.Inline{}

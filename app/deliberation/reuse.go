@@ -10,11 +10,10 @@ import (
 	"conclave/app/council"
 )
 
-// retained has a run take over what the newest run before the same question came to, where
-// its council retains results and neither its members, nor its settings, nor what the
-// tools are given of the chat is another (contracts/spindle, section 11.1). The dice lie
-// as they fell then, so that nobody taking part is a result too; what failed is done
-// again. It returns that run, or "".
+// retained lets a run reuse the results of the newest run for the same question, where its council
+// retains results and the members, the settings and what the tools see of the chat are the same
+// (contracts/spindle, section 11.1). The dice are those of that run, so that a run without
+// participants is repeated too; failed tasks are done again. It returns the id of that run, or "".
 func retained(ctx context.Context, log council.Log, b *council.Begin) (council.RunID, error) {
 	if b.Council.Mode != council.Tools || !b.Council.Tool.Retain || b.Again != "" {
 		return "", nil
@@ -36,21 +35,20 @@ func retained(ctx context.Context, log council.Log, b *council.Begin) (council.R
 	}
 	before, err := council.Replay(steps)
 	if err != nil || fingerprint(before.Begin) != fingerprint(*b) {
-		return "", nil //nolint:nilerr // results that cannot be read are not retained
+		return "", nil //nolint:nilerr // unreadable results are not reused
 	}
 	b.Seed, b.Kept = before.Seed, map[string]council.End{}
 	for _, t := range before.Tasks {
 		if t.State == council.Done {
 			end := t.End
-			end.Usage = chat.Usage{} // it was paid in that run
+			end.Usage = chat.Usage{} // it was paid for in that run
 			b.Kept[t.ID] = end
 		}
 	}
 	return before.Begin.Run, nil
 }
 
-// fingerprint is the same for runs whose tools would come to the same, whichever model is to
-// answer.
+// fingerprint is equal for runs whose tools have the same input, whichever model answers.
 func fingerprint(b council.Begin) council.Hash {
 	models := maps.Clone(b.Models)
 	delete(models, "")
@@ -59,12 +57,12 @@ func fingerprint(b council.Begin) council.Hash {
 		"models": models, "window": b.Window,
 	})
 	if err != nil {
-		return "" // a council is JSON
+		return "" // a council can be encoded
 	}
 	return council.HashOf(raw)
 }
 
-// windowOf names what members are given of the chat.
+// windowOf returns the hash of what members see of the chat.
 func windowOf(given []council.Given) council.Hash {
 	type message struct {
 		Role  chat.Role

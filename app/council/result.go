@@ -7,31 +7,31 @@ import (
 	"unicode"
 )
 
-// Groups holds what a chair says of the members' points, by their names ("a2"): which claim
-// the same, and which contradict each other. It can add no point.
+// Groups is a chair's view of the members' points, by their names ("a2"). It can add no point.
 type Groups struct {
-	Same    [][]string
-	Opposed [][]string
+	Same    [][]string // they make the same claim
+	Opposed [][]string // pairs that contradict each other
 }
 
-// Compare makes the result of a run of the members' own points. groups are the chair's;
-// names that are none are dropped. Points of equal words claim the same in any case.
-func Compare(r Run, text func(Hash) string, groups Groups) Result {
+// Compare makes the result of a run from the members' points. groups is the chair's; unknown names in
+// it are ignored. Points with equal words always make the same claim.
+func Compare(run Run, text func(Hash) string, groups Groups) Result {
+	r := Record{&run, text}
 	result := Result{
 		Agreement: []Finding{}, Disagreement: []Finding{}, NotChecked: []Finding{}, Tally: []Tally{},
-		Agreed: []string{}, Missing: r.missing(text),
+		Agreed: []string{}, Missing: r.missing(),
 	}
-	tallies, err := Count(r, text)
+	tallies, err := Count(run, text)
 	switch {
 	case err != nil:
 		result.Missing = append(result.Missing, "The votes are not counted: "+err.Error()+".")
 	case tallies != nil:
 		result.Tally = tallies
 	}
-	stances := r.stances(text)
-	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point; that are against one
-	adds := map[string]bool{}                               // members with a point that is disputed, or nobody else's
-	claims := r.claims(text)
+	stances := r.stances()
+	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point, or disagree with one
+	adds := map[string]bool{}                               // members with a point that is disputed, or theirs alone
+	claims := r.claims()
 	result.Points = len(claims)
 	all := grouped(claims, groups.Same)
 	opposed := r.opposed(all, groups.Opposed)
@@ -47,7 +47,7 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 		}
 		switch {
 		case opposed[i].quoted && len(g.in) == 1 && len(g.against) == 0:
-			// It stands as a sentence where it contradicts.
+			// It is quoted where it contradicts.
 		case len(g.finding.Against) > 0:
 			result.Disagreement = append(result.Disagreement, g.finding)
 		case len(g.in) > 1:
@@ -64,20 +64,20 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 			continue
 		}
 		result.Agreed = append(result.Agreed, r.Letter("", id))
-		if !adds[id] && r.Council.Mode != Vote { // a ballot counts, whatever its words are
+		if !adds[id] && r.Council.Mode != Vote { // its ballot counts in any case
 			result.Same = append(result.Same, r.Letter("", id))
 		}
 	}
 	return result
 }
 
-// gathered is a group of points that claim the same, and who stands where about it.
+// gathered is a group of points with the same claim, and who agrees and disagrees.
 type gathered struct {
 	finding, unchecked Finding
-	in, own, against   map[string]bool // members that stand in it; by a point of their own; that are against it
+	in, own, against   map[string]bool // members that support it, made such a point, or disagree
 }
 
-func (r *Run) gather(group []claim, stances []stance) gathered {
+func (r Record) gather(group []claim, stances []stance) gathered {
 	g := gathered{
 		finding:   Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}},
 		unchecked: Finding{Points: []string{}, Agree: []string{}, Against: []string{}},
@@ -98,7 +98,7 @@ func (r *Run) gather(group []claim, stances []stance) gathered {
 				g.in[s.by] = true
 			case s.Says == SaysDisagree:
 				g.against[s.by] = true
-				// Of several points of one group a member says the same but once.
+				// A member that disagrees with several points of a group is quoted once for each reason.
 				if says := disagrees(r.nameOf(s.by), s.Why); !slices.Contains(g.finding.Against, says) {
 					g.finding.Against = append(g.finding.Against, says)
 				}
@@ -113,15 +113,15 @@ func (r *Run) gather(group []claim, stances []stance) gathered {
 	return g
 }
 
-// opposition holds what contradicts a group of claims.
+// opposition holds the claims that contradict a group.
 type opposition struct {
 	by     []claim
-	quoted bool // it stands itself among what contradicts a group before it
+	quoted bool // an earlier group quotes it as a contradiction
 }
 
-// opposed returns what contradicts each group, as pairs of points say: of the two groups
-// that a pair names, each with the first of the other's claims.
-func (r *Run) opposed(all [][]claim, pairs [][]string) []opposition {
+// opposed returns what contradicts each group: for each pair of points, the claim from the other
+// point's group.
+func (r Record) opposed(all [][]claim, pairs [][]string) []opposition {
 	found := make([]opposition, len(all))
 	find := func(name string) (int, claim) {
 		for i, group := range all {
@@ -136,7 +136,7 @@ func (r *Run) opposed(all [][]claim, pairs [][]string) []opposition {
 	for _, pair := range pairs {
 		i, a := find(pair[0])
 		j, b := find(pair[1])
-		// Nobody contradicts itself, nor who claims the same.
+		// A member cannot contradict itself, or a point with the same claim.
 		if i < 0 || j < 0 || i == j || a.member == b.member {
 			continue
 		}
@@ -159,67 +159,6 @@ func disagrees(name, why string) string {
 		return name + " disagrees."
 	}
 	return name + " disagrees: " + why
-}
-
-// claim is a point with the name by which it is cited.
-type claim struct {
-	Point
-	name   string
-	member string
-}
-
-// claims returns all points of a run, in the order of its members.
-func (r *Run) claims(text func(Hash) string) []claim {
-	var all []claim
-	for _, s := range r.Seats {
-		for i, p := range r.Points(s.Member.ID, text) {
-			all = append(all, claim{p, r.Letter("", s.Member.ID) + itoa(i+1), s.Member.ID})
-		}
-	}
-	return all
-}
-
-// stance is a Stance of a member.
-type stance struct {
-	Stance
-	by string
-}
-
-// stances returns the newest stance of each member on each point of others.
-func (r *Run) stances(text func(Hash) string) []stance {
-	var all []stance
-	for _, t := range r.Tasks {
-		if t.State != Done || !t.Kind.opinions() {
-			continue
-		}
-		_, block := Split(text(t.End.Text))
-		for _, s := range r.Stances(t, block) {
-			next := stance{s, t.Member}
-			same := func(o stance) bool { return o.by == next.by && o.Point == next.Point }
-			if i := slices.IndexFunc(all, same); i >= 0 {
-				all[i] = next
-			} else {
-				all = append(all, next)
-			}
-		}
-	}
-	return all
-}
-
-// Stances returns what the block of a task says of the points of others, by the letters of
-// the members, whichever the task knew them by.
-func (r *Run) Stances(t Task, block string) []Stance {
-	stances := []Stance{}
-	read, _ := ReadStances(block) // without a block there are none
-	told := r.shown(t)
-	for _, s := range read {
-		of := r.OfLetter(t.viewer(), s.Point[:1])
-		if slices.Contains(told, of) { // nobody can say what they think of words they were not told
-			s.Point = r.Letter("", of) + s.Point[1:]
-			stances = append(stances, s)
-		}
-	}
-	return stances
 }
 
 // grouped puts claims together that are about the same, each into one group, in the order
@@ -269,8 +208,7 @@ func grouped(claims []claim, groups [][]string) [][]claim {
 	return all
 }
 
-// same reports whether two claims have the same words, whatever the case of their letters
-// and their signs.
+// same reports whether two claims have the same words, apart from case and punctuation.
 func same(a, b string) bool { return plainWords(a) == plainWords(b) }
 
 func plainWords(s string) string {
@@ -279,14 +217,15 @@ func plainWords(s string) string {
 	}), " ")
 }
 
-// Agree reports whether a council that stops early can stop now: the answers agree, and
-// what is left are reviews that nobody has begun. They agree when all members say the same
-// position, or when all have reviewed and nobody disagrees with or doubts a point.
-func Agree(r Run, text func(Hash) string) bool {
+// Agree reports whether a council with EarlyStop can stop now: the answers agree, and only reviews
+// that have not begun are left. The answers agree when all positions are the same, or when all members
+// have reviewed and agree with every point.
+func Agree(run Run, text func(Hash) string) bool {
+	r := Record{&run, text}
 	if !r.Council.EarlyStop || r.State != Running || r.Early != nil {
 		return false
 	}
-	last, left := -1, false // the newest stage of answers or reviews that is over
+	last, left := -1, false // newest finished stage of answers or reviews
 	for _, t := range r.Tasks {
 		switch {
 		case t.State == Working, t.State == Waiting && t.Kind != Look:
@@ -297,7 +236,7 @@ func Agree(r Run, text func(Hash) string) bool {
 			last = max(last, t.Stage)
 		}
 	}
-	for _, t := range r.Tasks { // a stage that is half done is not over
+	for _, t := range r.Tasks { // a stage with waiting tasks is not finished
 		left = left && (t.Stage != last || t.State != Waiting)
 	}
 	if !left {
@@ -312,13 +251,13 @@ func Agree(r Run, text func(Hash) string) bool {
 	if len(spoke) < 2 {
 		return false
 	}
-	position := plainWords(r.position(spoke[0], text))
-	different := func(id string) bool { return plainWords(r.position(id, text)) != position }
+	position := plainWords(r.position(spoke[0]))
+	different := func(id string) bool { return plainWords(r.position(id)) != position }
 	if position != "" && !slices.ContainsFunc(spoke, different) {
 		return true
 	}
 	reviewed := map[string]bool{}
-	for _, s := range r.stances(text) {
+	for _, s := range r.stances() {
 		if s.Says != SaysAgree {
 			return false
 		}

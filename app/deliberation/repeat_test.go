@@ -113,7 +113,7 @@ func TestARunIsMadeAgainByTheModelThatAnsweredIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, _ := b.stored()
-	const gone = "test/main was to write the answer, and cannot be asked: There is no model test/main. test/now writes it."
+	const gone = "test/main cannot be asked to write the answer: There is no model test/main. test/now writes it."
 	if run.Models[""] != "test/now" || run.Out[""] != gone || len(now.Requests()) != 2 {
 		t.Errorf("with that gone it was answered by %s: %s", run.Models[""], run.Out[""])
 	}
@@ -130,7 +130,7 @@ func TestACouncilWhoseChairIsGoneIsAnsweredByTheChatsModel(t *testing.T) {
 		b.says("test/"+name, opinion("Blue", "It is "+name))
 	}
 	main := b.says("test/main", "So.")
-	const gone = "gone/chair was to write the answer, and cannot be asked: There is no model gone/chair. " +
+	const gone = "gone/chair cannot be asked to write the answer: There is no model gone/chair. " +
 		"test/main writes it."
 	if e, err := b.estimate(set, "Go."); err != nil || !slices.Contains(e.Problems, gone) ||
 		e.Helper {
@@ -148,9 +148,9 @@ func TestACouncilWhoseChairIsGoneIsAnsweredByTheChatsModel(t *testing.T) {
 	if answer := view.Lanes[3]; err != nil || answer.Why != gone || !slices.Equal(view.Result.Missing, []string{gone}) {
 		t.Errorf("its lane says %q, and below the answer stands %q, %v", answer.Why, view.Result.Missing, err)
 	}
-	teller := deliberation.Teller{}
-	lines := teller.Tell(b.heardSoFar()[0])
-	if last := lines[len(lines)-1]; last.Words() != gone[:99]+"…" {
+	teller := deliberation.Reporter{}
+	lines := teller.Report(b.heardSoFar()[0])
+	if last := lines[len(lines)-1]; last.Words() != gone {
 		t.Errorf("the timeline says %q", last.Words())
 	}
 }

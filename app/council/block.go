@@ -13,7 +13,7 @@ import (
 	"conclave/app/limit"
 )
 
-// Bounds of what is read from a block; the rest of it is left out.
+// Bounds of what is read from a block; the rest is ignored.
 const (
 	maxPoints   = 12
 	maxStances  = 60
@@ -22,11 +22,11 @@ const (
 	maxClaim    = 400
 )
 
-// errBlock says that a block cannot be read.
+// errBlock is the error of a block without readable JSON.
 var errBlock = errors.New("the block holds no JSON object that can be read")
 
-// ReadOpinion reads an opinion from the block at the end of an answer. What cannot be
-// used is left out; the error says that nothing can.
+// ReadOpinion reads an opinion from the block at the end of an answer. Unusable parts are ignored; a
+// block without a usable part is an error.
 func ReadOpinion(block string) (Opinion, error) {
 	var read struct {
 		Position text `json:"position"`
@@ -58,7 +58,7 @@ func ReadOpinion(block string) (Opinion, error) {
 // pointName matches the name of a point: a member's letter, and a number from 1.
 var pointName = regexp.MustCompile(`^[a-z][1-9][0-9]{0,2}$`)
 
-// ReadStances reads what a member says of the points of others.
+// ReadStances reads a member's stances on others' points.
 func ReadStances(block string) ([]Stance, error) {
 	var read struct {
 		Stances listOf[struct {
@@ -84,7 +84,7 @@ func ReadStances(block string) ([]Stance, error) {
 	return stances, nil
 }
 
-// What Stance.Says can be.
+// The values of Stance.Says.
 const (
 	SaysAgree    = "agree"
 	SaysDisagree = "disagree"
@@ -93,9 +93,8 @@ const (
 
 var says = []string{SaysAgree, SaysDisagree, SaysUnsure}
 
-// ReadGroups reads which points a chair says claim the same, and which contradict each
-// other. Names that no point can have are left out, groups of fewer than two, and of what
-// contradicts all but the first two.
+// ReadGroups reads a chair's groups. Impossible names are ignored, and so are groups of fewer than
+// two, and all but the first two points of a contradiction.
 func ReadGroups(block string) (Groups, error) {
 	var read struct {
 		Groups  listOf[listOf[text]] `json:"groups"`
@@ -111,7 +110,7 @@ func ReadGroups(block string) (Groups, error) {
 	return groups, nil
 }
 
-// groupsOf returns the groups of names that points can have.
+// groupsOf returns the groups of possible names.
 func groupsOf(read listOf[listOf[text]]) [][]string {
 	groups := [][]string{}
 	for _, g := range read {
@@ -129,8 +128,8 @@ func groupsOf(read listOf[listOf[text]]) [][]string {
 	return groups
 }
 
-// ReadBallot reads a vote between choices. A ballot that does not choose, and does not
-// abstain, is an error: it is not counted, and nothing is guessed of it.
+// ReadBallot reads a vote between choices. A ballot that neither chooses nor abstains is an error:
+// nothing is guessed.
 func ReadBallot(block string, choices []string) (Ballot, error) {
 	var read struct {
 		Choice  text                       `json:"choice"`
@@ -171,7 +170,7 @@ func ReadBallot(block string, choices []string) (Ballot, error) {
 	return b, nil
 }
 
-// choiceOf finds the choice that a name stands for, whatever the case of its letters.
+// choiceOf finds a choice by its name, ignoring case.
 func choiceOf(name string, choices []string) (string, bool) {
 	same := func(c string) bool { return strings.EqualFold(strings.TrimSpace(c), strings.TrimSpace(name)) }
 	i := slices.IndexFunc(choices, same)
@@ -181,8 +180,7 @@ func choiceOf(name string, choices []string) (string, bool) {
 	return choices[i], true
 }
 
-// readBlock reads the JSON object of a block into out: from the first brace, whatever
-// stands before and after it.
+// readBlock reads the JSON object of a block into out, from the first brace on.
 func readBlock(block string, out any) error {
 	if len(block) > limit.CouncilBlock.Int() {
 		return errors.New(limit.CouncilBlock.Person)
@@ -201,8 +199,7 @@ func readBlock(block string, out any) error {
 	return nil
 }
 
-// text is a string of a model's JSON. Anything else in its place is as if nothing was
-// there.
+// text is a string in a model's JSON. Any other value is read as "".
 type text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -214,8 +211,7 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// line returns the text as one line of at most so many characters, without those that
-// nobody sees.
+// line returns the text as one line of at most so many characters, without invisible ones.
 func (t text) line(most int) string {
 	seen := strings.Map(func(r rune) rune {
 		switch {
@@ -233,8 +229,8 @@ func (t text) line(most int) string {
 	return string(words)
 }
 
-// listOf is a list of a model's JSON, without the items that cannot be read. Anything else
-// in its place is an empty one.
+// listOf is a list in a model's JSON, without unreadable items. Any other value is read as an empty
+// list.
 type listOf[T any] []T
 
 // UnmarshalJSON implements json.Unmarshaler.

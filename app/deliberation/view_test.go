@@ -16,7 +16,7 @@ func TestAListKnowsOfNoStepBeforeWhoeverWatchesTheRunDoes(t *testing.T) {
 		close(shown)
 		<-goes
 		l.watch.take(e)
-	}, nil, &l.came)
+	}, nil, &l.result)
 	first := council.Step{Kind: council.Begins, Begin: &council.Begin{
 		Run: "one", Conversation: "chat", Question: 1, Council: sittingCouncil(),
 	}}

@@ -13,8 +13,8 @@ import (
 	"conclave/app/tool"
 )
 
-// Words returns a line as people read it in a timeline: "used look: 3 files". It is empty
-// for what a timeline leaves out.
+// Words returns a line for people: "used look: 3 files". It is empty for lines that a timeline leaves
+// out.
 func (l Line) Words() string {
 	if l.Type == "permission" {
 		if l.Decision == string(permit.Allow) {
@@ -60,7 +60,7 @@ func (l Line) Words() string {
 	case "voted":
 		return "voted" + l.waited()
 	case "failed":
-		if l.ID != "" { // of the member: what failed stands above
+		if l.ID != "" { // of the member; the failed task was reported above
 			return ""
 		}
 		if tool != "" {
@@ -68,15 +68,15 @@ func (l Line) Words() string {
 		}
 		return with("failed"+l.waited(), said)
 	case "sealed":
-		return limit.Counted(l.Count, "ballot") + " sealed"
+		return limit.Counted(l.Count, "vote") + " cast"
 	case "opened":
-		return "the ballots are opened"
+		return "the votes are counted"
 	case "asking":
 		return said
 	case "unkept", "kept":
 		return oneLine(l.Text, 4*maxWords)
 	case "done":
-		if l.Input+l.Output == 0 && l.Refused == 0 { // what it did stands above
+		if l.Input+l.Output == 0 && l.Refused == 0 { // its tasks were reported above
 			return ""
 		}
 		return l.spent()
@@ -88,7 +88,7 @@ func (l Line) Words() string {
 	return with(strings.ReplaceAll(l.State, "_", " "), said)
 }
 
-// waited says how much of its time went by while a person was asked.
+// waited describes how long a task waited for a person.
 func (l Line) waited() string {
 	if l.Asked < 50 {
 		return ""
@@ -96,7 +96,7 @@ func (l Line) waited() string {
 	return fmt.Sprintf(" (a person was asked for %.1f s)", float64(l.Asked)/1000)
 }
 
-// whose says whose letters are: "a is Ada, b is Cy".
+// whose lists letters and names: "a is Ada, b is Cy".
 func whose(letters []council.Drawn) string {
 	var pairs []string
 	for _, d := range letters {
@@ -105,7 +105,7 @@ func whose(letters []council.Drawn) string {
 	return strings.Join(pairs, ", ")
 }
 
-// start says what the run may come to.
+// start describes what the run may take.
 func (l Line) start() string {
 	parts := []string{limit.Counted(l.Members, "member"), limit.Counted(l.Calls, "request") + " to models"}
 	if l.Cost != nil && *l.Cost > 0 {
@@ -114,19 +114,19 @@ func (l Line) start() string {
 	if l.Cap > 0 {
 		parts = append(parts, "at most "+cost.Words(l.Cap, true))
 	}
-	if l.Run != "" { // whoever is to act on it from another terminal names it
+	if l.Run != "" { // needed to act on it from another terminal
 		parts = append(parts, "run "+oneLine(l.Run, maxWords))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// spent says what it took.
+// spent describes what was spent.
 func (l Line) spent() string {
 	parts := []string{l.State}
 	if l.State == "concluded" {
 		parts[0] = "answered"
 	}
-	if l.State == "completed" && l.Text == nobodyDid {
+	if l.State == "completed" && l.Text == noAnswers {
 		parts[0] = "over"
 	}
 	if l.Refused > 0 {
@@ -146,7 +146,7 @@ func (l Line) spent() string {
 	return with(strings.Join(parts, " · "), oneLine(l.Text, maxWords))
 }
 
-// maxWords bounds what a line of a timeline shows of a text, in characters.
+// maxWords bounds, in characters, how much of a text a line of a timeline shows.
 const maxWords = 100
 
 func oneLine(s string, most int) string {
@@ -165,13 +165,13 @@ func with(what, said string) string {
 	return what + ": " + said
 }
 
-// Box returns the lines of what came of a run, as it stands under the answer.
+// Box returns the lines of a result, as shown below the answer.
 func Box(run council.Run, r council.Result) []string {
 	var lines []string
 	for _, part := range []struct {
 		title    string
 		findings []council.Finding
-		who      bool // says whose it is
+		who      bool // with the names of members
 	}{{"Agreement", r.Agreement, true}, {"Disagreement", r.Disagreement, true}, {"Not checked", r.NotChecked, false}} {
 		if len(part.findings) == 0 {
 			continue
@@ -203,7 +203,7 @@ func Box(run council.Run, r council.Result) []string {
 	return lines
 }
 
-// standing names the members that stand for a finding.
+// standing names the members that support a finding.
 func standing(run council.Run, f council.Finding) []string {
 	var names []string
 	for _, letter := range append(slices.Clone(f.Points), f.Agree...) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Doing says in a sentence without its end what the council does now, while the main model
-// waits for it: “The council answers, 1 of 3 done”; "" when nobody waits.
+// Doing describes what the council is doing while the main model waits, without a full stop: “The
+// council answers, 1 of 3 done”. It is "" when the main model does not wait.
 func (r *Run) Doing() string {
 	switch r.State {
 	case Asking:

@@ -2,14 +2,13 @@ package council
 
 import "encoding/json"
 
-// unknownGender is genderIdentity where a persona does not say (contracts/spindle,
-// section 7).
+// unknownGender is genderIdentity where a persona does not say (contracts/spindle, section 7).
 const unknownGender = 3
 
-// MemberContext writes a member as plugins are told of it: the twelve fields of
-// contracts/spindle, section 7. Of a persona that is gone they are empty.
+// MemberContext encodes a member for plugins: the twelve fields of contracts/spindle, section 7.
+// Fields of a deleted persona are empty.
 func MemberContext(m Member) json.RawMessage {
-	told := struct {
+	fields := struct {
 		ID          string  `json:"memberId"`
 		ItemID      string  `json:"itemId"`
 		PackID      string  `json:"packId"`
@@ -28,13 +27,13 @@ func MemberContext(m Member) json.RawMessage {
 		Behavior: m.Persona.Behavior, Gender: unknownGender,
 	}
 	if m.Persona.Gender != nil {
-		told.Gender = *m.Persona.Gender
+		fields.Gender = *m.Persona.Gender
 	}
-	raw, _ := json.Marshal(told) // of texts and numbers that JSON can hold
+	raw, _ := json.Marshal(fields) // texts and numbers can be encoded
 	return raw
 }
 
-// AvatarURL returns the path of a member's picture as plugins are told it, or nil.
+// AvatarURL returns the path of a member's picture for plugins, or nil.
 func AvatarURL(m Member) *string {
 	if m.Persona.Avatar == "" {
 		return nil

@@ -30,9 +30,9 @@ func keepRun(t *testing.T, log council.Log, b council.Begin, at time.Time, resul
 	for next := r.Next(); len(next.Start) > 0; next = r.Next() {
 		for _, id := range next.Start {
 			step(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
-			work := failed("raised", "It broke.", "")
+			work := failedWork("raised", "It broke.", "")
 			if results[id] != "" {
-				work = said(results[id])
+				work = doneWork(results[id])
 			}
 			for h, text := range work.Texts {
 				texts[h] = text

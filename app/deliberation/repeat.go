@@ -12,15 +12,15 @@ import (
 	"conclave/app/fault"
 )
 
-// continues reads the run that goes on, or is made again.
-func (s *session) continues(ctx context.Context, from council.RunID) error {
+// loadBefore reads the run that is continued or repeated.
+func (s *session) loadBefore(ctx context.Context, from council.RunID) error {
 	run, log, err := s.r.stored(ctx, from)
 	if err != nil {
 		return err
 	}
 	s.before, s.log, s.council = run, log, run.Council
 	if run.Conversation != s.req.Conversation {
-		return fault.New(fault.Invalid, "deliberation.run", "This run of the council is of another chat.", "Open that chat.")
+		return fault.New(fault.Invalid, "deliberation.run", "This council run belongs to another chat.", "Open that chat.")
 	}
 	if s.how.Resume != "" {
 		if run.State == council.Over || s.r.loop(from) != nil {
@@ -34,7 +34,7 @@ func (s *session) continues(ctx context.Context, from council.RunID) error {
 	return err
 }
 
-// change returns a council with one thing changed, and a sentence that says what.
+// change returns a council with one change, and a sentence about it.
 func change(c council.Council, by Change) (council.Council, string, error) {
 	if by == (Change{}) {
 		return c, "Everybody did their work again.", nil
@@ -72,13 +72,13 @@ func change(c council.Council, by Change) (council.Council, string, error) {
 	return c, said, c.Check()
 }
 
-// repeats fills what a run begins with that repeats another: who is who stays, and so does
-// what the others did before anything could have become different; where everybody does
-// their work again, nothing.
-func (s *session) repeats(b *council.Begin) {
-	_, b.Change, _ = change(s.before.Council, s.how.Change) // it was, before the turn began
+// repeat fills the beginning of a run that repeats another. Letters and dice stay the same, and so do
+// results from before the first effect of the change; where everybody works again, no results are
+// reused.
+func (s *session) repeat(b *council.Begin) {
+	_, b.Change, _ = change(s.before.Council, s.how.Change) // loadBefore checked it
 	b.Again, b.Seed, b.Kept = s.before.Begin.Run, s.before.Seed, map[string]council.End{}
-	b.Places = s.before.Places // what is taken over names points by these letters
+	b.Places = s.before.Places // reused words name points by these letters
 	if s.how.Change == (Change{}) {
 		return
 	}
@@ -99,14 +99,14 @@ func (s *session) repeats(b *council.Begin) {
 		id, there := ids[works[i]]
 		if there && (first < 0 || i < first || t.Stage <= s.before.Tasks[first].Stage) {
 			end := t.End
-			end.Usage = chat.Usage{} // it was paid in that run
+			end.Usage = chat.Usage{} // it was paid for in that run
 			b.Kept[id] = end
 		}
 	}
 }
 
-// work names a task in any run of a council: its id says its stage, which is another where a
-// summary comes before it.
+// work identifies a task across runs of a council. Its id does not, since it has the stage, and a
+// summary shifts all stages.
 type work struct {
 	member string
 	kind   council.TaskKind
@@ -114,7 +114,7 @@ type work struct {
 	stage  int // after the summary
 }
 
-// worksOf names tasks.
+// worksOf identifies tasks.
 func worksOf(tasks []council.Task) []work {
 	first := max(0, slices.IndexFunc(tasks, func(t council.Task) bool { return t.Kind != council.Summarize }))
 	works := make([]work, len(tasks))
@@ -124,7 +124,7 @@ func worksOf(tasks []council.Task) []work {
 	return works
 }
 
-// keptTexts returns the texts of what is taken over from another run.
+// keptTexts returns the texts of reused results.
 func (s *session) keptTexts(ctx context.Context, b council.Begin) (map[council.Hash][]byte, error) {
 	texts := map[council.Hash][]byte{}
 	for _, end := range b.Kept {
@@ -137,7 +137,7 @@ func (s *session) keptTexts(ctx context.Context, b council.Begin) (map[council.H
 				continue
 			}
 			text, err := s.r.Text(ctx, s.keptFrom, h)
-			if fault.KindOf(err) == fault.NotFound { // a body that was too long to be kept
+			if fault.KindOf(err) == fault.NotFound { // a body that was too long to be stored
 				continue
 			}
 			if err != nil {

@@ -11,14 +11,13 @@ import (
 	"conclave/app/council"
 )
 
-// texts holds what models are told by the council's tools: a file for each tool that is a
-// prompt, and in parts what they have in common.
+// texts holds a file for each prompt tool, and in parts the texts that they share.
 //
 //go:embed builtin/*.md builtin/parts/*.md
 var texts embed.FS
 
-// PromptTool is a tool of the council that a model writes by a prompt of Conclave's
-// (contracts/spindle, section 13). It is assigned by its bare name.
+// PromptTool is a tool of the council that a model answers by a prompt of Conclave (contracts/spindle,
+// section 13). It is assigned by its name, without a plugin.
 type PromptTool struct {
 	Name        string
 	Title       string
@@ -26,7 +25,7 @@ type PromptTool struct {
 	prompt      string
 }
 
-// PromptTools are all there are, by name.
+// PromptTools lists all prompt tools, by name.
 var PromptTools = promptTools()
 
 func promptTools() []PromptTool {
@@ -54,7 +53,7 @@ func promptTools() []PromptTool {
 	return all
 }
 
-// part reads a part of what models are told.
+// part reads a shared part of the prompts.
 func part(name string) string {
 	raw, err := texts.ReadFile("builtin/parts/" + name)
 	if err != nil {
@@ -63,7 +62,7 @@ func part(name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// builtInOf finds a prompt tool by how it is assigned.
+// builtInOf finds a prompt tool by its assigned name.
 func builtInOf(assigned string) (PromptTool, bool) {
 	i := slices.IndexFunc(PromptTools, func(t PromptTool) bool { return t.Name == assigned })
 	if i < 0 {
@@ -72,31 +71,30 @@ func builtInOf(assigned string) (PromptTool, bool) {
 	return PromptTools[i], true
 }
 
-// NotInline says of a tool that is a prompt why the main model is not offered it where it is
-// offered the members' tools (contracts/spindle, section 8.4).
+// NotInline explains why the main model is not offered a prompt tool with the members' tools
+// (contracts/spindle, section 8.4).
 func NotInline(t PromptTool) string {
-	return t.Title + " is made of a prompt, which the model that answers cannot call."
+	return t.Title + " is a prompt, which the model that answers cannot call."
 }
 
-// write has a model write what a prompt asks for.
+// write lets a model answer a prompt tool.
 func (w *toolWork) write(ctx context.Context, job council.Job, prompt PromptTool,
 	live func(council.Live),
 ) council.Work {
 	if job.Run.Models[job.Task.Member] == "" {
-		return noHelper(prompt.Title)
+		return noHelperWork(prompt.Title)
 	}
 	given, err := w.given(ctx, job)
 	if err != nil {
-		return broken(ctx, job, err)
+		return errorWork(ctx, job, err)
 	}
-	return w.speak(ctx, job, prompted(job, prompt, given), live)
+	return w.answer(ctx, job, prompted(job, prompt, given), live)
 }
 
-// prompted tells the model that writes for a prompt tool (contracts/spindle, section
-// 10.5): who looks, by which rules and for what, then the chat, and last what is
-// asked for.
+// prompted returns the input of a prompt tool (contracts/spindle, section 10.5): the member and the
+// rules, the task, the chat, and the request.
 func prompted(job council.Job, prompt PromptTool, given council.Given) council.Given {
-	m, set := memberOf(job), job.Run.Council.Tool
+	m, set := job.Member(), job.Run.Council.Tool
 	system := []string{lens(m), part("rules.md"), "# Your task: " + prompt.Title + "\n\n" + prompt.Description + "\n\n" +
 		prompt.prompt}
 	if set.MaxWords > 0 {
@@ -131,7 +129,7 @@ func prompted(job council.Job, prompt PromptTool, given council.Given) council.G
 	return out
 }
 
-// lens says who looks at the chat. A persona is a way to look at it, and is not acted.
+// lens describes the member to the model. Its persona is a point of view; the model does not play it.
 func lens(m council.Member) string {
 	lines := []string{"You look at a conversation for " + m.Name + ", a member of a council."}
 	if m.Role != "" {

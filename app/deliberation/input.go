@@ -12,22 +12,21 @@ import (
 	"conclave/app/tool"
 )
 
-// messageID names a message among those of all chats.
+// messageID identifies a message among those of all chats.
 type messageID struct {
 	chat chat.ConversationID
 	seq  chat.MessageSeq
 }
 
-// givenTo holds what a turn of a member was given that its tools may ask for.
-type givenTo struct {
+// allowedReads is the part of the chat that a member's turn sees, and that its tools may read.
+type allowedReads struct {
 	messages map[messageID]bool
 	memory   bool
 }
 
-// gives notes what a turn of a member is given of a chat, until the function returned is
-// called.
-func (r *Runner) gives(turnID string, in chat.ConversationID, given council.Given) (done func()) {
-	to := givenTo{messages: make(map[messageID]bool, len(given.Seqs)), memory: given.Memory}
+// registerGiven records what a member's turn sees of a chat, until the returned function is called.
+func (r *Runner) registerGiven(turnID string, in chat.ConversationID, given council.Given) (done func()) {
+	to := allowedReads{messages: make(map[messageID]bool, len(given.Seqs)), memory: given.Memory}
 	for _, seq := range given.Seqs {
 		to.messages[messageID{in, seq}] = true
 	}
@@ -41,8 +40,8 @@ func (r *Runner) gives(turnID string, in chat.ConversationID, given council.Give
 	}
 }
 
-// Given returns which messages of its chat a member was given in a turn of its own, and
-// whether it was given memory; member is false of a turn that is no member's.
+// Given returns which messages a member saw in its turn, and whether it saw memory; member is false
+// for a turn of no member.
 func (r *Runner) Given(turnID string) (message func(chat.Message) bool, memory, member bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,15 +49,9 @@ func (r *Runner) Given(turnID string) (message func(chat.Message) bool, memory, 
 	return func(m chat.Message) bool { return given.messages[messageID{m.Conversation, m.Seq}] }, given.memory, ok
 }
 
-// give makes what a member is told for a task. It is all that the member is told.
+// give returns everything that a member sees for a task.
 func (w *worker) give(ctx context.Context, job council.Job) (council.Given, error) {
-	seat := council.Seat{}
-	for _, s := range job.Run.Seats {
-		if s.Member.ID == job.Task.Member {
-			seat = s
-		}
-	}
-	in := w.s.giveInput(seat, job.Task)
+	in := w.s.giveInput(job.Member(), job.Task)
 	in.Council = job.Run.Council
 	for _, t := range w.toolsOf(job).Tools() {
 		in.Tools = append(in.Tools, t.DisplayName())
@@ -73,40 +66,35 @@ func (w *worker) give(ctx context.Context, job council.Job) (council.Given, erro
 		}
 	}
 	var failed error
-	in.Others = job.Run.Others(job.Task, func(h council.Hash) string {
+	in.Others = council.Record{Run: &job.Run, Text: func(h council.Hash) string {
 		text, err := job.Text(ctx, h)
 		failed = errors.Join(failed, err)
 		return text
-	})
+	}}.Others(job.Task)
 	in.Choices, in.Seed = job.Run.Choices(job.Task.Member), job.Run.Seed
 	return council.Give(in), failed
 }
 
-// toolsOf returns the tools that a member can call in a task: those that are assigned to it
-// and that members may be given, as they were when the run began.
+// toolsOf returns the tools that a member can call in a task: its eligible ones, as they were when the
+// run began.
 func (w *worker) toolsOf(job council.Job) *tool.Set {
-	none := func(tool.Tool) bool { return false }
+	own := job.Member().Tools
 	switch job.Task.Kind {
 	case council.Cast, council.Summarize, council.UseTool:
-		return w.s.tools.Filter(none)
+		own = nil
 	}
-	for _, s := range job.Run.Seats {
-		if s.Member.ID == job.Task.Member {
-			return w.s.tools.Filter(func(t tool.Tool) bool {
-				ok, _ := council.Eligible(t)
-				return ok && slices.Contains(s.Member.Tools, t.ID())
-			}).Promote(func(tool.Tool) bool { return true }) // a person gave it these: it need not look for them
-		}
-	}
-	return w.s.tools.Filter(none)
+	return w.s.tools.Filter(func(t tool.Tool) bool {
+		ok, _ := council.Eligible(t)
+		return ok && slices.Contains(own, t.ID())
+	}).Promote(func(tool.Tool) bool { return true }) // assigned by a person, so always offered
 }
 
-// blockText is a piece of what a request is made of.
+// blockText is one piece of a request.
 func blockText(source council.Source, title, words string) council.BlockText {
 	return council.BlockText{Block: council.Block{Source: source, Title: title, Tokens: llm.Tokens(words)}, Words: words}
 }
 
-// blocksOf writes what a request is made of as it is kept, with the texts it names.
+// blocksOf encodes the pieces of a request, with the texts that they name.
 func blocksOf(all []council.BlockText) (hash council.Hash, texts map[council.Hash][]byte) {
 	texts = map[council.Hash][]byte{}
 	blocks := make([]council.Block, len(all))
@@ -126,7 +114,7 @@ func blocksOf(all []council.BlockText) (hash council.Hash, texts map[council.Has
 	return hash, texts
 }
 
-// keepBlocks adds the texts of the blocks that a request of an earlier run was made of.
+// keepBlocks adds the texts of a reused request's blocks.
 func (s *session) keepBlocks(ctx context.Context, given council.Hash, texts map[council.Hash][]byte) {
 	var blocks []council.Block
 	if json.Unmarshal(texts[given], &blocks) != nil {

@@ -9,22 +9,22 @@ import (
 	"conclave/app/turn"
 )
 
-// watch is a live run as it is watched, and as lists have it: neither knows of a step before the
-// other does. It is safe for concurrent use.
+// watch is a live run as pages watch it and as lists show it, both at the same step. It is safe for
+// concurrent use.
 type watch struct {
 	mu     sync.Mutex
 	w      *council.Watch
 	newest council.Run // after the last step; zero before the first
 }
 
-// run returns the run as it is watched, the zero one before its first step.
+// run returns the run as it is watched, zero before its first step.
 func (w *watch) run() council.Run {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.newest
 }
 
-// take takes an event of the run.
+// take applies an event of the run.
 func (w *watch) take(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -36,19 +36,19 @@ func (w *watch) take(e Event) {
 		w.w.Live(e.Task, *e.Live, e.MS)
 	case e.Due != nil:
 		w.w.Due(e.Due)
-	case e.Unkept != nil:
-		w.w.Problem(*e.Unkept)
+	case e.SaveError != nil:
+		w.w.Problem(*e.SaveError)
 	}
 }
 
-// View returns what changed of a run since a revision, 0 all of it. The kind is not_found
-// when there is none.
+// View returns the changes of a run since a revision, or everything for 0. The kind is not_found
+// without such a run.
 func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (council.RunView, error) {
 	if l := r.loop(id); l != nil {
 		l.watch.mu.Lock()
 		defer l.watch.mu.Unlock()
 		v := l.watch.w.View(since, r.o.Now())
-		v.Live = v.State != council.Over // over, it lives on until all of it is written
+		v.Live = v.State != council.Over // a finished run stays live until it is stored
 		return v, nil
 	}
 	run, _, err := r.stored(ctx, id)
@@ -56,20 +56,20 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 		return council.RunView{}, err
 	}
 	w := council.NewWatch(r.watchOptions(ctx, func(h council.Hash) string {
-		text, _ := r.Text(ctx, id, h) // a text that cannot be read is as if nothing was said
+		text, _ := r.Text(ctx, id, h) // unreadable texts are empty
 		return string(text)
 	}))
 	w.Step(run)
-	v := w.View(0, run.Last.At) // nobody works on it: no time passes
+	v := w.View(0, run.Last.At) // it is not worked on, so no time passes
 	v.Reset = since != 0
 	v.Edited = r.edited(ctx, run)
 	r.mu.Lock()
-	v.Problem = r.unkept[id]
+	v.Problem = r.unsaved[id]
 	r.mu.Unlock()
 	return v, nil
 }
 
-// Live reports whether a run is worked on now, in this program.
+// Live reports whether this program works on a run now.
 func (r *Runner) Live(id council.RunID) bool { return r.loop(id) != nil }
 
 func (r *Runner) watchOptions(ctx context.Context, text func(council.Hash) string) council.WatchOptions {
@@ -83,8 +83,8 @@ func (r *Runner) watchOptions(ctx context.Context, text func(council.Hash) strin
 	return o
 }
 
-// edited reports whether the chat was changed since a run, up to its question. Where
-// another branch of it is shown nothing is known, which is no change.
+// edited reports whether the chat was changed since a run, up to its question. It is false where
+// another branch of the chat is shown.
 func (r *Runner) edited(ctx context.Context, run council.Run) bool {
 	path, err := r.o.Chats.Path(ctx, run.Conversation)
 	if err != nil || run.Path == "" {
@@ -98,11 +98,11 @@ func (r *Runner) edited(ctx context.Context, run council.Run) bool {
 	return false
 }
 
-// pathHash names what is said up to a question.
+// pathHash returns the hash of the chat up to a question.
 func pathHash(path []chat.Message) council.Hash { return windowOf([]council.Given{{Path: path}}) }
 
-// Contexts returns what each member of a council would be told of a chat now, by its id;
-// the chat "" is one that is not begun.
+// Contexts returns what each member of a council would see of a chat now, by its id; the chat "" is a
+// new one.
 func (r *Runner) Contexts(ctx context.Context, c council.Council, id chat.ConversationID) (map[string]council.Given,
 	error,
 ) {
@@ -127,7 +127,7 @@ func (r *Runner) Contexts(ctx context.Context, c council.Council, id chat.Conver
 	}
 	all := map[string]council.Given{}
 	for _, m := range c.Members {
-		all[m.ID] = council.Give(s.giveInput(council.Seat{Member: m, In: true}, council.Task{Kind: kind, Member: m.ID}))
+		all[m.ID] = council.Give(s.giveInput(m, council.Task{Kind: kind, Member: m.ID}))
 	}
 	return all, nil
 }

@@ -8,9 +8,9 @@ import (
 	"conclave/app/fault"
 )
 
-// Named returns the id of the member that a text begins with, as “@Ada, is it so?”; "" for
-// none. Of several whose names fit the longest counts, and of two of one name the first.
-// Who is switched off is none.
+// Named returns the id of the member that a text begins with, as in “@Ada, is it so?”, or "". The
+// longest matching name counts, and the first member of two with one name. Members that are switched
+// off do not count.
 func (c Council) Named(text string) string {
 	text, named := strings.CutPrefix(strings.TrimSpace(text), "@")
 	if !named {
@@ -30,9 +30,8 @@ func (c Council) Named(text string) string {
 	return found
 }
 
-// Misnamed says, as a fault of kind invalid, that a text begins with the name of nobody in the
-// council, or of somebody who is switched off; nil for all other texts. Whoever is asked in
-// place of one that was meant costs the person time and money.
+// Misnamed returns a fault of kind invalid where a text begins with “@” and a name that no member has,
+// or only one that is switched off. Asking everybody instead would cost the person time and money.
 func (c Council) Misnamed(text string) error {
 	text, named := strings.CutPrefix(strings.TrimSpace(text), "@")
 	end := strings.IndexFunc(text, func(r rune) bool {
@@ -59,7 +58,7 @@ func (c Council) Misnamed(text string) error {
 		"There are "+strings.Join(names, ", ")+". To ask everybody, begin the message with another word.")
 }
 
-// begins reports whether a text begins with a name that ends there.
+// begins reports whether a text begins with a whole name.
 func begins(text, name string) bool {
 	if len(text) < len(name) || !strings.EqualFold(text[:len(name)], name) {
 		return false

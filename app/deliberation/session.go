@@ -15,27 +15,27 @@ import (
 	"github.com/google/uuid"
 )
 
-// session holds what one answer's council is: what it is to be, before the turn begins,
-// and what its run works with, once it has.
+// session is the council of one answer: its settings before the turn begins, and what its run works
+// with after that.
 type session struct {
 	r       *Runner
 	req     turn.Request
 	how     How
 	council council.Council
 	log     council.Log
-	before  council.Run // the run that goes on, or is repeated; zero for none
+	before  council.Run // the run that is continued or repeated; zero for none
 
-	keptFrom council.RunID // the run of which ends are taken over
-	instead  string        // why another model writes the answer than was to: a sentence, or ""
+	keptFrom   council.RunID // the run whose results are reused
+	substitute string        // why another model than intended writes the answer: a sentence, or ""
 
-	// What begin reads, and nothing changes any more.
+	// Read by begin, and not changed later.
 	chat       chat.Conversation
 	path       []chat.Message // up to the question
 	background []council.Background
 	tools      *tool.Set
 }
 
-// session returns what deliberates before an answer, or nil for nobody.
+// session returns the session of an answer, or nil where no council works.
 func (r *Runner) session(ctx context.Context, req turn.Request, how How) (*session, error) {
 	if how.Skip || r.ctx.Err() != nil {
 		return nil, nil
@@ -46,7 +46,7 @@ func (r *Runner) session(ctx context.Context, req turn.Request, how How) (*sessi
 	}
 	switch from := cmp.Or(how.Resume, how.Again); {
 	case from != "":
-		if err := s.continues(ctx, from); err != nil {
+		if err := s.loadBefore(ctx, from); err != nil {
 			return nil, err
 		}
 	case how.Council != nil:
@@ -67,14 +67,14 @@ func (r *Runner) session(ctx context.Context, req turn.Request, how How) (*sessi
 	if len(s.council.Members) == 0 {
 		return nil, nil
 	}
-	s.choose(ctx)
+	s.chooseModel(ctx)
 	return s, nil
 }
 
-// choose opens the model that writes the answer: where none was chosen for it, the council's
-// chair, else of a run that goes on, or is repeated, the one that it had, else the chat's. For one
-// that cannot be asked the next of these writes, and instead says so.
-func (s *session) choose(ctx context.Context) {
+// chooseModel opens the model that writes the answer, unless the person chose one: the council's
+// chair, or the model of the run that is continued or repeated, or the chat's. Where one cannot be
+// opened, the next is used, and substitute explains that.
+func (s *session) chooseModel(ctx context.Context) {
 	if s.how.Chosen {
 		return
 	}
@@ -88,20 +88,19 @@ func (s *session) choose(ctx context.Context) {
 			s.req.Model = model
 			break
 		}
-		why = cmp.Or(why, name+" was to write the answer, and cannot be asked: "+fault.Of(err).Message)
+		why = cmp.Or(why, name+" cannot be asked to write the answer: "+fault.Of(err).Message)
 	}
 	if why != "" && s.req.Model != nil {
-		s.instead = why + " " + s.req.Model.Info().Name() + " writes it."
+		s.substitute = why + " " + s.req.Model.Info().Name() + " writes it."
 	}
 }
 
-// toolsAlone reports whether there is no run, because the main model itself is offered the
-// members' tools.
+// toolsAlone reports whether the main model calls the members' tools itself, so that there is no run.
 func (s *session) toolsAlone() bool {
 	return s.council.Mode == council.Tools && s.council.Tool.Mode == council.Inline
 }
 
-// begin reads what the run works with, and returns the step it begins with.
+// begin reads what the run works with, and returns its first step.
 func (s *session) begin(ctx context.Context, turnID string) (council.Begin, error) {
 	if err := s.read(ctx); err != nil {
 		return council.Begin{}, err
@@ -119,7 +118,7 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 	b.Window = s.window()
 	s.keptFrom = s.before.Begin.Run
 	if s.how.Again != "" {
-		s.repeats(&b)
+		s.repeat(&b)
 		return b, nil
 	}
 	var err error
@@ -127,7 +126,7 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 	return b, err
 }
 
-// read reads the chat as it stands: its question is saved, and no other turn writes.
+// read reads the chat. Its question is saved, and no other turn writes.
 func (s *session) read(ctx context.Context) error {
 	from := s.chats()
 	var err error
@@ -173,17 +172,16 @@ func (s *session) nameTools(ctx context.Context) error {
 	return err
 }
 
-// window names what the members' tools are given of the chat.
+// window returns the hash of what the members' tools see of the chat.
 func (s *session) window() council.Hash {
 	var all []council.Given
 	for _, m := range s.council.Members {
-		all = append(all, council.Give(s.giveInput(council.Seat{Member: m, In: true},
-			council.Task{Kind: council.UseTool, Member: m.ID})))
+		all = append(all, council.Give(s.giveInput(m, council.Task{Kind: council.UseTool, Member: m.ID})))
 	}
 	return windowOf(all)
 }
 
-// chats is where the chat is kept.
+// chats returns where the chat is stored.
 func (s *session) chats() Chats {
 	if s.req.Log != nil {
 		return s.req.Log
@@ -191,8 +189,7 @@ func (s *session) chats() Chats {
 	return s.r.o.Chats
 }
 
-// seats says which model each member speaks through, who has none, and what each task may
-// cost at most.
+// seats fills in the members' models, those without one, and the maximum cost of each task.
 func (s *session) seats(ctx context.Context, b *council.Begin) {
 	local := len(s.council.Members) > 0
 	for _, m := range s.council.Members {
@@ -212,17 +209,17 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 		}
 		b.Models[m.ID] = model.Info().Name()
 		local = local && s.isLocal(model.Info())
-		if cost := s.price(model.Info(), s.most(m)); cost > 0 {
+		if cost := s.price(model.Info(), s.maxUsage(m)); cost > 0 {
 			for _, key := range s.reserves(m) {
 				b.Reserve[key] = cost
 			}
 		}
 	}
 	b.Models[""] = s.req.Model.Info().Name()
-	if s.instead != "" {
-		b.Out[""] = s.instead
+	if s.substitute != "" {
+		b.Out[""] = s.substitute
 	}
-	if cost := s.price(s.req.Model.Info(), s.mostOfChair()); cost > 0 {
+	if cost := s.price(s.req.Model.Info(), s.maxAnswerUsage()); cost > 0 {
 		b.Reserve[""] = cost
 	}
 	if local && b.Council.Parallel == 0 && s.council.Mode != council.Tools {
@@ -230,7 +227,7 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 	}
 }
 
-// reserves returns the keys in Begin.Reserve of the tasks of a member for which a model is asked.
+// reserves returns the keys in Begin.Reserve for a member's tasks that need a model.
 func (s *session) reserves(m council.Member) []string {
 	if s.council.Mode != council.Tools {
 		return []string{m.ID}
@@ -244,11 +241,11 @@ func (s *session) reserves(m council.Member) []string {
 	return keys
 }
 
-// demo is the provider of models that are scripted: any number of them talk at once.
+// demo is the provider of scripted models, any number of which work at once.
 const demo = "demo"
 
-// isLocal reports whether a model is worked out on this computer, which does one at a time
-// as fast as several.
+// isLocal reports whether a model runs on this computer, which is as fast with one request at a time
+// as with several.
 func (s *session) isLocal(m llm.ModelInfo) bool {
 	if s.r.o.Price == nil || m.Provider == demo {
 		return false
@@ -259,7 +256,7 @@ func (s *session) isLocal(m llm.ModelInfo) bool {
 
 const million = 1_000_000
 
-// price returns what a usage costs, 0 where that is not known.
+// price returns the cost of a usage, 0 where it is unknown.
 func (s *session) price(m llm.ModelInfo, u chat.Usage) float64 {
 	if s.r.o.Price == nil {
 		return 0
@@ -267,12 +264,12 @@ func (s *session) price(m llm.ModelInfo, u chat.Usage) float64 {
 	return s.r.o.Price(m, u).Cost
 }
 
-// UsualAnswer is how many tokens an answer is taken to have where nobody bounds it.
+// UsualAnswer is the assumed length of an answer without a bound, in tokens.
 const UsualAnswer = 1500
 
-// most estimates the most that one task of a member uses.
-func (s *session) most(m council.Member) chat.Usage {
-	g := council.Give(s.giveInput(council.Seat{Member: m, In: true}, council.Task{Kind: council.Opine, Member: m.ID}))
+// maxUsage estimates the maximum usage of one task of a member.
+func (s *session) maxUsage(m council.Member) chat.Usage {
+	g := council.Give(s.giveInput(m, council.Task{Kind: council.Opine, Member: m.ID}))
 	u := chat.Usage{Output: usual(m, s.council)}
 	for _, b := range g.Blocks {
 		u.Input += b.Tokens
@@ -280,11 +277,12 @@ func (s *session) most(m council.Member) chat.Usage {
 	return u
 }
 
-func (s *session) mostOfChair() chat.Usage {
+// maxAnswerUsage estimates the maximum usage of the main answer.
+func (s *session) maxAnswerUsage() chat.Usage {
 	u := chat.Usage{Input: llm.Tokens(s.chat.System), Output: UsualAnswer}
 	for _, m := range s.path {
 		for _, p := range m.Parts {
-			if p.Kind != chat.PartReasoning { // what was thought for earlier answers is not told
+			if p.Kind != chat.PartReasoning { // earlier reasoning is not sent
 				u.Input += tokensIn(p)
 			}
 		}
@@ -298,8 +296,8 @@ func (s *session) mostOfChair() chat.Usage {
 	return u
 }
 
-func (s *session) giveInput(seat council.Seat, task council.Task) council.GiveInput {
+func (s *session) giveInput(m council.Member, task council.Task) council.GiveInput {
 	return council.GiveInput{
-		Council: s.council, Seat: seat, Task: task, Chat: s.chat, Path: s.path, Background: s.background, Tokens: llm.Tokens,
+		Council: s.council, Member: m, Task: task, Chat: s.chat, Path: s.path, Background: s.background, Tokens: llm.Tokens,
 	}
 }
