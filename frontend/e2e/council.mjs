@@ -87,7 +87,7 @@ const steps = {
     await hand.press("Run a sample council");
     await over();
     await says(
-      "What came of it",
+      "What the council found",
       "Agreement",
       "Disagreement",
       "Not checked",

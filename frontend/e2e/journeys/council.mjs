@@ -22,7 +22,7 @@ export const steps = (world) => {
         await page().locator("[data-lane]").nth(2).waitFor();
         await world.person.picture("council-live");
         await over();
-        await page().getByRole("heading", { name: "What came of it" }).waitFor();
+        await page().getByRole("heading", { name: "What the council found" }).waitFor();
         await page()
           .getByRole("button", { name: /^3 members · [\d.]+ m?s · / })
           .waitFor();
@@ -59,7 +59,7 @@ export const steps = (world) => {
           .getByRole("button", { name: /^Speed/ })
           .click();
       await page().getByRole("button", { name: "Play", exact: true }).click();
-      await page().getByRole("heading", { name: "What came of it" }).waitFor();
+      await page().getByRole("heading", { name: "What the council found" }).waitFor();
     },
 
     "by keys alone four members are added, and each is given a tool of another ecosystem":
@@ -136,7 +136,7 @@ export const steps = (world) => {
       await page().locator("[data-lane]").getByText("Using Weather").waitFor();
       await world.person.picture("council-four-works");
       letWeatherBeTold(world.place);
-      await page().getByRole("heading", { name: "What came of it" }).waitFor();
+      await page().getByRole("heading", { name: "What the council found" }).waitFor();
       calledByEach(world.place);
       for (const { name, says } of crew) {
         await tabTo(page(), new RegExp(`^.?\\s*${name}\\s*Done\\b`));

@@ -133,7 +133,7 @@ export const steps = (world) => {
         await world.person.write(question);
         await panel().getByText("No member could answer.").waitFor();
         await lane("Ada").locator(".who").click();
-        await lane("Ada").getByText("It was told: This model is not for you.").waitFor();
+        await lane("Ada").getByText("Details: This model is not for you.").waitFor();
         await picture("all-failed-asks");
         await button("Answer without the council").click();
         await ended();

@@ -214,7 +214,7 @@ export const tests = {
     scene: "councilset",
     async run(page) {
       await page.getByText("Limits, chair and helper").click();
-      await page.getByLabel("Where this council is kept").click();
+      await page.getByLabel("Where this council applies").click();
       await page.getByRole("option", { name: "Everywhere" }).click();
       const [[chat, scope]] = await waits(page, "Council.Move");
       assert.deepEqual([chat !== "", scope], [true, "global"]);
@@ -230,15 +230,15 @@ export const tests = {
       await page.getByRole("option", { name: "Each uses its tools" }).click();
       await page.getByText("Limits, chair and helper").click();
       await page.getByLabel("Seconds for each tool").fill("5");
-      await page.getByLabel("Messages each is told").fill("0");
+      await page.getByLabel("Messages that each sees").fill("0");
       await page.getByLabel("Keep their results when the question is answered again").check();
       const { toolsSettings } = await written(page, (c) => c.toolsSettings.retainResultsForRegens);
       assert.deepEqual([toolsSettings.timeoutMs, toolsSettings.sidecarContextWindow], [15_000, 0]);
       const maker = member(page, "maker");
       await maker.locator(".who").click();
       await maker.getByRole("checkbox", { name: "Word count" }).check();
-      await maker.getByLabel("Earlier results the answer is told").first().fill("3");
-      await maker.getByLabel("Earlier results the answer is told").first().blur();
+      await maker.getByLabel("Earlier results that the answer sees").first().fill("3");
+      await maker.getByLabel("Earlier results that the answer sees").first().blur();
       const council = await written(page, (c) => c.members[2].toolHistoryRetention);
       assert.deepEqual(Object.values(council.members[2].toolHistoryRetention), [3]);
     },
@@ -323,7 +323,7 @@ export const tests = {
       const card = member(page, "maker");
       await card.getByText("1,180 tokens").waitFor();
       await card.locator(".who").click();
-      await card.getByLabel("What it is told of the chat").click();
+      await card.getByLabel("What it sees of the chat").click();
       await page.getByRole("option", { name: "Question only" }).click();
       const council = await written(page, (c) => c.members[2].context.policy === "question");
       assert.equal(council.members[2].context.system, true);
@@ -470,7 +470,7 @@ export const tests = {
       await page
         .getByRole("button", { name: "3 members · 11.8 s · $0.037 · 1 disagreement" })
         .click();
-      await page.getByRole("heading", { name: "What came of it" }).waitFor();
+      await page.getByRole("heading", { name: "What the council found" }).waitFor();
     },
   },
 
@@ -663,7 +663,7 @@ export const tests = {
       await lane(page, "maker").getByText("Working", { exact: true }).waitFor();
       for (const _ of [2, 4, 8]) await page.getByRole("button", { name: /^Speed/ }).click();
       await page.getByRole("button", { name: "Play", exact: true }).click();
-      await page.getByRole("heading", { name: "What came of it" }).waitFor();
+      await page.getByRole("heading", { name: "What the council found" }).waitFor();
       await page.locator("input[type=range][aria-valuetext='11.8 s of 11.8 s']").waitFor();
     },
   },
@@ -695,7 +695,7 @@ export const tests = {
       await page.waitForFunction(
         () =>
           [...document.querySelectorAll("h3")].filter((h) =>
-            h.textContent.startsWith("What came of it"),
+            h.textContent.startsWith("What the council found"),
           ).length === 2,
       );
       await page.getByRole("button", { name: "More for this run" }).click();
@@ -792,7 +792,7 @@ export const tests = {
   "of one member alone there is nothing to compare: the box has what is not checked": {
     scene: "councilone",
     async run(page) {
-      const box = page.locator(".card", { hasText: "What came of it" });
+      const box = page.locator(".card", { hasText: "What the council found" });
       await box.getByText("Uneven watering is the cause.").waitFor();
       assert.deepEqual(await box.locator("h4").allInnerTexts(), ["Not checked\n1"]);
       await page.getByRole("button", { name: "Add another member" }).click();
@@ -1167,7 +1167,7 @@ export const tests = {
   "who agrees and who objects stands with each point, and as letters under the answer": {
     scene: "council",
     async run(page) {
-      const box = page.locator(".card", { hasText: "What came of it" });
+      const box = page.locator(".card", { hasText: "What the council found" });
       await box.getByText("Maker agrees").waitFor({ state: "attached" });
       await box.getByText("Maker disagrees: It ripens inside.").waitFor();
       const line = page.getByRole("button", {
@@ -1181,10 +1181,10 @@ export const tests = {
   "where nobody answered there is nothing to compare, and the box says so": {
     scene: "councilfailed",
     async run(page) {
-      await page.getByText("There is nothing to compare: no member came to anything.").waitFor();
+      await page.getByText("There is nothing to compare: no member answered.").waitFor();
       assert.equal(await page.getByText("Every point rests on a tool").count(), 0);
       await lane(page, "researcher").locator(".who").click();
-      await lane(page, "researcher").getByText("It was told: model overloaded").waitFor();
+      await lane(page, "researcher").getByText("Details: model overloaded").waitFor();
       const without = page.getByText("The answer was made without the council.");
       await without.waitFor();
       await page.getByRole("button", { name: "Ask the council again" }).click();

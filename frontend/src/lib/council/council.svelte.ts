@@ -32,7 +32,7 @@ export class CouncilState {
   /** What the council can be made of; null until the panel is open. */
   choices = $state.raw<CouncilChoices | null>(null);
   estimate = $state.raw<Estimate | null>(null);
-  /** What each member would be told now, by id. */
+  /** What each member would see now, by id. */
   contexts = $state.raw<Record<string, ContextCount>>({});
   /** How many points of members helped the person, by name, over all chats. */
   helped = $state.raw<Record<string, HelpedCount>>({});
@@ -293,7 +293,7 @@ export class CouncilState {
     return used;
   }
 
-  /** On or off in all chats that have no council of their own. */
+  /** On or off in all chats without their own council. */
   async useEverywhere(on: boolean): Promise<Undo> {
     await this.#write(); // what was changed is asked there too
     const undo = await this.bridge.council.UseEverywhere(this.#chat, on);
@@ -319,7 +319,7 @@ export class CouncilState {
     const own = this.#own;
     if (!own) return null;
     const chat = this.#chat;
-    await this.#write(); // what is written later would be kept in the scope that is left
+    await this.#write(); // later changes would be saved in the scope that is left
     const undo = await this.bridge.council.Move(chat, scope, own.council);
     await this.#puller.refresh();
     return undo;
@@ -393,7 +393,7 @@ export class CouncilState {
     };
   }
 
-  /** Counts the person's thumbs anew. */
+  /** Counts the person's thumbs again. */
   async countHelped(): Promise<void> {
     try {
       this.helped = await this.bridge.council.Helped();

@@ -316,7 +316,7 @@ describe("the words of a run", () => {
   it("a task that is a tool names it once, in its title", () => {
     const call = called("1", "Search", 0, 1);
     const [only] = listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }));
-    expect(only).toEqual({ ...call, title: "What it was given" });
+    expect(only).toEqual({ ...call, title: "Its input" });
     expect(listed(ended("a", 0, 1, 0, { calls: [call] }))).toEqual([call]);
   });
 
@@ -534,7 +534,7 @@ describe("the panel", () => {
     panel.choose("run-1");
     go();
     await compared;
-    expect([panel.run?.id, panel.beside]).toEqual(["run-1", null]);
+    expect([panel.run?.id, panel.compared]).toEqual(["run-1", null]);
     end();
   });
 });

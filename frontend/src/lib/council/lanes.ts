@@ -43,7 +43,7 @@ export interface Bar {
   to: number;
 }
 
-/** Where the tasks of a lane stand that have begun. now is how long the run has taken so far. */
+/** Places the started tasks of a lane on its axis. now is the working time of the run so far. */
 export function bars(tasks: readonly TaskView[], axis: number, now: number): Bar[] {
   const ends: number[] = [];
   return tasks

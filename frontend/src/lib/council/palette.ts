@@ -1,4 +1,4 @@
-/** How a member is told from the others: a colour, a shape and a letter, never one alone. */
+/** Distinguishes members by colour, shape and letter, never by one alone. */
 
 /** The names of the colours, in the order in which members get them. */
 export const colors = [

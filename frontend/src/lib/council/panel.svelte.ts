@@ -16,8 +16,8 @@ const spoken = ["done", "failed", "skipped", "capped"];
 export class Panel {
   runs = $state.raw<RunHeader[]>([]);
   run = $state.raw<RunState | null>(null);
-  /** The run that this one repeats, beside it. */
-  beside = $state.raw<RunState | null>(null);
+  /** The run that this one repeats, shown next to it. */
+  compared = $state.raw<RunState | null>(null);
   error = $state.raw<AppError | null>(null);
   table = $state.raw(false);
   /** Members whose lanes are opened. */
@@ -116,7 +116,7 @@ export class Panel {
     return true;
   }
 
-  /** Looks at the run shown anew once its chat has changed; while an answer streams it changes all the time. */
+  /** Loads the run again once its chat has changed; while an answer streams, the chat changes all the time. */
   async #look(): Promise<void> {
     if (this.app.chat?.running || this.ofFile) return;
     await this.run?.look().catch(() => {}); // the panel goes on with what it knew
@@ -178,8 +178,8 @@ export class Panel {
   #show(id: string): void {
     this.replay.end();
     this.run?.close();
-    this.beside?.close();
-    this.beside = null;
+    this.compared?.close();
+    this.compared = null;
     this.open.clear();
     this.marked = "";
     this.laneWish = null;
@@ -212,20 +212,20 @@ export class Panel {
     });
   }
 
-  /** Puts the run that this one repeats beside it, or takes it away. */
+  /** Shows the run that this one repeats next to it, or hides it. */
   async compare(): Promise<void> {
     const { run } = this;
     const before = run?.head?.again;
-    if (this.beside || !before) {
-      this.beside?.close();
-      this.beside = null;
+    if (this.compared || !before) {
+      this.compared?.close();
+      this.compared = null;
       return;
     }
-    const beside = this.#state(before);
-    await beside.open();
-    if (run !== this.run || this.beside)
-      beside.close(); // another was chosen meanwhile
-    else this.beside = beside;
+    const compared = this.#state(before);
+    await compared.open();
+    if (run !== this.run || this.compared)
+      compared.close(); // another was chosen meanwhile
+    else this.compared = compared;
   }
 
   act(act: Act, lane?: Lane, text = "", tasks: string[] = []): Promise<boolean> {

@@ -91,7 +91,7 @@ export function whose(kind: TaskKind, drawn: readonly Drawn[]): string {
   return s.council.drawn(drawn.map(({ letter, name }) => s.council.letterIs(letter, name)));
 }
 
-/** What tells runs of one chat apart: when each began, to the second where two began in one minute. */
+/** Names runs of a chat by when they began, to the second where two began in one minute. */
 export function runLabels(
   runs: readonly Pick<RunHeader, "began" | "mode" | "members">[],
   now = new Date(),
@@ -174,7 +174,7 @@ export function titleOf(task: Pick<TaskView, "kind" | "title" | "tool">): string
   return task.title || task.tool || s.council.kind[task.kind];
 }
 
-/** How much of the chat a member is told: of one that goes by the mode, what the mode has. */
+/** Describes how much of the chat a member sees; a policy that follows the mode is resolved. */
 export function policyOf({ context }: Member, set: Council | null): string {
   const { policy, last = 0 } = context;
   if (policy) return s.council.context.short(policy, last);
