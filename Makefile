@@ -70,7 +70,7 @@ fuzz: ## each fuzz target for 30 s (FUZZTIME=5m for longer)
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$p/*_test.go | awk '{print $$2}'); do \
 	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; done; done
 
-lint: ## golangci-lint, and the window's own checks
+lint: frontend/dist/index.html ## golangci-lint, and the window's own checks
 	$(TOOL) golangci-lint run --config .ci/golangci.yml --build-tags '$(WEBKIT)' $(PACKAGES)
 	cd frontend && npm run --silent check
 
