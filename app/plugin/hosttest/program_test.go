@@ -236,7 +236,8 @@ func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 		}
 	}
 	for _, hidden := range []string{"\u202e", "\u3164", "\u034f", "\ufe00", "\U000e0100"} {
-		if got := c.said("notes:run", object(t, "command", "echo "+hidden+"gnp.exe")); !strings.Contains(got, "invisible characters") {
+		got := c.said("notes:run", object(t, "command", "echo "+hidden+"gnp.exe"))
+		if !strings.Contains(got, "invisible characters") {
 			t.Errorf("a command with the invisible character %U: %q", []rune(hidden)[0], got)
 		}
 	}

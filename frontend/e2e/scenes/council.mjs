@@ -839,7 +839,7 @@ export const tests = {
         await facts("researcher").getByText("Large 2", { exact: true }).waitFor();
         const through = facts("sceptic").getByText("Small 2", { exact: true });
         await through.waitFor();
-        assert.match(await through.getAttribute("title"), /speaks through the helper’s/);
+        assert.match(await through.getAttribute("title"), /uses the helper’s/);
         assert.equal(await facts("sceptic").getByText("takes part in").count(), 0);
         await set({ helper: { model: "" } });
         await facts("sceptic").locator(".lacks", { hasText: "No model" }).waitFor();
