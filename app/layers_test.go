@@ -169,7 +169,8 @@ var layers = []map[string][]string{
 		},
 		"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
 		"app/plugin/worker": {
-			"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls", "golang.org/x/sys",
+			"app/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls",
+			"golang.org/x/sys",
 		},
 		"app/plugin/worker/confine": {
 			"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",

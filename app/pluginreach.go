@@ -11,18 +11,20 @@ import (
 
 // PluginReach says what a plugin was given beyond its own folder, one by one.
 type PluginReach struct {
-	Hosts    []ReachHostView   `json:"hosts"`
+	Hosts    []ReachRuleView   `json:"hosts"`
+	Ports    []ReachRuleView   `json:"ports"`    // of this computer, on which it may listen
 	Programs []string          `json:"programs"` // their files
 	Secrets  []ReachSecretView `json:"secrets"`
 	// What it can be given: of the others, its processes have no use.
 	CanHosts    bool `json:"can_hosts"`
+	CanPorts    bool `json:"can_ports"`
 	CanFiles    bool `json:"can_files"`
 	CanPrograms bool `json:"can_programs"`
 	CanSecrets  bool `json:"can_secrets"`
 }
 
-// ReachHostView is a rule about a host.
-type ReachHostView struct {
+// ReachRuleView is a rule about a host or a port.
+type ReachRuleView struct {
 	Sentence string `json:"sentence"`
 	Rule     string `json:"rule"`
 }
@@ -43,12 +45,17 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	usable := func(permission string) bool { return gate.Reach.Usable(s.ID, permission) == nil }
 	hosts := hostPermission(gate, s)
 	out := PluginReach{
-		Hosts: []ReachHostView{}, Programs: list(gate.Reach.Programs(s.ID)), Secrets: []ReachSecretView{},
-		CanHosts: hosts != "", CanFiles: usable(permit.Filesystem), CanPrograms: usable(permit.Programs),
-		CanSecrets: hosts == permit.Web,
+		Hosts: []ReachRuleView{}, Ports: []ReachRuleView{}, Programs: list(gate.Reach.Programs(s.ID)),
+		Secrets:  []ReachSecretView{},
+		CanHosts: hosts != "", CanPorts: usable(permit.Listen), CanFiles: usable(permit.Filesystem),
+		CanPrograms: usable(permit.Programs),
+		CanSecrets:  hosts == permit.Web,
 	}
 	for _, rule := range gate.Reach.HostRules(s.ID) {
-		out.Hosts = append(out.Hosts, ReachHostView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
+		out.Hosts = append(out.Hosts, ReachRuleView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
+	}
+	for _, rule := range gate.Reach.PortRules(s.ID) {
+		out.Ports = append(out.Ports, ReachRuleView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
 	}
 	for _, l := range gate.Reach.LentSecrets(s.ID) {
 		out.Secrets = append(out.Secrets, ReachSecretView{l.Name, l.Hosts})
@@ -78,6 +85,13 @@ func (p *Plugins) AllowHost(id, host string, below bool) error {
 		// Without a way out, the gate says what does the same.
 		permission := cmp.Or(hostPermission(p.core.Gate, s), permit.Network)
 		return p.core.Gate.Reach.AllowHost(ctx, s.ID, permission, permit.Allow, op, host)
+	})
+}
+
+// AllowPort lets a plugin listen on a port of this computer; 0 is any that is free.
+func (p *Plugins) AllowPort(id, port string) error {
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		return p.core.Gate.Reach.AllowPort(ctx, s.ID, port)
 	})
 }
 

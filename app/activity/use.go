@@ -10,19 +10,19 @@ import (
 )
 
 // Use tells that it was decided about a permission which a plugin was using: about a command
-// that it wanted started, a folder opened, a host connected to, or more spent on models.
+// that it wanted started, a folder opened, a host connected to, a port listened on, or more spent on models.
 type Use struct {
 	Time       time.Time
 	Permission string // as package permit names it
 	Plugin     string
 	Tool       string // what the use was shown as: plugin:(programs)
-	Place      string // the folder or host, by which uses are the same; empty where none is as another
+	Place      string // the folder, host or port, by which uses are the same; empty where none is as another
 	Chat       chat.ConversationID
 	Turn       string
 	Effect     string // allow or deny
 	By, Rule   string
 	Waited     float64         // how long a person who was asked took, in ms
-	Arguments  json.RawMessage // which command, folder or host: those of the decision
+	Arguments  json.RawMessage // which command, folder, host or port: those of the decision
 	Path       []chat.DecisionStep
 	Why        string
 }
@@ -67,6 +67,7 @@ func usedWords(permission, effect string, arguments json.RawMessage) string {
 		Path, Access    string
 		Host            string
 		Spent           string
+		Port, Free      string
 	}
 	_ = json.Unmarshal(arguments, &about) // of what was erased nothing is said
 	did := "was let "
@@ -90,6 +91,14 @@ func usedWords(permission, effect string, arguments json.RawMessage) string {
 		return did + "spend more on models: " + about.Spent
 	case permission == "generation":
 		return did + "spend more on models"
+	case permission == "listen" && about.Port != "":
+		at := "port " + about.Port
+		if about.Free != "" {
+			at = "port " + about.Free + ", which was free,"
+		}
+		return did + "listen on " + at + " of this computer"
+	case permission == "listen":
+		return did + "listen on a port of this computer"
 	case about.Host != "":
 		return did + "connect to " + shownHost(about.Host)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// matches holds the conditions of --match: one folder, host or program.
+// matches holds the conditions of --match: one folder, host, program or port.
 type matches struct {
 	path  string // of the folder; empty when none was named
 	write bool   // for a folder
@@ -18,12 +18,13 @@ type matches struct {
 	op    permit.Op
 
 	program string // that it may start; empty when none was named
+	port    string // on which it may listen; empty when none was named
 }
 
 // matchHelp is the help of --match.
 const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read); " +
 	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and its subdomains; " +
-	"for programs: program=NAME or a path"
+	"for programs: program=NAME or a path; for listen: port=NUMBER, or 0 for any free one"
 
 // readMatches reads what --match was given for a permission.
 func (c pluginTrustCommands) readMatches(permission string, given []string) (matches, error) {
@@ -48,21 +49,24 @@ func (c pluginTrustCommands) readMatches(permission string, given []string) (mat
 		case field == "program" && value != "":
 			m.program, fits = value, permission == permit.Programs
 			named++
+		case field == "port" && value != "":
+			m.port, fits = value, permission == permit.Listen
+			named++
 		case one == "access=write":
 			m.write, fits = true, permission == permit.Filesystem
 		case one == "access=read":
 			m.write, fits = false, permission == permit.Filesystem
 		default:
-			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN "+
-				"and program=NAME, not %q", one)
+			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN, "+
+				"program=NAME and port=NUMBER, not %q", one)
 		}
 		if !fits {
 			return m, usageError("--match %s is not for the permission %s; path= and access= are for filesystem, "+
-				"host= and below= for network and cors_proxy, program= for programs", one, permission)
+				"host= and below= for network and cors_proxy, program= for programs, port= for listen", one, permission)
 		}
 		if named > 1 {
-			return m, usageError("--match names one folder, host or program at a time; give the command again for %s",
-				one)
+			return m, usageError("--match names one folder, host, program or port at a time; "+
+				"give the command again for %s", one)
 		}
 	}
 	if len(given) > 0 && named == 0 {
@@ -83,6 +87,8 @@ func (c pluginTrustCommands) grantCommand() *cobra.Command {
 			case m.program != "":
 				_, err := app.Gate.Reach.AllowProgram(ctx, id, m.program)
 				return err
+			case m.port != "":
+				return app.Gate.Reach.AllowPort(ctx, id, m.port)
 			case m.host != "":
 				return app.Gate.Reach.AllowHost(ctx, id, permission, permit.Allow, m.op, m.host)
 			}
@@ -102,6 +108,8 @@ func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 				return app.Gate.Reach.RevokeFolder(ctx, id, m.path)
 			case m.program != "":
 				return app.Gate.Reach.RevokeProgram(ctx, id, m.program)
+			case m.port != "":
+				return app.Gate.Reach.RevokePort(ctx, id, m.port)
 			case m.host != "":
 				return app.Gate.Reach.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
 			}
@@ -109,7 +117,7 @@ func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 		}))
 	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER revokes only this one; "+
 		"for network and cors_proxy: host=HOST is refused from now on; "+
-		"for programs: program=NAME revokes only this one")
+		"for programs: program=NAME, and for listen: port=NUMBER, revokes only this one")
 	return cmd
 }
 

@@ -29,6 +29,7 @@ type pluginRow struct {
 	Notices     []string        `json:"notices,omitempty"`  // parts of it that do not run here
 	Folders     []permit.Folder `json:"folders,omitempty"`  // outside its own that it may use
 	Hosts       []string        `json:"hosts,omitempty"`    // rules about hosts, as sentences
+	Ports       []string        `json:"ports,omitempty"`    // rules about ports, as sentences
 	Programs    []string        `json:"programs,omitempty"` // that it may start; no others
 	Refused     []refusalRow    `json:"refused,omitempty"`  // what it was refused
 }
@@ -81,7 +82,7 @@ func newPluginRow(s plugin.Status) pluginRow {
 		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running,
 		Notices:     slices.Concat(s.Manifest.Notices, s.Notes),
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
-		Folders:     s.Folders, Hosts: s.Hosts, Programs: s.Programs, Refused: refusalRows(s),
+		Folders:     s.Folders, Hosts: s.Hosts, Ports: s.Ports, Programs: s.Programs, Refused: refusalRows(s),
 	}
 	for _, t := range s.Tools {
 		row.Tools = append(row.Tools, t.ID())

@@ -195,6 +195,9 @@ func describeRights(w io.Writer, s plugin.Status) {
 	for _, rule := range s.Hosts {
 		fmt.Fprintf(w, "hosts        %s\n", rule)
 	}
+	for _, rule := range s.Ports {
+		fmt.Fprintf(w, "ports        %s\n", rule)
+	}
 	for _, path := range s.Programs {
 		fmt.Fprintf(w, "programs     may start %s\n", path)
 	}

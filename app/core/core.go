@@ -235,7 +235,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
-		Environments: environments, Network: network{c}, Opening: c.opening,
+		Environments: environments, Network: network{c}, Own: network{c}.own, Opening: c.opening,
 		Expected: c.expectsPlugins, Hooking: []string{permit.Interceptor, permit.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/netip"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/worker"
 )
 
 // network is the way out of plugins' processes: the gate decides about each host.
@@ -27,7 +29,7 @@ type network struct{ c *Core }
 func newNetwork(c *Core) *egress.Proxy {
 	n := network{c}
 	return egress.New(egress.Options{
-		Ask: n.ask, Report: n.report, Working: n.working, Beside: n.beside, Own: n.own, Log: c.Log,
+		Ask: n.ask, Report: n.report, Working: n.working, Beside: n.beside, Own: n.own, Inside: n.inside, Log: c.Log,
 	})
 }
 
@@ -42,6 +44,9 @@ func (n network) Admit(id string) (plugin.Proxy, func(), error) {
 
 func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Verdict {
 	behalf := n.c.Host.Behalf(id, to.Call)
+	if _, ok := n.port(id, to); ok {
+		return egress.Verdict{Allow: true, Private: true, Call: behalf.ID}
+	}
 	c := permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Working(id)}
 	if to.Direct {
 		c.Permission = permit.Web
@@ -54,6 +59,33 @@ func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Ve
 		Allow: d.Effect == permit.Allow && ctx.Err() == nil, Private: private, Reason: d.Reason, Call: behalf.ID,
 		Stands: func() bool { return n.c.Gate.Stands(c, d) },
 	}
+}
+
+// port returns the address at which a process of the plugin itself listens, where that is the target.
+func (n network) port(id string, to egress.Target) (netip.AddrPort, bool) {
+	if to.Direct {
+		return netip.AddrPort{}, false
+	}
+	for _, host := range []string{to.Host, "127.0.0.1", "::1"} {
+		addr, err := netip.ParseAddr(host)
+		if err != nil || to.Host != host && to.Host != "localhost" {
+			continue
+		}
+		if at := netip.AddrPortFrom(addr, to.Port); worker.Listens(at, n.c.Host.Ports.Of(id)) {
+			return at, true
+		}
+	}
+	return netip.AddrPort{}, false
+}
+
+// inside connects to a port on which a process of the plugin itself listens.
+func (n network) inside(id string, to egress.Target) (net.Conn, bool, error) {
+	at, ok := n.port(id, to)
+	if !ok {
+		return nil, false, nil
+	}
+	c, err := worker.Dial(at, n.c.Host.Ports.Of(id))
+	return c, true, err
 }
 
 // shownBody is how much of a body a person is shown before it is sent.

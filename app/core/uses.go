@@ -57,7 +57,7 @@ func (c *Core) used(u activity.Use) {
 	case u.Permission == permit.Network || u.Permission == permit.Web: // the proxy tells what was sent, and what was not
 		return
 	case u.Effect == "allow":
-	case u.Permission == permit.Filesystem: // the host tells of each
+	case u.Permission == permit.Filesystem || u.Permission == permit.Listen: // the host tells of each
 		return
 	default:
 		level = "warn"

@@ -16,6 +16,14 @@ import (
 // verdict is about are connected to, and no program of Conclave: another one than this, which
 // the person runs too, would take what a plugin sends for the person's.
 func (s *Pass) dial(ctx context.Context, to Target, v Verdict) (*counted, error) {
+	if s.proxy.o.Inside != nil {
+		if conn, ok, err := s.proxy.o.Inside(s.plugin, to); ok {
+			if err != nil {
+				return nil, err
+			}
+			return &counted{Conn: conn}, nil
+		}
+	}
 	reach := fetch.Public
 	if v.Private {
 		reach = fetch.Anywhere

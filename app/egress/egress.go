@@ -94,7 +94,10 @@ type Options struct {
 	Beside func()
 	// Own reports addresses of Conclave's own, which no plugin may connect to
 	// whatever was allowed; nil knows none.
-	Own      func(netip.AddrPort) bool
+	Own func(netip.AddrPort) bool
+	// Inside connects to a port on which a process of the plugin itself listens; ok is false of every other
+	// target, and nil knows none.
+	Inside   func(plugin string, to Target) (c net.Conn, ok bool, err error)
 	Resolver *net.Resolver // nil: the system's
 	Log      *slog.Logger  // nil discards
 }

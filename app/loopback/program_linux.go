@@ -27,6 +27,12 @@ func Listening(at netip.AddrPort) (Program, bool) {
 	return s.program(), true
 }
 
+// Listener returns the inode of the socket that takes connections to an address of this computer.
+func Listener(at netip.AddrPort) (inode uint64, ok bool) {
+	s, ok := listener(at)
+	return s.inode, ok
+}
+
 // listener returns the socket that takes connections to an address: as the kernel chooses,
 // the one at that very address before those at all addresses, which of IPv6 has one of IPv4
 // alone nothing of.

@@ -182,6 +182,8 @@ func permissionRule(call Call, p Request, a Answer) Rule {
 		rule = openingRule(&call, rule)
 	case Start:
 		rule = startingRule(&call, rule)
+	case Listen:
+		rule = listeningRule(&call, rule)
 	case Generation: // a “never”: nothing is narrower than that
 	default:
 		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
@@ -208,6 +210,14 @@ func startingRule(call *Call, rule Rule) Rule {
 		{Field: "program", Op: Equals, Value: asked.Program}, {Field: "command", Op: Equals, Value: asked.Command},
 		{Field: "folder", Op: Equals, Value: asked.Folder},
 	}
+	return rule
+}
+
+// listeningRule is the rule that an answer about a port asks for: about that one alone.
+func listeningRule(call *Call, rule Rule) Rule {
+	var asked listeningArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Listen; an empty port is none
+	rule.Match = []Match{{Field: portField, Op: Equals, Value: asked.Port}}
 	return rule
 }
 

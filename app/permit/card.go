@@ -63,6 +63,8 @@ func (f *facts) describePermission(p *Request, call *Call, r ruling) {
 		f.describeOpening(p, call)
 	case Start:
 		f.describeCommand(p, call)
+	case Listen:
+		f.describeListening(p, call)
 	case Generation:
 		describeSpending(p)
 	default:
@@ -128,6 +130,18 @@ func (f *facts) describeCommand(p *Request, call *Call) {
 	p.History = "Not allowed before."
 	if u := f.uses[p.Tool]; u.Times > 0 {
 		p.History = "It started programs before."
+	}
+}
+
+// describeListening fills in what a person is asked about a port.
+func (f *facts) describeListening(p *Request, call *Call) {
+	var asked listeningArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Listen
+	p.Title = p.PluginName + " wants to listen on " + portWords(asked.Port)
+	p.Reach = "Only its own processes can connect there. Other programs, and other computers, are turned away."
+	p.History = "Not allowed before."
+	if u := f.uses[p.Tool]; u.Times > 0 {
+		p.History = "It listened on ports before."
 	}
 }
 

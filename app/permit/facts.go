@@ -79,7 +79,9 @@ func (f *facts) permissions(plugin string) (granted, denied []string) {
 			}
 			continue
 		}
-		if _, ok := rule.program(); ok {
+		_, program := rule.program()
+		_, port := rule.port() // others are asked about
+		if program || port {
 			if rule.Effect == Allow && effects[rule.Permission] == "" {
 				effects[rule.Permission] = Allow
 			}

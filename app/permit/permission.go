@@ -97,6 +97,10 @@ var permissionWords = map[string]PermissionInfo{
 		Without: "Its connections fail.",
 		Risk:    WallRisk,
 	},
+	"listen": {
+		Sentence: "Listen on ports of this computer, those you name or all: only its own processes can connect to them.",
+		Without:  "What its processes say to each other over ports fails.", Risk: WallRisk,
+	},
 	"programs": {
 		Sentence: "Start other programs on this computer: all on your PATH, or those you name. They can touch what " +
 			"it can, and it starts them with what it likes: nobody asks about their arguments.",
@@ -154,7 +158,7 @@ func approvable(permissions []string) []string {
 	return slices.DeleteFunc(Requestable(permissions), ManualOnly)
 }
 
-var sandboxPermissions = []string{Network, Programs, Filesystem}
+var sandboxPermissions = []string{Network, Programs, Filesystem, Listen}
 
 // Web is the permission of plugins for which Conclave itself makes requests to the web. Of
 // hosts, it has the rules that Network has.
@@ -167,6 +171,10 @@ const localNetwork = "local_network"
 // Start is the permission of rules about single commands, which Conclave starts for a plugin
 // that asks. It is none of those that open a sandbox: the plugin's process starts nothing.
 const Start = "start"
+
+// Listen is the permission to listen on ports of this computer, to which the plugin's own processes
+// alone can connect. Those are its sandbox's, so it lets nobody in and nothing out.
+const Listen = "listen"
 
 // Generation is the permission of plugins that ask the person's models.
 const Generation = "generation"

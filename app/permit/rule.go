@@ -51,6 +51,9 @@ const hostField = "host"
 // programField is the field of a rule about a program.
 const programField = "program"
 
+// portField is the field of a rule about a port.
+const portField = "port"
+
 // secretField is the field of a rule about a secret; its hosts are those of hostField.
 const secretField = "name"
 
@@ -108,6 +111,14 @@ func (g Rule) host() (string, bool) {
 // program returns the file that a rule about starting programs is about.
 func (g Rule) program() (path string, ok bool) {
 	if g.Permission != Programs || len(g.Match) != 1 || g.Match[0].Field != programField {
+		return "", false
+	}
+	return g.Match[0].Value, true
+}
+
+// port returns the port that a rule about listening is about.
+func (g Rule) port() (port string, ok bool) {
+	if g.Permission != Listen || len(g.Match) != 1 || g.Match[0].Field != portField {
 		return "", false
 	}
 	return g.Match[0].Value, true
@@ -173,8 +184,8 @@ func (g *Rule) cuts(allowed *Rule) bool {
 	return ok && also && (writes || !write) && (place.Holds(in, at) || place.Holds(at, in))
 }
 
-// Unused reports whether a rule that allows calls, a host, a folder that is opened when asked
-// for, or a command has not been used for 90 days, so that a person is asked again.
+// Unused reports whether a rule that allows calls, a host, a port, a folder that is opened when
+// asked for, or a command has not been used for 90 days, so that a person is asked again.
 func (g Rule) Unused(now time.Time) bool {
 	return now.Sub(latest(g.Made, g.LastUsed)) > unusedTime && g.Effect == Allow && g.lasts() && g.Counted()
 }
@@ -186,7 +197,8 @@ func (g Rule) Counted() bool {
 		return g.Origin == nil
 	}
 	_, host := g.host()
-	return host || g.Permission == Start || g.opened()
+	_, port := g.port()
+	return host || port || g.Permission == Start || g.opened()
 }
 
 // Unreadable reports whether this version cannot read the rule's conditions: it allows

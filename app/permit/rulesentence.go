@@ -38,6 +38,11 @@ func Sentence(g Rule, pluginName string) string {
 				Deny: " may not connect to ",
 			}[g.Effect] + host + strings.TrimSuffix(", "+g.holds(), ", always")
 		}
+		if port, ok := g.port(); ok {
+			return name + map[Effect]string{
+				Allow: " may listen on ", Ask: " has to ask each time before it listens on ", Deny: " may not listen on ",
+			}[g.Effect] + portWords(port) + strings.TrimSuffix(", "+g.holds(), ", always")
+		}
 		if g.Effect == Allow {
 			return name + " has the permission " + g.Permission
 		}

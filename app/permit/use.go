@@ -25,6 +25,10 @@ func (g *Gate) recordUse(call *Call, d Decision) {
 		u.Place = asked.Access + " " + asked.Path
 	case Network, Web:
 		u.Place = hostAsked(call)
+	case Listen:
+		var asked listeningArguments
+		_ = json.Unmarshal(call.Arguments, &asked) // made by Listen
+		u.Place = asked.Address + " " + asked.Port
 	}
 	g.used(u)
 }

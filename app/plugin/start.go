@@ -72,6 +72,11 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		spec.Env = append(slices.Clip(spec.Env), o.Proxy.environment()...)
 		spec.Read = append(spec.Read, networkFiles()...)
 	}
+	if slices.Contains(o.Granted, permit.Listen) {
+		spec.Read = append(spec.Read, nameFiles()...)
+	}
+	// With sockets it may ask for a port, as for a host.
+	spec.Listens = spec.Listens || spec.Sockets || slices.Contains(o.Granted, permit.Listen)
 	if slices.Contains(o.Granted, permit.Programs) {
 		spec.Spawn = true
 		path := os.Getenv("PATH")
@@ -118,6 +123,12 @@ func (o StartOptions) reachable(f permit.Folder) bool {
 	return err == nil && real == f.Path && !slices.ContainsFunc(o.Folders, func(other permit.Folder) bool {
 		return other.Write && other.Path != f.Path && place.Inside(other.Path, f.Path)
 	})
+}
+
+// nameFiles returns what looking up the name of this computer reads.
+func nameFiles() []string {
+	return slices.DeleteFunc([]string{"/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf"},
+		func(path string) bool { return !isThere(path) })
 }
 
 // networkFiles returns what resolving names and checking certificates reads.

@@ -57,6 +57,7 @@ type Status struct {
 	Denied     []string
 	Folders    []permit.Folder // what it may reach outside of its own
 	Hosts      []string        // the rules about hosts that it may or may not connect to, as sentences
+	Ports      []string        // the rules about ports on which it may or may not listen, as sentences
 	Programs   []string        // the files of those that it may start, where these are not all
 	Refused    []Refusal       // what it reached for since it was loaded and may not have, as it stands now
 	Changes    []permit.Change // quarantined by a change: what differs
@@ -113,7 +114,7 @@ type LogLine struct {
 // IsolationNote returns what does not hold the plugin that a person could expect to; empty where
 // nothing is to be said.
 func (s Status) IsolationNote() string {
-	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network), slices.Contains(s.Granted, permit.Listen))
 }
 
 // FoundNote returns what the plugin can find out of files that it may not read, which holds of every

@@ -55,7 +55,7 @@ func Walls(t testing.TB, has sandbox.Confinement) {
 		return
 	}
 	if has.Level != "process+landlock" {
-		t.Skip("this system has not all walls: " + has.Note(true))
+		t.Skip("this system has not all walls: " + has.Note(true, true))
 	}
 }
 

@@ -163,7 +163,8 @@ func (e *entry) snapshot() plugin.Status {
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
 	s.Folders = slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id))
-	s.Hosts, s.Programs = e.h.o.Gate.Reach.Hosts(e.id), e.h.o.Gate.Reach.Programs(e.id)
+	s.Hosts, s.Ports = e.h.o.Gate.Reach.Hosts(e.id), e.h.o.Gate.Reach.Ports(e.id)
+	s.Programs = e.h.o.Gate.Reach.Programs(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Notes = slices.Concat(s.Notes, e.missingNotes(s))
 	s.Enabled = maps.Clone(s.Enabled)

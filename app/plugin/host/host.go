@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,8 @@ type Options struct {
 	// Network is the way out of processes that may use the network; optional: without
 	// it, they connect nowhere.
 	Network Network
+	// Own reports addresses that are for Conclave itself, on which no plugin may listen; nil knows none.
+	Own func(netip.AddrPort) bool
 	// Opening is called before a file is opened that Conclave opens for a plugin to write, with
 	// the folder or file that this was allowed for; where it fails the file is not opened. Optional.
 	Opening func(ctx context.Context, plugin, path string) error
@@ -91,6 +94,9 @@ type Options struct {
 // process has one that waits for it (session.watch). Close ends all of them, and
 // waits.
 type Host struct {
+	// Ports are those on which processes of plugins listen.
+	Ports sandbox.PortsByPlugin
+
 	o      Options
 	ctx    context.Context // ends with Close; loads derive from it
 	cancel context.CancelCauseFunc

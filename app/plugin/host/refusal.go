@@ -17,7 +17,9 @@ import (
 
 // sentence tells a model, and whoever reads the call, what the plugin was refused.
 func sentence(r plugin.Refusal, id string) string {
-	what := map[string]string{permit.Network: "use the network", permit.Programs: "start other programs"}[r.Permission]
+	what := map[string]string{
+		permit.Network: "use the network", permit.Programs: "start other programs", permit.Listen: "listen on ports",
+	}[r.Permission]
 	switch {
 	case r.Permission == permit.Filesystem && r.Write:
 		what = "write files in " + r.Path
@@ -83,7 +85,11 @@ func (e *entry) missingNotes(s plugin.Status) (notes []string) {
 	for permission, without := range map[string]string{
 		permit.Network:  "It may not use the network; what needs it will fail.",
 		permit.Programs: "It may not start other programs; what needs them will fail.",
+		permit.Listen:   "It may not listen on ports of this computer; what needs them will fail.",
 	} {
+		if permission == permit.Listen && slices.Contains(s.Granted, permit.Network) {
+			continue // it is asked about each port
+		}
 		if slices.Contains(s.Wants, permission) && !slices.Contains(s.Granted, permission) {
 			notes = append(notes, without+" To allow it: in its menu under “What it may reach…”, or "+
 				plugin.Refusal{Permission: permission}.Command(e.id))

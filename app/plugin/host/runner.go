@@ -254,6 +254,8 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 		spec.Open = func(ctx context.Context, path string, write bool) sandbox.Opening {
 			return r.openFile(ctx, files, path, write)
 		}
+		spec.Ports = r.h.Ports.Of(cmp.Or(r.e.settingsOf, r.e.id))
+		spec.Listen = func(ctx context.Context, port sandbox.Port) bool { return r.listenOn(ctx, files, port) }
 	}
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err

@@ -219,6 +219,41 @@ def passwords() -> str:
 	}
 }
 
+func TestAServerOfAPluginNeedsTheGrantThatItsErrorNames(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Held(t, c.launcher.Confinement())
+	c.write("serves.py", `
+import socket
+
+def serve() -> str:
+    "Serve, and keep the server."
+    global server
+    server = socket.create_server(("127.0.0.1", 0))
+    socket.create_connection(server.getsockname())
+    server.accept()
+    return "served"
+`)
+	c.approved("serves")
+	if r := c.call("serves:serve", "{}"); strings.Count(r.Error, "conclave plugins grant serves listen") != 1 {
+		t.Errorf("without the permission: %q", r.Error)
+	}
+	must(t, c.gate.Reach.AllowPort(t.Context(), "serves", "0"))
+	c.answers("serves:serve", "{}", "served")
+	s, err := c.host.Status("serves")
+	must(t, err)
+	if len(s.Ports) != 1 || len(s.Refused) != 0 || !s.Running {
+		t.Errorf("ports %v, refused %v, running %v", s.Ports, s.Refused, s.Running)
+	}
+	must(t, c.gate.Reach.RevokePort(t.Context(), "serves", "0"))
+	for s.Running { // the person took the port back, and the process has it
+		must(t, t.Context().Err())
+		runtime.Gosched()
+		s, err = c.host.Status("serves")
+		must(t, err)
+	}
+}
+
 func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
 	t.Parallel()
 	for what, body := range map[string]string{

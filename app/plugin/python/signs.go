@@ -13,9 +13,11 @@ var signs = []struct {
 	permission string
 	line       *regexp.Regexp
 }{
-	{"network", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:socket|socketserver|ssl|http\.(?:client|server)|urllib\.request|urllib3|requests|` +
-		`httpx|aiohttp|websockets?|openai|ftplib|smtplib|imaplib|telnetlib|paramiko|paho|zmq|grpc|redis|pymysql|playwright|uvicorn|fastapi|` +
-		`firecrawl|bilibili_api)\b|\basyncio\.(?:open_connection|start_server)\(|\bcreate_(?:connection|datagram_endpoint|server)\(`)},
+	{"network", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:socket|ssl|http\.client|urllib\.request|urllib3|requests|` +
+		`httpx|aiohttp|websockets?|openai|ftplib|smtplib|imaplib|telnetlib|paramiko|paho|zmq|grpc|redis|pymysql|playwright|fastapi|` +
+		`firecrawl|bilibili_api)\b|\basyncio\.open_connection\(|\bcreate_(?:connection|datagram_endpoint)\(`)},
+	{"listen", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:socketserver|http\.server|uvicorn|flask|aiohttp\.web|wsgiref|xmlrpc\.server)\b|` +
+		`\bhttp\.server\b|\basyncio\.start_server\(|\bcreate_server\(|\.listen\(\d*\)`)},
 	{"programs", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:subprocess|multiprocessing|pexpect|pty)\b|\basyncio\.create_subprocess|` +
 		`\bos\.(?:system|popen|startfile|spawn\w+|exec\w+|fork)\(|\bProcessPoolExecutor\b`)},
 }

@@ -40,6 +40,13 @@ type Spec struct {
 	Held  bool
 	Spawn bool // may start other programs
 
+	// Listens reports that the process may ask for ports of this computer, to which only processes of its
+	// plugin connect. Listen decides about each; Ports knows those of all processes of the plugin. The
+	// launcher lets none listen where it cannot hold them to that.
+	Listens bool
+	Listen  Listener `json:"-"`
+	Ports   *Ports   `json:"-"`
+
 	// Open decides about a file or folder that the process may not open by itself and asks
 	// for; nil: nobody is asked. path has its links resolved, its last part may not exist
 	// yet. It may block until ctx ends.
@@ -107,6 +114,9 @@ type Confinement struct {
 	// Network stands on the card of a plugin that may use the network, where the
 	// system does not hold its connections to Spec.Proxy. Empty otherwise.
 	Network string
+	// Ports stands on the card of a plugin that may listen on ports, where the system cannot turn away
+	// connections by others. Empty otherwise.
+	Ports string
 	// Found says for a card what a process with a sandbox of the best level can still learn of files that it
 	// may not open. Empty otherwise.
 	Found string
@@ -115,13 +125,20 @@ type Confinement struct {
 	Untried []Wall
 }
 
-// Note returns what a person should know of the sandbox of a plugin; network says
-// whether that may use the network.
-func (c Confinement) Note(network bool) string {
-	if !network || c.Network == "" {
-		return c.Sentence
+// NoPorts is the sentence of a system on which no plugin is let listen on a port.
+const NoPorts = "It is let listen on no port here, since nothing would keep other programs from it."
+
+// Note returns what a person should know of the sandbox of a plugin; network and ports say
+// whether that may use the network, and listen on ports.
+func (c Confinement) Note(network, ports bool) string {
+	said := c.Sentence
+	if network {
+		said = strings.TrimSpace(said + " " + c.Network)
 	}
-	return strings.TrimSpace(c.Sentence + " " + c.Network)
+	if ports {
+		said = strings.TrimSpace(said + " " + c.Ports)
+	}
+	return said
 }
 
 // Process is one running child.

@@ -29,6 +29,7 @@ func Unproven(goos string) Confinement {
 	c := Confinement{Level: "none", Sentence: "Runs as you, not isolated.", Untried: untried[goos]}
 	c.Network = "Its connections are to go through Conclave, but this system does not hold it to that: " +
 		"it could connect elsewhere, unseen."
+	c.Ports = NoPorts
 	if len(c.Untried) == 0 {
 		return c
 	}

@@ -59,6 +59,7 @@ func (d *Dialect) Facts() plugin.Facts {
 			Instead: map[string]string{
 				permit.Network:    "It reaches the web through Conclave, with the permission cors_proxy.",
 				permit.Programs:   "No extension can start programs.",
+				permit.Listen:     "No extension can listen on a port.",
 				permit.Filesystem: "It keeps files in its own storage.",
 			},
 		},

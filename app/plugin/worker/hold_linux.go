@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 
+	"conclave/app/loopback"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker/confine"
 
@@ -18,11 +19,28 @@ import (
 // zero value is that of a process none of whose are.
 type held struct{ from *net.UnixConn }
 
-// hold prepares a process that connects to its proxy alone, or that asks for files, to be
-// held to that, where the system can.
+// Dial connects to a port on which a process of a plugin listens; ports are that plugin's.
+func Dial(to netip.AddrPort, ports *sandbox.Ports) (net.Conn, error) {
+	return confine.Dial(to, ports, loopback.Listener)
+}
+
+// Listens reports whether a process of a plugin listens at an address; ports are that plugin's.
+func Listens(at netip.AddrPort, ports *sandbox.Ports) bool {
+	if !ports.Has(at) { // which costs no look at all sockets
+		return false
+	}
+	inode, ok := loopback.Listener(at)
+	is, own := ports.At(inode)
+	return ok && own && is == at
+}
+
+// hold prepares a process that connects to its proxy alone, that may listen, or that asks for files, to
+// be held to that, where the system can.
 func (p *Process) hold() error {
 	command := p.spec.Kind == "command"
-	p.spec.Held = command && p.spec.Sockets && p.spec.Proxy != "" && confine.CanHold()
+	p.spec.Listens = command && p.spec.Listens && p.spec.Listen != nil && p.spec.Ports != nil && confine.CanListen()
+	p.spec.Sockets = p.spec.Sockets || p.spec.Listens
+	p.spec.Held = command && p.spec.Sockets && (p.spec.Proxy != "" || p.spec.Listens) && confine.CanHold()
 	p.spec.Opens = command && p.spec.Open != nil && confine.CanOpen()
 	if !p.spec.Held && !p.spec.Opens {
 		return nil
@@ -55,8 +73,11 @@ func (h held) serve(spec sandbox.Spec, over <-chan struct{}) error {
 		return nil
 	}
 	does := confine.Held{Open: spec.Open}
+	if spec.Listens {
+		does.Listen, does.Ports, does.Listening = spec.Listen, spec.Ports, loopback.Listener
+	}
 	var err error
-	if spec.Held {
+	if spec.Held && spec.Proxy != "" {
 		does.Proxy, err = netip.ParseAddrPort(spec.Proxy)
 	}
 	if err == nil {

@@ -1299,6 +1299,11 @@ export const s = {
       hostExample: "api.example.org",
       below: "and names below it",
       addHost: "Allow host",
+      ports: "Ports of this computer",
+      portsNote: "It may listen there. Only its own processes can connect.",
+      port: "Port",
+      portExample: "4711, or 0 for any that is free",
+      addPort: "Allow port",
       programs: "Programs",
       programsNote:
         "They can use what the plugin can use. Conclave cannot see what it starts them with, so its tools still ask each time.",

@@ -23,6 +23,9 @@ func Detect() sandbox.Confinement {
 	if !CanHold() {
 		c.Network = notHeld
 	}
+	if !CanListen() {
+		c.Ports = sandbox.NoPorts
+	}
 	return c
 }
 
@@ -80,7 +83,7 @@ func self(spec sandbox.Spec, landlock int) error {
 		}
 	}
 	o := filterOptions{
-		sockets: spec.Sockets, proxied: spec.Proxy != "", spawn: spec.Spawn, exec: spec.Spawn,
+		sockets: spec.Sockets, proxied: spec.Proxy != "" || spec.Listens, spawn: spec.Spawn, exec: spec.Spawn,
 		writes: len(spec.Write) > 0, paths: landlock > 0, pid: os.Getpid(),
 	}
 	return filterAllThreads(o)
@@ -137,8 +140,8 @@ func execute(spec sandbox.Spec, landlock int) error {
 		return err
 	}
 	if err := filterThread(filterOptions{
-		sockets: spec.Sockets, proxied: spec.Proxy != "", held: spec.Held, opens: spec.Opens, spawn: spec.Spawn,
-		exec:   true,
+		sockets: spec.Sockets, proxied: spec.Proxy != "" || spec.Listens, held: spec.Held, listens: spec.Listens,
+		opens: spec.Opens, spawn: spec.Spawn, exec: true,
 		writes: len(spec.Write) > 0, paths: true, pid: os.Getpid(),
 	}); err != nil {
 		return err

@@ -18,8 +18,8 @@
 //     second program, no ptrace, no io_uring, no namespaces, no modes, owners or
 //     attributes of files, no watching of folders, nobody else's priority, no
 //     leaving the process group, no outliving of Conclave. Of a process that may use
-//     the network, connect is answered by the launcher ([Hold]), and so is openat2 of one
-//     that may ask for files. A call that nobody
+//     the network, connect is answered by the launcher ([Hold]), and so are bind, listen and
+//     accept of one that may listen, and openat2 of one that may ask for files. A call that nobody
 //     reviewed does not exist as far as the plugin can tell.
 //
 // What they do not hide: that a path exists (stat), and the machine's clock and

@@ -103,13 +103,17 @@ type Held struct {
 	Proxy netip.AddrPort
 	// Open is that of the spec.
 	Open func(ctx context.Context, path string, write bool) sandbox.Opening
+	// Listen and Ports are those of the spec; Listening knows who listens where.
+	Listen    sandbox.Listener
+	Ports     *sandbox.Ports
+	Listening Listening
 }
 
 // Hold answers the calls of a process whose spec says Held or Opens, until over is
 // closed, once it has ended. from is the other end of its descriptor 4.
 //
-// Whatever the process connects to is refused but the proxy, to which Hold connects its
-// socket itself; a file it asks for is opened here and put into the process. So nothing
+// Whatever the process connects to is refused but the proxy, and ports on which its plugin listens, to
+// which Hold connects its socket itself; a file it asks for is opened here and put into the process. So nothing
 // that the process changes meanwhile leads elsewhere.
 func Hold(from *net.UnixConn, h Held, over <-chan struct{}) error {
 	listener, err := receive(from)
@@ -128,6 +132,8 @@ func Hold(from *net.UnixConn, h Held, over <-chan struct{}) error {
 	}
 	o := openings{listener: raw, ask: h.Open}
 	defer o.wait()
+	p := ports{listener: raw, ask: h.Listen, of: h.Ports, who: h.Listening}
+	defer p.wait()
 	for {
 		var n notice
 		var failed error
@@ -155,11 +161,14 @@ func Hold(from *net.UnixConn, h Held, over <-chan struct{}) error {
 		case failed != nil:
 			return nil //nolint:nilerr // the process is gone
 		}
-		if n.number == unix.SYS_OPENAT2 {
+		switch n.number {
+		case unix.SYS_OPENAT2:
 			o.begin(ctx, n)
-			continue
+		case unix.SYS_CONNECT:
+			send(raw, n, 0, connect(raw, n, h))
+		default: // bind, listen, accept
+			p.begin(ctx, n)
 		}
-		send(raw, n, 0, connect(raw, n, h.Proxy))
 	}
 }
 
@@ -220,8 +229,9 @@ func control(fd uintptr, request uintptr, argument unsafe.Pointer) error {
 	return nil
 }
 
-// connect does what the connect(2) of a notice asks for, if it is for proxy.
-func connect(listener listening, n notice, proxy netip.AddrPort) error {
+// connect does what the connect(2) of a notice asks for, if it is for the proxy, or for a port of the
+// plugin.
+func connect(listener listening, n notice, h Held) error {
 	const longest = unix.SizeofSockaddrAny
 	if n.arguments[2] > longest {
 		return unix.EINVAL
@@ -247,10 +257,14 @@ func connect(listener listening, n notice, proxy netip.AddrPort) error {
 	if !waits(listener, n) {
 		return unix.EACCES
 	}
-	if to, ok := addressOf(address); !ok || to != proxy {
-		return unix.EACCES
+	to, ok := addressOf(address)
+	switch {
+	case ok && h.Proxy.IsValid() && to == h.Proxy:
+		return connectTo(socket, h.Proxy)
+	case ok && h.Ports != nil && to.Addr().IsLoopback():
+		return connectPort(socket, to, h.Ports, h.Listening)
 	}
-	return connectTo(socket, proxy)
+	return unix.EACCES
 }
 
 // connectTo connects a TCP socket.

@@ -75,7 +75,7 @@ func handled(version int, anywhere bool) ll.RulesetAttr {
 // folders in lists may be listed besides. Paths that do not exist are passed over:
 // there is nothing to open.
 func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
-	attr := handled(version, spec.Sockets && spec.Proxy == "")
+	attr := handled(version, spec.Sockets && spec.Proxy == "" && !spec.Listens)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
 		return -1, fmt.Errorf("make the Landlock rules: %w", err)

@@ -187,12 +187,17 @@ func (o *openings) give(n notice, file int, how openHow) {
 	if how.flags&unix.O_CLOEXEC != 0 {
 		a.newFlags = unix.O_CLOEXEC
 	}
+	put(o.listener, n, a)
+}
+
+// put puts a descriptor into the process, as the answer of its call.
+func put(listener listening, n notice, a addition) {
 	var failed error
-	err := o.listener.Control(func(fd uintptr) {
+	err := listener.Control(func(fd uintptr) {
 		failed = control(fd, unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 	})
 	if err == nil && failed != nil {
-		send(o.listener, n, 0, failed) // older than Linux 5.14, or it has too many open
+		send(listener, n, 0, failed) // older than Linux 5.14, or it has too many open
 	}
 }
 

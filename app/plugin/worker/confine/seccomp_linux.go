@@ -16,6 +16,7 @@ type filterOptions struct {
 	sockets bool // Internet sockets may be opened
 	proxied bool // and connect to one address, over TCP
 	held    bool // and are connected by the launcher
+	listens bool // and get their addresses and connections by it
 	opens   bool // the launcher opens files
 	spawn   bool // processes may be started, and signalled
 	exec    bool // this process may become another program
@@ -131,7 +132,7 @@ func rules(o filterOptions) []rule {
 	list = append(list, rule{call: unix.SYS_SOCKETPAIR, unless: pairs, answer: eacces})
 	switch {
 	case o.sockets && o.proxied:
-		list = append(list, proxied(o.held)...)
+		list = append(list, proxied(o.held, o.listens)...)
 	case o.sockets:
 		var internet [][]condition
 		for _, domain := range []uint32{unix.AF_INET, unix.AF_INET6} {
@@ -191,8 +192,9 @@ func rules(o filterOptions) []rule {
 
 // proxied are the rules of sockets that connect to the proxy and nowhere else: TCP,
 // without data that is sent along with a first packet (MSG_FASTOPEN connects too), and
-// nothing that others could connect to.
-func proxied(held bool) []rule {
+// nothing that others could connect to. With listens, the launcher answers what makes something of
+// that kind.
+func proxied(held, listens bool) []rule {
 	const kind, whole = 0xf, ^uint32(0)
 	eacces := errno(unix.EACCES)
 	var tcp [][]condition
@@ -209,7 +211,18 @@ func proxied(held bool) []rule {
 		{call: unix.SYS_SENDMMSG, unless: unconnected(3), answer: eacces},
 	}
 	for _, call := range []uintptr{unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4} {
-		list = append(list, rule{call: call, answer: eacces})
+		answer := eacces
+		if listens {
+			answer = answerAsk
+		}
+		list = append(list, rule{call: call, answer: answer})
+	}
+	if listens {
+		// Nobody else listens at the same address.
+		list = append(list, rule{
+			call: unix.SYS_SETSOCKOPT, answer: errno(unix.ENOPROTOOPT), inverse: true,
+			unless: [][]condition{{{1, whole, unix.SOL_SOCKET}, {2, whole, unix.SO_REUSEPORT}}},
+		})
 	}
 	if held {
 		list = append(list, rule{call: unix.SYS_CONNECT, answer: answerAsk})

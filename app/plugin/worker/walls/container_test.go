@@ -76,8 +76,8 @@ func TestAProcessWithSocketsGetsARestrictedTokenAndIsSaidToBeHeldByNothing(t *te
 	if planOf(t, spec).Contained {
 		t.Error("from an AppContainer it would not reach its proxy")
 	}
-	if c := sandbox.Unproven("windows"); !strings.Contains(c.Note(true), "does not hold it to that") {
-		t.Errorf("its card says %q", c.Note(true))
+	if c := sandbox.Unproven("windows"); !strings.Contains(c.Note(true, false), "does not hold it to that") {
+		t.Errorf("its card says %q", c.Note(true, false))
 	}
 }
 

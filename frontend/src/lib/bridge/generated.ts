@@ -1900,12 +1900,15 @@ export interface PluginPermission {
 
 /** PluginReach says what a plugin was given beyond its own folder, one by one. */
 export interface PluginReach {
-  hosts: ReachHost[];
+  hosts: ReachRule[];
+  /** of this computer, on which it may listen */
+  ports: ReachRule[];
   /** their files */
   programs: string[];
   secrets: ReachSecret[];
   /** What it can be given: of the others, its processes have no use. */
   can_hosts: boolean;
+  can_ports: boolean;
   can_files: boolean;
   can_programs: boolean;
   can_secrets: boolean;
@@ -1944,6 +1947,8 @@ export interface PluginsCalls {
   Add(from: string): Promise<string>;
   /** AllowHost lets a plugin connect to a host; with below, to the names below it too. */
   AllowHost(id: string, host: string, below: boolean): Promise<void>;
+  /** AllowPort lets a plugin listen on a port of this computer; 0 is any that is free. */
+  AllowPort(id: string, port: string): Promise<void>;
   /** AllowProgram lets a plugin start a program: a name on the person's PATH, or a file. */
   AllowProgram(id: string, program: string): Promise<void>;
   /**
@@ -2150,8 +2155,8 @@ export interface Rating {
   good: boolean;
 }
 
-/** ReachHost is a rule about a host. */
-export interface ReachHost {
+/** ReachRule is a rule about a host or a port. */
+export interface ReachRule {
   sentence: string;
   rule: string;
 }

@@ -12,6 +12,9 @@ from _thread import allocate_lock
 
 _INET = (2, 10, 23, 30)  # AF_INET, and AF_INET6 on Linux, Windows and macOS
 
+_SERVERS = ("create_server", "start_server")  # functions that make one
+_HERE = (None, "", "localhost", "127.0.0.1", "::1", b"localhost", b"127.0.0.1", b"::1")  # names of this computer
+
 _NETWORK = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.connect", "socket.bind", "socket.sendto"}
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "pty.spawn"}
 _LISTS = {"os.listdir", "os.scandir"}
@@ -34,10 +37,11 @@ def install(config):
     """Guards what was not granted."""
     global _reads, _writes
     granted = config.get("granted") or ()
-    network, programs = "network" in granted, "programs" in granted
+    network, programs, listens = "network" in granted, "programs" in granted, "listen" in granted
     reads, writes = _reads, _writes = _roots(config.get("reads")), _roots(config.get("writes"))
     allow = "To allow it: in its menu under What it may reach, or conclave plugins grant %s " % config["id"]
     no_network = "this plugin may not use the network. %snetwork" % allow
+    no_ports = "this plugin may not listen on ports. %slisten" % allow
     no_programs = "this plugin may not start other programs. %sprograms" % allow
 
     executes = config.get("executes") or ()
@@ -53,6 +57,11 @@ def install(config):
             if type(args[0]) is str:
                 _look(args[0], reads, False, True)
         elif not network and (event == "socket.__new__" and args[1] in _INET or event in _NETWORK and _reaches_out(event, args)):
+            if listens and _stays_here(event, args):
+                return
+            if not listens and _serves(event):
+                _refuse("listen")
+                raise PermissionError(13, no_ports)
             _refuse("network")
             raise PermissionError(13, no_network)
         elif not programs and event in _PROGRAMS:
@@ -192,6 +201,29 @@ def _look(path, roots, write, listing=False):
             _refuse("filesystem", folder, write, listing)
     except (OSError, ValueError):
         pass  # nothing is there
+
+
+def _serves(event):
+    """Says whether what is refused was to be a server."""
+    if event == "socket.bind":
+        return True
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _SERVERS or code.co_filename.endswith("socketserver.py"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _stays_here(event, args):
+    """Says whether an event concerns a socket that does not leave this computer: the system decides about its port."""
+    if event == "socket.__new__":
+        return args[2] & 15 == 1  # SOCK_STREAM
+    if event in ("socket.bind", "socket.connect"):
+        host = args[1][0] if isinstance(args[1], tuple) and args[1] else ""
+        return event == "socket.bind" or host in _HERE
+    return event != "socket.sendto" and args[0] in _HERE
 
 
 def _reaches_out(event, args):

@@ -192,10 +192,12 @@ export class FakePlugins {
   readonly reached: Record<string, t.PluginReach> = {
     notes: {
       hosts: [],
+      ports: [{ sentence: "Notes may listen on port 4711 of this computer.", rule: "rule-port" }],
       programs: ["/usr/bin/git"],
       secrets: [],
       can_files: true,
       can_hosts: true,
+      can_ports: true,
       can_programs: true,
       can_secrets: false,
     },
@@ -206,18 +208,21 @@ export class FakePlugins {
           rule: "rule-dice",
         },
       ],
+      ports: [],
       programs: [],
       secrets: [{ name: "weather", hosts: ["api.example.org", "api.example.net"] }],
       can_files: false,
       can_hosts: true,
+      can_ports: false,
       can_programs: false,
       can_secrets: true,
     },
   };
 
   async Reach(id: string): Promise<t.PluginReach> {
-    const none = { can_files: false, can_hosts: false, can_programs: false, can_secrets: false };
-    return this.reached[id] ?? { hosts: [], programs: [], secrets: [], ...none };
+    const can = { can_files: false, can_hosts: false, can_ports: false };
+    const none = { ...can, can_programs: false, can_secrets: false };
+    return this.reached[id] ?? { hosts: [], ports: [], programs: [], secrets: [], ...none };
   }
 
   async Templates(): Promise<t.Template[]> {
