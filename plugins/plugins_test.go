@@ -62,20 +62,19 @@ func (h house) run(t *testing.T, name string, args ...string) (string, int) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = h.dir, h.env
-	out, err := cmd.CombinedOutput()
-	if slices.Contains(args, "--json") { // what it says before is no part of the value
-		_, after, said := bytes.Cut(out, []byte("thrown away afterwards.\n"))
-		if said {
-			out = after
-		}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if !slices.Contains(args, "--json") { // what it prints for a person is no part of the value
+		cmd.Stderr = &out
 	}
+	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-		return string(out), exit.ExitCode()
+		return out.String(), exit.ExitCode()
 	}
 	if err != nil {
-		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out.String())
 	}
-	return string(out), 0
+	return out.String(), 0
 }
 
 // block is one fenced block of a document.
