@@ -88,7 +88,7 @@ func choices(p permit.Request) []choice {
 func Question(p permit.Request) string {
 	title := p.Title
 	if p.Doing != "" {
-		title = permit.CallerName(p.Caller, p.CallerName) + " wants to " + p.Doing
+		title = permit.CallerWants(p.Caller, p.CallerName) + p.Doing
 	}
 	f := &facts{}
 	f.WriteString("! " + oneLine(title) + "\n")

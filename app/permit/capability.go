@@ -168,8 +168,20 @@ func asks(caller, plugin string, t tool.Tool, capabilities []Capability) string 
 	if len(verbs) > 0 {
 		action += " and " + listed(verbs)
 	}
-	return caller + " wants to " + action + " with " + plugin
+	return wants(caller) + action + " with " + plugin
 }
+
+// wants returns the beginning of a title about what a caller wants.
+func wants(caller string) string {
+	if caller == CallerName(Person, "") {
+		return caller + " want to "
+	}
+	return caller + " wants to "
+}
+
+// CallerWants returns "Ada (council) wants to ", or "You want to " for the person. name is as in
+// CallerName.
+func CallerWants(c Caller, name string) string { return wants(CallerName(c, name)) }
 
 // maxCaller is how much of a caller's name a title has room for, in characters.
 const maxCaller = 40

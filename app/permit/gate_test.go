@@ -1446,6 +1446,17 @@ func BenchmarkAskWithARule(b *testing.B) {
 	}
 }
 
+func TestACardAboutThePersonsOwnCallSaysThatTheyWantIt(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	a := &asker{answer: permit.Answer{Effect: permit.Allow}}
+	r.Caller, r.Asker, r.Capabilities = permit.Person, a, []permit.Capability{permit.ReadFiles}
+	g.Decide(t.Context(), r)
+	if len(a.asked) != 1 || !strings.HasPrefix(a.asked[0].Title, "You want to ") {
+		t.Errorf("asked was %+v", a.asked)
+	}
+}
+
 func TestARuleOfAMembersCardIsForItOrForAllMembersAndNamesIt(t *testing.T) {
 	for all, sentence := range map[bool]string{
 		false: "when Ada asks in the council", true: "when council members ask",
