@@ -195,6 +195,9 @@ func (r Record) missing() []string {
 	return append(sentences, r.unvoted()...)
 }
 
+// NotThere explains why a member goes without a tool that no plugin offers.
+func NotThere(tool string) string { return "The tool " + tool + " is not there." }
+
 // toolsMissing returns a sentence for each tool of a member that failed or was skipped.
 func (r Record) toolsMissing(member, name string) (sentences []string) {
 	for _, t := range r.Tasks {
@@ -206,7 +209,11 @@ func (r Record) toolsMissing(member, name string) (sentences []string) {
 		case Failed:
 			sentences = append(sentences, name+": "+title+" failed."+because(&t))
 		case Skipped:
-			sentences = append(sentences, name+" went without "+title+"."+because(&t))
+			sentence := name + " went without " + title + "."
+			if r.Lacks[member] == "" || t.Why != NotThere(t.Tool) { // the run says the cause once
+				sentence += because(&t)
+			}
+			sentences = append(sentences, sentence)
 		}
 	}
 	return sentences

@@ -33,7 +33,7 @@ func (l Line) Words() string {
 		return l.start()
 	case "waiting":
 		if l.Roll == nil {
-			return said
+			return oneLine(l.Text, 4*maxWords) // Conclave's sentence, with what to do at its end
 		}
 		return fmt.Sprintf("threw %.1f and takes part (below %g)", *l.Roll, *l.Chance)
 	case "sat_out":

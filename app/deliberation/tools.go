@@ -308,7 +308,7 @@ func needsArguments(t tool.Tool) bool {
 func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
 	found, ok := set.ByID(assigned)
 	if !ok {
-		return found, "The tool " + assigned + " is not there."
+		return found, council.NotThere(assigned)
 	}
 	_, why = council.Eligible(found)
 	return found, why
@@ -359,7 +359,7 @@ func (r *Runner) missing(plugin string, tools []string) string {
 		return why
 	}
 	if len(tools) == 1 {
-		return "The tool " + plugin + ":" + tools[0] + " is not there."
+		return council.NotThere(plugin + ":" + tools[0])
 	}
 	return "The tools " + listed(tools) + " of " + plugin + " are not there."
 }
