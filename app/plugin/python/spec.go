@@ -175,7 +175,9 @@ const person = "conclave"
 
 // Environment is the whole environment of a worker.
 func Environment(home string) []string {
-	env := []string{"LANG=C.UTF-8", "LOGNAME=" + person, "USER=" + person}
+	// One arena of the C library for all threads: each further one takes memory from the worker's limit,
+	// and Python's own allocator, under its lock, serves nearly everything.
+	env := []string{"LANG=C.UTF-8", "LOGNAME=" + person, "USER=" + person, "MALLOC_ARENA_MAX=1"}
 	if home != "" {
 		env = append(env, "HOME="+home, "TMPDIR="+home)
 	}
