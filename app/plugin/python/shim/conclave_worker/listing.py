@@ -208,8 +208,7 @@ def _described(function):
     args = function.args
     found = [one for one in args.defaults + args.kw_defaults if " " in str(getattr(one, "value", ""))]
     todo = [args]
-    while todo:
-        node = todo.pop(0)
+    for node in todo:  # which grows meanwhile
         kind = type(node).__name__
         if kind == "Call" and _last(node) == "Field":
             found.extend(word.value for word in node.keywords if word.arg == "description")
