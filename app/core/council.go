@@ -3,13 +3,13 @@ package core
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/service"
 )
@@ -36,8 +36,8 @@ func (c *Core) whyMissing(id string, tools []string) string {
 		return ""
 	}
 	what, are := "The tool "+tools[0], "is"
-	if last := len(tools) - 1; last > 0 {
-		what, are = "The tools "+strings.Join(tools[:last], ", ")+" and "+tools[last], "are"
+	if len(tools) > 1 {
+		what, are = "The tools "+limit.Listed(tools), "are"
 	}
 	what += " of " + cmp.Or(s.Manifest.Name, id) + " " + are
 	switch {

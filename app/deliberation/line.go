@@ -232,19 +232,10 @@ func (t *Reporter) holds(r council.Run) []Line {
 		t.held[key] = true
 		lines = append(lines, Line{
 			Member: r.Member(task.Member).Name, ID: task.Member, State: "waiting", Stage: stage + 1,
-			Text: "waits for " + listed(working) + ": " + many,
+			Text: "waits for " + limit.Listed(working) + ": " + many,
 		})
 	}
 	return lines
-}
-
-// listed joins names: “Ada, Bo and Cy”.
-func listed(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 func (t *Reporter) ends(r council.Run, s council.Step) []Line {

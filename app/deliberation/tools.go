@@ -361,7 +361,7 @@ func (r *Runner) missing(plugin string, tools []string) string {
 	if len(tools) == 1 {
 		return council.NotThere(plugin + ":" + tools[0])
 	}
-	return "The tools " + listed(tools) + " of " + plugin + " are not there."
+	return "The tools " + limit.Listed(tools) + " of " + plugin + " are not there."
 }
 
 // loadTime bounds how long a council waits for plugins to load.

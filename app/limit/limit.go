@@ -11,6 +11,7 @@ package limit
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Unit says what a limit's value counts.
@@ -60,6 +61,15 @@ func Counted(n int, noun string) string {
 		noun += "s"
 	}
 	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// Listed joins names as a person reads them: "Ada, Bo and Cy".
+func Listed(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // Size returns a number of bytes as a person reads it: "512 bytes", "64 KiB",

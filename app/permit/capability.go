@@ -133,23 +133,12 @@ func reachOf(c PluginVersion, granted []string, folders []Folder, given string) 
 	}
 	sentence := "Can touch: its own storage folder."
 	if len(more) > 0 {
-		sentence += " It may also " + listed(more) + "."
+		sentence += " It may also " + limit.Listed(more) + "."
 	}
 	if c.Convention.Chat {
 		sentence += " " + cmp.Or(given, tool.ChatNotice)
 	}
 	return sentence
-}
-
-func listed(words []string) string {
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return words[0]
-	default:
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
 }
 
 // asks is "Main assistant wants to run word_count with Text tools".
@@ -166,7 +155,7 @@ func asks(caller, plugin string, t tool.Tool, capabilities []Capability) string 
 		}
 	}
 	if len(verbs) > 0 {
-		action += " and " + listed(verbs)
+		action += " and " + limit.Listed(verbs)
 	}
 	return wants(caller) + action + " with " + plugin
 }

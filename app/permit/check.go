@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/limit"
 )
 
 // Step is one step of the order of decisions as it went for one request.
@@ -219,7 +220,7 @@ func (c *check) anyHost(whole *Rule) ruling {
 	case whole == nil && !c.forCalls():
 		return ruling{}
 	case len(narrow) > 0:
-		return ruling{effect: Ask, why: "the rule that allowed the call is about " + listed(narrow) + " alone"}
+		return ruling{effect: Ask, why: "the rule that allowed the call is about " + limit.Listed(narrow) + " alone"}
 	case whole != nil:
 		return c.allowedBy(whole)
 	}

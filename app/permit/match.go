@@ -80,7 +80,7 @@ func (m Match) Sentence() string {
 		for i, v := range m.Values {
 			quoted[i] = "“" + plain(v) + "”"
 		}
-		return "while " + field + " is one of " + listed(quoted)
+		return "while " + field + " is one of " + limit.Listed(quoted)
 	case PathUnder:
 		return in + value
 	case HostIs, HostSuffix:

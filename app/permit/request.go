@@ -269,7 +269,7 @@ func (p Request) OfferWords(offer []Match) string {
 	case n > maxFree:
 		free = append(free[:maxFree-1], limit.Counted(n-maxFree+1, "more argument"))
 	}
-	return words + ", whatever " + listed(free) + " are"
+	return words + ", whatever " + limit.Listed(free) + " are"
 }
 
 // Vouchable returns in words for what an answer can vouch, and whether it can.
@@ -308,5 +308,5 @@ func OriginWords(origins []chat.Origin) string {
 	for i, o := range origins {
 		words[i] = o.String()
 	}
-	return listed(words)
+	return limit.Listed(words)
 }

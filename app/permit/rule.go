@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/place"
 )
 
@@ -315,7 +316,7 @@ func (f Folder) Sentence() string {
 
 // sentence says what the rule allows: “may have your secret api sent to api.example.org”.
 func (l Lent) sentence() string {
-	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), listed(l.Hosts))
+	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), limit.Listed(l.Hosts))
 }
 
 func access(write bool) string {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"conclave/app/limit"
 )
 
 // Sentence returns a rule as a sentence without its full stop: “Notes may run
@@ -106,7 +108,7 @@ func (g Rule) when() string {
 			who = append(who, "when "+string(c)+" asks")
 		}
 	}
-	return listed(who)
+	return limit.Listed(who)
 }
 
 // holds says where and how long a rule holds.

@@ -149,9 +149,5 @@ func listed(names []string) string {
 	if more := len(names) - maxShown; more > 0 {
 		names = append(slices.Clone(names[:maxShown]), fmt.Sprintf("%d more", more))
 	}
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return limit.Listed(names)
 }
