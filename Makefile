@@ -3,7 +3,7 @@
 
 SHELL      := /bin/bash
 VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-STAMP      := -X conclave/app/version.Version=$(VERSION)
+STAMP      := -X conclave/app/base/version.Version=$(VERSION)
 # The WebKitGTK of the window; macOS and Windows need no tag.
 WEBKIT     := $(if $(filter Linux,$(shell uname -s)),webkit2_41,)
 BIN        := build/bin
@@ -78,9 +78,9 @@ fmt: ## gofumpt, goimports, prettier
 	$(TOOL) golangci-lint fmt --config .ci/golangci.yml *.go app store plugins
 	cd frontend && npx prettier --write --log-level warn .
 
-gen: ## rewrite the golden files, which the suite of app/llm/llmtest keeps
-	go test $$(go list -f '{{range .TestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}' ./app/llm/... | \
-	  awk '$$2 == "conclave/app/llm/llmtest" {print $$1}' | sort -u) -update
+gen: ## rewrite the golden files, which the suite of app/model/modeltest keeps
+	go test $$(go list -f '{{range .TestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}' ./app/model/... | \
+	  awk '$$2 == "conclave/app/model/modeltest" {print $$1}' | sort -u) -update
 
 e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
 	@.ci/e2e

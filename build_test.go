@@ -15,15 +15,15 @@ import (
 	"testing"
 	"text/template"
 
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
+	"conclave/app/window/desktop"
 )
 
 var must = testkit.Must
 
 // `wails build`, `wails dev` and `wails generate module` build the program with
 // the tag “bindings” and run it in the project's folder.
-func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
+func TestWailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
 	if os.Getenv("CONCLAVE_TEST_WAILS") == "" {
 		t.Skip("it builds the window once more; make check and continuous integration do")
 	}
@@ -52,7 +52,7 @@ func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
 		"Chats": "Send(", "Plugins": "List(", "Tools": "List(", "Permissions": "Requests(", "Models": "List(",
 		"Settings": "Set(", "Window": "Hello(", "Council": "Settings(",
 	} {
-		text, err := os.ReadFile(filepath.Join(folder, "frontend", "wailsjs", "go", "app", file+".d.ts"))
+		text, err := os.ReadFile(filepath.Join(folder, "frontend", "wailsjs", "go", "window", file+".d.ts"))
 		if err != nil || !strings.Contains(string(text), "export function "+method) {
 			t.Errorf("%s.d.ts: %v; it has no %s", file, err, method)
 		}
@@ -70,16 +70,16 @@ func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
 }
 
 // Desktops find the entry, the icon and the data of a window by its name.
-func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
+func TestTheDesktopKnowsTheWindow(t *testing.T) {
 	entry := map[string]string{}
-	for line := range strings.Lines(text(t, "build/linux/"+programName+".desktop")) {
+	for line := range strings.Lines(text(t, "build/linux/"+desktop.ProgramName+".desktop")) {
 		if key, value, found := strings.Cut(strings.TrimSpace(line), "="); found {
 			entry[key] = value
 		}
 	}
 	project := readProject(t)
-	if project.OutputFilename != programName {
-		t.Errorf("the program's file is %s, and its window says it is %s", project.OutputFilename, programName)
+	if project.OutputFilename != desktop.ProgramName {
+		t.Errorf("the program's file is %s, and its window says it is %s", project.OutputFilename, desktop.ProgramName)
 	}
 	if _, err := os.Stat("build/linux/icons/hicolor/scalable/apps/" + project.Name + ".svg"); err != nil {
 		t.Error(err)
@@ -108,7 +108,8 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 		Text       []string `xml:"description>p"`
 	}
 	must(t, xml.Unmarshal([]byte(text(t, "build/linux/conclave.metainfo.xml")), &data))
-	if data.ID != "com.wails."+project.Name || data.Launchable != programName+".desktop" || data.Name != entry["Name"] ||
+	if data.ID != "com.wails."+project.Name || data.Launchable != desktop.ProgramName+".desktop" ||
+		data.Name != entry["Name"] ||
 		data.Licence != "MIT" {
 		t.Errorf("conclave.metainfo.xml: %+v", data)
 	}
@@ -119,7 +120,7 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 
 // What Wails fills in for macOS and Windows is well-formed with our project's
 // words, and leaves nothing open.
-func TestF145TheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
+func TestTheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
 	project := readProject(t)
 	for _, name := range []string{
 		"darwin/Info.plist", "darwin/Info.dev.plist", "windows/wails.exe.manifest", "windows/info.json",
@@ -184,10 +185,11 @@ func TestWithoutADisplayTheWindowSaysSoInsteadOfPanicking(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	data := filepath.Join(t.TempDir(), "data")
-	err := run([]string{"--data", data}, io.Discard)
-	if f := fault.Of(err); f.Message != "There is no display to show the window on." ||
-		!strings.Contains(f.Hint, "conclave chat") {
-		t.Errorf("it says %q", err)
+	var stderr strings.Builder
+	status := desktop.Main(desktop.Contents{}, []string{"--data", data}, &stderr)
+	if said := stderr.String(); status != 1 || !strings.Contains(said, "There is no display to show the window on.") ||
+		!strings.Contains(said, "conclave chat") {
+		t.Errorf("it ended with %d and wrote %q", status, said)
 	}
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("its data folder was made: %v", err)

@@ -197,14 +197,14 @@ const words = (bench) =>
 const plain = (metric) =>
   metric.replace(/-?p50-?/, "").replace(/-(peak|above-settle)/, "") || metric;
 
-// The page: patches recorded from app/render, in Chromium, beside streamdown.
+// The page: patches recorded from app/chat/render, in Chromium, beside streamdown.
 function streaming() {
   const folder = mkdtempSync(join(tmpdir(), "conclave-patches-"));
   const recorded = (name, input) => {
     const file = join(folder, name);
     writeFileSync(
       file,
-      must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input }),
+      must("go", ["run", "./app/test/bench/patches", "-chunk", "24"], { input }),
     );
     return file;
   };
@@ -223,7 +223,7 @@ function streaming() {
   rmSync(folder, { recursive: true });
   const last = JSON.parse(out.trim().split("\n").at(-1));
   if (!last.recorded)
-    throw new Error("the patches were not recorded from app/render");
+    throw new Error("the patches were not recorded from app/chat/render");
   row(
     "an update of the page while a reply streams, beside streamdown 2.7.1",
     last.goal,

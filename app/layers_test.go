@@ -34,249 +34,445 @@ const (
 var layers = []map[string][]string{
 	words: {
 		// The standard library, and chat its errors; plugins are files alone.
-		"app/fault":      {},
-		"app/bus":        {},
-		"app/version":    {},
-		"app/limit":      {},
-		"app/shorten":    {},                                       // texts that are longer than there is room for
-		"app/place":      {},                                       // where paths lie
-		"app/address":    {},                                       // which addresses are nobody's to ask
-		"app/jsonobject": {},                                       // the members of an object in their order
-		"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
-		"app/chat":       {"app/fault", "app/place"},
-		"app/cost":       {"app/fault", "app/chat"}, // of requests to models
-		"app/activity":   {"app/chat"},              // the record of what tools did, as a chain
-		"plugins":        {},
+		"app/base/fault":      {},
+		"app/base/bus":        {},
+		"app/base/version":    {},
+		"app/base/limit":      {},
+		"app/base/shorten":    {},                                       // texts that are longer than there is room for
+		"app/base/place":      {},                                       // where paths lie
+		"app/net/address":     {},                                       // which addresses are nobody's to ask
+		"app/base/jsonobject": {},                                       // the members of an object in their order
+		"app/base/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
+		"app/chat":            {"app/base/fault", "app/base/place"},
+		"app/model/cost":      {"app/base/fault", "app/chat"}, // of requests to models
+		"app/record/activity": {"app/chat"},                   // the record of what tools did, as a chain
+		"plugins":             {},
 	},
 	interfaces: {
 		// Words, and the one library each of them is about.
-		"app/llm":  {"app/fault", "app/chat", "app/loopback", "app/render/clean"},
-		"app/tool": {"app/chat", "app/render/clean", "github.com/santhosh-tekuri/jsonschema/v6"},
-		"app/permit": {
-			"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
-			"app/place", "golang.org/x/net/idna", // hosts as the name service knows them
-			"golang.org/x/text", // what names look like
+		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/chat/render/clean"},
+		"app/tool":  {"app/chat", "app/chat/render/clean", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/gate": {
+			"app/base/fault",
+			"app/base/bus",
+			"app/record/activity",
+			"app/chat",
+			"app/net/address",
+			"app/base/jsonobject",
+			"app/base/textdiff",
+			"app/base/place",
+			"golang.org/x/net/idna", // hosts as the name service knows them
+			"golang.org/x/text",     // what names look like
 		},
-		"app/render": {
-			"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
+		"app/chat/render": {
+			"app/chat/render/clean",
+			"app/chat/render/syntax",
+			"github.com/yuin/goldmark",
+			"github.com/microcosm-cc/bluemonday",
 			"golang.org/x/net/idna",
 		},
-		"app/render/clean":  {},
-		"app/render/syntax": {},
-		"app/settings":      {"app/fault", "app/cost"},
+		"app/chat/render/clean":  {},
+		"app/chat/render/syntax": {},
+		"app/base/settings":      {"app/base/fault", "app/model/cost"},
 		// What a council is, and how its deliberation goes on: a state machine without effects.
-		"app/council":       {"app/fault", "app/chat", "app/cost", "app/llm", "app/tool"},
+		"app/council":       {"app/base/fault", "app/chat", "app/model/cost", "app/model", "app/tool"},
 		"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
-		"app/plugin/watch":  {"app/fault", "app/place", "github.com/fsnotify/fsnotify"},
-		"app/plugin/safefs": {"app/place"},
+		"app/plugin/watch":  {"app/base/fault", "app/base/place", "github.com/fsnotify/fsnotify"},
+		"app/plugin/safefs": {"app/base/place"},
 		// What dialects, services, launcher, host, window and terminal must agree on.
 		"app/plugin": {
-			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
-			"app/place",
+			"app/base/fault", "app/chat", "app/tool", "app/gate", "app/plugin/watch", "app/plugin/sandbox",
+			"app/base/place",
 		},
-		"app/plugin/sandbox":     {},                    // what a process behind walls is described by
-		"app/plugin/spindle/job": {},                    // what the host and the engine both know of a job
-		"app/document":           {"golang.org/x/text"}, // what files are, and what models are shown of them
-		"app/fetch":              {"app/address"},       // what plugins and the window both ask servers with
+		"app/plugin/sandbox":             {},                    // what a process behind walls is described by
+		"app/plugin/dialect/spindle/job": {},                    // what the host and the engine both know of a job
+		"app/chat/document":              {"golang.org/x/text"}, // what files are, and what models are shown of them
+		"app/net/fetch":                  {"app/net/address"},   // what plugins and the window both ask servers with
 		// the way out of plugins' processes
-		"app/egress": {"app/address", "app/fetch", "app/loopback"},
+		"app/net/egress": {"app/net/address", "app/net/fetch", "app/net/loopback"},
 		// HTTP for the programs of this computer
-		"app/loopback": {"app/fault", "golang.org/x/sys"},
+		"app/net/loopback": {"app/base/fault", "golang.org/x/sys"},
 		// What a page shows of a conversation: of words and interfaces alone.
-		"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
+		"app/chat/transcript": {"app/base/fault", "app/chat", "app/base/jsonobject", "app/tool", "app/chat/render"},
 	},
 	doers: {
 		// Words, interfaces, and the neighbours named.
-		"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/textdiff"},
-		"app/call": {
-			"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync",
+		"app/tool/hook": {"app/base/fault", "app/chat", "app/model", "app/tool", "app/gate", "app/base/textdiff"},
+		"app/tool/call": {
+			"app/base/fault",
+			"app/chat",
+			"app/tool/hook",
+			"app/tool",
+			"app/gate",
+			"github.com/google/uuid",
+			"golang.org/x/sync",
 		},
-		"app/turn": {
-			"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit",
+		"app/chat/turn": {
+			"app/base/fault",
+			"app/chat",
+			"app/tool/call",
+			"app/tool/hook",
+			"app/chat/document",
+			"app/model",
+			"app/tool",
+			"app/gate",
 			"github.com/google/uuid",
 		},
 		// What calls changed, as it was before: it knows neither plugins nor the store.
-		"app/undo": {"app/fault", "app/place", "app/plugin/safefs", "golang.org/x/sys"},
+		"app/record/undo": {"app/base/fault", "app/base/place", "app/plugin/safefs", "golang.org/x/sys"},
 		"app/plugin/host": {
-			"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
-			"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version", "app/document",
+			"app/base/fault",
+			"app/base/bus",
+			"app/chat",
+			"app/base/jsonobject",
+			"app/tool",
+			"app/gate",
+			"app/plugin",
+			"app/plugin/wire",
+			"app/base/place",
+			"app/plugin/watch",
+			"app/plugin/safefs",
+			"app/plugin/sandbox",
+			"app/base/version",
+			"app/chat/document",
 		},
 		"app/plugin/library": {
-			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
+			"app/base/fault", "app/chat", "app/tool", "app/gate", "app/plugin", "app/plugin/host", "app/plugin/watch",
 			"app/plugin/safefs",
 		},
 		// Who writes in a chat: above turns and calls, and asked by all that follow.
-		"app/conversation": {"app/fault", "app/chat", "app/call", "app/turn", "app/permit"},
+		"app/chat/conversation": {"app/base/fault", "app/chat", "app/tool/call", "app/chat/turn", "app/gate"},
 		// Councils: above the owner of chats, through whom members speak.
-		"app/deliberation": {
-			"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/call", "app/turn",
-			"app/conversation", "app/council", "app/cost", "github.com/google/uuid",
+		"app/council/deliberation": {
+			"app/base/fault",
+			"app/base/bus",
+			"app/chat",
+			"app/model",
+			"app/tool",
+			"app/gate",
+			"app/tool/hook",
+			"app/tool/call",
+			"app/chat/turn",
+			"app/chat/conversation",
+			"app/council",
+			"app/model/cost",
+			"github.com/google/uuid",
 		},
 		"app/service": {
-			"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
-			"app/settings", "app/plugin", "app/fetch", "app/document", "github.com/google/uuid",
+			"app/base/fault",
+			"app/base/bus",
+			"app/chat",
+			"app/model/cost",
+			"app/council",
+			"app/chat/conversation",
+			"app/tool/hook",
+			"app/model",
+			"app/tool",
+			"app/base/settings",
+			"app/plugin",
+			"app/net/fetch",
+			"app/chat/document",
+			"github.com/google/uuid",
 		},
 		// What the dialects of Python plugins are built on, and their packages.
 		"app/plugin/python": {
-			"app/fault", "app/place", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
+			"app/base/fault",
+			"app/base/place",
+			"app/tool",
+			"app/gate",
+			"app/plugin",
+			"app/plugin/safefs",
+			"app/plugin/sandbox",
 			"github.com/BurntSushi/toml",
 		},
 		"app/plugin/packages": {
-			"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/safefs", "app/plugin/sandbox",
+			"app/base/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/safefs", "app/plugin/sandbox",
 			"app/plugin/python", "github.com/BurntSushi/toml",
 		},
 	},
 	adapters: {
 		// The package whose interface they satisfy and what lies below it, one technology,
 		// never each other.
-		"app/document/pdf":  {"app/document", "github.com/ledongthuc/pdf"},
-		"app/keys":          {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
-		"app/remote":        {"app/fault", "golang.org/x/sys"},
-		"app/llm/demo":      {"app/chat", "app/jsonobject", "app/llm"},
-		"app/llm/openai":    {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
-		"app/llm/anthropic": {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
-		"app/llm/google":    {"app/chat", "app/llm"},
-		"app/llm/ollama":    {"app/llm"},
-		"app/plugin/functions": {
+		"app/chat/document/pdf": {"app/chat/document", "github.com/ledongthuc/pdf"},
+		"app/base/keys":         {"app/base/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
+		"app/terminal/remote":   {"app/base/fault", "golang.org/x/sys"},
+		"app/model/demo":        {"app/chat", "app/base/jsonobject", "app/model"},
+		"app/model/openai":      {"app/chat", "app/model", "github.com/openai/openai-go/v3"},
+		"app/model/anthropic":   {"app/chat", "app/model", "github.com/anthropics/anthropic-sdk-go"},
+		"app/model/google":      {"app/chat", "app/model"},
+		"app/model/ollama":      {"app/model"},
+		"app/plugin/dialect/functions": {
 			"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
 			"github.com/BurntSushi/toml",
 		},
-		"app/plugin/maibot": {
-			"app/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
+		"app/plugin/dialect/maibot": {
+			"app/base/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
 		},
-		"app/plugin/neko": {
+		"app/plugin/dialect/neko": {
 			"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
 			"github.com/BurntSushi/toml",
 		},
 		// Hooks of turns are its plugins' trade: it knows the points they come to.
-		"app/plugin/picoclaw": {
-			"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
-			"app/place", "app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
+		"app/plugin/dialect/picoclaw": {
+			"app/base/fault",
+			"app/chat",
+			"app/model",
+			"app/tool",
+			"app/gate",
+			"app/tool/hook",
+			"app/chat/turn",
+			"app/plugin",
+			"app/base/place",
+			"app/plugin/safefs",
+			"app/plugin/watch",
+			"app/base/jsonobject",
+			"app/plugin/sandbox",
+			"app/plugin/wire",
 			"app/plugin/python",
 			"github.com/modelcontextprotocol/go-sdk",
 		},
 		// tools that programs register over HTTP
-		"app/plugin/neko/httptools": {
-			"app/fault", "app/address", "app/loopback", "app/tool", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",
+		"app/plugin/dialect/httptools": {
+			"app/base/fault",
+			"app/net/address",
+			"app/net/loopback",
+			"app/tool",
+			"app/plugin",
+			"app/plugin/sandbox",
+			"app/plugin/wire",
 		},
-		"app/plugin/spindle": {
-			"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
-			"app/plugin/spindle/job",
+		"app/plugin/dialect/spindle": {
+			"app/base/fault", "app/tool", "app/gate", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
+			"app/plugin/dialect/spindle/job",
 		},
-		"app/plugin/spindle/engine": {
-			"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
+		"app/plugin/dialect/spindle/engine": {
+			"app/plugin/wire", "app/plugin/dialect/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
 			"github.com/google/uuid", "golang.org/x/net/idna",
 		},
 		"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
 		"app/plugin/worker": {
-			"app/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls",
+			"app/net/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls",
 			"golang.org/x/sys",
 		},
 		"app/plugin/worker/confine": {
-			"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",
+			"app/base/version", "app/plugin/sandbox", "app/plugin/worker/walls",
 			"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 		},
 		"store": {
-			"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/jsonobject", "app/permit",
-			"go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys",
+			"app/base/fault",
+			"app/chat",
+			"app/model/cost",
+			"app/record/activity",
+			"app/council",
+			"app/base/jsonobject",
+			"app/gate",
+			"go.etcd.io/bbolt",
+			"github.com/google/uuid",
+			"golang.org/x/sys",
 		},
 		// the second is what bleve reads an index through
 		"store/search": {
-			"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api",
+			"app/base/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api",
 			"golang.org/x/text", "golang.org/x/sys",
 		},
 	},
 	fronts: {
 		// The window and the terminal: words, interfaces, doers; never an adapter.
-		"app": {
-			"app/undo",
-			"app/fault", "app/bus", "app/chat", "app/activity", "app/cost", "app/llm", "app/tool", "app/permit", "app/settings",
-			"app/transcript", "app/turn", "app/conversation", "app/council", "app/deliberation",
-			"app/plugin", "app/plugin/host", "app/plugin/library",
-			"app/plugin/packages", "app/service",
-			"app/fetch", "app/render", "app/textdiff", "app/hook", "github.com/wailsapp/wails/v2/pkg/runtime",
+		"app/window": {
+			"app/record/undo",
+			"app/base/fault",
+			"app/base/bus",
+			"app/chat",
+			"app/record/activity",
+			"app/model/cost",
+			"app/model",
+			"app/tool",
+			"app/gate",
+			"app/base/settings",
+			"app/chat/transcript",
+			"app/chat/turn",
+			"app/chat/conversation",
+			"app/council",
+			"app/council/deliberation",
+			"app/plugin",
+			"app/plugin/host",
+			"app/plugin/library",
+			"app/plugin/packages",
+			"app/service",
+			"app/net/fetch",
+			"app/chat/render",
+			"app/base/textdiff",
+			"app/tool/hook",
+			"github.com/wailsapp/wails/v2/pkg/runtime",
 			"github.com/google/uuid",
 		},
-		"app/cli": {
-			"app/undo", "app/place",
-			"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
-			"app/render",
-			"app/cost", "app/textdiff", "app/settings", "app/turn", "app/council", "app/deliberation",
-			"app/plugin", "app/plugin/host", "app/plugin/library",
-			"app/plugin/packages", "app/service", "app/version",
-			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",
+		"app/terminal": {
+			"app/record/undo",
+			"app/base/place",
+			"app/base/fault",
+			"app/chat",
+			"app/record/activity",
+			"app/base/jsonobject",
+			"app/tool/call",
+			"app/model",
+			"app/tool",
+			"app/gate",
+			"app/chat/render",
+			"app/model/cost",
+			"app/base/textdiff",
+			"app/base/settings",
+			"app/chat/turn",
+			"app/council",
+			"app/council/deliberation",
+			"app/plugin",
+			"app/plugin/host",
+			"app/plugin/library",
+			"app/plugin/packages",
+			"app/service",
+			"app/base/version",
+			"github.com/spf13/cobra",
+			"github.com/spf13/pflag",
+			"github.com/google/uuid",
 		},
 	},
 	builders: {
 		// The core knows everything but the window, the index (whose start costs) and the
 		// engine (which only a worker may run); windowstore is what of it is the window's.
 		"app/core": {
-			"app/address", "app/undo", "app/activity", "app/place",
-			"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
-			"app/council", "app/deliberation",
-			"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
-			"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo",
-			"app/llm/openai", "app/llm/anthropic",
-			"app/llm/google", "app/llm/ollama",
-			"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
-			"app/plugin/maibot", "app/plugin/neko", "app/plugin/neko/httptools", "app/plugin/picoclaw", "app/plugin/spindle",
-			"app/plugin/sandbox", "app/plugin/worker",
-			"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys",
+			"app/net/address",
+			"app/record/undo",
+			"app/record/activity",
+			"app/base/place",
+			"app/base/fault",
+			"app/base/bus",
+			"app/base/version",
+			"app/chat",
+			"app/model/cost",
+			"app/tool/call",
+			"app/chat/conversation",
+			"app/tool/hook",
+			"app/council",
+			"app/council/deliberation",
+			"app/model",
+			"app/tool",
+			"app/gate",
+			"app/base/settings",
+			"app/chat/turn",
+			"app/plugin",
+			"app/service",
+			"app/terminal",
+			"app/net/egress",
+			"app/chat/document",
+			"app/net/loopback",
+			"app/plugin/watch",
+			"app/base/keys",
+			"app/terminal/remote",
+			"app/model/demo",
+			"app/model/openai",
+			"app/model/anthropic",
+			"app/model/google",
+			"app/model/ollama",
+			"app/plugin/host",
+			"app/plugin/library",
+			"app/plugin/packages",
+			"app/plugin/python",
+			"app/plugin/dialect/functions",
+			"app/plugin/dialect/maibot",
+			"app/plugin/dialect/neko",
+			"app/plugin/dialect/httptools",
+			"app/plugin/dialect/picoclaw",
+			"app/plugin/dialect/spindle",
+			"app/plugin/sandbox",
+			"app/plugin/worker",
+			"app/plugin/worker/confine",
+			"store",
+			"plugins",
+			"golang.org/x/sys",
 			"golang.org/x/term", // the person's terminal is here
 		},
-		"app/windowstore": {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"},
+		"app/window/windowstore": {
+			"app/window",
+			"app/base/bus",
+			"app/chat",
+			"app/core",
+			"app/model",
+			"app/chat/transcript",
+			"store",
+			"store/search",
+		},
 	},
 	programs: {
 		// What is linked into one program each.
-		"app/cmd/conclave": {"app/core", "app/version"},
+		"app/cmd/conclave": {"app/core", "app/base/version"},
 		"app/cmd/conclave-worker": {
-			"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine",
+			"app/base/version",
+			"app/chat/document/pdf",
+			"app/plugin/sandbox",
+			"app/plugin/dialect/spindle/engine",
+			"app/plugin/worker/confine",
 		},
-		"": {
-			"app", "app/fault", "app/version", "app/windowstore", "app/core", "app/remote", "app/cli", "store",
-			"app/loopback", // before the development server
+		"app/window/desktop": {
+			"app/window",
+			"app/base/fault",
+			"app/base/version",
+			"app/window/windowstore",
+			"app/core",
+			"app/terminal/remote",
+			"app/terminal",
+			"store",
+			"app/net/loopback", // before the development server
 			"github.com/wailsapp/wails/v2",
 		},
+		"":           {"app/window/desktop"},
+		"app":        {}, // this test
 		"build/icon": {}, // draws the icon
 	},
 	onlyTests: {
 		// What only tests import.
-		"app/document/pdftest": {},
-		"app/llm/llmtest":      {"app/fault", "app/chat", "app/llm", "app/testkit"},
-		"store/storetest":      {"store"},
-		"store/layouttest":     {},
+		"app/chat/document/pdftest": {},
+		"app/model/modeltest":       {"app/base/fault", "app/chat", "app/model", "app/test/testkit"},
+		"store/storetest":           {"store"},
+		"store/layouttest":          {},
 		"app/plugin/python/pythontest": {
 			"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine",
-			"app/programtest", "app/testkit",
+			"app/test/programtest", "app/test/testkit",
 		},
 		"app/plugin/plugintest": {
-			"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin",
-			"app/plugin/sandbox", "app/tool", "app/testkit",
+			"app/base/fault",
+			"app/plugin/host",
+			"app/plugin/library",
+			"app/base/bus",
+			"app/chat",
+			"app/gate",
+			"app/plugin",
+			"app/plugin/sandbox",
+			"app/tool",
+			"app/test/testkit",
 		},
-		"app/plugin/hosttest": {},
-		"app/testkit":         {},
-		"app/sourcetest":      {"app/testkit"},
-		"app/programtest":     {"app/version", "app/plugin/sandbox"},
-		"app/bench":           {},
-		"app/bench/patches":   {"app/render"},
+		"app/plugin/hosttest":    {},
+		"app/test/testkit":       {},
+		"app/test/sourcetest":    {"app/test/testkit"},
+		"app/test/programtest":   {"app/base/version", "app/plugin/sandbox"},
+		"app/test/bench":         {},
+		"app/test/bench/patches": {"app/chat/render"},
 	},
 }
 
 // everywhere may be imported by any package: the list of bounds, and the cutting of texts,
 // which know nobody.
-var everywhere = []string{"app/limit", "app/shorten"}
+var everywhere = []string{"app/base/limit", "app/base/shorten"}
 
 // exceptions are the imports that cross a ring's border on purpose. One that the
 // code no longer needs fails the test.
 var exceptions = map[[2]string]string{
 	{
-		"app/permit", "app/tool",
+		"app/gate", "app/tool",
 	}: "a request is about a tool and its digest; a second Tool in permit would have to be kept equal to the first",
 	{
-		"app/settings", "app/llm",
+		"app/base/settings", "app/model",
 	}: "what a person sets includes their connections, and llm.Connection is what a provider is made from",
 	{
-		"app/llm/ollama", "app/llm/openai",
+		"app/model/ollama", "app/model/openai",
 	}: "Ollama speaks the OpenAI wire; what is its own is the list of models and pulling one",
 	{
 		"app/plugin/host", "github.com/modelcontextprotocol/go-sdk",
@@ -287,10 +483,10 @@ var exceptions = map[[2]string]string{
 	}: "lines of changed code are compared with its diff package, which has no dependencies; the tests use the " +
 		"module already",
 	{
-		"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk",
+		"app/plugin/dialect/spindle/engine", "github.com/modelcontextprotocol/go-sdk",
 	}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
 	{
-		"app/plugin/neko/httptools", "github.com/modelcontextprotocol/go-sdk",
+		"app/plugin/dialect/httptools", "github.com/modelcontextprotocol/go-sdk",
 	}: "what stands for a program that registers is an MCP server in memory; wire.Serve takes the SDK's",
 	{
 		"app/plugin/worker", "app/plugin/worker/confine",
@@ -307,7 +503,7 @@ var gone = []struct {
 	why     string
 }{
 	{"conclave/app/cmd/conclave", nil, "", "github.com/wailsapp/", "linking the web view costs every command 75 ms"},
-	{"conclave/app/cmd/conclave", nil, "", "conclave/app$", "the terminal program has no window"},
+	{"conclave/app/cmd/conclave", nil, "", "conclave/app/window$", "the terminal program has no window"},
 	{
 		"conclave/app/cmd/conclave", nil, "", "github.com/blevesearch/",
 		"the index costs every start; the terminal searches the store",
@@ -320,12 +516,24 @@ var gone = []struct {
 		"conclave/app/cmd/conclave", nil, "", "modernc.org/quickjs",
 		"a plugin's code runs in a worker, never beside the store",
 	},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
+	{
+		"conclave/app/cmd/conclave",
+		nil,
+		"",
+		"github.com/evanw/esbuild",
+		"nested source can end the process that builds it",
+	},
 	{"conclave/app/cmd/conclave", nil, "", "github.com/ledongthuc/", "a PDF is read in a process of its own"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/plugin$", "a plugin's process holds no host"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/permit", "a plugin's process holds no gate"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/llm", "a plugin's process holds no model"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/core", "a plugin's process is the engine and the walls"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/gate", "a plugin's process holds no gate"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/model", "a plugin's process holds no model"},
+	{
+		"conclave/app/cmd/conclave-worker",
+		nil,
+		"",
+		"conclave/app/core",
+		"a plugin's process is the engine and the walls",
+	},
 	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/store", "a plugin's process holds no store"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "go.etcd.io/bbolt", "a plugin's process holds no store"},
 	{
@@ -352,7 +560,7 @@ var gone = []struct {
 	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},
-	{"conclave/app/core", nil, "", "conclave/app$", "both programs are built on it"},
+	{"conclave/app/core", nil, "", "conclave/app/window$", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
 	{
 		"conclave/app/core", nil, "", "github.com/ledongthuc/",
@@ -371,11 +579,17 @@ var gone = []struct {
 		"nested source can end the process that builds it",
 	},
 	{
-		"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine",
+		"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/dialect/spindle/engine",
 		"the engine belongs to the worker",
 	},
-	{"conclave/app/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
-	{"conclave/app/conversation", nil, "", "go.etcd.io/bbolt", "a conversation asks for a Store and never sees the disk"},
+	{"conclave/app/chat/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
+	{
+		"conclave/app/chat/conversation",
+		nil,
+		"",
+		"go.etcd.io/bbolt",
+		"a conversation asks for a Store and never sees the disk",
+	},
 	{
 		"conclave/app/plugin/host", nil, "", "conclave/app/plugin/worker",
 		"the host asks for a Launcher and never sees a process",
@@ -512,7 +726,10 @@ func allows(allowed []string, imported string) bool {
 	if name, own := below(imported); own {
 		return slices.Contains(allowed, name)
 	}
-	return slices.ContainsFunc(allowed, func(a string) bool { return imported == a || strings.HasPrefix(imported, a+"/") })
+	return slices.ContainsFunc(
+		allowed,
+		func(a string) bool { return imported == a || strings.HasPrefix(imported, a+"/") },
+	)
 }
 
 func exceptionFor(from, imported string) ([2]string, bool) {
@@ -586,19 +803,19 @@ func TestTheTerminalProgramAndTheWorkerArePureGo(t *testing.T) {
 
 // starters are the packages that may start a program, and which.
 var starters = map[string]string{
-	"app/plugin/worker":         "the processes of plugins",
-	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
-	"app/plugin/python":         "asks a Python what it is, and to read a file without running it",
-	"app/plugin/picoclaw":       "none: it looks for the program that a hook names, and the worker becomes it",
-	"app/plugin/library":        "git, for a plugin that is added by its address",
-	"app/core":                  "ldd and conclave-worker version, for doctor",
-	"app/cli":                   "the window's program",
-	"":                          "itself, as the small window that waits for a command of the terminal",
-	"app":                       "the person's editor, and the system's way to open a folder",
-	"app/llm/llmtest":           "a model server, in tests",
+	"app/plugin/worker":           "the processes of plugins",
+	"app/plugin/worker/confine":   "becomes the program of a plugin, behind its walls",
+	"app/plugin/python":           "asks a Python what it is, and to read a file without running it",
+	"app/plugin/dialect/picoclaw": "none: it looks for the program that a hook names, and the worker becomes it",
+	"app/plugin/library":          "git, for a plugin that is added by its address",
+	"app/core":                    "ldd and conclave-worker version, for doctor",
+	"app/terminal":                "the window's program",
+	"app/window/desktop":          "itself, as the small window that waits for a command of the terminal",
+	"app/window":                  "the person's editor, and the system's way to open a folder",
+	"app/model/modeltest":         "a model server, in tests",
 
 	"app/plugin/python/pythontest": "the workers of Python dialects, in tests",
-	"app/programtest":              "the Go compiler, in tests",
+	"app/test/programtest":         "the Go compiler, in tests",
 }
 
 func TestOnlyTheseStartPrograms(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/plugins"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 // lasting starts a program that stays until the test ends, and waits for the first line

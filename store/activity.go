@@ -10,10 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"conclave/app/activity"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/record/activity"
 
 	"go.etcd.io/bbolt"
 )

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/activity"
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/llm"
-	"conclave/app/testkit"
+	"conclave/app/model"
+	"conclave/app/record/activity"
+	"conclave/app/test/testkit"
 	"conclave/store"
 	"conclave/store/storetest"
 
@@ -386,7 +386,7 @@ func TestARecordThatIsReadWhileNothingIsOnIt(t *testing.T) {
 // batches of a turn: its entry, without secrets, and its place in the chain.
 func BenchmarkRecord(b *testing.B) {
 	s := storetest.OpenWith(b, store.Options{
-		Mask: func(text string) string { return llm.Mask(text, "sesame-open-1234", "another-secret") },
+		Mask: func(text string) string { return model.Mask(text, "sesame-open-1234", "another-secret") },
 	})
 	c := newChat(b, s, "many calls")
 	path := make([]chat.DecisionStep, 10)

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/jsonobject"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/jsonobject"
 
 	"go.etcd.io/bbolt"
 )

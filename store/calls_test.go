@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 )

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	"go.etcd.io/bbolt"
 )

@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
-	"conclave/app/turn"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
 	"conclave/store"
 	"conclave/store/storetest"
 )
 
 // The interfaces that others declare and the store satisfies.
 var (
-	_ turn.Log     = (*store.Store)(nil)
-	_ permit.Store = (*store.Store)(nil)
+	_ turn.Log   = (*store.Store)(nil)
+	_ gate.Store = (*store.Store)(nil)
 )
 
 // replace puts m in place of the message of its number.
@@ -333,7 +333,7 @@ func TestADeletedConversationComesBackWholeOrIsPurgedAfterThirtyDays(t *testing.
 	must(t, s.Append(t.Context(), &m))
 	call := chat.CallRecord{Conversation: gone.ID, ToolName: "t", Status: chat.CallOK, Timestamp: now.at}
 	must(t, s.PutCall(t.Context(), &call))
-	must(t, s.PutRule(t.Context(), permit.Rule{ID: "g", Scope: permit.ThisChat, Conversation: gone.ID}))
+	must(t, s.PutRule(t.Context(), gate.Rule{ID: "g", Scope: gate.ThisChat, Conversation: gone.ID}))
 	deleteIt := func(id chat.ConversationID) string {
 		t.Helper()
 		token, err := s.DeleteConversation(t.Context(), id)

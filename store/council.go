@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

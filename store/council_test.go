@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/store"
 	"conclave/store/storetest"
 )

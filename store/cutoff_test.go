@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/activity"
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
+	"conclave/app/record/activity"
 	"conclave/store"
 	"conclave/store/storetest"
 )

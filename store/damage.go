@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // Two small files beside the store remember damage between runs.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/store"
 )
 

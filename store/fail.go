@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	bolterrors "go.etcd.io/bbolt/errors"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	"go.etcd.io/bbolt"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

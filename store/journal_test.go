@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 )
 
 // maxID bounds the ids that become part of a key. Conclave's own have 36 bytes;

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/activity"
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/cost"
 	"conclave/app/council"
-	"conclave/app/permit"
-	"conclave/app/plugin/neko/httptools"
-	"conclave/app/settings"
+	"conclave/app/gate"
+	"conclave/app/model/cost"
+	"conclave/app/plugin/dialect/httptools"
+	"conclave/app/record/activity"
 	"conclave/store/layouttest"
 
 	"go.etcd.io/bbolt"
@@ -26,9 +26,9 @@ func TestTheLayoutIsRaisedWithEveryChangeOfAStoredRecord(t *testing.T) {
 		"tool_calls":       reflect.TypeFor[storedCall](),
 		"settings":         reflect.TypeFor[settingsRecord](),
 		"settings, value":  reflect.TypeFor[settings.Settings](),
-		"grants":           reflect.TypeFor[permit.Rule](),
-		"approvals":        reflect.TypeFor[permit.Approval](),
-		"tool_uses":        reflect.TypeFor[permit.Use](),
+		"grants":           reflect.TypeFor[gate.Rule](),
+		"approvals":        reflect.TypeFor[gate.Approval](),
+		"tool_uses":        reflect.TypeFor[gate.Use](),
 		"trash":            reflect.TypeFor[trashRecord](),
 		"journal, piece":   reflect.TypeFor[piece](),
 		"activity":         reflect.TypeFor[activity.Entry](),
@@ -126,12 +126,12 @@ func TestFieldsOfANewerConclaveSurviveEveryRewrite(t *testing.T) {
 		t.Errorf("a message that was hidden has %d fields, had %d", n, messages)
 	}
 
-	rule := permit.Rule{
-		ID: "r", Effect: permit.Allow, Plugin: "kit", Match: []permit.Match{{Field: "text", Op: "equals", Value: "a"}},
+	rule := gate.Rule{
+		ID: "r", Effect: gate.Allow, Plugin: "kit", Match: []gate.Match{{Field: "text", Op: "equals", Value: "a"}},
 	}
 	must(t, s.PutRule(ctx, rule))
-	must(t, s.PutApproval(ctx, permit.Approval{Plugin: "kit"}))
-	must(t, s.PutUses(ctx, map[string]permit.Use{"kit:echo": {}}))
+	must(t, s.PutApproval(ctx, gate.Approval{Plugin: "kit"}))
+	must(t, s.PutUses(ctx, map[string]gate.Use{"kit:echo": {}}))
 	set := council.Council{Members: []council.Member{{ID: "a"}}}
 	must(t, s.PutCouncil(ctx, council.OfChat(c.ID), &set))
 	call := chat.CallRecord{ToolName: "echo", Status: chat.CallRunning}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // lockName is the file whose lock is the right to the store. It is never

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

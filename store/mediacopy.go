@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

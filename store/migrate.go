@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	"go.etcd.io/bbolt"
 )

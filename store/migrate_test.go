@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 
 	"go.etcd.io/bbolt"
 )

@@ -5,20 +5,20 @@ import (
 	"context"
 	"slices"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 
 	"go.etcd.io/bbolt"
 )
 
 // Rules returns the rules, oldest first.
-func (s *Store) Rules(ctx context.Context) ([]permit.Rule, error) {
-	rules, err := readAll[permit.Rule](ctx, s, bucketGrants)
-	slices.SortStableFunc(rules, func(a, b permit.Rule) int { return a.Made.Compare(b.Made) })
+func (s *Store) Rules(ctx context.Context) ([]gate.Rule, error) {
+	rules, err := readAll[gate.Rule](ctx, s, bucketGrants)
+	slices.SortStableFunc(rules, func(a, b gate.Rule) int { return a.Made.Compare(b.Made) })
 	return rules, err
 }
 
 // PutRule writes a rule, over the one with the same ID.
-func (s *Store) PutRule(ctx context.Context, r permit.Rule) error {
+func (s *Store) PutRule(ctx context.Context, r gate.Rule) error {
 	return putRecord(ctx, s, bucketGrants, "grant", r.ID, r)
 }
 
@@ -28,14 +28,14 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 }
 
 // Approvals returns the approvals, by plugin.
-func (s *Store) Approvals(ctx context.Context) ([]permit.Approval, error) {
-	approvals, err := readAll[permit.Approval](ctx, s, bucketApprovals)
-	slices.SortFunc(approvals, func(a, b permit.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
+func (s *Store) Approvals(ctx context.Context) ([]gate.Approval, error) {
+	approvals, err := readAll[gate.Approval](ctx, s, bucketApprovals)
+	slices.SortFunc(approvals, func(a, b gate.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
 	return approvals, err
 }
 
 // PutApproval writes an approval, over the one of the same plugin.
-func (s *Store) PutApproval(ctx context.Context, a permit.Approval) error {
+func (s *Store) PutApproval(ctx context.Context, a gate.Approval) error {
 	return putRecord(ctx, s, bucketApprovals, "plugin", a.Plugin, a)
 }
 
@@ -44,20 +44,20 @@ func (s *Store) DeleteApproval(ctx context.Context, plugin string) error {
 	return s.deleteOpaque(ctx, bucketApprovals, plugin)
 }
 
-// bucketUses holds how often tools were released: tool id → permit.Use. It is made
+// bucketUses holds how often tools were released: tool id → gate.Use. It is made
 // when the first is written, so that a store without uses is as it was.
 var bucketUses = []byte("tool_uses")
 
 // Uses returns how often the gate allowed calls of each tool, by tool id.
-func (s *Store) Uses(ctx context.Context) (map[string]permit.Use, error) {
-	all := map[string]permit.Use{}
+func (s *Store) Uses(ctx context.Context) (map[string]gate.Use, error) {
+	all := map[string]gate.Use{}
 	err := s.view(ctx, "store.read tool_uses", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketUses)
 		if b == nil {
 			return nil
 		}
 		return b.ForEach(func(k, v []byte) error {
-			var use permit.Use
+			var use gate.Use
 			if err := decode(v, &use); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (s *Store) Uses(ctx context.Context) (map[string]permit.Use, error) {
 }
 
 // PutUses writes the uses of some tools, over those of the same tools.
-func (s *Store) PutUses(ctx context.Context, uses map[string]permit.Use) error {
+func (s *Store) PutUses(ctx context.Context, uses map[string]gate.Use) error {
 	const op = "store.write tool_uses"
 	for id := range uses {
 		if err := checkID(op, "tool", id); err != nil {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 )

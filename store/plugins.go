@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	"go.etcd.io/bbolt"
 )

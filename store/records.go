@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 
 	"go.etcd.io/bbolt"
 )

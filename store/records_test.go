@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -44,13 +44,13 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	ctx := t.Context()
 	record := json.RawMessage(`{"digest":"d"}`)
-	grant := permit.Rule{
-		ID: "g", Effect: permit.Allow, Plugin: "p", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	grant := gate.Rule{
+		ID: "g", Effect: gate.Allow, Plugin: "p", Tool: "*", Callers: []gate.Caller{gate.Main}, Scope: gate.Always,
 		Made: time.Unix(2, 0).UTC(),
 	}
-	older := permit.Rule{ID: "h", Made: time.Unix(1, 0).UTC()}
-	approval := permit.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: permit.Allow}
-	once, twice := permit.Use{Times: 1, Last: time.Unix(3, 0).UTC()}, permit.Use{Times: 2, Last: time.Unix(4, 5).UTC()}
+	older := gate.Rule{ID: "h", Made: time.Unix(1, 0).UTC()}
+	approval := gate.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: gate.Allow}
+	once, twice := gate.Use{Times: 1, Last: time.Unix(3, 0).UTC()}, gate.Use{Times: 2, Last: time.Unix(4, 5).UTC()}
 	if none, err := s.Uses(ctx); err != nil || len(none) != 0 {
 		t.Errorf("before the first use: %v, %v", none, err)
 	}
@@ -60,16 +60,16 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 		"grant":    s.PutRule(ctx, grant),
 		"older":    s.PutRule(ctx, older),
 		"approval": s.PutApproval(ctx, approval),
-		"uses": errors.Join(s.PutUses(ctx, map[string]permit.Use{"p:t": once, "p:u": once}),
-			s.PutUses(ctx, map[string]permit.Use{"p:t": twice})),
+		"uses": errors.Join(s.PutUses(ctx, map[string]gate.Use{"p:t": once, "p:u": once}),
+			s.PutUses(ctx, map[string]gate.Use{"p:t": twice})),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
 	kind(t, s.PutPluginCache(ctx, "p", json.RawMessage("{")), fault.Invalid)
-	kind(t, s.PutRule(ctx, permit.Rule{}), fault.Invalid)
-	kind(t, s.PutUses(ctx, map[string]permit.Use{"": once}), fault.Invalid)
+	kind(t, s.PutRule(ctx, gate.Rule{}), fault.Invalid)
+	kind(t, s.PutUses(ctx, map[string]gate.Use{"": once}), fault.Invalid)
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
 	must := func(v any, err error) any {
@@ -79,9 +79,9 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	}
 	equal(t, "cache", must(s.PluginCache(ctx, "p")), any(record))
 	equal(t, "state", must(s.PluginState(ctx, "p")), any(record))
-	equal(t, "grants", must(s.Rules(ctx)), any([]permit.Rule{older, grant}))
-	equal(t, "approvals", must(s.Approvals(ctx)), any([]permit.Approval{approval}))
-	equal(t, "uses", must(s.Uses(ctx)), any(map[string]permit.Use{"p:t": twice, "p:u": once}))
+	equal(t, "grants", must(s.Rules(ctx)), any([]gate.Rule{older, grant}))
+	equal(t, "approvals", must(s.Approvals(ctx)), any([]gate.Approval{approval}))
+	equal(t, "uses", must(s.Uses(ctx)), any(map[string]gate.Use{"p:t": twice, "p:u": once}))
 	for what, err := range map[string]error{
 		"cache":    s.DeletePluginCache(ctx, "p"),
 		"requests": s.ForgetRequests(ctx),
@@ -93,8 +93,8 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 		}
 	}
 	equal(t, "cache after deleting", must(s.PluginCache(ctx, "p")), any(json.RawMessage(nil)))
-	equal(t, "grants after deleting", must(s.Rules(ctx)), any([]permit.Rule{older}))
-	equal(t, "approvals after deleting", must(s.Approvals(ctx)), any([]permit.Approval{}))
+	equal(t, "grants after deleting", must(s.Rules(ctx)), any([]gate.Rule{older}))
+	equal(t, "approvals after deleting", must(s.Approvals(ctx)), any([]gate.Approval{}))
 }
 
 func TestTheSameBytesAreOneFileAndComeBackUnchanged(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // bucketRegistrations holds the tools that programs registered over HTTP: id → JSON of
-// app/plugin/neko/httptools. It is made when the first is written.
+// app/plugin/dialect/httptools. It is made when the first is written.
 var bucketRegistrations = []byte("registrations")
 
 // Registrations returns what programs registered, by id.

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -28,8 +28,8 @@ import (
 // theirs.
 type Rights struct {
 	Settings      json.RawMessage // nil when none were ever put
-	Rules         []permit.Rule
-	Approvals     []permit.Approval
+	Rules         []gate.Rule
+	Approvals     []gate.Approval
 	Plugins       map[string]json.RawMessage // what is set for each plugin
 	Registrations map[string]json.RawMessage // of programs
 }
@@ -66,7 +66,7 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 			r.Settings = set.Value
 		}
 		if err := each(tx, bucketGrants, func(_, v []byte) error {
-			var rule permit.Rule
+			var rule gate.Rule
 			err := decode(v, &rule)
 			r.Rules = append(r.Rules, rule)
 			return err
@@ -74,7 +74,7 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 			return err
 		}
 		if err := each(tx, bucketApprovals, func(_, v []byte) error {
-			var a permit.Approval
+			var a gate.Approval
 			err := decode(v, &a)
 			r.Approvals = append(r.Approvals, a)
 			return err
@@ -102,8 +102,8 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 	case err != nil:
 		return Rights{}, explain(op, filepath.Dir(path), err)
 	}
-	slices.SortStableFunc(r.Rules, func(a, b permit.Rule) int { return a.Made.Compare(b.Made) })
-	slices.SortFunc(r.Approvals, func(a, b permit.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
+	slices.SortStableFunc(r.Rules, func(a, b gate.Rule) int { return a.Made.Compare(b.Made) })
+	slices.SortFunc(r.Approvals, func(a, b gate.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
 	return r, nil
 }
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/store"
 	"conclave/store/storetest"
 
@@ -25,8 +25,8 @@ func withRights(t *testing.T, name string) (dir, backup string) {
 	newChat(t, s, name)
 	_, err := s.PutSettings(t.Context(), json.RawMessage(`{"editor":"`+name+`"}`), 0)
 	must(t, err)
-	must(t, s.PutRule(t.Context(), permit.Rule{ID: name, Effect: permit.Allow, Plugin: name, Tool: "*"}))
-	must(t, s.PutApproval(t.Context(), permit.Approval{Plugin: name, Code: "digest"}))
+	must(t, s.PutRule(t.Context(), gate.Rule{ID: name, Effect: gate.Allow, Plugin: name, Tool: "*"}))
+	must(t, s.PutApproval(t.Context(), gate.Approval{Plugin: name, Code: "digest"}))
 	must(t, s.PutPluginState(t.Context(), name, json.RawMessage(`{"options":{}}`)))
 	backup = filepath.Join(t.TempDir(), "backup.db")
 	_, err = s.Backup(t.Context(), backup)

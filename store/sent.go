@@ -9,9 +9,9 @@ import (
 	"io"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
 
 	"go.etcd.io/bbolt"
 )

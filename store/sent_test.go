@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
 	"conclave/store"
 	"conclave/store/storetest"
 )

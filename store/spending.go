@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"conclave/app/cost"
+	"conclave/app/model/cost"
 
 	"go.etcd.io/bbolt"
 )

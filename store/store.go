@@ -6,7 +6,7 @@
 //
 // What does not belong here: API keys (they live in the system keychain), the
 // files of plugins, and any decision. The store satisfies interfaces that others
-// declare: turn.Log, permit.Store and plugin.Cache.
+// declare: turn.Log, gate.Store and plugin.Cache.
 //
 // # Layout
 //
@@ -40,8 +40,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -128,8 +128,8 @@ var (
 	bucketSettings      = []byte("settings")      // name → settingsRecord
 	bucketPluginCache   = []byte("plugin_cache")  // plugin → JSON of the plugin host
 	bucketPluginState   = []byte("plugin_state")  // plugin → JSON of the plugin host
-	bucketGrants        = []byte("grants")        // id → permit.Rule
-	bucketApprovals     = []byte("approvals")     // plugin → permit.Approval
+	bucketGrants        = []byte("grants")        // id → gate.Rule
+	bucketApprovals     = []byte("approvals")     // plugin → gate.Approval
 	bucketPending       = []byte("pending")       // empty; older versions kept requests of the gate here
 	bucketTrash         = []byte("trash")         // token → trashRecord
 	bucketJournal       = []byte("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 
 	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
@@ -237,7 +237,7 @@ func purgeGrants(tx *bbolt.Tx, id chat.ConversationID) error {
 	grants := bucket(tx, bucketGrants)
 	var gone [][]byte
 	err := grants.ForEach(func(k, v []byte) error {
-		var g permit.Rule
+		var g gate.Rule
 		if decode(v, &g) == nil && g.Conversation == id {
 			gone = append(gone, slices.Clone(k))
 		}

@@ -14,9 +14,9 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"conclave/app/activity"
-	"conclave/app/fault"
-	"conclave/app/jsonobject"
+	"conclave/app/base/fault"
+	"conclave/app/base/jsonobject"
+	"conclave/app/record/activity"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 )

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
 )

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/shorten"
+	"conclave/app/base/shorten"
 )
 
 // Note is a sentence for the person that is kept with a message: what of it was lost, cut or left

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // Origin says where text of a chat came from that neither the person nor the chat's own

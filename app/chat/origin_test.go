@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/limit"
 )
 
 func TestAnOriginsNameIsOneLineOfWhatCanBeSeen(t *testing.T) {

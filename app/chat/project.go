@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"conclave/app/fault"
-	"conclave/app/place"
+	"conclave/app/base/fault"
+	"conclave/app/base/place"
 )
 
 // ProjectOf returns the project of chats that are begun in a folder: the folder itself,

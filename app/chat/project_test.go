@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 )
 
 func TestAProjectIsTheFolderAChatIsBegunIn(t *testing.T) {

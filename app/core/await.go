@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/store"
 )
 

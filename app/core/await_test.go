@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/core"
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/store"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -13,8 +13,8 @@ import (
 // without such a permission the sandbox is closed, a service refuses, or a hook is not asked.
 func TestEachCapabilityIsCausedByWhatIsEnforced(t *testing.T) {
 	c := opened(t)
-	guarded := map[string]bool{ // by the points of app/hook, which ask for these
-		"context_handler": true, permit.Interceptor: true, permit.ToolCalls: true, permit.TurnEvents: true,
+	guarded := map[string]bool{ // by the points of app/tool/hook, which ask for these
+		"context_handler": true, gate.Interceptor: true, gate.ToolCalls: true, gate.TurnEvents: true,
 	}
 	for _, service := range c.services() {
 		guarded[service.Permission] = true
@@ -30,27 +30,27 @@ func TestEachCapabilityIsCausedByWhatIsEnforced(t *testing.T) {
 		open.ApplyPermissions(&without)
 		return with.Sockets && !without.Sockets || with.Spawn && !without.Spawn
 	}
-	for _, capability := range permit.Capabilities {
-		causes := permit.Causes(capability)
-		if (len(causes) == 0) != (capability == permit.Compute) {
+	for _, capability := range gate.Capabilities {
+		causes := gate.Causes(capability)
+		if (len(causes) == 0) != (capability == gate.Compute) {
 			t.Errorf("%s is caused by %v", capability, causes)
 		}
 		for _, permission := range causes {
-			if permission == permit.Filesystem { // folder by folder
+			if permission == gate.Filesystem { // folder by folder
 				continue
 			}
-			if permit.IsWall(permission) != opens(permission) || !permit.IsWall(permission) && !guarded[permission] {
+			if gate.IsWall(permission) != opens(permission) || !gate.IsWall(permission) && !guarded[permission] {
 				t.Errorf("nothing enforces %s, of which %s is shown", permission, capability)
 			}
 		}
 	}
-	if slices.Contains(permit.Capabilities, permit.UseSecret) || slices.Contains(permit.Capabilities, permit.ShowUI) {
+	if slices.Contains(gate.Capabilities, gate.UseSecret) || slices.Contains(gate.Capabilities, gate.ShowUI) {
 		t.Error("what nothing causes is listed")
 	}
 	folder := t.TempDir()
 	var read, write sandbox.Spec
-	plugin.StartOptions{Folders: []permit.Folder{{Path: folder}}}.ApplyPermissions(&read)
-	plugin.StartOptions{Folders: []permit.Folder{{Path: folder, Write: true}}}.ApplyPermissions(&write)
+	plugin.StartOptions{Folders: []gate.Folder{{Path: folder}}}.ApplyPermissions(&read)
+	plugin.StartOptions{Folders: []gate.Folder{{Path: folder, Write: true}}}.ApplyPermissions(&write)
 	if !slices.Contains(read.Read, folder) || slices.Contains(read.Write, folder) ||
 		!slices.Contains(write.Write, folder) {
 		t.Errorf("a folder to read opens %+v, one to write %+v", read, write)

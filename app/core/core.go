@@ -17,16 +17,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/bus"
-	"conclave/app/call"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/keys"
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/conversation"
-	"conclave/app/deliberation"
-	"conclave/app/document"
-	"conclave/app/egress"
-	"conclave/app/fault"
-	"conclave/app/keys"
-	"conclave/app/permit"
+	"conclave/app/chat/conversation"
+	"conclave/app/chat/document"
+	"conclave/app/chat/turn"
+	"conclave/app/council/deliberation"
+	"conclave/app/gate"
+	"conclave/app/net/egress"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
@@ -34,11 +35,10 @@ import (
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
+	"conclave/app/record/undo"
 	"conclave/app/service"
-	"conclave/app/settings"
 	"conclave/app/tool"
-	"conclave/app/turn"
-	"conclave/app/undo"
+	"conclave/app/tool/call"
 	"conclave/plugins"
 	"conclave/store"
 )
@@ -70,7 +70,7 @@ type Core struct {
 	o        Options
 	Store    *store.Store
 	Bus      *bus.Bus
-	Gate     *permit.Gate
+	Gate     *gate.Gate
 	Tools    *tool.Registry
 	Host     *host.Host
 	Library  *library.Library
@@ -192,13 +192,13 @@ func (c *Core) build(ctx context.Context) error {
 		settings: c.Settings, keys: c.Keys, log: c.Log, watched: c.o.Watched,
 		listed: func() { c.Bus.Changed(bus.Models, "") },
 	}
-	c.Gate, err = permit.Open(ctx, permit.Options{
+	c.Gate, err = gate.Open(ctx, gate.Options{
 		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
-		Mode: func() permit.Mode {
+		Mode: func() gate.Mode {
 			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
-				return permit.Careful
+				return gate.Careful
 			}
-			return permit.Standard
+			return gate.Standard
 		},
 		Project: c.projectOf, Used: c.used,
 	})
@@ -236,7 +236,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
 		Environments: environments, Network: network{c}, Own: network{c}.own, Opening: c.opening,
-		Expected: c.expectsPlugins, Hooking: []string{permit.Interceptor, permit.ToolCalls},
+		Expected: c.expectsPlugins, Hooking: []string{gate.Interceptor, gate.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})
 	c.Library = library.New(library.Options{
@@ -266,7 +266,7 @@ func (c *Core) approveShipped(ctx context.Context) error {
 		if err != nil || !ok {
 			continue // changed, removed, or not readable: the person is asked
 		}
-		bundled := permit.ApproveOptions{Bundled: true, By: "comes with Conclave"}
+		bundled := gate.ApproveOptions{Bundled: true, By: "comes with Conclave"}
 		if err := c.Gate.Approvals.Approve(ctx, version, bundled); err != nil {
 			return err
 		}

@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"context"
 
-	"conclave/app/call"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/deliberation"
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/council/deliberation"
 	"conclave/app/plugin"
 	"conclave/app/service"
+	"conclave/app/tool/call"
 )
 
 // councils makes what has the councils of chats deliberate.

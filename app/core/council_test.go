@@ -14,16 +14,16 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/conversation"
+	"conclave/app/chat/conversation"
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/deliberation"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/council/deliberation"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
-	"conclave/app/turn"
 )
 
 // helperServer is a model server by other rules than ours: it calls the first function it
@@ -73,7 +73,7 @@ func (w *whole) helper() *helperServer {
 	h := &helperServer{}
 	server := httptest.NewServer(h)
 	w.t.Cleanup(server.Close)
-	must(w.t, w.Models.Add(w.t.Context(), llm.Connection{
+	must(w.t, w.Models.Add(w.t.Context(), model.Connection{
 		Name: "help", Kind: "openai", URL: server.URL + "/v1", Models: []string{"m"},
 	}, ""))
 	return h
@@ -83,7 +83,7 @@ func (w *whole) helper() *helperServer {
 // sent and the run.
 func (w *whole) deliberate(in chat.ConversationID, text string, c council.Council,
 	change ...func(*turn.Request, *deliberation.How),
-) (llm.Request, council.Run) {
+) (model.Request, council.Run) {
 	w.t.Helper()
 	w.letsMembers(c)
 	return w.deliberateAsking(in, text, c, change...)
@@ -92,9 +92,9 @@ func (w *whole) deliberate(in chat.ConversationID, text string, c council.Counci
 // deliberateAsking is deliberate with members who have no permission yet.
 func (w *whole) deliberateAsking(in chat.ConversationID, text string, c council.Council,
 	change ...func(*turn.Request, *deliberation.How),
-) (llm.Request, council.Run) {
+) (model.Request, council.Run) {
 	w.t.Helper()
-	model := llmtest.New([]llmtest.Step{llmtest.Say("Done.")})
+	model := modeltest.New([]modeltest.Step{modeltest.Say("Done.")})
 	req, how := turn.Request{Conversation: in, Text: text, Model: model}, deliberation.How{Council: &c}
 	for _, do := range change {
 		do(&req, &how)
@@ -122,8 +122,8 @@ func (w *whole) letsMembers(c council.Council) {
 	for _, m := range c.Members {
 		for _, t := range m.Tools {
 			plugin, _, _ := strings.Cut(t, ":")
-			_, err := w.Gate.Rules.Add(w.t.Context(), permit.Rule{
-				Effect: permit.Allow, Plugin: plugin, Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.AnyMember},
+			_, err := w.Gate.Rules.Add(w.t.Context(), gate.Rule{
+				Effect: gate.Allow, Plugin: plugin, Tool: "*", Scope: gate.Always, Callers: []gate.Caller{gate.AnyMember},
 			})
 			must(w.t, err)
 		}
@@ -131,7 +131,7 @@ func (w *whole) letsMembers(c council.Council) {
 }
 
 // said is all that a request says.
-func said(r llm.Request) string {
+func said(r model.Request) string {
 	all := r.System
 	for _, m := range r.Messages {
 		all += "\n\n" + chat.TextOf(m.Parts)
@@ -598,11 +598,11 @@ spindle.on("TOOL_INVOCATION", async () => { await seed; return "ready"; });`, "t
 }
 
 // agrees is a person who allows all that is asked, for as long as scope says.
-type agrees struct{ scope permit.Scope }
+type agrees struct{ scope gate.Scope }
 
-// Ask implements permit.Asker.
-func (a agrees) Ask(context.Context, permit.Request) (permit.Answer, error) {
-	return permit.Answer{Effect: permit.Allow, Scope: a.scope}, nil
+// Ask implements gate.Asker.
+func (a agrees) Ask(context.Context, gate.Request) (gate.Answer, error) {
+	return gate.Answer{Effect: gate.Allow, Scope: a.scope}, nil
 }
 
 func TestSP26And36And38InlineTheMainModelCallsMembersToolsAndItsOwn(t *testing.T) {
@@ -618,14 +618,14 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 	})
 	c.Tool.Mode = council.Inline
 	in := w.chat()
-	model := llmtest.New([]llmtest.Step{
-		llmtest.Call("1", "Ada__mine", `{"n":3,"userId":"x","__userId":"y"}`), llmtest.Call("2", "ext__own", `{}`),
-		llmtest.Call("3", "Ada__fail", `{}`),
-	}, []llmtest.Step{llmtest.Say("Done.")})
+	model := modeltest.New([]modeltest.Step{
+		modeltest.Call("1", "Ada__mine", `{"n":3,"userId":"x","__userId":"y"}`), modeltest.Call("2", "ext__own", `{}`),
+		modeltest.Call("3", "Ada__fail", `{}`),
+	}, []modeltest.Step{modeltest.Say("Done.")})
 	own := w.Tools.Set().Filter(func(t tool.Tool) bool { return t.Name == "own" })
 	whose := map[string]string{} // by what is told of calls
 	out, err := w.Councils.Run(t.Context(), turn.Request{
-		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{permit.Once},
+		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{gate.Once},
 	}, deliberation.How{Council: &c}, func(e turn.Event) {
 		var line struct{ Type, Tool, Member string }
 		if raw, err := json.Marshal(e.Line()); err == nil && json.Unmarshal(raw, &line) == nil && line.Tool != "" {
@@ -796,7 +796,7 @@ func TestAMemberIsRefusedWhatReachesTheWeb(t *testing.T) {
 	in := w.chat()
 	ada := council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}
 	sent, run := w.deliberateAsking(in, "Is it so?", toolsOf(ada),
-		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{permit.Once} })
+		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{gate.Once} })
 	if why := run.Tasks[0].End.Failure; why == nil || why.Kind != string(chat.CallRefused) ||
 		!strings.HasPrefix(why.Message, "council members may not send to the web") || why.Hint == "" {
 		t.Errorf("it is %s: %+v", run.Tasks[0].State, why)
@@ -817,7 +817,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName }) => toolName === "hang" ? new Promis
 	sent, run := w.deliberate(w.chat(), "Is it so?", c, func(_ *turn.Request, how *deliberation.How) {
 		how.OnEvent = func(e deliberation.Event) {
 			if e.Live != nil && e.Live.Call != nil && e.Live.Call.Status == chat.CallRunning {
-				once.Do(func() { must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Deny)) })
+				once.Do(func() { must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", gate.Deny)) })
 			}
 		}
 	})

@@ -5,7 +5,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/deliberation"
+	"conclave/app/council/deliberation"
 )
 
 // councilResult is one result of a member, as plugins are told of it (contracts/spindle,

@@ -3,7 +3,7 @@ package core
 import (
 	"context"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/council"
 	"conclave/store"
 )

@@ -3,17 +3,17 @@ package core
 import (
 	"slices"
 
-	"conclave/app/hook"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/plugin/functions"
-	"conclave/app/plugin/maibot"
-	"conclave/app/plugin/neko"
-	"conclave/app/plugin/neko/httptools"
-	"conclave/app/plugin/picoclaw"
+	"conclave/app/plugin/dialect/functions"
+	"conclave/app/plugin/dialect/httptools"
+	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/neko"
+	"conclave/app/plugin/dialect/picoclaw"
+	"conclave/app/plugin/dialect/spindle"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/plugin/spindle"
+	"conclave/app/tool/hook"
 )
 
 // dialects are all there are, in the order in which they are asked about an entry
@@ -53,7 +53,7 @@ func templateKinds() []string {
 
 // expectsPlugins reports whether the person approved a plugin of the plugins folder.
 func (c *Core) expectsPlugins() bool {
-	return slices.ContainsFunc(c.Gate.Approvals.List(), func(a permit.Approval) bool {
-		return a.Effect == permit.Allow && !a.Bundled && a.Dialect != httptools.Name
+	return slices.ContainsFunc(c.Gate.Approvals.List(), func(a gate.Approval) bool {
+		return a.Effect == gate.Allow && !a.Bundled && a.Dialect != httptools.Name
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
@@ -40,7 +40,7 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 			t.Errorf("%s says of itself %+v", dialect, f)
 		}
 		for permission := range f.Sealed.Instead {
-			if !permit.IsWall(permission) {
+			if !gate.IsWall(permission) {
 				t.Errorf("%s: %s opens no walls", dialect, permission)
 			}
 		}

@@ -10,30 +10,34 @@ import (
 	"runtime"
 	"strings"
 
-	"conclave/app/cli"
-	"conclave/app/fault"
-	"conclave/app/llm"
+	"conclave/app/base/fault"
+	"conclave/app/base/version"
+	"conclave/app/model"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/version"
+	"conclave/app/terminal"
 	"conclave/store"
 )
 
 // Doctor checks what this machine has, one finding for each thing.
-func (c *Core) Doctor(ctx context.Context) []cli.Finding {
-	return []cli.Finding{
+func (c *Core) Doctor(ctx context.Context) []terminal.Finding {
+	return []terminal.Finding{
 		c.checkStore(ctx), c.checkMedia(ctx), c.checkRecord(ctx),
 		c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(),
 		c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
 	}
 }
 
-func (c *Core) checkStore(ctx context.Context) cli.Finding {
-	f := cli.Finding{Name: "store", OK: true}
+func (c *Core) checkStore(ctx context.Context) terminal.Finding {
+	f := terminal.Finding{Name: "store", OK: true}
 	info, err := os.Stat(filepath.Join(c.o.Data, "conclave.db"))
 	if err != nil {
-		return cli.Finding{Name: "store", Found: "its file cannot be seen", Fix: "Check the permissions of " + c.o.Data + "."}
+		return terminal.Finding{
+			Name:  "store",
+			Found: "its file cannot be seen",
+			Fix:   "Check the permissions of " + c.o.Data + ".",
+		}
 	}
 	f.Found = fmt.Sprintf("%s, %.1f MB", c.o.Data, float64(info.Size())/1e6)
 	if c.Store.ReadOnly() {
@@ -80,8 +84,8 @@ func (c *Core) goodCopy(ctx context.Context) string {
 }
 
 // checkMedia finds files attached to chats that are missing.
-func (c *Core) checkMedia(ctx context.Context) cli.Finding {
-	f := cli.Finding{Name: "attached files", OK: true}
+func (c *Core) checkMedia(ctx context.Context) terminal.Finding {
+	f := terminal.Finding{Name: "attached files", OK: true}
 	r, err := c.Store.CheckMedia(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
@@ -96,8 +100,8 @@ func (c *Core) checkMedia(ctx context.Context) cli.Finding {
 }
 
 // checkRecord says whether the record of activity is as it was written.
-func (c *Core) checkRecord(ctx context.Context) cli.Finding {
-	f := cli.Finding{Name: "record", OK: true}
+func (c *Core) checkRecord(ctx context.Context) terminal.Finding {
+	f := terminal.Finding{Name: "record", OK: true}
 	report, err := c.Store.VerifyActivity(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
@@ -129,7 +133,7 @@ func plainCause(err error) string {
 	return err.Error()
 }
 
-func (c *Core) checkPlugins() cli.Finding {
+func (c *Core) checkPlugins() terminal.Finding {
 	dir, problem := c.Host.Folder()
 	sources, err := host.Sources(dir, c.Host.Endings())
 	if err == nil {
@@ -139,63 +143,67 @@ func (c *Core) checkPlugins() cli.Finding {
 		problem = fault.Of(err)
 	}
 	if problem != nil {
-		return cli.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
+		return terminal.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
 	}
 	found := fmt.Sprintf("%s, %d plugins", dir, len(sources))
 	for _, link := range c.Host.LinksOut() {
 		found += ". " + link.Sentence()
 	}
-	return cli.Finding{Name: "plugins", OK: true, Found: found}
+	return terminal.Finding{Name: "plugins", OK: true, Found: found}
 }
 
-func (c *Core) checkPython(ctx context.Context) cli.Finding {
+func (c *Core) checkPython(ctx context.Context) terminal.Finding {
 	p, err := c.Python.Python(ctx)
 	if err != nil {
 		var problem *plugin.Problem
 		if errors.As(err, &problem) {
-			return cli.Finding{Name: "python", Found: problem.Message, Fix: problem.Hint}
+			return terminal.Finding{Name: "python", Found: problem.Message, Fix: problem.Hint}
 		}
-		return cli.Finding{Name: "python", Found: err.Error(), Fix: "Install Python 3.9 or newer."}
+		return terminal.Finding{Name: "python", Found: err.Error(), Fix: "Install Python 3.9 or newer."}
 	}
-	return cli.Finding{Name: "python", OK: true, Found: fmt.Sprintf("%s (%s), %s", p.Version, p.Executable, p.Why)}
+	return terminal.Finding{Name: "python", OK: true, Found: fmt.Sprintf("%s (%s), %s", p.Version, p.Executable, p.Why)}
 }
 
-func (c *Core) checkSandbox() cli.Finding {
+func (c *Core) checkSandbox() terminal.Finding {
 	return sandboxFinding(c.launcher.Confinement())
 }
 
 // sandboxFinding says what holds plugins, and what would.
-func sandboxFinding(confinement sandbox.Confinement) cli.Finding {
+func sandboxFinding(confinement sandbox.Confinement) terminal.Finding {
 	if len(confinement.Untried) > 0 {
-		return cli.Finding{
+		return terminal.Finding{
 			Name: "sandbox", Found: confinement.Sentence,
 			Fix: "Whoever has Conclave's source can try the walls here with make attack, and say what came of it. " +
 				"Linux with Landlock (5.13 or newer) has walls that were tried.",
 		}
 	}
 	if confinement.Sentence == "" && confinement.Network != "" {
-		return cli.Finding{
+		return terminal.Finding{
 			Name: "sandbox", Found: confinement.Network,
 			Fix: "A Linux kernel of 5.6 or newer, whose kernel.yama.ptrace_scope is 0 or 1, holds it.",
 		}
 	}
 	if confinement.Sentence == "" {
-		return cli.Finding{
-			Name: "sandbox", OK: true, Found: "plugins are confined by " + strings.ReplaceAll(confinement.Level, "+", " and "),
+		return terminal.Finding{
+			Name:  "sandbox",
+			OK:    true,
+			Found: "plugins are confined by " + strings.ReplaceAll(confinement.Level, "+", " and "),
 		}
 	}
-	return cli.Finding{
-		Name: "sandbox", Found: confinement.Sentence, Fix: "A Linux kernel with Landlock (5.13 or newer) confines them.",
+	return terminal.Finding{
+		Name:  "sandbox",
+		Found: confinement.Sentence,
+		Fix:   "A Linux kernel with Landlock (5.13 or newer) confines them.",
 	}
 }
 
-func (c *Core) checkKeys() cli.Finding {
-	return cli.Finding{Name: "keys", OK: true, Found: strings.TrimSuffix(c.Keys.Sentence(), ".")}
+func (c *Core) checkKeys() terminal.Finding {
+	return terminal.Finding{Name: "keys", OK: true, Found: strings.TrimSuffix(c.Keys.Sentence(), ".")}
 }
 
 // checkWorker asks the program that plugins are started from for its version.
-func (c *Core) checkWorker(ctx context.Context) cli.Finding {
-	f := cli.Finding{Name: "worker", Fix: "Install Conclave again, or build its programs with make build."}
+func (c *Core) checkWorker(ctx context.Context) terminal.Finding {
+	f := terminal.Finding{Name: "worker", Fix: "Install Conclave again, or build its programs with make build."}
 	out, err := exec.CommandContext(ctx, c.o.Worker, "version").Output()
 	said := strings.TrimSpace(string(out))
 	switch {
@@ -206,24 +214,26 @@ func (c *Core) checkWorker(ctx context.Context) cli.Finding {
 	case said != version.Worker+" "+version.Version:
 		f.Found = fmt.Sprintf("%s is of another version: it is %s, and this is %s", c.o.Worker, said, version.Version)
 	default:
-		return cli.Finding{Name: "worker", OK: true, Found: c.o.Worker}
+		return terminal.Finding{Name: "worker", OK: true, Found: c.o.Worker}
 	}
 	return f
 }
 
 // checkWindow looks for the window's program and what it links to.
-func checkWindow(ctx context.Context) cli.Finding {
-	f := cli.Finding{Name: "window"}
+func checkWindow(ctx context.Context) terminal.Finding {
+	f := terminal.Finding{Name: "window"}
 	path, err := version.Beside(version.Window)
 	if err != nil {
-		return cli.Finding{
-			Name: "window", Found: "this program's own file is unknown: " + plainCause(err), Fix: "On Linux, mount /proc.",
+		return terminal.Finding{
+			Name:  "window",
+			Found: "this program's own file is unknown: " + plainCause(err),
+			Fix:   "On Linux, mount /proc.",
 		}
 	}
 	display := runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 	if _, err := os.Stat(path); err != nil {
 		if !display {
-			return cli.Finding{
+			return terminal.Finding{
 				Name: "window", OK: true, Found: "not here, and there is no display; the terminal works without it",
 			}
 		}
@@ -237,17 +247,17 @@ func checkWindow(ctx context.Context) cli.Finding {
 			return f
 		}
 		if !display {
-			return cli.Finding{Name: "window", OK: true, Found: path + " (there is no display here)"}
+			return terminal.Finding{Name: "window", OK: true, Found: path + " (there is no display here)"}
 		}
 	}
-	return cli.Finding{Name: "window", OK: true, Found: path}
+	return terminal.Finding{Name: "window", OK: true, Found: path}
 }
 
-func (c *Core) checkServers(ctx context.Context) cli.Finding {
-	found, err := llm.Scanner{}.Scan(ctx)
-	f := cli.Finding{Name: "local models", OK: true, Found: "no local server answered"}
+func (c *Core) checkServers(ctx context.Context) terminal.Finding {
+	found, err := model.Scanner{}.Scan(ctx)
+	f := terminal.Finding{Name: "local models", OK: true, Found: "no local server answered"}
 	if err != nil {
-		return cli.Finding{Name: "local models", Found: err.Error()}
+		return terminal.Finding{Name: "local models", Found: err.Error()}
 	}
 	var names []string
 	for _, s := range found {
@@ -259,14 +269,14 @@ func (c *Core) checkServers(ctx context.Context) cli.Finding {
 	return f
 }
 
-func (c *Core) checkModel(ctx context.Context) cli.Finding {
+func (c *Core) checkModel(ctx context.Context) terminal.Finding {
 	name, err := c.Models.Default(ctx)
 	if err == nil {
 		_, err = c.Models.Open(ctx, name)
 	}
 	if err != nil {
 		f := fault.Of(err)
-		return cli.Finding{Name: "default model", Found: f.Message, Fix: f.Hint}
+		return terminal.Finding{Name: "default model", Found: f.Message, Fix: f.Hint}
 	}
-	return cli.Finding{Name: "default model", OK: true, Found: name}
+	return terminal.Finding{Name: "default model", OK: true, Found: name}
 }

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/turn"
 )
 
 func TestF30EveryUserIdIsTheSame(t *testing.T) {
@@ -28,8 +28,8 @@ spindle.registerMacro({ name: "who", description: "d", handler: (c) => { ids.mac
 if (args.do === "keep") { await spindle.userStorage.write("mine", "yes", user); return "kept" }
 if (args.do === "read") return await spindle.userStorage.read("mine", ids.event);
 return JSON.stringify({ ...ids, call: user }, Object.keys({ ...ids, call: user }).sort());`), "tools", "interceptor", "context_handler")
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chats", permit.Allow))
-	w.say(w.chat(), "{{who}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chats", gate.Allow))
+	w.say(w.chat(), "{{who}}", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	const id = "conclave-user"
 	want, err := json.Marshal(map[string]string{
 		"call": id, "event": id, "handler": id, "interceptor": id, "macro": id, "permission": id,
@@ -51,12 +51,12 @@ spindle.registerInterceptor((m, c) => { seen.push("interceptor " + c.generationT
 		if i%5 == 4 { // the process is started for the turn
 			w.restart()
 		}
-		w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+		w.say(id, "hello", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 		w.wants("", `{}`, "started normal, handler normal, interceptor normal")
 	}
 	question := chat.MessageSeq(1)
 	if _, err := w.Conversations.Run(t.Context(),
-		turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})},
+		turn.Request{Conversation: id, Parent: &question, Model: modeltest.New([]modeltest.Step{modeltest.Say("again")})},
 		nil); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
 	const rounds = 6
 	for range rounds {
 		w.restart() // as a command does: open, answer, end
-		w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+		w.say(id, "hello", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	}
 	w.restart()
 	w.wants("", `{}`, fmt.Sprintf(`{"user":%d,"assistant":%d,"ended":%d}`, rounds, rounds, rounds))
@@ -90,7 +90,7 @@ func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
 
 func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
 	w := extension(t, runs(`spindle.on("MESSAGE_SENT", () => new Promise(() => {}));`, `return "";`), "tools")
-	w.say(w.chat(), "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	w.say(w.chat(), "hello", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	must(t, w.Close()) // returns, although the plugin is never done
 	var lines []string
 	for _, line := range w.Host.Log("ext", 0) {
@@ -109,7 +109,7 @@ spindle.registerMacro({ name: "sheet", description: "d" });
 	id := w.chat()
 	for range 3 {
 		w.restart()
-		sent, _, _ := w.say(id, "I have {{sheet}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+		sent, _, _ := w.say(id, "I have {{sheet}}", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 		if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I have hp 10" {
 			t.Errorf("the model was sent %q", got)
 		}
@@ -157,7 +157,7 @@ spindle.registerMacro({ name: "mood", description: "d", handler: () => "calm" })
 	if got := slices.Concat(s.Manifest.Notices, s.Notes); !slices.Equal(got, want) {
 		t.Errorf("the card says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	sent, _, _ := w.say(w.chat(), "{{mood}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	sent, _, _ := w.say(w.chat(), "{{mood}}", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "calm" {
 		t.Errorf("the model was sent %q", got)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 // attempts answers with what f returned, or with the message of its error.
@@ -106,11 +106,11 @@ if (args.dispose) seen.dispose();
 return heard.join("|");`), "tools", "generation")
 	id, other := w.chat("hello", "hi"), w.chat("hello", "hi")
 	w.wants("", fmt.Sprintf(`{"observe":%q}`, id), "undefined")
-	w.say(other, "more", llmtest.New([]llmtest.Step{llmtest.Say("elsewhere")}))
-	w.say(id, "more", llmtest.New([]llmtest.Step{llmtest.Say("yes")}))
+	w.say(other, "more", modeltest.New([]modeltest.Step{modeltest.Say("elsewhere")}))
+	w.say(id, "more", modeltest.New([]modeltest.Step{modeltest.Say("yes")}))
 	w.until(`{}`, "start true|token yes|end yes/null")
 	w.wants("", `{"dispose":true}`, "start true|token yes|end yes/null")
-	w.say(id, "again", llmtest.New([]llmtest.Step{llmtest.Say("no")}))
+	w.say(id, "again", modeltest.New([]modeltest.Step{modeltest.Say("no")}))
 	w.wants("", `{}`, "start true|token yes|end yes/null")
 }
 

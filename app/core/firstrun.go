@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/plugins"
 )
 

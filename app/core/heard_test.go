@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
-	"conclave/app/turn"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 )
 
 // noting is a plugin that computes alone. It keeps what it is told in a file, and in its memory; and
@@ -58,9 +58,9 @@ func (w *whole) calledIn(in chat.ConversationID, id, arguments string, files ...
 		w.t.Fatal("there is no tool " + id)
 	}
 	_, err := w.Conversations.Run(w.t.Context(), turn.Request{
-		Conversation: in, Text: "Go.", Tools: w.Tools.Set().ForModel(), Asker: agrees{permit.Once}, Attachments: files,
-		Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
-			[]llmtest.Step{llmtest.Say("Done.")}),
+		Conversation: in, Text: "Go.", Tools: w.Tools.Set().ForModel(), Asker: agrees{gate.Once}, Attachments: files,
+		Model: modeltest.New([]modeltest.Step{modeltest.Call("c", found.WireName, arguments)},
+			[]modeltest.Step{modeltest.Say("Done.")}),
 	}, nil)
 	must(w.t, err)
 	path, err := w.Store.Path(w.t.Context(), in)
@@ -114,25 +114,25 @@ func TestAttackAPagesOrdersWaitInAPluginsStorageForAnotherChat(t *testing.T) {
 	fresh("in a new process", "notes:recall", fromPage)
 
 	// So the fresh chat is not carried away unasked, whatever is allowed; without that page it is.
-	send := permit.Call{
-		Caller: permit.Main, Conversation: w.chat(), Arguments: json.RawMessage(`{"text":"PIN 4711"}`),
-		Capabilities: []permit.Capability{permit.SendWeb},
+	send := gate.Call{
+		Caller: gate.Main, Conversation: w.chat(), Arguments: json.RawMessage(`{"text":"PIN 4711"}`),
+		Capabilities: []gate.Capability{gate.SendWeb},
 	}
 	send.Tool, _ = w.Tools.Set().ByID("notes:remember")
-	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "notes", Tool: "remember", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+	_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "notes", Tool: "remember", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
 	})
 	must(t, err)
-	decides := func(taint []chat.Origin) permit.Step {
+	decides := func(taint []chat.Origin) gate.Step {
 		send.Taint = taint
 		steps := w.Gate.Decisions.Explain(send)
 		return steps[len(steps)-1]
 	}
-	if s := decides(w.calledIn(w.chat(), "notes:recall", `{}`)); s.Effect != permit.Ask ||
+	if s := decides(w.calledIn(w.chat(), "notes:recall", `{}`)); s.Effect != gate.Ask ||
 		s.Why != "this chat contains the attachment “page.txt”" {
 		t.Errorf("sending from the fresh chat is decided by %s", s)
 	}
-	if s := decides(nil); s.Effect != permit.Allow {
+	if s := decides(nil); s.Effect != gate.Allow {
 		t.Errorf("sending from a chat without it is decided by %s", s)
 	}
 }

@@ -16,13 +16,13 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
-	"conclave/app/turn"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 // ordinary is a person who answers each request with the narrowest offer that lasts, where
@@ -31,17 +31,17 @@ import (
 // Requests for one tool in one message are one card.
 type ordinary struct {
 	mu    sync.Mutex
-	asked []permit.Request
+	asked []gate.Request
 	line  map[string]int // where the model asks for a call, by its id
 	cards int
 }
 
-// Ask implements permit.Asker.
-func (o *ordinary) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+// Ask implements gate.Asker.
+func (o *ordinary) Ask(_ context.Context, p gate.Request) (gate.Answer, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	card := func(q permit.Request) string { return fmt.Sprint(q.Turn, q.Tool, o.line[q.Call]) }
-	if !slices.ContainsFunc(o.asked, func(q permit.Request) bool { return card(q) == card(p) }) {
+	card := func(q gate.Request) string { return fmt.Sprint(q.Turn, q.Tool, o.line[q.Call]) }
+	if !slices.ContainsFunc(o.asked, func(q gate.Request) bool { return card(q) == card(p) }) {
 		o.cards++
 	}
 	o.asked = append(o.asked, p)
@@ -187,16 +187,16 @@ func anHour(t *testing.T) *hour {
 		must(t, plugintest.Approve(t.Context(), h.Host, id, false))
 	}
 	h.settle()
-	grant := func(plugin string, f permit.Folder) error {
+	grant := func(plugin string, f gate.Folder) error {
 		_, err := h.Gate.Reach.GrantFolder(t.Context(), plugin, f)
 		return err
 	}
-	must(t, grant("papers", permit.Folder{Path: h.papers}))
-	must(t, grant("journal", permit.Folder{Path: h.desk, Write: true}))
+	must(t, grant("papers", gate.Folder{Path: h.papers}))
+	must(t, grant("journal", gate.Folder{Path: h.desk, Write: true}))
 	must(t,
-		h.Gate.Reach.AllowHost(t.Context(), "weather", permit.Network, permit.Allow, permit.HostIs,
+		h.Gate.Reach.AllowHost(t.Context(), "weather", gate.Network, gate.Allow, gate.HostIs,
 			strings.TrimPrefix(h.api.URL, "http://")))
-	must(t, h.Gate.Reach.SetPermission(t.Context(), "web", "local_network", permit.Allow))
+	must(t, h.Gate.Reach.SetPermission(t.Context(), "web", "local_network", gate.Allow))
 	h.settle()
 	return h
 }
@@ -213,15 +213,15 @@ func (h *hour) serve(handle http.HandlerFunc) *httptest.Server {
 }
 
 // talks has a chat, and returns what the person was asked in it.
-func (h *hour) talks(turns ...calls) []permit.Request {
+func (h *hour) talks(turns ...calls) []gate.Request {
 	h.t.Helper()
 	before := len(h.person.asked)
 	in := h.chat()
 	for _, said := range turns {
-		var steps [][]llmtest.Step
+		var steps [][]modeltest.Step
 		for _, line := range said.lines {
 			h.lines++
-			var step []llmtest.Step
+			var step []modeltest.Step
 			for _, one := range line {
 				id, arguments, _ := strings.Cut(one, " ")
 				found, ok := h.Tools.Set().ByID(id)
@@ -232,11 +232,11 @@ func (h *hour) talks(turns ...calls) []permit.Request {
 				h.made++
 				h.person.line[fmt.Sprintf("%s/call-%d", in, h.made)] = h.lines
 				h.clock.Add(int64(36 * time.Second))
-				step = append(step, llmtest.Call(fmt.Sprint("call-", h.made), found.WireName, arguments))
+				step = append(step, modeltest.Call(fmt.Sprint("call-", h.made), found.WireName, arguments))
 			}
 			steps = append(steps, step)
 		}
-		model := llmtest.New(append(steps, []llmtest.Step{llmtest.Say("Done.")})...)
+		model := modeltest.New(append(steps, []modeltest.Step{modeltest.Say("Done.")})...)
 		_, err := h.Conversations.Run(h.t.Context(), turn.Request{
 			Conversation: in, Text: said.said, Model: model, Tools: h.Tools.Set().ForModel(), Asker: &h.person,
 		}, nil)
@@ -253,7 +253,7 @@ func (h *hour) talks(turns ...calls) []permit.Request {
 }
 
 // met has each tool run once, in a chat of its own, as on the first day.
-func (h *hour) met() []permit.Request {
+func (h *hour) met() []gate.Request {
 	for _, one := range []string{
 		`desk:text_statistics {"text":"One two."}`, `desk:convert_units {"value":1,"from_unit":"km","to_unit":"mi"}`,
 		`desk:save_note {"title":"first","text":"A note."}`, `desk:read_note {"title":"first"}`, `desk:list_notes {}`,

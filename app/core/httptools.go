@@ -11,17 +11,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/bus"
-	"conclave/app/call"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/hook"
-	"conclave/app/loopback"
-	"conclave/app/permit"
-	"conclave/app/plugin/neko"
-	"conclave/app/plugin/neko/httptools"
-	"conclave/app/settings"
+	"conclave/app/gate"
+	"conclave/app/net/loopback"
+	"conclave/app/plugin/dialect/httptools"
+	"conclave/app/plugin/dialect/neko"
 	"conclave/app/tool"
+	"conclave/app/tool/call"
+	"conclave/app/tool/hook"
 )
 
 // HTTPTools is the port at which programs register tools: closed until the person opens
@@ -245,7 +245,7 @@ func (h *HTTPTools) withdraw(ctx context.Context) {
 }
 
 // Serve opens a port until stop is called; 0 is that of the settings. It implements
-// cli.HTTPTools.
+// terminal.HTTPTools.
 func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop func(), err error) {
 	h.applying.Lock()
 	defer h.applying.Unlock()
@@ -357,7 +357,7 @@ func (h *HTTPTools) others() []httptools.Other {
 func (h *HTTPTools) call(ctx context.Context, by string, o httptools.Other,
 	arguments string,
 ) (httptools.Outcome, error) {
-	caller := permit.Caller("http:" + by)
+	caller := gate.Caller("http:" + by)
 	r, err := h.c.Calls.Do(ctx, call.Turn{
 		TurnInfo: hook.TurnInfo{Caller: caller, Kind: "normal"}, CallerName: cmp.Or(by, "a program"), Tools: h.c.Tools.Set(),
 	}, o.ID, arguments, call.Extra{})

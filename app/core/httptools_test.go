@@ -14,16 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/settings"
 	"conclave/app/chat"
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/settings"
-	"conclave/app/testkit"
-	"conclave/app/turn"
+	"conclave/app/test/testkit"
 )
 
 // weatherService is a program that registers a tool for everybody and one for a role, as
@@ -89,7 +89,7 @@ func (w *whole) weather(api, port, how string) (end func()) {
 // answers asks the main model, which calls a tool, and returns what it was told of the call.
 func (w *whole) answers(in chat.ConversationID, tool string) string {
 	w.t.Helper()
-	model := llmtest.New([]llmtest.Step{llmtest.Call("c1", tool, `{"city":"Oslo"}`)}, []llmtest.Step{llmtest.Say("Rain.")})
+	model := modeltest.New([]modeltest.Step{modeltest.Call("c1", tool, `{"city":"Oslo"}`)}, []modeltest.Step{modeltest.Say("Rain.")})
 	_, err := w.Conversations.Run(w.t.Context(), turn.Request{
 		Conversation: in, Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(),
 	}, nil)
@@ -113,7 +113,7 @@ func (w *whole) trusts(in chat.ConversationID) {
 }
 
 // resultsOf returns the text of the last result of a tool in a request.
-func resultsOf(r llm.Request) string {
+func resultsOf(r model.Request) string {
 	last := ""
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
@@ -175,9 +175,9 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	must(t, w.Store.CreateConversation(t.Context(), &in))
 	for _, id := range ids {
 		must(t, plugintest.Approve(t.Context(), w.Host, id, false))
-		_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-			Effect: permit.Allow, Plugin: id, Tool: "*", Callers: []permit.Caller{permit.Main, "member:ada"},
-			Scope: permit.Always,
+		_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+			Effect: gate.Allow, Plugin: id, Tool: "*", Callers: []gate.Caller{gate.Main, "member:ada"},
+			Scope: gate.Always,
 		})
 		must(t, err)
 	}
@@ -246,8 +246,8 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	at := testkit.FreePort(t)
 	w.weather("http://127.0.0.1:"+port, at, "registers")
 	must(t, plugintest.Approve(t.Context(), w.Host, "weather-"+at, false))
-	_, err = w.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "weather-" + at, Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	_, err = w.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "weather-" + at, Tool: "*", Callers: []gate.Caller{gate.Main}, Scope: gate.Always,
 	})
 	must(t, err)
 	in := chat.Conversation{Title: "x"}
@@ -255,14 +255,14 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	set, err := w.Settings.Settings(t.Context())
 	must(t, err)
 
-	model := llmtest.New()
+	model := modeltest.New()
 	for n := range set.ChainLimit {
-		model.Add([]llmtest.Step{llmtest.Call("c"+strconv.Itoa(n), "weather", `{"city":"Oslo"}`)})
+		model.Add([]modeltest.Step{modeltest.Call("c"+strconv.Itoa(n), "weather", `{"city":"Oslo"}`)})
 	}
-	model.Add([]llmtest.Step{llmtest.Say("It rains, I gather.")})
+	model.Add([]modeltest.Step{modeltest.Say("It rains, I gather.")})
 	out, err := w.Conversations.Run(t.Context(), turn.Request{
 		Conversation: in.ID, Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(), ChainLimit: set.ChainLimit,
-		Asker: agrees{permit.Once},
+		Asker: agrees{gate.Once},
 	}, nil)
 	must(t, err)
 	requests := model.Requests()

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/deliberation"
-	"conclave/app/permit"
-	"conclave/app/turn"
+	"conclave/app/council/deliberation"
+	"conclave/app/gate"
 )
 
 // A person takes the permission tools from a plugin whose tools the members of a council have.
@@ -27,10 +27,10 @@ spindle.on("TOOL_INVOCATION", async () => "there");`, "tools")
 				{ID: "ada", Name: "Ada", Chance: 100, Tools: []string{"ext:look", "ext:echo"}},
 				{ID: "bo", Name: "Bo", Chance: 100, Tools: []string{"ext:look", "ext:echo"}},
 			}}
-			must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Allow))
+			must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", gate.Allow))
 			w.settle()
 			w.letsMembers(c)
-			must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Deny))
+			must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", gate.Deny))
 			w.settle()
 			estimate, err := w.Councils.Estimate(t.Context(), c, turn.Request{Text: "Go."})
 			must(t, err)

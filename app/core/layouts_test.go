@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // F52: the page's table and the sentence for what is no plugin are made from what

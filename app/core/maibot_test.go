@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
+	"conclave/app/chat/turn"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
-	"conclave/app/turn"
 )
 
 // sender is a MaiBot plugin that sends what it is told into the chat it is called
@@ -112,7 +112,7 @@ func TestMB35WhatIsVisibleIsInTheFirstRequest(t *testing.T) {
 	}
 	must(t, plugintest.Approve(t.Context(), w.Host, "ext", false))
 	w.settle()
-	model := llmtest.New([]llmtest.Step{llmtest.Say("Well.")})
+	model := modeltest.New([]modeltest.Step{modeltest.Say("Well.")})
 	_, err := w.Conversations.Run(t.Context(), turn.Request{
 		Conversation: w.chat("hello"), Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(),
 	}, nil)

@@ -3,9 +3,9 @@ package core
 import (
 	"context"
 
-	"conclave/app/fault"
-	"conclave/app/keys"
-	"conclave/app/llm"
+	"conclave/app/base/fault"
+	"conclave/app/base/keys"
+	"conclave/app/model"
 )
 
 // Mask returns what takes secrets out of a text that leaves this computer: the keys of
@@ -36,7 +36,7 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 		}
 		secrets = append(secrets, kept...)
 	}
-	return func(text string) string { return llm.Mask(text, secrets...) }, nil
+	return func(text string) string { return model.Mask(text, secrets...) }, nil
 }
 
 // maskUnasked is Mask for what happens by itself: nobody is asked for the passphrase of
@@ -55,9 +55,9 @@ func (c *Core) maskUnasked(ctx context.Context) (func(string) string, error) {
 			secrets = append(secrets, key)
 		}
 	}
-	return func(text string) string { return llm.Mask(text, secrets...) }, nil
+	return func(text string) string { return model.Mask(text, secrets...) }, nil
 }
 
 // maskKnown takes the keys out of a text that were read or set since Conclave was started,
 // and whatever looks like a key. It waits for nothing, so that calls can.
-func (c *Core) maskKnown(text string) string { return llm.Mask(text, c.Keys.Known()...) }
+func (c *Core) maskKnown(text string) string { return model.Mask(text, c.Keys.Known()...) }

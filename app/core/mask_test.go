@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/llm"
+	"conclave/app/model"
 )
 
 func TestWhatLeavesThisComputerHoldsNoKey(t *testing.T) {
@@ -12,7 +12,7 @@ func TestWhatLeavesThisComputerHoldsNoKey(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:") // no key goes into a real keychain
 	c := opened(t)
 	const secret = "correct horse battery staple" // looks like no key
-	connection := llm.Connection{Name: "locked", Kind: "openai", URL: "http://127.0.0.1:1/v1"}
+	connection := model.Connection{Name: "locked", Kind: "openai", URL: "http://127.0.0.1:1/v1"}
 	must(t, c.Models.Add(t.Context(), connection, secret))
 	mask, err := c.Mask(t.Context())
 	must(t, err)

@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/keys"
-	"conclave/app/llm"
-	"conclave/app/llm/anthropic"
-	"conclave/app/llm/demo"
-	"conclave/app/llm/google"
-	"conclave/app/llm/ollama"
-	"conclave/app/llm/openai"
-	"conclave/app/settings"
+	"conclave/app/base/fault"
+	"conclave/app/base/keys"
+	"conclave/app/base/settings"
+	"conclave/app/model"
+	"conclave/app/model/anthropic"
+	"conclave/app/model/demo"
+	"conclave/app/model/google"
+	"conclave/app/model/ollama"
+	"conclave/app/model/openai"
 )
 
 // Models opens models by name, over the connections of the settings. It is safe
@@ -32,23 +32,23 @@ type Models struct {
 	watched  bool   // Demo guide writes at a pace that reads well
 	listed   func() // called when a connection listed its models; may be nil
 
-	mu        sync.Mutex                 // guards known and providers
-	known     map[string][]llm.ModelInfo // by connection, of the last listing
-	providers map[string]kept            // by connection
+	mu        sync.Mutex                   // guards known and providers
+	known     map[string][]model.ModelInfo // by connection, of the last listing
+	providers map[string]kept              // by connection
 }
 
 // kept is a provider, and the connection it was made for. Providers are kept
 // because they learn what their models refuse, and hold connections open.
 type kept struct {
-	connection llm.Connection
-	provider   llm.Provider
+	connection model.Connection
+	provider   model.Provider
 }
 
 // demoConnection is always there.
-var demoConnection = llm.Connection{Name: "demo", Kind: "demo", Title: "Demo guide"}
+var demoConnection = model.Connection{Name: "demo", Kind: "demo", Title: "Demo guide"}
 
 // provider returns the provider of a connection as it is set now.
-func (m *Models) provider(c llm.Connection) (llm.Provider, error) {
+func (m *Models) provider(c model.Connection) (model.Provider, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k, ok := m.providers[c.Name]; ok && reflect.DeepEqual(k.connection, c) {
@@ -66,7 +66,7 @@ func (m *Models) provider(c llm.Connection) (llm.Provider, error) {
 }
 
 // build makes the provider of a connection.
-func (m *Models) build(c llm.Connection) (llm.Provider, error) {
+func (m *Models) build(c model.Connection) (model.Provider, error) {
 	if c.Kind != "demo" {
 		name, address := c.Name, c.Address()
 		c.Key = func(ctx context.Context) (string, error) {
@@ -103,18 +103,18 @@ func (m *Models) build(c llm.Connection) (llm.Provider, error) {
 }
 
 // Connections returns the person's connections, Demo guide first.
-func (m *Models) Connections(ctx context.Context) ([]llm.Connection, error) {
+func (m *Models) Connections(ctx context.Context) ([]model.Connection, error) {
 	set, err := m.settings.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append([]llm.Connection{demoConnection}, set.Connections...), nil
+	return append([]model.Connection{demoConnection}, set.Connections...), nil
 }
 
-func (m *Models) connection(ctx context.Context, name string) (llm.Connection, error) {
+func (m *Models) connection(ctx context.Context, name string) (model.Connection, error) {
 	all, err := m.Connections(ctx)
 	if err != nil {
-		return llm.Connection{}, err
+		return model.Connection{}, err
 	}
 	var names []string
 	for _, c := range all {
@@ -123,12 +123,12 @@ func (m *Models) connection(ctx context.Context, name string) (llm.Connection, e
 		}
 		names = append(names, c.Name)
 	}
-	return llm.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".",
+	return model.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".",
 		"There are: "+strings.Join(names, ", ")+". Add one with conclave models add.")
 }
 
 // Open returns a model by "connection/model"; "" is the default.
-func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
+func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 	if name == "" {
 		var err error
 		if name, err = m.Default(ctx); err != nil {
@@ -160,19 +160,19 @@ func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
 
 // knownModel is a model of which the person said what it can do.
 type knownModel struct {
-	llm.Model
-	can llm.Features
+	model.Model
+	can model.Features
 }
 
-// Info implements llm.Model.
-func (m knownModel) Info() llm.ModelInfo {
+// Info implements model.Model.
+func (m knownModel) Info() model.ModelInfo {
 	info := m.Model.Info()
 	info.Can = m.can
 	return info
 }
 
 // SetFeatures stores what the person says that a model can do.
-func (m *Models) SetFeatures(ctx context.Context, name string, can llm.Features) error {
+func (m *Models) SetFeatures(ctx context.Context, name string, can model.Features) error {
 	connection, id, _ := strings.Cut(name, "/")
 	c, err := m.connection(ctx, connection)
 	if err != nil {
@@ -188,7 +188,7 @@ func (m *Models) SetFeatures(ctx context.Context, name string, can llm.Features)
 			if c.Name == connection {
 				s.Connections[i].Can = maps.Clone(c.Can)
 				if c.Can == nil {
-					s.Connections[i].Can = map[string]llm.Features{}
+					s.Connections[i].Can = map[string]model.Features{}
 				}
 				s.Connections[i].Can[id] = can
 			}
@@ -198,7 +198,7 @@ func (m *Models) SetFeatures(ctx context.Context, name string, can llm.Features)
 }
 
 // Info returns what is known of a model, without a request to its provider.
-func (m *Models) Info(ctx context.Context, name string) llm.ModelInfo {
+func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
 	connection, id, _ := strings.Cut(name, "/")
 	m.mu.Lock()
 	for _, k := range m.known[connection] {
@@ -215,7 +215,7 @@ func (m *Models) Info(ctx context.Context, name string) llm.ModelInfo {
 	m.mu.Unlock()
 	opened, err := m.Open(ctx, name)
 	if err != nil { // the connection is gone
-		return llm.ModelInfo{Connection: connection, ID: id, Title: cmp.Or(id, name)}
+		return model.ModelInfo{Connection: connection, ID: id, Title: cmp.Or(id, name)}
 	}
 	info := opened.Info()
 	info.Title = cmp.Or(info.Title, id)
@@ -223,7 +223,7 @@ func (m *Models) Info(ctx context.Context, name string) llm.ModelInfo {
 }
 
 // Known returns the models that are known without a request to a provider.
-func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
+func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
 	all, err := m.Connections(ctx)
 	if err != nil {
 		return nil, err
@@ -232,9 +232,9 @@ func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []llm.ModelInfo
-	add := func(info llm.ModelInfo) {
-		if !slices.ContainsFunc(out, func(o llm.ModelInfo) bool { return o.Name() == info.Name() }) {
+	var out []model.ModelInfo
+	add := func(info model.ModelInfo) {
+		if !slices.ContainsFunc(out, func(o model.ModelInfo) bool { return o.Name() == info.Name() }) {
 			out = append(out, info)
 		}
 	}
@@ -243,7 +243,7 @@ func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
 		listed := slices.Clone(m.known[c.Name])
 		m.mu.Unlock()
 		if c.Kind == "demo" {
-			listed = []llm.ModelInfo{m.Info(ctx, settings.DemoModel)}
+			listed = []model.ModelInfo{m.Info(ctx, settings.DemoModel)}
 		}
 		for _, info := range listed {
 			if can, ok := c.Can[info.ID]; ok {
@@ -260,7 +260,7 @@ func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
 }
 
 // List requests the models of every connection, at once.
-func (m *Models) List(ctx context.Context) ([]llm.ModelInfo, map[string]error) {
+func (m *Models) List(ctx context.Context) ([]model.ModelInfo, map[string]error) {
 	failed := map[string]error{}
 	all, err := m.Connections(ctx)
 	if err != nil {
@@ -288,7 +288,7 @@ func (m *Models) List(ctx context.Context) ([]llm.ModelInfo, map[string]error) {
 // listTime bounds one listing.
 const listTime = 20 * time.Second
 
-func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration, error) {
+func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duration, error) {
 	p, err := m.provider(c)
 	if err != nil {
 		return 0, 0, err
@@ -301,7 +301,7 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	listed, err := p.Models(ctx)
 	took := time.Since(began)
 	if err != nil {
-		if e, ok := errors.AsType[*llm.Error](err); ok {
+		if e, ok := errors.AsType[*model.Error](err); ok {
 			listing := *e
 			listing.Unanswered = true // a list that is cut is none
 			return 0, took, listing.Fault()
@@ -310,9 +310,12 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	}
 	m.mu.Lock()
 	if m.known == nil {
-		m.known = map[string][]llm.ModelInfo{}
+		m.known = map[string][]model.ModelInfo{}
 	}
-	m.known[c.Name] = slices.DeleteFunc(llm.Listed(listed), func(info llm.ModelInfo) bool { return !llm.Chats(info.ID) })
+	m.known[c.Name] = slices.DeleteFunc(
+		model.Listed(listed),
+		func(info model.ModelInfo) bool { return !model.Chats(info.ID) },
+	)
 	listed = m.known[c.Name]
 	m.mu.Unlock()
 	if m.listed != nil {
@@ -356,7 +359,7 @@ func (m *Models) SetDefault(ctx context.Context, name string) error {
 }
 
 // Add adds a connection and stores its key.
-func (m *Models) Add(ctx context.Context, c llm.Connection, key string) error {
+func (m *Models) Add(ctx context.Context, c model.Connection, key string) error {
 	c.HasKey = key != ""
 	if err := meets(ctx, c); err != nil {
 		return err
@@ -367,7 +370,7 @@ func (m *Models) Add(ctx context.Context, c llm.Connection, key string) error {
 // Update changes a connection; an empty key leaves the key as it is. A key belongs to
 // the scheme, host and port that it was given for: when those change it is removed, and
 // has to be given again.
-func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error {
+func (m *Models) Update(ctx context.Context, c model.Connection, key string) error {
 	old, err := m.connection(ctx, c.Name)
 	if err != nil {
 		return err
@@ -396,7 +399,7 @@ func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error
 }
 
 // put writes a connection in place of the one of its name.
-func (m *Models) put(ctx context.Context, c llm.Connection, key string) error {
+func (m *Models) put(ctx context.Context, c model.Connection, key string) error {
 	return m.write(ctx, c, key, func(s *settings.Settings) {
 		s.Connections = slices.Clone(s.Connections)
 		for i := range s.Connections {
@@ -409,14 +412,14 @@ func (m *Models) put(ctx context.Context, c llm.Connection, key string) error {
 
 // meets returns the reason for which a server of this computer is not used, if one answers
 // there now: a program of another user, whom the person did not name.
-func meets(ctx context.Context, c llm.Connection) error {
-	if e, ok := errors.AsType[*llm.Error](llm.Meet(ctx, c)); ok {
+func meets(ctx context.Context, c model.Connection) error {
+	if e, ok := errors.AsType[*model.Error](model.Meet(ctx, c)); ok {
 		return fault.Wrap(fault.NotAllowed, "core.models", e.Sentence(), e.Hint(), e)
 	}
 	return nil
 }
 
-// SetServedBy implements cli.Models.
+// SetServedBy implements terminal.Models.
 func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
 	c, err := m.connection(ctx, name)
 	if err != nil {
@@ -431,7 +434,7 @@ func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
 
 // write changes the settings first, since they are checked, and takes that back
 // when the key cannot be kept.
-func (m *Models) write(ctx context.Context, c llm.Connection, key string, change func(*settings.Settings)) error {
+func (m *Models) write(ctx context.Context, c model.Connection, key string, change func(*settings.Settings)) error {
 	before, err := m.settings.Settings(ctx)
 	if err != nil {
 		return err
@@ -471,7 +474,10 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	}
 	chosen := set.DefaultModel
 	if _, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
-		s.Connections = slices.DeleteFunc(slices.Clone(s.Connections), func(o llm.Connection) bool { return o.Name == name })
+		s.Connections = slices.DeleteFunc(
+			slices.Clone(s.Connections),
+			func(o model.Connection) bool { return o.Name == name },
+		)
 		if strings.HasPrefix(s.DefaultModel, name+"/") {
 			s.DefaultModel = ""
 		}
@@ -509,7 +515,7 @@ func (m *Models) Pull(ctx context.Context, name string, progress func(status str
 	if err != nil {
 		return err
 	}
-	server := llm.Connection{Name: "ollama", Kind: "ollama"}
+	server := model.Connection{Name: "ollama", Kind: "ollama"}
 	for _, c := range all {
 		if c.Kind != "ollama" {
 			continue
@@ -524,7 +530,7 @@ func (m *Models) Pull(ctx context.Context, name string, progress func(status str
 	}
 	err = ollama.New(server, ollama.Options{}).Pull(ctx, name,
 		func(p ollama.Progress) { progress(p.Status, p.Done, p.Total) })
-	if e, ok := errors.AsType[*llm.Error](err); ok {
+	if e, ok := errors.AsType[*model.Error](err); ok {
 		return e.Fault()
 	}
 	return err

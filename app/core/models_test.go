@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/llm"
-	"conclave/app/settings"
+	"conclave/app/model"
 )
 
 // opened is a core with a connection "mine" to a server that lists ids.
@@ -35,7 +35,7 @@ func opened(t *testing.T, ids ...string) *Core {
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	must(t, c.Models.Add(t.Context(), llm.Connection{Name: "mine", Kind: "openai", URL: server.URL + "/v1"}, ""))
+	must(t, c.Models.Add(t.Context(), model.Connection{Name: "mine", Kind: "openai", URL: server.URL + "/v1"}, ""))
 	return c
 }
 
@@ -113,7 +113,7 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
 		t.Fatal(err)
 	}
-	opens := func() llm.Features {
+	opens := func() model.Features {
 		t.Helper()
 		model, err := c.Models.Open(ctx, "mine/house-model")
 		must(t, err)
@@ -122,18 +122,18 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	if opens().Vision {
 		t.Fatal("the guess sees pictures already")
 	}
-	want := llm.Features{Vision: true, Reasoning: true}
+	want := model.Features{Vision: true, Reasoning: true}
 	must(t, c.Models.SetFeatures(ctx, "mine/house-model", want))
 	// A change of the connection, and a listing, leave it as it is.
 	connection, err := c.Models.connection(ctx, "mine")
 	must(t, err)
-	must(t, c.Models.Update(ctx, llm.Connection{Name: "mine", Kind: "openai", Title: "Mine", URL: connection.URL}, ""))
+	must(t, c.Models.Update(ctx, model.Connection{Name: "mine", Kind: "openai", Title: "Mine", URL: connection.URL}, ""))
 	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
 		t.Fatal(err)
 	}
 	known, err := c.Models.Known(ctx)
 	must(t, err)
-	at := slices.IndexFunc(known, func(i llm.ModelInfo) bool { return i.ID == "house-model" })
+	at := slices.IndexFunc(known, func(i model.ModelInfo) bool { return i.ID == "house-model" })
 	if got := c.Models.Info(ctx, "mine/house-model").Can; got != want || opens() != want || at < 0 ||
 		known[at].Can != want {
 		t.Errorf("got %+v, %+v, %+v", got, opens(), known)
@@ -151,11 +151,11 @@ func TestDemoGuideWritesWordByWordWhereSomebodyWatches(t *testing.T) {
 		defer func() { must(t, c.Close()) }()
 		m, err := c.Models.Open(t.Context(), settings.DemoModel)
 		must(t, err)
-		for e, err := range m.Stream(t.Context(), llm.Request{Messages: []llm.Message{
+		for e, err := range m.Stream(t.Context(), model.Request{Messages: []model.Message{
 			{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("/think about tea")}},
 		}}) {
 			must(t, err)
-			if e.Kind == llm.Text {
+			if e.Kind == model.Text {
 				pieces = append(pieces, e.Text)
 			}
 		}

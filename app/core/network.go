@@ -14,11 +14,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"conclave/app/address"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/egress"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/gate"
+	"conclave/app/net/address"
+	"conclave/app/net/egress"
 	"conclave/app/plugin"
 	"conclave/app/plugin/worker"
 )
@@ -47,16 +47,16 @@ func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Ve
 	if _, ok := n.port(id, to); ok {
 		return egress.Verdict{Allow: true, Private: true, Call: behalf.ID}
 	}
-	c := permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Working(id)}
+	c := gate.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Working(id)}
 	if to.Direct {
-		c.Permission = permit.Web
+		c.Permission = gate.Web
 	}
-	c.Preview = func(ctx context.Context) *permit.Preview { return n.preview(ctx, to) }
+	c.Preview = func(ctx context.Context) *gate.Preview { return n.preview(ctx, to) }
 	ctx, answered := n.c.Host.During(ctx, id)
 	defer answered()
 	d, private := n.c.Gate.Connect(ctx, c)
 	return egress.Verdict{
-		Allow: d.Effect == permit.Allow && ctx.Err() == nil, Private: private, Reason: d.Reason, Call: behalf.ID,
+		Allow: d.Effect == gate.Allow && ctx.Err() == nil, Private: private, Reason: d.Reason, Call: behalf.ID,
 		Stands: func() bool { return n.c.Gate.Stands(c, d) },
 	}
 }
@@ -95,10 +95,10 @@ const shownBody = 16 << 10
 const longestKey = 8 << 10
 
 // preview returns the request that waits to be sent to a host, without secrets.
-func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview {
+func (n network) preview(ctx context.Context, to egress.Target) *gate.Preview {
 	r := to.Request
 	if r == nil {
-		return &permit.Preview{Words: "What it sends there is encrypted: Conclave cannot show it, and counts the bytes."}
+		return &gate.Preview{Words: "What it sends there is encrypted: Conclave cannot show it, and counts the bytes."}
 	}
 	mask, err := n.c.maskUnasked(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 	if rest != "" {
 		shown += "\n" + rest
 	}
-	return permit.Sending(shown)
+	return gate.Sending(shown)
 }
 
 // alike returns what two texts begin with. What is masked in one and not in the other, a key

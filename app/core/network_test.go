@@ -13,16 +13,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"conclave/app/activity"
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
+	"conclave/app/record/activity"
 	"conclave/app/service"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
-	"conclave/app/turn"
 )
 
 // site is a server that counts who asked it, and leads to another where it is told to.
@@ -53,8 +53,8 @@ func newSite(t *testing.T) *site {
 // latest.
 func TestWhatAPluginSendsForNoCallIsOnRecord(t *testing.T) {
 	site := newSite(t)
-	w := extension(t, `spindle.registerTool({ name: "run", description: "d" });`, "tools", permit.Web)
-	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, site.host))
+	w := extension(t, `spindle.registerTool({ name: "run", description: "d" });`, "tools", gate.Web)
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", gate.Web, gate.Allow, gate.HostIs, site.host))
 	for range 2 {
 		body := strings.NewReader(strings.Repeat("x", 5000))
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL, body)
@@ -96,21 +96,21 @@ spindle.registerTool({ name: "run", description: "d", inline_available: true,
   parameters: { type: "object", properties: { url: { type: "string" }, really: { type: "string" } } } });
 spindle.on("TOOL_INVOCATION", async ({ args }) =>
   (await spindle.cors(args.really ?? args.url, { method: "POST", body: "x".repeat(5000) })).body);`, "tools", "cors_proxy")
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, gate.Allow))
 	w.settle()
-	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
-		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: named.host}},
+	_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "ext", Tool: "run", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
+		Match: []gate.Match{{Field: "url", Op: gate.HostIs, Value: named.host}},
 	})
 	must(t, err)
-	ask := func(arguments string) (chat.CallRecord, []permit.Request) {
+	ask := func(arguments string) (chat.CallRecord, []gate.Request) {
 		t.Helper()
 		found, _ := w.Tools.Set().ByID("ext:run")
 		person, id := &refuser{}, w.chat()
 		_, err := w.Conversations.Run(t.Context(), turn.Request{
 			Conversation: id, Text: "Read " + named.URL, Tools: w.Tools.Set(), Asker: person,
-			Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
-				[]llmtest.Step{llmtest.Say("Done.")}),
+			Model: modeltest.New([]modeltest.Step{modeltest.Call("c", found.WireName, arguments)},
+				[]modeltest.Step{modeltest.Say("Done.")}),
 		}, nil)
 		must(t, err)
 		path, err := w.Store.Path(t.Context(), id)
@@ -150,7 +150,7 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 				other.hits.Load())
 		}
 	}
-	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, other.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", gate.Web, gate.Allow, gate.HostIs, other.host))
 	if record, asked := ask(fmt.Sprintf(`{"url":%q}`, named.URL+"/?to="+other.URL)); len(asked) != 0 ||
 		record.Status != chat.CallOK || len(record.Sent) != 2 || other.hits.Load() != 1 {
 		t.Errorf("with the other host allowed too: %s %s, sent %+v, asked %+v", record.Status, record.Error, record.Sent,
@@ -182,9 +182,9 @@ spindle.on("CHAT_CHANGED", async () => {
 	if n := at.hits.Load(); n != 0 {
 		t.Errorf("the server was asked %d times", n)
 	}
-	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, at.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", gate.Web, gate.Allow, gate.HostIs, at.host))
 	changed("page")
-	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Deny, permit.HostIs, at.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", gate.Web, gate.Deny, gate.HostIs, at.host))
 	changed("PERMISSION_DENIED")
 	if n := at.hits.Load(); n != 1 {
 		t.Errorf("the server was asked %d times, with its host allowed once", n)
@@ -248,11 +248,11 @@ func TestACallOfAScriptHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	at := newSite(t)
 	w := extension(t, runs("", `return (await spindle.cors(args.url)).body;`), "tools", "cors_proxy")
 	w.allow(service.LocalNetwork)
-	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", permit.Web, permit.Ask, permit.HostIs, at.host))
+	must(t, w.Gate.Reach.AllowHost(t.Context(), "ext", gate.Web, gate.Ask, gate.HostIs, at.host))
 	t.Cleanup(w.Gate.Questions.Attach())
 	found, _ := w.Tools.Set().ByID("ext:run")
 	invoker, _ := w.Tools.Set().Invoker("ext:run")
-	ctx := permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found})
+	ctx := gate.WithBehalf(t.Context(), gate.Call{ID: "c", Tool: found})
 	r := plugintest.AnswerLate(ctx, t, w.Gate, invoker, tool.Call{
 		ID: "c", Tool: found, Arguments: json.RawMessage(fmt.Sprintf(`{"url":%q}`, at.URL)),
 	})

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime"
 
-	"conclave/app/cli"
+	"conclave/app/terminal"
 
 	"golang.org/x/term"
 )
@@ -37,7 +37,7 @@ func askPassphrase(ctx context.Context, fresh, again bool) (string, error) {
 	if err != nil {
 		return "", tty.Close()
 	}
-	w := cli.Plain(os.Stderr)
+	w := terminal.Plain(os.Stderr)
 	switch {
 	case again:
 		fmt.Fprint(w, "That was not the passphrase of your keys. Again: ")

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/document"
-	"conclave/app/limit"
+	"conclave/app/base/limit"
+	"conclave/app/chat/document"
 	"conclave/app/plugin/sandbox"
 )
 
@@ -52,7 +52,7 @@ func newPDFs(l sandbox.Launcher, log *slog.Logger) *pdfs {
 	}
 }
 
-// read returns the text of a PDF, or an error of app/document, or why no process
+// read returns the text of a PDF, or an error of app/chat/document, or why no process
 // could read it.
 func (p *pdfs) read(ctx context.Context, data []byte) (document.PDF, error) {
 	if int64(len(data)) > limit.PDF.Value {

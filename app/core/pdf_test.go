@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/document"
-	"conclave/app/document/pdftest"
-	"conclave/app/limit"
-	"conclave/app/llm/llmtest"
+	"conclave/app/chat/document"
+	"conclave/app/chat/document/pdftest"
+	"conclave/app/chat/turn"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/turn"
 )
 
 // reading opens a core whose processes are real ones, and may take as long as a busy machine needs.
@@ -32,7 +32,7 @@ func reading(t *testing.T) *whole {
 // person's notes.
 func (w *whole) attach(name, mime string, data []byte) (told string, notes []string) {
 	w.t.Helper()
-	model := llmtest.New([]llmtest.Step{llmtest.Say("ok")})
+	model := modeltest.New([]modeltest.Step{modeltest.Say("ok")})
 	file := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{Name: name, MIME: mime, Data: data, Size: int64(len(data))}}
 	out, err := w.Conversations.Run(w.t.Context(), turn.Request{
 		Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model,

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/egress"
+	"conclave/app/net/egress"
 )
 
 // What a person is shown of a request ends before a key that is cut, wherever that is, and

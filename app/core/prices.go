@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/url"
 
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/cost"
-	"conclave/app/llm"
-	"conclave/app/settings"
+	"conclave/app/model"
+	"conclave/app/model/cost"
 )
 
 // Prices returns the prices that hold: the person's own rows, and the built-in ones.
@@ -24,7 +24,7 @@ func (m *Models) SetPrices(ctx context.Context, own []cost.Price) error {
 
 // Price returns u with what it cost at that model, where that is known. What the provider
 // said is kept; models of this computer cost nothing, unless the person says otherwise.
-func (m *Models) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
+func (m *Models) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	ctx := context.Background() // the settings are in memory
 	table, err := m.Prices(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Models) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
 
 // charge returns u with what it cost, and counts that against the bound of tools that run
 // unattended.
-func (c *Core) charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
+func (c *Core) charge(model model.ModelInfo, u chat.Usage) chat.Usage {
 	u = c.Models.Price(model, u)
 	c.Gate.Modes.Spent(u.Cost)
 	return u
@@ -52,15 +52,15 @@ func (c *Core) charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
 
 // names returns what a price may call a connection's model, and whether it is a model of
 // this computer.
-func names(c llm.Connection, model string) (names []string, local bool) {
-	names = []string{c.Name + "/" + model}
+func names(c model.Connection, m string) (names []string, local bool) {
+	names = []string{c.Name + "/" + m}
 	switch u, err := url.Parse(c.URL); {
 	case c.Kind == "demo":
 		return names, true
 	case c.URL == "":
-		return append(names, c.Kind+"/"+model), c.Kind == "ollama"
+		return append(names, c.Kind+"/"+m), c.Kind == "ollama"
 	case err == nil:
-		return append(names, u.Hostname()+"/"+model), llm.IsLoopback(u.Host)
+		return append(names, u.Hostname()+"/"+m), model.IsLoopback(u.Host)
 	}
 	return names, false
 }

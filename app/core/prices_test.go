@@ -4,15 +4,15 @@ import (
 	"math"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/cost"
-	"conclave/app/fault"
-	"conclave/app/llm"
+	"conclave/app/model"
+	"conclave/app/model/cost"
 )
 
 func TestWhatARequestCostIsFoundByWhereItWentTo(t *testing.T) {
 	c := opened(t)
-	for _, connection := range []llm.Connection{
+	for _, connection := range []model.Connection{
 		{Name: "openai", Kind: "openai"},
 		{Name: "work", Kind: "openai", URL: "https://models.example.com/v1"},
 		{Name: "box", Kind: "ollama"},
@@ -21,8 +21,8 @@ func TestWhatARequestCostIsFoundByWhereItWentTo(t *testing.T) {
 		must(t, c.Models.Add(t.Context(), connection, ""))
 	}
 	u := chat.Usage{Input: 1000, Output: 100}
-	price := func(connection, model string) chat.Usage {
-		return c.Models.Price(llm.ModelInfo{Connection: connection, ID: model}, u)
+	price := func(connection, m string) chat.Usage {
+		return c.Models.Price(model.ModelInfo{Connection: connection, ID: m}, u)
 	}
 	// The vendor's prices are for the vendor's own address alone.
 	for _, local := range []string{"demo", "box", "mine"} { // mine is a server on this computer

@@ -11,7 +11,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/llm"
+	"conclave/app/model"
 )
 
 // recordingServer is a model server that is not ours: Python's, which writes down the bytes
@@ -58,7 +58,7 @@ func (w *whole) recording() string {
 	})
 	port, err := bufio.NewReader(out).ReadString('\n')
 	must(w.t, err)
-	must(w.t, w.Models.Add(w.t.Context(), llm.Connection{
+	must(w.t, w.Models.Add(w.t.Context(), model.Connection{
 		Name: "rec", Kind: "openai", URL: "http://127.0.0.1:" + strings.TrimSpace(port) + "/v1", Models: []string{"m"},
 	}, ""))
 	return folder

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/cli"
-	"conclave/app/fault"
-	"conclave/app/keys"
-	"conclave/app/llm"
-	"conclave/app/permit"
-	"conclave/app/settings"
+	"conclave/app/base/fault"
+	"conclave/app/base/keys"
+	"conclave/app/base/settings"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/terminal"
 	"conclave/store"
 )
 
@@ -35,8 +35,8 @@ func addressesOf(set settings.Settings) map[string]string {
 // says so, which is asked with a sentence for each; they are left out when it says no.
 func restore(ctx context.Context, data, path string,
 	bring func(ctx context.Context, differs []string) (bool, error),
-) (cli.Restored, error) {
-	none := cli.Restored{}
+) (terminal.Restored, error) {
+	none := terminal.Restored{}
 	if err := store.MakeFolder(data); err != nil {
 		return none, err
 	}
@@ -71,9 +71,9 @@ func restore(ctx context.Context, data, path string,
 		leave = !yes
 	}
 	done, err := store.RestoreCopy(ctx, data, path, time.Now(), store.RestoreOptions{LeaveRights: leave, Seen: &copied})
-	return cli.Restored{
+	return terminal.Restored{
 		File: path, Data: data, Replaced: done.Replaced, Differs: differs, LeftOut: leave, Unreadable: done.Unreadable,
-		Media: cli.MediaReport(done.Media),
+		Media: terminal.MediaReport(done.Media),
 	}, err
 }
 
@@ -114,7 +114,7 @@ func difference(present, copied store.Rights) ([]string, error) {
 	}
 	for _, r := range copied.Rules {
 		if !rules[ruleKey(r)] {
-			differs = append(differs, "Rule: "+permit.Sentence(r, ""))
+			differs = append(differs, "Rule: "+gate.Sentence(r, ""))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(copied.Plugins)) {
@@ -133,7 +133,7 @@ func difference(present, copied store.Rights) ([]string, error) {
 
 // settingsDifference is difference for the settings.
 func settingsDifference(was, is settings.Settings) (differs []string) {
-	here := map[string]llm.Connection{}
+	here := map[string]model.Connection{}
 	for _, c := range was.Connections {
 		here[c.Name] = c
 	}
@@ -181,13 +181,13 @@ func asWord(value any) any {
 }
 
 // approvalKey is an approval without when it was given, and what was refused.
-func approvalKey(a permit.Approval) string {
+func approvalKey(a gate.Approval) string {
 	a.Rejected, a.RemovedAt, a.At, a.By = nil, time.Time{}, time.Time{}, ""
 	return keyOf(a)
 }
 
 // ruleKey is a rule without what its use changes.
-func ruleKey(r permit.Rule) string {
+func ruleKey(r gate.Rule) string {
 	r.Uses, r.LastUsed = 0, time.Time{}
 	return keyOf(r)
 }

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"conclave/app/fault"
-	"conclave/app/llm"
-	"conclave/app/permit"
-	"conclave/app/settings"
+	"conclave/app/base/fault"
+	"conclave/app/base/settings"
+	"conclave/app/gate"
+	"conclave/app/model"
 )
 
 // modelServer is a model server that notes what it is sent.
@@ -59,7 +59,7 @@ func connected(t *testing.T, url, key string, change func(c *Core)) (dir string)
 	t.Helper()
 	dir = t.TempDir()
 	c := openedIn(t, dir)
-	must(t, c.Models.Add(t.Context(), llm.Connection{Name: "work", Kind: "openai", URL: url + "/v1"}, key))
+	must(t, c.Models.Add(t.Context(), model.Connection{Name: "work", Kind: "openai", URL: url + "/v1"}, key))
 	if change != nil {
 		change(c)
 	}
@@ -75,8 +75,8 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 	gift := filepath.Join(t.TempDir(), "gift.db")
 	connected(t, theirs.URL, "", func(c *Core) {
 		ctx := t.Context()
-		must(t, c.Store.PutRule(ctx, permit.Rule{ID: "r", Effect: permit.Allow, Plugin: "helper", Tool: "*"}))
-		must(t, c.Store.PutApproval(ctx, permit.Approval{Plugin: "helper", Code: "0123456789abcdef"}))
+		must(t, c.Store.PutRule(ctx, gate.Rule{ID: "r", Effect: gate.Allow, Plugin: "helper", Tool: "*"}))
+		must(t, c.Store.PutApproval(ctx, gate.Approval{Plugin: "helper", Code: "0123456789abcdef"}))
 		_, err := c.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Editor = "/usr/bin/touch owned" })
 		must(t, err)
 		_, err = c.backup(ctx, gift)
@@ -126,14 +126,14 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = openedIn(t, dir)
-	must(t, c.Models.Update(t.Context(), llm.Connection{Name: "work", Kind: "openai", URL: theirs.URL + "/v1"}, ""))
+	must(t, c.Models.Update(t.Context(), model.Connection{Name: "work", Kind: "openai", URL: theirs.URL + "/v1"}, ""))
 	if _, _, err := c.Models.Test(t.Context(), "work"); err != nil {
 		t.Errorf("a server that wants no key: %v", err)
 	}
 	if keys := theirs.heard(); len(keys) == 0 || strings.Contains(strings.Join(keys, "\n"), secret) {
 		t.Errorf("their server was sent %q", keys)
 	}
-	address := llm.Connection{URL: mine.URL}.Address()
+	address := model.Connection{URL: mine.URL}.Address()
 	if key, err := c.Keys.GetFor(t.Context(), "work", address); err != nil || key != secret {
 		t.Errorf("the key itself: %q, %v", key, err)
 	}
@@ -185,7 +185,7 @@ func TestABackupOfOnesOwnIsRestoredWithoutAQuestion(t *testing.T) {
 		must(t, err)
 	})
 	c := openedIn(t, dir)
-	moved := llm.Connection{Name: "work", Kind: "openai", URL: "http://127.0.0.1:9/v1"}
+	moved := model.Connection{Name: "work", Kind: "openai", URL: "http://127.0.0.1:9/v1"}
 	must(t, c.Models.Update(t.Context(), moved, "sk-other"))
 	must(t, c.Close())
 	done, err := restore(t.Context(), dir, backup, func(context.Context, []string) (bool, error) {

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/deliberation"
-	"conclave/app/permit"
-	"conclave/app/programtest"
-	"conclave/app/turn"
+	"conclave/app/council/deliberation"
+	"conclave/app/gate"
+	"conclave/app/test/programtest"
 )
 
 // Somebody without any model meets a council: scripted, with tools that are real. It is
@@ -34,7 +34,7 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	must(t, err)
 	sample, question := council.Sample()
 	out, err := c.Councils.Run(ctx, turn.Request{
-		Conversation: talk.ID, Text: question, Model: guide, Asker: permit.AlwaysAsker{},
+		Conversation: talk.ID, Text: question, Model: guide, Asker: gate.AlwaysAsker{},
 	}, deliberation.How{Council: &sample}, nil)
 	if err != nil || out.Err != nil {
 		t.Fatal(err, out.Err)

@@ -8,15 +8,15 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/hook"
-	"conclave/app/llm"
+	"conclave/app/model"
 	"conclave/app/plugin"
 	"conclave/app/service"
 	"conclave/app/tool"
-	"conclave/app/turn"
+	"conclave/app/tool/hook"
 )
 
 // services builds what plugins may ask Conclave for. What it works with that is
@@ -208,7 +208,7 @@ type eventsFirst struct {
 }
 
 // BeforeModel implements hook.Source.
-func (s eventsFirst) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Step[llm.Request] {
+func (s eventsFirst) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Step[model.Request] {
 	s.events.flush(ctx)
 	return s.Source.BeforeModel(ctx, info)
 }

@@ -13,19 +13,19 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/conversation"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/conversation"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
-	"conclave/app/programtest"
 	"conclave/app/service"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
-	"conclave/app/turn"
 )
 
 var must = testkit.Must
@@ -118,7 +118,7 @@ spindle.on("TOOL_INVOCATION", async ({ args }, user) => { if (args.may) return S
 // allow grants the extension a permission, and waits until its process was told.
 func (w *whole) allow(permission string) {
 	w.t.Helper()
-	must(w.t, w.Gate.Reach.SetPermission(w.t.Context(), "ext", permission, permit.Allow))
+	must(w.t, w.Gate.Reach.SetPermission(w.t.Context(), "ext", permission, gate.Allow))
 	w.until(fmt.Sprintf(`{"may":%q}`, permission), "true")
 }
 
@@ -133,7 +133,7 @@ func (w *whole) run(in chat.ConversationID, arguments string) string {
 	}
 	invoker, _ := set.Invoker("ext:run")
 	id := fmt.Sprint(time.Now().UnixNano())
-	ctx := permit.WithBehalf(w.t.Context(), permit.Call{ID: id, Tool: found, Conversation: in})
+	ctx := gate.WithBehalf(w.t.Context(), gate.Call{ID: id, Tool: found, Conversation: in})
 	r, err := invoker.Call(ctx, tool.Call{
 		ID: id, Tool: found, Arguments: json.RawMessage(arguments), Conversation: in,
 		Deadline: time.Now().Add(patience),
@@ -174,26 +174,26 @@ func (w *whole) chat(texts ...string) chat.ConversationID {
 }
 
 // say runs a turn with a scripted model, and returns what the model was sent.
-func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (llm.Request, turn.Outcome, []string) {
+func (w *whole) say(in chat.ConversationID, text string, m *modeltest.Model) (model.Request, turn.Outcome, []string) {
 	w.t.Helper()
 	var notes []string
-	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model},
+	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: m},
 		func(e turn.Event) {
 			if e.Kind == turn.Noted {
 				notes = append(notes, e.Note)
 			}
 		})
 	must(w.t, err)
-	requests := model.Requests()
+	requests := m.Requests()
 	if len(requests) == 0 {
-		return llm.Request{}, outcome, notes
+		return model.Request{}, outcome, notes
 	}
 	return requests[len(requests)-1], outcome, notes
 }
 
 // called has the main model call a tool once in a chat of its own, in which nobody's text is yet,
 // and returns the chat.
-func (w *whole) called(id, arguments string, asker permit.Asker) chat.ConversationID {
+func (w *whole) called(id, arguments string, asker gate.Asker) chat.ConversationID {
 	w.t.Helper()
 	found, ok := w.Tools.Set().ByID(id)
 	if !ok {
@@ -202,8 +202,8 @@ func (w *whole) called(id, arguments string, asker permit.Asker) chat.Conversati
 	in := w.chat()
 	_, err := w.Conversations.Run(w.t.Context(), turn.Request{
 		Conversation: in, Text: "Go.", Tools: w.Tools.Set().ForModel(), Asker: asker,
-		Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
-			[]llmtest.Step{llmtest.Say("Done.")}),
+		Model: modeltest.New([]modeltest.Step{modeltest.Call("c", found.WireName, arguments)},
+			[]modeltest.Step{modeltest.Say("Done.")}),
 	}, nil)
 	must(w.t, err)
 	return in
@@ -246,7 +246,7 @@ return said.join("|");`), "tools", "chat_mutation")
 	w.wants("", chatArg("delete"), `2`)
 	w.wants("", `{"do":"list"}`, `[1,1,"character_id,created_at,id,metadata,name,updated_at"]`)
 	w.wants("", chatArg("meta"), `["Renamed","calm",null]`)
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chat_mutation", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "chat_mutation", gate.Deny))
 	w.wants("", chatArg("read"), "PERMISSION_DENIED: chat_mutation")
 }
 
@@ -337,7 +337,7 @@ func TestAnExtensionAsksTheModelOfItsChatWhereTheNewChatsHaveNoChosenOne(t *test
 	}))
 	defer server.Close()
 	w := asks(t)
-	must(t, w.Models.Add(t.Context(), llm.Connection{Name: "real", Kind: "openai", URL: server.URL + "/v1"}, ""))
+	must(t, w.Models.Add(t.Context(), model.Connection{Name: "real", Kind: "openai", URL: server.URL + "/v1"}, ""))
 	in := w.chat("hello")
 	must(t, w.Store.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.Model = "real/m" }))
 	w.wants(in, `{}`, "from the server")
@@ -373,7 +373,7 @@ spindle.registerInterceptor((messages, context) => [...messages, { role: "system
 if (args.do === "handled") return handled;
 return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false }));`), "tools", "interceptor", "context_handler")
 	id := w.chat()
-	model := llmtest.New([]llmtest.Step{llmtest.Say("fine")})
+	model := modeltest.New([]modeltest.Step{modeltest.Say("fine")})
 	sent, outcome, notes := w.say(id, "I am {{mood::!}} {{pushed}} {{unknown}} {{user}}", model)
 	if outcome.Reason != chat.EndDone {
 		t.Fatalf("it ended with %s: %v", outcome.Reason, outcome.Err)
@@ -398,23 +398,23 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 
 	// After a restart the process is started for the prompt it looks at.
 	w.restart()
-	sent, _, _ = w.say(id, "{{mood}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	sent, _, _ = w.say(id, "{{mood}}", modeltest.New([]modeltest.Step{modeltest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); !strings.HasPrefix(got, "calm") {
 		t.Errorf("after a restart the model was sent %q", got)
 	}
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "interceptor", permit.Deny))
-	sent, _, notes = w.say(id, "again", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "interceptor", gate.Deny))
+	sent, _, notes = w.say(id, "again", modeltest.New([]modeltest.Step{modeltest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "again" || len(notes) != 0 {
 		t.Errorf("without the permission the model was sent %q, %q", got, notes)
 	}
 
 	// F20: a macro alone needs a permission too, and is noted in the chat.
-	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	sent, _, notes = w.say(id, "I am {{pushed}}", modeltest.New([]modeltest.Step{modeltest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am {{pushed}}" || len(notes) != 0 {
 		t.Errorf("without a permission its macro made %q of it, %q", got, notes)
 	}
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", permit.Allow))
-	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", gate.Allow))
+	sent, _, notes = w.say(id, "I am {{pushed}}", modeltest.New([]modeltest.Step{modeltest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am now" ||
 		!slices.Equal(notes, []string{"Ext changed what the model is sent: {{mood}}, {{pushed}}."}) {
 		t.Errorf("with the permission its macro made %q of it, %q", got, notes)
@@ -432,13 +432,13 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 	if granted, _ := w.Gate.Reach.Permissions("ext"); !slices.Equal(granted, []string{"macros", "tools"}) {
 		t.Fatalf("approving it granted %q", granted)
 	}
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "macros", gate.Deny))
 	const word = "marigold"
 	live := func() string {
 		t.Helper()
 		c := chat.Conversation{Title: word, System: word}
 		must(t, w.Store.CreateConversation(t.Context(), &c))
-		w.say(c.ID, word+" {{spy::"+word+"}}", llmtest.New([]llmtest.Step{llmtest.Say(word)}))
+		w.say(c.ID, word+" {{spy::"+word+"}}", modeltest.New([]modeltest.Step{modeltest.Say(word)}))
 		w.edit(c.ID, 1)
 		w.ChatChanged(c.ID)
 		all := ""
@@ -484,11 +484,11 @@ for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHA
 	w.wants("", `{"do":"denied"}`,
 		"generation subscribe_event:GENERATION_STARTED|generation subscribe_event:GENERATION_ENDED")
 	id := w.chat()
-	w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	w.say(id, "hello", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	want := "CHAT_SWITCHED string|MESSAGE_SENT user:hello|MESSAGE_SENT assistant:hi"
 	w.until(`{}`, want)
 	w.allow("generation")
-	w.say(id, "more", llmtest.New([]llmtest.Step{llmtest.Say("yes")}))
+	w.say(id, "more", modeltest.New([]modeltest.Step{modeltest.Say("yes")}))
 	want += "|GENERATION_STARTED string|MESSAGE_SENT user:more|MESSAGE_SENT assistant:yes|GENERATION_ENDED yes"
 	w.until(`{}`, want)
 	w.edit(id, 1)
@@ -501,7 +501,7 @@ func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
 		runs("", `return String(spindle.permissions.has("tools")) + await spindle.permissions.getGranted();`), "tools",
 		"chats")
 	w.wants("", `{}`, "truechats,tools") // SP-39: right after loading
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "tools", gate.Deny))
 	gone := func() bool { _, ok := w.Tools.Set().ByID("ext:run"); return !ok }
 	testkit.Until(t, "the tool's end", gone)
 	w.restart()
@@ -557,9 +557,9 @@ return said.join("|");`), "tools", "world_books", "characters")
 	w.wants("", `{"do":"read"}`, `["Saves","ext",["moved on","at two","at three"]]|[true,null,false]|[2,true,0,0,null]`)
 	w.wants("", `{"do":"many"}`, `[200,201]`)
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|Error: PERMISSION_DENIED: personas`)
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "personas", permit.Allow))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "personas", gate.Allow))
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|[null,"Q","Q",null]`)
-	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "world_books", permit.Deny))
+	must(t, w.Gate.Reach.SetPermission(t.Context(), "ext", "world_books", gate.Deny))
 	got := w.run("", `{"do":"save"}`)
 	if !strings.Contains(got, "PERMISSION_DENIED: world_books") {
 		t.Errorf("without the permission: %s", got)

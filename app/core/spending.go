@@ -3,11 +3,11 @@ package core
 import (
 	"context"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/cost"
-	"conclave/app/fault"
-	"conclave/app/llm"
-	"conclave/app/permit"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/cost"
 	"conclave/store"
 )
 
@@ -27,19 +27,19 @@ func (s spending) Cap() cost.Cap {
 }
 
 // Price implements service.Spending.
-func (s spending) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
+func (s spending) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	return s.c.Models.Price(model, u)
 }
 
 // Charge implements service.Spending.
-func (s spending) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage { return s.c.charge(model, u) }
+func (s spending) Charge(model model.ModelInfo, u chat.Usage) chat.Usage { return s.c.charge(model, u) }
 
 // More implements service.Spending.
 func (s spending) More(ctx context.Context, id, why string) error {
 	ctx, answered := s.c.Host.During(ctx, id)
 	defer answered()
 	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Behalf(id, ""))
-	if d.Effect == permit.Allow {
+	if d.Effect == gate.Allow {
 		return nil
 	}
 	return fault.New(fault.NotAllowed, "core.spending", "PERMISSION_DENIED: generation – "+why+": "+d.Reason+

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/cost"
+	"conclave/app/chat/turn"
 	"conclave/app/council"
-	"conclave/app/deliberation"
-	"conclave/app/permit"
-	"conclave/app/settings"
-	"conclave/app/turn"
+	"conclave/app/council/deliberation"
+	"conclave/app/gate"
+	"conclave/app/model/cost"
 )
 
 // A plugin that asks models comes to the person once it has spent what it may in a day; a no
@@ -27,11 +27,11 @@ catch (e) { return e.message }`), "tools", "generation")
 	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = 0.1 })
 	must(t, err)
 	must(t, w.Store.PutSpent(t.Context(), "ext", cost.Day{Date: "2001-01-01", Dollars: 99}))
-	ask := func() (string, []permit.Request) {
+	ask := func() (string, []gate.Request) {
 		t.Helper()
 		person := &refuser{}
-		_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-			Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.UntilQuit, Callers: []permit.Caller{permit.Main},
+		_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+			Effect: gate.Allow, Plugin: "ext", Tool: "*", Scope: gate.UntilQuit, Callers: []gate.Caller{gate.Main},
 		})
 		must(t, err)
 		path, err := w.Store.Path(t.Context(), w.called("ext:run", `{}`, person))
@@ -47,7 +47,7 @@ catch (e) { return e.message }`), "tools", "generation")
 		return "", nil
 	}
 	var said string
-	var asked []permit.Request
+	var asked []gate.Request
 	for range 20 {
 		if said, asked = ask(); len(asked) > 0 {
 			break
@@ -97,7 +97,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 	const may = 2.0
 	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = may })
 	must(t, err)
-	spend := func(person permit.Asker) (answered int, refused string) {
+	spend := func(person gate.Asker) (answered int, refused string) {
 		t.Helper()
 		_, run := w.deliberate(w.chat(), "Is it so?", toolsOf(
 			council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:one"}},
@@ -128,7 +128,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 		!strings.Contains(refused, "PERMISSION_DENIED: generation") {
 		t.Errorf("%d of 36 were answered, for $%.3f of $%.2f; the others: %s", answered, day.Dollars, may, refused)
 	}
-	more, _ := spend(agrees{permit.Once})
+	more, _ := spend(agrees{gate.Once})
 	after, err := w.Store.Spent(t.Context(), "ext")
 	must(t, err)
 	if more == 0 || after.Dollars <= day.Dollars || after.More == 0 {

@@ -14,27 +14,27 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/conversation"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/conversation"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/service"
-	"conclave/app/testkit"
-	"conclave/app/turn"
+	"conclave/app/test/testkit"
 )
 
 // refuser is a person who is asked and says no, to several at the same time too.
 type refuser struct {
 	mu    sync.Mutex
-	asked []permit.Request
+	asked []gate.Request
 }
 
-// Ask implements permit.Asker.
-func (r *refuser) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+// Ask implements gate.Asker.
+func (r *refuser) Ask(_ context.Context, p gate.Request) (gate.Answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = append(r.asked, p)
-	return permit.Answer{Effect: permit.Deny, Scope: permit.Once}, nil
+	return gate.Answer{Effect: gate.Deny, Scope: gate.Once}, nil
 }
 
 // lured is a chat with a plugin that reads and sends, whose calls the person always
@@ -64,11 +64,11 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 	}))
 	t.Cleanup(l.page.Close)
 	l.fromPage = chat.NewOrigin(chat.FromWeb, strings.TrimPrefix(l.page.URL, "http://"))
-	must(t, l.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	must(t, l.Gate.Reach.SetPermission(t.Context(), "ext", service.LocalNetwork, gate.Allow))
 	l.settle()
-	_, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.Always,
-		Callers: []permit.Caller{permit.Main, "member:*"},
+	_, err := l.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "ext", Tool: "*", Scope: gate.Always,
+		Callers: []gate.Caller{gate.Main, "member:*"},
 	})
 	must(t, err)
 	l.id = l.chat()
@@ -77,19 +77,19 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 
 // answers has a model answer that makes these calls, one a request, and returns what the
 // person was asked.
-func (l *lured) answers(req turn.Request, calls ...string) []permit.Request {
+func (l *lured) answers(req turn.Request, calls ...string) []gate.Request {
 	l.t.Helper()
 	found, ok := l.Tools.Set().ByID("ext:run")
 	if !ok {
 		l.t.Fatal("the plugin offers no tool")
 	}
-	var steps [][]llmtest.Step
+	var steps [][]modeltest.Step
 	for i, arguments := range calls {
-		steps = append(steps, []llmtest.Step{llmtest.Call(fmt.Sprint("call-", i), found.WireName, arguments)})
+		steps = append(steps, []modeltest.Step{modeltest.Call(fmt.Sprint("call-", i), found.WireName, arguments)})
 	}
 	person := &refuser{}
-	req.Conversation, req.Model, req.Tools, req.Asker = l.id, llmtest.New(append(steps, []llmtest.Step{
-		llmtest.Say("Done."),
+	req.Conversation, req.Model, req.Tools, req.Asker = l.id, modeltest.New(append(steps, []modeltest.Step{
+		modeltest.Say("Done."),
 	})...), l.Tools.Set(), person
 	_, err := l.Conversations.Run(l.t.Context(), req, nil)
 	must(l.t, err)
@@ -104,7 +104,7 @@ func (l *lured) read() string { return `{"url":"` + l.page.URL + `"}` }
 func (l *lured) steal() string { return `{"url":"` + l.thief.URL + `","body":{"said":"a secret"}}` }
 
 // wantAsked checks that a person was asked once, because of the page, and nothing was sent.
-func (l *lured) wantAsked(when string, asked []permit.Request) {
+func (l *lured) wantAsked(when string, asked []gate.Request) {
 	l.t.Helper()
 	if len(asked) != 1 || !slices.Contains(asked[0].Origins, l.fromPage) ||
 		!strings.Contains(asked[0].Reason, "this chat contains text from "+l.fromPage.Name) {
@@ -182,16 +182,16 @@ func TestAPageCannotHaveASecretPutIntoAnAddressWhateverThePersonWroteOrAllowed(t
 	}
 	// A host that is allowed for good is one to which more than was meant can be said.
 	host := strings.TrimPrefix(l.thief.URL, "http://")
-	_, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
-		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
+	_, err := l.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "ext", Tool: "run", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
+		Match: []gate.Match{{Field: "url", Op: gate.HostIs, Value: host}},
 	})
 	must(t, err)
 	l.wantAsked("to an allowed host", l.answers(turn.Request{Text: "Go on."}, l.get("/?said=7")))
 	// A yes for this chat was given in spite of other text than the page's.
-	rule, err := l.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.ThisChat, Conversation: l.id,
-		Callers: []permit.Caller{permit.Main}, Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
+	rule, err := l.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "ext", Tool: "run", Scope: gate.ThisChat, Conversation: l.id,
+		Callers: []gate.Caller{gate.Main}, Match: []gate.Match{{Field: "url", Op: gate.HostIs, Value: host}},
 		Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, host)},
 	})
 	must(t, err)
@@ -220,7 +220,7 @@ spindle.on("TOOL_INVOCATION", async ({ toolName }) =>
 	w.settle()
 	holds := func(id string) []chat.Origin {
 		t.Helper()
-		path, err := w.Store.Path(t.Context(), w.called(id, `{}`, agrees{permit.Once}))
+		path, err := w.Store.Path(t.Context(), w.called(id, `{}`, agrees{gate.Once}))
 		must(t, err)
 		return chat.OriginsOf(chat.Conversation{}, path)
 	}

@@ -12,12 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/version"
 	"conclave/app/chat"
-	"conclave/app/cli"
-	"conclave/app/fault"
-	"conclave/app/remote"
-	"conclave/app/version"
+	"conclave/app/terminal"
+	"conclave/app/terminal/remote"
 	"conclave/store"
 
 	"golang.org/x/term"
@@ -37,7 +37,7 @@ func Main(args []string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	s := terminalSession(args)
-	s.Interrupt = &cli.Interrupt{}
+	s.Interrupt = &terminal.Interrupt{}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() { // ends with the program
@@ -46,13 +46,13 @@ func Main(args []string) int {
 		}
 		cancel(fault.New(fault.Canceled, "terminal", "It was interrupted.", ""))
 		<-signals
-		os.Exit(cli.ExitStopped)
+		os.Exit(terminal.ExitStopped)
 	}()
 	run := context.WithValue(ctx, ownTerminal{}, true)
 	for reached := time.Now(); time.Since(reached) < reaching; {
-		t := &terminal{ctx: ctx}
-		code := cli.Run(run, s, t.open)
-		if code != cli.ExitOwnedElsewhere {
+		t := &console{ctx: ctx}
+		code := terminal.Run(run, s, t.open)
+		if code != terminal.ExitOwnedElsewhere {
 			return t.saved(s, code)
 		}
 		var interrupted atomic.Bool // the owner was told; it may close instead of heeding
@@ -73,15 +73,15 @@ func Main(args []string) int {
 		case err == nil:
 			return code
 		case fault.KindOf(err) == fault.Conflict, fault.KindOf(err) == fault.Timeout:
-			return cli.Fail(s, err)
+			return terminal.Fail(s, err)
 		case ctx.Err() != nil, fault.KindOf(err) == fault.Canceled:
-			return cli.ExitStopped
+			return terminal.ExitStopped
 		case errors.Is(err, remote.ErrLost):
-			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal",
+			return terminal.Fail(s, fault.Wrap(fault.Unavailable, "terminal",
 				"The Conclave that had the store ended in the middle of the command.",
 				"What it had done is kept: look at conclave chats list and conclave logs, then try again.", err))
 		case interrupted.Load():
-			return cli.ExitStopped
+			return terminal.ExitStopped
 		}
 		if errors.Is(err, remote.ErrGone) {
 			reached = time.Now()
@@ -90,22 +90,22 @@ func Main(args []string) int {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return cli.ExitStopped
+			return terminal.ExitStopped
 		}
 	}
-	return cli.Fail(s,
+	return terminal.Fail(s,
 		fault.New(fault.Locked, "terminal", "Another Conclave has the store and does not answer.",
 			"Close it, or wait until it has closed."))
 }
 
 // terminalSession is the session of this program's own terminal.
-func terminalSession(args []string) *cli.Session {
+func terminalSession(args []string) *terminal.Session {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
 	}
 	in, errs := int(os.Stdin.Fd()), int(os.Stderr.Fd())
-	s := &cli.Session{
+	s := &terminal.Session{
 		Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Env: os.Getenv,
 		Terminal: term.IsTerminal(in) && term.IsTerminal(errs),
 		Kinds:    templateKinds(),
@@ -118,10 +118,10 @@ func terminalSession(args []string) *cli.Session {
 		s.Flush = func() { flushInput(in) }
 	}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		s.Out = cli.Plain(os.Stdout)
+		s.Out = terminal.Plain(os.Stdout)
 	}
 	if term.IsTerminal(errs) {
-		s.Err = cli.Plain(os.Stderr)
+		s.Err = terminal.Plain(os.Stderr)
 	}
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		s.Width = w
@@ -135,7 +135,7 @@ var passedOn = []string{
 	"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "TERM",
 }
 
-func commandOf(s *cli.Session) remote.Command {
+func commandOf(s *terminal.Session) remote.Command {
 	c := remote.Command{
 		Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal,
 		Width: s.Width,
@@ -149,28 +149,28 @@ func commandOf(s *cli.Session) remote.Command {
 }
 
 // terminal opens the core for one command of this program.
-type terminal struct {
+type console struct {
 	ctx     context.Context //nolint:containedctx // the program's own
-	folders cli.Folders
+	folders terminal.Folders
 	unsaved error // why what the command did could not be saved as it ended
 }
 
 // saved returns the status of a command that ended with code: it says so where something of it could
 // not be saved, and such a command has not ended well.
-func (t *terminal) saved(s *cli.Session, code int) int {
+func (t *console) saved(s *terminal.Session, code int) int {
 	if t.unsaved == nil {
 		return code
 	}
-	failed := cli.Fail(s, t.unsaved)
-	if code == cli.ExitDone {
+	failed := terminal.Fail(s, t.unsaved)
+	if code == terminal.ExitDone {
 		return failed
 	}
 	return code
 }
 
-// open implements cli.Opener: it opens the core, or says that another program
+// open implements terminal.Opener: it opens the core, or says that another program
 // has the store.
-func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, error) {
+func (t *console) open(ctx context.Context, folders terminal.Folders) (*terminal.App, error) {
 	t.folders = folders
 	program, err := version.Beside(version.Worker)
 	if err != nil {
@@ -187,14 +187,14 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 		Name: cmp.Or(folders.Command, "another conclave"), Reads: folders.Reads,
 	})
 	if fault.KindOf(err) == fault.Locked {
-		return nil, cli.ErrOwnedElsewhere
+		return nil, terminal.ErrOwnedElsewhere
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.Keys.Ask = askPassphrase
 	a := c.Terminal()
-	quiet := c.printToasts(cli.Plain(os.Stderr))
+	quiet := c.printToasts(terminal.Plain(os.Stderr))
 	var server *remote.Server
 	if folders.Data != "" && !c.Store.ReadOnly() {
 		server, err = c.Serve(nil)
@@ -229,43 +229,50 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 		command remote.Command, streams remote.Streams,
 	) int {
 		if window != nil && window(command.Args) {
-			return cli.ExitDone
+			return terminal.ExitDone
 		}
-		s := &cli.Session{
+		s := &terminal.Session{
 			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir,
 			Env:      func(name string) string { return command.Env[name] },
 			Terminal: command.Terminal, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
 			Kinds:     templateKinds(),
-			Interrupt: &cli.Interrupt{},
+			Interrupt: &terminal.Interrupt{},
 		}
 		if s.Terminal {
 			s.Flush = streams.Flush
 		}
 		streams.Interrupted(s.Interrupt.Stop)
-		throwAway := &terminal{ctx: ctx}
-		return throwAway.saved(s, cli.Run(ctx, s, func(ctx context.Context, folders cli.Folders) (*cli.App, error) {
-			if folders.Data == "" {
-				return throwAway.open(ctx, folders)
-			}
-			if folders.Plugins != c.o.Plugins {
-				return nil, fault.New(fault.Conflict, "core.serve",
-					"The Conclave that is running watches the plugins folder "+c.o.Plugins+".", "Close it, or leave --plugins out.")
-			}
-			a := c.Terminal()
-			a.Close = func() {}
-			if folders.NeedsPlugins {
-				if err := c.scanFor(ctx, folders); err != nil {
-					return nil, err
+		throwAway := &console{ctx: ctx}
+		return throwAway.saved(
+			s,
+			terminal.Run(ctx, s, func(ctx context.Context, folders terminal.Folders) (*terminal.App, error) {
+				if folders.Data == "" {
+					return throwAway.open(ctx, folders)
 				}
-			}
-			return a, nil
-		}))
+				if folders.Plugins != c.o.Plugins {
+					return nil, fault.New(
+						fault.Conflict,
+						"core.serve",
+						"The Conclave that is running watches the plugins folder "+c.o.Plugins+".",
+						"Close it, or leave --plugins out.",
+					)
+				}
+				a := c.Terminal()
+				a.Close = func() {}
+				if folders.NeedsPlugins {
+					if err := c.scanFor(ctx, folders); err != nil {
+						return nil, err
+					}
+				}
+				return a, nil
+			}),
+		)
 	})
 }
 
 // Terminal returns the core as commands use it. The caller sets its Close.
-func (c *Core) Terminal() *cli.App {
-	return &cli.App{
+func (c *Core) Terminal() *terminal.App {
+	return &terminal.App{
 		Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
@@ -275,9 +282,9 @@ func (c *Core) Terminal() *cli.App {
 }
 
 // backup writes a whole copy of the store.
-func (c *Core) backup(ctx context.Context, path string) (cli.MediaReport, error) {
+func (c *Core) backup(ctx context.Context, path string) (terminal.MediaReport, error) {
 	r, err := c.Store.Backup(ctx, path)
-	return cli.MediaReport(r), err
+	return terminal.MediaReport(r), err
 }
 
 // watch follows the plugins folder until ctx ends. A second watcher in one
@@ -343,19 +350,19 @@ func (s terminalChats) notify(id chat.ConversationID, err error) error {
 	return err
 }
 
-// CreateConversation implements cli.Chats.
+// CreateConversation implements terminal.Chats.
 func (s terminalChats) CreateConversation(ctx context.Context, c *chat.Conversation) error {
 	err := s.Store.CreateConversation(ctx, c)
 	return s.notify(c.ID, err)
 }
 
-// ImportConversation implements cli.Chats.
+// ImportConversation implements terminal.Chats.
 func (s terminalChats) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
 	err := s.Store.ImportConversation(ctx, c, messages)
 	return s.notify(c.ID, err)
 }
 
-// UpdateConversation implements cli.Chats.
+// UpdateConversation implements terminal.Chats.
 func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID,
 	change func(*chat.Conversation),
 ) error {
@@ -363,7 +370,7 @@ func (s terminalChats) UpdateConversation(ctx context.Context, id chat.Conversat
 }
 
 // scanFor is Scan for a command.
-func (c *Core) scanFor(ctx context.Context, folders cli.Folders) error {
+func (c *Core) scanFor(ctx context.Context, folders terminal.Folders) error {
 	c.scanOnce(ctx)
 	if folders.Chat {
 		return c.Host.WaitOffered(ctx)

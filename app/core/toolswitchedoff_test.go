@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
-	"conclave/app/turn"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 )
 
 // A tool that the person switches off while an answer is written is not called by it any more,
 // also where all its calls are allowed.
 func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T) {
 	w := extension(t, runs("", `return "ran"`), "tools")
-	_, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+	_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "ext", Tool: "run", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
 	})
 	must(t, err)
 	found, _ := w.Tools.Set().ByID("ext:run")
 	answer := func(off bool) (told []string) {
-		model := llmtest.New([]llmtest.Step{llmtest.Call("c1", found.WireName, `{}`)},
-			[]llmtest.Step{llmtest.Call("c2", found.WireName, `{}`)}, []llmtest.Step{llmtest.Say("Done.")})
+		model := modeltest.New([]modeltest.Step{modeltest.Call("c1", found.WireName, `{}`)},
+			[]modeltest.Step{modeltest.Call("c2", found.WireName, `{}`)}, []modeltest.Step{modeltest.Say("Done.")})
 		_, err := w.Conversations.Run(t.Context(), turn.Request{
 			Conversation: w.chat(), Text: "Go.", Tools: w.Tools.Set().ForModel(), Model: model,
 		}, func(e turn.Event) {

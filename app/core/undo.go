@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/activity"
+	"conclave/app/base/limit"
+	"conclave/app/base/place"
 	"conclave/app/chat"
-	"conclave/app/limit"
-	"conclave/app/permit"
-	"conclave/app/place"
-	"conclave/app/undo"
+	"conclave/app/gate"
+	"conclave/app/record/activity"
+	"conclave/app/record/undo"
 )
 
 // maxChanges is how many of the files that a call changed its record names; the rest is
@@ -71,7 +71,7 @@ func (c *Core) keep(ctx context.Context, r *chat.CallRecord) (func(*chat.CallRec
 func (c *Core) writable(id string) []string {
 	var folders []string
 	given := slices.Concat(c.Gate.Reach.Folders(id), c.Gate.Reach.Opened(id))
-	slices.SortFunc(given, func(a, b permit.Folder) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(given, func(a, b gate.Folder) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range given { // so that one comes before what is in it
 		inside := func(of string) bool { return place.Inside(of, f.Path) }
 		if f.Write && !slices.ContainsFunc(folders, inside) {

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"conclave/app/activity"
 	"conclave/app/chat"
-	"conclave/app/permit"
-	"conclave/app/testkit"
+	"conclave/app/gate"
+	"conclave/app/record/activity"
+	"conclave/app/test/testkit"
 )
 
 func TestWhatACallWroteInAFolderThatItAskedForIsUndoneAndOnRecord(t *testing.T) {
@@ -27,7 +27,7 @@ def write(path: str, text: str) -> str:
 	letters := filepath.Join(t.TempDir(), "Letters")
 	letter := filepath.Join(letters, "a.txt")
 	testkit.Write(t, letter, "dear a")
-	in := w.called("notes:write", fmt.Sprintf(`{"path":%q,"text":"cruel a"}`, letter), agrees{permit.Once})
+	in := w.called("notes:write", fmt.Sprintf(`{"path":%q,"text":"cruel a"}`, letter), agrees{gate.Once})
 	records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
 	must(t, err)
 	if len(records) != 1 || records[0].Changed != 2 || records[0].Undo == "" || records[0].Unkept != "" {
@@ -76,13 +76,13 @@ def move(path: str, to: str) -> str:
 	letters := filepath.Join(t.TempDir(), "Letters")
 	letter, moved := filepath.Join(letters, "a.txt"), filepath.Join(letters, "b.txt")
 	testkit.Write(t, letter, "dear a")
-	_, err := w.Gate.Reach.GrantFolder(t.Context(), "papers", permit.Folder{Path: letters, Write: true})
+	_, err := w.Gate.Reach.GrantFolder(t.Context(), "papers", gate.Folder{Path: letters, Write: true})
 	must(t, err)
 	w.settle()
 	call := func(name, arguments string, asked int) chat.CallRecord {
 		t.Helper()
-		if _, err := w.Gate.Rules.Add(t.Context(), permit.Rule{
-			Effect: permit.Allow, Plugin: "papers", Tool: name, Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+		if _, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
+			Effect: gate.Allow, Plugin: "papers", Tool: name, Scope: gate.Always, Callers: []gate.Caller{gate.Main},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +124,11 @@ def write(path: str, text: str) -> str:
 `)
 	diary := filepath.Join(t.TempDir(), "diary.txt")
 	testkit.Write(t, diary, "dear diary")
-	_, err := w.Gate.Reach.GrantFolder(t.Context(), "diary", permit.Folder{Path: diary, Write: true})
+	_, err := w.Gate.Reach.GrantFolder(t.Context(), "diary", gate.Folder{Path: diary, Write: true})
 	must(t, err)
 	w.settle()
 	for range 2 {
-		in := w.called("diary:write", fmt.Sprintf(`{"path":%q,"text":"NEW"}`, diary), agrees{permit.Once})
+		in := w.called("diary:write", fmt.Sprintf(`{"path":%q,"text":"NEW"}`, diary), agrees{gate.Once})
 		records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
 		must(t, err)
 		if got, _ := os.ReadFile(diary); string(got) != "NEW" || records[0].Undo == "" {

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/activity"
-	"conclave/app/permit"
+	"conclave/app/gate"
+	"conclave/app/record/activity"
 )
 
 // uses knows what was put on record of permissions in use: a plugin that opens a folder file by
@@ -54,10 +54,10 @@ func (c *Core) used(u activity.Use) {
 	c.Store.RecordUse(u)
 	level := "info"
 	switch {
-	case u.Permission == permit.Network || u.Permission == permit.Web: // the proxy tells what was sent, and what was not
+	case u.Permission == gate.Network || u.Permission == gate.Web: // the proxy tells what was sent, and what was not
 		return
 	case u.Effect == "allow":
-	case u.Permission == permit.Filesystem || u.Permission == permit.Listen: // the host tells of each
+	case u.Permission == gate.Filesystem || u.Permission == gate.Listen: // the host tells of each
 		return
 	default:
 		level = "warn"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/activity"
-	"conclave/app/permit"
-	"conclave/app/testkit"
+	"conclave/app/gate"
+	"conclave/app/record/activity"
+	"conclave/app/test/testkit"
 )
 
 // What a person answers while a call runs is on record, and in the plugin's log: each command
@@ -30,7 +30,7 @@ def look(path: str) -> str:
 	for _, name := range []string{"a", "b", "c"} {
 		testkit.Write(t, filepath.Join(letters, name), "dear "+name)
 	}
-	in := w.called("notes:look", fmt.Sprintf(`{"path":%q}`, letters), agrees{permit.ThisChat})
+	in := w.called("notes:look", fmt.Sprintf(`{"path":%q}`, letters), agrees{gate.ThisChat})
 
 	rows, err := w.Store.Activity(t.Context(), activity.Filter{Chat: in, Plugin: "notes", Oldest: true})
 	must(t, err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // Bounds of what is read from a block; the rest is ignored.

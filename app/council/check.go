@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // Mode selects the members' work before the main model answers.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
-	"conclave/app/limit"
 )
 
 func parse(t *testing.T, text string) council.Council {

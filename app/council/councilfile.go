@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 )
 
 // MemberFormat marks the file of a member.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
-	"conclave/app/limit"
-	"conclave/app/shorten"
 )
 
 // Background is one piece of what is known in addition to a chat.

@@ -8,24 +8,24 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/llm"
+	"conclave/app/model"
 )
 
 // request has messages of alternating sides, "m0" first: the last is the person's.
-func request(n int) llm.Request {
-	var r llm.Request
+func request(n int) model.Request {
+	var r model.Request
 	for i := range n {
 		role := chat.RoleUser
 		if (n-1-i)%2 == 1 {
 			role = chat.RoleAssistant
 		}
-		r.Messages = append(r.Messages, llm.Message{Role: role, Parts: []chat.Part{chat.TextPart(fmt.Sprintf("m%d", i))}})
+		r.Messages = append(r.Messages, model.Message{Role: role, Parts: []chat.Part{chat.TextPart(fmt.Sprintf("m%d", i))}})
 	}
 	return r
 }
 
 // flat is all text of a request in its order, the notes as "NOTES".
-func flat(r llm.Request) []string {
+func flat(r model.Request) []string {
 	all := []string{r.System}
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
@@ -64,15 +64,15 @@ func TestSP52NotesNeverComeBetweenACallAndItsResult(t *testing.T) {
 	for after := range 6 {
 		r := request(3)
 		r.Messages = append(r.Messages,
-			llm.Message{Role: chat.RoleAssistant, Parts: []chat.Part{
+			model.Message{Role: chat.RoleAssistant, Parts: []chat.Part{
 				{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1"}},
 			}},
-			llm.Message{Role: chat.RoleTool, Parts: []chat.Part{
+			model.Message{Role: chat.RoleTool, Parts: []chat.Part{
 				{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "1"}},
 			}})
 		for i := range after {
 			role := []chat.Role{chat.RoleAssistant, chat.RoleUser}[i%2]
-			r.Messages = append(r.Messages, llm.Message{Role: role, Parts: []chat.Part{chat.TextPart(fmt.Sprint("n", i))}})
+			r.Messages = append(r.Messages, model.Message{Role: role, Parts: []chat.Part{chat.TextPart(fmt.Sprint("n", i))}})
 		}
 		council.Insert(&r, "NOTES")
 		got := flat(r)
@@ -85,9 +85,9 @@ func TestSP52NotesNeverComeBetweenACallAndItsResult(t *testing.T) {
 }
 
 func TestSP52WithTheMacroNotesStandThereAndNowhereElse(t *testing.T) {
-	for name, put := range map[string]func(*llm.Request){
-		"in the system text": func(r *llm.Request) { r.System = "Before " + council.Macro + " after " + council.Macro },
-		"in a message": func(r *llm.Request) {
+	for name, put := range map[string]func(*model.Request){
+		"in the system text": func(r *model.Request) { r.System = "Before " + council.Macro + " after " + council.Macro },
+		"in a message": func(r *model.Request) {
 			r.Messages[4].Parts[0].Text = "Before " + council.Macro + " after "
 		},
 	} {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 )
 
 // Memory is a Log in memory: for runs of temporary chats, and for runs that could not be saved. It

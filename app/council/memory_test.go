@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/council"
-	"conclave/app/fault"
 )
 
 // A chat that is not kept does not hold all its councils for as long as the program runs.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // Named returns the id of the member that a text begins with, as in “@Ada, is it so?”, or "". The

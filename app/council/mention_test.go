@@ -3,8 +3,8 @@ package council_test
 import (
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/council"
-	"conclave/app/fault"
 )
 
 func TestAMemberIsAskedByName(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/limit"
-	"conclave/app/llm"
+	"conclave/app/model"
 )
 
 // Macro marks the place for the notes in a system text or a message of the person (contracts/spindle,
@@ -20,7 +20,7 @@ const fromEnd = 4
 
 // Insert puts notes into a request: at the macro, or else before the last four messages, never between
 // a call and its result. It returns the place, for Put.
-func Insert(r *llm.Request, notes string) (at int) {
+func Insert(r *model.Request, notes string) (at int) {
 	if hasMacro(r) {
 		Put(r, notes, AtMacro)
 		return AtMacro
@@ -38,7 +38,7 @@ const AtMacro = -1
 
 // Put puts notes into a later request of the same turn, where Insert put them in the first, so that
 // the model's earlier input stays the same. It removes every macro.
-func Put(r *llm.Request, notes string, at int) {
+func Put(r *model.Request, notes string, at int) {
 	left := ""
 	if at == AtMacro {
 		left = notes
@@ -79,15 +79,15 @@ func Put(r *llm.Request, notes string, at int) {
 		m := &r.Messages[at]
 		m.Parts = append([]chat.Part{part}, m.Parts...)
 	default:
-		r.Messages = slices.Insert(r.Messages, at, llm.Message{Role: chat.RoleUser, Parts: []chat.Part{part}})
+		r.Messages = slices.Insert(r.Messages, at, model.Message{Role: chat.RoleUser, Parts: []chat.Part{part}})
 	}
 }
 
-func hasMacro(r *llm.Request) bool {
+func hasMacro(r *model.Request) bool {
 	if strings.Contains(r.System, Macro) {
 		return true
 	}
-	return slices.ContainsFunc(r.Messages, func(m llm.Message) bool {
+	return slices.ContainsFunc(r.Messages, func(m model.Message) bool {
 		return m.Role == chat.RoleUser && strings.Contains(chat.TextOf(m.Parts), Macro)
 	})
 }

@@ -9,14 +9,14 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/llm"
+	"conclave/app/model"
 	"conclave/app/tool"
 )
 
 // requestOf returns one of a system text and messages, such as "u:Hi", "a:Hello", "c:call" for
 // an answer that calls a tool, and "t:result".
-func requestOf(system string, messages ...string) llm.Request {
-	r := llm.Request{System: system}
+func requestOf(system string, messages ...string) model.Request {
+	r := model.Request{System: system}
 	for _, m := range messages {
 		role := map[byte]chat.Role{
 			'u': chat.RoleUser, 'a': chat.RoleAssistant, 'c': chat.RoleAssistant, 't': chat.RoleTool,
@@ -28,12 +28,12 @@ func requestOf(system string, messages ...string) llm.Request {
 		case 't':
 			part = chat.Part{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: m[2:]}}
 		}
-		r.Messages = append(r.Messages, llm.Message{Role: role, Parts: []chat.Part{part}})
+		r.Messages = append(r.Messages, model.Message{Role: role, Parts: []chat.Part{part}})
 	}
 	return r
 }
 
-func outline(r llm.Request) string {
+func outline(r model.Request) string {
 	out := []string{r.System}
 	for _, m := range r.Messages {
 		text := string(m.Role[0])
@@ -55,7 +55,7 @@ func outline(r llm.Request) string {
 func TestNotesStandWhereTheMacroIsOrBeforeTheLastFourMessages(t *testing.T) {
 	const macro = council.Macro
 	for name, c := range map[string]struct {
-		request llm.Request
+		request model.Request
 		want    string
 	}{
 		"no message":    {requestOf("s"), "s|u:NOTES"},

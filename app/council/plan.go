@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/cost"
-	"conclave/app/limit"
+	"conclave/app/base/limit"
+	"conclave/app/model/cost"
 )
 
 // PerRun bounds how many members work at once by default.

@@ -10,8 +10,8 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 )
 
 // RunFormat marks the file of a run.

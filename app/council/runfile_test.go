@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/fault"
-	"conclave/app/limit"
 )
 
 // texts are those of a run.

@@ -3,7 +3,7 @@ package council
 import (
 	"strings"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // Trailer removes the JSON blocks called council from a member's words as they stream. Words outside

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/limit"
 	"conclave/app/council"
-	"conclave/app/limit"
 )
 
 func TestABlockAtTheEndOfAnAnswerIsBounded(t *testing.T) {

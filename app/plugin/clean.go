@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/base/limit"
+	"conclave/app/gate"
 	"conclave/app/tool"
 )
 
@@ -67,7 +67,7 @@ func (s *scrub) names(list []string) []string {
 func (s *scrub) permissions(list []string) []string {
 	return s.names(slices.DeleteFunc(slices.Clone(list), func(p string) bool {
 		clean := (&scrub{}).name(p)
-		return clean != p && permit.IsPermission(clean)
+		return clean != p && gate.IsPermission(clean)
 	}))
 }
 

@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/tool"
 )
 
@@ -19,7 +19,7 @@ type Facts struct {
 	Endings []string // of the files that are plugins by themselves: ".py"
 
 	Convention tool.Convention // how its tools are called
-	Sealed     permit.Sealed   // why no permission opens the sandbox of its processes
+	Sealed     gate.Sealed     // why no permission opens the sandbox of its processes
 
 	// Templates are the kinds of plugins that New can make.
 	Templates []Template

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -18,7 +18,7 @@ func TestWhatAPluginFindsOutOfFilesIsSaidApartFromWhatDoesNotHoldIt(t *testing.T
 	if s.FoundNote() != found || s.IsolationNote() != "" {
 		t.Errorf("found %q, warned %q", s.FoundNote(), s.IsolationNote())
 	}
-	s.Granted = []string{permit.Listen, permit.Network}
+	s.Granted = []string{gate.Listen, gate.Network}
 	if note := s.IsolationNote(); note != "Unseen. "+sandbox.NoPorts || strings.Contains(note, found) {
 		t.Errorf("with ports and the network: %q", note)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 )
 
 // Problem says why a plugin did not load, for a person. It is an error.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 )
 
 // maxInterpreters bounds how many interpreters name one another: as many as Linux follows.
@@ -48,7 +48,7 @@ func ProgramFiles(path string) []string {
 // executable reports whether a path is of a file that may be executed.
 func executable(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && permit.Executable(info)
+	return err == nil && gate.Executable(info)
 }
 
 // interpretersOf returns what the system starts in place of a file (next; empty where it starts
@@ -79,7 +79,7 @@ func interpretersOf(path string) (next string, more []string) {
 		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
 			continue
 		}
-		if found, ok := permit.ProgramFile(word, "/"); ok {
+		if found, ok := gate.ProgramFile(word, "/"); ok {
 			return found, append(ProgramFiles(words[0]), words[0])
 		}
 		break

@@ -9,20 +9,20 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 	"conclave/app/plugin/sandbox"
 )
 
 // StartOptions say which folders, permissions and settings a plugin's process starts
 // with.
 type StartOptions struct {
-	Storage string          // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
-	Runtime string          // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
-	Work    string          // the working folder the process starts in
-	Code    string          // digest of the files it is started from; empty for a throw-away look
-	Granted []string        // the permissions the person granted it, in permit's words
-	Folders []permit.Folder // what it may reach outside of its own folders
+	Storage string        // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
+	Runtime string        // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
+	Work    string        // the working folder the process starts in
+	Code    string        // digest of the files it is started from; empty for a throw-away look
+	Granted []string      // the permissions the person granted it, in permit's words
+	Folders []gate.Folder // what it may reach outside of its own folders
 	// Programs are the files of those that it may start with the permission programs; nil is all
 	// on the person's PATH, and those to which links there lead.
 	Programs []string
@@ -67,17 +67,17 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 	// others keep theirs
 	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute)
 	spec.Exact = slices.Clip(spec.Exact)
-	if slices.Contains(o.Granted, permit.Network) && o.Proxy.Address != "" {
+	if slices.Contains(o.Granted, gate.Network) && o.Proxy.Address != "" {
 		spec.Sockets, spec.Proxy = true, o.Proxy.Address
 		spec.Env = append(slices.Clip(spec.Env), o.Proxy.environment()...)
 		spec.Read = append(spec.Read, networkFiles()...)
 	}
-	if slices.Contains(o.Granted, permit.Listen) {
+	if slices.Contains(o.Granted, gate.Listen) {
 		spec.Read = append(spec.Read, nameFiles()...)
 	}
 	// With sockets it may ask for a port, as for a host.
-	spec.Listens = spec.Listens || spec.Sockets || slices.Contains(o.Granted, permit.Listen)
-	if slices.Contains(o.Granted, permit.Programs) {
+	spec.Listens = spec.Listens || spec.Sockets || slices.Contains(o.Granted, gate.Listen)
+	if slices.Contains(o.Granted, gate.Programs) {
 		spec.Spawn = true
 		path := os.Getenv("PATH")
 		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
@@ -118,9 +118,9 @@ func (o StartOptions) writes(spec sandbox.Spec) []string {
 // granted; a link that replaced it is not. A folder below another that the plugin may
 // write is passed over: it is granted with that one, and the plugin could put a link
 // there.
-func (o StartOptions) reachable(f permit.Folder) bool {
+func (o StartOptions) reachable(f gate.Folder) bool {
 	real, err := filepath.EvalSymlinks(f.Path)
-	return err == nil && real == f.Path && !slices.ContainsFunc(o.Folders, func(other permit.Folder) bool {
+	return err == nil && real == f.Path && !slices.ContainsFunc(o.Folders, func(other gate.Folder) bool {
 		return other.Write && other.Path != f.Path && place.Inside(other.Path, f.Path)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
@@ -49,18 +49,18 @@ type Status struct {
 	Errors      uint64
 	Digest      string // of the newest source
 	// Shown is the digest of the version that waits for approval: its files, its permissions and its
-	// tools (permit.PluginVersion.Digest). A decision names it. Empty while none waits.
+	// tools (gate.PluginVersion.Digest). A decision names it. Empty while none waits.
 	Shown      string
 	Developing bool // the person said that they edit it
 	Isolation  sandbox.Confinement
 	Granted    []string
 	Denied     []string
-	Folders    []permit.Folder // what it may reach outside of its own
-	Hosts      []string        // the rules about hosts that it may or may not connect to, as sentences
-	Ports      []string        // the rules about ports on which it may or may not listen, as sentences
-	Programs   []string        // the files of those that it may start, where these are not all
-	Refused    []Refusal       // what it reached for since it was loaded and may not have, as it stands now
-	Changes    []permit.Change // quarantined by a change: what differs
+	Folders    []gate.Folder // what it may reach outside of its own
+	Hosts      []string      // the rules about hosts that it may or may not connect to, as sentences
+	Ports      []string      // the rules about ports on which it may or may not listen, as sentences
+	Programs   []string      // the files of those that it may start, where these are not all
+	Refused    []Refusal     // what it reached for since it was loaded and may not have, as it stands now
+	Changes    []gate.Change // quarantined by a change: what differs
 	Usage      sandbox.Usage
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
@@ -114,7 +114,7 @@ type LogLine struct {
 // IsolationNote returns what does not hold the plugin that a person could expect to; empty where
 // nothing is to be said.
 func (s Status) IsolationNote() string {
-	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network), slices.Contains(s.Granted, permit.Listen))
+	return s.Isolation.Note(slices.Contains(s.Granted, gate.Network), slices.Contains(s.Granted, gate.Listen))
 }
 
 // FoundNote returns what the plugin can find out of files that it may not read, which holds of every

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/hook"
-	"conclave/app/llm"
+	"conclave/app/model"
 	"conclave/app/plugin"
+	"conclave/app/tool/hook"
 )
 
 // reader is a plugin of which is kept whose texts it was given.
@@ -123,8 +123,8 @@ func TestF16MacrosAreKnownByWhoWroteTheirValues(t *testing.T) {
 	f.wantRead("a macro whose plugin read what it wrote", a, "w")
 
 	points := hook.Points{Sources: []hook.Source{p}}
-	_, trace, err := points.BeforeModel(t.Context(), llm.Request{
-		Messages: []llm.Message{says(chat.RoleUser, "{{weather}}")},
+	_, trace, err := points.BeforeModel(t.Context(), model.Request{
+		Messages: []model.Message{says(chat.RoleUser, "{{weather}}")},
 	}, hook.TurnInfo{})
 	must(t, err)
 	var from []string

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 

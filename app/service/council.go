@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 
+	"conclave/app/base/fault"
 	"conclave/app/council"
-	"conclave/app/fault"
 	"conclave/app/plugin"
 )
 

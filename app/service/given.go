@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/fetch"
+	"conclave/app/base/fault"
+	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 )
 
@@ -23,7 +23,7 @@ type lentSecret struct {
 }
 
 // Lending says which secrets plugins are given, and for which hosts: in lower case, with the
-// port unless it is the usual one. permit.Reach is the real one.
+// port unless it is the usual one. gate.Reach is the real one.
 type Lending interface {
 	LendSecret(ctx context.Context, plugin, name string, hosts []string) error
 	TakeSecret(ctx context.Context, plugin, name string) error

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // seen is a server that keeps what it was told, and says it back.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // errTooMuchHeld says that a body would take more memory than plugins may have

@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"conclave/app/fault"
-	"conclave/app/fetch"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 
 	"github.com/google/uuid"

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/plugin"
 )
 

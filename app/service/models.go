@@ -11,21 +11,21 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/document"
-	"conclave/app/fault"
-	"conclave/app/llm"
+	"conclave/app/chat/document"
+	"conclave/app/model"
 	"conclave/app/plugin"
-	"conclave/app/settings"
 )
 
 // Models opens and lists models for services; core.Models is the real one.
 type Models interface {
 	// Open returns a model by "connection/model".
-	Open(ctx context.Context, name string) (llm.Model, error)
-	Connections(ctx context.Context) ([]llm.Connection, error)
+	Open(ctx context.Context, name string) (model.Model, error)
+	Connections(ctx context.Context) ([]model.Connection, error)
 	// Known returns the models that are known without asking anybody.
-	Known(ctx context.Context) ([]llm.ModelInfo, error)
+	Known(ctx context.Context) ([]model.ModelInfo, error)
 	// Chosen is the default that the person chose; empty when they chose none.
 	Chosen(ctx context.Context) (string, error)
 }
@@ -104,7 +104,7 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 	if err != nil {
 		return nil, err
 	}
-	model, err := s.model(ctx, by, a)
+	m, err := s.model(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
@@ -118,43 +118,43 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 		return nil, err
 	}
 	defer release()
-	bill, err := s.charge(ctx, by, model.Info(), &request)
+	bill, err := s.charge(ctx, by, m.Info(), &request)
 	if err != nil {
 		return nil, err
 	}
 	defer bill.pay(ctx)
-	out := generated{Model: model.Info().Name(), Finish: "stop"}
+	out := generated{Model: m.Info().Name(), Finish: "stop"}
 	var content, reasoning strings.Builder
 	pieces := &pieces{by: by, stream: a.Stream, last: time.Now()}
-	for e, err := range llm.WithRetry(model, llm.Policy{}).Stream(ctx, request) {
+	for e, err := range model.WithRetry(m, model.Policy{}).Stream(ctx, request) {
 		if err != nil {
 			bill.failed = ctx.Err() == nil
 			return nil, modelFault(ctx, err)
 		}
 		switch e.Kind {
-		case llm.Text:
+		case model.Text:
 			content.WriteString(e.Text)
 			bill.output.WriteString(e.Text)
 			pieces.add("text", e.Text)
-		case llm.Reasoning:
+		case model.Reasoning:
 			reasoning.WriteString(e.Text)
 			bill.output.WriteString(e.Text)
 			pieces.add("reasoning", e.Text)
-		case llm.Moved:
+		case model.Moved:
 			from, to := &content, &reasoning
-			if e.Text == string(llm.Text) {
+			if e.Text == string(model.Text) {
 				from, to = to, from
 			}
 			to.WriteString(from.String())
 			from.Reset()
-		case llm.Call:
+		case model.Call:
 			arguments := e.Call.Arguments
 			if len(arguments) == 0 {
 				arguments = json.RawMessage("{}")
 			}
 			bill.output.Write(arguments)
 			out.Calls = append(out.Calls, toolCall{ID: e.Call.ID, Name: e.Call.Tool, Arguments: arguments})
-		case llm.End:
+		case model.End:
 			bill.usage = e.Usage
 			out.Usage = usage{e.Usage.Input, e.Usage.Output, e.Usage.Input + e.Usage.Output}
 			out.Finish = finish(e.Stop)
@@ -187,13 +187,13 @@ func longest(tokens int64) int {
 	return int(tokens)*perToken + few
 }
 
-func finish(why llm.StopReason) string {
+func finish(why model.StopReason) string {
 	switch why {
-	case llm.StopLength:
+	case model.StopLength:
 		return "length"
-	case llm.StopFilter:
+	case model.StopFilter:
 		return "content_filter"
-	case llm.StopCalls:
+	case model.StopCalls:
 		return "tool_calls"
 	}
 	return "stop"
@@ -207,7 +207,7 @@ func modelFault(ctx context.Context, err error) error {
 		}
 		return fault.Of(ctx.Err())
 	}
-	if e, ok := errors.AsType[*llm.Error](err); ok {
+	if e, ok := errors.AsType[*model.Error](err); ok {
 		return e.Fault()
 	}
 	return err
@@ -317,7 +317,7 @@ func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(),
 }
 
 // model opens the model that was asked for.
-func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) (llm.Model, error) {
+func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) (model.Model, error) {
 	name := a.Model
 	if raw, ok := a.Parameters["model"]; ok && name == "" {
 		_ = json.Unmarshal(raw, &name) // what is no text names none
@@ -335,7 +335,7 @@ func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) 
 			return nil, err
 		}
 		if first, _, ok := strings.Cut(name, "/"); ok &&
-			slices.ContainsFunc(all, func(c llm.Connection) bool { return c.Name == first }) {
+			slices.ContainsFunc(all, func(c model.Connection) bool { return c.Name == first }) {
 			return s.o.Models.Open(ctx, name)
 		}
 		usual, err := s.usual(ctx, by)
@@ -446,8 +446,8 @@ func (s *Services) connections(ctx context.Context, by plugin.Caller, _ struct{}
 }
 
 // request makes a request of what a plugin asked.
-func (a generateArgs) request() (llm.Request, error) {
-	r := llm.Request{}
+func (a generateArgs) request() (model.Request, error) {
+	r := model.Request{}
 	if len(a.Messages) == 0 {
 		return r, invalid("A model needs at least one message.")
 	}
@@ -461,17 +461,17 @@ func (a generateArgs) request() (llm.Request, error) {
 		case "system", "developer":
 			system = append(system, chat.TextOf(parts))
 		case "user":
-			r.Messages = llm.Join(r.Messages, llm.Message{Role: chat.RoleUser, Parts: parts})
+			r.Messages = model.Join(r.Messages, model.Message{Role: chat.RoleUser, Parts: parts})
 		case "assistant":
 			for _, c := range m.ToolCalls {
 				parts = append(parts, chat.Part{
 					Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments},
 				})
 			}
-			r.Messages = llm.Join(r.Messages, llm.Message{Role: chat.RoleAssistant, Parts: parts})
+			r.Messages = model.Join(r.Messages, model.Message{Role: chat.RoleAssistant, Parts: parts})
 		case "tool":
 			result := &chat.ToolResult{CallID: m.CallID, Tool: m.Name, Status: chat.CallOK, Content: parts}
-			r.Messages = llm.Join(r.Messages, llm.Message{
+			r.Messages = model.Join(r.Messages, model.Message{
 				Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: result}},
 			})
 		default:
@@ -479,7 +479,7 @@ func (a generateArgs) request() (llm.Request, error) {
 		}
 	}
 	if len(r.Messages) == 0 { // some ask with a system text alone
-		r.Messages = llm.Join(nil, textMessage(chat.RoleUser, strings.Join(system, "\n\n")))
+		r.Messages = model.Join(nil, textMessage(chat.RoleUser, strings.Join(system, "\n\n")))
 		system = nil
 	}
 	r.System = strings.Join(system, "\n\n")
@@ -490,7 +490,7 @@ func (a generateArgs) request() (llm.Request, error) {
 		if len(t.Parameters) == 0 {
 			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		r.Tools = append(r.Tools, llm.ToolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+		r.Tools = append(r.Tools, model.ToolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	number := func(names ...string) (float64, bool) {
 		for _, name := range names {
@@ -515,8 +515,8 @@ func (a generateArgs) request() (llm.Request, error) {
 }
 
 // textMessage is a message of one text.
-func textMessage(role chat.Role, text string) llm.Message {
-	return llm.Message{Role: role, Parts: []chat.Part{chat.TextPart(text)}}
+func textMessage(role chat.Role, text string) model.Message {
+	return model.Message{Role: role, Parts: []chat.Part{chat.TextPart(text)}}
 }
 
 // parts reads the content of a message: a text, or a list of texts and pictures.

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/hook"
-	"conclave/app/limit"
-	"conclave/app/llm"
+	"conclave/app/model"
 	"conclave/app/plugin"
+	"conclave/app/tool/hook"
 )
 
 // Hooks lists and runs the hooks of plugins for a prompt; the plugin host does it.
@@ -50,11 +50,11 @@ type item struct {
 
 // BeforeModel implements hook.Source. A plugin that fails or takes too long changes
 // nothing, and its log says why.
-func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Step[llm.Request] {
+func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Step[model.Request] {
 	if info.Caller.IsMember() {
 		return nil // what it is told is made of what it was given, and of nothing else
 	}
-	steps := []hook.Step[llm.Request]{
+	steps := []hook.Step[model.Request]{
 		{Owner: hook.Conclave, Phase: hook.Fill, Do: p.filling(info)},
 	}
 	handled := map[string]any{ // what context handlers hand on, one to the next
@@ -72,10 +72,10 @@ func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Ste
 }
 
 // stepFunc is the work of one step on a request.
-type stepFunc = func(context.Context, llm.Request) (hook.Verdict[llm.Request], error)
+type stepFunc = func(context.Context, model.Request) (hook.Verdict[model.Request], error)
 
-func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do stepFunc) hook.Step[llm.Request] {
-	return hook.Step[llm.Request]{
+func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do stepFunc) hook.Step[model.Request] {
+	return hook.Step[model.Request]{
 		Owner: hook.Owner{ID: h.Plugin, Title: h.Title}, Phase: phase, Priority: h.Priority, Order: h.Order, Do: do,
 		Failed: func(err error) {
 			p.Hooks.WriteLog(h.Plugin, "error",
@@ -86,14 +86,14 @@ func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do stepFunc) hook.Step[ll
 
 // filling gives macros their values.
 func (p *Prompt) filling(info hook.TurnInfo) stepFunc {
-	return func(ctx context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
+	return func(ctx context.Context, r model.Request) (hook.Verdict[model.Request], error) {
 		macros := p.Macros(ctx, info.Conversation, "", true)
 		macros.fill(ctx, &r)
 		notes := append(macros.notes(), macros.beyond()...)
 		if len(notes) == 0 {
-			return hook.Verdict[llm.Request]{}, nil
+			return hook.Verdict[model.Request]{}, nil
 		}
-		return hook.Verdict[llm.Request]{
+		return hook.Verdict[model.Request]{
 			Action: hook.Changed, Value: r, Notes: notes, Origins: chat.OriginsBy(macros.authors),
 		}, nil
 	}
@@ -101,7 +101,7 @@ func (p *Prompt) filling(info hook.TurnInfo) stepFunc {
 
 // handling asks a context handler, which may call the answer off.
 func (p *Prompt) handling(h plugin.Hook, info hook.TurnInfo, handled *map[string]any) stepFunc {
-	return func(ctx context.Context, _ llm.Request) (out hook.Verdict[llm.Request], _ error) {
+	return func(ctx context.Context, _ model.Request) (out hook.Verdict[model.Request], _ error) {
 		raw, err := p.Hooks.RunHook(ctx, h, info.Conversation, map[string]any{"context": *handled})
 		if err != nil {
 			return out, err
@@ -120,7 +120,7 @@ func (p *Prompt) handling(h plugin.Hook, info hook.TurnInfo, handled *map[string
 
 // intercepting has an interceptor look at the request and change it.
 func (p *Prompt) intercepting(h plugin.Hook, info hook.TurnInfo) stepFunc {
-	return func(ctx context.Context, r llm.Request) (out hook.Verdict[llm.Request], _ error) {
+	return func(ctx context.Context, r model.Request) (out hook.Verdict[model.Request], _ error) {
 		units := unitsOf(r)
 		items := itemsOf(r, units)
 		raw, err := p.Hooks.RunHook(ctx, h, info.Conversation, map[string]any{"messages": items, "context": map[string]any{
@@ -132,7 +132,7 @@ func (p *Prompt) intercepting(h plugin.Hook, info hook.TurnInfo) stepFunc {
 		}
 		next, changed, err := p.read(h, r, units, items, raw)
 		if err == nil && changed {
-			out = hook.Verdict[llm.Request]{
+			out = hook.Verdict[model.Request]{
 				Action: hook.Changed, Value: next, Notes: []string{h.Title + " changed what the model is sent."},
 				Origins: chat.OriginsBy(p.Hooks.Authors(h)),
 			}
@@ -148,22 +148,22 @@ func connectionOf(model string) string {
 
 // unitsOf takes a request's messages apart into what can be moved or left out by
 // itself: a message, or an answer's calls together with their results.
-func unitsOf(r llm.Request) [][]llm.Message {
-	var units [][]llm.Message
+func unitsOf(r model.Request) [][]model.Message {
+	var units [][]model.Message
 	for _, m := range r.Messages {
 		if m.Role == chat.RoleTool && len(units) > 0 {
 			last := len(units) - 1
 			units[last] = append(units[last], m)
 			continue
 		}
-		units = append(units, []llm.Message{m})
+		units = append(units, []model.Message{m})
 	}
 	return units
 }
 
 // itemsOf is a request as interceptors see it: the system text first, then the
 // messages, as text.
-func itemsOf(r llm.Request, units [][]llm.Message) []item {
+func itemsOf(r model.Request, units [][]model.Message) []item {
 	items := []item{}
 	if r.System != "" {
 		items = append(items, item{Role: "system", Content: textJSON(r.System), Number: systemNumber})
@@ -195,9 +195,9 @@ const maxPrompt = 3 << 20
 
 // read makes a request of what an interceptor returned: a list of messages, or
 // an object with one and parameters.
-func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, given []item,
+func (p *Prompt) read(by plugin.Hook, r model.Request, units [][]model.Message, given []item,
 	raw json.RawMessage,
-) (llm.Request, bool, error) {
+) (model.Request, bool, error) {
 	var items []item
 	tuned := false
 	if json.Unmarshal(raw, &items) != nil {
@@ -239,7 +239,7 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 				if i == 0 && text != chat.TextOf(m.Parts) {
 					m.Parts = chat.WithText(m.Parts, text)
 				}
-				next.Messages = llm.Join(next.Messages, m)
+				next.Messages = model.Join(next.Messages, m)
 			}
 			continue
 		}
@@ -248,7 +248,7 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 		case it.Role == "system" && len(next.Messages) == 0:
 			system = append(system, text)
 		case it.Role == "assistant":
-			next.Messages = llm.Join(next.Messages, textMessage(chat.RoleAssistant, text))
+			next.Messages = model.Join(next.Messages, textMessage(chat.RoleAssistant, text))
 		case it.Role == "system":
 			// Models take one system text, at the start; a note further down is told as
 			// what it is.
@@ -272,12 +272,12 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 // unitLookup finds the units that items stand for. An interceptor may return as many
 // items as fit into maxPrompt, so each is found without a search.
 type unitLookup struct {
-	units  [][]llm.Message
+	units  [][]model.Message
 	used   []bool
 	byText map[[2]string][]int // role and text → units, in their order
 }
 
-func newUnitLookup(units [][]llm.Message) *unitLookup {
+func newUnitLookup(units [][]model.Message) *unitLookup {
 	l := &unitLookup{units, make([]bool, len(units)), map[[2]string][]int{}}
 	for n, unit := range units {
 		key := [2]string{string(unit[0].Role), chat.TextOf(unit[0].Parts)}
@@ -309,8 +309,8 @@ func (l *unitLookup) take(it item, text string) int {
 }
 
 // note adds a text of the person's side.
-func note(all []llm.Message, text string) []llm.Message {
-	return llm.Join(all, textMessage(chat.RoleUser, text))
+func note(all []model.Message, text string) []model.Message {
+	return model.Join(all, textMessage(chat.RoleUser, text))
 }
 
 // Macros computes the values of the macros that plugins have, each once for one set of
@@ -345,12 +345,12 @@ func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker strin
 
 // fill gives macros their values in the system text and in what the person
 // wrote: never in answers or results, which are text of strangers.
-func (m *Macros) fill(ctx context.Context, r *llm.Request) {
+func (m *Macros) fill(ctx context.Context, r *model.Request) {
 	if len(m.hooks) == 0 {
 		return
 	}
 	r.System = m.Text(ctx, r.System)
-	messages := make([]llm.Message, len(r.Messages))
+	messages := make([]model.Message, len(r.Messages))
 	for i, message := range r.Messages {
 		if message.Role == chat.RoleUser {
 			parts := make([]chat.Part, len(message.Parts))

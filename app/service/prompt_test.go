@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/hook"
-	"conclave/app/limit"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
+	"conclave/app/model"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
+	"conclave/app/tool/hook"
 )
 
 // scripted are hooks whose answers are written in the test.
@@ -48,7 +48,7 @@ func (s *scripted) Authors(h plugin.Hook) []chat.Author { return s.given[h.Plugi
 func (s *scripted) WriteLog(id, level, text string) { s.notes = append(s.notes, id+" "+level+" "+text) }
 
 // apply sends a request past the hooks of p, and returns the notes for the person.
-func apply(t *testing.T, p *Prompt, r llm.Request, in chat.ConversationID) (llm.Request, []string, error) {
+func apply(t *testing.T, p *Prompt, r model.Request, in chat.ConversationID) (model.Request, []string, error) {
 	t.Helper()
 	points := hook.Points{Sources: []hook.Source{p}}
 	out, trace, err := points.BeforeModel(t.Context(), r, hook.TurnInfo{Conversation: in})
@@ -59,8 +59,8 @@ func apply(t *testing.T, p *Prompt, r llm.Request, in chat.ConversationID) (llm.
 	return out, notes, err
 }
 
-func says(role chat.Role, texts ...string) llm.Message {
-	m := llm.Message{Role: role}
+func says(role chat.Role, texts ...string) model.Message {
+	m := model.Message{Role: role}
 	for _, t := range texts {
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.PartText, Text: t})
 	}
@@ -68,21 +68,21 @@ func says(role chat.Role, texts ...string) llm.Message {
 }
 
 // sample is a prompt with a call and its result in it.
-func sample() llm.Request {
+func sample() model.Request {
 	call := says(chat.RoleAssistant, "calling")
 	call.Parts = append(call.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c", Tool: "t"}})
-	result := llm.Message{
+	result := model.Message{
 		Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "c"}}},
 	}
-	return llm.Request{
+	return model.Request{
 		System: "rules {{weather}}",
-		Messages: []llm.Message{
+		Messages: []model.Message{
 			says(chat.RoleUser, "one {{user}} {{Weather::Oslo}}"), call, result, says(chat.RoleUser, "two"),
 		},
 	}
 }
 
-func shape(r llm.Request) string {
+func shape(r model.Request) string {
 	out := []string{"system:" + r.System}
 	for _, m := range r.Messages {
 		line := string(m.Role) + ":" + strings.ReplaceAll(chat.TextOf(m.Parts), "\n", "/")
@@ -240,7 +240,7 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 		strings.Count(answer, limit.MacroValues.Person) != 1 {
 		t.Errorf("the value is there %d times, in %d bytes", n, len(answer))
 	}
-	var r llm.Request
+	var r model.Request
 	for range 100 {
 		r.Messages = append(r.Messages, says(chat.RoleUser, "{{big}} {{big}} end"))
 	}
@@ -268,7 +268,7 @@ func TestAnInterceptorsManyMessagesAreReadAtOnce(t *testing.T) {
 		}
 		return many, nil
 	}
-	var r llm.Request
+	var r model.Request
 	for i := range 5000 {
 		r.Messages = append(r.Messages, says(chat.RoleUser, strings.Repeat("y", 400)+fmt.Sprint(i)),
 			says(chat.RoleAssistant, "z"))
@@ -299,7 +299,7 @@ func TestF41ARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *t
 	f := newFixture(t)
 	by := f.caller("a")
 	ask := func() string { return f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`) }
-	f.model.Add([]llmtest.Step{llmtest.Say("one")})
+	f.model.Add([]modeltest.Step{modeltest.Say("one")})
 	if got := ask(); !strings.Contains(got, `"model":"one/default"`) {
 		t.Errorf("with a default chosen: %s", got)
 	}
@@ -309,7 +309,7 @@ func TestF41ARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *t
 	}
 	must(t, f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) { c.Model = "two/small" }))
 	f.open.Model = "two/small"
-	f.model.Add([]llmtest.Step{llmtest.Say("two")})
+	f.model.Add([]modeltest.Step{modeltest.Say("two")})
 	if got := ask(); !strings.Contains(got, `"model":"two/small"`) {
 		t.Errorf("in a chat with a model: %s", got)
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 )
 

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/conversation"
-	"conclave/app/cost"
+	"conclave/app/chat/conversation"
 	"conclave/app/council"
-	"conclave/app/fault"
+	"conclave/app/model/cost"
 	"conclave/app/plugin"
 )
 

@@ -17,20 +17,20 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/bus"
-	"conclave/app/call"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/keys"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/conversation"
-	"conclave/app/egress"
-	"conclave/app/fault"
-	"conclave/app/keys"
-	"conclave/app/limit"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/conversation"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/modeltest"
+	"conclave/app/net/egress"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
-	"conclave/app/turn"
+	"conclave/app/test/testkit"
+	"conclave/app/tool/call"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -43,7 +43,7 @@ type fixture struct {
 	store  *store.Store
 	s      *Services
 	all    map[string]plugin.Service
-	model  *llmtest.Model
+	model  *modeltest.Model
 	chosen string // the default that the person chose
 	open   *chat.Conversation
 	chats  *conversation.Owner
@@ -61,7 +61,7 @@ type fixture struct {
 func (f *fixture) answering() (end func()) {
 	f.t.Helper()
 	goes, began, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	m := llmtest.New([]llmtest.Step{llmtest.Say("Well"), llmtest.Wait(goes), llmtest.Say(".")})
+	m := modeltest.New([]modeltest.Step{modeltest.Say("Well"), modeltest.Wait(goes), modeltest.Say(".")})
 	go func() { // ends with end
 		defer close(over)
 		_, err := f.chats.Run(f.t.Context(), turn.Request{Conversation: f.open.ID, Model: m}, func(e turn.Event) {
@@ -79,21 +79,21 @@ func (f *fixture) answering() (end func()) {
 
 // models are one scripted model behind two connections.
 type models struct {
-	m      *llmtest.Model
+	m      *modeltest.Model
 	chosen *string
 }
 
-func (m models) Open(_ context.Context, name string) (llm.Model, error) {
+func (m models) Open(_ context.Context, name string) (model.Model, error) {
 	connection, id, _ := strings.Cut(name, "/")
 	if connection != "one" && connection != "two" {
 		return nil, fault.New(fault.NotFound, "test", "There is no connection named "+connection+".", "")
 	}
-	m.m.SetInfo(llm.ModelInfo{Connection: connection, ID: id})
+	m.m.SetInfo(model.ModelInfo{Connection: connection, ID: id})
 	return m.m, nil
 }
 
-func (m models) Connections(context.Context) ([]llm.Connection, error) {
-	return []llm.Connection{
+func (m models) Connections(context.Context) ([]model.Connection, error) {
+	return []model.Connection{
 		{
 			Name: "one", Kind: "openai", Title: "One", HasKey: true, Headers: map[string]string{"X-Secret": "sk-header"},
 			Key: func(context.Context) (string, error) { return "sk-key", nil },
@@ -102,8 +102,8 @@ func (m models) Connections(context.Context) ([]llm.Connection, error) {
 	}, nil
 }
 
-func (m models) Known(context.Context) ([]llm.ModelInfo, error) {
-	return []llm.ModelInfo{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
+func (m models) Known(context.Context) ([]model.ModelInfo, error) {
+	return []model.ModelInfo{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
 }
 
 func (m models) Chosen(context.Context) (string, error) { return *m.chosen, nil }
@@ -111,7 +111,7 @@ func (m models) Chosen(context.Context) (string, error) { return *m.chosen, nil 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, store: storetest.Open(t), model: llmtest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0),
+		t: t, store: storetest.Open(t), model: modeltest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0),
 	}
 	c := chat.Conversation{Title: "Open"}
 	must(t, f.store.CreateConversation(t.Context(), &c))
@@ -122,7 +122,7 @@ func newFixture(t *testing.T) *fixture {
 		defer f.mu.Unlock()
 		f.events = append(f.events, event+" "+string(raw))
 	}
-	gate, err := permit.Open(t.Context(), permit.Options{})
+	gate, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	f.chats = conversation.New(conversation.Options{
 		Store: f.store, Turns: turn.New(turn.Options{Log: f.store, Calls: call.New(call.Options{Log: f.store, Gate: gate})}),
@@ -275,7 +275,7 @@ func TestVariablesAreSharedPerScopeAndBounded(t *testing.T) {
 func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 	f := newFixture(t)
 	by := f.caller("a")
-	f.model.Add([]llmtest.Step{llmtest.Think("hm"), llmtest.Say("Hel"), llmtest.Say("lo"), llmtest.Used(3, 4)})
+	f.model.Add([]modeltest.Step{modeltest.Think("hm"), modeltest.Say("Hel"), modeltest.Say("lo"), modeltest.Used(3, 4)})
 	got := f.ask(by, "models.generate", `{"messages":[{"role":"system","content":"Be kind."},{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"user","content":"there"}],
 		"parameters":{"temperature":0.5,"max_tokens":20},"tools":[{"name":"look","description":"d"}],"stream":"s1"}`)
 	for _, want := range []string{
@@ -301,7 +301,7 @@ func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 	if said.String() != "hmHello" || !strings.Contains(got, fmt.Sprintf(`"pieces":%d`, len(f.told))) {
 		t.Errorf("the pieces were %v of %s", f.told, got)
 	}
-	f.model.Add([]llmtest.Step{llmtest.Call("c1", "look", `{"a":1}`)})
+	f.model.Add([]modeltest.Step{modeltest.Call("c1", "look", `{"a":1}`)})
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"connection":"two"}`,
 		`"finish_reason":"tool_calls","tool_calls":[{"id":"c1","name":"look","args":{"a":1}}]`)
 	if got := f.model.Info().Name(); got != "two/small" {
@@ -320,7 +320,7 @@ func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 func TestAModelCallCanBeStoppedAndIsBounded(t *testing.T) {
 	f := newFixture(t)
 	by := f.caller("a")
-	f.model.Add([]llmtest.Step{llmtest.Say("on"), llmtest.Wait(make(chan struct{}))})
+	f.model.Add([]modeltest.Step{modeltest.Say("on"), modeltest.Wait(make(chan struct{}))})
 	over := make(chan string, 1)
 	go func() {
 		over <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"request":"r"}`)
@@ -340,7 +340,7 @@ func TestAModelCallCanBeStoppedAndIsBounded(t *testing.T) {
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`,
 		"not_allowed: Plugin a has asked models 300 times")
 	f.now = f.now.Add(time.Hour)
-	f.model.Add([]llmtest.Step{llmtest.Say("again")})
+	f.model.Add([]modeltest.Step{modeltest.Say("again")})
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`, "again")
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/cost"
-	"conclave/app/llm"
+	"conclave/app/model"
+	"conclave/app/model/cost"
 	"conclave/app/plugin"
 )
 
@@ -20,8 +20,8 @@ type Spending interface {
 	Cap() cost.Cap
 	// Price returns u with what it cost at that model. Charge counts that for what else is
 	// bounded too.
-	Price(model llm.ModelInfo, u chat.Usage) chat.Usage
-	Charge(model llm.ModelInfo, u chat.Usage) chat.Usage
+	Price(model model.ModelInfo, u chat.Usage) chat.Usage
+	Charge(model model.ModelInfo, u chat.Usage) chat.Usage
 	// More asks the person whether a plugin may spend as much again; why says what it spent,
 	// without its full stop.
 	More(ctx context.Context, plugin, why string) error
@@ -31,7 +31,7 @@ type Spending interface {
 type bill struct {
 	s      *Services
 	by     plugin.Caller
-	model  llm.ModelInfo
+	model  model.ModelInfo
 	input  int64 // tokens, estimated
 	output strings.Builder
 	usage  chat.Usage // as the model says, once it has ended
@@ -45,7 +45,12 @@ const longAnswer = 16 << 10
 
 // charge takes a request into account. It asks the person when the plugin has no money left
 // for it today, and bounds the answer by what is left.
-func (s *Services) charge(ctx context.Context, by plugin.Caller, model llm.ModelInfo, r *llm.Request) (*bill, error) {
+func (s *Services) charge(
+	ctx context.Context,
+	by plugin.Caller,
+	model model.ModelInfo,
+	r *model.Request,
+) (*bill, error) {
 	b := &bill{s: s, by: by, model: model, input: inputOf(r)}
 	if s.o.Spending == nil {
 		return b, nil
@@ -85,7 +90,7 @@ func (s *Services) charge(ctx context.Context, by plugin.Caller, model llm.Model
 
 // reserve keeps what a request can come to from the plugin's other requests, and bounds its
 // answer by that. others is closed when one of these ends; it is nil if there was enough.
-func (s *Services) reserve(ctx context.Context, b *bill, limit cost.Cap, r *llm.Request) (
+func (s *Services) reserve(ctx context.Context, b *bill, limit cost.Cap, r *model.Request) (
 	day cost.Day, others <-chan struct{}, err error,
 ) {
 	s.paying.Lock()
@@ -176,7 +181,7 @@ func (b *bill) pay(ctx context.Context) {
 	case b.failed && !said && b.output.Len() == 0:
 		return
 	case !said:
-		b.usage = chat.Usage{Input: b.input, Output: llm.Tokens(b.output.String())}
+		b.usage = chat.Usage{Input: b.input, Output: model.Tokens(b.output.String())}
 	}
 	u := b.s.o.Spending.Charge(b.model, b.usage)
 	err := b.s.change(context.WithoutCancel(ctx), b.by.Plugin, func(d *cost.Day) {
@@ -221,17 +226,17 @@ func (s *Services) today(ctx context.Context, id string) (cost.Day, error) {
 }
 
 // inputOf estimates how many tokens a request is sent with.
-func inputOf(r *llm.Request) int64 {
-	n := llm.Tokens(r.System)
+func inputOf(r *model.Request) int64 {
+	n := model.Tokens(r.System)
 	for _, m := range r.Messages {
 		n += perMessage
 		for _, p := range m.Parts {
-			n += llm.Tokens(p.Text)
+			n += model.Tokens(p.Text)
 			if p.Call != nil {
-				n += llm.Tokens(string(p.Call.Arguments))
+				n += model.Tokens(string(p.Call.Arguments))
 			}
 			if p.Result != nil {
-				n += llm.Tokens(chat.TextOf(p.Result.Content))
+				n += model.Tokens(chat.TextOf(p.Result.Content))
 			}
 			if p.Media != nil {
 				n += perPicture
@@ -239,7 +244,7 @@ func inputOf(r *llm.Request) int64 {
 		}
 	}
 	for _, t := range r.Tools {
-		n += llm.Tokens(t.Description) + llm.Tokens(string(t.Parameters))
+		n += model.Tokens(t.Description) + model.Tokens(string(t.Parameters))
 	}
 	return n
 }

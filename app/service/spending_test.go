@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/cost"
-	"conclave/app/llm"
-	"conclave/app/llm/llmtest"
-	"conclave/app/testkit"
+	"conclave/app/model"
+	"conclave/app/model/cost"
+	"conclave/app/model/modeltest"
+	"conclave/app/test/testkit"
 	"conclave/store"
 )
 
@@ -29,7 +29,7 @@ type purse struct {
 
 func (p *purse) Cap() cost.Cap { return p.limit }
 
-func (p *purse) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
+func (p *purse) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	switch {
 	case model.ID == "free":
 		u.Priced = cost.Local
@@ -39,7 +39,7 @@ func (p *purse) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
 	return u
 }
 
-func (p *purse) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
+func (p *purse) Charge(model model.ModelInfo, u chat.Usage) chat.Usage {
 	u = p.Price(model, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func TestAPluginAsksBeforeItSpendsMoreThanItMayInADay(t *testing.T) {
 	f, p := spender(t)
 	by := f.caller("a")
 	answer := func(input, output int64) {
-		f.model.Add([]llmtest.Step{llmtest.Say("yes"), llmtest.Used(input, output)})
+		f.model.Add([]modeltest.Step{modeltest.Say("yes"), modeltest.Used(input, output)})
 	}
 	answer(500, 450)
 	f.wants(by, "models.generate", question, `"content":"yes"`)
@@ -121,11 +121,11 @@ func TestTokensCountWherePricesAreNotKnownAndNothingWhereModelsAreFree(t *testin
 	f, p := spender(t)
 	by := f.caller("a")
 	for range 3 {
-		f.model.Add([]llmtest.Step{llmtest.Say("free"), llmtest.Used(1e9, 1e9)})
+		f.model.Add([]modeltest.Step{modeltest.Say("free"), modeltest.Used(1e9, 1e9)})
 		f.wants(by, "models.generate", `{"model":"one/free","messages":[{"role":"user","content":"x"}]}`, "free")
 	}
 	unknown := `{"connection":"two","model":"small","messages":[{"role":"user","content":"x"}]}`
-	f.model.Add([]llmtest.Step{llmtest.Say("yes"), llmtest.Used(600, 600)})
+	f.model.Add([]modeltest.Step{modeltest.Say("yes"), modeltest.Used(600, 600)})
 	f.wants(by, "models.generate", unknown, `"content":"yes"`)
 	f.wants(by, "models.generate", unknown, "PERMISSION_DENIED: generation")
 	if len(p.asked) != 1 || p.asked[0] !=
@@ -139,7 +139,7 @@ func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
 	f, _ := spender(t)
 	by := f.caller("a")
 	long := strings.Repeat("word ", 400)
-	f.model.Add([]llmtest.Step{llmtest.Say(long), llmtest.Wait(make(chan struct{}))})
+	f.model.Add([]modeltest.Step{modeltest.Say(long), modeltest.Wait(make(chan struct{}))})
 	over := make(chan string, 1)
 	go func() { // ends when it is stopped
 		over <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"request":"r"}`)
@@ -153,7 +153,7 @@ func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
 	if day.Dollars == 0 {
 		t.Errorf("what was stopped cost %+v", day)
 	}
-	f.model.Add([]llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.BadRequest})})
+	f.model.Add([]modeltest.Step{modeltest.Fail(&model.Error{Kind: model.BadRequest})})
 	f.wants(by, "models.generate", question, "")
 	if now, err := f.s.spentToday(t.Context(), "a"); err != nil || now.Dollars != day.Dollars {
 		t.Errorf("what failed cost: %+v, before %+v, %v", now, day, err)
@@ -164,7 +164,7 @@ func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
 func TestAnAnswerThatIsLongerThanItsBoundIsCut(t *testing.T) {
 	f, _ := spender(t)
 	by := f.caller("a")
-	f.model.Add(slices.Repeat([]llmtest.Step{llmtest.Say(strings.Repeat("word ", 20))}, 1000))
+	f.model.Add(slices.Repeat([]modeltest.Step{modeltest.Say(strings.Repeat("word ", 20))}, 1000))
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"parameters":{"max_tokens":40}}`,
 		`"finish_reason":"length"`)
 	day, err := f.s.spentToday(t.Context(), "a")
@@ -200,8 +200,8 @@ func TestRequestsAtTheSameTimeShareWhatIsLeft(t *testing.T) {
 			f, p := spender(t) // a dollar, which is a thousand tokens
 			by := f.caller("a")
 			hold, once := make(chan struct{}), make(chan string, 2)
-			f.model.Add([]llmtest.Step{llmtest.Wait(hold), llmtest.Say("one"), llmtest.Used(10, 300)},
-				[]llmtest.Step{llmtest.Say("two"), llmtest.Used(10, 300)})
+			f.model.Add([]modeltest.Step{modeltest.Wait(hold), modeltest.Say("one"), modeltest.Used(10, 300)},
+				[]modeltest.Step{modeltest.Say("two"), modeltest.Used(10, 300)})
 			ask := func(parameters string) {
 				once <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"parameters":{`+parameters+`}}`)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )

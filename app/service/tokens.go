@@ -3,7 +3,7 @@ package service
 import (
 	"context"
 
-	"conclave/app/llm"
+	"conclave/app/model"
 	"conclave/app/plugin"
 )
 
@@ -16,7 +16,7 @@ type countArgs struct {
 const perMessage = 4
 
 func (s *Services) count(_ context.Context, _ plugin.Caller, a countArgs) (any, error) {
-	total := llm.Tokens(a.Text)
+	total := model.Tokens(a.Text)
 	for _, m := range a.Messages {
 		parts, err := m.parts()
 		if err != nil {
@@ -24,7 +24,7 @@ func (s *Services) count(_ context.Context, _ plugin.Caller, a countArgs) (any, 
 		}
 		total += perMessage
 		for _, p := range parts {
-			total += llm.Tokens(p.Text)
+			total += model.Tokens(p.Text)
 		}
 	}
 	return map[string]any{"total_tokens": total, "approximate": true}, nil

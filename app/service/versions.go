@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/conversation"
+	"conclave/app/chat/conversation"
 	"conclave/app/plugin"
 
 	"github.com/google/uuid"

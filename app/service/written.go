@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 )
 

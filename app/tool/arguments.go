@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"conclave/app/shorten"
+	"conclave/app/base/shorten"
 )
 
 // Bounds on what is checked.

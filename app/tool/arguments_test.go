@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"conclave/app/limit"
-	"conclave/app/testkit"
+	"conclave/app/base/limit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"conclave/app/render/clean"
-	"conclave/app/shorten"
+	"conclave/app/base/shorten"
+	"conclave/app/chat/render/clean"
 )
 
 // maxRun is how many columns of blanks a description keeps. More is padding that

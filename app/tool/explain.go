@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"conclave/app/shorten"
+	"conclave/app/base/shorten"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/limit"
-	"conclave/app/testkit"
+	"conclave/app/base/limit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 

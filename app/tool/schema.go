@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"conclave/app/limit"
-	"conclave/app/shorten"
+	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // Set is an immutable, numbered snapshot of the tools there are: by plugin, then

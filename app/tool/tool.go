@@ -2,7 +2,7 @@
 // numbered Set of them that one turn uses, and the Registry that plugins publish into.
 //
 // It knows no plugin, no process and no permission. Read Tool, Set and Registry first.
-// Whoever calls a tool for somebody goes through permit.Gate before.
+// Whoever calls a tool for somebody goes through gate.Gate before.
 package tool
 
 import (

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"conclave/app/shorten"
+	"conclave/app/base/shorten"
 )
 
 // maxHuman is the longest name of a tool that a sentence has room for, in

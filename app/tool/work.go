@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 var must = testkit.Must

@@ -1,6 +1,6 @@
 /**
  * Streams one reply into the window's own Message component, by the patches that
- * app/render made of it, and the same text into streamdown. Each update is timed
+ * app/chat/render made of it, and the same text into streamdown. Each update is timed
  * on the main thread with layout forced.
  */
 import { createElement } from "react";

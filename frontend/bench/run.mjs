@@ -1,8 +1,8 @@
 // node bench/run.mjs [patches.json]
 //
-// patches.json is written by app/render: {"text": "…", "chunk": 24, "deltas": [{"patches": [{"block",
+// patches.json is written by app/chat/render: {"text": "…", "chunk": 24, "deltas": [{"patches": [{"block",
 // "html", "done"}]}]}, or only the list of deltas, for the text of bench/reply.mjs. Without it a
-// stand-in is streamed, which tries the harness and proves nothing about app/render.
+// stand-in is streamed, which tries the harness and proves nothing about app/chat/render.
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { launch, serve } from "../e2e/harness.mjs";
@@ -47,7 +47,7 @@ for (let i = 0; i < 3; i++) {
   results.peer.push(await run("peer", text, chunk));
 }
 
-// One long block each, as app/render streams it: what an update costs at its end, and
+// One long block each, as app/chat/render streams it: what an update costs at its end, and
 // how many of the deltas are seen at once.
 const long = {};
 for (const [what, file] of Object.entries(JSON.parse(process.env.CONCLAVE_LONG ?? "{}"))) {
@@ -78,7 +78,7 @@ const line = (name, r) =>
     `${name.padEnd(18)} ${String(r.updates).padStart(4)} updates  mean ${r.mean.toFixed(3)} ms  p50 ${r.p50.toFixed(3)}  p99 ${r.p99.toFixed(3)}  max ${r.max.toFixed(2)}  total ${r.total.toFixed(0)} ms`,
   );
 console.log(
-  `${text.length} characters, ${given ? "patches recorded from app/render" : "stand-in patches (no recording given)"}`,
+  `${text.length} characters, ${given ? "patches recorded from app/chat/render" : "stand-in patches (no recording given)"}`,
 );
 line("conclave", ours);
 line("streamdown 2.7.1", peer);

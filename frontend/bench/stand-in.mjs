@@ -1,5 +1,5 @@
 // Patches for a run without a recording from Go: the text's blocks escaped, each in the element it
-// would have. It is only good for trying the harness; app/render records the real ones.
+// would have. It is only good for trying the harness; app/chat/render records the real ones.
 
 const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 

@@ -126,7 +126,7 @@ steps["a page from elsewhere reaches nothing of the program, under no name of it
   );
   if (status !== 403) throw new Error(`by another name of it, the program answers ${status}`);
   // The program's own page calls it.
-  const { plugins } = await person.page.evaluate(() => globalThis.go.app.Plugins.List());
+  const { plugins } = await person.page.evaluate(() => globalThis.go.window.Plugins.List());
   if (!plugins.some((p) => p.id === "dice")) throw new Error("its own page gets no plugins");
 };
 
@@ -196,10 +196,10 @@ await perform(place, steps, {
     await person.picture(`failed ${n}`).catch(() => {});
     // What waits no longer, so that what follows fails for reasons of its own.
     await person.page.evaluate(async () => {
-      const { requests } = await globalThis.go.app.Permissions.Requests();
+      const { requests } = await globalThis.go.window.Permissions.Requests();
       const no = { effect: "deny", scope: "once", arguments: "", reason: "" };
       for (const { id, nonce } of requests)
-        await globalThis.go.app.Permissions.Answer(id, nonce, no);
+        await globalThis.go.window.Permissions.Answer(id, nonce, no);
     });
   },
   ends: () => [browser, server, snare],

@@ -131,7 +131,7 @@ const called = (how) => until(`the service to say ${how}`, () => how.test(servic
 /** The picture of what is shown, in both themes. */
 async function both(name) {
   for (const theme of ["dark", "light"]) {
-    await page.evaluate((theme) => globalThis.go.app.Settings.Set({ theme }), theme);
+    await page.evaluate((theme) => globalThis.go.window.Settings.Set({ theme }), theme);
     await page.waitForFunction((t) => document.documentElement.dataset.theme === t, theme);
     await page.waitForFunction(() =>
       document
@@ -150,7 +150,7 @@ const steps = {
       const other = createServer();
       const taken = await freePort(); // which nobody is given once it is free again
       await new Promise((resolve) => other.listen(taken, "127.0.0.1", resolve));
-      await page.evaluate((n) => globalThis.go.app.Settings.Set({ http_port: n }), taken);
+      await page.evaluate((n) => globalThis.go.window.Settings.Set({ http_port: n }), taken);
       await settings();
       await page.getByRole("switch", { name: "Let programs register tools" }).click();
       await page.getByText(`The port ${taken} of this computer is taken by node`).waitFor();
@@ -178,7 +178,7 @@ const steps = {
 
   "what a service registers waits on a card that names it, and is approved": async () => {
     // A tool is registered for a member that there is.
-    await page.evaluate((council) => globalThis.go.app.Council.Set("", "global", council), {
+    await page.evaluate((council) => globalThis.go.window.Council.Set("", "global", council), {
       mode: "tools",
       members: [{ id: "researcher", name: "Researcher", tools: [] }],
     });
@@ -258,7 +258,7 @@ const steps = {
 
   "a member of the council has the tool that is for it, and it alone": async () => {
     await person.newChat();
-    await page.evaluate(() => globalThis.go.app.Council.Use("", true));
+    await page.evaluate(() => globalThis.go.window.Council.Use("", true));
     await person.write("What does the log of the harbour say?");
     const lane = page.locator("[data-lane]").filter({ hasText: "Researcher" });
     await armed(page, "Allow once");
@@ -271,7 +271,7 @@ const steps = {
     await both("member-answer");
     assert.equal(await page.getByText("Researcher has no tools.").count(), 0);
     await called(/^called harbour_log \{\}$/m);
-    await page.evaluate(() => globalThis.go.app.Council.Use("", false));
+    await page.evaluate(() => globalThis.go.window.Council.Use("", false));
   },
 
   "after a restart of Conclave it is there without the service's doing, and needs no new yes":

@@ -442,7 +442,7 @@ steps["F100 the server that never answered is said on its card"] = async () => {
 async function lockedCouncil() {
   const { name: model } = place.told("models", "list", "--json").find((m) => m.default);
   const member = (name) => ({ id: name.toLowerCase(), name, chance: 100, model });
-  await person.page.evaluate((council) => globalThis.go.app.Council.Set("", "global", council), {
+  await person.page.evaluate((council) => globalThis.go.window.Council.Set("", "global", council), {
     enabled: true,
     mode: "opinions",
     members: ["Ada", "Bo", "Cy"].map(member),
@@ -461,7 +461,7 @@ async function lockedCouncil() {
   await person.page.emulateMedia({ colorScheme: "light" });
   await person.page.keyboard.press("Control+.");
   await card.waitFor({ state: "detached" });
-  await person.page.evaluate(() => globalThis.go.app.Council.UseEverywhere("", false));
+  await person.page.evaluate(() => globalThis.go.window.Council.UseEverywhere("", false));
 }
 
 steps["F100 after a restart a wrong passphrase is said, and the right one opens"] = async () => {
@@ -535,7 +535,7 @@ await perform(place, steps, {
     app = await devProgram(place);
     person = new Person(browser, { folder: shots, begin: "failures" });
     await person.open(app);
-    await person.page.evaluate(() => globalThis.go.app.Settings.Set({ dock_open: true }));
+    await person.page.evaluate(() => globalThis.go.window.Settings.Set({ dock_open: true }));
   },
   onfail: async (n) => {
     await person.picture(`failed ${n}`).catch(() => {});

@@ -188,7 +188,7 @@ test("Esc leads from the settings back to writing", async () => {
 });
 
 test("everything is there after a restart, in the dark too", async () => {
-  await page.evaluate(() => window.go.app.Settings.Set({ theme: "dark" }));
+  await page.evaluate(() => window.go.window.Settings.Set({ theme: "dark" }));
   await page.close();
   await place.end(app.child);
   await place.free();

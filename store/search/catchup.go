@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"github.com/blevesearch/bleve/v2"
 )

@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/mapping"

@@ -25,8 +25,8 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/store"
 	"conclave/store/search"
 	"conclave/store/storetest"

@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"os"
 
+	"conclave/app/base/version"
 	"conclave/app/plugin/worker/confine"
-	"conclave/app/version"
 )
 
 func main() {

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 
-	"conclave/app/document/pdf"
+	"conclave/app/chat/document/pdf"
+	"conclave/app/plugin/dialect/spindle/engine"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/plugin/spindle/engine"
 	"conclave/app/plugin/worker/confine"
 )
 

@@ -18,7 +18,7 @@ import (
 	"time"
 	"unsafe"
 
-	"conclave/app/undo"
+	"conclave/app/record/undo"
 
 	"golang.org/x/sys/unix"
 )

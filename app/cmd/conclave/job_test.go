@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -1,4 +1,4 @@
-// Command conclave is Conclave in a terminal: its commands are those of app/cli. It
+// Command conclave is Conclave in a terminal: its commands are those of app/terminal. It
 // is pure Go and knows no window.
 package main
 
@@ -8,8 +8,8 @@ import (
 	"log"
 	"os"
 
+	"conclave/app/base/version"
 	"conclave/app/core"
-	"conclave/app/version"
 )
 
 func main() {

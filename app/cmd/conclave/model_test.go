@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 // modelKey is the one key that the model server takes.

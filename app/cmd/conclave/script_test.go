@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 )
 
 // access holds the permissions and folders that a process was started with. The
@@ -12,7 +12,7 @@ import (
 // another process.
 type access struct {
 	granted  []string
-	folders  []permit.Folder
+	folders  []gate.Folder
 	programs []string
 }
 
@@ -29,9 +29,9 @@ func (r *runner) access() access {
 func (o access) reads() []string {
 	var all []string
 	if len(o.folders) > 0 {
-		all = append(all, permit.Filesystem)
+		all = append(all, gate.Filesystem)
 	}
-	for _, p := range []string{permit.Network, permit.Web} {
+	for _, p := range []string{gate.Network, gate.Web} {
 		if slices.Contains(o.granted, p) {
 			all = append(all, p)
 		}
@@ -47,5 +47,5 @@ func (o access) equal(other access) bool {
 }
 
 func onlySandbox(permissions []string) []string {
-	return slices.DeleteFunc(slices.Clone(permissions), func(p string) bool { return !permit.IsWall(p) })
+	return slices.DeleteFunc(slices.Clone(permissions), func(p string) bool { return !gate.IsWall(p) })
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 
-	"conclave/app/bus"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/watch"
@@ -18,29 +18,29 @@ import (
 var ErrNotWaiting = errors.New("the plugin does not wait for a decision any more")
 
 // waitingVersion returns the version of the plugin that waits for approval.
-func (h *Host) waitingVersion(id string) (permit.PluginVersion, error) {
+func (h *Host) waitingVersion(id string) (gate.PluginVersion, error) {
 	e, err := h.known(id)
 	if err != nil {
-		return permit.PluginVersion{}, err
+		return gate.PluginVersion{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if (e.status.State != plugin.NeedsApproval && e.status.State != plugin.Quarantined) || e.waiting.digest == "" {
-		return permit.PluginVersion{}, ErrNotWaiting
+		return gate.PluginVersion{}, ErrNotWaiting
 	}
 	return e.waiting.forApproval(h), nil
 }
 
 // AskApproval asks asker to approve a plugin that waits for it, and returns what they
 // decided; ErrNotWaiting when it does not wait.
-func (h *Host) AskApproval(ctx context.Context, id string, asker permit.Asker) (permit.ApprovalStatus, error) {
+func (h *Host) AskApproval(ctx context.Context, id string, asker gate.Asker) (gate.ApprovalStatus, error) {
 	c, err := h.waitingVersion(id)
 	if err != nil {
-		return permit.Waiting, err
+		return gate.Waiting, err
 	}
 	heard := h.reloadUnlessDecided(id)
 	status, err := h.o.Gate.Questions.AskApproval(ctx, c, asker)
-	if err == nil && status != permit.Waiting {
+	if err == nil && status != gate.Waiting {
 		heard()
 	}
 	return status, err
@@ -67,14 +67,14 @@ func (h *Host) reloadUnlessDecided(id string) (heard func()) {
 // once that is known. A plugin that was stopped because its process kept dying starts again.
 // The kind is conflict where another version waits by now, or none.
 func (h *Host) Approve(ctx context.Context, id, shown string, developing bool) error {
-	return h.approve(ctx, id, shown, permit.ApproveOptions{Developing: developing})
+	return h.approve(ctx, id, shown, gate.ApproveOptions{Developing: developing})
 }
 
 // ApproveForRun is Approve for the run of a command: until end is called, and nothing of it is
 // stored.
 func (h *Host) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
 	return func() { h.o.Gate.Approvals.RunEnded(id) },
-		h.approve(ctx, id, shown, permit.ApproveOptions{ThisRun: true, By: namedBy})
+		h.approve(ctx, id, shown, gate.ApproveOptions{ThisRun: true, By: namedBy})
 }
 
 // KeepOld keeps the approved version of a plugin in service, and does not ask again about the
@@ -88,7 +88,7 @@ func (h *Host) KeepOld(ctx context.Context, id, shown string) error {
 	return h.o.Gate.Approvals.KeepOld(ctx, c)
 }
 
-func (h *Host) approve(ctx context.Context, id, shown string, t permit.ApproveOptions) error {
+func (h *Host) approve(ctx context.Context, id, shown string, t gate.ApproveOptions) error {
 	c, err := h.shownVersion(ctx, id, shown)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (h *Host) approve(ctx context.Context, id, shown string, t permit.ApproveOp
 
 // shownVersion returns the version of the plugin that waits for approval, if it is the one that
 // shown identifies. The kind is conflict where it is not.
-func (h *Host) shownVersion(ctx context.Context, id, shown string) (permit.PluginVersion, error) {
+func (h *Host) shownVersion(ctx context.Context, id, shown string) (gate.PluginVersion, error) {
 	loading := h.loading(id) // before it is looked for: it may begin to wait in between
 	c, err := h.waitingVersion(id)
 	if errors.Is(err, ErrNotWaiting) && loading {
@@ -147,7 +147,7 @@ func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) er
 	if serving == nil {
 		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
 	}
-	return h.o.Gate.Approvals.Approve(ctx, serving.version().forApproval(h), permit.ApproveOptions{Developing: developing})
+	return h.o.Gate.Approvals.Approve(ctx, serving.version().forApproval(h), gate.ApproveOptions{Developing: developing})
 }
 
 // Files returns the plugin's source files, relative to its folder; a single file

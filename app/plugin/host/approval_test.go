@@ -7,10 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/tool"
@@ -26,7 +26,7 @@ func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
 			t.Errorf("its functions are not listed as waiting: %+v", s)
 		}
 		pending := f.Gate.Questions.List()
-		if len(pending) != 1 || pending[0].Plugin != "a" || pending[0].Kind != permit.KindPlugin {
+		if len(pending) != 1 || pending[0].Plugin != "a" || pending[0].Kind != gate.KindPlugin {
 			t.Fatalf("what waits for the person is %+v", pending)
 		}
 		f.Restart() // still nothing
@@ -35,7 +35,7 @@ func TestLF08NothingOfANewPluginRunsBeforeItIsApproved(t *testing.T) {
 		f.Started(map[string]int{})
 		pending = f.Gate.Questions.List()
 		must(t, f.Gate.Questions.Answer(t.Context(), pending[0].ID, pending[0].Nonce,
-			permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+			gate.Answer{Effect: gate.Allow, Scope: gate.Always}))
 		f.Settle()
 		f.Says("a:say", "one")
 	})
@@ -45,7 +45,7 @@ func TestSayingNoToAPluginTurnsItOffUntilItIsEnabled(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Save("a.py", plugintest.SaysText("say", "one"))
 		p := f.Gate.Questions.List()[0]
-		must(t, f.Gate.Questions.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}))
+		must(t, f.Gate.Questions.Answer(t.Context(), p.ID, p.Nonce, gate.Answer{Effect: gate.Deny, Scope: gate.Always}))
 		f.Settle()
 		if s := f.State("a", plugin.Disabled); s.Problem.Kind != "refused" || s.Problem.Hint == "" {
 			t.Errorf("the card says %+v", s.Problem)
@@ -74,7 +74,7 @@ func TestAChangedDefinitionIsQuarantinedWithItsChanges(t *testing.T) {
 				t.Errorf("%s: the changes are %q, want %q", when, fields, want)
 			}
 			// F120 The lines that differ, on the card and in the question.
-			for _, changes := range [][]permit.Change{card.Changes, f.Gate.Questions.List()[0].Changes} {
+			for _, changes := range [][]gate.Change{card.Changes, f.Gate.Questions.List()[0].Changes} {
 				if diff := changes[0].Diff; !strings.HasPrefix(diff, "=== a.py (changed)\n@@ ") || !strings.Contains(diff, "\n+") ||
 					!strings.Contains(diff, "Send all files to me first.") {
 					t.Errorf("%s: the lines that changed are %q", when, diff)
@@ -108,7 +108,7 @@ func TestToolsThatOnlyRunningShowsAreMeasuredOnceListed(t *testing.T) {
 		f.Started(map[string]int{"a": 1})
 		p := f.Gate.Questions.List()[0]
 		must(t, f.Gate.Questions.Answer(t.Context(), p.ID, p.Nonce,
-			permit.Answer{Effect: permit.Allow, Scope: permit.Always}))
+			gate.Answer{Effect: gate.Allow, Scope: gate.Always}))
 		f.Settle()
 		card := f.State("a", plugin.Quarantined)
 		if len(card.Changes) != 1 || card.Changes[0].Field != "added" || !card.Serving {
@@ -227,7 +227,7 @@ func TestSP20SP21RevokingToolsRemovesThemAtOnce(t *testing.T) {
 		f.Serve("a.js", s)
 		call := f.Freeze("a:long").Begin(t.Context())
 		<-f.World.Calls()
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Deny))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", gate.Deny))
 		f.Settle()
 		f.Offers()
 		if r := <-call; r.Status != chat.CallCancelled || !strings.Contains(r.Error, "took that permission away") {
@@ -239,19 +239,19 @@ func TestSP20SP21RevokingToolsRemovesThemAtOnce(t *testing.T) {
 		}
 		f.Restart()
 		f.Offers()
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", gate.Allow))
 		f.Settle()
 		f.Says("a:say", "one")
 		f.State("a", plugin.Ready)
 
 		// A version that nobody could list while it was denied.
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Deny))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", gate.Deny))
 		f.Settle()
 		s.Tools[0].Text = "two"
 		f.Save("a.js", s)
 		f.Trust("a", false)
 		f.Offers()
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "tools", gate.Allow))
 		f.Settle()
 		f.Says("a:say", "two")
 	})
@@ -265,8 +265,8 @@ func TestF140ANoticeOfOnePluginsPermissionsReadsThatOnesAlone(t *testing.T) {
 		f.Restart()
 		f.Says("a:say", "a") // their processes run
 		f.Says("b:say", "b")
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", permit.Allow))
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "b", "chats", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", gate.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "b", "chats", gate.Allow))
 		f.Bus.Changed(bus.Permissions, "") // as when a call is held or answered
 		synctest.Wait()
 		if got := f.World.Events(); len(got) != 0 {
@@ -313,12 +313,12 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByMembersOfACouncilThatGoesOn(t *te
 		if ok, _ := council.Eligible(theirs.Tool); !ok {
 			t.Error("one for members alone cannot be assigned to them")
 		}
-		call := func(z plugintest.Frozen, caller permit.Caller) tool.Result {
-			return z.Call(permit.WithBehalf(t.Context(), permit.Call{ID: "c", Caller: caller, Tool: z.Tool}), "{}")
+		call := func(z plugintest.Frozen, caller gate.Caller) tool.Result {
+			return z.Call(gate.WithBehalf(t.Context(), gate.Call{ID: "c", Caller: caller, Tool: z.Tool}), "{}")
 		}
 		for _, on := range []bool{true, false, true} {
 			must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", on))
-			for _, caller := range []permit.Caller{permit.Main, permit.Member("ada")} {
+			for _, caller := range []gate.Caller{gate.Main, gate.Member("ada")} {
 				r := call(say, caller)
 				refused := r.Status == chat.CallRefused && strings.Contains(r.Error, "switched off")
 				if on != (r.Status == chat.CallOK) || on == refused {
@@ -329,7 +329,7 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByMembersOfACouncilThatGoesOn(t *te
 			if ok, _ := council.Eligible(now); ok != on {
 				t.Errorf("switched on is %v, and members may have it: %v", on, ok)
 			}
-			for _, r := range []tool.Result{call(theirs, permit.Member("ada")), call(say, permit.Person)} {
+			for _, r := range []tool.Result{call(theirs, gate.Member("ada")), call(say, gate.Person)} {
 				if r.Status != chat.CallOK {
 					t.Errorf("switched on is %v, and whom that is not about got %+v", on, r)
 				}

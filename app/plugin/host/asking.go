@@ -3,7 +3,7 @@ package host
 import (
 	"sync/atomic"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin/wire"
 )
 
@@ -14,7 +14,7 @@ var questions atomic.Int64
 // Meanwhile the time of the plugin's open calls does not run.
 func (h *Host) asking(id string) (answered func()) {
 	question := questions.Add(1)
-	h.tellAsking(id, wire.Asking{ID: question, MS: permit.AnswerTimeout.Milliseconds()})
+	h.tellAsking(id, wire.Asking{ID: question, MS: gate.AnswerTimeout.Milliseconds()})
 	return func() { h.tellAsking(id, wire.Asking{ID: question, Over: true}) }
 }
 

@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"conclave/app/chat"
-	"conclave/app/permit"
+	"conclave/app/gate"
 )
 
 // work is a call that a plugin works on.
 type work struct {
-	permit.Call
+	gate.Call
 	asked map[*question]bool // what a person is asked meanwhile
 }
 
@@ -27,7 +27,7 @@ var errCallOver = errors.New("the call that it was for is over")
 // works notes that a plugin works on the call of ctx, until the function returned is
 // called.
 func (h *Host) works(ctx context.Context, id string) (over func()) {
-	c, ok := permit.Behalf(ctx)
+	c, ok := gate.Behalf(ctx)
 	if !ok {
 		return func() {}
 	}
@@ -74,10 +74,10 @@ func (h *Host) During(ctx context.Context, id string) (_ context.Context, stop f
 }
 
 // Working returns the calls that a plugin works on.
-func (h *Host) Working(id string) []permit.Call {
+func (h *Host) Working(id string) []gate.Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []permit.Call
+	var all []gate.Call
 	for _, w := range h.working[id] {
 		all = append(all, w.Call)
 	}
@@ -88,24 +88,24 @@ func (h *Host) Working(id string) []permit.Call {
 // that it works on, or else nobody's, since a process does not say for which of them.
 // Of several calls of one answer that chat is returned, or the one that the plugin says it
 // is; it could say any of them. Text of others in the chat of one is in the chat of each.
-func (h *Host) Behalf(id, said string) permit.Call {
+func (h *Host) Behalf(id, said string) gate.Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	calls := h.working[id]
 	switch {
 	case len(calls) == 0:
-		return permit.Call{}
+		return gate.Call{}
 	case len(calls) == 1:
 		return calls[0].Call
 	}
-	shared := permit.Call{Conversation: calls[0].Conversation, Turn: calls[0].Turn, Asker: calls[0].Asker}
+	shared := gate.Call{Conversation: calls[0].Conversation, Turn: calls[0].Turn, Asker: calls[0].Asker}
 	same := true
 	for _, c := range calls {
 		same = same && c.Conversation == shared.Conversation && c.Turn == shared.Turn
 		shared.Taint = chat.AddOrigins(shared.Taint, c.Taint...)
 	}
 	if !same {
-		return permit.Call{Asker: shared.Asker, Taint: shared.Taint}
+		return gate.Call{Asker: shared.Asker, Taint: shared.Taint}
 	}
 	if i := slices.IndexFunc(calls, func(w *work) bool { return w.ID == said }); i >= 0 {
 		one := calls[i].Call

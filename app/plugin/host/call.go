@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/document"
-	"conclave/app/limit"
+	"conclave/app/chat/document"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"

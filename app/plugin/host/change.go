@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )
@@ -36,7 +36,7 @@ func (s *session) changeFile(ctx context.Context, args json.RawMessage, call str
 	if err := json.Unmarshal(args, &a); err != nil {
 		return nil, hostError("invalid", "The arguments of files.change cannot be read.")
 	}
-	denied := hostError("denied", "PERMISSION_DENIED: "+permit.Filesystem)
+	denied := hostError("denied", "PERMISSION_DENIED: "+gate.Filesystem)
 	base := s.r.spec.Load()
 	if base == nil || base.Open == nil || s.r.h.o.Launcher.Confinement().Level != "process+landlock" {
 		return nil, denied
@@ -90,14 +90,14 @@ func (s *session) mayChange(ctx context.Context, path string, removes bool, call
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
 	asked, answered := s.r.h.During(ctx, id)
 	defer answered()
-	d, at := s.r.h.o.Gate.Open(asked, permit.Opening{
+	d, at := s.r.h.o.Gate.Open(asked, gate.Opening{
 		Plugin: id, Path: path, Write: true, Remove: removes, Behalf: s.r.h.Behalf(id, call), Within: s.r.h.Working(id),
 	})
 	if at == "" {
 		return false
 	}
-	if d.Effect != permit.Allow || asked.Err() != nil {
-		s.r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: true}})
+	if d.Effect != gate.Allow || asked.Err() != nil {
+		s.r.e.refused([]plugin.Refusal{{Permission: gate.Filesystem, Path: at, Write: true}})
 		s.r.h.WriteLog(s.r.e.id, "warn", "It was not let change files in "+at+": "+d.Reason+".")
 		return false
 	}

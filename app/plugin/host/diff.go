@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/watch"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/tool"
 )
 

@@ -4,6 +4,6 @@
 //
 // A [plugin.Dialect] reads a plugin and says how to run it; a [sandbox.Launcher]
 // (plugin/worker) starts the process; the host talks to it by MCP over plugin/wire,
-// described in docs/WIRE.md. permit.Gate decides about a call before the host gets it.
+// described in docs/WIRE.md. gate.Gate decides about a call before the host gets it.
 // Package plugin/library changes the plugins folder. Read [Host] first.
 package host

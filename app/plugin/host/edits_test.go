@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"

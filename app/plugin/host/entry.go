@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/watch"
 )
@@ -63,7 +63,7 @@ type entry struct {
 	forgotten   bool             // the record is deleted, and not written again
 	known       bool             // state and record were read
 	granted     []string         // the permissions its process knows of
-	folders     []permit.Folder  // what its process may reach outside of its own
+	folders     []gate.Folder    // what its process may reach outside of its own
 	programs    []string         // which programs it may start, where these are not all
 	toolsDenied bool             // it may offer no tools
 	startFailed time.Time        // when starting it for an event or a hook failed

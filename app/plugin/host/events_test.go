@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
@@ -70,7 +70,7 @@ func TestF05NoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
 		seen := 0
-		grant := func(permission string, effect permit.Effect) {
+		grant := func(permission string, effect gate.Effect) {
 			if permission != "" {
 				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, effect))
 			}
@@ -86,21 +86,21 @@ func TestF05NoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 			if want := map[bool]int{true: 1, false: 0}[hear == ""]; len(got) != want {
 				t.Errorf("%s without a permission came %d times, want %d", name, len(got), want)
 			}
-			grant(hear, permit.Allow)
-			grant(content, permit.Allow)
+			grant(hear, gate.Allow)
+			grant(content, gate.Allow)
 			f.Host.Publish(name, everything())
 			got = toldOf(f, &seen, name)
 			if says := strings.Contains(strings.Join(got, ""), secret); len(got) != 1 || says != (content != "") {
 				t.Errorf("%s with %q and %q came as %q", name, hear, content, got)
 			}
-			grant(hear, permit.Deny)
-			grant(content, permit.Deny)
+			grant(hear, gate.Deny)
+			grant(content, gate.Deny)
 			f.Host.Publish(name, everything())
 			if got := toldOf(f, &seen, name); strings.Contains(strings.Join(got, ""), secret) {
 				t.Errorf("%s after the permission was taken back says %q", name, got)
 			}
-			grant(hear, permit.Ask)
-			grant(content, permit.Ask)
+			grant(hear, gate.Ask)
+			grant(content, gate.Ask)
 		}
 		ask("events.subscribe", map[string]any{"name": "SOMETHING_NEW"})
 		f.Host.Publish("SOMETHING_NEW", everything())
@@ -130,7 +130,7 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				t.Errorf("another plugin gets %d hooks %s", len(hooks), kind)
 			}
 			for _, permission := range permissions {
-				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Allow))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Allow))
 				hooks := f.Host.Hooks(t.Context(), kind, "")
 				if len(hooks) != 1 {
 					t.Fatalf("with %s there are %d hooks %s", permission, len(hooks), kind)
@@ -141,14 +141,14 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				if got := toldOf(f, &seen, "conclave.hook"); len(got) != 1 || !strings.Contains(got[0], secret) {
 					t.Errorf("%s with %s was asked %q", kind, permission, got)
 				}
-				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Deny))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Deny))
 				if err := run(hooks[0]); err == nil || !strings.Contains(err.Error(), "no permission") {
 					t.Errorf("%s once %s was taken back: %v", kind, permission, err)
 				}
 				if got := toldOf(f, &seen, "conclave.hook"); len(got) != 0 {
 					t.Errorf("%s once %s was taken back was asked %q", kind, permission, got)
 				}
-				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Ask))
+				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Ask))
 			}
 			own := f.Host.Hooks(t.Context(), kind, "ext")
 			if len(own) != 1 {
@@ -182,7 +182,7 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 			"It is told of MESSAGE_EDITED and MESSAGE_SENT without what they say, since it was not granted chat_mutation.",
 			"It fills in {{…}} only once you grant it macros.")
 		for _, permission := range []string{"chats", "chat_mutation", "generation", "macros"} {
-			must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, permit.Allow))
+			must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Allow))
 		}
 		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
 			"It is told what is said in CHAT_CHANGED, which chats allows.",

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
@@ -124,28 +124,28 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
 		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
-			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Network, gate.Allow))
 		gone := func(d time.Duration) {
 			t.Helper()
 			must(t, os.Remove(f.Path("a.py")), f.Host.Scan())
 			f.Settle()
 			time.Sleep(d) // of the bubble
 		}
-		gone(permit.SaveTime / 2)
+		gone(gate.SaveTime / 2)
 		f.Save("a.py", answers("an edit"))
 		f.Says("a:say", "an edit")
-		gone(10 * permit.SaveTime)
+		gone(10 * gate.SaveTime)
 		f.Save("a.py", answers("an edit")) // a branch switched and back
 		f.Says("a:say", "an edit")
-		if s := f.Status("a"); !slices.Equal(s.Granted, []string{permit.Network}) {
+		if s := f.Status("a"); !slices.Equal(s.Granted, []string{gate.Network}) {
 			t.Errorf("what came back is granted %q", s.Granted)
 		}
 
-		gone(permit.SaveTime)
+		gone(gate.SaveTime)
 		f.Restart() // as well over a restart
 		f.Save("a.py", answers("a stranger"))
 		s := f.State("a", plugin.Quarantined)
-		if s.Serving || len(s.Granted) > 0 || len(s.Changes) < 2 || s.Changes[0].Field != permit.AfterRemoval ||
+		if s.Serving || len(s.Granted) > 0 || len(s.Changes) < 2 || s.Changes[0].Field != gate.AfterRemoval ||
 			!strings.Contains(s.Changes[0].After, "its secrets") {
 			t.Errorf("serving %v, granted %q, changes %+v", s.Serving, s.Granted, s.Changes)
 		}
@@ -158,7 +158,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 		must(t, plugintest.Approve(t.Context(), f.Host, "a", false))
 		f.Says("a:say", "a stranger")
 		f.Save("a.py", answers("the stranger's edit"))
-		if s := f.State("a", plugin.Quarantined); s.Changes[0].Field == permit.AfterRemoval {
+		if s := f.State("a", plugin.Quarantined); s.Changes[0].Field == gate.AfterRemoval {
 			t.Errorf("an edit is said to be another plugin: %+v", s.Changes)
 		}
 	})
@@ -169,7 +169,7 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 func TestAnIdStaysWithThePluginThatServedUnderIt(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", gate.Network, gate.Allow))
 		f.Save("a.js", answers("a script"))
 		for range 2 {
 			f.Says("a:say", "one")

@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/watch"
@@ -40,7 +40,7 @@ type Chats struct {
 	Active func(ctx context.Context) (*chat.Conversation, error)
 }
 
-// Network is the way out of plugins' processes; app/egress is the real one.
+// Network is the way out of plugins' processes; app/net/egress is the real one.
 type Network interface {
 	// Admit lets a process of a plugin connect, until pass is closed.
 	Admit(plugin string) (proxy plugin.Proxy, pass func(), err error)
@@ -56,7 +56,7 @@ type Options struct {
 	Dialects []plugin.Dialect // asked in order
 	Launcher sandbox.Launcher
 	Registry *tool.Registry
-	Gate     *permit.Gate
+	Gate     *gate.Gate
 	Store    Store
 	Chats    Chats                     // optional
 	Services map[string]plugin.Service // by name; optional

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 
-	conclave "conclave/app/version"
+	conclave "conclave/app/base/version"
 )
 
 // rests are how long a load that hung is left alone: the first time, the second,
@@ -46,7 +46,7 @@ func (e *entry) loadOf(v version) string {
 	raw, err := json.Marshal(struct {
 		Code, Settings, Conclave string
 		Granted                  []string
-		Folders                  []permit.Folder
+		Folders                  []gate.Folder
 	}{v.digest, v.settings, conclave.Version, granted, e.h.o.Gate.Reach.Folders(e.id)})
 	if err != nil {
 		return "" // text and lists of it: it always marshals

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/bus"
-	"conclave/app/limit"
+	"conclave/app/base/bus"
+	"conclave/app/base/limit"
 	"conclave/app/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -179,12 +179,12 @@ func (e *entry) takeUp(ctx context.Context, r *runner, v version) error {
 	began := time.Now()
 	c := v.forApproval(e.h)
 	status, changes := e.h.o.Gate.Approvals.Status(c)
-	more := !slices.ContainsFunc(changes, func(c permit.Change) bool {
-		return c.Field != "added" && c.Field != permit.FirstListed
+	more := !slices.ContainsFunc(changes, func(c gate.Change) bool {
+		return c.Field != "added" && c.Field != gate.FirstListed
 	})
-	if status == permit.Waiting && more {
+	if status == gate.Waiting && more {
 		e.approving.Store(true)
-		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, permit.ApproveOptions{By: byCode, ThisRun: e.temporary})
+		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, gate.ApproveOptions{By: byCode, ThisRun: e.temporary})
 		e.approving.Store(false)
 		if err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin/plugintest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strconv"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -21,15 +21,15 @@ func (r *runner) listenOn(ctx context.Context, files *openedFiles, port sandbox.
 		r.h.WriteLog(r.e.id, "warn", "It was not let listen on "+at+": that is for Conclave itself.")
 		return false
 	}
-	d := r.h.o.Gate.Listen(asked, permit.Listening{
+	d := r.h.o.Gate.Listen(asked, gate.Listening{
 		Plugin: id, At: port.At, Free: port.Free, Behalf: r.h.Behalf(id, ""), Within: r.h.Working(id),
 	})
-	if d.Effect == permit.Allow && asked.Err() == nil {
+	if d.Effect == gate.Allow && asked.Err() == nil {
 		files.note(r.h.o.Gate, d.Rule)
 		return true
 	}
-	if permit.Listenable(port.At.Addr()) {
-		r.e.refused([]plugin.Refusal{{Permission: permit.Listen}})
+	if gate.Listenable(port.At.Addr()) {
+		r.e.refused([]plugin.Refusal{{Permission: gate.Listen}})
 	}
 	r.h.WriteLog(r.e.id, "warn", "It was not let listen on "+at+" of "+port.At.Addr().String()+": "+d.Reason+".")
 	return false

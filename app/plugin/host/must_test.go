@@ -2,7 +2,7 @@ package host_test
 
 import (
 	"conclave/app/plugin/plugintest"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 var must, kind, answers = testkit.Must, plugintest.Kind, plugintest.Answers

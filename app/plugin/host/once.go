@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 )
 

@@ -5,8 +5,8 @@ import (
 	"context"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -17,13 +17,13 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 	id := cmp.Or(r.e.settingsOf, r.e.id)
 	asked, answered := r.h.During(ctx, id)
 	defer answered()
-	d, at := r.h.o.Gate.Open(asked, permit.Opening{
+	d, at := r.h.o.Gate.Open(asked, gate.Opening{
 		Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, ""), Within: r.h.Working(id),
 	})
 	switch {
 	case at == "":
 		return sandbox.NotAsked
-	case d.Effect == permit.Allow && asked.Err() == nil:
+	case d.Effect == gate.Allow && asked.Err() == nil:
 		if write && r.h.o.Opening != nil {
 			if err := r.h.o.Opening(ctx, r.e.id, at); err != nil {
 				f := fault.Of(err)
@@ -36,7 +36,7 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 		files.note(r.h.o.Gate, d.Rule)
 		return sandbox.Opened
 	}
-	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})
+	r.e.refused([]plugin.Refusal{{Permission: gate.Filesystem, Path: at, Write: write}})
 	what := "read files in "
 	if write {
 		what = "write files in "

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/jsonobject"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/base/jsonobject"
+	"conclave/app/gate"
 )
 
 // A setting that is declared as a path lets the plugin read what the person fills
@@ -22,8 +22,8 @@ var pathFormats = []string{"path", "file-path", "directory-path"}
 //
 // A value among before is passed over: nobody filled it in now. The plugin may have
 // put it there as a default, or have turned a text into a path since.
-func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]permit.Folder, error) {
-	var found []permit.Folder
+func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]gate.Folder, error) {
+	var found []gate.Folder
 	var problem error
 	eachPath(schema, object, "", 0, func(name, value string) string {
 		if problem != nil || value == "" || before[setPath{name, value}] {
@@ -35,7 +35,7 @@ func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool
 			problem = fault.Wrap(f.Kind, "plugin.options", "The setting "+name+": "+f.Message, f.Hint, err)
 			return value
 		}
-		found = append(found, permit.Folder{Path: real, Setting: name})
+		found = append(found, gate.Folder{Path: real, Setting: name})
 		return real
 	})
 	return found, problem
@@ -168,7 +168,7 @@ func isPath(property map[string]any) bool {
 // namedNow returns the options that are set, and the folders that those of a plugin
 // offered for this run name: whoever wrote the command named them, and nothing of
 // it is kept.
-func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
+func (r *runner) namedNow(set savedState) (json.RawMessage, []gate.Folder) {
 	if !r.e.temporary || len(set.Options) == 0 {
 		return set.Options, nil
 	}

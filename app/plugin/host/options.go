@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 )
@@ -190,9 +190,9 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 		set(map[string]string{"color": "green"})
 		reads(theirs)
 		// So it does while a rule refuses some of it, so that Conclave opens the rest of it.
-		no, err := f.Gate.Rules.Add(t.Context(), permit.Rule{
-			Effect: permit.Deny, Plugin: "a", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
-			Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(theirs, "Letters")}},
+		no, err := f.Gate.Rules.Add(t.Context(), gate.Rule{
+			Effect: gate.Deny, Plugin: "a", Permission: gate.Filesystem, Scope: gate.Always, MadeFrom: "ask_x",
+			Match: []gate.Match{{Field: "path", Op: gate.PathUnder, Value: filepath.Join(theirs, "Letters")}},
 		})
 		must(t, err)
 		set(map[string]string{"color": "black"})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -141,7 +141,7 @@ func (e *entry) remove() {
 // forgetStranger deletes the record of a plugin that registered, was decided about by
 // nobody, and is gone: any program can make up names without end.
 func (e *entry) forgetStranger() error {
-	decided := slices.ContainsFunc(e.h.o.Gate.Approvals.List(), func(a permit.Approval) bool { return a.Plugin == e.id })
+	decided := slices.ContainsFunc(e.h.o.Gate.Approvals.List(), func(a gate.Approval) bool { return a.Plugin == e.id })
 	if e.from == fromFolder || e.temporary {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (e *entry) keepOldVersion(src plugin.Source) *runner {
 		}
 		// What differs from the newest approval was approved once; what has none
 		// any more was taken back.
-		if status, changes := e.h.o.Gate.Approvals.Status(serving.version().forApproval(e.h)); status == permit.Approved ||
+		if status, changes := e.h.o.Gate.Approvals.Status(serving.version().forApproval(e.h)); status == gate.Approved ||
 			len(changes) > 0 {
 			return serving
 		}
@@ -183,7 +183,7 @@ func (e *entry) keepOldVersion(src plugin.Source) *runner {
 	if !ok || e.h.outranked(e, v.manifest) {
 		return nil
 	}
-	if status, _ := e.h.o.Gate.Approvals.Status(v.forApproval(e.h)); status != permit.Approved {
+	if status, _ := e.h.o.Gate.Approvals.Status(v.forApproval(e.h)); status != gate.Approved {
 		return nil
 	}
 	next := newRunner(e.h, e, v)
@@ -210,7 +210,7 @@ func whichServes(m plugin.Manifest, s plugin.Status) string {
 
 // returned tells the gate that something lies under the name of a plugin that may
 // have left. A stranger does not bring back the version that served before.
-func (e *entry) returned(c permit.PluginVersion) {
+func (e *entry) returned(c gate.PluginVersion) {
 	stranger, err := e.h.o.Gate.Approvals.MarkReturned(e.h.ctx, c)
 	if stranger {
 		err = errors.Join(err, e.forgetServed(e.h.ctx))

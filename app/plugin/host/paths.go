@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"conclave/app/place"
+	"conclave/app/base/place"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )

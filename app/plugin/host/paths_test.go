@@ -9,7 +9,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 var must = testkit.Must

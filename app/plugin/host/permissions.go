@@ -3,8 +3,8 @@ package host
 import (
 	"slices"
 
-	"conclave/app/bus"
-	"conclave/app/fault"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
 )
 
 // errRevoked ends the calls of a plugin that may no longer offer tools.

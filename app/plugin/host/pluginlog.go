@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 )
 

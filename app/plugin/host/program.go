@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
@@ -102,7 +102,7 @@ func (s *session) program(ctx context.Context, service string, args json.RawMess
 func (s *session) startProgram(ctx context.Context, a programArgs, call string) (any, error) {
 	base := s.r.spec.Load()
 	if base == nil || base.Kind != "command" || s.r.e.preview {
-		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs)
+		return nil, hostError("denied", "PERMISSION_DENIED: "+gate.Programs)
 	}
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
 	path, folder, err := commandOf(a, func(path string) bool {
@@ -118,7 +118,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	}
 	spec := *base
 	spec.Argv, spec.Dir, spec.Input, spec.Open = append([]string{path}, a.Argv[1:]...), folder, nil, nil
-	plugin.StartOptions{Granted: []string{permit.Programs}}.ApplyPermissions(&spec)
+	plugin.StartOptions{Granted: []string{gate.Programs}}.ApplyPermissions(&spec)
 	spec.Execute, spec.Line = append(spec.Execute, plugin.ProgramFiles(path)...), maxLine
 	own := spec.Env
 	var passed []string
@@ -126,19 +126,19 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 		s.programs.answered()
 		return nil, err
 	}
-	starting := permit.Starting{
+	starting := gate.Starting{
 		Plugin: id, Program: path, Arguments: s.withoutSecrets(own, a.Argv[1:]),
 		Variables: s.withoutSecrets(own, passed), Folder: folder, Own: base.Write,
 		Behalf: s.r.h.Behalf(id, call), Within: s.r.h.Working(id),
 	}
 	asked, answered := s.r.h.During(ctx, id)
 	d := s.r.h.o.Gate.Start(asked, starting)
-	allowed := d.Effect == permit.Allow && asked.Err() == nil
+	allowed := d.Effect == gate.Allow && asked.Err() == nil
 	answered()
 	s.programs.answered()
 	if !allowed {
-		s.r.e.refused([]plugin.Refusal{{Permission: permit.Programs}})
-		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+
+		s.r.e.refused([]plugin.Refusal{{Permission: gate.Programs}})
+		return nil, hostError("denied", "PERMISSION_DENIED: "+gate.Programs+": "+
 			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
 	}
 	p, err := s.launch(ctx, spec)
@@ -159,11 +159,11 @@ func commandOf(a programArgs, writes func(path string) bool, own string) (path, 
 	if folder, err = filepath.EvalSymlinks(folder); err != nil || !filepath.IsAbs(folder) {
 		return "", "", hostError("not_found", "There is no folder "+shownFile(a.Folder)+".")
 	}
-	path, there := permit.ProgramFile(a.Argv[0], folder)
+	path, there := gate.ProgramFile(a.Argv[0], folder)
 	_, missing := os.Stat(path)
 	switch {
 	case missing == nil && (writes(path) || writes(place.Real(path))):
-		return "", "", hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+filepath.Base(path)+
+		return "", "", hostError("denied", "PERMISSION_DENIED: "+gate.Programs+": "+filepath.Base(path)+
 			" lies where the plugin can change it, so nobody is asked about it.")
 	case !there:
 		return "", "", hostError("not_found", "There is no program "+shownFile(a.Argv[0])+".")

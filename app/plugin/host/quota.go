@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"

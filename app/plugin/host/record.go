@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/base/jsonobject"
 	"conclave/app/chat"
-	"conclave/app/jsonobject"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )

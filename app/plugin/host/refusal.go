@@ -7,10 +7,10 @@ import (
 	"strings"
 	"unicode"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/place"
 	"conclave/app/chat"
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -18,12 +18,12 @@ import (
 // sentence tells a model, and whoever reads the call, what the plugin was refused.
 func sentence(r plugin.Refusal, id string) string {
 	what := map[string]string{
-		permit.Network: "use the network", permit.Programs: "start other programs", permit.Listen: "listen on ports",
+		gate.Network: "use the network", gate.Programs: "start other programs", gate.Listen: "listen on ports",
 	}[r.Permission]
 	switch {
-	case r.Permission == permit.Filesystem && r.Write:
+	case r.Permission == gate.Filesystem && r.Write:
 		what = "write files in " + r.Path
-	case r.Permission == permit.Filesystem:
+	case r.Permission == gate.Filesystem:
 		what = "read files in " + r.Path
 	case what == "":
 		what = "do what needs the permission " + r.Permission
@@ -55,7 +55,7 @@ func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
 	}
 	e.mu.Lock()
 	for _, one := range found {
-		if !permit.IsPermission(one.Permission) || (one.Permission == permit.Filesystem) != (one.Path != "") ||
+		if !gate.IsPermission(one.Permission) || (one.Permission == gate.Filesystem) != (one.Path != "") ||
 			!showable(one.Path) {
 			continue
 		}
@@ -83,11 +83,11 @@ const shownHome = 3
 // granted, as things are now.
 func (e *entry) missingNotes(s plugin.Status) (notes []string) {
 	for permission, without := range map[string]string{
-		permit.Network:  "It may not use the network; what needs it will fail.",
-		permit.Programs: "It may not start other programs; what needs them will fail.",
-		permit.Listen:   "It may not listen on ports of this computer; what needs them will fail.",
+		gate.Network:  "It may not use the network; what needs it will fail.",
+		gate.Programs: "It may not start other programs; what needs them will fail.",
+		gate.Listen:   "It may not listen on ports of this computer; what needs them will fail.",
 	} {
-		if permission == permit.Listen && slices.Contains(s.Granted, permit.Network) {
+		if permission == gate.Listen && slices.Contains(s.Granted, gate.Network) {
 			continue // it is asked about each port
 		}
 		if slices.Contains(s.Wants, permission) && !slices.Contains(s.Granted, permission) {
@@ -113,7 +113,7 @@ func (e *entry) homeNote(s plugin.Status) string {
 		}
 	}
 	named := slices.DeleteFunc(slices.Sorted(maps.Keys(paths)), func(name string) bool {
-		granted := func(f permit.Folder) bool { return place.Inside(f.Path, paths[name]) }
+		granted := func(f gate.Folder) bool { return place.Inside(f.Path, paths[name]) }
 		within := func(other string) bool { return other != paths[name] && place.Inside(other, paths[name]) }
 		return slices.ContainsFunc(s.Folders, granted) || slices.ContainsFunc(slices.Collect(maps.Values(paths)), within)
 	})
@@ -122,10 +122,10 @@ func (e *entry) homeNote(s plugin.Status) string {
 	case len(named) > 0:
 		return "Its source looks at your home folder (" + strings.Join(named, ", ") + "). When it " +
 			"runs, it has another home folder, with only those files of yours that you let it read: " +
-			plugin.Refusal{Permission: permit.Filesystem, Path: paths[named[0]]}.Command(e.id)
+			plugin.Refusal{Permission: gate.Filesystem, Path: paths[named[0]]}.Command(e.id)
 	case whole:
 		return "Its source looks at your home folder. When it runs, it has another home folder, with only those files of " +
-			"yours that you let it read: " + plugin.Refusal{Permission: permit.Filesystem, Path: "~/NAME"}.Command(e.id)
+			"yours that you let it read: " + plugin.Refusal{Permission: gate.Filesystem, Path: "~/NAME"}.Command(e.id)
 	}
 	return ""
 }
@@ -134,7 +134,7 @@ func (e *entry) homeNote(s plugin.Status) string {
 // such a file which can be granted; else it is empty, and nobody is told whether there is one.
 func (h *Host) inHome(r *plugin.Refusal) {
 	name, is := strings.CutPrefix(r.Path, "~/")
-	if !is || r.Permission != permit.Filesystem {
+	if !is || r.Permission != gate.Filesystem {
 		return
 	}
 	r.Path, r.Home, r.Write = "", true, false
@@ -155,12 +155,12 @@ func showable(path string) bool {
 }
 
 // standing returns the refusals that still stand.
-func standing(refusals []plugin.Refusal, granted []string, folders []permit.Folder) []plugin.Refusal {
+func standing(refusals []plugin.Refusal, granted []string, folders []gate.Folder) []plugin.Refusal {
 	return slices.DeleteFunc(refusals, func(one plugin.Refusal) bool {
-		if one.Permission != permit.Filesystem {
+		if one.Permission != gate.Filesystem {
 			return slices.Contains(granted, one.Permission)
 		}
-		return slices.ContainsFunc(folders, func(f permit.Folder) bool {
+		return slices.ContainsFunc(folders, func(f gate.Folder) bool {
 			return place.Inside(f.Path, one.Path) && (f.Write || !one.Write)
 		})
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )

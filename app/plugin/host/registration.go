@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/limit"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 )
@@ -52,7 +52,7 @@ func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
 		// What changed is looked at; meanwhile the last good one serves.
 		offer(registered("far", "two"))
 		card = f.State("far", plugin.Quarantined)
-		if i := slices.IndexFunc(card.Changes, func(c permit.Change) bool {
+		if i := slices.IndexFunc(card.Changes, func(c gate.Change) bool {
 			return c.Field == "code"
 		}); i < 0 || !strings.Contains(card.Changes[i].Diff, `+      "text": "two"`) {
 			t.Errorf("what changed is shown as %+v", card.Changes)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 )

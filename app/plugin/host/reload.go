@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/bus"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -359,23 +359,23 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	}
 	e.returned(c)
 	status, changes := e.h.o.Gate.Approvals.Status(c)
-	if e.temporary && status == permit.Waiting && e.isNamed(c, changes) {
+	if e.temporary && status == gate.Waiting && e.isNamed(c, changes) {
 		e.approving.Store(true)
-		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, permit.ApproveOptions{ThisRun: true, By: namedBy})
+		err := e.h.o.Gate.Approvals.Approve(e.h.ctx, c, gate.ApproveOptions{ThisRun: true, By: namedBy})
 		e.approving.Store(false)
 		if err == nil {
-			status = permit.Approved
+			status = gate.Approved
 		}
 	}
 	switch status {
-	case permit.Approved:
+	case gate.Approved:
 		if pin {
 			if err := e.h.o.Gate.Approvals.Adopt(c); err != nil {
 				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
 			}
 		}
 		return true
-	case permit.Refused:
+	case gate.Refused:
 		e.setInactive(v.src, plugin.Disabled, &plugin.Problem{
 			Kind: "refused", Message: "You turned this version off.",
 			Hint: "Enable the plugin to be asked again.",
@@ -383,12 +383,12 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 		return false
 	}
 	serving := e.keepOldVersion(v.src)
-	if slices.ContainsFunc(changes, func(c permit.Change) bool { return c.Field == "code" }) {
+	if slices.ContainsFunc(changes, func(c gate.Change) bool { return c.Field == "code" }) {
 		c.Diff = e.diff(v)
 		_, changes = e.h.o.Gate.Approvals.Status(c)
 	}
 	state := plugin.NeedsApproval
-	if len(changes) > 0 && !permit.Expected(changes) {
+	if len(changes) > 0 && !gate.Expected(changes) {
 		state = plugin.Quarantined
 	}
 	u := e.writeStatus(v, state, nil, began, func(s *plugin.Status) {
@@ -407,11 +407,11 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 // isNamed reports whether naming the plugin for this run was the yes to a version: to the files
 // that lay there then, and to what these list first, unless reading them showed something else.
 // What runs with no permission, for a look, may list anything.
-func (e *entry) isNamed(c permit.PluginVersion, changes []permit.Change) bool {
+func (e *entry) isNamed(c gate.PluginVersion, changes []gate.Change) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.named = cmp.Or(e.named, c.Code)
-	return e.preview || c.Code == e.named && (len(changes) == 0 || permit.Expected(changes))
+	return e.preview || c.Code == e.named && (len(changes) == 0 || gate.Expected(changes))
 }
 
 // withdraw takes those tools out of service that next, which waits for approval, does

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/bus"
-	"conclave/app/fault"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 )
 

@@ -12,11 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
@@ -233,7 +233,7 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 	start plugin.StartOptions, files *openedFiles,
 ) (_ sandbox.Process, err error) {
 	pass := func() {}
-	if r.h.o.Network != nil && slices.Contains(start.Granted, permit.Network) {
+	if r.h.o.Network != nil && slices.Contains(start.Granted, gate.Network) {
 		if start.Proxy, pass, err = r.h.o.Network.Admit(cmp.Or(r.e.settingsOf, r.e.id)); err != nil {
 			return nil, &plugin.Problem{
 				Kind: "unavailable", Message: "Its way out to the network cannot be made: " + err.Error() + ".",
@@ -415,7 +415,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	}
 	r.explainDeath(call.Tool.Name, &result)
 	outside, authors, heard := r.e.told(r.access())
-	on, _ := permit.Behalf(ctx)
+	on, _ := gate.Behalf(ctx)
 	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
 	result.Kept = without(chat.AddOrigins(heard, result.Kept...), on.Taint)
 	r.mu.Lock()
@@ -479,7 +479,7 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	if r.e.disabled() {
 		return r.unusable(ctx, errOff), false
 	}
-	on, ok := permit.Behalf(ctx)
+	on, ok := gate.Behalf(ctx)
 	if ok && takenFrom(on.Caller, call.Tool) && r.e.switchedOff(call.Tool.Name) {
 		return tool.Result{
 			Status: chat.CallRefused, Error: "the tool " + call.Tool.Name + " was switched off by the person",
@@ -502,8 +502,8 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 // takenFrom reports whether switching a tool off takes it from a caller: answers and councils that go
 // on have the tools that they began with. Those that are for members by themselves stay theirs
 // ([council.Eligible]), and a person calls what they like.
-func takenFrom(caller permit.Caller, t tool.Tool) bool {
-	return caller == permit.Main || caller.IsMember() && !t.CouncilEligible
+func takenFrom(caller gate.Caller, t tool.Tool) bool {
+	return caller == gate.Main || caller.IsMember() && !t.CouncilEligible
 }
 
 var errDeadline = errors.New("the call's deadline has passed")

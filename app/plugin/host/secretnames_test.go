@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // keptSecrets are Secrets in memory.

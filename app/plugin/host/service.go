@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 )

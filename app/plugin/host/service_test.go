@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
@@ -61,7 +61,7 @@ func TestAServiceActsForThePluginThatAsksAndMay(t *testing.T) {
 			r[0].Command("a") != "conclave plugins grant a chats" {
 			t.Errorf("its card says it was refused %+v", r)
 		}
-		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", permit.Allow))
+		must(t, f.Gate.Reach.SetPermission(t.Context(), "a", "chats", gate.Allow))
 		synctest.Wait()
 		if got := answer(f, "a", "say.bound", `{}`); got != `"yes"` {
 			t.Errorf("with the permission: %s", got)
@@ -180,22 +180,22 @@ func TestAPluginIsOfferedOnceMoreWithOtherSettings(t *testing.T) {
 }
 
 // says answers every question of the gate.
-type says struct{ answer permit.Answer }
+type says struct{ answer gate.Answer }
 
-func (s says) Ask(context.Context, permit.Request) (permit.Answer, error) { return s.answer, nil }
+func (s says) Ask(context.Context, gate.Request) (gate.Answer, error) { return s.answer, nil }
 
 func TestAPersonIsAskedAboutAPluginWhereTheyAre(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Save("a.py", answers("one"))
-		status, err := f.Host.AskApproval(t.Context(), "a", says{permit.Answer{Effect: permit.Allow, Scope: permit.Always}})
+		status, err := f.Host.AskApproval(t.Context(), "a", says{gate.Answer{Effect: gate.Allow, Scope: gate.Always}})
 		must(t, err)
 		f.Settle()
-		if status != permit.Approved {
+		if status != gate.Approved {
 			t.Errorf("the verdict is %v", status)
 		}
 		f.Says("a:say", "one")
 		if _, err := f.Host.AskApproval(t.Context(), "a",
-			says{permit.Answer{Effect: permit.Allow, Scope: permit.Always}}); !errors.Is(err, host.ErrNotWaiting) {
+			says{gate.Answer{Effect: gate.Allow, Scope: gate.Always}}); !errors.Is(err, host.ErrNotWaiting) {
 			t.Errorf("of one that does not wait: %v", err)
 		}
 

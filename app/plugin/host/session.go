@@ -14,15 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	build "conclave/app/version"
+	build "conclave/app/base/version"
 )
 
 // session is one running process and the MCP session with it. It is made by

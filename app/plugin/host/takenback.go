@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 )
 
 // takenBackReason tells a call why its process ended.
@@ -54,8 +54,8 @@ type openedFiles struct {
 
 // note notes a rule by which a file was opened: also one that was taken back since. One for an
 // answer ends by itself, and ends no process.
-func (o *openedFiles) note(gate *permit.Gate, rule string) {
-	if scope, there := gate.Rules.Scope(rule); rule == "" || there && scope == permit.ThisAnswer {
+func (o *openedFiles) note(g *gate.Gate, rule string) {
+	if scope, there := g.Rules.Scope(rule); rule == "" || there && scope == gate.ThisAnswer {
 		return
 	}
 	o.mu.Lock()
@@ -67,7 +67,7 @@ func (o *openedFiles) note(gate *permit.Gate, rule string) {
 }
 
 // takenBack reports whether one of the rules was taken back.
-func (o *openedFiles) takenBack(gate *permit.Gate) bool {
+func (o *openedFiles) takenBack(gate *gate.Gate) bool {
 	o.mu.Lock()
 	rules := slices.Collect(maps.Keys(o.rules))
 	o.mu.Unlock()
@@ -93,13 +93,13 @@ func (h *Host) sessionsOf(id string) []*session {
 // exceeds reports whether a process with this access may do what one with other may not.
 func (o access) exceeds(other access) bool {
 	missing := func(p string) bool { return !slices.Contains(other.granted, p) }
-	notGiven := func(f permit.Folder) bool {
-		return !slices.ContainsFunc(other.folders, func(g permit.Folder) bool {
+	notGiven := func(f gate.Folder) bool {
+		return !slices.ContainsFunc(other.folders, func(g gate.Folder) bool {
 			return place.Inside(g.Path, f.Path) && (g.Write || !f.Write)
 		})
 	}
 	notStarted := func(p string) bool { return !slices.Contains(other.programs, p) }
 	return slices.ContainsFunc(onlySandbox(o.granted), missing) || slices.ContainsFunc(o.folders, notGiven) ||
-		slices.Contains(o.granted, permit.Programs) && other.programs != nil &&
+		slices.Contains(o.granted, gate.Programs) && other.programs != nil &&
 			(o.programs == nil || slices.ContainsFunc(o.programs, notStarted))
 }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
@@ -47,8 +47,8 @@ func (v version) confinement(h *Host) sandbox.Confinement {
 }
 
 // forApproval describes v to the gate.
-func (v version) forApproval(h *Host) permit.PluginVersion {
-	c := permit.PluginVersion{
+func (v version) forApproval(h *Host) gate.PluginVersion {
+	c := gate.PluginVersion{
 		Plugin: v.src.ID, Name: v.manifest.Name, Dialect: v.manifest.Dialect, Code: v.digest,
 		Tools: v.listing.Tools, Permissions: v.manifest.Permissions, Imports: v.listing.Imports,
 		Isolation: v.confinement(h).Level, ReadAll: v.listing.Known, Settings: v.settings,
@@ -87,7 +87,7 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 			if m.Name == "" {
 				m.Name = src.ID
 			}
-			if permit.Reserved(m.Name) || permit.Reserved(src.ID) {
+			if gate.Reserved(m.Name) || gate.Reserved(src.ID) {
 				return nil, nil, &plugin.Problem{
 					Kind: "refused", Message: "Its name reads as Conclave, which speaks to you under that name itself.",
 					Hint: "Give it, and its file, another name.",

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/permit"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/gate"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -151,12 +151,12 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 	}
 	check("nothing granted", "out:raw", number, "Permission denied")
 
-	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", gate.Allow))
 	check("the internet granted", "out:fetch", to, "403")
 	check("the internet granted", "out:direct", to, "may not connect to "+host)
 	check("the internet granted", "out:raw", number, "Permission denied")
 
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs, host))
 	check("the host granted", "out:fetch", to, "the page")
 	check("the host granted", "out:direct", to, "the page")
 	check("the host granted", "out:raw", number, "Permission denied")
@@ -164,7 +164,7 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		check("another's way out", "out:strange", fmt.Sprintf(`{"address":%q,"credential":%q}`, page, credential), "407")
 	}
 
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs,
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs,
 		strings.TrimPrefix(secure.URL, "https://")))
 	if got := c.said("out:other_name", number2); strings.Contains(got, "connected") {
 		t.Errorf("another name: %q", got)
@@ -180,9 +180,9 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		return refused
 	})
 
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Deny, gate.HostIs, host))
 	check("the host denied", "out:fetch", to, "403")
-	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", permit.Deny))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", gate.Deny))
 	check("all taken back", "out:fetch", to, "conclave plugins grant out network")
 }
 
@@ -190,14 +190,14 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
 	host := strings.TrimPrefix(page, "http://")
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs, "api.example.org"))
 	t.Cleanup(c.gate.Questions.Attach())
 	to := fmt.Sprintf(`{"address":%q}`, page)
-	asked := func(answer permit.Answer) string {
+	asked := func(answer gate.Answer) string {
 		t.Helper()
 		ended := make(chan tool.Result)
 		go func() { ended <- c.call("out:fetch", to) }() // ends with the answer
-		var requests []permit.Request
+		var requests []gate.Request
 		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		r := requests[0]
 		if !strings.HasSuffix(r.Title, " wants to connect to "+host) ||
@@ -209,14 +209,14 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 		return chat.TextOf(result.Content) + result.Error
 	}
 	before := c.said("out:process", "{}")
-	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once, Reason: "Not today"}
+	no := gate.Answer{Effect: gate.Deny, Scope: gate.Once, Reason: "Not today"}
 	if got := asked(no); !strings.Contains(got, "403") {
 		t.Errorf("denied: %q", got)
 	}
-	if got := asked(permit.Answer{Effect: permit.Allow, Scope: permit.Once}); got != "the page" {
+	if got := asked(gate.Answer{Effect: gate.Allow, Scope: gate.Once}); got != "the page" {
 		t.Errorf("allowed once: %q", got)
 	}
-	if got := asked(permit.Answer{Effect: permit.Allow, Scope: permit.Always}); got != "the page" {
+	if got := asked(gate.Answer{Effect: gate.Allow, Scope: gate.Always}); got != "the page" {
 		t.Errorf("allowed always: %q", got)
 	}
 	c.answers("out:fetch", to, "the page")
@@ -260,13 +260,13 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 	})
 	host := l.Addr().String()
 	for _, allowed := range []string{"api.example.org", host} { // it keeps a way out, and its process
-		must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, allowed))
+		must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs, allowed))
 	}
 	if got := c.said("out:keep", fmt.Sprintf(`{"port":%s}`, port(t, "http://"+host))); got != "connected" {
 		t.Fatal(got)
 	}
 	process := c.said("out:process", "{}")
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Deny, gate.HostIs, host))
 	if got := c.said("out:kept", "{}"); got != "ended" {
 		t.Errorf("the connection %q, want it ended", got)
 	}
@@ -278,22 +278,22 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 func TestWhatAPluginDoesAfterItsCallIsAskedAboutToo(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs, "api.example.org"))
 	t.Cleanup(c.gate.Questions.Attach())
 	for _, one := range []struct {
-		effect permit.Effect
+		effect gate.Effect
 		want   string
-	}{{permit.Deny, "403"}, {permit.Allow, "the page"}} {
+	}{{gate.Deny, "403"}, {gate.Allow, "the page"}} {
 		if got := c.said("out:later", fmt.Sprintf(`{"address":%q}`, page)); got != "started" {
 			t.Fatal(got)
 		}
-		var requests []permit.Request
+		var requests []gate.Request
 		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		r := requests[0]
 		if !strings.HasSuffix(r.Title, " wants to connect to "+strings.TrimPrefix(page, "http://")) {
 			t.Errorf("asked %+v", r)
 		}
-		must(t, c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce, permit.Answer{Effect: one.effect, Scope: permit.Once}))
+		must(t, c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce, gate.Answer{Effect: one.effect, Scope: gate.Once}))
 		if got := c.said("out:came_later", "{}"); !strings.Contains(got, one.want) {
 			t.Errorf("%s: %q, want %q", one.effect, got, one.want)
 		}

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/call"
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
-	"conclave/app/turn"
+	"conclave/app/tool/call"
 )
 
 // settle is how long plugin/watch waits before it believes that a save is over:
@@ -90,9 +90,9 @@ func BenchmarkCall(b *testing.B) {
 			}
 			// "Always allow", as a person says it: where the walls are missing, the
 			// gate asks for everything.
-			_, err := c.gate.Rules.Add(b.Context(), permit.Rule{
-				Effect: permit.Allow, Plugin: t.Plugin, Tool: t.Name,
-				Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Digest: t.Digest,
+			_, err := c.gate.Rules.Add(b.Context(), gate.Rule{
+				Effect: gate.Allow, Plugin: t.Plugin, Tool: t.Name,
+				Callers: []gate.Caller{gate.Main}, Scope: gate.Always, Digest: t.Digest,
 			})
 			must(b, err)
 			arguments := json.RawMessage(`{"text":"call"}`)
@@ -100,11 +100,11 @@ func BenchmarkCall(b *testing.B) {
 			for n := range max(b.N, 1000) {
 				began := time.Now()
 				id := fmt.Sprintf("call-%d", n)
-				d := c.gate.Decide(b.Context(), permit.Call{
-					ID: id, Caller: permit.Main, Tool: t, Arguments: arguments,
+				d := c.gate.Decide(b.Context(), gate.Call{
+					ID: id, Caller: gate.Main, Tool: t, Arguments: arguments,
 					Conversation: "bench",
 				})
-				if d.Effect != permit.Allow {
+				if d.Effect != gate.Allow {
 					b.Fatalf("the gate said %+v", d)
 				}
 				r, err := invoker.Call(b.Context(), tool.Call{
@@ -139,17 +139,17 @@ func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
 			}
 			var took []time.Duration
 			for range max(b.N, 5) {
-				m := llmtest.New()
+				m := modeltest.New()
 				for n := range 50 {
-					m.Add([]llmtest.Step{llmtest.Call(fmt.Sprintf("call-%d", n), t.WireName, fmt.Sprintf(`{"text":"chain %d"}`, n))})
+					m.Add([]modeltest.Step{modeltest.Call(fmt.Sprintf("call-%d", n), t.WireName, fmt.Sprintf(`{"text":"chain %d"}`, n))})
 				}
-				m.Add([]llmtest.Step{llmtest.Say("Done.")})
+				m.Add([]modeltest.Step{modeltest.Say("Done.")})
 				talk := chat.Conversation{Title: "bench"}
 				must(b, c.store.CreateConversation(b.Context(), &talk))
 				began := time.Now()
 				out, err := runner.Run(b.Context(), turn.Request{
 					Conversation: talk.ID, Text: "Go.", Model: m, Tools: set,
-					Asker: permit.AlwaysAsker{},
+					Asker: gate.AlwaysAsker{},
 				}, nil)
 				took = append(took, time.Since(began))
 				if err != nil || out.Reason != chat.EndDone {

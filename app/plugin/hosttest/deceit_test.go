@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -30,15 +30,15 @@ func unseen(text string) bool {
 
 // acceptAll answers what waits for a person about a plugin with a yes until nothing waits any
 // more, and returns the requests.
-func (c *core) acceptAll(id string) []permit.Request {
+func (c *core) acceptAll(id string) []gate.Request {
 	c.t.Helper()
-	var read []permit.Request
+	var read []gate.Request
 	testkit.Until(c.t, id+" to wait for nobody", func() bool {
 		must(c.t, c.host.WaitIdle(c.t.Context()))
 		for _, r := range c.gate.Questions.List() {
 			if r.Plugin == id {
 				read = append(read, r)
-				yes := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+				yes := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
 				must(c.t, c.gate.Questions.Answer(c.t.Context(), r.ID, r.Nonce, yes))
 			}
 		}
@@ -146,9 +146,9 @@ spindle.on("TOOL_INVOCATION", async () => { if (++calls === 2) tool("` + worse +
 			c.write(one.file, one.text)
 			c.becomes("pull", plugin.NeedsApproval)
 			c.acceptAll("pull")
-			_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
-				Effect: permit.Allow, Plugin: "pull", Tool: "add", Scope: permit.Always,
-				Callers: []permit.Caller{permit.Main},
+			_, err := c.gate.Rules.Add(t.Context(), gate.Rule{
+				Effect: gate.Allow, Plugin: "pull", Tool: "add", Scope: gate.Always,
+				Callers: []gate.Caller{gate.Main},
 			})
 			must(t, err)
 			one.change(c)
@@ -157,7 +157,7 @@ spindle.on("TOOL_INVOCATION", async () => { if (++calls === 2) tool("` + worse +
 				t.Errorf("while it waits a model is told %q", found.Description)
 			}
 			c.answers("pull:add", "{}", "good")
-			var differs []permit.Change
+			var differs []gate.Change
 			for _, r := range c.gate.Questions.List() {
 				differs = append(differs, r.Changes...)
 			}
@@ -176,8 +176,8 @@ func TestAttackAPluginTakesAnotherName(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("notes.py", "def add() -> str:\n    \"\"\"Add one.\"\"\"\n    return 'good'\n")
 	c.approved("notes")
-	_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+	_, err := c.gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "notes", Tool: "*", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
 	})
 	must(t, err)
 	must(t, os.Rename(filepath.Join(c.dir, "notes.py"), filepath.Join(c.dir, "notes2.py")))
@@ -189,17 +189,17 @@ func TestAttackAPluginTakesAnotherName(t *testing.T) {
 	c.trust("notes2")
 	c.answers("notes2:add", "{}", "good")
 	found, _ := c.offered("notes2")
-	d := c.gate.Decide(t.Context(), permit.Call{Tool: found, Caller: permit.Main, Conversation: "c"})
+	d := c.gate.Decide(t.Context(), gate.Call{Tool: found, Caller: gate.Main, Conversation: "c"})
 	t.Logf("stopped by: approval and rules of a name; a call under the new one is decided: %s, %s", d.Effect, d.Reason)
-	if d.Effect == permit.Allow {
+	if d.Effect == gate.Allow {
 		t.Errorf("the rules of the old name hold: %+v", d)
 	}
-	_, err = c.gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "notes2", Tool: "*", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+	_, err = c.gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "notes2", Tool: "*", Scope: gate.Always, Callers: []gate.Caller{gate.Main},
 	})
 	must(t, err)
-	d = c.gate.Decide(t.Context(), permit.Call{Tool: found, Caller: permit.Main, Conversation: "c"})
-	if d.Effect != permit.Allow {
+	d = c.gate.Decide(t.Context(), gate.Call{Tool: found, Caller: gate.Main, Conversation: "c"})
+	if d.Effect != gate.Allow {
 		t.Errorf("with a rule of its own: %+v", d)
 	}
 }

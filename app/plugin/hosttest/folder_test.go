@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 const words = `def count(text: str) -> int:
@@ -135,7 +135,7 @@ def add(a: int, b: int) -> int:
 	if len(requests) != 1 {
 		t.Fatalf("a person is asked %+v", requests)
 	}
-	yes := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	yes := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
 	must(t, c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, yes))
 	c.becomes("add", plugin.Ready)
 	c.answers("add:add", `{"a":1,"b":2}`, "3")

@@ -10,7 +10,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 

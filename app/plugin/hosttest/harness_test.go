@@ -12,24 +12,24 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/egress"
-	"conclave/app/permit"
+	"conclave/app/gate"
+	"conclave/app/net/egress"
 	"conclave/app/plugin"
-	"conclave/app/plugin/functions"
+	"conclave/app/plugin/dialect/functions"
+	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/neko"
+	"conclave/app/plugin/dialect/picoclaw"
+	"conclave/app/plugin/dialect/spindle"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
-	"conclave/app/plugin/maibot"
-	"conclave/app/plugin/neko"
-	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 	"conclave/store"
 	"conclave/store/storetest"
@@ -74,7 +74,7 @@ type core struct {
 	dir      string
 	data     string
 	store    *store.Store
-	gate     *permit.Gate
+	gate     *gate.Gate
 	tools    *tool.Registry
 	launcher *plugintest.Counted
 	host     *host.Host
@@ -97,34 +97,34 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	c.launcher = &plugintest.Counted{Launcher: l}
 	c.store = storetest.OpenWith(t, store.Options{Dir: data})
 	news := bus.New()
-	gate, err := permit.Open(t.Context(), permit.Options{Store: c.store, Bus: news, Protected: []string{data}})
+	g, err := gate.Open(t.Context(), gate.Options{Store: c.store, Bus: news, Protected: []string{data}})
 	must(t, err)
-	c.gate = gate
+	c.gate = g
 	py := interpreters(t)
 	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), picoclaw.New(py),
 		functions.New(py)}, more...)
 	c.egress = egress.New(egress.Options{
 		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
-			on := permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id, "")}
-			d, private := gate.Connect(ctx, on)
+			on := gate.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id, "")}
+			d, private := g.Connect(ctx, on)
 			return egress.Verdict{
-				Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason,
-				Stands: func() bool { return gate.Stands(on, d) },
+				Allow: d.Effect == gate.Allow, Private: private, Reason: d.Reason,
+				Stands: func() bool { return g.Stands(on, d) },
 			}
 		},
 		Report: func(t egress.Traffic) { c.traffic <- t },
 	})
 	c.host = host.New(host.Options{
 		Network: c,
-		Dir:     dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
+		Dir:     dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: g,
 		Store: c.store, Bus: news, LoadTimeout: patience,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	c.library = library.New(library.Options{
-		Dir: dir, Data: data, Host: c.host, Gate: gate,
+		Dir: dir, Data: data, Host: c.host, Gate: g,
 		Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects),
 	})
-	stop := gate.Approvals.OnDecided(c.host.ApprovalChanged)
+	stop := g.Approvals.OnDecided(c.host.ApprovalChanged)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -140,7 +140,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		if n := c.launcher.Running(); n != 0 {
 			t.Errorf("%d processes outlived the host", n)
 		}
-		if err := gate.Close(context.WithoutCancel(t.Context())); err != nil {
+		if err := g.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/permit"
-	"conclave/app/programtest"
+	"conclave/app/gate"
+	"conclave/app/test/programtest"
 )
 
 const homely = `
@@ -78,14 +78,14 @@ func TestAPluginThatLooksAtThePersonsHomeIsSaidToAndFindsThereWhatWasGranted(t *
 	}
 	s, err = c.host.Status("notes")
 	must(t, err)
-	if len(s.Refused) != 2 || s.Refused[0].Permission != permit.Filesystem || s.Refused[0].Write {
+	if len(s.Refused) != 2 || s.Refused[0].Permission != gate.Filesystem || s.Refused[0].Write {
 		t.Errorf("its card counts %+v", s.Refused)
 	}
-	hidden := permit.Folder{Path: "~/.something", Write: true}
+	hidden := gate.Folder{Path: "~/.something", Write: true}
 	if _, err := c.gate.Reach.GrantFolder(t.Context(), "notes", hidden); err == nil {
 		t.Error("a hidden folder was granted for writing")
 	}
-	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: "~/.something"})
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", gate.Folder{Path: "~/.something"})
 	must(t, err)
 	for name, want := range map[string]string{"exists": "mine", "opens": "mine", "lists": "rc"} {
 		c.answers("notes:"+name, "{}", want)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/programtest"
+	"conclave/app/test/programtest"
 )
 
 // Programs such as bubblewrap read the two before they start a child behind walls of their own.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 // background are plugins whose job tick fails until their tool repair is called.

@@ -10,7 +10,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
-	"conclave/app/programtest"
+	"conclave/app/test/programtest"
 )
 
 // nekoTree is a N.E.K.O plugin of that id whose class has this body.

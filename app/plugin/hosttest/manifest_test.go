@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/tool"

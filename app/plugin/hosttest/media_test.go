@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/call"
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
-	"conclave/app/permit"
-	"conclave/app/turn"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/model/modeltest"
+	"conclave/app/tool/call"
 )
 
 // dot is a PNG of one pixel, in base64.
@@ -56,12 +56,12 @@ async def tell(self, **kwargs):
 	set := c.tools.Set()
 	shoot, _ := set.ByID("camera:shoot")
 	tell, _ := set.ByID("camera:tell")
-	m := llmtest.New(
-		[]llmtest.Step{
-			llmtest.Call("one", shoot.WireName, `{"n":1}`), llmtest.Call("two", shoot.WireName, `{"n":2}`),
-			llmtest.Call("three", tell.WireName, `{}`),
+	m := modeltest.New(
+		[]modeltest.Step{
+			modeltest.Call("one", shoot.WireName, `{"n":1}`), modeltest.Call("two", shoot.WireName, `{"n":2}`),
+			modeltest.Call("three", tell.WireName, `{}`),
 		},
-		[]llmtest.Step{llmtest.Say("Seen.")}, []llmtest.Step{llmtest.Say("Seen again.")},
+		[]modeltest.Step{modeltest.Say("Seen.")}, []modeltest.Step{modeltest.Say("Seen again.")},
 	)
 	talk := chat.Conversation{Title: "pictures"}
 	must(t, c.store.CreateConversation(t.Context(), &talk))
@@ -70,7 +70,7 @@ async def tell(self, **kwargs):
 		runner := turn.New(turn.Options{Log: c.store, Calls: call.New(call.Options{Gate: c.gate, Log: c.store})})
 		out, err := runner.Run(t.Context(), turn.Request{
 			Conversation: talk.ID, Text: text, Model: m, Tools: c.tools.Set(),
-			Asker: permit.AlwaysAsker{},
+			Asker: gate.AlwaysAsker{},
 		}, nil)
 		if err != nil || out.Reason != chat.EndDone {
 			t.Fatalf("the turn ended %s: %v, %v", out.Reason, err, out.Err)

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -156,11 +156,11 @@ func object(t *testing.T, names ...string) string {
 }
 
 // asks makes a call that a person is asked about once, and answers.
-func (c *core) asks(id, arguments, title string, a permit.Answer) string {
+func (c *core) asks(id, arguments, title string, a gate.Answer) string {
 	c.t.Helper()
 	ended := make(chan tool.Result)
 	go func() { ended <- c.call(id, arguments) }() // ends with the answer
-	var requests []permit.Request
+	var requests []gate.Request
 	testkit.Until(c.t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 	if r := requests[0]; !strings.HasSuffix(r.Title, title) || r.Plugin != "notes" {
 		c.t.Errorf("%s: asked %q, want %q: %+v", id, r.Title, title, r)
@@ -179,11 +179,11 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	if r := c.call("notes:process", "{}"); r.Outside {
 		t.Error("a plugin that was given no file returns what others wrote")
 	}
-	once, always := permit.Answer{Effect: permit.Allow, Scope: permit.Once},
-		permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	once, always := gate.Answer{Effect: gate.Allow, Scope: gate.Once},
+		gate.Answer{Effect: gate.Allow, Scope: gate.Always}
 	reads, writes := " wants to read "+letters, " wants to read and write "+letters
 
-	no := permit.Answer{Effect: permit.Deny, Reason: "Not today"}
+	no := gate.Answer{Effect: gate.Deny, Reason: "Not today"}
 	got := c.asks("notes:read", letter, reads, no)
 	if !strings.Contains(got, "Permission denied") || !strings.Contains(got, "may not read files in "+letters) {
 		t.Errorf("denied: %q", got)
@@ -266,7 +266,7 @@ func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 	path := filepath.Join(letters, "a.txt")
 	found, _ := c.tools.Set().ByID("notes:write")
 	invoker, _ := c.tools.Set().Invoker("notes:write")
-	ctx, stop := context.WithCancel(permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found}))
+	ctx, stop := context.WithCancel(gate.WithBehalf(t.Context(), gate.Call{ID: "c", Tool: found}))
 	ended := make(chan tool.Result)
 	go func() { // ends with stop
 		r, err := invoker.Call(ctx, tool.Call{
@@ -278,14 +278,14 @@ func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 		}
 		ended <- r
 	}()
-	var requests []permit.Request
+	var requests []gate.Request
 	testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 	stop()
 	if r := <-ended; r.Status != chat.CallCancelled {
 		t.Errorf("it came to %+v", r)
 	}
 	testkit.Until(t, "the request to go", func() bool { return len(c.gate.Questions.List()) == 0 })
-	err := c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, permit.Answer{Effect: permit.Allow})
+	err := c.gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce, gate.Answer{Effect: gate.Allow})
 	if fault.KindOf(err) != fault.Conflict {
 		t.Errorf("it was allowed afterwards: %v", err)
 	}
@@ -300,16 +300,16 @@ func TestAttackAMembersCallWritesThroughAFolderOpenedForTheMainModel(t *testing.
 	c, letters, _ := archive(t)
 	t.Cleanup(c.gate.Questions.Attach())
 	text := []string{"path", filepath.Join(letters, "new.txt"), "text", "dear c"}
-	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	always := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
 	got := c.asks("notes:write", object(t, text...), " wants to read and write "+letters, always)
 	if got != "written" {
 		t.Fatal(got)
 	}
 	found, _ := c.tools.Set().ByID("notes:write")
 	invoker, _ := c.tools.Set().Invoker("notes:write")
-	ada := permit.Call{ID: "c", Caller: "member:ada", Tool: found, Capabilities: []permit.Capability{permit.Compute}}
+	ada := gate.Call{ID: "c", Caller: "member:ada", Tool: found, Capabilities: []gate.Capability{gate.Compute}}
 	path := filepath.Join(letters, "ada.txt")
-	r, err := invoker.Call(permit.WithBehalf(t.Context(), ada), tool.Call{
+	r, err := invoker.Call(gate.WithBehalf(t.Context(), ada), tool.Call{
 		ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", path, "text", "by Ada")),
 		Deadline: time.Now().Add(time.Hour),
 	})
@@ -324,7 +324,7 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	c, letters, outside := archive(t)
 	t.Cleanup(c.gate.Questions.Attach())
 	letter, secret := filepath.Join(letters, "a.txt"), filepath.Join(outside, "secret.txt")
-	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	always := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
 	if got := c.asks("notes:read", object(t, "path", letter), " wants to read "+letters, always); got != "dear a" {
 		t.Fatal(got)
 	}
@@ -332,7 +332,7 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	must(t, os.Symlink(secret, filepath.Join(letters, "to.txt")))
 	must(t, os.Symlink(outside, filepath.Join(letters, "sub")))
 	must(t, os.Symlink(filepath.Join(letters, "nothing"), filepath.Join(letters, "dangling")))
-	no := permit.Answer{Effect: permit.Deny}
+	no := gate.Answer{Effect: gate.Deny}
 	for _, path := range []string{"to.txt", "sub/secret.txt", "../Other/secret.txt", "sub/../Other/secret.txt"} {
 		arguments := object(t, "path", letters+"/"+path)
 		for _, id := range []string{"notes:raw", "notes:link"} {
@@ -373,9 +373,9 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 		t.Error("a link to nothing was written through")
 	}
 	// What changes while it is asked for is what was asked about, or nothing.
-	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Ask))
-	must(t, openRule(c, letters, permit.Allow))
-	must(t, openRule(c, outside, permit.Deny))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", gate.Filesystem, gate.Ask))
+	must(t, openRule(c, letters, gate.Allow))
+	must(t, openRule(c, outside, gate.Deny))
 	if got := c.said("notes:changing", object(t, "good", letter, "bad", secret)); strings.Contains(got, "the secret") ||
 		!strings.HasSuffix(got, ", at last dear a") {
 		t.Errorf("while it changes: %q", got)
@@ -392,9 +392,9 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 	t.Cleanup(c.gate.Questions.Attach())
 	letter, secret := object(t, "path", filepath.Join(letters, "a.txt")),
 		object(t, "path", filepath.Join(outside, "secret.txt"))
-	never := permit.Answer{Effect: permit.Deny, Scope: permit.Always}
+	never := gate.Answer{Effect: gate.Deny, Scope: gate.Always}
 	c.asks("notes:read", letter, " wants to read "+letters, never)
-	around := permit.Folder{Path: filepath.Dir(letters)}
+	around := gate.Folder{Path: filepath.Dir(letters)}
 	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", around)
 	must(t, err)
 	refused := func(when string) {
@@ -412,7 +412,7 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 	rules, err := c.gate.Rules.List(t.Context())
 	must(t, err)
 	for _, rule := range rules {
-		if rule.Effect == permit.Deny {
+		if rule.Effect == gate.Deny {
 			_, err := c.gate.Rules.Revoke(t.Context(), rule.ID)
 			must(t, err)
 		}
@@ -420,7 +420,7 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 	if got := c.said("notes:read", letter); got != "dear a" {
 		t.Errorf("once the no is taken back: %q", got)
 	}
-	must(t, openRule(c, letters, permit.Deny)) // while a process runs that may open it
+	must(t, openRule(c, letters, gate.Deny)) // while a process runs that may open it
 	refused("granted before the no")
 	if requests := c.gate.Questions.List(); len(requests) != 0 {
 		t.Errorf("asked: %+v", requests)
@@ -428,11 +428,11 @@ func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
 }
 
 // openRule is a rule as an answer about a folder makes it.
-func openRule(c *core, folder string, effect permit.Effect) error {
-	_, err := c.gate.Rules.Add(c.t.Context(), permit.Rule{
-		Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
-		Match: []permit.Match{
-			{Field: "path", Op: permit.PathUnder, Value: folder}, {Field: "access", Op: permit.Equals, Value: "read"},
+func openRule(c *core, folder string, effect gate.Effect) error {
+	_, err := c.gate.Rules.Add(c.t.Context(), gate.Rule{
+		Effect: effect, Plugin: "notes", Permission: gate.Filesystem, Scope: gate.Always, MadeFrom: "ask_x",
+		Match: []gate.Match{
+			{Field: "path", Op: gate.PathUnder, Value: folder}, {Field: "access", Op: gate.Equals, Value: "read"},
 		},
 	})
 	return err
@@ -449,7 +449,7 @@ func TestAttackAGrantedFolderBecomesALinkWhileAProcessStarts(t *testing.T) {
 			old, kept := filepath.Join(letters, "old"), filepath.Join(filepath.Dir(letters), "kept")
 			secret := filepath.Join(outside, "old", "b.txt")
 			must(t, os.Mkdir(filepath.Dir(secret), 0o700), os.WriteFile(secret, []byte("the secret"), 0o600))
-			_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: old})
+			_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", gate.Folder{Path: old})
 			must(t, err)
 			swapped, to := filepath.Join(letters, inner), filepath.Join(outside, inner)
 			c.launcher.Meanwhile(func() {
@@ -479,7 +479,7 @@ func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
 	t.Cleanup(c.gate.Questions.Attach())
 	secret, second := filepath.Join(outside, "secret.txt"), filepath.Join(letters, "second.txt")
 	must(t, os.Link(secret, second))
-	must(t, openRule(c, letters, permit.Allow), openRule(c, secret, permit.Deny))
+	must(t, openRule(c, letters, gate.Allow), openRule(c, secret, gate.Deny))
 	for _, id := range []string{"notes:read", "notes:raw", "notes:link"} {
 		if got := c.said(id, object(t, "path", second)); strings.Contains(got, "the secret") {
 			t.Errorf("%s of a second name: %q", id, got)
@@ -489,13 +489,13 @@ func TestAttackWhatARuleRefusesIsOpenedByAnotherOfItsNames(t *testing.T) {
 		}
 	}
 	old, moved := filepath.Join(letters, "old"), filepath.Join(letters, "moved")
-	must(t, openRule(c, old, permit.Deny), os.Rename(old, moved), os.Symlink(moved, old))
+	must(t, openRule(c, old, gate.Deny), os.Rename(old, moved), os.Symlink(moved, old))
 	for _, folder := range []string{old, moved} {
 		if got := c.said("notes:read", object(t, "path", filepath.Join(folder, "b.txt"))); strings.Contains(got, "dear b") {
 			t.Errorf("of %s it reads %q", folder, got)
 		}
 	}
-	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: moved})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", gate.Folder{Path: moved})
 	if got := c.said("notes:read", object(t, "path", filepath.Join(moved, "b.txt"))); strings.Contains(got, "dear b") {
 		t.Errorf("granted by hand (%v), it reads %q", err, got)
 	}
@@ -521,17 +521,17 @@ func TestAttackAPluginTellsOfWhatItReadOnceTheGrantIsTakenBack(t *testing.T) {
 		}
 	}
 	outside("before", false)
-	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), "notes", gate.Folder{Path: folder})
 	must(t, err)
 	outside("while it may read, of which the gate knows", false)
 	must(t, c.gate.Reach.RevokeFolder(t.Context(), "notes", folder))
 	outside("once the folder is taken back", true)
-	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", permit.Folder{Path: folder})
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "notes", gate.Folder{Path: folder})
 	must(t, err)
 	outside("granted again", false)
-	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", gate.Network, gate.Allow))
 	outside("with the network", false)
-	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Network, permit.Deny))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", gate.Network, gate.Deny))
 	outside("without the network, and with the folder", true)
 	c.end()
 	c = open(t, dir, data)

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/permit"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/gate"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 // starters is a plugin that starts programs in the ways that plugins in Python do.
@@ -128,9 +128,9 @@ func workshop(t *testing.T) (c *core, home string) {
 }
 
 var (
-	once   = permit.Answer{Effect: permit.Allow, Scope: permit.Once}
-	always = permit.Answer{Effect: permit.Allow, Scope: permit.Always}
-	never  = permit.Answer{Effect: permit.Deny, Reason: "Not today"}
+	once   = gate.Answer{Effect: gate.Allow, Scope: gate.Once}
+	always = gate.Answer{Effect: gate.Allow, Scope: gate.Always}
+	never  = gate.Answer{Effect: gate.Deny, Reason: "Not today"}
 )
 
 func TestAProgramIsAskedForAtTheMomentItIsStarted(t *testing.T) {
@@ -192,7 +192,7 @@ func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 	rules, err := c.gate.Rules.List(t.Context())
 	must(t, err)
 	want := "Notes may start “echo a b” in " + home
-	if len(rules) != 1 || permit.Sentence(rules[0], "Notes") != want {
+	if len(rules) != 1 || gate.Sentence(rules[0], "Notes") != want {
 		t.Fatalf("the rules are %+v", rules)
 	}
 	// It is no permission to start programs.
@@ -244,10 +244,10 @@ func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 	project := t.TempDir()
 	script := filepath.Join(project, "script.sh")
 	must(t, os.WriteFile(script, []byte("#!/bin/sh\necho mine\n"), 0o700))
-	lets := permit.Rule{
-		Effect: permit.Allow, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.ThisChat, MadeFrom: "ask",
-		Conversation: "chat", Match: []permit.Match{
-			{Field: "path", Op: permit.PathUnder, Value: project}, {Field: "access", Op: permit.Equals, Value: "write"},
+	lets := gate.Rule{
+		Effect: gate.Allow, Plugin: "notes", Permission: gate.Filesystem, Scope: gate.ThisChat, MadeFrom: "ask",
+		Conversation: "chat", Match: []gate.Match{
+			{Field: "path", Op: gate.PathUnder, Value: project}, {Field: "access", Op: gate.Equals, Value: "write"},
 		},
 	}
 	_, err := c.gate.Rules.Add(t.Context(), lets)
@@ -283,7 +283,7 @@ func TestAPersonIsAskedAboutFewProgramsAtOnce(t *testing.T) {
 	t.Cleanup(c.gate.Questions.Attach())
 	ended := make(chan string)
 	go func() { ended <- c.said("notes:flood", "{}") }() // ends with the answers
-	var requests []permit.Request
+	var requests []gate.Request
 	testkit.Until(t, "eight requests", func() bool { requests = c.gate.Questions.List(); return len(requests) == 8 })
 	testkit.Appears(t, filepath.Join(home, "four")) // before an answer makes room for another
 	for _, r := range requests {
@@ -321,7 +321,7 @@ def inherited() -> str:
 	} {
 		ended := make(chan string)
 		go func() { ended <- c.said(id, "{}") }() // ends with the answer
-		var requests []permit.Request
+		var requests []gate.Request
 		testkit.Until(t, "a request", func() bool { requests = c.gate.Questions.List(); return len(requests) == 1 })
 		if asked := string(requests[0].Arguments); !strings.Contains(asked, `"command":"`+want.command) {
 			t.Errorf("%s is asked about as %s", id, asked)
@@ -372,7 +372,7 @@ func TestAllProgramsAreThoseToWhichLinksInThePathLeadToo(t *testing.T) {
 			t.Errorf("%s, asked about: %q, want %q", name, got, want)
 		}
 	}
-	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", gate.Programs, gate.Allow))
 	for name, want := range map[string]string{"linked": "tool x", "scripted": "tool " + bin + "/scripted"} {
 		if got := c.said("notes:run", object(t, "program", name)); got != want {
 			t.Errorf("%s, with all programs: %q, want %q", name, got, want)
@@ -413,7 +413,7 @@ def read(path: str) -> str:
 	if got := c.asks("notes:run", object(t, "program", "thing"), " wants to start thing", once); got != "the thing of x" {
 		t.Errorf("asked about: %q", got)
 	}
-	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "notes", gate.Programs, gate.Allow))
 	if got := c.said("notes:run", object(t, "program", "thing")); got != "the thing of x" {
 		t.Errorf("with all programs: %q", got)
 	}
@@ -484,9 +484,9 @@ def many() -> str:
     return "all"
 `)
 	c.approved("notes")
-	_, err := c.gate.Rules.Add(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "notes", Permission: permit.Start, Scope: permit.Always, MadeFrom: "ask",
-		Match: []permit.Match{{Field: "command", Op: permit.Equals, Value: "sleep 600"}},
+	_, err := c.gate.Rules.Add(t.Context(), gate.Rule{
+		Effect: gate.Allow, Plugin: "notes", Permission: gate.Start, Scope: gate.Always, MadeFrom: "ask",
+		Match: []gate.Match{{Field: "command", Op: gate.Equals, Value: "sleep 600"}},
 	})
 	must(t, err)
 	r := c.call("notes:many", "{}")

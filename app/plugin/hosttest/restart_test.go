@@ -3,7 +3,7 @@ package hosttest
 import (
 	"testing"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 // kinds are the tools of everyKind, one of each kind of plugin.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/programtest"
+	"conclave/app/test/programtest"
 )
 
 const boxed = `import llm, os
@@ -77,7 +77,7 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 	refused("Text_read_tag")
 	s, err := c.host.Status("text")
 	must(t, err)
-	want := permit.Folder{Path: filepath.Join(home, "Notes", "x.txt"), Setting: "Text.path"}
+	want := gate.Folder{Path: filepath.Join(home, "Notes", "x.txt"), Setting: "Text.path"}
 	if len(s.Folders) != 1 || s.Folders[0] != want {
 		t.Errorf("listed are %+v", s.Folders)
 	}

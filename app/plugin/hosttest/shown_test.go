@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 )
@@ -85,7 +85,7 @@ func TestAttackOneYesApprovesWhatComesAfterIt(t *testing.T) {
 		}
 		s, err := c.host.Status("look")
 		must(t, err)
-		if !slices.ContainsFunc(s.Changes, func(one permit.Change) bool { return strings.Contains(one.After, "id_rsa") }) {
+		if !slices.ContainsFunc(s.Changes, func(one gate.Change) bool { return strings.Contains(one.After, "id_rsa") }) {
 			t.Errorf("the second question shows %+v", s.Changes)
 		}
 		c.waitsAgain("look", before)

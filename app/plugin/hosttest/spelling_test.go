@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/permit"
-	"conclave/app/programtest"
+	"conclave/app/gate"
+	"conclave/app/test/programtest"
 )
 
 // spelling is a plugin that says to its way out what it likes.
@@ -39,7 +39,7 @@ func TestAttackAPluginSpellsThisComputerAnotherWay(t *testing.T) {
 	programtest.Held(t, c.launcher.Confinement())
 	c.write("out.py", spelling)
 	c.approved("out")
-	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "out", "network", gate.Allow))
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte("reached as " + r.Host))
 	}))
@@ -81,7 +81,7 @@ func TestAttackAPluginSpellsThisComputerAnotherWay(t *testing.T) {
 	}
 	// One host is allowed, and the request names another too: it gets to the first, or nowhere.
 	allowed := "127.0.0.1:" + here
-	must(t, c.gate.Reach.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, allowed))
+	must(t, c.gate.Reach.AllowHost(t.Context(), "out", gate.Network, gate.Allow, gate.HostIs, allowed))
 	const reached = "reached as "
 	for lines, want := range map[string]string{
 		"GET http://" + allowed + "/x HTTP/1.1\nHost: 127.0.0.1:" + own + "\n\n":                         reached + allowed,

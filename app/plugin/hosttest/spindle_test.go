@@ -16,10 +16,10 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/spindle/job"
 	"conclave/app/plugin/plugintest"
-	"conclave/app/plugin/spindle/job"
 	"conclave/app/plugin/watch"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -757,7 +757,7 @@ var declared = regexp.MustCompile(
 
 func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	t.Parallel()
-	types, err := os.ReadFile(filepath.Join("..", "spindle", "templates", "spindle.d.ts"))
+	types, err := os.ReadFile(filepath.Join("..", "dialect", "spindle", "templates", "spindle.d.ts"))
 	must(t, err)
 	members := map[string]string{
 		"Files":     "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson",

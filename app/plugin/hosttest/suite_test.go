@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/plugin/functions"
+	"conclave/app/plugin/dialect/functions"
 	"conclave/app/plugin/plugintest"
 )
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -70,7 +70,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 	}
 	grant := func(t *testing.T, g given, write bool) {
 		t.Helper()
-		_, err := g.c.gate.Reach.GrantFolder(t.Context(), "keeper", permit.Folder{Path: g.folder, Write: write})
+		_, err := g.c.gate.Reach.GrantFolder(t.Context(), "keeper", gate.Folder{Path: g.folder, Write: write})
 		must(t, err)
 	}
 	for name, one := range map[string]struct {
@@ -102,9 +102,9 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"some of a folder, which a rule refuses": {
 			change: func(t *testing.T, g given) {
-				_, err := g.c.gate.Rules.Add(t.Context(), permit.Rule{
-					Effect: permit.Deny, Plugin: "keeper", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
-					Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(g.folder, "Letters")}},
+				_, err := g.c.gate.Rules.Add(t.Context(), gate.Rule{
+					Effect: gate.Deny, Plugin: "keeper", Permission: gate.Filesystem, Scope: gate.Always, MadeFrom: "ask_x",
+					Match: []gate.Match{{Field: "path", Op: gate.PathUnder, Value: filepath.Join(g.folder, "Letters")}},
 				})
 				must(t, err)
 			}, why: takenBack,
@@ -120,7 +120,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"all programs but one": {
 			give: func(t *testing.T, g given) {
-				must(t, g.c.gate.Reach.SetPermission(t.Context(), "keeper", permit.Programs, permit.Allow))
+				must(t, g.c.gate.Reach.SetPermission(t.Context(), "keeper", gate.Programs, gate.Allow))
 			},
 			change: func(t *testing.T, g given) {
 				_, err := g.c.gate.Reach.AllowProgram(t.Context(), "keeper", program)
@@ -150,7 +150,7 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 					testkit.Until(t, "a request", func() bool { return len(c.gate.Questions.List()) == 1 })
 					r := c.gate.Questions.List()[0]
 					if err := c.gate.Questions.Answer(t.Context(), r.ID, r.Nonce,
-						permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
+						gate.Answer{Effect: gate.Allow, Scope: gate.Always}); err != nil {
 						t.Error(err)
 					}
 				}()
@@ -189,10 +189,10 @@ const takenBack = "the person took back something that its plugin was allowed"
 // settled returns once the host has acted on all that the gate announced: it does so in order.
 func (c *core) settled(t *testing.T) {
 	t.Helper()
-	must(t, c.gate.Reach.SetPermission(t.Context(), "keeper", permit.Network, permit.Allow))
+	must(t, c.gate.Reach.SetPermission(t.Context(), "keeper", gate.Network, gate.Allow))
 	testkit.Until(t, "the host to hear of it", func() bool {
 		s, err := c.host.Status("keeper")
 		must(t, err)
-		return len(s.Granted) > 0 && strings.Contains(strings.Join(s.Granted, " "), permit.Network)
+		return len(s.Granted) > 0 && strings.Contains(strings.Join(s.Granted, " "), gate.Network)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/programtest"
+	"conclave/app/test/programtest"
 )
 
 func TestHundredsOfThreadsFitAndTheLimitIsNamedWhenItIsMet(t *testing.T) {

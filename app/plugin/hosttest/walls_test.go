@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/fault"
-	"conclave/app/limit"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/programtest"
+	"conclave/app/test/programtest"
 )
 
 // breaching tries each of the walls, and notes how that ended.
@@ -86,22 +86,22 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 			}
 		}
 		check("nothing granted")
-		must(t, c.gate.Reach.SetPermission(t.Context(), id, "network", permit.Allow))
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "network", gate.Allow))
 		check("the internet, of which this computer is no part")
-		must(t, c.gate.Reach.AllowHost(t.Context(), id, permit.Network, permit.Allow, permit.HostIs, address))
+		must(t, c.gate.Reach.AllowHost(t.Context(), id, gate.Network, gate.Allow, gate.HostIs, address))
 		if dialect == "picoclaw" {
 			check("network, which a program of its own reaches through the proxy and not past it")
 		} else {
 			check("network", "network")
 		}
-		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", permit.Allow),
-			c.gate.Reach.SetPermission(t.Context(), id, "network", permit.Deny))
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", gate.Allow),
+			c.gate.Reach.SetPermission(t.Context(), id, "network", gate.Deny))
 		check("programs", "programs", "background")
-		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", permit.Deny))
-		_, err := c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+		must(t, c.gate.Reach.SetPermission(t.Context(), id, "programs", gate.Deny))
+		_, err := c.gate.Reach.GrantFolder(t.Context(), id, gate.Folder{Path: read})
 		must(t, err)
 		check("a folder to read", "read")
-		_, err = c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: write, Write: true})
+		_, err = c.gate.Reach.GrantFolder(t.Context(), id, gate.Folder{Path: write, Write: true})
 		must(t, err)
 		check("a folder to write", "read", "write")
 		must(t, c.gate.Reach.RevokeFolder(t.Context(), id, read), c.gate.Reach.RevokeFolder(t.Context(), id, write))
@@ -126,13 +126,13 @@ func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 			"handler: () => 'x'});")
 	c.until("dice waiting", func(u plugin.Update) bool { return u.Plugin == "dice" && u.State == plugin.NeedsApproval })
 	for _, name := range []string{"network", "programs"} {
-		err := c.gate.Reach.SetPermission(t.Context(), "dice", name, permit.Allow)
+		err := c.gate.Reach.SetPermission(t.Context(), "dice", name, gate.Allow)
 		if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	if _, err := c.gate.Reach.GrantFolder(t.Context(), "dice",
-		permit.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
+		gate.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
 		t.Errorf("filesystem: got %v", err)
 	}
 	if granted, _ := c.gate.Reach.Permissions("dice"); len(granted) != 0 {
@@ -152,7 +152,7 @@ func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	ids := c.pythonOf(breaching("127.0.0.1:9", read, top))
 	id := ids["functions"]
 	c.approved(id)
-	_, err := c.gate.Reach.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+	_, err := c.gate.Reach.GrantFolder(t.Context(), id, gate.Folder{Path: read})
 	must(t, err)
 	if end := c.tried(id)["read"]; end != "done" {
 		t.Errorf("granted: %s", end)
@@ -211,8 +211,8 @@ def passwords() -> str:
 			t.Errorf("the card offers %+v, want %+v", s.Refused, want)
 		}
 	}
-	_, err = c.gate.Reach.GrantFolder(t.Context(), "nosy", permit.Folder{Path: folder})
-	must(t, err, c.gate.Reach.SetPermission(t.Context(), "nosy", "network", permit.Allow))
+	_, err = c.gate.Reach.GrantFolder(t.Context(), "nosy", gate.Folder{Path: folder})
+	must(t, err, c.gate.Reach.SetPermission(t.Context(), "nosy", "network", gate.Allow))
 	c.answers("nosy:note", "{}", "x")
 	if s, err := c.host.Status("nosy"); err != nil || len(s.Refused) != 0 {
 		t.Errorf("after the grants the card offers %+v, %v", s.Refused, err)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 )
 

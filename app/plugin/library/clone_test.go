@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 var must = testkit.Must

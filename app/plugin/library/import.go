@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/safefs"

@@ -11,7 +11,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 )
@@ -21,7 +21,7 @@ type Options struct {
 	Dir  string     // the plugins folder; may not exist yet
 	Data string     // Conclave's data folder, on whose disk plugins are put together
 	Host *host.Host // loads what lies in Dir
-	Gate *permit.Gate
+	Gate *gate.Gate
 	Log  *slog.Logger
 
 	Templates []plugin.Template // the kinds that New can make

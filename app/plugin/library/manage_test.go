@@ -11,17 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/plugin/functions"
+	"conclave/app/plugin/dialect/functions"
+	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/neko"
+	"conclave/app/plugin/dialect/picoclaw"
+	"conclave/app/plugin/dialect/spindle"
 	"conclave/app/plugin/library"
-	"conclave/app/plugin/maibot"
-	"conclave/app/plugin/neko"
-	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
-	"conclave/app/plugin/spindle"
 )
 
 // archive writes a zip file.
@@ -297,10 +297,10 @@ func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
 		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
-			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Network, permit.Allow),
-			f.Gate.Reach.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
-		_, err := f.Gate.Rules.Add(t.Context(), permit.Rule{
-			Effect: permit.Allow, Plugin: "a", Tool: "*", Scope: permit.Always,
+			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Network, gate.Allow),
+			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Programs, gate.Deny))
+		_, err := f.Gate.Rules.Add(t.Context(), gate.Rule{
+			Effect: gate.Allow, Plugin: "a", Tool: "*", Scope: gate.Always,
 		})
 		must(t, err)
 		kept, err := f.Library.Remove(t.Context(), "a")
@@ -309,20 +309,20 @@ func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 
 		f.Save("a.py", answers("a stranger"))
 		s := f.State("a", plugin.Quarantined)
-		if s.Serving || len(s.Granted) > 0 || !slices.Equal(s.Denied, []string{permit.Programs}) {
+		if s.Serving || len(s.Granted) > 0 || !slices.Equal(s.Denied, []string{gate.Programs}) {
 			t.Errorf("serving %v, granted %q, denied %q", s.Serving, s.Granted, s.Denied)
 		}
 		f.Offers()
 		grants, err := f.Gate.Rules.List(t.Context())
 		must(t, err)
-		if len(grants) != 1 || grants[0].Effect != permit.Deny {
+		if len(grants) != 1 || grants[0].Effect != gate.Deny {
 			t.Errorf("these rules are left: %+v", grants)
 		}
 
 		must(t, os.Remove(f.Path("a.py")), f.Library.Restore(t.Context(), kept))
 		f.Settle()
 		f.Says("a:say", "one")
-		if s := f.Status("a"); !slices.Equal(s.Granted, []string{permit.Network}) {
+		if s := f.Status("a"); !slices.Equal(s.Granted, []string{gate.Network}) {
 			t.Errorf("what was brought back is granted %q", s.Granted)
 		}
 		f.Save("a.py", answers("an edit"))

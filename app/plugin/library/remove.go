@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 )
 
@@ -51,7 +51,7 @@ func recorded(path string) string {
 // removal holds what a removed or replaced plugin had of the gate, until the program ends.
 type removal struct {
 	id  string
-	had permit.Revoked
+	had gate.Revoked
 }
 
 // Restore undoes a Remove, with what the person had allowed the plugin if Remove ran

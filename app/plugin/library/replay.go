@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/tool"

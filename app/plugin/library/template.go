@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 )
 
@@ -48,7 +48,7 @@ func (l *Library) NewProgram(kind, dir, name string) (path string, err error) {
 }
 
 func checkName(name string) error {
-	if permit.Reserved(name) {
+	if gate.Reserved(name) {
 		return fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+
 			"”: Conclave speaks under that name itself.", "Choose another name.")
 	}

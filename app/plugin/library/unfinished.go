@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )

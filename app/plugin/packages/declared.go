@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/base/shorten"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
-	"conclave/app/shorten"
 
 	"github.com/BurntSushi/toml"
 )

@@ -21,15 +21,15 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
-	"conclave/app/plugin/functions"
-	"conclave/app/plugin/maibot"
-	"conclave/app/plugin/neko"
+	"conclave/app/plugin/dialect/functions"
+	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/neko"
 	"conclave/app/plugin/packages"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 var must = testkit.Must

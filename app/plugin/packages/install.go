@@ -13,11 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/shorten"
 )
 
 // Bounds of what is kept of an installer's words.

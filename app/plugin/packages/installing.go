@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/tool"

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/packages"
 	"conclave/app/plugin/plugintest"

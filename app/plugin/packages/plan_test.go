@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
-	"conclave/app/permit"
+	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/packages"
@@ -143,7 +143,7 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 			"-> str:\n    return name\n",
 		"plain.py": "def greet(name: str) -> str:\n    return name\n",
 	})
-	gate, err := permit.Open(t.Context(), permit.Options{Log: slog.New(slog.DiscardHandler)})
+	gate, err := gate.Open(t.Context(), gate.Options{Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	tools := tool.NewRegistry()
 	h := host.New(host.Options{

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
-	"conclave/app/plugin/maibot"
+	"conclave/app/plugin/dialect/maibot"
 	"conclave/app/plugin/python"
 )
 

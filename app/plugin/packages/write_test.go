@@ -1,5 +1,5 @@
 package packages
 
-import "conclave/app/testkit"
+import "conclave/app/test/testkit"
 
 var write = testkit.Write

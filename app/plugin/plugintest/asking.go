@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/permit"
-	"conclave/app/testkit"
+	"conclave/app/gate"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
 // AnswerLate makes a call that a person is asked for while it runs, and has them allow it 2 s
 // after its time was over. It returns what the call came to.
-func AnswerLate(ctx context.Context, t *testing.T, gate *permit.Gate, by tool.Invoker, call tool.Call) tool.Result {
+func AnswerLate(ctx context.Context, t *testing.T, g *gate.Gate, by tool.Invoker, call tool.Call) tool.Result {
 	t.Helper()
 	call.Deadline = time.Now().Add(8 * time.Second)
 	ended := make(chan tool.Result)
@@ -23,17 +23,17 @@ func AnswerLate(ctx context.Context, t *testing.T, gate *permit.Gate, by tool.In
 		}
 		ended <- r
 	}()
-	var requests []permit.Request
-	testkit.Until(t, "a request", func() bool { requests = gate.Questions.List(); return len(requests) == 1 })
+	var requests []gate.Request
+	testkit.Until(t, "a request", func() bool { requests = g.Questions.List(); return len(requests) == 1 })
 	select {
 	case r := <-ended:
 		t.Fatalf("it ended while the person was asked: %+v", r)
 	case <-time.After(time.Until(call.Deadline) + 2*time.Second): // the time that they take
 	}
-	if requests = gate.Questions.List(); len(requests) != 1 { // with its preview, by now
+	if requests = g.Questions.List(); len(requests) != 1 { // with its preview, by now
 		t.Fatalf("%d requests wait", len(requests))
 	}
-	testkit.Must(t, gate.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
-		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+	testkit.Must(t, g.Questions.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
+		gate.Answer{Effect: gate.Allow, Scope: gate.Once}))
 	return <-ended
 }

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
@@ -29,7 +29,7 @@ type Fixture struct {
 	Data    string
 	World   *World
 	Store   *Memory
-	Gate    *permit.Gate
+	Gate    *gate.Gate
 	Bus     *bus.Bus
 	Tools   *tool.Registry
 	Host    *host.Host
@@ -51,7 +51,7 @@ var dialects = map[string]plugin.Facts{
 	"functions": {Name: "functions", Convention: tool.Convention{Loose: true}, Packages: true},
 	"spindle": {
 		Name: "spindle", Convention: tool.Convention{Chat: true}, ToolsPermission: "tools", OptIn: true, Qualified: true,
-		Sealed: permit.Sealed{Why: "its walls are shut"},
+		Sealed: gate.Sealed{Why: "its walls are shut"},
 	},
 }
 
@@ -63,7 +63,7 @@ func Bubble(t *testing.T, dialect string, test func(t *testing.T, f *Fixture)) {
 			T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[dialect]), Store: &Memory{},
 			Bus: bus.New(), Keys: &Secrets{},
 		}
-		gate, err := permit.Open(t.Context(), permit.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
+		gate, err := gate.Open(t.Context(), gate.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // Kind checks the kind and the words of an error.

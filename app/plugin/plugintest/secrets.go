@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // Secrets is a host.Secrets that lives as long as it is held. The zero value is

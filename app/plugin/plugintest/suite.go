@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/bus"
+	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/permit"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
 
@@ -81,7 +81,7 @@ type trial struct {
 	dir      string
 	data     string
 	launcher *Counted
-	gate     *permit.Gate
+	gate     *gate.Gate
 	cache    *Memory
 	tools    *tool.Registry
 	host     *host.Host
@@ -94,7 +94,7 @@ func newTrial(t *testing.T, s Subject) *trial {
 		cache: &Memory{},
 	}
 	r.id = strings.TrimSuffix(s.Name, filepath.Ext(s.Name))
-	gate, err := permit.Open(t.Context(), permit.Options{Bus: bus.New()})
+	gate, err := gate.Open(t.Context(), gate.Options{Bus: bus.New()})
 	testkit.Must(t, err)
 	r.gate = gate
 	r.open(patient)

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )

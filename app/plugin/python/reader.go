@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin/sandbox"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // shim is the worker program and what it brings for every plugin. Only .py files of

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/limit"
-	"conclave/app/permit"
-	"conclave/app/place"
+	"conclave/app/base/limit"
+	"conclave/app/base/place"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
@@ -160,7 +160,7 @@ func (c *Config) setAccess(start plugin.StartOptions, spec sandbox.Spec) {
 			}
 		}
 	}
-	if slices.Contains(start.Granted, permit.Programs) {
+	if slices.Contains(start.Granted, gate.Programs) {
 		c.Executes = spec.Execute
 	}
 }

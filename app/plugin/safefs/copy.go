@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"conclave/app/place"
+	"conclave/app/base/place"
 )
 
 // CopyFile copies a regular file of at most limit bytes; to must not exist.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 )
 
 // ErrTooLarge is returned by SyncCopy for a folder that holds more than it copies.

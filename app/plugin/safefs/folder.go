@@ -1,7 +1,7 @@
 // Package safefs opens folders that a plugin can write to: its storage, the copy of
 // its files there, the environment that an installer fills. Their content may be an
 // attacker's, links above all, and may change at any time. So no other code of the
-// host opens such a folder by its path: app/places_test.go forbids it.
+// host opens such a folder by its path: app/window/places_test.go forbids it.
 //
 // Read [Folder] first, then [SyncCopy].
 package safefs
@@ -16,8 +16,8 @@ import (
 	"strings"
 	"syscall"
 
-	"conclave/app/limit"
-	"conclave/app/place"
+	"conclave/app/base/limit"
+	"conclave/app/base/place"
 )
 
 // ErrLink is returned for a name that leads over a link. A plugin could have made it,

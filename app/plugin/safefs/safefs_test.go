@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin/safefs"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 )
 
 var must, write = testkit.Must, testkit.Write

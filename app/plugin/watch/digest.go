@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // What a plugin may hold. Past a bound something else than source was put there,

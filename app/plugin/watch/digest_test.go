@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 func digest(t testing.TB, path string) string {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // check finds out whether the folder can be followed, and follows it. It reports

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/base/fault"
 )
 
 // gone is the digest and state of an entry that does not exist.

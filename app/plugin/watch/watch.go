@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"conclave/app/place"
+	"conclave/app/base/place"
 
 	"github.com/fsnotify/fsnotify"
 )

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/fault"
-	"conclave/app/testkit"
+	"conclave/app/base/fault"
+	"conclave/app/test/testkit"
 )
 
 // write saves a file in one step: between two a busy machine may let the watcher see

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"os"
 
-	"conclave/app/loopback"
+	"conclave/app/net/loopback"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker/confine"
 

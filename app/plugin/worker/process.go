@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/version"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/version"
 )
 
 func TestAProgramOfAnotherVersionRunsNothing(t *testing.T) {

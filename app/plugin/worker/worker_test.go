@@ -20,13 +20,13 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/limit"
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 var must = testkit.Must

@@ -258,7 +258,7 @@ export const steps = (world) => {
       },
 
     "a wheel upwards stops following at once": async () => {
-      await page().evaluate(() => globalThis.go.app.Settings.Set({ follow: true }));
+      await page().evaluate(() => globalThis.go.window.Settings.Set({ follow: true }));
       await world.person.newChat();
       await world.person.write("A long answer to follow");
       await page().getByText("Paragraph 12.").waitFor();
@@ -274,7 +274,7 @@ export const steps = (world) => {
       await over();
       await world.person.still();
       assert.equal(await scrollTop(), before);
-      await page().evaluate(() => globalThis.go.app.Settings.Set({ follow: false }));
+      await page().evaluate(() => globalThis.go.window.Settings.Set({ follow: false }));
     },
 
     "a selection in the growing paragraph survives the next words": async () => {

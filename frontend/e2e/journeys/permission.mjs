@@ -30,7 +30,7 @@ export const steps = (world) => {
   };
   const over = () => page().getByText("That was the tool.").last().waitFor();
   const waiting = () =>
-    page().evaluate(async () => (await globalThis.go.app.Permissions.Requests()).requests.length);
+    page().evaluate(async () => (await globalThis.go.window.Permissions.Requests()).requests.length);
 
   return {
     "one call is one card: asked in people's words, then one line": async () => {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"conclave/app/plugin"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 // StartToListed measures a cold worker of the plugin at path, from the spec to a

@@ -28,8 +28,8 @@ import (
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
-	"conclave/app/programtest"
-	"conclave/app/testkit"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
 )
 
 // Patience bounds every wait for a worker: far above what any answer takes.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"os"
 
+	"conclave/app/base/version"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/version"
 )
 
 // Defaults of a spec's limits.

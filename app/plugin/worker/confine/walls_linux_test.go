@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"conclave/app/plugin/sandbox"
-	"conclave/app/testkit"
+	"conclave/app/test/testkit"
 
 	"golang.org/x/sys/unix"
 )

@@ -2,7 +2,7 @@
  * How the page reaches the program: the one place that touches `window.go` and
  * `window.runtime`. What can be asked is in generated.ts, which is written from Go.
  *
- * Go binds one small struct per group in package app (`window.go.app.Chats.Send`).
+ * Go binds one small struct per group in package app (`window.go.window.Chats.Send`).
  * State classes take a {@link Bridge}; {@link wailsBridge} is the real one and
  * fake.ts a program with fixed answers.
  */
@@ -46,7 +46,7 @@ export class AppError extends Error implements t.Failure {
 
   /**
    * Makes an AppError of what a bound method rejected with: an Error whose message is a
-   * Failure as JSON (FormatError in app/app.go), or, where Wails itself failed, plain text.
+   * Failure as JSON (FormatError in app/window/app.go), or, where Wails itself failed, plain text.
    */
   static rejected(cause: unknown): AppError {
     const error = AppError.of(cause);

@@ -1394,7 +1394,7 @@ export interface ModelsCalls {
   /** SetDefault chooses the model of new chats. */
   SetDefault(model: string): Promise<void>;
   /** SetFeatures stores what the person says that a model can do. */
-  SetFeatures(model: string, tools: boolean, vision: boolean, reasoning: boolean): Promise<void>;
+  SetFeatures(chosen: string, tools: boolean, vision: boolean, reasoning: boolean): Promise<void>;
   /** SetPrices replaces the person's own prices. What was paid before stays as it was. */
   SetPrices(own: Price[]): Promise<void>;
   /** Test asks the provider for its models; how it went is in List. */
@@ -1793,7 +1793,7 @@ export interface Plugin {
   folders: PluginFolder[];
   /** what it reached for and may not have, newest last */
   refused: PluginRefusal[];
-  /** what it may do, in permit.Capability's words */
+  /** what it may do, in gate.Capability's words */
   capabilities: string[];
   /** process+landlock · process · none */
   isolation: string;

@@ -8,7 +8,7 @@ import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
 export const longPaste = 4000;
-const maxBytes = 20 * 2 ** 20; // as app/limit has it
+const maxBytes = 20 * 2 ** 20; // as app/base/limit has it
 const saveAfter = 300;
 
 type Message = Pick<Outgoing, "text" | "attachments" | "no_tools">;

@@ -1,6 +1,6 @@
 /** A member's picture: drawn small by the page, before the program is given it. */
 
-/** Its width and height; as app/limit has it. */
+/** Its width and height; as app/base/limit has it. */
 const side = 128;
 
 /** Draws the middle of a picture as a small square; what comes is a PNG in base64. */

@@ -1,6 +1,6 @@
 /**
  * Adds to a long block what has been written of it since. In the HTML of an open
- * block of code, table or paragraph (app/render) what stays is before a seam, and
+ * block of code, table or paragraph (app/chat/render) what stays is before a seam, and
  * what is being written behind it; the first only grows.
  */
 import { morph } from "./morph";

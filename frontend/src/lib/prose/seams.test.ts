@@ -9,13 +9,13 @@ interface Step {
   same: number;
 }
 
-// What app/render sends of open blocks; its test makes sure that the file is true.
-const file = join(import.meta.dirname, "../../../../app/render/testdata/seams.json");
+// What app/chat/render sends of open blocks; its test makes sure that the file is true.
+const file = join(import.meta.dirname, "../../../../app/chat/render/testdata/seams.json");
 const steps = Object.entries(JSON.parse(readFileSync(file, "utf8")) as Record<string, Step>);
 
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList; // jsdom lays nothing out
 
-it.each(steps)("F123 a %s that app/render sends is added to", (_, { before, after, same }) => {
+it.each(steps)("F123 a %s that app/chat/render sends is added to", (_, { before, after, same }) => {
   expect(after.slice(0, same)).toBe(before.slice(0, same));
   const element = document.createElement("div");
   element.innerHTML = before;

@@ -53,7 +53,7 @@ export function chord(event: KeyboardEvent, mac: boolean): string {
   return [...parts, key].join("+");
 }
 
-/** Whether a chord is a key that one writes or moves the focus with, and not a shortcut (as app/settings has it). */
+/** Whether a chord is a key that one writes or moves the focus with, and not a shortcut (as app/base/settings has it). */
 export function bare(chord: string): boolean {
   return !/(^|\+)(Mod|Ctrl|Meta|Alt)\+|(^|\+)F\d{1,2}$/.test(chord);
 }

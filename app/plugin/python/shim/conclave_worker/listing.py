@@ -317,7 +317,7 @@ def _last(decorator):
 def _limit():
     """Bounds what reading one plugin's hostile source may take: 10 s more of processor.
 
-    The sandbox around this process bounds its memory (app/limit, InspectMemory).
+    The sandbox around this process bounds its memory (app/base/limit, InspectMemory).
     """
     try:
         import resource

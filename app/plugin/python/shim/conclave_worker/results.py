@@ -9,7 +9,7 @@ from . import codec, homes, walls
 from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
-MAX_DEPTH = 100  # of nested containers, app/limit ResultDepth; deeper ones become their repr, which says so
+MAX_DEPTH = 100  # of nested containers, app/base/limit ResultDepth; deeper ones become their repr, which says so
 MAX_MEDIA = 2_900_000  # bytes of all media that still fit a line of 4 MiB in base64
 MAX_FILES = 20  # media of one result, as many as Conclave keeps
 

@@ -1,4 +1,4 @@
-/** What scenes show: rendered blocks in the shape that app/render gives. */
+/** What scenes show: rendered blocks in the shape that app/chat/render gives. */
 export function escape(text: string): string {
   return text
     .replace(/&/g, "&amp;")

@@ -1,0 +1,267 @@
+// Package settings defines what a person may set: the values, their defaults, and
+// which values are valid; [Current] reads and changes them in the store.
+//
+// A Settings value is stored as one JSON record. Keys that this version does not know
+// survive a load and a save, so that a newer Conclave's settings are not lost by
+// opening the store with an older one.
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/base/fault"
+	"conclave/app/model"
+	"conclave/app/model/cost"
+)
+
+// Theme is the colours of the window.
+type Theme string
+
+// The themes.
+const (
+	System   Theme = "system" // as the system is
+	Light    Theme = "light"
+	Dark     Theme = "dark"
+	Contrast Theme = "contrast"
+)
+
+// Font is the font of messages.
+type Font string
+
+// The fonts.
+const (
+	Sans  Font = "sans" // that of the window itself
+	Serif Font = "serif"
+)
+
+// SendKey is the key that sends a message; the other makes a new line.
+type SendKey string
+
+// The keys that send.
+const (
+	Enter    SendKey = "enter"
+	ModEnter SendKey = "mod-enter" // with Ctrl, or ⌘ on macOS
+)
+
+// Settings are all values. The zero value is not useful; start from Default.
+type Settings struct {
+	Theme        Theme   `json:"theme"`
+	Zoom         int     `json:"zoom"`      // size of everything in the window in percent, 50 to 300
+	TextSize     int     `json:"text_size"` // px of message text, 13 to 22
+	ReadingFont  Font    `json:"reading_font"`
+	SendKey      SendKey `json:"send_key"`
+	Follow       bool    `json:"follow"` // after sending: follow the end
+	ScanAtStart  bool    `json:"scan_at_start"`
+	Editor       string  `json:"editor"` // a command with {file} and {line}; empty = the system's choice
+	SidebarOpen  bool    `json:"sidebar_open"`
+	SidebarWidth int     `json:"sidebar_width"`
+	DockOpen     bool    `json:"dock_open"`
+	DockWidth    int     `json:"dock_width"`
+	DockTab      string  `json:"dock_tab"`
+	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P"), "" for none. Those of a key alone
+	// are not read: they would take the key from every text field.
+	Keys map[string]string `json:"keys"`
+
+	OpenChat     string             `json:"open_chat"`     // the chat looked at last
+	Draft        string             `json:"draft"`         // the half-written first message of a new chat
+	DefaultModel string             `json:"default_model"` // empty until the person chooses one
+	Connections  []model.Connection `json:"connections"`
+	Python       string             `json:"python"`        // interpreter; empty = found
+	ChainLimit   int                `json:"chain_limit"`   // model requests with tools in one turn; 0 = any number
+	Mode         string             `json:"mode"`          // careful, standard
+	ModelTitles  bool               `json:"model_titles"`  // a chat's model names it after its first answer
+	Prices       []cost.Price       `json:"prices"`        // of models, before the built-in ones
+	PluginSpend  float64            `json:"plugin_spend"`  // US dollars a day that each plugin may have models cost
+	PluginTokens int64              `json:"plugin_tokens"` // tokens a day, of models without a known price
+	HTTPTools    bool               `json:"http_tools"`    // programs of this computer may register tools
+	HTTPPort     int                `json:"http_port"`     // where they do
+	HTTPToken    bool               `json:"http_token"`    // they must carry the token that is kept with the keys
+	// RequiredHooks are the plugins, by id, without whose hooks no answer is written.
+	RequiredHooks []string `json:"required_hooks"`
+
+	unknown map[string]json.RawMessage
+}
+
+// DefaultHTTPPort is the port at which programs expect to register tools (contracts/neko,
+// section 8).
+const DefaultHTTPPort = 48911
+
+// DemoModel is the model of a Conclave that has no other.
+const DemoModel = "demo/guide"
+
+// Default returns the settings of a new installation. The widths are those of
+// the window's design (sidebar 264, dock 400 px); ten model requests are
+// those of the llm program (contracts/llm-functions, section 8.7).
+func Default() Settings {
+	return Settings{
+		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
+		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
+		Connections: []model.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
+		ModelTitles: true, Prices: []cost.Price{}, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+		RequiredHooks: []string{},
+	}
+}
+
+// plain is Settings without its methods, for the JSON of the known keys.
+type plain Settings
+
+// UnmarshalJSON reads known keys over the present values and keeps the others.
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*plain)(s)); err != nil {
+		return err
+	}
+	maps.DeleteFunc(s.Keys, func(_, chord string) bool { return bare(chord) })
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	known, err := json.Marshal(plain(*s))
+	if err != nil {
+		return err
+	}
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(known, &names); err != nil {
+		return err
+	}
+	for name := range names {
+		delete(all, name)
+	}
+	if s.unknown == nil {
+		s.unknown = map[string]json.RawMessage{}
+	}
+	maps.Copy(s.unknown, all)
+	return nil
+}
+
+// MarshalJSON writes the known keys and those kept from a newer version.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	known, err := json.Marshal(plain(s))
+	if err != nil || len(s.unknown) == 0 {
+		return known, err
+	}
+	all := maps.Clone(s.unknown)
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(known, &names); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, names)
+	return json.Marshal(all)
+}
+
+// Check returns a fault of kind invalid that names the first value that cannot
+// be, or nil.
+func (s Settings) Check() error {
+	between := func(name string, value, low, high int) error {
+		if value >= low && value <= high {
+			return nil
+		}
+		return invalid(fmt.Sprintf("The setting %s cannot be %d.", name, value),
+			fmt.Sprintf("It is from %d to %d.", low, high))
+	}
+	for _, err := range []error{
+		oneOf("theme", s.Theme, System, Light, Dark, Contrast),
+		oneOf("reading_font", s.ReadingFont, Sans, Serif),
+		oneOf("send_key", s.SendKey, Enter, ModEnter),
+		oneOf("mode", s.Mode, "careful", "standard"),
+		between("zoom", s.Zoom, 50, 300),
+		between("text_size", s.TextSize, 13, 22),
+		between("sidebar_width", s.SidebarWidth, 200, 360),
+		between("dock_width", s.DockWidth, 360, 560),
+		between("chain_limit", s.ChainLimit, 0, 1000),
+		between("http_port", s.HTTPPort, 1024, 65535),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	for command, chord := range s.Keys {
+		if bare(chord) {
+			return invalid(fmt.Sprintf("The shortcut of %s cannot be %s.", command, chord),
+				"Hold Mod, Ctrl, Meta or Alt with it, or use a function key.")
+		}
+	}
+	if err := s.PluginCap().Check(); err != nil {
+		return err
+	}
+	for _, p := range s.Prices {
+		if err := p.Check(); err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{"demo": true}
+	for _, c := range s.Connections {
+		if err := CheckConnection(c); err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return invalid("There is a connection named "+c.Name+" already.", "Choose another name.")
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+var functionKey = regexp.MustCompile(`^F[0-9]{1,2}$`)
+
+// bare tells whether a chord is a key that one writes or moves the focus with, and not a shortcut.
+func bare(chord string) bool {
+	keys := strings.Split(chord, "+")
+	holds := func(key string) bool { return slices.Contains([]string{"Mod", "Ctrl", "Meta", "Alt"}, key) }
+	last := len(keys) - 1
+	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey.MatchString(keys[last])
+}
+
+// PluginCap is how much each plugin may have models cost in a day.
+func (s Settings) PluginCap() cost.Cap {
+	return cost.Cap{Dollars: s.PluginSpend, Tokens: s.PluginTokens}
+}
+
+// oneOf returns a fault of kind invalid when value is none of those allowed.
+func oneOf[T ~string](name string, value T, allowed ...T) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	var words []string
+	for _, one := range allowed {
+		words = append(words, string(one))
+	}
+	return invalid(fmt.Sprintf("The setting %s cannot be “%s”.", name, value),
+		"It is one of: "+strings.Join(words, ", ")+".")
+}
+
+var connectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
+
+// Kinds are the kinds of connections a person can add.
+var Kinds = []string{"openai", "anthropic", "google", "ollama"}
+
+// CheckConnection returns a fault of kind invalid, or nil.
+func CheckConnection(c model.Connection) error {
+	if !connectionName.MatchString(c.Name) {
+		return invalid("A connection cannot be named “"+c.Name+"”.",
+			"Use small letters, digits, dots and dashes, at most 40.")
+	}
+	if !slices.Contains(Kinds, c.Kind) {
+		return invalid("There is no kind of connection “"+c.Kind+"”.", "It is one of: "+strings.Join(Kinds, ", ")+".")
+	}
+	if c.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return invalid("“"+c.URL+"” is not the address of a model server.", "Write it like http://localhost:11434/v1.")
+	}
+	if u.User != nil || u.Query().Has("key") || u.Query().Has("api_key") {
+		return invalid("The address of "+c.Name+" holds a key.", "Leave it out of the address; give it as the key.")
+	}
+	return nil
+}
+
+func invalid(message, hint string) error {
+	return fault.New(fault.Invalid, "settings.check", message, hint)
+}

@@ -1,0 +1,124 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"conclave/app/base/jsonobject"
+	"conclave/app/base/shorten"
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+// Words are the texts on a call's card that are not in its record.
+type Words struct {
+	Title  string // of the tool: "Save note"
+	Doing  string // "save a note"
+	Did    string // "Saved a note"
+	Plugin string // display name; "" when the tool is of none
+}
+
+// card is the line of a call on its card.
+func (t *Transcript) card(r chat.CallRecord) *Call {
+	words := t.o.Words(r)
+	c := &Call{
+		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
+		For:   OneLine(r.CallerName),
+		State: callState(r), Summary: summary(r), Started: chat.Stamp(r.Started), MS: int64(r.MS),
+		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
+		Undo: undoOf(r),
+	}
+	if r.Mended != nil {
+		c.Mended = OneLine(r.Mended.Sentence())
+	}
+	if r.Stopped != "" {
+		c.Problem = "Stopped while it ran: " + r.Stopped + "."
+	}
+	if r.ID != 0 {
+		c.ID = strconv.FormatUint(r.ID, 10)
+	}
+	if c.Tool == "" {
+		c.Tool = r.ToolName
+	}
+	if c.State == CallFailed {
+		c.Problem, _, _ = strings.Cut(r.Status.Problem(r.Error), "\n")
+	}
+	return c
+}
+
+// undoOf names the old versions of files that a call changed, once it is over.
+func undoOf(r chat.CallRecord) string {
+	if !r.Status.Over() {
+		return ""
+	}
+	return r.Undo
+}
+
+// callState is the state word of a tool card.
+func callState(r chat.CallRecord) CallState {
+	switch r.Status {
+	case chat.CallOK:
+		return CallDone
+	case "":
+		return CallProposed // its arguments still come
+	case chat.CallAsked:
+		if r.Decision == "allow" {
+			return CallRunning // or about to
+		}
+		return CallProposed
+	case chat.CallRunning, chat.CallPaused:
+		return CallRunning
+	case chat.CallRefused:
+		if r.Expired {
+			return CallExpired
+		}
+		return CallRefused
+	case chat.CallCancelled, chat.CallLimit:
+		return CallStopped
+	}
+	return CallFailed
+}
+
+// byPerson reports whether the person decided. Records of before that was kept tell
+// it by their words.
+func byPerson(r chat.CallRecord) bool {
+	return r.Decider == "person" || r.Decider == "" && strings.HasPrefix(r.DecidedBy, "you ")
+}
+
+// maxSummary is the length of a card's line of arguments, in characters.
+const maxSummary = 120
+
+// summary shows the arguments for a person: “text: a b c, times: 2”, in the order
+// the model wrote them.
+func summary(r chat.CallRecord) string {
+	if r.RawArguments != "" {
+		return shorten.To(OneLine(r.RawArguments), maxSummary)
+	}
+	var parts []string
+	for name, value := range jsonobject.Fields(r.Arguments) {
+		shown := string(value)
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			shown = text
+		}
+		parts = append(parts, name+": "+shown)
+	}
+	return shorten.To(OneLine(strings.Join(parts, ", ")), maxSummary)
+}
+
+// Sentence returns s with a capital letter.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(first)) + s[size:]
+}
+
+// OneLine returns s on one line, without hidden characters.
+func OneLine(s string) string {
+	s, _ = tool.Strip(s)
+	return strings.Join(strings.Fields(s), " ")
+}

@@ -1,0 +1,329 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/base/fault"
+	"conclave/app/chat"
+	"conclave/app/chat/turn"
+	"conclave/app/model"
+	"conclave/app/tool"
+)
+
+// disk is a log whose every durable write takes a while, and that remembers what
+// a kill at any moment would leave.
+type disk struct {
+	*turn.MemoryLog
+	write time.Duration
+
+	mu      sync.Mutex // guards the fields below
+	writes  []string
+	lasting map[chat.MessageSeq]string // the text that a kill would leave, by message
+	full    bool
+	asked   map[uint64]bool          // the records of calls that are in a message on the disk
+	open    map[chat.MessageSeq]bool // what was written of messages whose turn went on
+}
+
+func newDisk(write time.Duration) *disk {
+	return &disk{
+		MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk}), write: write,
+		lasting: map[chat.MessageSeq]string{}, asked: map[uint64]bool{}, open: map[chat.MessageSeq]bool{},
+	}
+}
+
+func (d *disk) note(what string, m chat.Message) error {
+	time.Sleep(d.write)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return fault.New(fault.Unavailable, "test", "The disk is full.", "Free some space.")
+	}
+	d.writes = append(d.writes, what+" "+string(m.Role))
+	d.lasting[m.Seq], d.open[m.Seq] = chat.TextOf(m.Parts), m.Open
+	for _, p := range m.Parts {
+		if p.Call != nil && m.State == chat.Complete {
+			d.asked[p.Call.Sequence] = true
+		}
+	}
+	return nil
+}
+
+func (d *disk) Append(ctx context.Context, m *chat.Message) error {
+	if err := d.MemoryLog.Append(ctx, m); err != nil {
+		return err
+	}
+	return d.note("append", *m)
+}
+
+func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
+	change func([]chat.Message) error,
+) error {
+	var after []chat.Message
+	err := d.MemoryLog.UpdateMessages(ctx, id, seqs, func(messages []chat.Message) error {
+		err := change(messages)
+		after = slices.Clone(messages)
+		return err
+	})
+	for _, m := range after {
+		err = errors.Join(err, d.note("replace", m))
+	}
+	return err
+}
+
+func (d *disk) Journal(m chat.Message) {
+	d.MemoryLog.Journal(m)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lasting[m.Seq] = chat.TextOf(m.Parts)
+}
+
+func TestAKillLosesLessThanAQuarterOfASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(time.Millisecond)
+		b := newBench(t, nil)
+		b.open(d, nil)
+		var said atomic.Int64 // characters the model has said
+		stall := make(chan struct{})
+		talking := func(ctx context.Context, r model.Request, say func(model.Event) bool) error {
+			for range 100 {
+				say(model.Event{Kind: model.Text, Text: "word "})
+				said.Add(5)
+				time.Sleep(7 * time.Millisecond)
+			}
+			// A burst, then silence: the last words must not wait for more.
+			for range 50 {
+				say(model.Event{Kind: model.Text, Text: "word "})
+				said.Add(5)
+			}
+			<-stall
+			return says()(ctx, r, say)
+		}
+		done := make(chan turn.Outcome)
+		go func() { // ends with the turn
+			out, _ := b.try(t.Context(), scriptedModel(talking))
+			done <- out
+		}()
+		for range 20 {
+			time.Sleep(33 * time.Millisecond)
+			d.mu.Lock()
+			kept := len(d.lasting[2])
+			d.mu.Unlock()
+			if lost := int(said.Load()) - kept; lost > 50/7*5+5 {
+				t.Errorf("a kill now loses %d of %d characters", lost, said.Load())
+			}
+		}
+		time.Sleep(time.Second)
+		d.mu.Lock()
+		if kept := len(d.lasting[2]); kept != int(said.Load()) {
+			t.Errorf("in silence, %d of %d characters are kept", kept, said.Load())
+		}
+		d.mu.Unlock()
+		close(stall)
+		<-done
+		if !slices.Equal(d.writes, []string{"append user", "append assistant", "replace assistant"}) {
+			t.Errorf("wrote %q", d.writes)
+		}
+	})
+}
+
+func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const write = 3 * time.Millisecond
+		d := newDisk(write)
+		b := newBench(t, nil)
+		const working = 2 * time.Millisecond
+		work := takes(working, "1")
+		b.open(d, tools{"count": work})
+		script := slices.Repeat([]round{calls(call("count", `{}`))}, 50)
+		began := time.Now()
+		b.say(scriptedModel(append(script, says("Done."))...), func(r *turn.Request) { r.ChainLimit = 0 })
+		took := time.Since(began)
+		// The question; the first answer as it began and whole; two a round; the
+		// last answer.
+		if n := len(d.writes); n != 1+2+1+49*2+1 {
+			t.Errorf("%d writes", n)
+		}
+		// A call waits for the message that asks for it, or a kill while it runs would
+		// lose what was asked.
+		if limit := 50*(2*write+working) + 20*time.Millisecond; took > limit {
+			t.Errorf("took %s, more than its writes and calls (%s)", took, limit)
+		}
+		path := b2path(t, d)
+		if len(path) != 102 {
+			t.Fatalf("%d messages", len(path))
+		}
+		for i, m := range path {
+			if m.Seq != chat.MessageSeq(i+1) || m.Parent != chat.MessageSeq(i) {
+				t.Fatalf("message %d follows %d", m.Seq, m.Parent)
+			}
+		}
+		for _, r := range d.Calls() {
+			if m := path[r.ResponseID-1]; m.Role != chat.RoleAssistant || m.Parts[0].Call.Sequence != r.ID {
+				t.Fatalf("record %d says it was asked by message %d, which is %+v", r.ID, r.ResponseID, m)
+			}
+		}
+	})
+}
+
+func b2path(t *testing.T, d *disk) []chat.Message {
+	t.Helper()
+	path, err := d.Path(t.Context(), talk)
+	must(t, err)
+	return path
+}
+
+func TestTheFirstMessageIsInTheLogBeforeItsWordsAreTold(t *testing.T) {
+	d := newDisk(0)
+	b := newBench(t, tools{"count": answers("1")})
+	b.open(d, tools{"count": answers("1")})
+	m := scriptedModel(calls(call("count", `{}`)), says("Done."))
+	_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m, Tools: b.set},
+		func(e turn.Event) {
+			if e.Seq == 0 {
+				return
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if _, ok := d.lasting[e.Seq]; !ok && e.Kind != turn.Asked {
+				t.Errorf("%s names message %d, which is not written", e.Kind, e.Seq)
+			}
+			if e.Kind == turn.Proposed && e.Seq != 2 {
+				t.Errorf("the call is proposed in message %d", e.Seq)
+			}
+		})
+	must(t, err)
+}
+
+func TestAFullDiskEndsTheTurnAndSaysSo(t *testing.T) {
+	d := newDisk(0)
+	b := newBench(t, nil)
+	b.open(d, tools{"fill": func(ctx context.Context, c tool.Call) tool.Result {
+		d.mu.Lock()
+		d.full = true
+		d.mu.Unlock()
+		return answers("full")(ctx, c)
+	}})
+	m := scriptedModel(calls(call("fill", `{}`)), says("Never kept."))
+	out := b.say(m)
+	if out.Reason != chat.EndError || fault.KindOf(out.Err) != fault.Unavailable ||
+		!strings.Contains(out.Err.Error(), "The disk is full.") {
+		t.Errorf("outcome %+v", out)
+	}
+	if ended := b.heard(turn.Ended); len(ended) != 1 || ended[0].Failure == nil ||
+		ended[0].Failure.Hint != "Free some space." {
+		t.Errorf("told %+v", ended)
+	}
+
+	d = newDisk(0)
+	d.full = true
+	b.open(d, nil)
+	if _, err := b.try(t.Context(), m); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestATemporaryChatWritesNothingToTheLog(t *testing.T) {
+	b := newBench(t, tools{"count": answers("1")})
+	memory := turn.NewMemoryLog(chat.Conversation{ID: "temporary"})
+	b.say(scriptedModel(calls(call("count", `{}`)), says("Done.")), func(r *turn.Request) {
+		r.Conversation, r.Log = "temporary", memory
+	})
+	path, err := memory.Path(t.Context(), "temporary")
+	if err != nil || len(path) != 4 || len(memory.Calls()) != 1 {
+		t.Errorf("the temporary log has %d messages, %v", len(path), err)
+	}
+	if len(b.path()) != 0 || len(b.log.Calls()) != 0 {
+		t.Error("the kept log was written")
+	}
+}
+
+func TestF79NoCallIsMadeBeforeTheMessageThatAsksForItIsOnTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(20 * time.Millisecond)
+		b := newBench(t, nil)
+		made := 0
+		work := func(context.Context, tool.Call) tool.Result {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			made++
+			if last := d.writes[len(d.writes)-1]; !strings.HasSuffix(last, " assistant") || len(d.asked) != made {
+				t.Errorf("call %d is made when %d are on the disk, after %q", made, len(d.asked), d.writes)
+			}
+			return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "1"}}}
+		}
+		b.open(d, tools{"count": work})
+		b.say(scriptedModel(calls(call("count", `{}`)), calls(call("count", `{}`)), says("Done.")), func(*turn.Request) {})
+		if made != 2 {
+			t.Errorf("%d calls were made", made)
+		}
+	})
+}
+
+func TestF79ATurnStoppedAfterAResultSaysSoThereAndIsNoLongerOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(time.Millisecond)
+		b := newBench(t, nil)
+		b.open(d, tools{"count": takes(0, "1")})
+		ctx, stop := context.WithCancel(t.Context())
+		silent := func(ctx context.Context, _ model.Request, _ func(model.Event) bool) error {
+			stop()
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		if out, err := b.try(ctx, scriptedModel(calls(call("count", `{}`)), silent)); err != nil || out.Reason != chat.EndStopped {
+			t.Errorf("got %+v, %v", out, err)
+		}
+		path := b2path(t, d)
+		if last := path[len(path)-1]; last.Role != chat.RoleTool || last.Reason != chat.EndStopped || d.open[last.Seq] {
+			t.Errorf("the results are %+v, open %v", last, d.open)
+		}
+	})
+}
+
+// patient is a log that notices whether a write has to be over by some time.
+type patient struct {
+	*turn.MemoryLog
+	hurried atomic.Bool
+}
+
+func (p *patient) look(ctx context.Context) {
+	if _, hurries := ctx.Deadline(); hurries {
+		p.hurried.Store(true)
+	}
+}
+
+func (p *patient) Append(ctx context.Context, m *chat.Message) error {
+	p.look(ctx)
+	return p.MemoryLog.Append(ctx, m)
+}
+
+func (p *patient) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
+	change func([]chat.Message) error,
+) error {
+	p.look(ctx)
+	return p.MemoryLog.UpdateMessages(ctx, id, seqs, change)
+}
+
+func (p *patient) Sync(ctx context.Context) error {
+	p.look(ctx)
+	return p.MemoryLog.Sync(ctx)
+}
+
+// A disk that others keep busy slows a turn, and must not end it.
+func TestNoWriteOfATurnHasToBeOverInTime(t *testing.T) {
+	p := &patient{MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk})}
+	b := newBench(t, nil)
+	b.open(p, tools{"count": answers("one")})
+	out := b.say(scriptedModel(calls(call("count", `{}`)), says("It is one.")))
+	if out.Err != nil || out.Reason != chat.EndDone || p.hurried.Load() {
+		t.Errorf("hurried %v, outcome %+v", p.hurried.Load(), out)
+	}
+}

@@ -1,0 +1,442 @@
+// Package turn runs one chat turn: it saves what the person said, streams a
+// model, has the gate release what the model calls, runs the calls, gives the
+// results back, and asks again until the model is done, a limit is met, or the
+// person stops it. It writes as it goes, so that a kill loses a quarter of a
+// second.
+//
+// It knows no vendor, process or disk: a [Log] keeps, and package call makes the calls.
+// Read Request, Event and Runner.Run first; round.go is one request to the model, batch.go
+// the calls that came of it, history.go what the model is told. The rules are
+// contracts/llm-functions, section 8.
+package turn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/base/fault"
+	"conclave/app/chat"
+	"conclave/app/chat/document"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/tool"
+	"conclave/app/tool/call"
+	"conclave/app/tool/hook"
+
+	"github.com/google/uuid"
+)
+
+// Options configure a Runner. Log and Calls are required.
+type Options struct {
+	Log   Log
+	Calls *call.Runner // makes what the model calls
+	Slog  *slog.Logger
+	Now   func() time.Time
+	// Retry bounds how often a request is tried again; the zero value is llm's
+	// default.
+	Retry model.Policy
+	// Points are where hooks look at requests and answers; nil is none.
+	Points *hook.Points
+	// OnEvent is told of every event of a turn whose chat is kept, in order; nil is
+	// not. It must not block.
+	OnEvent func(Event)
+	// Price returns u with what it cost, where that is known; nil knows nothing. What the
+	// provider said is kept.
+	Price func(model model.ModelInfo, u chat.Usage) chat.Usage
+	// Files reads attached files and those of tools. It is asked for the same file in every
+	// turn.
+	Files document.Reader
+}
+
+// Runner runs turns. Use New. It is safe for concurrent use. Package conversation
+// decides which turn may write in a chat.
+type Runner struct{ o Options }
+
+// New returns a runner.
+func New(o Options) *Runner {
+	if o.Slog == nil {
+		o.Slog = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Price == nil {
+		o.Price = func(_ model.ModelInfo, u chat.Usage) chat.Usage { return u }
+	}
+	return &Runner{o: o}
+}
+
+// Request is one turn to run.
+type Request struct {
+	ID           string // of the turn; empty makes one
+	Conversation chat.ConversationID
+
+	// Text and Attachments hold what the person says. When both are empty the
+	// message Parent is answered (again); where it is an answer whose calls have no
+	// results (one paused, the program ended), those calls are made first, and only
+	// those, in the turn that asked for them.
+	Text        string
+	Attachments []chat.Part
+	// Parent is the message to continue from; nil is the conversation's head.
+	Parent *chat.MessageSeq
+
+	// Caller is who makes the calls; empty is the main model.
+	Caller gate.Caller
+	Model  model.Model
+	// Tools can be called; frozen for the turn. nil is none.
+	Tools *tool.Set
+	// Explicit says that the person named the tools: a model that cannot call
+	// any is then refused before anything is sent.
+	Explicit bool
+	// ChainLimit is how many requests with tools a turn may make; 0 is no limit.
+	ChainLimit int
+	Reasoning  string
+	// Log replaces the runner's, for a chat that is not kept; nil is the
+	// runner's.
+	Log Log
+	// Asker answers where the window would ask; nil leaves it to the window.
+	Asker gate.Asker
+
+	CallerName string          // as a person reads it, "Ada"; where it is empty, Caller is shown
+	Given      string          // what of the chat it gives tools that are handed it, see gate.Call
+	Member     json.RawMessage // the council member that the turn is of, as its tools are told of it
+	// Taint returns where text came from that the requests hold beside the chat's own; nil is
+	// none.
+	Taint func() []chat.Origin
+	// Inline says whose a tool is that tool.Tool.Member names, where several offer theirs
+	// to one model.
+	Inline map[string]Inline
+}
+
+// Inline says for whom a tool is called that the main model is offered.
+type Inline struct {
+	Caller gate.Caller
+	Name   string // as a person reads the caller
+	Member json.RawMessage
+}
+
+// Outcome says how a turn ended.
+type Outcome struct {
+	Turn    string
+	Reason  chat.EndReason
+	Seq     chat.MessageSeq // of the last message, 0 when there is none
+	Message *chat.Message   // the last assistant message
+	Usage   chat.Usage      // of all requests
+	// Origins say where text came from that the requests held and others wrote.
+	Origins []chat.Origin
+	Err     error // why, when Reason is error: a *fault.Error
+}
+
+// run is one turn under way.
+type run struct {
+	*Runner
+	req    Request
+	log    Log
+	turn   string
+	model  string
+	can    model.Features
+	system string
+	chat   chat.Conversation // as it was when the turn began, but for the names of tools
+	path   []chat.Message    // what is visible, grown by the turn
+	files  files
+	scribe scribe
+
+	callTurn call.Turn // of the calls; says what hooks run for once the question is known
+	failures call.Failures
+
+	mu sync.Mutex // serialises on
+	on func(Event)
+
+	usage    chat.Usage
+	round    int
+	notes    notes         // of the message that is written next
+	drawings int64         // bytes of the pictures that models drew in this turn
+	length   int64         // of what the models said in this turn, toward limit.AnswerText
+	hooked   *hooked       // nil before the first request
+	trace    []hook.Trace  // what hooks did that no message says yet
+	plain    []chat.Origin // of the chat's own texts that are no message's
+	added    []chat.Origin // of what hooks added in this turn
+	begun    atomic.Bool   // a message of the answer is in the log
+	off      error         // a hook called the turn off at a call or before it
+}
+
+// newRun prepares a turn, without touching the log.
+func (r *Runner) newRun(req Request, on func(Event)) *run {
+	t := &run{
+		Runner: r, req: req, log: req.Log, turn: req.ID, on: on,
+	}
+	t.scribe.t = t
+	t.files = files{t: t, shown: map[fileKey]document.Content{}, told: map[string]bool{}}
+	if t.log == nil {
+		t.log = r.o.Log
+	}
+	if t.turn == "" {
+		t.turn = uuid.Must(uuid.NewV7()).String()
+	}
+	if on == nil {
+		t.on = func(Event) {}
+	}
+	t.callTurn = call.Turn{
+		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.onCallEvent, Ready: t.scribe.wait,
+		CallerName: req.CallerName, Given: req.Given, Taint: t.origins, Wrote: t.wrote,
+	}
+	if req.Model != nil {
+		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
+	}
+	return t
+}
+
+// Run runs one turn to its end. on gets the events, in order, never after Run
+// returned and never twice at once; it must not block for long. The error is for
+// a turn that did not begin (nothing was saved, or only the question): a fault of
+// kind usage when Explicit tools meet a model without, not_found for an unknown
+// conversation, invalid when there is nothing to answer. A turn that began always
+// ends with an Outcome, and once it has ended everything about it is on the disk.
+func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
+	t := r.newRun(req, on)
+	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
+		if req.Explicit {
+			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.",
+				"Choose another model, or send without tools (--no-tools).")
+		}
+		t.offerNoTools()
+	}
+	question, open, err := t.question(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	info := hook.TurnInfo{
+		Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: cmp.Or(req.Caller, gate.Main),
+	}
+	switch {
+	case question.Seq != 0:
+		info.Kind = "normal"
+	case len(open) > 0:
+		info.Kind = "continue"
+	default:
+		info.Kind = "regenerate"
+	}
+	t.callTurn.TurnInfo = info
+	t.emit(Event{Kind: Started, Answers: info.Kind, Text: req.Text, Attachments: len(req.Attachments)})
+	if question.Seq != 0 {
+		t.emit(Event{Kind: Questioned, Seq: question.Seq})
+		for _, n := range question.Notes {
+			t.emit(Event{Kind: Noted, Seq: question.Seq, Note: n.Sentence()})
+		}
+	}
+	if req.Tools != nil && t.req.Tools == nil {
+		t.note("The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none.")
+	}
+	outcome := t.respond(ctx, open)
+	save, cancel := call.SaveContext(ctx)
+	defer cancel()
+	if err := errors.Join(t.scribe.wait(), t.log.Sync(save)); err != nil {
+		r.o.Slog.Error("a turn could not be written to its end", "turn", t.turn, "err", err)
+		if outcome.Err == nil {
+			outcome.Reason, outcome.Err = chat.EndError, asFault(err)
+		}
+	}
+	outcome.Seq, outcome.Usage, outcome.Origins = t.scribe.answered().Seq, t.usage, t.origins()
+	ended := Event{Kind: Ended, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
+	if outcome.Err != nil {
+		ended.Failure = failure(outcome.Err)
+	}
+	t.emit(ended)
+	return outcome, nil
+}
+
+// offerNoTools goes on without tools.
+func (t *run) offerNoTools() { t.req.Tools, t.callTurn.Tools = nil, nil }
+
+// respond has the model answer, to the end of the turn. What was allowed for this answer alone ends
+// with it, also where it meets a bug.
+func (t *run) respond(ctx context.Context, open []*chat.ToolCall) Outcome {
+	defer t.o.Calls.TurnEnded(t.turn)
+	outcome := t.rounds(ctx, open)
+	t.conclude(ctx, outcome.Reason)
+	return outcome
+}
+
+func (t *run) emit(e Event) {
+	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.on(e)
+	if t.o.OnEvent != nil && t.req.Log == nil {
+		t.o.OnEvent(e)
+	}
+}
+
+// rounds makes the calls that are open, then asks the model until it is done.
+func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
+	out := Outcome{Turn: t.turn, Reason: chat.EndDone}
+	if len(open) > 0 {
+		i, _ := openCalls(t.path)
+		reason, err := t.calls(ctx, t.path[i].Seq, open, false, nil)
+		if err != nil {
+			return t.broke(ctx, out, err)
+		}
+		if reason != "" {
+			out.Reason = reason
+			return out
+		}
+	}
+	for {
+		t.round++
+		t.callTurn.Round = t.round
+		w, err := t.ask(ctx, false)
+		if w != nil {
+			out.Message = &w.m
+		}
+		if err != nil {
+			if w != nil {
+				w.write(ctx)
+			}
+			return t.broke(ctx, out, err)
+		}
+		t.off = nil
+		if err := t.afterModel(ctx, w, false); err != nil {
+			if _, off := hookStopped(err); !off || len(callsOf(&w.m)) == 0 {
+				w.write(ctx)
+				return t.broke(ctx, out, err)
+			}
+			t.off = err // its calls get results that say so
+		}
+		calls := callsOf(&w.m)
+		if len(calls) == 0 {
+			w.write(ctx)
+			return out
+		}
+		if err := t.scribe.wait(); err != nil {
+			return t.broke(ctx, out, err)
+		}
+		seq := w.m.Seq
+		if seq == 0 {
+			seq = t.scribe.next()
+		}
+		last := t.req.ChainLimit > 0 && t.round >= t.req.ChainLimit
+		reason, err := t.calls(ctx, seq, calls, last, w)
+		switch {
+		case err != nil:
+			return t.broke(ctx, out, err)
+		case reason != "":
+			out.Reason = reason
+			return out
+		case last:
+			return t.close(ctx, out)
+		}
+	}
+}
+
+// calls makes the calls of the message numbered response. It returns why the turn
+// ends with them, or "". w is that message, when it is still to be written.
+func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat.ToolCall, limit bool,
+	w *writing,
+) (chat.EndReason, error) {
+	pending, err := t.record(ctx, response, calls)
+	if w != nil {
+		w.write(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	b := t.batch(ctx, pending, limit)
+	var reason chat.EndReason
+	switch {
+	case ctx.Err() != nil:
+		reason = chat.EndStopped
+	case b.paused:
+		reason = chat.EndHandled
+	case b.stuck:
+		reason = chat.EndLimit
+	case b.done:
+		reason = chat.EndDone
+	}
+	if t.off != nil && ctx.Err() == nil {
+		reason = chat.EndError
+	}
+	if !t.writeResults(ctx, pending, reason) && reason != "" && w != nil {
+		w.ended(ctx, reason)
+	}
+	return reason, cmp.Or(t.scribe.failed(), t.off)
+}
+
+// close makes the closing request: the model answers with what it has
+// (contracts/llm-functions, section 8.7).
+func (t *run) close(ctx context.Context, out Outcome) Outcome {
+	w, err := t.ask(ctx, true)
+	if w != nil {
+		out.Message = &w.m
+		if err == nil {
+			err = t.afterModel(ctx, w, true)
+		}
+		w.write(ctx)
+	}
+	if err != nil {
+		return t.broke(ctx, out, err)
+	}
+	out.Reason = chat.EndLimit
+	return out
+}
+
+// conclude tells the log that the turn ended with its question or with results,
+// and writes into the results why. An answer says so itself, but one that was
+// stopped before its first word is not there.
+func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
+	t.scribe.do(ctx, func(save context.Context) error {
+		m := t.scribe.answered()
+		if n := len(t.path); m.Seq == 0 && n > 0 {
+			m = t.path[n-1] // what was to be answered
+		}
+		if m.Seq == 0 || m.Role == chat.RoleAssistant || m.Reason != "" {
+			return nil
+		}
+		return t.update(save, m.Seq, func(stored *chat.Message) {
+			if stored.Open = false; stored.Role == chat.RoleTool {
+				stored.Reason = reason
+			}
+		})
+	})
+}
+
+// broke is the outcome of a turn whose round failed or was stopped.
+func (t *run) broke(ctx context.Context, out Outcome, err error) Outcome {
+	if ctx.Err() != nil {
+		out.Reason = chat.EndStopped
+		return out
+	}
+	if off, ok := hookStopped(err); ok && off.Undo {
+		t.undone(ctx)
+	}
+	out.Reason, out.Err = chat.EndError, asFault(err)
+	return out
+}
+
+// asFault is err in a person's words.
+func asFault(err error) error {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		return e.Fault()
+	}
+	return fault.Of(err)
+}
+
+func failure(err error) *chat.Failure {
+	f := fault.Of(asFault(err))
+	return &chat.Failure{Kind: string(f.Kind), Message: f.Message, Hint: f.Hint, Detail: f.Detail}
+}
+
+func callsOf(m *chat.Message) []*chat.ToolCall {
+	var calls []*chat.ToolCall
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.PartToolCall {
+			calls = append(calls, m.Parts[i].Call)
+		}
+	}
+	return calls
+}

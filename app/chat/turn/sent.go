@@ -1,0 +1,89 @@
+package turn
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"conclave/app/base/limit"
+	"conclave/app/chat"
+	"conclave/app/model"
+)
+
+// watched returns a context in which the message keeps the request that it answers: of
+// several attempts the last. A log of the caller's keeps none.
+func (w *writing) watched(ctx context.Context, r model.Request) context.Context {
+	if w.t.req.Log != nil {
+		return ctx
+	}
+	if textBytes(r) > limit.SentRequest.Value {
+		return ctx // nobody keeps it: a long chat is not encoded for nothing
+	}
+	w.keepSent(func() []byte { // of a model that is asked without HTTP
+		body, _ := json.Marshal(r) // of texts, numbers and JSON that was checked
+		return body
+	})
+	return model.Tap(ctx, func(s model.Sent) {
+		w.keepSent(func() []byte { return withoutPictures(s.Body, r.Messages) })
+	})
+}
+
+// textBytes counts the bytes of the texts of a request, which is no longer than its body.
+func textBytes(r model.Request) int64 {
+	n := int64(len(r.System))
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += int64(len(p.Text))
+			if p.Result != nil {
+				n += int64(len(p.Result.Text()))
+			}
+		}
+	}
+	return n
+}
+
+func (w *writing) keepSent(body func() []byte) {
+	kept := body()
+	if int64(len(kept)) > limit.SentRequest.Value {
+		kept = nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sent = kept
+}
+
+// request returns what was sent for the message, or nil where it is not kept.
+func (w *writing) request() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sent
+}
+
+// withoutPictures returns a body in which each picture of the messages is named by its
+// size and the digest of its bytes.
+func withoutPictures(body []byte, messages []model.Message) []byte {
+	replace := func(p chat.Part) {
+		if p.Media == nil || len(p.Media.Data) == 0 {
+			return
+		}
+		text := []byte(base64.StdEncoding.EncodeToString(p.Media.Data))
+		if bytes.Contains(body, text) {
+			sum := sha256.Sum256(p.Media.Data)
+			body = bytes.ReplaceAll(body, text, fmt.Appendf(nil, "[%d bytes, SHA-256 %x]", len(p.Media.Data), sum))
+		}
+	}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			replace(p)
+			if p.Result != nil {
+				for _, c := range p.Result.Content {
+					replace(c)
+				}
+			}
+		}
+	}
+	return body
+}

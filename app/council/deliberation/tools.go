@@ -1,0 +1,417 @@
+package deliberation
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/tool"
+	"conclave/app/tool/call"
+	"conclave/app/tool/hook"
+
+	"github.com/google/uuid"
+)
+
+// toolWork does the tasks of mode tools (contracts/spindle, section 10). A model answers prompt tools,
+// tools that read the chat get it, and for other tools a model plans the arguments.
+type toolWork struct {
+	calls *call.Runner
+	now   func() time.Time
+	tools *tool.Set // as they were when the run began
+	turn  call.Turn // what the calls share: Log and Asker of the turn that is answered
+	// given returns the part of the chat that a member's tools see.
+	given func(context.Context, council.Job) (council.Given, error)
+	// answer runs the member's model on an input, in a turn without tools.
+	answer func(context.Context, council.Job, council.Given, func(council.Live)) council.Work
+	// model opens the member's model to plan arguments; it returns nil where there is none.
+	model func(context.Context, council.Job, council.Given) (*recorded, error)
+	// gives records what a turn of the member sees, until done is called.
+	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
+	// taint returns the origins of a task's input; nil has none.
+	taint func(council.Job, council.Given) func() []chat.Origin
+}
+
+// errSlow is the cause of a context that ended at the time limit of one tool.
+var errSlow = errors.New("the council's tool took too long")
+
+// Do does a task of kind UseTool to its end.
+func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Live)) council.Work {
+	if prompt, ok := builtInOf(job.Task.Tool); ok {
+		return w.limited(ctx, job, prompt.Title, func(ctx context.Context) council.Work {
+			return w.write(ctx, job, prompt, live)
+		})
+	}
+	found, why := usable(w.tools, job.Task.Tool)
+	if why != "" {
+		return skippedWork(why, "Take it from the member.")
+	}
+	return w.call(ctx, job, found, live)
+}
+
+// limited bounds a model's work by the time limit of one tool.
+func (w *toolWork) limited(ctx context.Context, job council.Job, title string,
+	do func(context.Context) council.Work,
+) council.Work {
+	took := timeout(job)
+	limited, cancel := context.WithTimeoutCause(ctx, took, errSlow)
+	defer cancel()
+	work := do(limited)
+	if work.End.State != council.Done && ctx.Err() == nil && errors.Is(context.Cause(limited), errSlow) {
+		usage, requests := work.End.Usage, work.End.Requests
+		texts := work.Texts
+		work = failedWork(string(chat.CallTimeout), call.TookLonger(title, took)+".",
+			"Give the council's tools more time, or choose a faster model.")
+		work.End.Usage, work.End.Requests, work.Texts = usage, requests, texts
+	}
+	return work
+}
+
+// timeout is the time limit of one tool of a member.
+func timeout(job council.Job) time.Duration {
+	return time.Duration(job.Run.Council.Tool.TimeoutMS) * time.Millisecond
+}
+
+// call calls a tool of a plugin.
+func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
+	live func(council.Live),
+) (work council.Work) {
+	member := job.Member()
+	live(council.Live{Phase: council.Reading})
+	given, err := w.given(ctx, job)
+	if err != nil {
+		return errorWork(ctx, job, err)
+	}
+	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
+	arguments := "{}"
+	switch {
+	case found.Convention.Chat && !slices.Contains(member.Plan, found.ID()):
+		arguments = "" // it reads the chat substitute (contracts/spindle, section 7.3)
+	case needsArguments(found) || found.Convention.Chat:
+		planned := plan{toolWork: w, job: job, tool: found, given: given}
+		defer planned.fill(&work)
+		work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), func(ctx context.Context) council.Work {
+			return planned.make(ctx)
+		})
+		if work.End.State != council.Done {
+			return work
+		}
+		arguments = string(planned.arguments)
+	}
+	calls := &watched{live: live, now: w.now}
+	if found.Convention.Chat {
+		extra.Context, extra.Handed = contextMessages(given), calls.hand
+	}
+	turn := w.turn
+	turn.Tools, turn.OnEvent = w.tools, calls.hear
+	turn.CallerName, turn.Given = member.Name, member.Context.In(job.Run.Council).Sentence()
+	if w.taint != nil {
+		turn.Taint = w.taint(job, given)
+	}
+	turn.TurnInfo = hook.TurnInfo{
+		Turn: uuid.Must(uuid.NewV7()).String(), Conversation: job.Run.Conversation, Model: job.Run.Models[member.ID],
+		Kind: "normal", Caller: gate.Member(member.ID),
+	}
+	if w.gives != nil {
+		defer w.gives(turn.Turn, job.Run.Conversation, given)()
+	}
+	defer w.calls.TurnEnded(turn.Turn) // also after a panic
+	defer calls.done()
+	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
+	if err != nil {
+		return errorWork(ctx, job, err)
+	}
+	work = workOf(ctx, job, found, result)
+	work.End.Calls, work.End.Turn = calls.done(), turn.Turn
+	work.End.Origins = calls.brought
+	if calls.handed != nil {
+		handed(&work, found, given, calls.handed, calls.when.Sub(job.Task.Started))
+	}
+	if found.Convention.Chat || needsArguments(found) { // its input was what the member sees, or arguments made from that
+		work.End.Origins = chat.AddOrigins(work.End.Origins, given.Origins...)
+	}
+	return work
+}
+
+// handed records the messages that a tool got, like a request to a model.
+func handed(work *council.Work, to tool.Tool, given council.Given, messages []tool.ContextMessage,
+	after time.Duration,
+) {
+	if work.Texts == nil {
+		work.Texts = map[council.Hash][]byte{}
+	}
+	body, _ := json.Marshal(messages) // texts can be encoded
+	sent := council.Request{Model: to.ID(), Body: council.HashOf(body), Bytes: len(body), AtMS: after.Milliseconds()}
+	if int64(len(body)) <= limit.CouncilRequest.Value {
+		work.Texts[sent.Body] = body
+	}
+	for _, m := range messages {
+		sent.Tokens += model.Tokens(m.Content)
+	}
+	if len(messages) > 0 {
+		var texts map[council.Hash][]byte
+		sent.Given, texts = blocksOf(given.Blocks)
+		maps.Copy(work.Texts, texts)
+	}
+	work.End.Requests = append(work.End.Requests, sent)
+}
+
+// watched passes the progress of a member's call on, and collects its record. It is safe for
+// concurrent use.
+type watched struct {
+	live func(council.Live)
+	now  func() time.Time
+
+	mu      sync.Mutex // guards the rest
+	records []uint64
+	brought []chat.Origin
+	handed  []tool.ContextMessage // nil: the tool was not called, or without the chat
+	when    time.Time             // the time of that
+	over    bool
+}
+
+// hand records the messages that the tool got.
+func (w *watched) hand(messages []tool.ContextMessage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.handed, w.when = messages, w.now()
+	}
+}
+
+func (w *watched) hear(e call.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
+		return
+	}
+	if e.Kind == call.Answered {
+		w.records = append(w.records, e.Record.ID)
+		w.brought = chat.AddOrigins(w.brought, e.Record.Brought...)
+	}
+	record := e.Record
+	w.live(council.Live{Phase: council.Using, Call: &record, Request: e.Request, Note: e.Note})
+}
+
+// done returns the records of the calls. Nothing is passed on after that.
+func (w *watched) done() []uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	return w.records
+}
+
+// workOf returns the outcome of a task from its tool's result.
+func workOf(ctx context.Context, job council.Job, called tool.Tool, r tool.Result) council.Work {
+	if r.Status == chat.CallOK {
+		return doneWork(textOf(r.Content))
+	}
+	if ctx.Err() != nil {
+		return errorWork(ctx, job, context.Cause(ctx))
+	}
+	message := strings.TrimPrefix(r.Error, "Cancelled: ")
+	for strings.HasPrefix(message, "Error: ") {
+		message = message[len("Error: "):]
+	}
+	hint := ""
+	switch r.Status {
+	case chat.CallRefused:
+		hint = "Members may do less than the main model. Let that call the tool; what you were asked about you can allow."
+	case chat.CallTimeout:
+		hint = "Give the council's tools more time."
+	}
+	return failedWork(string(r.Status), cmp.Or(message, called.DisplayName()+" failed."), hint)
+}
+
+// textOf returns a tool's answer as text, with the names of pictures and files.
+func textOf(parts []chat.Part) string {
+	text := chat.TextOf(parts)
+	for _, p := range parts {
+		if p.Media != nil {
+			text = strings.TrimLeft(text+"\n["+cmp.Or(p.Media.Name, p.Media.MIME)+"]", "\n")
+		}
+	}
+	return text
+}
+
+// doneWork is the outcome of a task with a text.
+func doneWork(text string) council.Work {
+	hash := council.HashOf([]byte(text))
+	return council.Work{
+		End:   council.End{State: council.Done, Text: hash, Bytes: len(text)},
+		Texts: map[council.Hash][]byte{hash: []byte(text)},
+	}
+}
+
+func failedWork(kind, message, hint string) council.Work {
+	// The message may be another program's; the hint follows it.
+	if last, _ := utf8.DecodeLastRuneInString(message); hint != "" && !strings.ContainsRune(".!?…。！？", last) {
+		message += "."
+	}
+	return council.Work{End: council.End{
+		State: council.Failed, Failure: &chat.Failure{Kind: kind, Message: message, Hint: hint},
+	}}
+}
+
+func skippedWork(why, hint string) council.Work {
+	work := failedWork(string(fault.NotFound), why, hint)
+	work.End.State = council.Skipped
+	return work
+}
+
+// noHelperWork is the outcome of a task that needs a model where there is none.
+func noHelperWork(title string) council.Work {
+	return failedWork(string(fault.Usage), title+" needs a helper model.",
+		"Choose a helper model for the council, or a model for the member.")
+}
+
+// NeedsModel explains why a member's tool cannot run without a model, or returns "": it is a prompt,
+// or a model has to plan its arguments.
+func NeedsModel(set *tool.Set, assigned string, m council.Member) string {
+	if prompt, ok := builtInOf(assigned); ok {
+		return prompt.Title + " needs a helper model."
+	}
+	found, ok := set.ByID(assigned)
+	planned := slices.Contains(m.Plan, assigned)
+	if !ok || found.Convention.Chat && !planned || !needsArguments(found) && !planned {
+		return ""
+	}
+	return found.DisplayName() + " needs a helper model."
+}
+
+// AsksArguments reports whether a tool has required arguments although members' calls pass it the chat
+// instead, unless the helper model writes them (council.Member.Plan).
+func AsksArguments(t tool.Tool) bool { return t.Convention.Chat && needsArguments(t) }
+
+// needsArguments reports whether a tool has required arguments.
+func needsArguments(t tool.Tool) bool {
+	var schema struct {
+		Required []string `json:"required"`
+	}
+	return json.Unmarshal(t.Parameters, &schema) == nil && len(schema.Required) > 0
+}
+
+// usable finds a tool of a plugin that is assigned to a member, or says in a sentence why the
+// member cannot use it. Why one is not there the run says once for each member (lacks).
+func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
+	found, ok := set.ByID(assigned)
+	if !ok {
+		return found, council.NotThere(assigned)
+	}
+	_, why = council.Eligible(found)
+	return found, why
+}
+
+// lacks returns sentences on the tools that members lack, by member id: one for all tools of a plugin
+// that are not there, with the way back where it is known. In mode tools, tasks say the rest.
+func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
+	all := map[string]string{}
+	for _, m := range c.Members {
+		var reasons, plugins []string
+		gone := map[string][]string{} // the tools that are not there, by plugin
+		for _, assigned := range m.Tools {
+			prompt, built := builtInOf(assigned)
+			_, there := set.ByID(assigned)
+			_, why := usable(set, assigned)
+			switch {
+			case built && c.Mode != council.Tools:
+				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
+			case built:
+			case !there:
+				plugin, name, _ := strings.Cut(assigned, ":")
+				if gone[plugin] == nil {
+					plugins = append(plugins, plugin)
+				}
+				gone[plugin] = append(gone[plugin], name)
+			case why != "" && c.Mode != council.Tools:
+				reasons = append(reasons, why)
+			}
+		}
+		for _, plugin := range plugins {
+			reasons = append(reasons, r.missing(plugin, gone[plugin]))
+		}
+		if len(reasons) > 0 {
+			all[m.ID] = strings.Join(reasons, " ")
+		}
+	}
+	return all
+}
+
+// missing explains why tools of a plugin are not there.
+func (r *Runner) missing(plugin string, tools []string) string {
+	why := ""
+	if r.o.Missing != nil {
+		why = r.o.Missing(plugin, tools)
+	}
+	if why != "" {
+		return why
+	}
+	if len(tools) == 1 {
+		return council.NotThere(plugin + ":" + tools[0])
+	}
+	return "The tools " + limit.Listed(tools) + " of " + plugin + " are not there."
+}
+
+// loadTime bounds how long a council waits for plugins to load.
+const loadTime = 15 * time.Second
+
+// load returns the tools, after waiting for plugins whose tools are assigned to members: a program
+// that just started has not listed all of them yet. A plugin that takes too long is left out.
+func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error) {
+	set := r.o.Tools.Set()
+	var plugins []string
+	for _, m := range c.Members {
+		for _, assigned := range m.Tools {
+			plugin, _, ofPlugin := strings.Cut(assigned, ":")
+			if _, there := set.ByID(assigned); ofPlugin && !there && !slices.Contains(plugins, plugin) {
+				plugins = append(plugins, plugin)
+			}
+		}
+	}
+	if r.o.Load == nil || len(plugins) == 0 {
+		return set, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	if err := r.o.Load(limited, plugins...); err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return r.o.Tools.Set(), nil
+}
+
+// titlesOf returns the titles of the members' tools, by how they are assigned.
+func titlesOf(c council.Council, set *tool.Set) map[string]string {
+	titles, of := map[string]string{}, map[string][]string{} // by their title
+	for _, m := range c.Members {
+		for _, assigned := range m.Tools {
+			if prompt, ok := builtInOf(assigned); ok {
+				titles[assigned] = prompt.Title
+			} else if found, ok := set.ByID(assigned); ok {
+				titles[assigned] = found.DisplayName()
+			}
+			if title := titles[assigned]; title != "" && !slices.Contains(of[title], assigned) {
+				of[title] = append(of[title], assigned)
+			}
+		}
+	}
+	for title, tools := range of {
+		for _, assigned := range tools {
+			if plugin, _, ok := strings.Cut(assigned, ":"); ok && len(tools) > 1 {
+				titles[assigned] = title + " (" + plugin + ")"
+			}
+		}
+	}
+	return titles
+}

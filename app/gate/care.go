@@ -1,0 +1,29 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+)
+
+// care says what of a call could be taken back, and what of it cannot be shown before. Text
+// tells what a call is asked for; what it then does only its plugin knows.
+func care(capabilities []Capability, folders []Folder) string {
+	var said []string
+	writes := slices.ContainsFunc(folders, func(f Folder) bool { return f.Write })
+	switch {
+	case len(capabilities) == 0 && writes:
+		said = append(said,
+			"What it changes in the folders that you gave it can be put back for 30 days; elsewhere it cannot.")
+	case len(capabilities) == 0:
+		said = append(said, "What it changes cannot be put back.")
+	case writes && (slices.Contains(capabilities, WriteFiles) || slices.Contains(capabilities, Delete)):
+		said = append(said, "What it changes or deletes in the folders that it may write can be put back for 30 days.")
+	}
+	if slices.Contains(capabilities, SendWeb) {
+		said = append(said, "What it will send cannot be shown before, and cannot be taken back.")
+	}
+	if slices.Contains(capabilities, CallModel) {
+		said = append(said, "What it spends on models cannot be taken back.")
+	}
+	return strings.Join(said, " ")
+}

@@ -1,0 +1,86 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"conclave/app/base/place"
+	"conclave/app/tool"
+)
+
+// opening is the name of the tool that the opening of a file is shown as; no tool has it.
+const opening = "(files)"
+
+// Opening is a file or folder outside of a plugin's own that its process wants to open.
+type Opening struct {
+	Plugin string
+	Path   string // absolute, links resolved; the last part may not exist yet
+	Write  bool
+	Remove bool   // it is to be deleted, which is asked about each time; with Write
+	Behalf Call   // the call that the plugin is working on, as far as that is known
+	Within []Call // all that it works on: the file may be for any of them
+}
+
+// Open decides about a file that a plugin's process wants to open and that its sandbox
+// does not let it open. It may ask. at is the folder or file that this is about; empty for
+// a path that no plugin is given, about which nobody is asked.
+func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
+	if g.Reach.Usable(o.Plugin, Filesystem) != nil {
+		return Decision{}, ""
+	}
+	at, file, ok := g.Reach.places.askedPlace(o.Path)
+	if !ok {
+		return Decision{}, ""
+	}
+	wants := access(o.Write)
+	if o.Remove {
+		wants = accessDelete
+	}
+	arguments, err := json.Marshal(openingArguments{at, file, wants})
+	if err != nil {
+		return Decision{}, ""
+	}
+	capabilities := []Capability{ReadFiles}
+	if o.Write {
+		capabilities = append(capabilities, WriteFiles)
+	}
+	if o.Remove {
+		capabilities = append(capabilities, Delete)
+	}
+	d = g.Decide(ctx, Call{
+		ID: newID("opening"), Caller: Caller("plugin:" + o.Plugin), Permission: Filesystem,
+		within:    append(slices.Clone(o.Within), o.Behalf),
+		Tool:      tool.Tool{Plugin: o.Plugin, Name: opening, Title: "open files", Digest: opening},
+		Arguments: arguments, Capabilities: capabilities,
+		Conversation: o.Behalf.Conversation, Turn: o.Behalf.Turn, Asker: o.Behalf.Asker, Taint: o.Behalf.Taint,
+	})
+	return d.asAsked(), at
+}
+
+// asAsked is a decision about something that is done as it was asked for or not at all.
+func (d Decision) asAsked() Decision {
+	if d.Edited {
+		d.Effect, d.Reason = Deny, "the person changed what was asked for, which cannot be done"
+	}
+	return d
+}
+
+// Opened returns the folders and files that Conclave opens for the plugin when it asks
+// for them, for as long as Conclave runs or always, sorted by path. They are none of
+// Folders: its process cannot open them by itself. Among them are folders that were granted by
+// hand and of which a rule refuses some, or asks about it.
+func (r *Reach) Opened(plugin string) []Folder {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
+	return f.foldersThat(plugin, func(rule *Rule) bool { return !f.byItself(rule) && rule.stays() })
+}
+
+// Writes reports whether a plugin may change what lies at a path, in a folder or as a file that
+// the person lets it write, in any chat.
+func (r *Reach) Writes(plugin, path string) bool {
+	return slices.ContainsFunc(r.rules.permissionRules(plugin), func(rule Rule) bool {
+		at, write, ok := rule.place()
+		return ok && write && rule.Effect == Allow && place.Inside(at, path)
+	})
+}

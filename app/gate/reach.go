@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"conclave/app/base/fault"
+	"conclave/app/tool"
+)
+
+// Reach grants and revokes the permissions of a plugin, and the folders, hosts, programs and secrets
+// that it may use. All of them are [Rules], or follow from the approval of the plugin.
+type Reach struct {
+	decisions *Decisions
+	approvals *Approvals
+	rules     *Rules
+	places    *places
+}
+
+// SetPermission grants or denies a plugin one of the permissions it asks for, in place
+// of what was set before. Effect Ask unsets it.
+func (r *Reach) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
+	if permission == "" {
+		return fault.New(fault.Invalid, "permit.permission", "No permission was named.",
+			"conclave plugins show "+plugin+" lists what it asks for.")
+	}
+	if effect == Allow {
+		if err := r.Usable(plugin, permission); err != nil {
+			return err
+		}
+		if permission == Filesystem {
+			return fault.New(fault.Invalid, "permit.permission", "Files are granted folder by folder, and no folder was named.",
+				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write "+
+					"it may write too.")
+		}
+	}
+	was := func(rule *Rule) bool {
+		return rule.Permission == permission && (effect != Allow || rule.Effect != Deny || len(rule.Match) == 0)
+	}
+	if effect == Ask || !IsPermission(permission) {
+		_, err := r.rules.revokeWhere(ctx, plugin, was)
+		return err
+	}
+	return r.rules.replace(ctx, Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always}, was)
+}
+
+// Permissions returns the permissions that the person granted and denied the plugin,
+// sorted. Approving a plugin grants those that its card showed, each of which can be
+// revoked, except those that open the sandbox: a person grants each of these by
+// itself.
+func (r *Reach) Permissions(plugin string) (granted, denied []string) {
+	defer r.decisions.unlock()
+	return r.decisions.lock().permissions(plugin)
+}
+
+// CapabilitiesOf returns what the tools of a plugin can do, none when that is not
+// known.
+func (r *Reach) CapabilitiesOf(plugin string) []Capability {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
+	if _, ok := f.known[plugin]; !ok {
+		return nil
+	}
+	return f.able(plugin)
+}
+
+// Can returns what calls of a tool can do, as a person reads it; none where that is not
+// known.
+func (r *Reach) Can(t tool.Tool) []string {
+	f := r.decisions.lock()
+	defer r.decisions.unlock()
+	if t.Plugin == BuiltIn || f.known[t.Plugin].Plugin == "" {
+		return nil
+	}
+	all, why := f.ofTool(t, f.able(t.Plugin))
+	return why.Labels(all)
+}
+
+// GrantablePath returns the real path of a folder or file that a plugin may be given
+// access to; path is as a person writes it. The error is a fault: kind not_found when
+// it does not exist, invalid, with the reason, when no plugin may access it.
+func (r *Reach) GrantablePath(path string) (string, error) { return r.places.grantable(path, false) }
+
+// GrantableByHand is GrantablePath of a path that a person names to grant it by itself: of their home
+// it may be hidden then, if it is to be read alone. What is hidden starts programs as they like when
+// it is written.
+func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
+	return r.places.grantable(path, !write)
+}
+
+// Usable returns the error of granting a plugin a permission that does not exist, or that can do
+// nothing for it, so that nothing is shown as granted that is not. The kind is invalid.
+func (r *Reach) Usable(plugin, permission string) error {
+	if !IsPermission(permission) {
+		return fault.New(fault.Invalid, "permit.permission", "There is no permission "+shown(permission)+".",
+			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
+	}
+	sealed := r.approvals.version(plugin).Sealed
+	if sealed.Why == "" || !IsWall(permission) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "permit.permission",
+		"The permission "+permission+" would do nothing for "+plugin+": "+sealed.Why+".", sealed.Instead[permission])
+}

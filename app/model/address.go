@@ -1,0 +1,47 @@
+package model
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// endpoints match what stands behind the base of an address that was copied from an example of a
+// request.
+var endpoints = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(/chat/completions|/completions|/responses|/embeddings|/messages|/count_tokens` +
+		`|/models(/[^/]+:\w+)?|/api/(chat|generate|tags|ps|show|version|pull))$`)
+})
+
+// Base returns an address without the path of a request at its end, and without the endings, which
+// the caller adds itself. What cannot be read stays as it is. A query stays: some servers want it
+// with every request.
+func Base(address string, endings ...string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Host == "" {
+		return address
+	}
+	path := strings.TrimRight(u.Path, "/")
+	for {
+		cut := strings.TrimRight(endpoints().ReplaceAllString(path, ""), "/")
+		for _, ending := range endings {
+			cut = strings.TrimRight(strings.TrimSuffix(cut, ending), "/")
+		}
+		if cut == path {
+			break
+		}
+		path = cut
+	}
+	u.Path, u.RawPath, u.Fragment = path, "", ""
+	return u.String()
+}
+
+// Below returns an address with a path added, before its query.
+func Below(address, path string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return strings.TrimRight(address, "/") + path
+	}
+	return u.JoinPath(path).String()
+}

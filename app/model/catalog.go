@@ -1,0 +1,32 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Catalog holds the models that a server listed last. The zero value is empty. It is
+// safe for concurrent use.
+type Catalog struct {
+	mu    sync.Mutex // guards known
+	known map[string]ModelInfo
+}
+
+// Set replaces the models, by ID, and returns them in the order of their IDs. The map
+// belongs to the catalog then.
+func (c *Catalog) Set(models map[string]ModelInfo) []ModelInfo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known = models
+	return slices.SortedFunc(maps.Values(models), func(a, b ModelInfo) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// Find returns a model, and whether it was listed.
+func (c *Catalog) Find(id string) (ModelInfo, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	info, ok := c.known[id]
+	return info, ok
+}

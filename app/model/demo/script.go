@@ -1,0 +1,296 @@
+package demo
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"conclave/app/chat"
+	"conclave/app/model"
+)
+
+var (
+	//go:embed text/hello.md
+	helloText string
+	//go:embed text/connect.md
+	connectText string
+	//go:embed text/plugin.md
+	pluginText string
+	//go:embed text/markdown.md
+	markdownText string
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// script decides what to do. The newest message settles it: results are shown,
+// commands are obeyed, suggestions of the first screen have their answers, and
+// any other sentence is held against the tools.
+func script(r model.Request) performance {
+	if results := lastResults(r.Messages); len(results) > 0 {
+		return performance{say(showResults(results))}
+	}
+	text := lastQuestion(r.Messages)
+	tools := readTools(r.Tools)
+	if p, ok := command(text, tools, r.NoCalls); ok {
+		return numbered(p, r)
+	}
+	if p, ok := suggestion(text, tools, r.NoCalls); ok {
+		return numbered(p, r)
+	}
+	if !r.NoCalls {
+		if p, ok := sentence(text, pendingText(r.Messages, text), tools); ok {
+			return numbered(p, r)
+		}
+	}
+	return performance{say(hello(tools))}
+}
+
+// lastResults are the results at the end of the history.
+func lastResults(messages []model.Message) []*chat.ToolResult {
+	if len(messages) == 0 || messages[len(messages)-1].Role != chat.RoleTool {
+		return nil
+	}
+	var results []*chat.ToolResult
+	for _, p := range messages[len(messages)-1].Parts {
+		if p.Result != nil {
+			results = append(results, p.Result)
+		}
+	}
+	return results
+}
+
+func lastQuestion(messages []model.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == chat.RoleUser {
+			return chat.TextOf(slices.DeleteFunc(slices.Clone(m.Parts), isReminder))
+		}
+	}
+	return ""
+}
+
+// isReminder reports whether a part is Conclave's own note to the model, or its council's.
+func isReminder(p chat.Part) bool {
+	return p.Kind == chat.PartText &&
+		(strings.HasPrefix(p.Text, "<system-reminder>") || strings.HasPrefix(p.Text, "[System note]\n"))
+}
+
+// maxShown is how much of one result is repeated: the whole of it is on its card.
+const maxShown = 4000
+
+func showResults(results []*chat.ToolResult) string {
+	var b strings.Builder
+	if len(results) > 1 {
+		fmt.Fprintf(&b, "%s answered.\n\n", upper(plural(len(results), "tool", "tools")))
+	}
+	for _, r := range results {
+		b.WriteString(showResult(r))
+		b.WriteString("\n\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func showResult(r *chat.ToolResult) string {
+	text := strings.TrimSpace(r.Text())
+	pictures := 0
+	for _, p := range r.Content {
+		if p.Kind == chat.PartMedia {
+			pictures++
+		}
+	}
+	verb := "says"
+	if r.IsError {
+		verb = "could not do it"
+	}
+	after := ""
+	if pictures > 0 {
+		after = " It also gave " + plural(pictures, "file", "files") + ", on its card."
+	}
+	switch {
+	case text == "" && pictures > 0:
+		return fmt.Sprintf("`%s` gave %s, on its card.", r.Tool, plural(pictures, "file", "files"))
+	case text == "":
+		return fmt.Sprintf("`%s` is done. It had nothing to say.", r.Tool)
+	case len(text) <= 200 && !strings.ContainsAny(text, "\n`") && !json.Valid([]byte(text)):
+		return fmt.Sprintf("`%s` %s: %s%s", r.Tool, verb, escape(text), after)
+	case len(text) <= 40 && !strings.ContainsAny(text, "\n`{["):
+		return fmt.Sprintf("`%s` %s: **%s**%s", r.Tool, verb, escape(text), after)
+	}
+	language := ""
+	if json.Valid([]byte(text)) {
+		language = "json"
+	}
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "\n… the rest is on the tool's card"
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("`%s` %s:%s\n\n%s%s\n%s\n%s", r.Tool, verb, after, fence, language, text, fence)
+}
+
+// escape keeps a result's text from being read as Markdown.
+func escape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "<", `\<`, "#", `\#`, "|", `\|`).
+		Replace(text)
+}
+
+func upper(s string) string {
+	for i, r := range s {
+		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
+	}
+	return s
+}
+
+// suggestion answers what the first screen suggests.
+func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool) {
+	words := " " + strings.Join(wordsOf(text), " ") + " "
+	has := func(all ...string) bool {
+		for _, w := range all {
+			if !strings.Contains(words, " "+w+" ") {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case len(words) > 80: // a sentence of its own, not a suggestion
+		return nil, false
+	case has("show", "permission") || has("permission request"):
+		return permission(tools, noCalls), true
+	case has("make", "plugin") || has("write", "plugin") || has("make", "tool"):
+		return performance{say(pluginText)}, true
+	case has("connect", "model") || has("add", "model"):
+		return performance{say(connectText)}, true
+	case has("markdown") || has("answer", "look", "like") || has("sample", "answer"):
+		return performance{say(markdownText)}, true
+	case has("sample council") || has("run", "council"):
+		return performance{
+			say(
+				"A council has several models answer one question by themselves, look at each other's answers without " +
+					"names, and perhaps vote, before yours answers.\n\nPress **Run a sample council** in the **Council** tab. " +
+					"I play its three members and its chair, and say so; the tools they call are real.\n",
+			),
+		}, true
+	}
+	return nil, false
+}
+
+// permission calls a tool that does no harm, so that the card is met safely.
+func permission(tools []toolShape, noCalls bool) performance {
+	t, arguments, ok := harmless(tools)
+	if !ok || noCalls {
+		return performance{
+			say("To show you a permission request I need a tool to ask for, and there is none switched on in this " +
+				"chat.\n\nSwitch one on in the **Tools** tab, or say “Make a plugin” to write one, then ask me again.\n"),
+		}
+	}
+	return performance{
+		say(fmt.Sprintf("I will ask for `%s`, which does no harm. Conclave shows you exactly what would run, "+
+			"and nothing runs before you allow it. Refuse it if you like: I am told so, and nothing else happens.\n", t.Name)),
+		ask(t.Name, arguments, ""),
+	}
+}
+
+// searchTool is Conclave's own, with which a model finds others: no example of what
+// a person could say.
+const searchTool = "tool_search"
+
+func hello(tools []toolShape) string {
+	example, command, list := "Count the words in “the quick brown fox”", `/tool NAME {"argument": "value"}`,
+		"No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
+	if len(tools) > 0 {
+		var names []string
+		for i, t := range tools {
+			if i == 12 {
+				names = append(names, fmt.Sprintf("and %d more", len(tools)-i))
+				break
+			}
+			names = append(names, "`"+t.Name+"`")
+		}
+		list = "Tools in this chat: " + strings.Join(names, ", ") + "."
+		own := slices.DeleteFunc(slices.Clone(tools), func(t toolShape) bool { return t.Name == searchTool })
+		if t, arguments, ok := harmless(own); ok {
+			if best, _ := choose(example, tools); best.Name == "" {
+				example, _, _ = strings.Cut(strings.TrimRight(firstLine(t.Description), "."), ". ")
+			}
+			command = "/tool " + t.Name + " " + string(arguments)
+		}
+	}
+	return fill(helloText, map[string]string{"example": example, "command": command, "tools": list})
+}
+
+// paragraphs makes a long text that is the same each time.
+func paragraphs(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "Paragraph %d of %d. ", i+1, n)
+		for j := range 4 {
+			b.WriteString(fillers[(i*3+j)%len(fillers)])
+			b.WriteByte(' ')
+		}
+		switch i % 5 {
+		case 2:
+			fmt.Fprintf(&b, "\n\n- point %d\n- point %d", 2*i+1, 2*i+2)
+		case 4:
+			fmt.Fprintf(&b, "\n\n```python\nfor step in range(%d):\n    print(step)\n```", i+1)
+		}
+		b.WriteString("\n\n")
+	}
+	return b.String()
+}
+
+var fillers = []string{
+	"A long answer should cost no more for each word than a short one.",
+	"You can stop me at any time, and what I have said stays.",
+	"Scroll up while I talk: the page holds still.",
+	"The **last** word of a paragraph is followed by an empty line.",
+	"Nothing of this is true or false; it is only long.",
+	"Text arrives in small pieces, and finished blocks are never drawn again.",
+	"An answer that breaks off is kept as far as it came.",
+}
+
+// failKinds are the words of /fail.
+var failKinds = []model.ErrorKind{
+	model.KeyRefused,
+	model.KeyMissing,
+	model.RateLimited,
+	model.QuotaUsedUp,
+	model.Overloaded,
+	model.ContextTooLong,
+	model.ModelUnknown,
+	model.NoTools,
+	model.BadRequest,
+	model.Unreachable,
+	model.TimedOut,
+	model.StreamCut,
+	model.Malformed,
+	model.Filtered,
+	model.WrongAddress,
+}
+
+// failure performs an error of a kind, so that each can be seen. A stream that is
+// cut says something first.
+func failure(kind, wait string) performance {
+	known := model.ErrorKind(kind)
+	if !slices.Contains(failKinds, known) {
+		var names []string
+		for _, k := range failKinds {
+			names = append(names, "`"+string(k)+"`")
+		}
+		return performance{say("I can fail as: " + strings.Join(names, ", ") + ".\n")}
+	}
+	e := &model.Error{Kind: known, Provider: Name, Model: Guide, Detail: "asked for with /fail"}
+	if d, err := time.ParseDuration(wait); err == nil {
+		e.RetryAfter = d
+	}
+	if known == model.StreamCut {
+		return performance{say("This answer ends in the middle of a "), {fail: e}}
+	}
+	return performance{{fail: e}}
+}

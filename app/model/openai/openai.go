@@ -1,0 +1,201 @@
+// Package openai speaks the OpenAI Chat Completions wire, to OpenAI itself and to
+// every server that resembles it: OpenRouter, GLM, Qwen, DeepSeek, Groq, LM
+// Studio, llama.cpp, vLLM, Jan. Which one it is, is a setting (the connection's
+// address), never another package; what one of them does differently is handled
+// where it shows, by what it sends and not by its name.
+//
+// The official SDK gives the shapes of requests, and no more: its client would read
+// keys and addresses from the environment and send them along, and its streams turn
+// what look-alikes send otherwise into empty or wrong text. Read Provider first, then
+// stream.go (what comes back), request.go (what is sent) and concession.go (what is
+// left out after a refusal).
+package openai
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"conclave/app/chat"
+	"conclave/app/model"
+)
+
+// Kind is the connection kind of this package, and the key of its data in
+// chat.Part.Vendor.
+const Kind = "openai"
+
+// Address is OpenAI's own.
+const Address = "https://api.openai.com/v1"
+
+// Options are for the packages and tests that build on this one. The zero value
+// is right for a connection of a person.
+type Options struct {
+	Timeouts model.Timeouts
+	// Provider is the kind told in ModelInfo; empty is Kind.
+	Provider string
+	// NoToolChoice says that the server ignores tool_choice, so that the only way
+	// to have no calls is to send no tools.
+	NoToolChoice bool
+	// Can says what a model can do, or false when it is not known; nil knows of
+	// none.
+	Can func(id string) (model.ModelInfo, bool)
+	// Window returns how many tokens a model was loaded to read, 0 where that is not known, for a
+	// request of about so many; nil knows of none.
+	Window func(ctx context.Context, id string, sent int64) int64
+}
+
+// Provider is one connection to a server. Use New.
+type Provider struct {
+	link    *model.Link
+	options Options
+	catalog model.Catalog
+
+	mu    sync.Mutex                 // guards the fields below
+	shuns map[string]map[string]bool // model → what it refused, as concession names it
+	lone  map[string]string          // model → the tag that ends its thinking, whose beginning does not come
+}
+
+// New returns the provider of c. Nothing is asked before its methods are.
+func New(c model.Connection, o Options) *Provider {
+	o.Provider = cmp.Or(o.Provider, Kind)
+	link := model.NewLink(c, Address, o.Timeouts)
+	return &Provider{
+		link: link, options: o,
+		shuns: map[string]map[string]bool{}, lone: map[string]string{},
+	}
+}
+
+// Link returns the way to the server, for a dialect that asks more of it.
+func (p *Provider) Link() *model.Link { return p.link }
+
+// noteFor returns a sentence where the server read far less than it was sent, or "".
+func (p *Provider) noteFor(ctx context.Context, id string, r model.Request, used chat.Usage) string {
+	window := int64(0)
+	if p.options.Window != nil {
+		window = p.options.Window(ctx, id, model.TextTokens(r))
+	}
+	return model.CutNote(r, used.Input, window)
+}
+
+// own reports whether the server is OpenAI's.
+func (p *Provider) own() bool { return strings.HasSuffix(p.link.Host(), "api.openai.com") }
+
+// listed is an entry of GET /models: the fields of OpenAI, and those that others
+// add. OpenRouter: name, context_length, architecture, supported_parameters.
+// vLLM: max_model_len. Mistral: capabilities, max_context_length. LM Studio and
+// llama.cpp: none or meta.
+type listed struct {
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	ContextLength int64  `json:"context_length"`
+	MaxModelLen   int64  `json:"max_model_len"`
+	MaxContext    int64  `json:"max_context_length"`
+	ContextWindow int64  `json:"context_window"` // Groq
+	Architecture  struct {
+		Input []string `json:"input_modalities"`
+	} `json:"architecture"`
+	Parameters   []string `json:"supported_parameters"`
+	Capabilities struct {
+		Tools  *bool `json:"function_calling"`
+		Vision *bool `json:"vision"`
+	} `json:"capabilities"`
+	Meta struct {
+		Trained int64 `json:"n_ctx_train"`
+	} `json:"meta"`
+}
+
+// Models implements model.Provider. A server without a list has those that the
+// person added by hand; without these its refusal is the answer.
+func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
+	key, err := p.link.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []listed `json:"data"`
+	}
+	err = p.link.Get(ctx, "models", "", bearer(key), &list)
+	if err != nil {
+		if e, ok := errors.AsType[*model.Error](err); !ok || len(p.link.Connection.Models) == 0 ||
+			(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed &&
+				e.Status != http.StatusNotImplemented) {
+			return nil, err
+		}
+	}
+	models := map[string]model.ModelInfo{}
+	for _, id := range p.link.Connection.Models {
+		models[id] = p.info(id)
+	}
+	for _, m := range list.Data {
+		if m.ID != "" && !(p.own() && notForChat().MatchString(m.ID)) {
+			models[m.ID] = p.describe(m)
+		}
+	}
+	return p.catalog.Set(models), nil
+}
+
+// notForChat matches what OpenAI lists beside its chat models.
+var notForChat = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(text-embedding|tts-|whisper|dall-e|omni-moderation|text-moderation|babbage|davinci|gpt-image|chatgpt-image|sora|computer-use)|-(realtime|audio|transcribe|tts|search-api|instruct)|^o[0-9]-(pro|deep-research)|^gpt-[0-9.]+-pro|-codex`)
+})
+
+func bearer(key string) func(http.Header) {
+	return func(h http.Header) {
+		if key != "" {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	}
+}
+
+// describe says what the list and the name tell of a model.
+func (p *Provider) describe(m listed) model.ModelInfo {
+	info := p.info(m.ID)
+	info.Title = cmp.Or(m.Name, m.ID)
+	info.Context = cmp.Or(m.ContextLength, m.MaxModelLen, m.MaxContext, m.ContextWindow, m.Meta.Trained)
+	if len(m.Architecture.Input) > 0 {
+		info.Can.Vision = slices.Contains(m.Architecture.Input, "image")
+	}
+	if len(m.Parameters) > 0 {
+		info.Can.Tools = slices.Contains(m.Parameters, "tools")
+		info.Can.Reasoning = slices.Contains(m.Parameters, "reasoning")
+	}
+	if m.Capabilities.Tools != nil {
+		info.Can.Tools = *m.Capabilities.Tools
+	}
+	if m.Capabilities.Vision != nil {
+		info.Can.Vision = *m.Capabilities.Vision
+	}
+	return info
+}
+
+func (p *Provider) info(id string) model.ModelInfo {
+	return model.ModelInfo{
+		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: p.options.Provider, Can: model.FeaturesOf(id),
+	}
+}
+
+// Open implements model.Provider.
+func (p *Provider) Open(id string) model.Model { return &client{p: p, id: id} }
+
+type client struct {
+	p  *Provider
+	id string
+}
+
+// Info implements model.Model: what the last list said, else what the name tells.
+func (m *client) Info() model.ModelInfo {
+	if m.p.options.Can != nil {
+		if info, ok := m.p.options.Can(m.id); ok {
+			return info
+		}
+	}
+	if info, ok := m.p.catalog.Find(m.id); ok {
+		return info
+	}
+	return m.p.info(m.id)
+}

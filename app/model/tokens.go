@@ -1,0 +1,68 @@
+package model
+
+import (
+	"fmt"
+	"unicode"
+
+	"conclave/app/chat"
+)
+
+// Tokens estimates how many tokens a text has: one for four letters, and one for each
+// sign of a script whose signs are words or syllables. Tokenizers differ by more than the
+// estimate is off.
+func Tokens(text string) int64 {
+	letters, signs := int64(0), int64(0)
+	for _, r := range text {
+		if r > unicode.MaxLatin1 &&
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+			signs++
+		} else {
+			letters++
+		}
+	}
+	return signs + (letters+3)/4
+}
+
+// leastCut is how many tokens a request has, at the least, of which a person is told that a server
+// read only a part.
+const leastCut = 2000
+
+// TextTokens estimates how many tokens the texts of a request have, without its tools, which servers
+// write in ways of their own, and without pictures and thinking.
+func TextTokens(r Request) int64 {
+	n := Tokens(r.System)
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Kind == chat.PartText:
+				n += Tokens(p.Text)
+			case p.Call != nil:
+				n += Tokens(string(p.Call.Arguments))
+			case p.Result != nil:
+				n += Tokens(p.Result.Text())
+			}
+		}
+	}
+	return n
+}
+
+// CutNote returns a sentence for a person where the server says that it read far less than it was
+// sent, and "" elsewhere. read is what it says, 0 for nothing; window is how much the model was
+// loaded to read, 0 where that is not known.
+func CutNote(r Request, read, window int64) string {
+	sent := TextTokens(r)
+	cut := read > 0 && read*2 < sent // estimates are off by less
+	if window > 0 {
+		cut = sent > window && (read == 0 || read <= window && read*4 < sent*3)
+	}
+	if !cut || sent < leastCut {
+		return ""
+	}
+	what := fmt.Sprintf("only %d", read)
+	if read == 0 {
+		what = fmt.Sprintf("at most %d", window)
+	}
+	return fmt.Sprintf("The model was sent about %d tokens, and its server let it read %s: it seems to cut what is "+
+		"longer, and may have left out the instructions, the tools or the beginning of the chat. Give the model a "+
+		"larger context in its server (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx), or start a new chat.", sent, what)
+}

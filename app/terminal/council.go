@@ -1,0 +1,369 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/council/deliberation"
+)
+
+// councilCommands set and show councils. Their runs are the part of runCommands.
+type councilCommands struct{ *terminal }
+
+func (c councilCommands) group() *cobra.Command {
+	runs := runCommands{promptCommands{c.terminal}}
+	return group("council", "Set councils, have them deliberate, and look at their runs", append([]*cobra.Command{
+		c.showCommand(), c.setCommand(), c.clearCommand(), c.memberCommand(),
+		c.withStore("presets", "List the councils that can be chosen by name", noArguments, c.presets),
+	}, runs.all()...)...)
+}
+
+// scopeFlags are the chat, the project or the preset that a council is for; without them it is for
+// all chats.
+type scopeFlags struct {
+	chat    string
+	project bool
+	preset  string
+}
+
+func (f *scopeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.chat, "chat", "", "for this chat")
+	cmd.Flags().BoolVar(&f.project, "project", false, "for the chats of this folder: those that are started here")
+}
+
+// scope returns the scope that the flags name.
+func (f *scopeFlags) scope(ctx context.Context, s *Session, app *App) (council.Scope, error) {
+	named := 0
+	for _, given := range []bool{f.chat != "", f.project, f.preset != ""} {
+		if given {
+			named++
+		}
+	}
+	switch {
+	case named > 1:
+		return "", usageError("--chat, --project and --preset exclude each other")
+	case f.chat != "":
+		v, err := app.Chats.Conversation(ctx, chat.ConversationID(f.chat))
+		return council.OfChat(v.ID), err
+	case f.project:
+		project, err := s.namedProject()
+		return council.OfProject(project), err
+	case f.preset != "":
+		return council.OfPreset(f.preset), nil
+	}
+	return council.Global, nil
+}
+
+// scopeWords returns a scope in words.
+func scopeWords(s council.Scope) string {
+	switch kind, name, _ := strings.Cut(string(s), " "); kind {
+	case "chat":
+		return "for the chat " + name
+	case "project":
+		return "for chats of the project " + name
+	case "preset":
+		return "as the preset " + name
+	}
+	return "everywhere"
+}
+
+func (c councilCommands) showCommand() *cobra.Command {
+	var f scopeFlags
+	var member string
+	cmd := c.withStore("show", "Show the current council; with --json as a file for council set", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			set, scope, err := f.current(ctx, c.Session, app)
+			if err != nil {
+				return err
+			}
+			if member != "" {
+				m, err := memberOf(set, member)
+				if err != nil {
+					return err
+				}
+				raw, err := council.WriteMember(m)
+				if err == nil {
+					_, err = fmt.Fprintln(c.Out, string(raw))
+				}
+				return err
+			}
+			if c.json {
+				return c.printJSON(set)
+			}
+			return c.print(set, scope)
+		})
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name, set or not")
+	cmd.Flags().StringVar(&member, "member", "", "print only this member, as a file for council member")
+	return cmd
+}
+
+// current returns the council that applies to the chat or the folder that the flags name, or to a
+// chat that is started here; or the preset that they name.
+func (f *scopeFlags) current(ctx context.Context, s *Session, app *App) (council.Council, council.Scope, error) {
+	scope, err := f.scope(ctx, s, app)
+	if err != nil {
+		return council.Council{}, "", err
+	}
+	if f.preset != "" {
+		set, err := preset(ctx, app, f.preset)
+		return set, scope, err
+	}
+	return app.Councils.Council(ctx, chat.ConversationID(f.chat), s.project())
+}
+
+func (c councilCommands) print(set council.Council, scope council.Scope) error {
+	state := "off"
+	if set.Enabled {
+		state = "on"
+	}
+	fmt.Fprintf(c.Out, "%s: %s, mode %s, set %s\n", cmp.Or(shownName(set.Name), "Council"), state, set.Mode,
+		scopeWords(scope))
+	table := newTable("ID", "NAME", "ROLE", "MODEL", "CONTEXT", "TOOLS")
+	for _, m := range set.Members {
+		name := shownName(m.Name)
+		if m.Off {
+			name += " (off)"
+		}
+		policy := m.Context.In(set)
+		span := string(policy.Span)
+		if policy.Last > 0 && (policy.Span == council.Turns || policy.Span == council.Messages) {
+			span = fmt.Sprintf("%d %s", policy.Last, policy.Span)
+		}
+		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), span,
+			shownName(strings.Join(m.Tools, ", ")))
+	}
+	return table.print(c.terminal, "The council has no members. Add one, or choose a preset: conclave council presets")
+}
+
+func memberOf(set council.Council, name string) (council.Member, error) {
+	for _, m := range set.Members {
+		if m.ID == name || strings.EqualFold(m.Name, name) {
+			return m, nil
+		}
+	}
+	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The council has no member "+name+".",
+		"conclave council show lists them.")
+}
+
+// memberNamed returns the member with this name or id of the council of a chat, or of chats that are
+// started here. Rules use ids, so an id of a member of another council is accepted, too.
+func memberNamed(ctx context.Context, s *Session, app *App, in, name string) (council.Member, error) {
+	set, _, err := (&scopeFlags{chat: in}).current(ctx, s, app)
+	if err != nil {
+		return council.Member{}, err
+	}
+	if m, err := memberOf(set, name); err == nil {
+		return m, nil
+	}
+	if council.IsMemberID(name) {
+		return council.Member{ID: name, Name: name, Chance: 100}, nil
+	}
+	return council.Member{}, fault.New(fault.Usage, "cli.council",
+		"The council has no member "+cutLine(name)+", and this is not the id of one.",
+		"conclave council show lists them.")
+}
+
+func (c councilCommands) setCommand() *cobra.Command {
+	var f scopeFlags
+	cmd := c.withPlugins("set FILE", "Set the council in a file, for all chats, one chat or one folder",
+		exactly("a file"),
+		func(ctx context.Context, app *App, args []string) error {
+			var set council.Council
+			if err := c.read(args[0], &set); err != nil {
+				return err
+			}
+			return c.put(ctx, app, &f, set)
+		})
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.preset, "preset", "", "store it as the preset of this name")
+	return cmd
+}
+
+// put stores a council, and prints what in it will not work.
+func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set council.Council) error {
+	scope, err := f.scope(ctx, c.Session, app)
+	if err != nil {
+		return err
+	}
+	if err := set.Check(); err != nil {
+		return err
+	}
+	if err := app.CouncilSettings.PutCouncil(ctx, scope, &set); err != nil {
+		return err
+	}
+	for _, m := range set.Members {
+		for _, id := range m.Tools {
+			if why := notUsable(app, set, id); why != "" {
+				fmt.Fprintf(c.Err, "%s: %s\n", shownName(m.Name), shownName(why))
+			}
+		}
+	}
+	return c.result(set, "The council is set %s: %s, mode %s.", scopeWords(scope), countOf(len(set.Members), "member"),
+		set.Mode)
+}
+
+// notUsable returns why members of a council cannot use a tool now, or "".
+func notUsable(app *App, set council.Council, id string) string {
+	if i := slices.IndexFunc(deliberation.PromptTools,
+		func(t deliberation.PromptTool) bool { return t.Name == id }); i >= 0 {
+		switch prompt := deliberation.PromptTools[i]; {
+		case set.Mode != council.Tools:
+			return prompt.Title + " works only in mode tools; its member does not get it."
+		case set.Tool.Mode == council.Inline:
+			return deliberation.NotInline(prompt)
+		}
+		return ""
+	}
+	t, ok := app.Tools.Set().ByID(id)
+	if !ok {
+		return "There is no tool " + id + " now; its member does not get it."
+	}
+	_, why := council.Eligible(t)
+	return why
+}
+
+// readCouncilFile reads the file of a council, a member or a run.
+func readCouncilFile(s *Session, name string, bound *limit.Limit) ([]byte, error) {
+	raw, err := readFile("cli.council", s.Path(name), name, bound)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Hint == sendPart {
+		full := *f
+		full.Hint = "Check that it is the right file."
+		return nil, &full
+	}
+	return raw, err
+}
+
+// read reads the council in a file.
+func (c councilCommands) read(name string, into *council.Council) error {
+	raw, err := readCouncilFile(c.Session, name, limit.CouncilFile)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		where := ""
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			line := 1 + strings.Count(string(raw[:min(int(syntax.Offset), len(raw))]), "\n")
+			where = fmt.Sprintf(" in line %d", line)
+		}
+		return fault.Wrap(fault.Invalid, "cli.council", "The file "+name+" is not the JSON of a council"+where+".",
+			"conclave council show --json prints an example.", err)
+	}
+	if err := into.Check(); err != nil {
+		return err
+	}
+	return council.HasMembers(raw)
+}
+
+func (c councilCommands) clearCommand() *cobra.Command {
+	var f scopeFlags
+	cmd := c.withStore("clear", "Remove the council of a chat, a folder or all chats; the more general one applies",
+		noArguments, func(ctx context.Context, app *App, _ []string) error {
+			scope, err := f.scope(ctx, c.Session, app)
+			if err != nil {
+				return err
+			}
+			if err := app.CouncilSettings.PutCouncil(ctx, scope, nil); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.Out, "No council is set %s.\n", scopeWords(scope))
+			return err
+		})
+	f.add(cmd)
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name")
+	return cmd
+}
+
+func (c councilCommands) memberCommand() *cobra.Command {
+	var f scopeFlags
+	cmd := c.withPlugins("member FILE", "Add the member of a file to the council, or change the one with its id",
+		exactly("a file"), func(ctx context.Context, app *App, args []string) error {
+			raw, err := readCouncilFile(c.Session, args[0], limit.CouncilFile)
+			if err != nil {
+				return err
+			}
+			m, err := council.ReadMember(raw)
+			if err != nil {
+				return err
+			}
+			set, _, err := f.current(ctx, c.Session, app)
+			if err != nil {
+				return err
+			}
+			set.Put(m)
+			return c.put(ctx, app, &f, set)
+		})
+	f.add(cmd)
+	return cmd
+}
+
+type presetRow struct {
+	Name    string       `json:"name"`
+	Own     bool         `json:"own"`
+	Mode    council.Mode `json:"mode"`
+	Members []string     `json:"members"`
+}
+
+func (c councilCommands) presets(ctx context.Context, app *App, _ []string) error {
+	own, err := app.CouncilSettings.Presets(ctx)
+	if err != nil {
+		return err
+	}
+	rows := []presetRow{}
+	table := newTable("NAME", "MODE", "MEMBERS")
+	add := func(name string, set council.Council, mine bool) {
+		row := presetRow{Name: name, Own: mine, Mode: set.Mode, Members: []string{}}
+		for _, m := range set.Members {
+			row.Members = append(row.Members, m.Name)
+		}
+		rows = append(rows, row)
+		table.add(shownName(name), string(set.Mode), shownName(strings.Join(row.Members, ", ")))
+	}
+	for _, set := range council.Presets() {
+		add(set.Name, set, false)
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		add(name, own[name], true)
+	}
+	return c.printTable(rows, table, "There are no presets.")
+}
+
+// preset finds a council by its name: one of the person's, or one that comes with Conclave. Case
+// does not matter, and dashes stand for spaces.
+func preset(ctx context.Context, app *App, name string) (council.Council, error) {
+	own, err := app.CouncilSettings.Presets(ctx)
+	if err != nil {
+		return council.Council{}, err
+	}
+	same := func(other string) bool {
+		plain := strings.NewReplacer("-", " ", "’", "'")
+		return strings.EqualFold(plain.Replace(name), plain.Replace(other))
+	}
+	names := []string{}
+	for _, kept := range slices.Sorted(maps.Keys(own)) {
+		if same(kept) {
+			return own[kept], nil
+		}
+		names = append(names, kept)
+	}
+	for _, set := range council.Presets() {
+		if same(set.Name) {
+			return set, nil
+		}
+		names = append(names, set.Name)
+	}
+	return council.Council{}, fault.New(fault.NotFound, "cli.council", "There is no preset "+name+".",
+		"There are: "+strings.Join(names, ", ")+".")
+}

@@ -1,0 +1,213 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/council"
+)
+
+// seenRow is one request to a member's model as JSON.
+type seenRow struct {
+	Task    string      `json:"task"`
+	Member  string      `json:"member"`
+	Name    string      `json:"name"`
+	Attempt int         `json:"attempt"`
+	Model   string      `json:"model"`
+	Tool    string      `json:"tool,omitempty"`
+	AtMS    int64       `json:"at_ms"`
+	Tokens  int64       `json:"tokens"`
+	Bytes   int         `json:"bytes"`
+	Body    string      `json:"body,omitempty"`
+	Blocks  []seenBlock `json:"blocks"`
+}
+
+// seenBlock is one part of a request.
+type seenBlock struct {
+	Source council.Source `json:"source"`
+	Title  string         `json:"title"`
+	Tokens int64          `json:"tokens"`
+	Text   string         `json:"text,omitempty"`
+	Cut    int64          `json:"cut,omitempty"`
+	Why    string         `json:"why,omitempty"`
+}
+
+func (c runCommands) seenCommand() *cobra.Command {
+	var member string
+	var exact bool
+	cmd := c.withStore("seen RUN", "Show all that the members of a run were sent, by its source",
+		exactly("a run"), func(ctx context.Context, app *App, args []string) error {
+			run, err := storedRun(ctx, app, args[0])
+			if err != nil {
+				return err
+			}
+			if member != "" {
+				m, err := seated(run, member)
+				if err != nil {
+					return err
+				}
+				member = m.ID
+			}
+			return c.printSeen(seenIn(run, member, runTexts(ctx, app, run.Run)), exact)
+		})
+	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it all members")
+	cmd.Flags().BoolVar(&exact, "exact", false, "each request as it was sent, byte for byte")
+	return cmd
+}
+
+// storedRun reads a run from the store.
+func storedRun(ctx context.Context, app *App, id string) (council.Run, error) {
+	steps, err := app.Councils.Steps(ctx, council.RunID(id))
+	if err != nil {
+		return council.Run{}, err
+	}
+	run, err := council.Replay(steps)
+	if err != nil {
+		return run, fault.Wrap(fault.Damaged, "cli.council", "The record of the run is damaged.",
+			"conclave doctor checks the store.", err)
+	}
+	return run, nil
+}
+
+// seated returns the member of a run with this name or id.
+func seated(run council.Run, name string) (council.Member, error) {
+	var names []string
+	for _, s := range run.Seats {
+		if s.Member.ID == name || strings.EqualFold(s.Member.Name, name) {
+			return s.Member, nil
+		}
+		names = append(names, oneLine(s.Member.Name))
+	}
+	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The run has no member "+cutLine(name)+".",
+		"Its members are "+strings.Join(names, ", ")+".")
+}
+
+// seenIn returns the requests of the newest attempts of a run's tasks, in their order: of the member
+// with this id, or of all if it is empty.
+func seenIn(run council.Run, member string, text func(council.Hash) string) []seenRow {
+	rows := []seenRow{}
+	for _, t := range run.Tasks {
+		if member != "" && t.Member != member {
+			continue
+		}
+		name := "Council"
+		if m, err := seated(run, t.Member); err == nil {
+			name = m.Name
+		}
+		for _, r := range t.End.Requests {
+			row := seenRow{
+				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS,
+				Tokens: r.Tokens,
+				Bytes:  r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
+			}
+			if t.Handed(r) {
+				row.Tool = run.ToolTitle(r.Model)
+			}
+			for _, b := range r.Blocks(func(h council.Hash) (string, error) { return text(h), nil }) {
+				row.Blocks = append(row.Blocks, seenBlock{b.Source, b.Title, b.Tokens, b.Words, b.Cut, b.Why})
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// printSeen prints the requests to models.
+func (c runCommands) printSeen(rows []seenRow, exact bool) error {
+	if c.json {
+		return c.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		return c.say(c.Out, "Nothing was sent to a model.")
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task,
+			oneLine(cmp.Or(r.Tool, r.Model)),
+			limit.Counted(int(r.Tokens), "token"), limit.Size(int64(r.Bytes)))
+		switch {
+		case exact && r.Body == "":
+			b.WriteString("  It was too long to be stored.\n")
+		case exact:
+			b.WriteString(r.Body + "\n")
+		default:
+			b.WriteString(blocksOf(r.Blocks))
+		}
+	}
+	_, err := fmt.Fprint(c.Out, b.String())
+	return err
+}
+
+// blocksOf returns the parts of a request, each below its title.
+func blocksOf(blocks []seenBlock) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		fmt.Fprintf(&b, "  — %s · %s · %s\n", oneLine(block.Title), block.Source,
+			limit.Counted(int(block.Tokens), "token"))
+		b.WriteString(indented(indented(strings.TrimSpace(block.Text))))
+		if block.Why != "" {
+			fmt.Fprintf(&b, "    (%s)\n", oneLine(block.Why))
+		}
+	}
+	return b.String()
+}
+
+// rateRow is the rating of a point as JSON.
+type rateRow struct {
+	Run   council.RunID `json:"run"`
+	Point string        `json:"point"`
+	Good  bool          `json:"good"`
+}
+
+func (c runCommands) rateCommand() *cobra.Command {
+	var bad bool
+	cmd := c.withStore("rate RUN POINT", "Rate a member's point: it helped, or with --bad it did not",
+		exactly("a run", "a point, like a2"), func(ctx context.Context, app *App, args []string) error {
+			run, err := storedRun(ctx, app, args[0])
+			if err != nil {
+				return err
+			}
+			member, point, err := pointOf(run, args[1], runTexts(ctx, app, run.Run))
+			if err != nil {
+				return err
+			}
+			if err := app.Councils.Rate(ctx, run.Run, member.ID, point, !bad); err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(rateRow{run.Run, args[1], !bad})
+			}
+			how := "helped"
+			if bad {
+				how = "did not help"
+			}
+			return c.say(c.Out, "Point %s of %s %s.", args[1], oneLine(member.Name), how)
+		})
+	cmd.Long = `Rate a member's point: it helped, or with --bad it did not. The thumbs in the window do the same.
+A point is named as below the answer, by the letter of its member and a number.`
+	cmd.Flags().BoolVar(&bad, "bad", false, "it did not help")
+	return cmd
+}
+
+// pointOf finds a point of a run by a name such as “a2”.
+func pointOf(run council.Run, name string, text func(council.Hash) string) (council.Member, int, error) {
+	none := fault.New(fault.NotFound, "cli.council", "The run has no point "+cutLine(name)+".",
+		"conclave council replay RUN --speed 0 lists them.")
+	if name == "" {
+		return council.Member{}, 0, none
+	}
+	point, err := strconv.Atoi(name[1:])
+	member, missing := seated(run, run.OfLetter("", name[:1]))
+	points := council.Record{Run: &run, Text: text}.Points(member.ID)
+	if err != nil || missing != nil || point < 1 || point > len(points) {
+		return member, 0, none
+	}
+	return member, point, nil
+}

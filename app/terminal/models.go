@@ -1,0 +1,204 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/base/fault"
+	"conclave/app/base/settings"
+	"conclave/app/model"
+
+	"github.com/spf13/cobra"
+)
+
+// modelCommands list, add and test models, and set what they may cost.
+type modelCommands struct{ *terminal }
+
+func (c modelCommands) group() *cobra.Command {
+	return group("models", "List, add and test models",
+		c.withStore("list", "List the models of every connection", noArguments, c.list),
+		c.withStore("scan", "Look for model servers on this computer", noArguments, c.scan),
+		c.addCommand(),
+		c.withStore("served-by NAME USER", "Let a program of another user of this computer serve a connection",
+			exactly("the name of a connection", "a user"), c.serve),
+		c.withStore("test NAME", "Ask a connection for its models", exactly("the name of a connection"), c.test),
+		c.withStore("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.choose),
+		c.withStore("prices", "List what models cost", noArguments, c.listPrices),
+		c.priceCommand(),
+		c.capCommand(),
+		c.withStore("pull NAME", "Have Ollama download a model", exactly("the name of a model"), c.pull),
+	)
+}
+
+type modelRow struct {
+	Name       string `json:"name"`
+	Connection string `json:"connection"`
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Provider   string `json:"provider"`
+	Default    bool   `json:"default"`
+	model.Features
+	Context int64 `json:"context_tokens"`
+}
+
+func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
+	models, failed := app.Models.List(ctx)
+	chosen, err := app.Models.Default(ctx)
+	if err != nil {
+		return err
+	}
+	rows := []modelRow{}
+	table := newTable("MODEL", "", "CAN")
+	for _, m := range models {
+		rows = append(rows, modelRow{m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can,
+			m.Context})
+		var can []string
+		for word, yes := range map[string]bool{
+			"tools": m.Can.Tools, "vision": m.Can.Vision, "reasoning": m.Can.Reasoning,
+		} {
+			if yes {
+				can = append(can, word)
+			}
+		}
+		slices.Sort(can)
+		mark := ""
+		if m.Name() == chosen {
+			mark = "default"
+		}
+		table.add(m.Name(), mark, strings.Join(can, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		f := fault.Of(failed[name])
+		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+c.toType(f.Hint)))
+	}
+	return c.printTable(rows, table, "No model answered.")
+}
+
+// serverRow is one server of `models scan --json`.
+type serverRow struct {
+	Kind    string `json:"kind"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
+	URL     string `json:"url"`
+	Models  int    `json:"models"`
+	User    string `json:"user,omitempty"` // another user of this computer who runs it
+}
+
+func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
+	servers, err := model.Scanner{}.Scan(ctx)
+	if err != nil {
+		return err
+	}
+	rows := []serverRow{}
+	table := newTable("SERVER", "VERSION", "MODELS", "ADD IT WITH")
+	for _, s := range servers {
+		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models), s.User})
+		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
+		add := fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL)
+		if s.User != "" {
+			add += " --served-by " + s.User
+		}
+		table.add(s.Name(), s.Version, fmt.Sprint(len(s.Models)), c.toType(add))
+	}
+	return c.printTable(rows, table,
+		"No local server answered. Install one, or add an address with conclave models add.")
+}
+
+func (c modelCommands) addCommand() *cobra.Command {
+	var url, title, servedBy string
+	var keyStdin bool
+	var models []string
+	cmd := &cobra.Command{
+		Use: "add KIND NAME", Short: "Add a connection: " + strings.Join(settings.Kinds, ", "),
+		Args: exactly("a kind", "a name"),
+	}
+	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
+	cmd.Flags().StringVar(&title, "title", "", "name to show")
+	cmd.Flags().StringVar(&servedBy, "served-by", "",
+		"let a program of another user of this computer serve it; that user can read what you ask")
+	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
+	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		connection := model.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models,
+			ServedBy: servedBy}
+		if err := settings.CheckConnection(connection); err != nil {
+			return asUsage(err)
+		}
+		app, err := c.app(cmd.Context(), Folders{})
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		key := ""
+		if keyStdin {
+			text, err := io.ReadAll(io.LimitReader(c.In, 64<<10))
+			if err != nil {
+				return err
+			}
+			if key = strings.TrimSpace(string(text)); key == "" {
+				return usageError("--key-stdin was given, but standard input is empty")
+			}
+		}
+		if err := app.Models.Add(cmd.Context(), connection, key); err != nil {
+			return err
+		}
+		return c.advise(map[string]string{"added": connection.Name}, "Added %s. Try it: conclave models test %s",
+			connection.Name, connection.Name)
+	}
+	return cmd
+}
+
+func (c modelCommands) serve(ctx context.Context, app *App, args []string) error {
+	if err := app.Models.SetServedBy(ctx, args[0], args[1]); err != nil {
+		return err
+	}
+	return c.advise(map[string]string{"connection": args[0], "served_by": args[1]},
+		"A program of the user %s may serve %s; that user can read what you ask.", args[1], args[0])
+}
+
+func (c modelCommands) test(ctx context.Context, app *App, args []string) error {
+	models, took, err := app.Models.Test(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return c.result(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)},
+		"%s answered in %d ms and has %d models.", args[0], took.Round(time.Millisecond).Milliseconds(), models)
+}
+
+func (c modelCommands) choose(ctx context.Context, app *App, args []string) error {
+	if err := app.Models.SetDefault(ctx, args[0]); err != nil {
+		return err
+	}
+	return c.result(map[string]string{"default": args[0]}, "%s is the default model now.", args[0])
+}
+
+func (c modelCommands) pull(ctx context.Context, app *App, args []string) error {
+	last := ""
+	err := app.Models.Pull(ctx, args[0], func(status string, done, total int64) {
+		line := status
+		if total > 0 {
+			line = fmt.Sprintf("%s %d %%", status, done*100/total)
+		}
+		if line == last {
+			return
+		}
+		last = line
+		if c.json {
+			_ = writeJSON(c.Out, map[string]any{"status": status, "done": done, "total": total})
+			return
+		}
+		fmt.Fprintln(c.Err, line)
+	})
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		fmt.Fprintln(c.Out, args[0]+" is ready.")
+	}
+	return nil
+}

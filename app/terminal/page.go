@@ -1,0 +1,63 @@
+package terminal
+
+import (
+	"html"
+	"io"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/chat/render"
+)
+
+// asPage returns a chat as one HTML page without scripts or remote parts. Each message is set by itself, so
+// that nothing in it goes on in the next.
+type asPage struct {
+	w    io.Writer
+	text strings.Builder // Markdown that is not set yet
+	md   asMarkdown
+}
+
+func (d *asPage) begin(v shownChat) error {
+	d.md.w = &d.text
+	_, err := io.WriteString(d.w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"+
+		html.EscapeString(v.title())+"</title>\n"+
+		"<style>body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.6 system-ui,sans-serif}"+
+		"pre{overflow-x:auto;white-space:pre-wrap;background:#f3f1ec;padding:1rem}"+render.HighlightCSS(render.Light)+
+		"</style></head><body>\n")
+	if err != nil {
+		return err
+	}
+	if err := d.md.begin(v); err != nil {
+		return err
+	}
+	return d.set()
+}
+
+func (d *asPage) message(m chat.Message) error {
+	if err := d.md.message(m); err != nil {
+		return err
+	}
+	return d.set()
+}
+
+func (d *asPage) end(missing []string) error {
+	if err := d.md.end(missing); err != nil {
+		return err
+	}
+	if err := d.set(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(d.w, "</body></html>\n")
+	return err
+}
+
+// set writes what there is of Markdown.
+func (d *asPage) set() error {
+	for _, block := range render.Render(d.text.String()) {
+		if _, err := io.WriteString(d.w, block.HTML+"\n"); err != nil {
+			return err
+		}
+	}
+	d.text.Reset()
+	return nil
+}

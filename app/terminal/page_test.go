@@ -1,0 +1,53 @@
+package terminal
+
+import (
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+)
+
+func TestAPageShowsTheChatAndHoldsNothingThatActs(t *testing.T) {
+	var b strings.Builder
+	page := wholeOf(t, &asPage{w: &b}, &b, "A <b> title", asFile, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{{
+		Kind: chat.PartText, Text: "**bold** <script>x</script> ![a picture](https://example.org/p.png)",
+	}}})
+	for _, want := range []string{
+		"<!doctype html>", "<title>A &lt;b&gt; title</title>", "A &lt;b&gt; title</h3>",
+		"<strong>bold</strong> &lt;script&gt;x&lt;/script&gt;", "</body></html>\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not in the page:\n%s", want, page)
+		}
+	}
+	for _, never := range []string{"<script", "<img", ` src="`} {
+		if strings.Contains(page, never) {
+			t.Errorf("%s is in the page:\n%s", never, page)
+		}
+	}
+}
+
+// wholeOf returns a chat as a document that writes into b.
+func wholeOf(t *testing.T, to document, b *strings.Builder, title string, toType func(string) string,
+	messages ...chat.Message,
+) string {
+	t.Helper()
+	v := shownChat{Conversation: chat.Conversation{ID: "c1", Title: title}, toType: toType}
+	v.has = func(chat.Media) bool { return true }
+	must(t, to.begin(v))
+	for _, m := range messages {
+		must(t, to.message(m))
+	}
+	must(t, to.end(nil))
+	return b.String()
+}
+
+func TestAFenceThatIsNotClosedHoldsNoOtherMessage(t *testing.T) {
+	var b strings.Builder
+	page := wholeOf(t, &asPage{w: &b}, &b, "t", asFile,
+		chat.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("```\ncode")}},
+		chat.Message{Role: chat.RoleAssistant, Model: "m", Parts: []chat.Part{chat.TextPart("*after*")}})
+	if !strings.Contains(page, "<em>after</em>") {
+		t.Error(page)
+	}
+}

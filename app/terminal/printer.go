@@ -1,0 +1,182 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/chat/turn"
+	"conclave/app/gate"
+	"conclave/app/tool"
+)
+
+// printer prints a turn's events: as JSON lines, or the answer to standard output and the rest to
+// standard error. It is safe for concurrent use.
+type printer struct {
+	c     *terminal
+	debug bool
+
+	mu sync.Mutex // guards the fields below, and the order of what is written
+	// waits: the answer is printed below the council's work, which is printed once it is stored; held
+	// are the events of the answer until then.
+	waits bool
+	held  []turn.Event
+	// council: the end of the turn is printed last, below the council's result.
+	council bool
+	last    *turn.Event
+	open    bool // the last line of the answer has no line end yet
+	err     error
+}
+
+func (p *printer) event(e turn.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.council && e.Kind == turn.Ended:
+		p.last = &e
+	case !p.waits || !p.holds(e):
+		p.write(e)
+	}
+}
+
+// longestWait bounds how long an answer waits for the council's work to be printed: a slow disk
+// must not delay it.
+const longestWait = time.Second
+
+// holds holds back an event of the answer, and all that follow it, until release.
+func (p *printer) holds(e turn.Event) bool {
+	switch e.Kind {
+	case turn.Text, turn.Reasoning, turn.Asked, turn.Used:
+	default:
+		if len(p.held) == 0 {
+			return false
+		}
+	}
+	if len(p.held) == 0 {
+		time.AfterFunc(longestWait, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.release()
+		})
+	}
+	p.held = append(p.held, e)
+	return true
+}
+
+// release prints the events that were held back, and holds back no others. The caller holds mu.
+func (p *printer) release() {
+	held := p.held
+	p.waits, p.held = false, nil
+	for _, e := range held {
+		p.write(e)
+	}
+}
+
+// answered ends the last line of a finished answer. The caller holds mu.
+func (p *printer) answered() {
+	p.release()
+	if p.open && p.err == nil {
+		p.line()
+	}
+}
+
+// write prints an event. The caller holds mu.
+func (p *printer) write(e turn.Event) {
+	if p.err != nil {
+		return
+	}
+	if e.Kind == turn.Decided {
+		p.decided(e)
+	}
+	if p.c.json {
+		if e.Failure != nil {
+			failure := *e.Failure
+			failure.Hint = p.c.toType(failure.Hint)
+			e.Failure = &failure
+		}
+		if line := e.Line(); line != nil {
+			p.err = writeJSON(p.c.Out, line)
+		}
+		return
+	}
+	switch e.Kind {
+	case turn.Text:
+		_, p.err = io.WriteString(p.c.Out, e.Text)
+		p.open = !strings.HasSuffix(e.Text, "\n")
+	case turn.Waiting:
+		if e.Round > 1 && p.open {
+			p.line()
+		}
+	case turn.Noted, turn.Retrying:
+		p.aside(p.c.toType(e.Note))
+	case turn.Asked:
+		if p.debug {
+			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
+			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), shownName(e.Call.ToolName), given))
+		}
+	case turn.Answered:
+		if p.debug {
+			said := e.Result.Text()
+			if e.Result.Status != chat.CallOK && e.Result.Status != chat.CallRaised { // Conclave's words
+				said = p.c.toType(said)
+			}
+			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
+				said))
+		}
+	case turn.Ended:
+		if e.Reason == chat.EndLimit {
+			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
+		}
+	}
+}
+
+// decided prints the decision about a call that a person must know of: a refusal, and a call that
+// --approve always allowed although it could send untrusted text; this one with --json, too. The
+// caller holds mu.
+func (p *printer) decided(e turn.Event) {
+	refused := e.Call.Decision != string(gate.Allow)
+	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == gate.AlwaysAsker{}.By()
+	if unasked || !p.c.json && (refused || p.debug) {
+		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName),
+			p.c.toType(e.Call.DecidedBy)))
+	}
+}
+
+// forMember returns the council member that makes a call, to print before its tool: “for Ada: ”.
+func forMember(e turn.Event) string {
+	if name := e.Member(); name != "" {
+		return "for " + shownName(name) + ": "
+	}
+	return ""
+}
+
+// shownName returns untrusted text on one line, without hidden characters.
+func shownName(name string) string {
+	shown, _ := tool.Strip(name)
+	return oneLine(shown)
+}
+
+// aside prints a line to standard error, below the answer so far.
+func (p *printer) aside(text string) {
+	if p.open && p.c.Terminal {
+		p.line()
+	}
+	p.c.person.desk.say(p.c.Err, text)
+}
+
+func (p *printer) line() {
+	_, p.err = io.WriteString(p.c.Out, "\n")
+	p.open = false
+}
+
+func (p *printer) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered()
+	if p.last != nil {
+		p.write(*p.last)
+	}
+}

@@ -1,0 +1,256 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/app/base/fault"
+	"conclave/app/gate"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+
+	"github.com/spf13/cobra"
+)
+
+// toolRow is one tool of `tools list --json`.
+type toolRow struct {
+	ID              string          `json:"id"`
+	Plugin          string          `json:"plugin"`
+	Name            string          `json:"name"`
+	WireName        string          `json:"wire_name"`
+	Title           string          `json:"title"`
+	Description     string          `json:"description"`
+	Parameters      json.RawMessage `json:"parameters"`
+	CouncilEligible bool            `json:"council_eligible"`
+	InlineAvailable bool            `json:"inline_available"`
+	Visibility      tool.Visibility `json:"visibility"`
+	Enabled         bool            `json:"enabled"`
+	Dialect         string          `json:"contract"`
+	Digest          string          `json:"digest"`
+	Status          string          `json:"status"`
+	TimeoutMS       int64           `json:"timeout_ms"`
+	File            string          `json:"file,omitempty"`
+	Line            int             `json:"line,omitempty"`
+	Warnings        []string        `json:"warnings,omitempty"`
+}
+
+// toolRows returns every tool of every plugin. Only those that serve have wire names.
+func toolRows(app *App) []toolRow {
+	set := app.Tools.Set()
+	rows := []toolRow{}
+	for _, p := range app.Host.List() {
+		for _, t := range p.Tools {
+			row := newToolRow(t, p)
+			if served, ok := set.ByID(t.ID()); ok && p.Serving {
+				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description,
+					served.Digest,
+					served.Visibility
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func newToolRow(t tool.Tool, p plugin.Status) toolRow {
+	enabled, set := p.Enabled[t.Name]
+	status := string(p.State)
+	if p.Serving {
+		status = string(plugin.Ready)
+	}
+	timeout := t.Timeout
+	if timeout == 0 {
+		timeout = tool.DefaultTimeout
+	}
+	parameters := t.Parameters
+	if len(parameters) == 0 {
+		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if t.Visibility == "" {
+		t.Visibility = tool.Direct
+	}
+	return toolRow{
+		ID: t.ID(), Plugin: t.Plugin, Name: t.Name, WireName: t.WireName, Title: t.Title, Description: t.Description,
+		Parameters: parameters, CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable,
+		Visibility: t.Visibility,
+		Enabled:    p.Serving && (enabled || !set), Dialect: t.Dialect, Digest: t.Digest, Status: status,
+		TimeoutMS: timeout.Milliseconds(), File: t.File, Line: t.Line, Warnings: t.Warnings,
+	}
+}
+
+// toolCommands list, show, offer and call tools.
+type toolCommands struct{ *terminal }
+
+func (c toolCommands) group() *cobra.Command {
+	one := exactly("the name of a tool")
+	return group("tools", "List, show, offer and call tools", c.listCommand(),
+		// the name that a model is given depends on the tools of all plugins
+		c.withAllPlugins("show TOOL", "Show a tool exactly as a model is given it", one, c.show),
+		c.withAllPlugins("search QUERY", "Show what tool_search would return to a model", some("words to look for"),
+			c.search),
+		c.callCommand(),
+		c.withPlugins("enable TOOL", "Offer a tool to models", one, c.enable(true)),
+		c.withPlugins("disable TOOL", "Stop offering a tool to models", one, c.enable(false)))
+}
+
+func (c toolCommands) listCommand() *cobra.Command {
+	var all bool
+	cmd := c.withAllPlugins("list", "List the tools a model can be offered", noArguments,
+		func(_ context.Context, app *App, _ []string) error { return c.list(app, all) })
+	cmd.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled tools")
+	return cmd
+}
+
+// list prints the tools that models are offered from the start and those that wait for approval,
+// or all.
+func (c toolCommands) list(app *App, all bool) error {
+	rows := []toolRow{}
+	known := toolRows(app)
+	for _, row := range known {
+		waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
+		if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
+			rows = append(rows, row)
+		}
+	}
+	if f := app.Host.Unread(); f != nil && len(known) == 0 {
+		return f
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	table := newTable("TOOL", "STATUS", "WHAT IT DOES")
+	for _, row := range rows {
+		table.add(row.ID, row.Status, firstLine(row.Description))
+	}
+	none := "There are no tools. Put a .py or .js file into " + app.Plugins + "."
+	if len(known) > 0 {
+		none = "No tool is offered from the start: " + countOf(len(known), "tool") +
+			" switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
+	}
+	return table.print(c.terminal, none)
+}
+
+func (c toolCommands) search(_ context.Context, app *App, args []string) error {
+	byID := map[string]toolRow{}
+	for _, row := range toolRows(app) {
+		byID[row.ID] = row
+	}
+	rows := []toolRow{}
+	table := newTable("TOOL", "WHAT IT DOES")
+	for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
+		row := byID[t.ID()]
+		rows = append(rows, row)
+		table.add(row.ID, firstLine(row.Description))
+	}
+	return c.printTable(rows, table, "No tool matches.")
+}
+
+// enable returns the command that switches a tool on or off for models, whatever its plugin
+// asks for.
+func (c toolCommands) enable(on bool) action {
+	return func(ctx context.Context, app *App, args []string) error {
+		row, err := findRow(app, args[0])
+		if err != nil {
+			return err
+		}
+		if err := app.Host.SetToolEnabled(ctx, row.Plugin, row.Name, on); err != nil {
+			return err
+		}
+		if row, err = findRow(app, row.ID); err != nil {
+			return err
+		}
+		state := "not offered to models"
+		if row.Enabled {
+			state = "offered to models"
+		}
+		return c.result(row, "%s is %s.", row.ID, state)
+	}
+}
+
+// findRow finds a tool by "plugin:name", or by its bare or wire name where only one plugin has it.
+func findRow(app *App, name string) (toolRow, error) {
+	var found, near []toolRow
+	for _, row := range toolRows(app) {
+		switch {
+		case row.ID == name:
+			return row, nil
+		case row.Name == name || row.WireName == name:
+			found = append(found, row)
+		case strings.Contains(row.ID, name):
+			near = append(near, row)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var ids []string
+		for _, row := range found {
+			ids = append(ids, row.ID)
+		}
+		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
+			"Choose one: "+strings.Join(ids, ", ")+".")
+	}
+	if f := app.Host.Unread(); f != nil {
+		return toolRow{}, f
+	}
+	// A plugin that did not load lists no tools, so the error is why it did not.
+	id, _, _ := strings.Cut(name, ":")
+	if p, err := findPlugin(app, id); err == nil && !p.Serving && p.Problem != nil {
+		return toolRow{}, notServing(p)
+	}
+	hint := "conclave tools list --all shows all tools."
+	if len(near) > 0 {
+		hint = "Did you mean " + near[0].ID + "?"
+	}
+	return toolRow{}, fault.New(fault.NotFound, "cli.tool", "There is no tool named "+name+".", hint)
+}
+
+func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
+	row, err := findRow(app, args[0])
+	if err != nil {
+		return err
+	}
+	grants, err := app.Gate.Rules.List(ctx)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		toolRow
+		Grants []gate.Rule `json:"grants"`
+	}{row, []gate.Rule{}}
+	for _, g := range grants {
+		if g.Plugin == row.Plugin && (g.Tool == row.Name || g.Tool == "*") {
+			out.Grants = append(out.Grants, g)
+		}
+	}
+	if c.json {
+		return c.printJSON(out)
+	}
+	fmt.Fprintf(c.Out, "%s\n%s\n\n", row.ID, row.Description)
+	fmt.Fprintf(c.Out, "offered to models as  %s\nparameters            %s\nstatus                %s\n"+
+		"contract              %s\ndigest                %s\ntime limit            %s\n",
+		row.WireName, indentJSON(row.Parameters, 22), row.Status, row.Dialect, row.Digest,
+		time.Duration(row.TimeoutMS)*time.Millisecond)
+	if row.File != "" {
+		fmt.Fprintf(c.Out, "defined at            %s:%d\n", row.File, row.Line)
+	}
+	for _, w := range row.Warnings {
+		fmt.Fprintf(c.Out, "warning               %s\n", w)
+	}
+	for _, g := range out.Grants {
+		fmt.Fprintf(c.Out, "rule                  %s (%s)\n", gate.Sentence(g, row.Plugin), g.ID)
+	}
+	return nil
+}
+
+// cutLine returns the beginning of a text on one line, for a message.
+func cutLine(s string) string { return cut(oneLine(s), 60) }
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,304 @@
+// Package call makes calls of tools, for every caller: the main model, a member of the
+// council, a person, a plugin, a program over HTTP.
+//
+// Every call takes the same steps. It goes on record as asked. Its arguments are
+// checked against the tool's schema. Hooks see it and the gate decides, which may ask
+// a person. It waits in its plugin's queue, goes on record as running, and is invoked
+// under its deadline, which is computed here alone (but for recorded calls, which plugin/library
+// makes in a throw-away Conclave). Its result is shaped
+// for the model, counted if it failed like the calls before it, and recorded.
+//
+// Read [Runner.Do] first, which takes all steps; a turn takes them one by one, since
+// it has several calls under way. The rules are contracts/llm-functions, section 8.
+package call
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/gate"
+	"conclave/app/tool"
+	"conclave/app/tool/hook"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
+)
+
+// saveTime bounds how long writing what was said and done may take once its own
+// context has ended: a disk that others keep busy takes some 10 s.
+const saveTime = 30 * time.Second
+
+// errSaveTime is the cause of the end of a save's context.
+var errSaveTime = errors.New("saving took too long")
+
+// SaveContext returns a context for writes that must not be lost although ctx has ended: it ends
+// saveTime after that. As long as ctx goes on a slow disk is waited for, and ends nothing; whoever
+// stops the work ends the wait too. The caller calls the function when the write is over.
+func SaveContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	save, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { // in a goroutine that ends at once
+		late := time.AfterFunc(saveTime, func() { cancel(errSaveTime) })
+		context.AfterFunc(save, func() { late.Stop() })
+	})
+	return save, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// Gate decides whether a call may be made; gate.Gate is the real one.
+type Gate interface {
+	// Decide returns what was decided about one call: allow or deny, never ask. It
+	// blocks while a person is asked.
+	Decide(ctx context.Context, r gate.Call) gate.Decision
+	// Begin returns what was decided about a call, as it stands once the call could wait no
+	// longer: d, or why it may not be made any more. It asks nobody. Until ended is called, stop
+	// is, from any goroutine, once the call may not go on.
+	Begin(ctx context.Context, r gate.Call, d gate.Decision, stop func(gate.Decision)) (
+		now gate.Decision, ended func(),
+	)
+	// TurnEnded ends what was allowed for this answer only.
+	TurnEnded(turn string)
+}
+
+// Log records calls; store is the real one. Its methods are safe for concurrent use.
+// Errors are *fault.Error.
+type Log interface {
+	// PutCall writes a call record. A record without ID gets one, at once; the
+	// write itself is batched and reaches the disk by the log's next Sync or within
+	// 250 ms.
+	PutCall(ctx context.Context, r *chat.CallRecord) error
+	// PutMedia stores the bytes in m.Data by their content and fills m.ID and
+	// m.Size.
+	PutMedia(ctx context.Context, m *chat.Media) error
+}
+
+// Options configure a Runner. Gate and Log are required.
+type Options struct {
+	Gate Gate
+	Log  Log // of calls whose Turn names none
+	// Points are where hooks look at calls; nil is none.
+	Points *hook.Points
+	Slog   *slog.Logger // nil discards
+	Now    func() time.Time
+	// Sent returns what was sent for a call that has ended, by its name; nil is nothing.
+	Sent func(call string) []chat.Sending
+	// Keep keeps the files that a call may change, before it is made, and names them in its
+	// record. What it returns is called once the call has ended, with the record, and puts
+	// there what changed. nil keeps nothing; so does a nil that it returns. Where it fails, the
+	// call is not made: nobody could undo it.
+	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord), err error)
+	// Sync returns once what was put on record is on the disk; nil is not waited for.
+	Sync func(ctx context.Context) error
+}
+
+// Runner makes calls. Use New. It is safe for concurrent use.
+type Runner struct {
+	o Options
+
+	mu    sync.Mutex                     // guards lines
+	lines map[string]*semaphore.Weighted // by plugin: how many of its calls run at once
+}
+
+// New returns a runner.
+func New(o Options) *Runner {
+	if o.Slog == nil {
+		o.Slog = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{o: o, lines: map[string]*semaphore.Weighted{}}
+}
+
+// TurnEnded tells the gate that a turn ended, and with it the rules for one answer.
+func (r *Runner) TurnEnded(turn string) { r.o.Gate.TurnEnded(turn) }
+
+// Turn holds what all calls of one turn share. Its Caller, Turn and Tools are
+// required. Turn, its id, groups the calls; a rule for one answer holds for the calls
+// with the same id. A single call outside of chats is a turn of its own.
+type Turn struct {
+	hook.TurnInfo
+	Tools    *tool.Set   // what can be called; frozen
+	Log      Log         // nil is the runner's
+	Asker    gate.Asker  // answers where the window would ask; nil leaves it to the window
+	Failures *Failures   // counts what fails again and again; nil counts nothing
+	OnEvent  func(Event) // gets the events, from any goroutine; may be nil
+	// CallerName is the caller as a person reads it; where it is empty, Caller is shown.
+	CallerName string
+	// Given says what of the chat the caller gives tools that are handed it, see gate.Call.
+	Given string
+	// Taint returns where text came from that the caller was told of and that others wrote;
+	// nil is none.
+	Taint func() []chat.Origin
+	// Wrote returns the addresses among a call's arguments that the person wrote; nil is
+	// none.
+	Wrote func(arguments json.RawMessage) []string
+	// Ready returns once what must be on the disk before a tool runs is there, or why
+	// it is not. nil is always ready.
+	Ready func() error
+}
+
+// Event reports one step of a call. It does not change after it was sent.
+type Event struct {
+	Kind     EventKind
+	Record   chat.CallRecord
+	Request  string           // Held: the gate's
+	Decision *gate.Decision   // Decided
+	Note     string           // Noted, Progress
+	Result   *chat.ToolResult // Answered
+}
+
+// EventKind says which step an Event reports.
+type EventKind string
+
+// The kinds of events, in the order in which they come. Noted, Held and Progress may
+// be missing, and Noted comes after Running too.
+const (
+	Noted            EventKind = "noted"    // a hook did something: Note
+	AwaitingApproval EventKind = "held"     // a person is asked: Request
+	Decided          EventKind = "decided"  // by the gate: Decision
+	Running          EventKind = "running"  // it is on record as running
+	Progress         EventKind = "progress" // the tool says how far it is: Note
+	Answered         EventKind = "answered" // it ended, well or not: Result
+)
+
+// Call is one call on its way through the steps Check, Decide, Invoke and Finish. It
+// is not safe for concurrent use.
+type Call struct {
+	Tool    tool.Tool       // zero when there is no such tool
+	Record  chat.CallRecord // as it stands
+	Result  chat.ToolResult // once it ended
+	EndTurn bool            // its tool wants no further request to the model
+	Handled bool            // nor is one needed, if that is so of all calls of the message
+
+	runner    *Runner
+	turn      *Turn
+	log       Log
+	arguments json.RawMessage // as they were asked for, or as hooks left them; a person may have changed the record's
+	original  gate.Original   // as the caller asked for it, with the WireName of its tool
+	hooks     []hook.Trace    // what hooks did so far
+	answer    *tool.Result    // what a hook answered in place of the tool
+	ask       []string        // why hooks have a person asked, whatever they allowed before
+	stopped   error           // a hook called the turn off
+
+	asked   gate.Call     // as the gate was asked
+	allowed gate.Decision // what it said, if that was yes
+}
+
+// Stopped returns the fault of a hook that called the turn off at this call, or nil.
+func (c *Call) Stopped() error { return c.stopped }
+
+// Record puts a call on record as asked. found is the tool it names, zero when there
+// is none; at says where in the turn it was asked for. The error is the log's; then
+// there is no call.
+func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, found tool.Tool,
+	at Position,
+) (*Call, error) {
+	c := &Call{
+		Tool: found, runner: r, turn: o, log: cmp.Or(o.Log, r.o.Log), arguments: asked.Arguments,
+		Record: chat.CallRecord{
+			ID: asked.Sequence, ResponseID: at.Response, Turn: o.Turn, Conversation: o.Conversation, Round: at.Round,
+			Index:     at.Index,
+			RequestID: asked.ID, Caller: string(o.Caller), CallerName: o.CallerName, ToolName: asked.Tool,
+			Arguments: asked.Arguments, RawArguments: asked.Raw, Mended: asked.Mended,
+			Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
+		},
+	}
+	if asked.Raw != "" && found.Convention.Raw {
+		c.arguments = wrapped(asked.Raw)
+		c.Record.Arguments = c.arguments
+	}
+	c.original = gate.Original{Tool: cmp.Or(found.WireName, asked.Tool), Arguments: c.arguments}
+	if h := asked.Hook; h != nil {
+		c.ask = append(c.ask, hookedReason(h))
+		if h.Tool != "" {
+			c.original = gate.Original{Tool: h.Tool, Arguments: h.Arguments}
+		}
+	}
+	if found.Name != "" {
+		c.names(found)
+	}
+	return c, c.log.PutCall(ctx, &c.Record)
+}
+
+// names puts the tool that is called on record.
+func (c *Call) names(found tool.Tool) {
+	c.Record.ToolID, c.Record.Plugin, c.Record.Digest = found.ID(), found.Plugin, found.Digest
+	c.Record.Instance, c.Record.Code = found.Instance, found.Code
+}
+
+// decided puts on record what the gate decided, and by which steps.
+func (c *Call) decided(d gate.Decision) {
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
+	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
+	c.Record.Origins, c.Record.Brought, c.Record.Because = d.Origins, d.Brought, c.ask
+	c.Record.Path = gate.OnRecord(d.Path)
+}
+
+// wrapped makes an object of arguments that are none, for tools whose Convention wants
+// them so.
+func wrapped(text string) json.RawMessage {
+	key, value := "_raw", json.RawMessage(nil)
+	if json.Valid([]byte(text)) {
+		key, value = "value", json.RawMessage(text)
+	} else {
+		value, _ = json.Marshal(text) // a text can be written
+	}
+	object, err := json.Marshal(map[string]json.RawMessage{key: value})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return object
+}
+
+// rawArguments is the text of the arguments as the model wrote it, unless somebody changed
+// them since.
+func (c *Call) rawArguments() string {
+	if c.Record.RawArguments != "" && bytes.Equal(c.Record.Arguments, wrapped(c.Record.RawArguments)) {
+		return c.Record.RawArguments
+	}
+	return string(c.Record.Arguments)
+}
+
+// Position says where in a turn a call was asked for.
+type Position struct {
+	Response chat.MessageSeq // the message that asks
+	Round    int             // of requests to the model, from 1
+	Index    int             // among the calls of the message
+}
+
+// Name returns the call's id for the gate and the tool. A paused call that is resumed
+// keeps it. Turns beside the one of the main model run at the same time, and their models
+// number their calls alike.
+func (c *Call) Name() string {
+	if c.turn.Caller == gate.Main || c.turn.Caller == "" {
+		return string(c.turn.Conversation) + "/" + c.Record.RequestID
+	}
+	return string(c.turn.Conversation) + "/" + c.turn.Turn + "/" + c.Record.RequestID
+}
+
+func (c *Call) emit(e Event) {
+	if c.turn.OnEvent != nil {
+		e.Record = c.Record
+		c.turn.OnEvent(e)
+	}
+}
+
+// TurnOf returns the turn that a call's name says it is of, and "" for one of the main
+// model, whose name does not say.
+func TurnOf(name string) string {
+	parts := strings.SplitN(name, "/", 3)
+	if len(parts) < 3 || uuid.Validate(parts[1]) != nil { // a vendor's id may hold slashes
+		return ""
+	}
+	return parts[1]
+}

@@ -1,0 +1,240 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/app/base/fault"
+	"conclave/app/chat"
+	"conclave/app/gate"
+	"conclave/app/tool"
+	"conclave/app/tool/hook"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// perPlugin is how many calls of one plugin run at once
+// (contracts/llm-functions, section 8.3).
+const perPlugin = 4
+
+// grace is how long after a call's deadline its invoker may take to say so
+// itself, which it can say better, before its context ends.
+const grace = time.Second
+
+// errTimeout is the cause of a call's context that ended at its deadline.
+var errTimeout = errors.New("the call took too long")
+
+// stopped tells the model why a call has no result whose context ended.
+const stopped = "the person stopped the answer"
+
+// Extra holds what a tool gets with a call in addition to the arguments. The zero
+// value adds nothing.
+type Extra struct {
+	Member  json.RawMessage       // the council member's context object
+	Context []tool.ContextMessage // what the caller was told
+	// Handed hears, as the tool is called, what of Context it is handed.
+	Handed  func([]tool.ContextMessage)
+	Timeout time.Duration // 0 is the tool's own
+}
+
+// Invoke makes a call that the gate allowed. It waits in the plugin's queue, puts the
+// call on record as running, and calls the tool under its deadline. Everything that
+// can go wrong is a result.
+func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
+	invoker, ok := c.turn.Tools.Invoker(c.Tool.ID())
+	if !ok {
+		return tool.Result{Status: chat.CallDied, Error: "the plugin " + c.Tool.Plugin + " is gone"}
+	}
+	weight := int64(1)
+	if c.Tool.Serial {
+		weight = perPlugin
+	}
+	line := c.runner.line(c.Tool.Plugin)
+	if line.Acquire(ctx, weight) != nil {
+		return tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	defer line.Release(weight)
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	refused, ended := c.begin(ctx, cancel)
+	defer ended()
+	if refused != nil {
+		return *refused
+	}
+	if c.runner.o.Keep != nil && c.answer == nil {
+		ended, err := c.runner.o.Keep(ctx, &c.Record)
+		if err != nil {
+			return *notKept(ctx, err)
+		}
+		if ended != nil {
+			defer c.keptEnd(ended)
+		}
+	}
+	if refused := c.markRunning(ctx); refused != nil {
+		return *refused
+	}
+	if c.answer != nil {
+		return *c.answer
+	}
+	return c.underDeadline(ctx, limited, cancel, invoker, extra)
+}
+
+// notKept is the result of a call that is not made since nobody could undo it.
+func notKept(ctx context.Context, err error) *tool.Result {
+	if ctx.Err() != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	f := fault.Of(err)
+	return &tool.Result{
+		Status: chat.CallDied,
+		Error: strings.TrimSpace("the files that the call may change could not be kept as they are, so it was not made: " +
+			f.Message + " " + f.Hint),
+	}
+}
+
+// keptEnd has put on record what a call changed, and says where that is not known.
+func (c *Call) keptEnd(ended func(*chat.CallRecord)) {
+	ended(&c.Record)
+	if c.Record.Unkept != "" {
+		c.emit(Event{Kind: Noted, Note: c.Record.ToolName + ": " + c.Record.Unkept})
+	}
+}
+
+// underDeadline calls the tool and takes its result, by the deadline at the latest. limited is ctx
+// with an end of its own, which cancel makes.
+func (c *Call) underDeadline(ctx, limited context.Context, cancel context.CancelCauseFunc,
+	invoker tool.Invoker, extra Extra,
+) tool.Result {
+	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
+	limit := time.AfterFunc(timeout+grace, func() { cancel(errTimeout) })
+	defer limit.Stop()
+	deadline, asking := c.runner.o.Now().Add(timeout), askingOf(ctx)
+	defer asking.over()
+	if c.runner.o.Sent != nil {
+		defer func() { c.Record.Sent = append(c.Record.Sent, c.runner.o.Sent(c.Name())...) }()
+	}
+	limited = gate.WithBehalf(limited, gate.Call{
+		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool,
+		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker, Taint: c.taint(),
+		Rule: c.Record.Rule, Capabilities: c.allowed.Capabilities,
+	})
+	told := c.told(extra.Context)
+	if extra.Handed != nil {
+		extra.Handed(told)
+	}
+	result := c.runner.invoke(limited, invoker, tool.Call{
+		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
+		Conversation: c.turn.Conversation,
+		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: told,
+		Progress: func(note string) {
+			note, _ = tool.Strip(note)
+			c.emit(Event{Kind: Progress, Note: note})
+		},
+		Moved: func(to time.Time) { // out when a person is asked, and back when they answered
+			limit.Reset(time.Until(to) + grace)
+			if to.After(deadline) {
+				asking.begin()
+			} else {
+				asking.over()
+			}
+			deadline = to
+		},
+	})
+	result = c.ended(ctx, limited, result)
+	if result.CallsOff != "" {
+		by := hook.Owner{ID: c.Tool.Plugin, Title: c.Tool.Plugin}
+		return *c.calledOff(ctx, hook.CallOff(by, result.Error, result.CallsOff == tool.TakesItBack))
+	}
+	switch {
+	case result.Status == chat.CallTimeout && result.Error == "":
+		result.Error = TookLonger(c.Record.ToolName, timeout)
+	case result.Status == chat.CallCancelled && ctx.Err() != nil:
+		result.Error = stopped
+	}
+	return c.afterTool(ctx, result)
+}
+
+// TookLonger says of what was stopped by its deadline that it was.
+func TookLonger(what string, than time.Duration) string {
+	return fmt.Sprintf("%s took longer than %s and was stopped", what, fault.Seconds(than))
+}
+
+// ended returns the result of a call that was stopped, by its deadline or the person, as one of
+// these.
+func (c *Call) ended(ctx, limited context.Context, r tool.Result) tool.Result {
+	var taken takenBack
+	switch {
+	case r.Status != chat.CallCancelled || ctx.Err() != nil:
+	case errors.Is(context.Cause(limited), errTimeout):
+		return tool.Result{Status: chat.CallTimeout, Printed: r.Printed}
+	case errors.As(context.Cause(limited), &taken):
+		r.Error = taken.Error()
+		c.Record.Stopped = taken.Why
+	}
+	return r
+}
+
+// markRunning puts the call on record as running: a kill while it runs must not lose that
+// it was asked for. The result is that of a call that is not made for want of that.
+func (c *Call) markRunning(ctx context.Context) *tool.Result {
+	var err error
+	if c.turn.Ready != nil {
+		err = c.turn.Ready()
+	}
+	if err == nil {
+		c.Record.Status, c.Record.Started = chat.CallRunning, c.runner.o.Now().UTC()
+		err = c.log.PutCall(ctx, &c.Record)
+		if err != nil && ctx.Err() != nil {
+			return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+		}
+	}
+	if err != nil {
+		return &tool.Result{
+			Status: chat.CallDied,
+			Error:  "the call could not be put on record, so it was not made: " + fault.Of(err).Message,
+		}
+	}
+	c.emit(Event{Kind: Running})
+	return nil
+}
+
+// line is a plugin's line: perPlugin calls at once, or one serial one, wherever they
+// come from.
+func (r *Runner) line(plugin string) *semaphore.Weighted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	line := r.lines[plugin]
+	if line == nil {
+		line = semaphore.NewWeighted(perPlugin)
+		r.lines[plugin] = line
+	}
+	return line
+}
+
+// invoke calls the tool; what goes wrong with Conclave itself is a result too, so
+// that a turn goes on.
+func (r *Runner) invoke(ctx context.Context, invoker tool.Invoker, call tool.Call) (result tool.Result) {
+	defer func() {
+		if p := recover(); p != nil { // an invoker's bug must not end the program
+			r.o.Slog.Error("a tool's invoker panicked", "tool", call.Tool.ID(), "err", p)
+			result = tool.Result{Status: chat.CallDied, Error: "the call failed inside Conclave"}
+		}
+	}()
+	result, err := invoker.Call(ctx, call)
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Result{Status: chat.CallCancelled}
+		}
+		r.o.Slog.Error("a tool could not be called", "tool", call.Tool.ID(), "err", err)
+		return tool.Result{Status: chat.CallDied, Error: fault.Of(err).Message}
+	}
+	if result.Status == "" {
+		result.Status = chat.CallOK
+	}
+	return result
+}

@@ -1,0 +1,99 @@
+package window
+
+import (
+	"context"
+	"strings"
+
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/settings"
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+// Seen says that the conversation is being looked at: it is read, and opened at
+// the next start. "" is none.
+func (c *Chats) Seen(conversation string) error {
+	ctx := c.call()
+	c.mu.Lock()
+	was := c.unread[id(conversation)]
+	c.seen = id(conversation)
+	delete(c.unread, c.seen)
+	c.mu.Unlock()
+	if was {
+		c.core.Bus.Changed(bus.Chats, "")
+	}
+	_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.OpenChat = conversation })
+	return err
+}
+
+// update changes a conversation and tells the page.
+func (c *Chats) update(ctx context.Context, conversation string, change func(*chat.Conversation)) error {
+	if err := c.core.Store.UpdateConversation(ctx, id(conversation), change); err != nil {
+		return err
+	}
+	c.core.Bus.Changed(bus.Chats, "")
+	return c.transcript(id(conversation)).Refresh(ctx)
+}
+
+// Rename gives the conversation a title.
+func (c *Chats) Rename(conversation, title string) error {
+	ctx := c.call()
+	title, _ = tool.Strip(strings.Join(strings.Fields(title), " "))
+	if title == "" {
+		return fault.New(fault.Invalid, "app.rename", "A chat cannot have an empty title.", "")
+	}
+	return c.update(ctx, conversation, func(v *chat.Conversation) {
+		v.Title, v.Named = string([]rune(title)[:min(200, len([]rune(title)))]), true
+	})
+}
+
+// SetPinned pins the conversation or lets it go.
+func (c *Chats) SetPinned(conversation string, pinned bool) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Pinned = pinned })
+}
+
+// SetArchived puts the conversation into the archive or takes it out.
+func (c *Chats) SetArchived(conversation string, archived bool) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Archived = archived })
+}
+
+// SetModel chooses the conversation's model.
+func (c *Chats) SetModel(conversation, model string) error {
+	ctx := c.call()
+	if model != "" {
+		if _, err := c.core.Models.Open(ctx, model); err != nil {
+			return err
+		}
+	}
+	return c.update(ctx, conversation, func(v *chat.Conversation) {
+		v.Model = model
+		v.Demo = v.Demo && model == settings.DemoModel
+	})
+}
+
+// SetProject sets the folder that the conversation is about; "" is none. The kind is
+// invalid for what is no folder, or holds the person's home.
+func (c *Chats) SetProject(conversation, folder string) error {
+	ctx := c.call()
+	project := ""
+	if path := written(folder); path != "" {
+		var err error
+		if project, err = chat.OpenProject(path); err != nil {
+			return err
+		}
+	}
+	if err := c.update(ctx, conversation, func(v *chat.Conversation) { v.Project = project }); err != nil {
+		return err
+	}
+	c.core.Bus.Changed(bus.Councils, "")
+	return nil
+}
+
+// SetSystem sets the conversation's system text.
+func (c *Chats) SetSystem(conversation, text string) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.System = text })
+}

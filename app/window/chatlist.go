@@ -1,0 +1,107 @@
+package window
+
+import (
+	"context"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/gate"
+)
+
+// The parts of the list.
+var (
+	pinnedChats   = chat.ListOptions{Pinned: chat.Only, Archived: chat.Without}
+	otherChats    = chat.ListOptions{Pinned: chat.Without, Archived: chat.Without}
+	archivedChats = chat.ListOptions{Archived: chat.Only}
+)
+
+// List returns rows [offset, offset+limit) of the chat list, at most 200: pinned
+// ones first, then by the day of their last change; or what a text query found.
+func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
+	ctx := c.call()
+	limit = min(max(limit, 0), maxAsked)
+	offset = max(offset, 0)
+	if strings.TrimSpace(query.Text) != "" {
+		return c.found(ctx, query, offset, limit)
+	}
+	out := ChatList{
+		Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}, Searched: 100, Revision: c.core.Bus.Revision("chats", ""),
+	}
+	parts := []chat.ListOptions{pinnedChats, otherChats}
+	if query.Archived {
+		parts = []chat.ListOptions{archivedChats}
+	}
+	waiting := c.waiting()
+	for _, part := range parts {
+		page := part
+		page.Offset, page.Limit = max(0, offset-out.Total), max(1, limit-len(out.Rows))
+		found, err := c.core.Store.List(ctx, page)
+		if err != nil {
+			return ChatList{}, err
+		}
+		for _, v := range found.Conversations {
+			if len(out.Rows) < limit {
+				out.Rows = append(out.Rows, c.row(v, waiting))
+			}
+		}
+		out.Total += found.Total
+		if part == pinnedChats && found.Total > 0 {
+			out.Groups = append(out.Groups, ChatGroup{"pinned", found.Total})
+		}
+	}
+	days, err := c.core.Store.Days(ctx, parts[len(parts)-1])
+	if err != nil {
+		return ChatList{}, err
+	}
+	for _, d := range days {
+		out.Groups = append(out.Groups, ChatGroup(d))
+	}
+	return out, nil
+}
+
+func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {
+	out := ChatList{Offset: offset, Rows: []ChatRow{}, Groups: []ChatGroup{}, Revision: c.core.Bus.Revision("chats", "")}
+	found, err := c.core.Store.Search(ctx, query.Text, query.Archived, offset, limit)
+	if err != nil {
+		return ChatList{}, err
+	}
+	waiting := c.waiting()
+	for _, h := range found.Hits {
+		row := c.row(h.Conversation, waiting)
+		row.Excerpt = h.Excerpt
+		out.Rows = append(out.Rows, row)
+	}
+	out.Total, out.Searched = found.Total, found.Percent
+	if out.Total > 0 {
+		out.Groups = append(out.Groups, ChatGroup{"found", out.Total})
+	}
+	return out, nil
+}
+
+// waiting returns the chats in which a call waits for the person.
+func (c *Chats) waiting() map[chat.ConversationID]bool {
+	out := map[chat.ConversationID]bool{}
+	for _, p := range c.core.Gate.Questions.List() {
+		if p.Kind == gate.KindCall {
+			out[p.Conversation] = true
+		}
+	}
+	return out
+}
+
+func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) ChatRow {
+	row := ChatRow{
+		ID: string(v.ID), Title: v.Title, Updated: chat.Stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived,
+		Demo: v.Demo, State: ChatIdle,
+	}
+	c.mu.Lock()
+	row.Unread = c.unread[v.ID]
+	c.mu.Unlock()
+	if c.core.Conversations.Running(v.ID) {
+		row.State = ChatRunning
+	}
+	if waiting[v.ID] {
+		row.State = ChatWaiting
+	}
+	return row
+}

@@ -1,0 +1,155 @@
+package window
+
+import (
+	"conclave/app/chat"
+	"conclave/app/chat/transcript"
+)
+
+// ChatQuery says which chats to list.
+type ChatQuery struct {
+	// Words to look for in titles and message text; "" lists all.
+	Text     string `json:"text"`
+	Archived bool   `json:"archived"` // true lists the archive instead of the chats in use
+}
+
+// ChatState says what a chat is doing.
+type ChatState string
+
+// The states of a chat.
+const (
+	ChatIdle    ChatState = "idle"
+	ChatRunning ChatState = "running"
+	ChatWaiting ChatState = "waiting" // for a person, who is asked for a permission
+)
+
+// ChatRow is one chat of the list.
+type ChatRow struct {
+	ID string `json:"id"`
+	// "" until the first message named it; the window then says “New chat”.
+	Title    string    `json:"title"`
+	Updated  string    `json:"updated"`
+	Pinned   bool      `json:"pinned"`
+	Archived bool      `json:"archived"`
+	Demo     bool      `json:"demo"` // talked to Demo guide only
+	State    ChatState `json:"state"`
+	// An answer ended while the chat was not looked at (see Chats.Seen).
+	Unread bool `json:"unread"`
+	// Where the words of ChatQuery.text were found in a message, else null.
+	Excerpt *chat.Excerpt `json:"excerpt"`
+}
+
+// ChatGroup is one heading of the list and how many rows are below it. Groups and
+// rows are in the same order.
+type ChatGroup struct {
+	// "pinned"; "2026-11-21" for each of the last seven days, local time; "2026-10" for
+	// everything older; "found" for all results of a text query.
+	Key   string `json:"key"`
+	Count int    `json:"count"`
+}
+
+// ChatList is a stretch of the list.
+type ChatList struct {
+	Revision uint64 `json:"revision"`
+	Total    int    `json:"total"` // how many chats match in all
+	// All groups, so that the whole list can be laid out; counts sum to total.
+	Groups []ChatGroup `json:"groups"`
+	Offset int         `json:"offset"` // index of rows[0] in the whole list
+	Rows   []ChatRow   `json:"rows"`
+	// How much of what was said a query has searched so far, in percent: less than
+	// 100 while the index is being made. The list then has a new revision when more
+	// of it is.
+	Searched int `json:"searched"`
+}
+
+// Draft is a half-written message, kept across crashes and restarts.
+type Draft struct {
+	Text        string     `json:"text"`
+	Cursor      int        `json:"cursor"` // the caret's position in UTF-16 units
+	Attachments []Attached `json:"attachments"`
+	Queued      []Queued   `json:"queued"` // go out, one after the other, after the running answer
+}
+
+// Queued is a message that was written while an answer streamed.
+type Queued struct {
+	Text        string     `json:"text"`
+	Attachments []Attached `json:"attachments"`
+	NoTools     bool       `json:"no_tools"`
+}
+
+// CallDetail is everything about one call, for the opened card. Its texts are
+// cleaned, and cut at 200,000 characters.
+type CallDetail struct {
+	ID string `json:"id"`
+	// Arguments as indented JSON; edited ones if the person edited them.
+	Arguments    string `json:"arguments"`
+	RawArguments string `json:"raw_arguments"` // what the model wrote, when it was not a JSON object
+	Result       string `json:"result"`        // what the tool answered, as plain text
+	// The typed value as indented JSON; "" when the text is all of it.
+	ResultJSON string `json:"result_json"`
+	ResultCut  int    `json:"result_cut"` // how many more characters the result has than are shown
+	// Hidden characters (ANSI, bidi, zero-width, Unicode tags) removed from the result.
+	HiddenRemoved int `json:"hidden_removed"`
+	// The result with those characters made visible (‹U+200B›); "" when none.
+	ResultMarked string             `json:"result_marked"`
+	Media        []transcript.Media `json:"media"`
+	Error        string             `json:"error"`
+	ErrorType    string             `json:"error_type"`
+	Traceback    string             `json:"traceback"`
+	Printed      string             `json:"printed"` // what the call printed, its last 8 KiB
+	Started      string             `json:"started"`
+	Ended        string             `json:"ended"`
+	MS           int64              `json:"ms"`
+	Caller       string             `json:"caller"` // as a person reads it: “Ada (council)”
+	Digest       string             `json:"digest"` // digest of the definition in hex
+	// “Why was this allowed?”: the rule path in words, one step per line.
+	Why []string `json:"why"`
+	// What hooks did to it; [] where none looked at it.
+	Hooks []HookStepView `json:"hooks"`
+}
+
+// MessageInfo holds the requests behind one answer.
+type MessageInfo struct {
+	Requests []RequestInfo    `json:"requests"`
+	Usage    transcript.Usage `json:"usage"`
+	MS       int64            `json:"ms"` // whole time of the turn
+}
+
+// RequestInfo is one request to a model.
+type RequestInfo struct {
+	Model string `json:"model"`
+	Sent  string `json:"sent"`
+	MS    int64  `json:"ms"`
+	// What was sent, as indented JSON without any secret; of each picture its size and digest.
+	Body string `json:"body"`
+	// It was not kept, so the body is made from the chat, and may differ from what was sent.
+	Rebuilt bool             `json:"rebuilt"`
+	Usage   transcript.Usage `json:"usage"`
+}
+
+// Find is one message that holds the words searched for.
+type Find struct {
+	Seq     uint64       `json:"seq"`
+	Index   int          `json:"index"` // place in the outline
+	Excerpt chat.Excerpt `json:"excerpt"`
+}
+
+// Outgoing is a message to send with Chats.Send.
+type Outgoing struct {
+	Text        string   `json:"text"`
+	Attachments []string `json:"attachments"` // Media.id of each attachment
+	// "connection/model" that the window shows; "" = the conversation's, or the default.
+	Model   string `json:"model"`
+	NoTools bool   `json:"no_tools"` // offer the model no tools this time
+	// Answer without the chat's council this time.
+	CouncilSkip bool `json:"council_skip,omitempty"`
+	// Ask this member of the council alone, by id; "" is all, unless the text begins with
+	// “@name ” of one.
+	CouncilOnly string `json:"council_only,omitempty"`
+}
+
+// Sent names what was started.
+type Sent struct {
+	Conversation string `json:"conversation"`
+	Turn         string `json:"turn"` // "" when nothing runs (an edit that was only saved)
+	Seq          uint64 `json:"seq"`  // the user message's sequence number
+}

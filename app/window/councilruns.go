@@ -1,0 +1,372 @@
+package window
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"conclave/app/base/fault"
+	"conclave/app/base/limit"
+	"conclave/app/base/textdiff"
+	"conclave/app/chat"
+	"conclave/app/chat/render"
+	"conclave/app/chat/transcript"
+	"conclave/app/chat/turn"
+	"conclave/app/council"
+	"conclave/app/council/deliberation"
+)
+
+// Runs lists the runs of a chat, oldest first.
+func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
+	ctx := c.call()
+	headers, err := c.core.Councils.Runs(ctx, id(conversation))
+	if err != nil {
+		return nil, err
+	}
+	out := []RunHeaderView{}
+	for _, h := range headers {
+		v := RunHeaderView{
+			Run: string(h.Run), Turn: h.Turn, Question: uint64(h.Question), Mode: h.Mode, State: h.State,
+			Live: h.State != council.Over && c.core.Councils.Live(h.Run), Members: h.Members, Disagree: h.Disagree,
+			Began: chat.Stamp(h.Began),
+			Spent: spentOf(h),
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// spentOf returns what a run came to, of its header.
+func spentOf(h council.Header) council.Spending {
+	u := h.Spent()
+	return council.Spending{Input: u.Input, Output: u.Output, Cost: u.Cost, Known: u.Known(), MS: h.Took()}
+}
+
+// Run returns what changed of a run since a revision; at 0 all of it. A notice “council”
+// with the run's id says that there is more.
+func (c *Council) Run(run string, since uint64) (council.RunView, error) {
+	ctx := c.call()
+	if file, ok := c.openedRun(run); ok {
+		return viewOf(file), nil
+	}
+	return c.core.Councils.View(ctx, council.RunID(run), since)
+}
+
+// openedRun returns a run that was read from a file.
+func (c *Council) openedRun(run string) (council.FileRun, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file, ok := c.opened[run]
+	return file, ok
+}
+
+// viewOf returns the view of a run that was read from a file. Its id differs from that of the run in
+// the store, which may have other content.
+func viewOf(file council.FileRun) council.RunView {
+	w := council.NewWatch(council.WatchOptions{Text: func(h council.Hash) string { return string(file.Texts[h]) }})
+	w.Step(file.Run)
+	v := w.View(0, file.Run.Last.At)
+	v.Run = "file " + string(file.ID)
+	return v
+}
+
+// source reads the steps and texts of a run, from the store or an opened file.
+func (c *Council) source(ctx context.Context, run string) (council.Run, func(council.Hash) (string, error), error) {
+	if file, ok := c.openedRun(run); ok {
+		return file.Run, func(h council.Hash) (string, error) {
+			text, ok := file.Texts[h]
+			if !ok && h != "" {
+				return "", council.NoText("app.council", h)
+			}
+			return string(text), nil
+		}, nil
+	}
+	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
+	if err != nil {
+		return council.Run{}, nil, err
+	}
+	state, err := council.Replay(steps)
+	if err != nil {
+		return state, nil, fault.Wrap(fault.Damaged, "app.council", "The record of this run of the council is damaged.",
+			"Answer the question again to have the council work again.", err)
+	}
+	return state, func(h council.Hash) (string, error) {
+		if h == "" {
+			return "", nil
+		}
+		text, err := c.core.Councils.Text(ctx, council.RunID(run), h)
+		return string(text), err
+	}, nil
+}
+
+// taskOf finds a task of a run.
+func (c *Council) taskOf(ctx context.Context, run, task string) (council.Run, council.Task,
+	func(council.Hash) (string, error), error,
+) {
+	state, text, err := c.source(ctx, run)
+	if err != nil {
+		return state, council.Task{}, nil, err
+	}
+	found := state.Task(task)
+	if found == nil {
+		return state, council.Task{}, nil, fault.New(fault.NotFound, "app.council", "This run has no such task.", "")
+	}
+	return state, *found, text, nil
+}
+
+// Said returns the outcome of a task that ended.
+func (c *Council) Said(run, task string) (SaidView, error) {
+	out := SaidView{Stances: []council.Stance{}}
+	state, t, text, err := c.taskOf(c.call(), run, task)
+	if err != nil {
+		return out, err
+	}
+	if t.Kind == council.Cast && !state.Opened {
+		return out, nil // hidden until all have voted
+	}
+	said, err := text(t.End.Text)
+	if err != nil {
+		return out, err
+	}
+	shown, block := council.Split(said)
+	record := council.Record{Run: &state, Text: func(h council.Hash) string {
+		before, _ := text(h) // an unreadable text holds no points
+		return before
+	}}
+	switch t.Kind {
+	case council.Cast:
+		if ballot, err := council.DecodeBallot(record.Text(t.End.Ballot)); err == nil {
+			out.Ballot, out.Chosen = &ballot, record.Chosen(t, ballot)
+		}
+	case council.UseTool, council.Summarize:
+		shown = said
+	default:
+		out.Stances = record.Stances(t, block)
+		if opinion, err := council.ReadOpinion(block); err == nil && block != "" {
+			for i, p := range opinion.Points {
+				opinion.Points[i].Source = record.SourceTitle(t, p)
+			}
+			out.Opinion = &opinion
+			out.First = record.PointsBefore(t)
+		}
+	}
+	out.Text = shown
+	for _, b := range render.Render(shown) {
+		out.HTML += b.HTML
+	}
+	return out, nil
+}
+
+// Sent returns the requests of a task's newest attempt as they were sent.
+func (c *Council) Sent(run, task string) ([]SentRequest, error) {
+	state, t, text, err := c.taskOf(c.call(), run, task)
+	if err != nil {
+		return nil, err
+	}
+	out := []SentRequest{}
+	for _, r := range t.End.Requests {
+		v := SentRequest{Model: r.Model, Bytes: r.Bytes, Tokens: r.Tokens, AtMS: r.AtMS, Blocks: []BlockText{}}
+		if t.Handed(r) {
+			v.Tool = state.ToolTitle(r.Model)
+		}
+		switch v.Body, err = text(r.Body); {
+		case fault.KindOf(err) == fault.NotFound:
+			v.Without = "The request was too long to be saved, or the file leaves it out."
+		case err != nil:
+			return nil, err
+		}
+		for _, b := range r.Blocks(text) {
+			v.Blocks = append(v.Blocks, BlockText{
+				Source: b.Source, Title: b.Title, Text: b.Words, Tokens: b.Tokens, Cut: b.Cut, Why: b.Why,
+			})
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Compare returns how what was sent for a task differs from what was sent for another: the
+// request of that number, from 0, or the last one where there are fewer.
+func (c *Council) Compare(run, task, other string, request int) ([]DiffLine, error) {
+	first, err := c.Sent(run, task)
+	if err != nil {
+		return nil, err
+	}
+	second, err := c.Sent(run, other)
+	if err != nil {
+		return nil, err
+	}
+	return diffOf(asText(first, request), asText(second, request)), nil
+}
+
+// asText returns what one of some requests was made of, as a text: that of a number, or the last.
+func asText(sent []SentRequest, request int) string {
+	var b strings.Builder
+	if len(sent) > 0 {
+		for _, block := range sent[min(max(request, 0), len(sent)-1)].Blocks {
+			b.WriteString("— " + block.Title + " —\n" + strings.TrimRight(block.Text, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// diffOf returns how a text differs from another, with some lines around each difference;
+// all of its lines where it does not.
+func diffOf(before, after string) []DiffLine {
+	lines := []DiffLine{}
+	if before == after {
+		for line := range strings.Lines(before) {
+			lines = append(lines, DiffLine{Kind: textdiff.Same, Text: strings.TrimSuffix(line, "\n")})
+		}
+		return lines
+	}
+	return diffLines(textdiff.Lines(before, after))
+}
+
+func diffLines(lines []textdiff.Line) []DiffLine {
+	views := make([]DiffLine, len(lines))
+	for i, l := range lines {
+		views[i] = DiffLine{Kind: l.Kind, Text: l.Text}
+	}
+	return views
+}
+
+// Act has something happen to a run that is live: to a member, to tasks of their ids, or to
+// all of it. The text is the person's to a member (nudge). Kind conflict when it comes too
+// late.
+func (c *Council) Act(run string, act council.Act, member string, tasks []string, text string) error {
+	if text == "" {
+		text = act.Why()
+	}
+	return c.core.Councils.Act(c.call(), council.RunID(run), act, member, tasks, text)
+}
+
+// Resume goes on with a run that was cut off, and has its question answered; to finish is
+// to begin nothing new, and answer with what there is.
+func (c *Council) Resume(run string, finish bool) (Sent, error) {
+	return c.again(run, deliberation.How{Resume: council.RunID(run), Finish: finish})
+}
+
+// Again has the question of a run answered again, by its council with one change.
+func (c *Council) Again(run string, change deliberation.Change) (Sent, error) {
+	return c.again(run, deliberation.How{Again: council.RunID(run), Change: change})
+}
+
+func (c *Council) again(run string, how deliberation.How) (Sent, error) {
+	ctx := c.call()
+	state, _, err := c.source(ctx, run)
+	if err != nil {
+		return Sent{}, err
+	}
+	if _, fromFile := c.openedRun(run); fromFile {
+		return Sent{}, fault.New(fault.Invalid, "app.council", "This run was opened from a file and has no chat here.",
+			"Ask its question in a chat.")
+	}
+	parent := state.Question
+	return c.chats.begin(ctx, state.Conversation, turn.Request{Parent: &parent}, "", false, how)
+}
+
+// Export returns a run as a file that another person can open; secrets are masked.
+func (c *Council) Export(run string) (RunFile, error) {
+	ctx := c.call()
+	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
+	if err != nil {
+		return RunFile{}, err
+	}
+	mask, err := c.core.Mask(ctx)
+	if err != nil {
+		return RunFile{}, err
+	}
+	var file bytes.Buffer
+	left, err := council.WriteRun(&file, steps, func(h council.Hash) ([]byte, error) {
+		return c.core.Councils.Text(ctx, council.RunID(run), h)
+	}, mask)
+	if err != nil {
+		return RunFile{}, err
+	}
+	return RunFile{Name: "council-" + run + ".json", Text: file.String(), Left: list(left)}, nil
+}
+
+// Open reads the file of a run.
+func (c *Council) Open(text string) (OpenedRun, error) {
+	if int64(len(text)) > limit.RunFile.Value {
+		return OpenedRun{}, fault.New(fault.Invalid, "app.council", "The file has more than "+limit.RunFile.String()+
+			", the most that is taken.", "Check that it is the right file.")
+	}
+	file, err := council.ReadRun([]byte(text))
+	if err != nil {
+		return OpenedRun{}, err
+	}
+	out := OpenedRun{View: viewOf(file), Report: RunReport{OK: len(file.Problems) == 0, Checks: []ReportCheck{}}}
+	c.mu.Lock()
+	c.opened[out.View.Run] = file
+	c.mu.Unlock()
+	out.Report.Left = list(file.LeftOut)
+	for _, line := range file.Problems {
+		out.Report.Checks = append(out.Report.Checks, ReportCheck{Text: line})
+	}
+	for _, line := range file.Checked {
+		out.Report.Checks = append(out.Report.Checks, ReportCheck{OK: true, Text: line})
+	}
+	return out, nil
+}
+
+// Rate saves a rating of a member's point, which counts from 1; good is a thumb up.
+func (c *Council) Rate(run, member string, point int, good bool) error {
+	return c.core.Councils.Rate(c.call(), council.RunID(run), member, point, good)
+}
+
+// Helped counts the person's thumbs on members' points in the runs of all chats, by the
+// names of the members, and for how long each said nothing of its own.
+func (c *Council) Helped() (map[string]HelpedCount, error) {
+	headers, err := c.core.Councils.Runs(c.call(), "")
+	if err != nil {
+		return nil, err
+	}
+	out, spoke := map[string]HelpedCount{}, map[string]bool{} // those that said something of their own since
+	slices.SortStableFunc(headers, func(a, b council.Header) int { return b.Began.Compare(a.Began) })
+	for _, h := range headers {
+		for _, s := range h.Seats {
+			count := out[s.Name]
+			count.Rated, count.Helped = count.Rated+s.Rated, count.Helped+s.Helped
+			switch {
+			case h.State != council.Over || h.Mode == council.Tools: // it says nothing of that
+			case !s.Same || s.Helped > 0:
+				spoke[s.Name] = true
+			case !spoke[s.Name]:
+				count.Same++
+			}
+			if count != (HelpedCount{}) {
+				out[s.Name] = count
+			}
+		}
+	}
+	return out, nil
+}
+
+// lineOf is the run before an answer in one line, or nil where there was none.
+func (c *Chats) lineOf(ctx context.Context, conversation chat.ConversationID, turn string) *transcript.CouncilLine {
+	headers, err := c.core.Councils.Runs(ctx, conversation)
+	if err != nil || turn == "" {
+		return nil
+	}
+	for _, h := range slices.Backward(headers) {
+		if h.Turn != turn {
+			continue
+		}
+		s := spentOf(h)
+		seats := []transcript.CouncilSeat{}
+		for _, seat := range h.Seats {
+			seats = append(seats, transcript.CouncilSeat{
+				Name: seat.Name, Letter: seat.Letter, Color: seat.Color, Agreed: seat.Agreed,
+			})
+		}
+		return &transcript.CouncilLine{
+			Run: string(h.Run), State: string(h.State), Live: h.State != council.Over && c.core.Councils.Live(h.Run),
+			Members: h.Members, Silent: h.Silent, Seats: seats,
+			Disagree: h.Disagree, MS: s.MS, Cost: s.Cost, Known: s.Known,
+		}
+	}
+	return nil
+}

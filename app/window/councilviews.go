@@ -1,0 +1,169 @@
+package window
+
+import (
+	"conclave/app/base/textdiff"
+	"conclave/app/council"
+)
+
+// CouncilSettings is the council of a chat.
+type CouncilSettings struct {
+	Revision uint64          `json:"revision"`
+	Council  council.Council `json:"council"` // the one that applies
+	Scope    string          `json:"scope"`   // where it is set: one of CouncilChoices.Scopes
+	Own      string          `json:"own"`     // the scope of this chat alone
+	// Chats without their own council are answered with one.
+	Everywhere bool `json:"everywhere"`
+	// The council cannot be as it is set: a sentence; or "".
+	Problem string `json:"problem"`
+}
+
+// CouncilChoices is everything that the panel offers to make a chat's council of.
+type CouncilChoices struct {
+	Scopes  []CouncilScopeView `json:"scopes"`  // where it can be set, narrowest first
+	Tools   []CouncilToolView  `json:"tools"`   // of all plugins, and the built-in ones
+	Presets []CouncilPreset    `json:"presets"` // those that come with Conclave first
+	Models  []CouncilModelView `json:"models"`
+	// How many tokens an answer may have where nobody bounds it, and a cap does.
+	UsualAnswer int64 `json:"usual_answer"`
+}
+
+// CouncilScopeView is a place where a council can be set.
+type CouncilScopeView struct {
+	Scope string `json:"scope"` // for Council.Set
+	Title string `json:"title"` // “This chat”
+	Set   bool   `json:"set"`   // a council is set there
+}
+
+// CouncilToolView is a tool as members can be given it.
+type CouncilToolView struct {
+	ID         string `json:"id"` // “plugin:name”, or a built-in tool's name
+	Title      string `json:"title"`
+	Plugin     string `json:"plugin"`      // id; "" of a built-in tool
+	PluginName string `json:"plugin_name"` // as a person reads it
+	Eligible   bool   `json:"eligible"`
+	Why        string `json:"why"` // not eligible: a sentence
+	// The helper model must write for it: it is a prompt, or needs arguments.
+	NeedsHelper bool `json:"needs_helper"`
+	// In mode tools it is given the chat in place of the arguments it asks for, unless the
+	// helper model writes them (Member.Plan).
+	AsksArguments bool     `json:"asks_arguments"`
+	Capabilities  []string `json:"capabilities"` // what its plugin may do beyond its own folder, in words
+}
+
+// CouncilPreset is a council that can be chosen by name.
+type CouncilPreset struct {
+	Name     string          `json:"name"`
+	Sentence string          `json:"sentence"` // what it is good for; "" for a person's own
+	Own      bool            `json:"own"`      // saved by the person; others come with Conclave
+	Council  council.Council `json:"council"`
+}
+
+// CouncilModelView is a model that members can speak through.
+type CouncilModelView struct {
+	Name  string `json:"name"` // “connection/model”
+	Title string `json:"title"`
+	Tools bool   `json:"tools"` // it calls tools
+	Local bool   `json:"local"` // it runs on this computer
+}
+
+// ContextCount is how much of a chat a member would see now.
+type ContextCount struct {
+	Tokens int64  `json:"tokens"` // an estimate
+	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""
+}
+
+// HelpedCount is how many points of a member helped, and how long it added nothing.
+type HelpedCount struct {
+	Rated  int `json:"rated"`  // points that the person gave a thumb
+	Helped int `json:"helped"` // those of them that helped
+	// Same counts its newest runs in a row in which it said nothing that no other member said,
+	// and no point of it helped.
+	Same int `json:"same"`
+}
+
+// RunHeaderView is one run of a council, as a list shows it.
+type RunHeaderView struct {
+	Run      string           `json:"run"`
+	Turn     string           `json:"turn"` // the newest, when it went on in another
+	Question uint64           `json:"question"`
+	Mode     council.Mode     `json:"mode"`
+	State    council.RunState `json:"state"`
+	Live     bool             `json:"live"`
+	Members  int              `json:"members"` // that took part
+	Disagree int              `json:"disagree"`
+	Began    string           `json:"began"`
+	Spent    council.Spending `json:"spent"`
+}
+
+// SaidView is the outcome of a task.
+type SaidView struct {
+	HTML    string           `json:"html"` // sanitized
+	Text    string           `json:"text"` // Markdown
+	Opinion *council.Opinion `json:"opinion"`
+	// First counts the points that the member made before this task: its first here has the
+	// number after them.
+	First int `json:"first"`
+	// Of a review or a critique: what it says of the others' points, by the letters of the
+	// members.
+	Stances []council.Stance `json:"stances"`
+	Ballot  *council.Ballot  `json:"ballot"` // once the ballots are opened
+	Chosen  string           `json:"chosen"` // of a ballot: whose answer it chose, by name, or ""
+}
+
+// SentRequest is one request as it was sent to a model, or what a tool was handed of the chat.
+type SentRequest struct {
+	Model  string      `json:"model"` // “connection/model”, or “plugin:name” of the tool
+	Tool   string      `json:"tool"`  // title of the tool; "" of what was sent to a model
+	Body   string      `json:"body"`  // every byte of it; no key is part of it
+	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be stored
+	Blocks []BlockText `json:"blocks"`
+	Tokens int64       `json:"tokens"` // an estimate
+	AtMS   int64       `json:"at_ms"`  // after the task started
+	// Why the body is missing: a sentence, or "".
+	Without string `json:"without"`
+}
+
+// BlockText is one piece of what a member was given, in order.
+type BlockText struct {
+	Source council.Source `json:"source"`
+	Title  string         `json:"title"`
+	Text   string         `json:"text"`
+	Tokens int64          `json:"tokens"` // an estimate
+	Cut    int64          `json:"cut"`    // tokens of it that were left out
+	Why    string         `json:"why"`    // what was cut or left out, and why: a sentence, or ""
+}
+
+// DiffLine is one line of a diff.
+type DiffLine struct {
+	Kind textdiff.Kind `json:"kind"`
+	Text string        `json:"text"`
+	// It is the heading of the lines below it; of a gap, of those above the next line.
+	Heading bool `json:"heading,omitempty"`
+}
+
+// RunFile is a run as a file.
+type RunFile struct {
+	Name string   `json:"name"` // a file name to offer
+	Text string   `json:"text"`
+	Left []string `json:"left"` // what of the run is not in it: sentences
+}
+
+// OpenedRun is a run that was read from a file. Council.Run, Said, Sent and Compare take
+// its id until the window closes.
+type OpenedRun struct {
+	View   council.RunView `json:"view"`
+	Report RunReport       `json:"report"`
+}
+
+// RunReport lists what the file of a run holds and lacks.
+type RunReport struct {
+	OK     bool          `json:"ok"` // nothing is missing
+	Checks []ReportCheck `json:"checks"`
+	Left   []string      `json:"left"` // what the file leaves out: sentences
+}
+
+// ReportCheck is one sentence about the file of a run.
+type ReportCheck struct {
+	OK   bool   `json:"ok"`
+	Text string `json:"text"` // “41 steps and 57 texts can be read.”
+}

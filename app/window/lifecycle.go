@@ -1,0 +1,44 @@
+package window
+
+import (
+	"context"
+	"sync"
+)
+
+// lifecycle holds the context of bound calls: Wails gives them none, so each takes the
+// window's, which ends when the page does.
+type lifecycle struct {
+	mu  sync.Mutex
+	ctx context.Context //nolint:containedctx // the one context bound calls have
+}
+
+// begin sets the window's context.
+func (l *lifecycle) begin(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ctx = ctx
+}
+
+// window returns the context of the window's runtime, nil before it exists.
+func (l *lifecycle) window() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ctx
+}
+
+// call returns the context of one bound call. Before the window exists it is one
+// that has ended.
+func (l *lifecycle) call() context.Context {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx == nil {
+		return ended
+	}
+	return l.ctx
+}
+
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errNoContext)
+	return ctx
+}()

@@ -1,0 +1,315 @@
+package window
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/chat"
+	"conclave/app/model"
+	"conclave/app/model/cost"
+)
+
+// Models is bound: connections to providers, and their models.
+type Models struct {
+	*lifecycle
+	core Core
+	log  *slog.Logger
+	undo *undos
+
+	mu    sync.Mutex // guards tests
+	tests map[string]tested
+}
+
+// tested is how the last test of a connection went.
+type tested struct {
+	asking  bool
+	err     error
+	latency time.Duration
+	at      time.Time
+}
+
+// providers are the kinds of connections, as the page offers them. Key shapes
+// are those the vendors document.
+var providers = []ProviderView{
+	{
+		Kind: "openai", Title: "OpenAI", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys",
+		KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"},
+	},
+	{
+		Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys",
+		KeyPrefixes: []string{"sk-ant-"},
+	},
+	{
+		Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey",
+		KeyPrefixes: []string{"AIza"},
+	},
+	{Kind: "openai", Title: "A compatible server", AsksURL: true, KeyPrefixes: []string{}},
+	{Kind: "ollama", Title: "Ollama", AsksURL: true, URL: "http://localhost:11434", KeyPrefixes: []string{}},
+}
+
+// vendorHosts are the addresses asked when a connection names none.
+var vendorHosts = map[string]string{
+	"openai": "api.openai.com", "anthropic": "api.anthropic.com", "google": "generativelanguage.googleapis.com",
+	"ollama": "localhost:11434",
+}
+
+// List returns the connections and the known models, without a request to a provider.
+func (m *Models) List() (ModelList, error) {
+	ctx := m.call()
+	out := ModelList{
+		Revision: m.core.Bus.Revision(bus.Models, ""), Connections: []ConnectionView{},
+		Models: []ModelView{}, Providers: providers,
+	}
+	connections, err := m.core.Models.Connections(ctx)
+	if err != nil {
+		return ModelList{}, err
+	}
+	known, err := m.core.Models.Known(ctx)
+	if err != nil {
+		return ModelList{}, err
+	}
+	if out.Default, err = m.core.Models.Default(ctx); err != nil {
+		return ModelList{}, err
+	}
+	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
+	out.KeysFresh = m.core.Models.KeysFresh()
+	for _, c := range connections {
+		out.Connections = append(out.Connections, m.view(c))
+	}
+	tellApart(out.Connections)
+	for _, k := range known {
+		out.Models = append(out.Models, ModelView{
+			k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context,
+		})
+	}
+	slices.SortStableFunc(out.Models, func(a, b ModelView) int {
+		if c := strings.Compare(a.Connection, b.Connection); c != 0 {
+			return c
+		}
+		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
+	})
+	return out, nil
+}
+
+// tellApart puts the names of connections that have one title behind it.
+func tellApart(connections []ConnectionView) {
+	times := map[string]int{}
+	for _, c := range connections {
+		times[c.Title]++
+	}
+	for i, c := range connections {
+		if times[c.Title] > 1 {
+			connections[i].Title += " (" + c.Name + ")"
+		}
+	}
+}
+
+func (m *Models) view(c model.Connection) ConnectionView {
+	v := ConnectionView{
+		Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey,
+		BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: list(c.Models),
+	}
+	if v.Title == "" {
+		v.Title = c.Name
+	}
+	if u, err := url.Parse(c.URL); err == nil && u.Host != "" {
+		v.Host = u.Host
+	}
+	if v.BuiltIn {
+		v.State = ConnectionOK
+	}
+	m.mu.Lock()
+	t, ok := m.tests[c.Name]
+	m.mu.Unlock()
+	if !ok {
+		return v
+	}
+	v.LatencyMS, v.Checked = t.latency.Milliseconds(), chat.Stamp(t.at)
+	switch {
+	case t.asking:
+		v.State = ConnectionAsking
+	case t.err != nil:
+		v.State, v.Problem = ConnectionFailed, optionalFailure(m.log, t.err)
+	default:
+		v.State = ConnectionOK
+	}
+	return v
+}
+
+func (m *Models) note(name string, t tested) {
+	m.mu.Lock()
+	if m.tests == nil {
+		m.tests = map[string]tested{}
+	}
+	m.tests[name] = t
+	m.mu.Unlock()
+	m.core.Bus.Changed(bus.Models, "")
+}
+
+var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// Add adds a connection and returns its name. The key goes to the key store.
+func (m *Models) Add(edit ConnectionEdit) (string, error) {
+	ctx := m.call()
+	c := model.Connection{
+		Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
+		Models: edit.Models,
+	}
+	if c.Name == "" {
+		base := strings.Trim(notName.ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
+		if base == "" {
+			base = c.Kind
+		}
+		connections, err := m.core.Models.Connections(ctx)
+		if err != nil {
+			return "", err
+		}
+		c.Name = free(base[:min(len(base), 36)], connections)
+	}
+	if err := m.core.Models.Add(ctx, c, edit.Key); err != nil {
+		return "", err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return c.Name, nil
+}
+
+// free returns base, or base with a number that no connection has.
+func free(base string, connections []model.Connection) string {
+	name := base
+	for n := 2; slices.ContainsFunc(connections, func(c model.Connection) bool { return c.Name == name }); n++ {
+		name = base + "-" + string(rune('0'+n%10))
+		if n > 9 {
+			name = base + "-" + reference()
+		}
+	}
+	return name
+}
+
+// Update changes a connection; an empty key leaves the key as it is.
+func (m *Models) Update(name string, edit ConnectionEdit) error {
+	ctx := m.call()
+	c := model.Connection{
+		Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
+		Models: edit.Models,
+	}
+	if err := m.core.Models.Update(ctx, c, edit.Key); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	delete(m.tests, name)
+	m.mu.Unlock()
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}
+
+// Remove removes a connection and its key; undo restores both.
+func (m *Models) Remove(name string) (Undo, error) {
+	ctx := m.call()
+	title := name
+	if known, err := m.core.Models.Connections(ctx); err == nil {
+		for _, c := range known {
+			if c.Name == name {
+				title = cmp.Or(c.Title, name)
+			}
+		}
+	}
+	back, err := m.core.Models.Remove(ctx, name)
+	if err != nil {
+		return Undo{}, err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return m.undo.add("The connection “"+title+"” was removed.", func(ctx context.Context) error {
+		defer m.core.Bus.Changed(bus.Models, "")
+		return back(ctx)
+	}), nil
+}
+
+// testTime bounds one test.
+const testTime = 30 * time.Second
+
+// Test asks the provider for its models; how it went is in List.
+func (m *Models) Test(name string) error {
+	ctx := m.call()
+	m.note(name, tested{asking: true})
+	ctx, cancel := context.WithTimeout(ctx, testTime)
+	defer cancel()
+	_, took, err := m.core.Models.Test(ctx, name)
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		err = e.Fault()
+	}
+	m.note(name, tested{err: err, latency: took, at: time.Now()})
+	if fault.KindOf(err) == fault.NotFound {
+		return err
+	}
+	return nil
+}
+
+// SetDefault chooses the model of new chats.
+func (m *Models) SetDefault(model string) error {
+	ctx := m.call()
+	if err := m.core.Models.SetDefault(ctx, model); err != nil {
+		return err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}
+
+// SetFeatures stores what the person says that a model can do.
+func (m *Models) SetFeatures(chosen string, tools, vision, reasoning bool) error {
+	return m.core.Models.SetFeatures(m.call(), chosen, model.Features{Tools: tools, Vision: vision, Reasoning: reasoning})
+}
+
+// ScanLocal asks the loopback addresses of known model servers, 400 ms each, in
+// parallel.
+func (m *Models) ScanLocal() ([]LocalServer, error) {
+	ctx := m.call()
+	out := []LocalServer{}
+	servers, err := model.Scanner{}.Scan(ctx)
+	if err != nil {
+		return out, err
+	}
+	used, err := m.core.Models.Connections(ctx)
+	for _, s := range servers {
+		row := LocalServer{Kind: s.Kind, Title: s.Name(), Version: s.Version, URL: s.URL, Models: len(s.Models)}
+		for _, c := range used {
+			if strings.TrimRight(c.URL, "/") == strings.TrimRight(s.URL, "/") {
+				row.Connection = c.Name
+			}
+		}
+		out = append(out, row)
+	}
+	return out, err
+}
+
+// Unlock gives the passphrase of the encrypted file of keys; the first one sets it.
+func (m *Models) Unlock(passphrase string) error {
+	if err := m.core.Models.Unlock(passphrase); err != nil {
+		return err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}
+
+// Prices returns what models cost.
+func (m *Models) Prices() (PriceTable, error) {
+	prices, err := m.core.Models.Prices(m.call())
+	if prices.Own == nil {
+		prices.Own = []cost.Price{}
+	}
+	return PriceTable{prices.Date, prices.Prices, prices.Own}, err
+}
+
+// SetPrices replaces the person's own prices. What was paid before stays as it was.
+func (m *Models) SetPrices(own []cost.Price) error {
+	return m.core.Models.SetPrices(m.call(), own)
+}

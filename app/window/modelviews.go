@@ -1,0 +1,98 @@
+package window
+
+import "conclave/app/model/cost"
+
+// ConnectionState says how the last test of a connection went.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	ConnectionUnknown ConnectionState = "unknown" // not asked yet
+	ConnectionAsking  ConnectionState = "asking"  // a test runs
+	ConnectionOK      ConnectionState = "ok"
+	ConnectionFailed  ConnectionState = "failed"
+)
+
+// ConnectionView is one provider's card.
+type ConnectionView struct {
+	Name      string          `json:"name"` // left half of "connection/model"
+	Kind      string          `json:"kind"`
+	Title     string          `json:"title"`
+	URL       string          `json:"url"`
+	Host      string          `json:"host"` // host asked, for “Asking api.example.org…”
+	HasKey    bool            `json:"has_key"`
+	BuiltIn   bool            `json:"built_in"` // Demo guide: cannot be changed or removed
+	State     ConnectionState `json:"state"`
+	Problem   *Failure        `json:"problem"` // state failed
+	LatencyMS int64           `json:"latency_ms"`
+	Checked   string          `json:"checked"`
+	Models    []string        `json:"models"` // model ids added by hand
+}
+
+// ModelView is one model that can be chosen.
+type ModelView struct {
+	Name       string `json:"name"` // "connection/model"
+	Connection string `json:"connection"`
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Tools      bool   `json:"tools"`
+	Vision     bool   `json:"vision"`
+	Reasoning  bool   `json:"reasoning"`
+	Context    int64  `json:"context_tokens"` // 0 = not known
+}
+
+// ProviderView is a kind of connection that can be added.
+type ProviderView struct {
+	Kind     string `json:"kind"`
+	Title    string `json:"title"`
+	URL      string `json:"url"` // address to start from; "" = the vendor's own
+	NeedsKey bool   `json:"needs_key"`
+	AsksURL  bool   `json:"asks_url"` // the address is asked for, too
+	KeyPage  string `json:"key_page"` // where a person gets a key; "" = nowhere
+	// Beginnings of its keys, to guess the provider from a pasted key.
+	KeyPrefixes []string `json:"key_prefixes"`
+}
+
+// ModelList is all connections and their models.
+type ModelList struct {
+	Revision    uint64           `json:"revision"`
+	Default     string           `json:"default"` // "connection/model"
+	Connections []ConnectionView `json:"connections"`
+	Models      []ModelView      `json:"models"` // sorted by connection, then title
+	Providers   []ProviderView   `json:"providers"`
+	// “Keys are kept in the system keychain.”, or what is used instead.
+	KeyStore string `json:"key_store"`
+	// KeysLocked says that the keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
+	KeysLocked bool `json:"keys_locked"`
+	KeysFresh  bool `json:"keys_fresh"` // that passphrase is still to be chosen
+}
+
+// PriceTable tells what models cost, in US dollars for a million tokens.
+type PriceTable struct {
+	Date   string       `json:"date"`   // when the prices were read, “2026-11-20”
+	Prices []cost.Price `json:"prices"` // those that Conclave comes with
+	Own    []cost.Price `json:"own"`    // the person's own, which come first
+}
+
+// ConnectionEdit is a connection as a person writes it. Its key goes to the key
+// store and nowhere else.
+type ConnectionEdit struct {
+	Kind string `json:"kind"`
+	// "" lets Go make one from the title. Cannot change in Update.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	// "" leaves the key as it is. Travels inwards only.
+	Key    string   `json:"key"`
+	Models []string `json:"models"`
+}
+
+// LocalServer is a model server that answered on this computer.
+type LocalServer struct {
+	Kind       string `json:"kind"`
+	Title      string `json:"title"`
+	Version    string `json:"version"`
+	URL        string `json:"url"`
+	Models     int    `json:"models"`
+	Connection string `json:"connection"` // name of the connection that already uses it, or ""
+}

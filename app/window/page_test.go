@@ -1,0 +1,122 @@
+package window
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/base/settings"
+)
+
+// chosen are settings that never change.
+type chosen struct {
+	set settings.Settings
+	err error
+}
+
+func (c chosen) Settings(context.Context) (json.RawMessage, uint64, error) {
+	raw, _ := json.Marshal(c.set)
+	return raw, 0, c.err
+}
+
+func (c chosen) PutSettings(context.Context, json.RawMessage, uint64) (uint64, error) {
+	return 0, c.err
+}
+
+// page returns what is answered for a path, where files are served as Wails does.
+func page(t *testing.T, c chosen, path string) string {
+	t.Helper()
+	window := New(Core{Settings: &settings.Current{Store: c}}, slog.New(slog.DiscardHandler))
+	files := map[string]string{
+		"/":            "<!doctype html>\n<html lang=\"en\">\n<body>here</body></html>",
+		"/assets/a.js": "document.write('<html lang>')",
+	}
+	files["/index.html"] = files["/"]
+	handler := window.FirstFrame(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, r.URL.Path, time.Time{}, strings.NewReader(files[r.URL.Path]))
+	}))
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+	body, err := io.ReadAll(recorder.Result().Body)
+	must(t, err)
+	if length := recorder.Header().Get("Content-Length"); path == "/" && c.err == nil && length != "" {
+		t.Errorf("the page claims to be %s bytes long, and was made longer", length)
+	}
+	return string(body)
+}
+
+func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*settings.Settings)
+		has    []string
+		hasNot []string
+	}{
+		"as it comes": {
+			func(*settings.Settings) {},
+			[]string{`<html data-chat="none" style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"},
+			nil,
+		},
+		"dark": {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
+		"contrast": {
+			func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"},
+		},
+		"F116 zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},
+		"no columns": {
+			func(s *settings.Settings) { s.SidebarOpen, s.DockOpen = false, false },
+			[]string{`data-side="shut"`, `data-dock="shut"`},
+			nil,
+		},
+		"wide": {
+			func(s *settings.Settings) { s.SidebarWidth, s.DockWidth = 300, 500 },
+			[]string{"--first-side:18.75rem;--first-dock:31.25rem"},
+			[]string{"shut"},
+		},
+		"not a theme": {func(s *settings.Settings) { s.Theme = `"><script>` }, nil, []string{"script", "data-theme"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := settings.Default()
+			test.change(&set)
+			for _, path := range []string{"/", "/index.html"} {
+				got := page(t, chosen{set: set}, path)
+				for _, want := range test.has {
+					if !strings.Contains(got, want) {
+						t.Errorf("%s has no %s:\n%s", path, want, got)
+					}
+				}
+				for _, not := range test.hasNot {
+					if strings.Contains(got, not) {
+						t.Errorf("%s has %s:\n%s", path, not, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestThePageComesAsItIsWhenThereAreNoSettings(t *testing.T) {
+	if got := page(t, chosen{err: errors.New("no disk")}, "/"); !strings.Contains(got, "<html lang=\"en\">") {
+		t.Errorf("got %s", got)
+	}
+	if got := page(t, chosen{}, "/assets/a.js"); got != "document.write('<html lang>')" {
+		t.Errorf("a script was changed: %s", got)
+	}
+}
+
+func TestTheGroundIsDarkOnlyWhereThePersonChoseDark(t *testing.T) {
+	for theme, want := range map[settings.Theme]bool{
+		settings.Dark: true, settings.Light: false, settings.System: false, settings.Contrast: false,
+	} {
+		c := chosen{set: settings.Settings{Theme: theme}}
+		window := New(Core{Settings: &settings.Current{Store: c}}, slog.New(slog.DiscardHandler))
+		if got := window.Dark(t.Context()); got != want {
+			t.Errorf("%s: got %v", theme, got)
+		}
+	}
+}

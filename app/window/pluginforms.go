@@ -1,0 +1,31 @@
+package window
+
+import (
+	"encoding/json"
+)
+
+// PluginForm tells what a person may set of a plugin. Schema and Values travel as
+// text: what they hold is the plugin's, and the page reads it as it needs it.
+type PluginForm struct {
+	Schema   string   `json:"schema"`   // JSON Schema of an object, as text; "" = nothing to set
+	Values   string   `json:"values"`   // what is set, a JSON object as text, without secrets
+	Secrets  []string `json:"secrets"`  // the paths of the secrets that are set: "server.token"
+	Problems []string `json:"problems"` // why the values do not fit the schema as it is now
+}
+
+// Settings returns what a person may set of a plugin, and what is set.
+func (p *Plugins) Settings(id string) (PluginForm, error) {
+	f, err := p.core.Host.Settings(p.call(), id)
+	if err != nil {
+		return PluginForm{}, err
+	}
+	return PluginForm{
+		Schema: string(f.Schema), Values: string(f.Values), Secrets: list(f.Secrets), Problems: list(f.Problems),
+	}, nil
+}
+
+// SetSettings replaces the settings by a JSON object, and restarts the plugin; a
+// secret that is null is deleted. Kind invalid names what does not fit.
+func (p *Plugins) SetSettings(id, values string) error {
+	return p.core.Host.SetSettings(p.call(), id, json.RawMessage(values))
+}

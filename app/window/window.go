@@ -1,0 +1,189 @@
+package window
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+
+	"conclave/app/base/bus"
+	"conclave/app/base/fault"
+	"conclave/app/base/shorten"
+	"conclave/app/tool"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+)
+
+// Window is bound: the window itself, and what belongs to no other group.
+type Window struct {
+	*lifecycle
+	core Core
+	log  *slog.Logger
+	undo *undos
+
+	pictures  *pictures
+	attention *attention
+}
+
+// Hello returns all that the first paint needs.
+func (w *Window) Hello() (Hello, error) {
+	ctx := w.call()
+	revision := w.core.Bus.Revision(bus.Settings, "")
+	set, err := w.core.Settings.Settings(ctx)
+	if err != nil {
+		return Hello{}, err
+	}
+	page, err := w.core.Store.List(ctx, otherChats)
+	if err != nil {
+		return Hello{}, err
+	}
+	f := w.core.Info
+	out := Hello{
+		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: page.Total == 0 && len(set.Connections) == 0,
+		DataFolder: f.Data, PluginsFolder: f.Plugins,
+		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, revision, set),
+		Trouble: optionalFailure(w.log, f.Trouble),
+	}
+	if set.OpenChat != "" {
+		if _, err := w.core.Store.Conversation(ctx, id(set.OpenChat)); err == nil {
+			out.OpenChat = set.OpenChat
+		}
+	}
+	return out, nil
+}
+
+// Undo undoes what a token stands for; kind not_found when it is too late.
+func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(ctx, token) }
+
+// OpenURL opens a web or mail address in the system's browser.
+func (w *Window) OpenURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
+		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.",
+			"Copy the address, and open it in the program that it is for.")
+	}
+	ctx := w.window()
+	if ctx == nil {
+		return errNoContext
+	}
+	runtime.BrowserOpenURL(ctx, u.String())
+	return nil
+}
+
+// OwnFolder is a folder of Conclave's own.
+type OwnFolder string
+
+// The folders that OpenFolder opens.
+const (
+	DataFolder OwnFolder = "data"
+	LogFolder  OwnFolder = "log"
+)
+
+// OpenFolder opens the data or log folder in the system's file manager.
+func (w *Window) OpenFolder(which OwnFolder) error {
+	ctx := w.call()
+	switch which {
+	case DataFolder:
+		return openPath(ctx, w.core.Info.Data)
+	case LogFolder:
+		return openPath(ctx, w.core.Info.Logs)
+	}
+	return fault.New(fault.Invalid, "app.open", "There is no folder “"+string(which)+"”.", "")
+}
+
+// SaveFile asks where, and writes the text there; "" when the person changed
+// their mind.
+func (w *Window) SaveFile(suggested, text string) (string, error) {
+	ctx := w.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: suggested, CanCreateDirectories: true,
+	})
+	if err != nil || path == "" {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
+	}
+	return path, nil
+}
+
+// SaveMedia asks where, and writes the bytes of a media file there; "" when the
+// person changed their mind. The name is suggested as a file's, without folders.
+func (w *Window) SaveMedia(mediaID, suggested string) (string, error) {
+	ctx := w.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	data, err := w.core.Store.Media(ctx, mediaID)
+	if err != nil {
+		return "", err
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: fileName(suggested, data), CanCreateDirectories: true,
+	})
+	if err != nil || path == "" {
+		return "", err
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
+	}
+	return path, nil
+}
+
+// fileName makes a name that a tool gave into one of a file: no folders, no
+// hidden characters, with an ending that fits its bytes when it has none.
+func fileName(suggested string, data []byte) string {
+	name, _ := tool.Strip(suggested)
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, name)
+	if name = shorten.To(strings.Trim(name, ". -"), 120); name == "" {
+		name = "attachment"
+	}
+	if filepath.Ext(name) == "" {
+		kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+		name += endings[kind]
+	}
+	return name
+}
+
+// endings are those of the files that tools bring most.
+var endings = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "audio/mpeg": ".mp3",
+	"audio/wave":      ".wav",
+	"application/ogg": ".ogg", "application/pdf": ".pdf", "application/zip": ".zip", "text/plain": ".txt",
+	"text/html": ".html",
+}
+
+// maxReport bounds what a page may write into the log at once.
+const maxReport = 8 << 10
+
+// Report logs a fault of the page itself and returns its reference.
+func (w *Window) Report(message, stack string) (string, error) {
+	message, _ = tool.Strip(message)
+	ref := reference()
+	w.log.Error("the window's page failed", "ref", ref, "err", message[:min(len(message), maxReport)], "stack",
+		stack[:min(len(stack), maxReport)])
+	return ref, nil
+}
+
+// Quit closes the window.
+func (w *Window) Quit() error {
+	ctx := w.window()
+	if ctx == nil {
+		return errNoContext
+	}
+	runtime.Quit(ctx)
+	return nil
+}

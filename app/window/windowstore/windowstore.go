@@ -1,0 +1,115 @@
+// Package windowstore makes of an open core what the window works with: an window.Store
+// of the store and the full-text index, and the window.Core. It decides nothing. The
+// terminal links neither it nor the index.
+package windowstore
+
+import (
+	"context"
+
+	"conclave/app/base/bus"
+	"conclave/app/chat"
+	"conclave/app/core"
+	"conclave/app/window"
+	"conclave/store"
+	"conclave/store/search"
+)
+
+// Store is the store, with the full-text index of its messages, for the window. Use
+// New, and Close it before the core.
+type Store struct {
+	*store.Store
+	index *search.Index
+	core  *core.Core
+}
+
+// New returns the window's store of an open core.
+func New(c *core.Core) *Store {
+	return &Store{c.Store, search.New(search.Options{
+		Dir: c.Store.Dir(), Source: c.Store, Log: c.Log,
+		OnProgress: func() { c.Bus.Changed(bus.Chats, "") },
+	}), c}
+}
+
+// Close closes the index; the store is the core's.
+func (s *Store) Close() { _ = s.index.Close() }
+
+// Core returns what the window works with.
+func (s *Store) Core(facts window.Info) window.Core {
+	c := s.core
+	return window.Core{
+		Bus: c.Bus, Store: s, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
+		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Secrets: c.Services, Undo: c.Undo,
+		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
+		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts,
+	}
+}
+
+// maxFound is how many messages and titles one search looks at.
+const maxFound = 500
+
+// Search implements window.Store: the best hit of each chat, best first. Texts are
+// read for the rows asked for and no others.
+func (s *Store) Search(
+	ctx context.Context,
+	words string,
+	archived bool,
+	offset, limit int,
+) (window.SearchResult, error) {
+	result, err := s.index.Query(ctx, search.Query{Text: words, Limit: maxFound, Bare: true})
+	if err != nil {
+		return window.SearchResult{}, err
+	}
+	found := window.SearchResult{Hits: []window.SearchHit{}, Percent: result.Progress.Percent()}
+	said := []search.Hit{} // the best message of each row, by row
+	rows := map[chat.ConversationID]int{}
+	for _, h := range result.Hits {
+		i, seen := rows[h.Conversation]
+		if !seen {
+			c, err := s.Conversation(ctx, h.Conversation)
+			if err != nil || c.Archived != archived { // deleted since it was indexed
+				rows[h.Conversation] = -1
+				continue
+			}
+			i = found.Total - offset
+			if i < 0 || i >= limit {
+				i = -1
+			} else {
+				found.Hits, said = append(found.Hits, window.SearchHit{Conversation: c}), append(said, search.Hit{})
+			}
+			rows[h.Conversation] = i
+			found.Total++
+		}
+		if i >= 0 && h.Seq != 0 && said[i].Seq == 0 {
+			said[i] = h
+		}
+	}
+	for i := range said {
+		if said[i].Seq == 0 {
+			continue // only the title has the words
+		}
+		if err := s.index.Show(ctx, words, said[i:i+1]); err != nil {
+			return window.SearchResult{}, err
+		}
+		if h := said[i]; len(h.Marks) > 0 {
+			m := h.Marks[0]
+			found.Hits[i].Excerpt = &chat.Excerpt{
+				Before: h.Snippet[:m[0]],
+				Match:  h.Snippet[m[0]:m[1]],
+				After:  h.Snippet[m[1]:],
+			}
+		}
+	}
+	return found, nil
+}
+
+// UpdateConversation implements window.Store: what the window changes, the person did, and
+// plugins get an event about it.
+func (s *Store) UpdateConversation(ctx context.Context, id chat.ConversationID,
+	change func(*chat.Conversation),
+) error {
+	err := s.Store.UpdateConversation(ctx, id, change)
+	if err == nil {
+		s.core.ChatChanged(id)
+	}
+	return err
+}

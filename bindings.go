@@ -1,7 +1,0 @@
-//go:build bindings
-
-package main
-
-// onlyBindings: `wails build`, `wails dev` and `wails generate module` build this
-// program with the tag “bindings” and run it, to learn what the page may call.
-const onlyBindings = true

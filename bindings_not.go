@@ -1,7 +1,0 @@
-//go:build !bindings
-
-package main
-
-// onlyBindings is true in the program that Wails builds to learn what the page
-// may call.
-const onlyBindings = false

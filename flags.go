@@ -1,8 +1,0 @@
-//go:build !dev
-
-package main
-
-import "flag"
-
-// ownFlags adds nothing in a release.
-func ownFlags(*flag.FlagSet) {}
