@@ -40,8 +40,9 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 		t.Fatal(err, out.Err)
 	}
 	said := chat.TextOf(out.Message.Parts)
-	for _, want := range []string{"*Scripted: Demo guide plays the chair.", "14 weekdays [a1]",
-		"9 are left [b1]", "[c1]"} {
+	for _, want := range []string{
+		"*Scripted: Demo guide plays the chair.", "14 weekdays [a1]", "9 are left [b1]", "[c1]",
+	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the answer lacks %q: %s", want, said)
 		}

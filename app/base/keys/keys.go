@@ -79,8 +79,9 @@ func (s *Store) note(name, key string) {
 
 // New returns a store whose encrypted file, if it is needed, is in the folder dir.
 func New(dir string) *Store {
-	return &Store{path: filepath.Join(dir, "keys.age"), answered: make(chan struct{}),
-		asking: make(chan struct{}, 1)}
+	return &Store{
+		path: filepath.Join(dir, "keys.age"), answered: make(chan struct{}), asking: make(chan struct{}, 1),
+	}
 }
 
 // Sentence says where keys are kept, for the settings page. It does not wait for a keychain that

@@ -16,11 +16,11 @@ func reserve(file *os.File, size int64) error {
 	if size == 0 {
 		return nil
 	}
-	err := syscall.EINTR
+	err := syscall.Fallocate(int(file.Fd()), keepSize, 0, size)
 	for errors.Is(err, syscall.EINTR) { // a signal of Go's own
-		err, _ = syscall.Fallocate(int(file.Fd()), keepSize, 0, size).(syscall.Errno)
+		err = syscall.Fallocate(int(file.Fd()), keepSize, 0, size)
 	}
-	if err == 0 {
+	if err == nil {
 		return nil
 	}
 	for _, cannot := range []error{syscall.EOPNOTSUPP, syscall.ENOSYS} {
