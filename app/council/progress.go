@@ -10,7 +10,7 @@ import (
 func (r *Run) Doing() string {
 	switch r.State {
 	case Asking:
-		return "The council waits for you"
+		return "The council is waiting for you"
 	case Counting:
 		return "The council counts its ballots"
 	case Running:
@@ -19,7 +19,7 @@ func (r *Run) Doing() string {
 	}
 	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.final() })
 	if at < 0 {
-		return "The council works"
+		return "The council is working"
 	}
 	kind, done, all := r.Tasks[at].Kind, 0, 0
 	for _, t := range r.Tasks {

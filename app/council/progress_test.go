@@ -37,5 +37,5 @@ func TestARunSaysWhatItDoes(t *testing.T) {
 	d = begin(t, c)
 	is("The council uses its tools")
 	d.work(map[string]council.End{"0/a/p:a": {State: council.Failed}})
-	is("The council waits for you")
+	is("The council is waiting for you")
 }

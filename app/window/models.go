@@ -53,7 +53,7 @@ var providers = []ProviderView{
 		Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey",
 		KeyPrefixes: []string{"AIza"},
 	},
-	{Kind: "openai", Title: "A compatible server", AsksURL: true, KeyPrefixes: []string{}},
+	{Kind: "openai", Title: "OpenAI-compatible server", AsksURL: true, KeyPrefixes: []string{}},
 	{Kind: "ollama", Title: "Ollama", AsksURL: true, URL: "http://localhost:11434", KeyPrefixes: []string{}},
 }
 

@@ -20,7 +20,7 @@ import { Reader } from "./reader.mjs";
 const shots = pictures();
 const theme = process.argv[3] ?? "light";
 const byKeys = theme === "dark";
-const early = "Not taken: the card had just moved.";
+const early = "The card just moved";
 const place = new Place();
 let screen, reader, hand, window, pointer;
 let shot = 0;
@@ -100,7 +100,7 @@ const steps = {
 
   "a point leads to the words it stands in, and a menu to what its member saw": async () => {
     await hand.panel();
-    await hand.press(/^a1 in the words of Researcher/);
+    await hand.press(/^a1 in the text of Researcher/);
     await says("From 30 November to 18 December", "from the tool Days between");
     await picture("words");
     await hand.press("What did Researcher see?");
@@ -129,7 +129,7 @@ const steps = {
     await hand.panel();
     await hand.press("Council in this chat", { key: "space" });
     await says("Council: 4");
-    await hand.choose("How the members work together", "Each uses its tools", { menu: false });
+    await hand.choose("How the members work together", "Tools only, no answers", { menu: false });
     await says("Each member runs the tools you gave it and reports");
     await picture("members");
   },
@@ -165,12 +165,12 @@ const steps = {
     await says("Began", "Took");
     await picture("table");
     await hand.press("As a table");
-    await hand.shortcut("ctrl+shift+j", "Use the whole width");
-    await says("Beside the conversation");
+    await hand.shortcut("ctrl+shift+j", "Use the full width");
+    await says("Show next to the conversation");
     await hand.holds("As a table");
     await picture("wide");
-    await hand.shortcut("ctrl+shift+j", "Beside the conversation");
-    await says("Use the whole width");
+    await hand.shortcut("ctrl+shift+j", "Show next to the conversation");
+    await says("Use the full width");
     await hand.holds("As a table");
   },
 
@@ -192,11 +192,11 @@ const steps = {
         await until("it to be said", async () => !(await words()).includes(early));
         return !now.includes("Allow once");
       });
-      await says("1 task failed.", "Go on without", "Ada Done");
+      await says("1 task failed.", "Continue without them", "Ada Done");
       await hand.panel();
       await hand.press(/^Cy\s.*Failed/);
       await picture("failed");
-      await hand.press("Go on without", { back: true });
+      await hand.press("Continue without them", { back: true });
       await over(2);
       await says("There is nothing to compare");
       await picture("without");

@@ -167,7 +167,7 @@ const steps = {
       await both("port-open");
       await field.fill(String(taken));
       await field.press("Enter");
-      await page.getByText("It opens by itself as soon as it can.").waitFor();
+      await page.getByText("Conclave keeps trying to open it.").waitFor();
       other.close();
       await page.getByText(`http://127.0.0.1:${taken}/api/tools/register`).waitFor();
       await field.fill(String(port));
@@ -186,7 +186,7 @@ const steps = {
     await panel();
     const open = card(`harbour-${its}`);
     await open.getByText(`Registered over HTTP by python3 harbour.py.`).waitFor();
-    await open.getByText("Its program runs outside of Conclave").waitFor();
+    await open.getByText("Its program runs outside Conclave").waitFor();
     assert.equal(await open.getByText("I am developing this").count(), 0);
     assert.equal(await open.getByRole("button", { name: "Open in editor" }).count(), 0);
     await both("http-card");
@@ -232,14 +232,14 @@ const steps = {
     await person.write('/tool high_tide {"place": "Varn"}');
     await armed(page, "Allow once");
     const asked = page.getByRole("group", {
-      name: "What was asked for, and what hooks made of it",
+      name: "Original request and changes by plugins",
     });
     assert.match(await asked.locator("del").innerText(), /"Varn"$/);
     assert.match(await asked.locator("ins").innerText(), /"Varn, north quay"$/);
     await both("hook-question");
     await allow();
     await answered("High tide at Varn, north quay: 14:20.");
-    const was = page.getByRole("dialog", { name: "What hooks changed" });
+    const was = page.getByRole("dialog", { name: "Plugin changes" });
     await last().getByRole("button", { name: "almanac changed this" }).click();
     await was.getByText("almanac changed the arguments").waitFor();
     await both("hook-changed");

@@ -181,8 +181,8 @@ steps["F119 a connection's form says what a passphrase is, and keeps the focus"]
   await page.waitForFunction(() =>
     document.activeElement?.labels?.[0]?.innerText.startsWith("Key"),
   );
-  await person.choose("Provider", "A compatible server");
-  const address = page.getByLabel("Address of the server");
+  await person.choose("Provider", "OpenAI-compatible server");
+  const address = page.getByLabel("Server address");
   await address.waitFor();
   if (!(await address.isVisible()) || (await address.locator("xpath=ancestor::details").count()))
     throw new Error("the address of the server is not beside the key");
@@ -192,16 +192,16 @@ steps["F119 a connection's form says what a passphrase is, and keeps the focus"]
   await page.keyboard.type("sk-wrong");
   if (!(await at()).startsWith("Key")) throw new Error(`the focus went to ${await at()}`);
   const form = page.locator("form.card");
-  const rule = await person.reads(form, /At least 8 characters/, /cannot be recovered/);
+  const rule = await person.reads(form, /At least 8 characters/, /no way to recover/);
   heard.push(`a passphrase is chosen\n    ${rule.replaceAll("\n", "\n    ")}`);
   const save = page.getByRole("button", { name: "Save and test" });
   const first = page.getByLabel("Choose a passphrase for your keys");
-  const again = page.getByLabel("The same again");
+  const again = page.getByLabel("Repeat passphrase");
   await first.fill("short");
   await again.fill("short");
   if (await save.isEnabled()) throw new Error("a passphrase of five characters is taken");
   await first.fill("four plain words here");
-  await person.reads(form, /The two are not the same/);
+  await person.reads(form, /The passphrases do not match/);
   if (await save.isEnabled()) throw new Error("a passphrase repeated wrongly is taken");
   await person.picture("passphrase");
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -252,14 +252,14 @@ for (const [name, address] of Object.entries({
 steps["F100 a server that never answers is asked meanwhile"] = async () => {
   await person.beginConnection(server.at("silent/v1"), "");
   await person.page.getByRole("button", { name: "Save and test" }).click();
-  await person.page.getByText(`Asking ${server.host}…`).first().waitFor();
+  await person.page.getByText(`Connecting to ${server.host}…`).first().waitFor();
   await person.picture("asking");
   await person.page.getByRole("button", { name: "Cancel" }).click();
 };
 
 steps["F109 the right key gives new chats a model that talks, and it is said"] = async () => {
   const card = await person.connect(server.url, rightKey);
-  await person.says(/New chats now ask talker/);
+  await person.says(/New chats now use talker/);
   if (/embedding/.test(await card.innerText()))
     throw new Error("a model that does not talk is listed");
   await person.picture("right key");
@@ -451,7 +451,7 @@ async function lockedCouncil() {
   await person.page.getByLabel("Message", { exact: true }).fill("All locked?");
   await person.page.keyboard.press("Enter");
   const card = person.page.locator(".locked[role=alert]");
-  told("a council whose keys are locked", await person.reads(card, /waits for you/, /locked/));
+  told("a council whose keys are locked", await person.reads(card, /waiting for you/, /locked/));
   if ((await card.count()) !== 1) throw new Error("the cause is said more than once in the chat");
   const unlock = card.getByRole("button", { name: "Unlock keys" });
   if ((await unlock.count()) !== 1) throw new Error("the card has no one way to unlock the keys");

@@ -115,31 +115,31 @@ const steps = {
   "F119 the key has the focus, and a passphrase is chosen beside it": async () => {
     await reader.typed(/^Key/);
     await fill("sk-wrong");
-    await says("Choose a passphrase for your keys", "cannot be recovered");
+    await says("Choose a passphrase for your keys", "no way to recover");
     await reader.focus("Provider");
     screen.press("Down");
     let at = await reader.goesOn("", [listItem]);
-    while (at !== "A compatible server") {
+    while (at !== "OpenAI-compatible server") {
       screen.press("Down");
       at = await reader.goesOn(at, [listItem]);
     }
     screen.press("Return");
-    await says("Address of the server");
+    await says("Server address");
     await screen.still();
     picture("compatible-server");
-    await reader.focus("Address of the server");
+    await reader.focus("Server address");
     await fill(server.url);
     await reader.focus("Choose a passphrase for your keys");
     await fill("short");
-    await reader.focus("The same again");
+    await reader.focus("Repeat passphrase");
     await fill("different");
-    await says("At least 8 characters", "The two are not the same.");
+    await says("At least 8 characters", "The passphrases do not match.");
     await screen.still();
     picture("short-passphrase");
   },
 
   "F100 a wrong key is said in words, with what to do": async () => {
-    for (const field of ["Choose a passphrase for your keys", "The same again"]) {
+    for (const field of ["Choose a passphrase for your keys", "Repeat passphrase"]) {
       await reader.focus(field);
       await fill("four plain words here");
     }
@@ -153,11 +153,11 @@ const steps = {
   "the right key brings a model with a name of 90 characters, and the default is said":
     async () => {
       await reader.press("Edit");
-      await says("A key is kept");
-      await reader.focus("Key, if the server wants one");
+      await says("A key is saved");
+      await reader.focus("Key (if required)");
       await fill(rightKey);
       screen.press("Return");
-      await says("Answered in", "New chats now ask");
+      await says("Answered in", "New chats now use");
       await screen.still();
       picture("right-key");
     },

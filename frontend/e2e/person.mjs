@@ -129,8 +129,8 @@ export class Person {
   async beginConnection(url, key) {
     await this.models();
     await this.page.getByRole("button", { name: "Add a connection" }).click();
-    await this.choose("Provider", "A compatible server");
-    await this.page.getByLabel("Address of the server").fill(url);
+    await this.choose("Provider", "OpenAI-compatible server");
+    await this.page.getByLabel("Server address").fill(url);
     await this.page.getByLabel(/^Key/).fill(key);
   }
 
@@ -146,7 +146,7 @@ export class Person {
     const choose = this.page.getByLabel("Choose a passphrase for your keys");
     if (await choose.count()) {
       await choose.fill(passphrase);
-      await this.page.getByLabel("The same again").fill(passphrase);
+      await this.page.getByLabel("Repeat passphrase").fill(passphrase);
     }
     const save = this.page.getByRole("button", { name: "Save and test" });
     await save.click();

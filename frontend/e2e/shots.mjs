@@ -166,8 +166,8 @@ const shots = {
     scene: "chat",
     act: async (p) => {
       await p.getByRole("button", { name: "More for this message" }).last().click();
-      await p.getByRole("menuitem", { name: "What hooks changed" }).click();
-      await p.getByText("No hook of a plugin looked").waitFor();
+      await p.getByRole("menuitem", { name: "Plugin changes" }).click();
+      await p.getByText("No plugin hook ran").waitFor();
     },
   },
   "hooks-small": {
@@ -280,8 +280,8 @@ const shots = {
   "council-wide": {
     scene: "councilreview",
     act: async (p) => {
-      await p.getByRole("button", { name: "Use the whole width" }).click();
-      await p.getByRole("button", { name: "Beside the conversation" }).waitFor();
+      await p.getByRole("button", { name: "Use the full width" }).click();
+      await p.getByRole("button", { name: "Show next to the conversation" }).waitFor();
     },
     height: 1100,
   },

@@ -28,7 +28,7 @@ async function unattended(page) {
 /** Opens the record of all chats. */
 async function everywhere(page) {
   await page.getByText("All chats").click();
-  await page.getByText("Too slow").waitFor();
+  await page.getByText("Timed out").waitFor();
 }
 
 export const prompt = {
@@ -51,23 +51,23 @@ export const prompt = {
     scene: "permission",
     act: async (p) => {
       await press(p, "Edit before allowing");
-      await p.getByLabel("What exactly").fill('{ "path": ');
-      await p.getByText("This is not a JSON object yet.").waitFor();
+      await p.getByLabel("Exact action").fill('{ "path": ');
+      await p.getByText("This is not a valid JSON object.").waitFor();
     },
   },
   "permission-deny": {
     scene: "permission",
     act: async (p) => {
-      await press(p, "More ways to refuse");
+      await press(p, "More ways to deny");
       await p.getByRole("menu").waitFor();
     },
   },
   "permission-why": {
     scene: "permission",
     act: async (p) => {
-      await press(p, "More ways to refuse");
-      await p.getByRole("menuitem", { name: "Not allowed, and say why…" }).click();
-      await p.getByLabel("What the model should know").fill("Write it to Letters instead.");
+      await press(p, "More ways to deny");
+      await p.getByRole("menuitem", { name: "Deny with a reason…" }).click();
+      await p.getByLabel("Reason for the model").fill("Write it to Letters instead.");
       await armed(p, "Allow once");
     },
   },
@@ -115,7 +115,7 @@ export const prompt = {
     scene: "rewritten",
     act: async (p) => {
       await armed(p, "Allow once");
-      await p.getByText("What would run").last().waitFor();
+      await p.getByText("What will run").last().waitFor();
     },
     height: 1300,
   },
@@ -208,7 +208,7 @@ export const pages = {
     scene: "grants",
     act: async (p) => {
       await permissions(p);
-      await p.getByText("Unused 90 days", { exact: true }).click();
+      await p.getByText("Unused for 90 days", { exact: true }).click();
     },
   },
   "permissions-many": {
@@ -238,7 +238,7 @@ export const pages = {
       await press(p, "New rule…");
       await p.getByLabel("Tool", { exact: true }).click();
       await p.getByRole("option").first().click();
-      await press(p, "What would this have asked?");
+      await press(p, "Test on last week’s calls");
       await p.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   },

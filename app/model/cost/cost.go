@@ -123,7 +123,7 @@ func Words(dollars float64, known bool) string {
 	case !known && dollars >= 0.001:
 		return "at least " + Words(dollars, true)
 	case !known:
-		return "cost not known"
+		return "cost unknown"
 	case dollars == 0:
 		return "no cost"
 	case dollars < 0.001:

@@ -108,7 +108,7 @@ func TestMoneyIsWrittenAsPeopleReadIt(t *testing.T) {
 		want    string
 	}{
 		{0, true, "no cost"},
-		{0, false, "cost not known"},
+		{0, false, "cost unknown"},
 		{0.0004, true, "under $0.001"},
 		{0.0371, true, "$0.037"},
 		{0.0371, false, "at least $0.037"},

@@ -231,7 +231,7 @@ export const steps = (world) => {
         const question = page().locator(".message.user", { hasText: "A long answer, please" });
         await page().getByText("Paragraph 12.").waitFor({ state: "attached" });
         await page()
-          .getByRole("button", { name: /new paragraph|To the end/ })
+          .getByRole("button", { name: /new paragraph|Jump to the end/ })
           .waitFor();
         await world.person.still();
         const box = await question.boundingBox();
@@ -252,7 +252,7 @@ export const steps = (world) => {
           );
         assert.deepEqual(bars, []);
         await page()
-          .getByRole("button", { name: /new paragraph|To the end/ })
+          .getByRole("button", { name: /new paragraph|Jump to the end/ })
           .click();
         await page().getByText("Paragraph 40.").waitFor();
       },
@@ -266,7 +266,7 @@ export const steps = (world) => {
       await page().locator(".scroller").hover();
       await scrolled(page(), () => page().mouse.wheel(0, -300));
       await page()
-        .getByRole("button", { name: /new paragraph|To the end/ })
+        .getByRole("button", { name: /new paragraph|Jump to the end/ })
         .waitFor();
       await world.person.still();
       const before = await scrollTop();

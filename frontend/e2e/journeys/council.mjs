@@ -51,7 +51,7 @@ export const steps = (world) => {
     },
 
     "the run is replayed from its beginning": async () => {
-      await page().getByRole("slider", { name: "Time of the run" }).focus();
+      await page().getByRole("slider", { name: "Position in the run" }).focus();
       await page().keyboard.press("Home");
       await page().locator("[data-lane]").getByText("Waiting", { exact: true }).first().waitFor();
       for (let i = 0; i < 3; i++)
@@ -107,7 +107,7 @@ export const steps = (world) => {
         const marked = page().locator("[role=option][data-highlighted]");
         await marked.waitFor();
         await keyboard.press("End");
-        await marked.filter({ hasText: "Each uses its tools" }).waitFor();
+        await marked.filter({ hasText: "Tools only, no answers" }).waitFor();
         await keyboard.press("Enter");
         await page().getByText("Each member runs the tools you gave it").waitFor();
         await tabTo(page(), "Council in this chat");
@@ -145,7 +145,7 @@ export const steps = (world) => {
       }
       await accessible(page());
       await world.person.picture("council-four-over");
-      await tabTo(page(), "Time of the run");
+      await tabTo(page(), "Position in the run");
       await keyboard.press("Home");
       await page().locator("[data-lane]").getByText("Waiting", { exact: true }).first().waitFor();
       await keyboard.press("End");
@@ -156,7 +156,7 @@ export const steps = (world) => {
       await tabTo(page(), "As a table");
       await keyboard.press("Enter");
       await keyboard.press("Control+Shift+J");
-      await page().getByRole("button", { name: "Beside the conversation" }).waitFor();
+      await page().getByRole("button", { name: "Show next to the conversation" }).waitFor();
       await accessible(page());
       await world.person.picture("council-four-wide");
       await keyboard.press("Control+Shift+J");
@@ -165,7 +165,7 @@ export const steps = (world) => {
       await page().locator("[role=menuitem][data-highlighted]").waitFor(); // the keyboard is in it
       await keyboard.press("End");
       await page()
-        .locator("[data-highlighted]", { has: page().getByText("Forget what is set here") })
+        .locator("[data-highlighted]", { has: page().getByText("Reset to the shared council") })
         .waitFor();
       await keyboard.press("Enter");
       await page().getByText("No members yet.").waitFor({ state: "attached" }); // folded, below it a run
@@ -187,7 +187,7 @@ export const steps = (world) => {
         .waitFor({ state: "detached" });
       // What is set in a chat that has no message yet stays set in it, also over another look at it.
       await page().getByRole("button", { name: "More for the council" }).click();
-      await page().getByRole("menuitem", { name: "Forget what is set here" }).click();
+      await page().getByRole("menuitem", { name: "Reset to the shared council" }).click();
       await page().getByText("No members yet.").waitFor();
     },
   };

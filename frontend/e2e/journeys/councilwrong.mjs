@@ -107,7 +107,7 @@ export const steps = (world) => {
       await set(() => ({ members: [] }));
       await world.person.ask(question);
       await panel().getByText("No members yet.").waitFor();
-      await button("Council of all chats: nobody in it").waitFor();
+      await button("Council (all chats): no members").waitFor();
       await picture("nobody");
       await button(/^Three chairs/).click();
       const [{ id }] = place.told("chats", "list", "--json");
@@ -140,7 +140,7 @@ export const steps = (world) => {
         await panel().getByText("The answer was made without the council.").waitFor();
         await picture("all-failed");
         await button("Ask the council again").click();
-        await button("Retry what failed").waitFor();
+        await button("Retry failed tasks").waitFor();
         await button("Answer without the council").click();
         await ended();
       },
@@ -173,7 +173,7 @@ export const steps = (world) => {
       await button("Run again").click();
       await page().getByRole("dialog").waitFor({ state: "detached" });
       await ended();
-      await panel().getByText("Done again with one change: Ada did its work again.").waitFor();
+      await panel().getByText("Repeated with one change: Ada did its work again.").waitFor();
     },
 
     "wrong: a member that answers 5 MB is cut, which is said": async () => {
@@ -243,7 +243,7 @@ export const steps = (world) => {
         await button("Save").click();
         await panel().getByText("The chat was changed after this run").waitFor();
         await picture("edited");
-        await button("Answer the question as it is now").click();
+        await button("Answer the changed question").click();
         await ended();
         await panel()
           .getByText("The chat was changed after this run")
@@ -282,7 +282,7 @@ export const steps = (world) => {
         await picture("removed");
         await button("Answer without the council").click();
         await ended();
-        await panel().getByText("The tool waits:waits is not there").first().waitFor();
+        await panel().getByText("The tool waits:waits is not available").first().waitFor();
       },
 
     "wrong: stop ends a tool that sleeps within half a second": async () => {

@@ -14,7 +14,7 @@ export const steps = (world) => {
   const field = () => page().getByLabel("Message", { exact: true });
   /** Writes another title where the keyboard now is in a chat's, and keeps it. */
   const retitle = async (title) => {
-    await page().getByLabel("Title of this chat").and(page().locator(":focus")).waitFor();
+    await page().getByLabel("Chat title").and(page().locator(":focus")).waitFor();
     await page().keyboard.press("Control+a");
     await page().keyboard.type(title);
     await page().keyboard.press("Enter");

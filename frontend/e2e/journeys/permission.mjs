@@ -30,7 +30,9 @@ export const steps = (world) => {
   };
   const over = () => page().getByText("That was the tool.").last().waitFor();
   const waiting = () =>
-    page().evaluate(async () => (await globalThis.go.window.Permissions.Requests()).requests.length);
+    page().evaluate(
+      async () => (await globalThis.go.window.Permissions.Requests()).requests.length,
+    );
 
   return {
     "one call is one card: asked in people's words, then one line": async () => {
@@ -71,22 +73,22 @@ export const steps = (world) => {
     "arguments can be edited, a refusal can say why, and Esc answers nothing": async () => {
       await asked();
       await page().getByRole("button", { name: "Edit before allowing" }).click();
-      await page().getByLabel("What exactly").fill("{ broken");
-      await page().getByText("not a JSON object yet").waitFor();
+      await page().getByLabel("Exact action").fill("{ broken");
+      await page().getByText("not a valid JSON object").waitFor();
       assert.ok(await allow().isDisabled());
       // What is written in the card outlives it.
       await page().keyboard.press("Control+,");
       await page().getByRole("heading", { name: "General" }).waitFor();
-      await page().getByLabel("What exactly").waitFor({ state: "detached" });
+      await page().getByLabel("Exact action").waitFor({ state: "detached" });
       await page().keyboard.press("Escape");
-      await page().getByLabel("What exactly").waitFor();
-      assert.equal(await page().getByLabel("What exactly").inputValue(), "{ broken");
+      await page().getByLabel("Exact action").waitFor();
+      assert.equal(await page().getByLabel("Exact action").inputValue(), "{ broken");
       await page().keyboard.press("Escape");
       assert.equal(await waiting(), 1);
-      await page().getByRole("button", { name: "More ways to refuse" }).click();
-      await page().getByRole("menuitem", { name: "Not allowed, and say why…" }).click();
-      await page().getByLabel("What the model should know").fill("Not in that folder.");
-      await page().getByRole("button", { name: "Refuse with this reason" }).click();
+      await page().getByRole("button", { name: "More ways to deny" }).click();
+      await page().getByRole("menuitem", { name: "Deny with a reason…" }).click();
+      await page().getByLabel("Reason for the model").fill("Not in that folder.");
+      await page().getByRole("button", { name: "Deny with this reason" }).click();
       await page().locator(".tool[data-state=refused]").waitFor();
       await page()
         .getByText(/Not in that folder\./)
@@ -115,9 +117,9 @@ export const steps = (world) => {
       await field().fill("");
 
       await asked();
-      await page().getByRole("button", { name: "More ways to refuse" }).focus();
+      await page().getByRole("button", { name: "More ways to deny" }).focus();
       await page().keyboard.press("Enter");
-      await page().getByRole("menuitem", { name: "Not allowed, and say why…" }).waitFor();
+      await page().getByRole("menuitem", { name: "Deny with a reason…" }).waitFor();
       await page().waitForFunction(() => document.activeElement?.closest("[role=menuitem]"));
       await page().keyboard.press("Enter");
       await page().waitForFunction(() => document.activeElement?.matches(".why input"));
@@ -149,7 +151,7 @@ export const steps = (world) => {
       await page().locator("[data-chat-row]").getByText("Write six notes").click();
       await page().getByText("Several things need your word.").waitFor();
       const row = page().locator("[data-chat-row]", { hasText: "Write a note elsewhere" });
-      await row.getByText("waits for your permission").waitFor({ state: "attached" });
+      await row.getByText("waiting for your permission").waitFor({ state: "attached" });
       assert.equal(await allow().count(), 0);
       await page().waitForFunction(() => document.title.startsWith("(1) "));
       await row.click();
@@ -177,10 +179,10 @@ export const steps = (world) => {
       const group = page().getByRole("group", { name: "Allow more…" });
       await counts(group.getByRole("button"), 5);
       assert.deepEqual(await group.getByRole("button").allTextContents(), [
-        "For this answerends when the answer is complete",
-        "For this chatevery call of this tool here, until you take it back",
-        "Until I quitin all chats, ends when Conclave quits",
-        "Alwaysin all chats, until you take it back",
+        "For this answeruntil the answer is complete",
+        "For this chatevery call of this tool here, until you revoke it",
+        "Until I quitin all chats, until Conclave quits",
+        "Alwaysin all chats, until you revoke it",
         `Always, while path is “${note.path}”other calls of this tool still ask`,
       ]);
       const chat = group.getByRole("button", { name: /^For this chat/ });
@@ -214,10 +216,10 @@ export const steps = (world) => {
         await sheet
           .getByRole("heading", { name: "Let tools run without asking for 15 minutes?" })
           .waitFor();
-        await sheet.getByLabel("Calls at most").fill("5000");
+        await sheet.getByLabel("Maximum calls").fill("5000");
         await sheet.getByRole("button", { name: "Let tools run" }).click();
         await sheet.getByText("Tools run unattended for 1 to 1000 calls.").waitFor();
-        await sheet.getByLabel("Calls at most").fill("2");
+        await sheet.getByLabel("Maximum calls").fill("2");
         await world.person.picture("unattended asked");
         await sheet.getByRole("button", { name: "Let tools run" }).click();
         await sheet.waitFor({ state: "detached" });

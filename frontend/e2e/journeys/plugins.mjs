@@ -71,17 +71,17 @@ export const steps = (world) => {
         const box = await name.boundingBox();
         assert.ok(box.y + box.height < 480, "the name is below the fold");
         await page().keyboard.press("Enter");
-        await page().getByText("Give it a name first.").waitFor();
+        await page().getByText("Enter a name first.").waitFor();
         await page().keyboard.type("погода");
         await page().getByText("needs a letter from a to z").waitFor();
         await name.fill("My Tool");
-        await page().getByText("Makes my_tool.py in your plugins folder.").waitFor();
+        await page().getByText("Creates my_tool.py in your plugins folder.").waitFor();
         await counts(page().getByRole("radio"), 3);
         await page().getByText("Other ecosystems").click();
         await page()
           .getByRole("radio", { name: /N\.E\.K\.O/ })
           .check();
-        await page().getByText("Makes my_tool/ in your plugins folder.").waitFor();
+        await page().getByText("Creates my_tool/ in your plugins folder.").waitFor();
         await page().getByRole("button", { name: "Create and open" }).click();
         await card("my_tool").getByText("Ready", { exact: true }).waitFor(); // it is one's own
         await page().getByRole("dialog").waitFor({ state: "detached" }); // whatever opens it
@@ -128,7 +128,7 @@ export const steps = (world) => {
       await card("kept").getByText("Settings", { exact: true }).click();
       await card("kept").getByLabel("most").fill("3");
       await card("kept").getByRole("button", { name: "Save settings" }).click();
-      await card("kept").getByText("Saved. The plugin was started anew.").waitFor();
+      await card("kept").getByText("Saved. Plugin restarted.").waitFor();
       assert.equal(await card("kept").getByLabel("most").inputValue(), "3");
       await card("kept").getByRole("button", { name: "Save settings", disabled: true }).waitFor();
     },

@@ -104,7 +104,7 @@ const screens = {
       await settings(page, "Council presets");
       await page.getByRole("button", { name: "More for My reviewers" }).click();
       await page.getByRole("menuitem", { name: "Rename…" }).click();
-      await page.getByLabel("Another name for My reviewers").waitFor();
+      await page.getByLabel("New name for My reviewers").waitFor();
     },
   ],
   keys: [

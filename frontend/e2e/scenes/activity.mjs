@@ -8,8 +8,8 @@ export const tests = {
     async run(page) {
       const tab = page.getByRole("tabpanel", { name: "Activity" });
       await tab.getByText("Waiting for you").waitFor();
-      assert.equal(await tab.getByText("Broke off").count(), 0);
-      assert.equal(await tab.getByText("Too slow").count(), 0, "another chat's call is shown");
+      assert.equal(await tab.getByText("Crashed").count(), 0);
+      assert.equal(await tab.getByText("Timed out").count(), 0, "another chat's call is shown");
       const saved = tab.getByRole("button", { name: /Saved a note/ });
       await saved.focus();
       await page.keyboard.press("Enter");
@@ -22,13 +22,13 @@ export const tests = {
       await tab.getByRole("radio", { name: "This chat" }).focus();
       assert.equal(await tab.getByText("in “").count(), 0, "of this chat each entry names it");
       await page.keyboard.press("ArrowRight");
-      const late = tab.getByRole("button", { name: /Too slow/ });
+      const late = tab.getByRole("button", { name: /Timed out/ });
       await late.waitFor();
       assert.match(await late.innerText(), /in “Letter to the landlord”/);
       assert.match(await tab.locator(".pending").innerText(), /in “Counting words”/);
       await tab.getByText("A chat was deleted for good").waitFor();
       await tab.getByRole("button", { name: "Export" }).press("Enter");
-      await noticed(page, "Written to /home/ada/activity.jsonl");
+      await noticed(page, "Saved to /home/ada/activity.jsonl");
       assert.deepEqual(await waits(page, "Activity.Export"), [["", ""]]);
     },
   },
@@ -38,9 +38,9 @@ export const tests = {
     async run(page) {
       const tab = page.getByRole("tabpanel", { name: "Activity" });
       await tab.getByRole("radio", { name: "This chat" }).waitFor({ state: "attached" });
-      assert.equal(await tab.getByText("Too slow").count(), 0);
+      assert.equal(await tab.getByText("Timed out").count(), 0);
       await page.keyboard.press("Control+n");
-      await tab.getByText("Too slow").waitFor();
+      await tab.getByText("Timed out").waitFor();
       assert.equal(await tab.getByRole("radio").count(), 0);
     },
   },

@@ -10,7 +10,7 @@ export const tests = {
       await answer.getByText("499 tokens · $0.002").waitFor();
       assert.match(
         await answer.getByText("499 tokens").getAttribute("title"),
-        /^412 tokens sent, 87 received. The cost is by the prices of 2026-10-16/,
+        /^412 tokens sent, 87 received. The cost is based on the prices of 2026-10-16/,
       );
       assert.equal(await page.locator("article.user").getByText("tokens ·").count(), 0);
       await page.locator("header.header").getByText("12,387 tokens · $0.037").waitFor();

@@ -124,7 +124,7 @@ export const tests = {
       await page.getByRole("button", { name: "Presets" }).click();
       await page.getByRole("menuitem", { name: /^Red team/ }).click();
       await written(page, (c) => c.mode === "advocate");
-      const toast = page.locator(".toast", { hasText: "Red team is set" });
+      const toast = page.locator(".toast", { hasText: "This chat now uses Red team" });
       await toast.getByRole("button", { name: "Undo" }).click();
       await written(page, (c) => c.mode === "opinions" && c.name === undefined);
       await page.getByLabel("How the members work together").getByText("Independent").waitFor();
@@ -165,7 +165,7 @@ export const tests = {
       await page.keyboard.press("Control+,");
       await page.getByRole("button", { name: "Council presets", exact: true }).press("Enter");
       await choose("My reviewers", "Rename…");
-      const field = page.getByLabel("Another name for My reviewers");
+      const field = page.getByLabel("New name for My reviewers");
       await focused(field);
       await field.fill("Red team");
       await page.keyboard.press("Enter");
@@ -174,15 +174,15 @@ export const tests = {
       await page.keyboard.press("Enter");
       await focused(menu("Reviewers"));
       await choose("Reviewers", "Rename…");
-      await focused(page.getByLabel("Another name for Reviewers"));
+      await focused(page.getByLabel("New name for Reviewers"));
       await page.keyboard.press("Escape"); // leaves the field, and nothing else
       await focused(menu("Reviewers"));
       await choose("Red team", "Duplicate");
-      await noticed(page, "Red team 2 is among your presets now.");
+      await noticed(page, "Red team 2 was added to your presets.");
       await choose("Red team 2", "Delete");
       await noticed(page, "The preset “Red team 2” was deleted.");
       await menu("Red team 2").waitFor({ state: "detached" });
-      await choose("Garden", "Save the council as a file…");
+      await choose("Garden", "Export council…");
       const [[name, text]] = await waits(page, "Window.SaveFile");
       assert.deepEqual([name, JSON.parse(text).members.length], ["garden.json", 2]);
     },
@@ -227,18 +227,18 @@ export const tests = {
     scene: "councilset",
     async run(page) {
       await page.getByLabel("How the members work together").click();
-      await page.getByRole("option", { name: "Each uses its tools" }).click();
+      await page.getByRole("option", { name: "Tools only, no answers" }).click();
       await page.getByText("Limits, chair and helper").click();
-      await page.getByLabel("Seconds for each tool").fill("5");
-      await page.getByLabel("Messages that each sees").fill("0");
-      await page.getByLabel("Keep their results when the question is answered again").check();
+      await page.getByLabel("Timeout per tool, seconds").fill("5");
+      await page.getByLabel("Messages each member sees").fill("0");
+      await page.getByLabel("Reuse their results when the question is answered again").check();
       const { toolsSettings } = await written(page, (c) => c.toolsSettings.retainResultsForRegens);
       assert.deepEqual([toolsSettings.timeoutMs, toolsSettings.sidecarContextWindow], [15_000, 0]);
       const maker = member(page, "maker");
       await maker.locator(".who").click();
       await maker.getByRole("checkbox", { name: "Word count" }).check();
-      await maker.getByLabel("Earlier results that the answer sees").first().fill("3");
-      await maker.getByLabel("Earlier results that the answer sees").first().blur();
+      await maker.getByLabel("Earlier results included in the answer").first().fill("3");
+      await maker.getByLabel("Earlier results included in the answer").first().blur();
       const council = await written(page, (c) => c.members[2].toolHistoryRetention);
       assert.deepEqual(Object.values(council.members[2].toolHistoryRetention), [3]);
     },
@@ -249,7 +249,7 @@ export const tests = {
       scene: "councilset",
       async run(page) {
         await page.getByText("Limits, chair and helper").click();
-        const length = page.getByLabel("Longest answer, tokens");
+        const length = page.getByLabel("Maximum answer, tokens");
         await length.fill("2000");
         await page.getByLabel("Temperature").fill("0");
         await length.focus();
@@ -261,8 +261,8 @@ export const tests = {
         const maker = member(page, "maker");
         await maker.locator(".who").click();
         await maker.getByText("Persona and sampling").click();
-        await maker.getByLabel("How much it thinks before it answers").click();
-        await page.getByRole("option", { name: "Much" }).click();
+        await maker.getByLabel("Reasoning").click();
+        await page.getByRole("option", { name: "High" }).click();
         await written(page, (c) => c.members[2].reasoning === "high");
         await maker.getByLabel("Top-p").fill("0.5");
         await maker.getByLabel("Top-p").blur();
@@ -282,7 +282,7 @@ export const tests = {
   "what goes with the keyboard on it leaves the keyboard in its card, and a member in the list": {
     scene: "councilset",
     async run(page) {
-      const take = member(page, "researcher").getByRole("button", { name: /^Take .* from / });
+      const take = member(page, "researcher").getByRole("button", { name: /^Remove .* from / });
       await take.first().focus();
       await page.keyboard.press("Enter");
       await focused(member(page, "researcher"));
@@ -323,7 +323,7 @@ export const tests = {
       const card = member(page, "maker");
       await card.getByText("1,180 tokens").waitFor();
       await card.locator(".who").click();
-      await card.getByLabel("What it sees of the chat").click();
+      await card.getByLabel("Context").click();
       await page.getByRole("option", { name: "Question only" }).click();
       const council = await written(page, (c) => c.members[2].context.policy === "question");
       assert.equal(council.members[2].context.system, true);
@@ -424,7 +424,7 @@ export const tests = {
   "a point of the result, and a citation of the answer, lead to the member's words": {
     scene: "council",
     async run(page) {
-      await page.getByRole("button", { name: "b2 in the words of Sceptic" }).first().click();
+      await page.getByRole("button", { name: "b2 in the text of Sceptic" }).first().click();
       const point = page.locator('[data-point="b2"]');
       await point.waitFor();
       await page.waitForFunction(() => document.activeElement?.dataset.point === "b2");
@@ -453,9 +453,9 @@ export const tests = {
   "a point that a review adds has the number after those of the answer": {
     scene: "councilreview",
     async run(page) {
-      await page.getByRole("button", { name: "a3 in the words of Researcher" }).click();
+      await page.getByRole("button", { name: "a3 in the text of Researcher" }).click();
       await page.waitForFunction(() => document.activeElement?.dataset.point === "a3");
-      await lane(page, "researcher").getByText("in it a is Maker, b is Sceptic.").waitFor();
+      await lane(page, "researcher").getByText("anonymous: a is Maker, b is Sceptic.").waitFor();
       assert.equal(await page.locator('[data-point="a1"]').count(), 1);
       await page.getByRole("button", { name: "a3 helped" }).click();
       assert.deepEqual((await waits(page, "Council.Rate"))[0].slice(1), ["researcher", 3, true]);
@@ -516,7 +516,7 @@ export const tests = {
         await page.getByRole("button", { name: `More for the lane of ${name}` }).click();
         await page.getByRole("menuitem", { name: item }).click();
       };
-      await menu("Sceptic", "Nudge…");
+      await menu("Sceptic", "Add a hint…");
       await lane(page, "sceptic").locator("input:focus").waitFor();
       await page.keyboard.type("They stand outside.");
       await page.keyboard.press("Enter");
@@ -584,7 +584,7 @@ export const tests = {
       const ask = lane(page, "researcher");
       await armed(page, "Allow more…");
       await ask.getByRole("button", { name: "Allow more…" }).click();
-      const tick = ask.getByLabel("Also when other members of the council ask");
+      const tick = ask.getByLabel("Also for other council members");
       await tick.waitFor();
       assert.equal(await tick.isChecked(), false);
       await accessible(page);
@@ -620,9 +620,9 @@ export const tests = {
     scene: "councilasking",
     async run(page) {
       await page.getByText("1 task failed.", { exact: true }).waitFor();
-      await page.getByRole("heading", { name: "The council waits for you" }).waitFor();
-      await page.getByRole("button", { name: "Retry what failed" }).click();
-      await page.getByRole("button", { name: "Go on without" }).click();
+      await page.getByRole("heading", { name: "The council is waiting for you" }).waitFor();
+      await page.getByRole("button", { name: "Retry failed tasks" }).click();
+      await page.getByRole("button", { name: "Continue without them" }).click();
       const acts = await waits(page, "Council.Act", 2);
       assert.deepEqual(
         acts.map((a) => a[1]),
@@ -634,16 +634,16 @@ export const tests = {
   "a run that was cut off can go on, be answered with what there is, or be left": {
     scene: "councilinterrupted",
     async run(page) {
-      await page.getByText("Conclave ended before this was answered.").waitFor();
+      await page.getByText("Conclave was closed before this was answered.").waitFor();
       await lane(page, "sceptic").getByText("Cut off", { exact: true }).waitFor();
       const table = page.getByRole("button", { name: "As a table" });
       await table.click();
       await page.getByRole("table").getByText("Cut off", { exact: true }).first().waitFor();
       await table.click();
-      await page.getByRole("button", { name: "Go on with the council" }).click();
-      await page.getByRole("button", { name: "Go on", exact: true }).click();
-      await page.getByRole("button", { name: "Answer with what there is" }).click();
-      await page.getByRole("button", { name: "Leave it" }).click();
+      await page.getByRole("button", { name: "Continue with the council" }).click();
+      await page.getByRole("button", { name: "Continue", exact: true }).click();
+      await page.getByRole("button", { name: "Answer with what we have" }).click();
+      await page.getByRole("button", { name: "End the run" }).click();
       assert.equal((await waits(page, "Council.Act")).length, 1);
       assert.deepEqual(
         (await waits(page, "Council.Resume", 3)).map(([, finish]) => finish),
@@ -655,7 +655,7 @@ export const tests = {
   "a run is scrubbed, stepped and played at eight times its speed": {
     scene: "council",
     async run(page) {
-      const bar = page.getByRole("slider", { name: "Time of the run" });
+      const bar = page.getByRole("slider", { name: "Position in the run" });
       await bar.focus();
       await page.keyboard.press("Home");
       await lane(page, "maker").getByText("Waiting", { exact: true }).waitFor();
@@ -690,7 +690,7 @@ export const tests = {
   "a run is done again with one change, and both are shown": {
     scene: "councilagain",
     async run(page) {
-      await page.getByText("Done again with one change: Sceptic speaks through Small 2.").waitFor();
+      await page.getByText("Repeated with one change: Sceptic speaks through Small 2.").waitFor();
       await page.getByRole("button", { name: "Show both" }).click();
       await page.waitForFunction(
         () =>
@@ -740,7 +740,7 @@ export const tests = {
       await dialog.getByText("About 82 tokens, to acme/large-2").waitFor();
       await dialog.getByText("Exact request").click();
       await dialog.getByText('"model": "large-2"').waitFor();
-      await dialog.getByText("Compared").click();
+      await dialog.getByText("Comparison").click();
       await dialog.getByText("You are Researcher. You find what is known.").waitFor();
       await dialog.getByRole("button", { name: "Copy as JSON" }).click();
       const [copied] = await copies(page);
@@ -753,7 +753,7 @@ export const tests = {
     async run(page) {
       await page.getByText("The council stopped at its cap of $0.01.").waitFor();
       const ways = page.getByRole("button", { name: "Change the cap" });
-      const cap = page.getByLabel("Cap of one answer, US dollars");
+      const cap = page.getByLabel("Cap per answer, US dollars");
       await counts(ways, 2); // what a message may cost, and what the run did
       await ways.first().click();
       await focused(cap);
@@ -776,7 +776,7 @@ export const tests = {
       await page.getByRole("button", { name: "More for this run" }).click();
       await page.getByRole("menuitem", { name: "Run again with one change…" }).click();
       await page.getByRole("dialog").getByLabel("Member").click();
-      await page.getByRole("option", { name: "Everybody, as they were" }).click();
+      await page.getByRole("option", { name: "All members, unchanged" }).click();
       await page.getByRole("button", { name: "Run again", exact: true }).click();
       const nothing = { model: null, role: null, context: null, tools: null };
       assert.deepEqual(
@@ -808,7 +808,7 @@ export const tests = {
       await out.getByText("Its chance did not come up.").waitFor();
       assert.equal(await out.locator(".avatar.hollow").innerText(), "B");
       assert.equal(await out.getByText("71.3").count(), 0); // the reason tells what was thrown
-      await lane(page, "maker").getByText("Threw 12.4, takes part under 80.").waitFor();
+      await lane(page, "maker").getByText("Takes part by chance (drew 12.4, limit 80).").waitFor();
       await page.evaluate(() => {
         const { council } = globalThis.fake;
         const sceptic = council.of("run-1").lanes[1];
@@ -839,12 +839,12 @@ export const tests = {
         await facts("researcher").getByText("Large 2", { exact: true }).waitFor();
         const through = facts("sceptic").getByText("Small 2", { exact: true });
         await through.waitFor();
-        assert.match(await through.getAttribute("title"), /uses the helper’s/);
+        assert.match(await through.getAttribute("title"), /uses the helper model/);
         assert.equal(await facts("sceptic").getByText("takes part in").count(), 0);
         await set({ helper: { model: "" } });
         await facts("sceptic").locator(".lacks", { hasText: "No model" }).waitFor();
         await set({ helper: { model: "" }, mode: "tools" });
-        await facts("sceptic").getByText("takes part in 40 %").waitFor();
+        await facts("sceptic").getByText("takes part in 40 % of runs").waitFor();
         await facts("sceptic").locator(".lacks").waitFor({ state: "detached" }); // it needs none
       },
     },
@@ -879,7 +879,7 @@ export const tests = {
   "a run whose chat was changed since offers to answer the question as it is now": {
     scene: "counciledited",
     async run(page) {
-      await page.getByRole("button", { name: "Answer the question as it is now" }).click();
+      await page.getByRole("button", { name: "Answer the changed question" }).click();
       const [[, seq]] = await waits(page, "Chats.Regenerate");
       assert.equal(seq, 1);
     },
@@ -989,7 +989,7 @@ export const tests = {
       await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
       await page.getByRole("menuitem", { name: "What did Sceptic see?" }).click();
       const dialog = page.getByRole("dialog");
-      await dialog.getByText("Compared").click();
+      await dialog.getByText("Comparison").click();
       await dialog.getByText("Researcher: Ballot").first().waitFor();
     },
   },
@@ -1060,7 +1060,7 @@ export const tests = {
         const toolsSettings = { ...now.toolsSettings, mode: "inline" };
         return council.Set("", "global", { ...now, mode: "tools", toolsSettings });
       });
-      await page.getByText("is offered the members’ tools, and calls them").waitFor();
+      await page.getByText("gets the members’ tools and calls them").waitFor();
       await page.getByText("there is no run to show").waitFor();
       assert.equal(await page.getByText("Each member runs the tools").count(), 0);
     },
@@ -1075,7 +1075,7 @@ export const tests = {
       await row
         .getByText("Word count did not answer in 30 s. Try it again, or look at its log.")
         .waitFor();
-      await page.getByRole("row", { name: /Sceptic.*Sits out/ }).waitFor();
+      await page.getByRole("row", { name: /Sceptic.*Skipped/ }).waitFor();
       // In the dock there is no room for all columns: three are lines in the cells of others.
       const scroll = page.locator(".scroll:has(> table)");
       const sideways = async () => {
@@ -1092,7 +1092,7 @@ export const tests = {
           all.map((e) => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight))),
         );
       assert.deepEqual([...new Set(lines)], [1], "when a task began breaks over two lines");
-      await page.getByRole("button", { name: "Use the whole width" }).click();
+      await page.getByRole("button", { name: "Use the full width" }).click();
       await page.getByRole("columnheader", { name: "Began" }).waitFor();
       await row.getByText("Began at 0 s").waitFor({ state: "hidden" });
       assert.equal(await sideways(), false);
@@ -1114,7 +1114,7 @@ export const tests = {
           const read = document.querySelector(".pane:not([hidden])");
           const pane = read.getBoundingClientRect();
           return top >= pane.bottom && left >= pane.left && right <= pane.right;
-        }, `${preset} is set`);
+        }, `now uses ${preset}`);
         await page.keyboard.press("Control+Shift+J");
       }
     },
@@ -1124,7 +1124,7 @@ export const tests = {
     scene: "councilset",
     async run(page) {
       await page.getByRole("button", { name: "Council: 3 · about $0.04 · about 12 s" }).click();
-      await page.getByRole("menuitem", { name: "Skip it for this message" }).click();
+      await page.getByRole("menuitem", { name: "Skip for this message" }).click();
       await page.getByRole("button", { name: "Council skipped once" }).waitFor();
       await page.getByLabel("Message", { exact: true }).fill("And potatoes?");
       await page.keyboard.press("Enter");
@@ -1136,7 +1136,7 @@ export const tests = {
     scene: "councilset",
     async run(page) {
       await page.getByLabel("Message", { exact: true }).fill("@sceptic what is wrong with it?");
-      await page.getByRole("button", { name: "Asks Sceptic alone" }).waitFor();
+      await page.getByRole("button", { name: "Asks only Sceptic" }).waitFor();
       await page.getByLabel("Message", { exact: true }).fill("@sceptics what is wrong with it?");
       await page.getByRole("button", { name: /^Council: 3/ }).waitFor();
     },
@@ -1147,12 +1147,12 @@ export const tests = {
     async run(page) {
       const message = page.getByLabel("Message", { exact: true });
       await message.fill("@");
-      const names = page.getByRole("listbox", { name: "Ask one member alone" });
+      const names = page.getByRole("listbox", { name: "Ask only one member" });
       await counts(names.getByRole("option"), 3);
       await message.press("ArrowDown");
       await message.press("Enter");
       assert.equal(await message.inputValue(), "@Sceptic ");
-      await page.getByRole("button", { name: "Asks Sceptic alone" }).waitFor();
+      await page.getByRole("button", { name: "Asks only Sceptic" }).waitFor();
       await names.waitFor({ state: "detached" });
       await message.fill("@m");
       await names.getByText("Maker").click();
@@ -1182,7 +1182,7 @@ export const tests = {
     scene: "councilfailed",
     async run(page) {
       await page.getByText("There is nothing to compare: no member answered.").waitFor();
-      assert.equal(await page.getByText("Every point rests on a tool").count(), 0);
+      assert.equal(await page.getByText("Every point is supported").count(), 0);
       await lane(page, "researcher").locator(".who").click();
       await lane(page, "researcher").getByText("Details: model overloaded").waitFor();
       const without = page.getByText("The answer was made without the council.");
@@ -1209,7 +1209,7 @@ export const tests = {
       await shelf.getByText("Roll dice").waitFor();
       assert.equal(await shelf.getByText("Voice a concern").count(), 0);
       await page.getByLabel("How the members work together").click();
-      await page.getByRole("option", { name: "Each uses its tools" }).click();
+      await page.getByRole("option", { name: "Tools only, no answers" }).click();
       await shelf.getByText("Voice a concern").waitFor();
     },
   },
@@ -1217,7 +1217,7 @@ export const tests = {
   "a thumb is kept, and the member's card says how often it helped": {
     scene: "council",
     async run(page) {
-      await page.getByRole("button", { name: "b2 in the words of Sceptic" }).first().click();
+      await page.getByRole("button", { name: "b2 in the text of Sceptic" }).first().click();
       await page.evaluate(() => {
         globalThis.fake.council.helped = {
           Sceptic: { rated: 40, helped: 12, same: 4 },
@@ -1228,8 +1228,8 @@ export const tests = {
       assert.deepEqual((await waits(page, "Council.Rate"))[0].slice(1), ["sceptic", 2, true]);
       await page.locator("details.members > summary").click();
       await member(page, "sceptic").getByText("helped in 12 of 40").waitFor();
-      await member(page, "maker").getByText("In its last 7 runs Maker said nothing").waitFor();
-      assert.equal(await page.getByText("said nothing that no other").count(), 1);
+      await member(page, "maker").getByText("In its last 7 runs, Maker made no point").waitFor();
+      assert.equal(await page.getByText("made no point that the others").count(), 1);
       assert.equal(await page.getByText("helped in 0 of 0").count(), 0);
     },
   },
@@ -1261,7 +1261,7 @@ export const tests = {
       const header = Buffer.from(sent, "base64");
       assert.deepEqual([header.readUInt32BE(16), header.readUInt32BE(20)], [128, 128]);
       await written(page, (c) => c.members[2].persona.avatar === "picture-1");
-      await card.getByRole("button", { name: "Take it away" }).click();
+      await card.getByRole("button", { name: "Remove picture" }).click();
       await written(page, (c) => c.members[2].persona.avatar === "");
     },
   },
@@ -1275,7 +1275,7 @@ export const tests = {
         await page.getByRole("button", { name: "More for the council" }).click();
         const [chooser] = await Promise.all([
           page.waitForEvent("filechooser"),
-          page.getByRole("menuitem", { name: "Open the file of a run…" }).click(),
+          page.getByRole("menuitem", { name: "Open run file…" }).click(),
         ]);
         await chooser.setFiles({
           name: "run.json",

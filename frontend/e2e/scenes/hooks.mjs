@@ -6,21 +6,21 @@ export const tests = {
   "what hooks changed is opened by keys, read line by line, and closed back to where one was": {
     scene: "hooks",
     async run(page) {
-      const line = page.getByRole("button", { name: /failed · Slow index took too long/ });
+      const line = page.getByRole("button", { name: /failed · Slow index timed out/ });
       await line.focus();
       await page.keyboard.press("Enter");
-      const sheet = page.getByRole("dialog", { name: "What hooks changed" });
-      await sheet.getByText("In the order in which they ran").waitFor();
+      const sheet = page.getByRole("dialog", { name: "Plugin changes" });
+      await sheet.getByText("In the order they ran").waitFor();
       for (const words of [
-        "Macros were given their values",
+        "Macros were filled in",
         "Lorebook changed the request",
-        "Counter looked, and changed nothing",
-        "Slow index took too long, so it changed nothing",
+        "Counter changed nothing",
+        "Slow index timed out, so it changed nothing",
         "Old hook failed, so it changed nothing",
         "House style changed the answer",
         "Path keeper changed the arguments",
         "Sunday guard denied the call",
-        "Lorebook called the answer off",
+        "Lorebook stopped the answer",
       ]) {
         assert.ok((await sheet.innerText()).includes(words), `it does not say: ${words}`);
       }
@@ -36,8 +36,8 @@ export const tests = {
     scene: "chat",
     async run(page) {
       await page.getByRole("button", { name: "More for this message" }).last().click();
-      await page.getByRole("menuitem", { name: "What hooks changed" }).click();
-      await page.getByText("No hook of a plugin looked at this answer").waitFor();
+      await page.getByRole("menuitem", { name: "Plugin changes" }).click();
+      await page.getByText("No plugin hook ran for this answer").waitFor();
     },
   },
 };

@@ -11,7 +11,7 @@ async function opened(page) {
 /** Opens the dialog of a new rule, and says which tool it is about: nothing is chosen before. */
 async function ruling(page) {
   await page.getByRole("button", { name: "New rule…" }).click();
-  const make = page.getByRole("button", { name: "Make the rule" });
+  const make = page.getByRole("button", { name: "Create rule" });
   assert.equal(await make.isDisabled(), true);
   await page.getByLabel("Tool", { exact: true }).click();
   await page.getByRole("option", { name: "Notes: any of its tools" }).click();
@@ -46,7 +46,7 @@ export const tests = {
     scene: "grants",
     async run(page) {
       await opened(page);
-      await page.getByText("Unused 90 days", { exact: true }).click();
+      await page.getByText("Unused for 90 days", { exact: true }).click();
       const rows = page.locator("[data-row]");
       await counts(rows, 1);
       assert.equal(await rows.innerText(), "Notes");
@@ -80,16 +80,16 @@ export const tests = {
       const sheet = page.getByRole("dialog");
       await sheet.getByLabel("Argument", { exact: true }).fill("amount");
       await sheet.getByLabel("Value", { exact: true }).fill("20");
-      await sheet.getByRole("button", { name: "Another condition" }).click();
+      await sheet.getByRole("button", { name: "Add condition" }).click();
       await sheet.getByLabel("Argument", { exact: true }).nth(1).fill("to");
       await sheet.getByLabel("Comparison").nth(1).click();
       await page.getByRole("option", { name: "is one of" }).click();
-      await sheet.getByLabel("Values, one a line").fill("ada\nbo");
-      await sheet.getByRole("button", { name: "Another condition" }).click();
-      await sheet.getByRole("button", { name: "Leave out condition 3" }).click();
-      await sheet.getByLabel("At most this many calls").fill("3");
-      await sheet.getByLabel("Last day it holds").fill("2999-12-24");
-      await sheet.getByRole("button", { name: "Make the rule" }).click();
+      await sheet.getByLabel("Values, one per line").fill("ada\nbo");
+      await sheet.getByRole("button", { name: "Add condition" }).click();
+      await sheet.getByRole("button", { name: "Remove condition 3" }).click();
+      await sheet.getByLabel("Maximum calls").fill("3");
+      await sheet.getByLabel("Valid until").fill("2999-12-24");
+      await sheet.getByRole("button", { name: "Create rule" }).click();
       await noticed(page, "The rule was made: ");
       const [draft] = await page.evaluate(() => globalThis.fake.permissions.drafts);
       assert.deepEqual(
@@ -114,10 +114,10 @@ export const tests = {
       const rules = () => page.evaluate(() => globalThis.fake.permissions.grants.length);
       const before = await rules();
       await ruling(page);
-      await page.getByRole("button", { name: "What would this have asked?" }).click();
+      await page.getByRole("button", { name: "Test on last week’s calls" }).click();
       await page.getByText("31 would have been asked about instead of 4.").waitFor();
       assert.equal(await rules(), before);
-      await page.getByRole("button", { name: "Make the rule" }).click();
+      await page.getByRole("button", { name: "Create rule" }).click();
       await noticed(page, "The rule was made: ");
       assert.equal(await rules(), before + 1);
     },

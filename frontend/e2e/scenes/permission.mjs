@@ -68,7 +68,7 @@ export const tests = {
       await settled(page, { arming: false }); // the card lies where it stays
       const box = await allow.boundingBox();
       await page.mouse.click(box.x + 10, box.y + 10);
-      await noticed(page, "Not taken: the card had just moved.");
+      await noticed(page, "The card just moved");
       assert.deepEqual(await answers(page), []);
       await on();
       await armed(page);
@@ -157,7 +157,7 @@ export const tests = {
     scene: "rewritten",
     async run(page) {
       const was = page.getByRole("group", {
-        name: "What was asked for, and what hooks made of it",
+        name: "Original request and changes by plugins",
       });
       await was.nth(1).waitFor();
       const changed = async (at, tag) =>
@@ -178,9 +178,9 @@ export const tests = {
     async run(page) {
       await page.getByText("3 hidden characters removed.").waitFor();
       await page.getByText("The name “path” stands more than once in what it is given").waitFor();
-      await page.locator(".ask").getByText("Path (written again, 2)").waitFor();
+      await page.locator(".ask").getByText("Path (repeated, 2)").waitFor();
       await page.locator(".ask").getByText("../notes.md").waitFor();
-      const marks = page.getByRole("group", { name: /^Characters that nobody sees/ });
+      const marks = page.getByRole("group", { name: /^Invisible or look-alike/ });
       assert.equal(await marks.count(), 0);
       const view = page.getByRole("button", { name: "View", exact: true });
       await view.press("Enter");
@@ -211,13 +211,13 @@ export const tests = {
         "POST /v1/notes?list=home",
         "Authorization: (not shown)",
       ]);
-      await page.getByText("and 3 lines more").waitFor();
+      await page.getByText("and 3 more lines").waitFor();
       await armed(page);
       // Of arguments that the person edits nothing is known.
       await page.getByRole("button", { name: "Edit before allowing" }).first().click();
       await change.waitFor({ state: "detached" });
       await focused(page.locator("[data-request] textarea").first()); // one can write at once
-      await page.getByRole("button", { name: "Use as asked" }).click();
+      await page.getByRole("button", { name: "Discard changes" }).click();
       await change.waitFor();
       await change.focus();
       await focused(change);
@@ -280,7 +280,7 @@ export const tests = {
       const box = await allow.boundingBox();
       assert.ok(before.y - box.y > 70, `it moved by ${before.y - box.y} px`);
       await page.mouse.click(box.x + 10, box.y + 10);
-      await noticed(page, "Not taken: the card had just moved.");
+      await noticed(page, "The card just moved");
       assert.deepEqual(await answers(page), []);
       await on();
       await armed(page);
@@ -305,7 +305,7 @@ export const tests = {
       await page.evaluate(() => globalThis.fake.permissions.join());
       await page.getByText(/2 .*(calls|requests)/).waitFor();
       await page.mouse.click(box.x + 10, box.y + 10);
-      await noticed(page, "Not taken: the card had just moved.");
+      await noticed(page, "The card just moved");
       assert.deepEqual(await answers(page), []);
       await on();
       await armed(page);
@@ -330,7 +330,7 @@ export const tests = {
         button.dispatchEvent(new PointerEvent("pointerdown", press));
         button.dispatchEvent(new MouseEvent("click", press));
       });
-      await noticed(page, "Not taken: the card had just moved.");
+      await noticed(page, "The card just moved");
       assert.deepEqual(await answers(page), []);
       assert.deepEqual(await laid(), before);
       await armed(page);
@@ -480,7 +480,7 @@ export const tests = {
         await page
           .getByText(
             "Read note, List notes: always, only in /home/ada/Documents/Notes, when your model asks, " +
-              "in all chats, until you take it back.",
+              "in all chats, until you revoke it.",
           )
           .waitFor();
         const always = page.locator(".batch").getByRole("button", { name: "Allow from now on" });
@@ -503,7 +503,7 @@ export const tests = {
   "after five quick yeses a card says so, and offers its rule first": {
     scene: "hurried",
     async run(page) {
-      await page.getByText("You allowed five requests in a row within a second each.").waitFor();
+      await page.getByText("Asked too often?").waitFor();
       await armed(page, "Allow from now on");
       await page.getByRole("button", { name: "Allow from now on" }).focus();
       await page.keyboard.press("Enter");
@@ -520,7 +520,9 @@ export const tests = {
     async run(page) {
       await armed(page);
       await page.getByRole("button", { name: "Allow more…" }).click();
-      const here = page.getByRole("button", { name: /only to docs.example.org, even though it contains text/ });
+      const here = page.getByRole("button", {
+        name: /only to docs.example.org, even though it contains text/,
+      });
       await armed(page, /only to docs.example.org, even though it contains text/);
       await here.focus();
       await page.keyboard.press("Enter");

@@ -18,7 +18,7 @@ export const tests = {
       const card = page.locator("[data-plugin=weather]");
       await card.getByText("weather.py:7:31").waitFor();
       await card.getByText(/Version of .* is used/).waitFor();
-      await card.getByText("Newest save not loaded", { exact: true }).waitFor();
+      await card.getByText("Latest save not loaded", { exact: true }).waitFor();
       await card.getByRole("button", { name: "Copy details" }).click();
       assert.match((await copies(page))[0], /SyntaxError/);
       await card.getByRole("button", { name: "Show log" }).click();
@@ -96,7 +96,7 @@ export const tests = {
       await card.getByText("It could not read /home/ada/Reports").waitFor({ state: "detached" });
       await folders(reports, { path: "/home/ada/Out", write: true, setting: "" });
       await card.getByText("may read and write", { exact: true }).waitFor();
-      await card.getByRole("button", { name: "Take back /home/ada/Out" }).click();
+      await card.getByRole("button", { name: "Revoke /home/ada/Out" }).click();
       assert.deepEqual(await waits(page, "Plugins.RevokeFolder"), [["notes", "/home/ada/Out"]]);
       await folders(reports);
       await card.getByText("It could not write to /home/ada/Out").waitFor();
@@ -129,15 +129,15 @@ export const tests = {
       await page.getByLabel("Program", { exact: true }).fill("make");
       await page.keyboard.press("Enter");
       assert.deepEqual(await waits(page, "Plugins.AllowProgram"), [["notes", "make"]]);
-      await page.getByRole("button", { name: "Take back /usr/bin/git" }).click();
+      await page.getByRole("button", { name: "Revoke /usr/bin/git" }).click();
       assert.deepEqual(await waits(page, "Plugins.RevokeProgram"), [["notes", "/usr/bin/git"]]);
       assert.equal(await page.getByRole("heading", { name: "Secrets" }).count(), 0);
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
 
       await open("dice");
-      await page.getByText("sent to api.example.org, api.example.net alone").waitFor();
-      const give = page.getByRole("button", { name: "Give secret" });
+      await page.getByText("sent only to api.example.org, api.example.net").waitFor();
+      const give = page.getByRole("button", { name: "Add secret" });
       await page.getByLabel("Name", { exact: true }).fill("moon");
       await page.getByLabel("Secret", { exact: true }).fill("0123456789");
       assert.ok(await give.isDisabled()); // it names no host
@@ -147,7 +147,7 @@ export const tests = {
         ["dice", "moon", "0123456789", ["a.example", "b.example"]],
       ]);
       assert.equal(await page.getByLabel("Secret", { exact: true }).inputValue(), "");
-      await page.getByRole("button", { name: "Take back weather" }).click();
+      await page.getByRole("button", { name: "Revoke weather" }).click();
       assert.deepEqual(await waits(page, "Plugins.ForgetSecret"), [["dice", "weather"]]);
     },
   },
@@ -162,7 +162,7 @@ export const tests = {
         plugins.change("mail", { digest: "4c1d0a7b11ff" });
       });
       const card = page.locator("[data-plugin=mail]");
-      await card.getByText("Mail shows what it offers").waitFor();
+      await card.getByText("Mail has listed its tools").waitFor();
       await card.getByText("send: offered to models").waitFor();
       await card.getByText("Sends a mail to one person you name.").waitFor();
       assert.equal(await card.getByText(/changed|Keep the old version/i).count(), 0);

@@ -28,7 +28,7 @@ export const tests = {
       const card = page.locator(".message .tool").last();
       await card.locator(".line").press("Enter");
       await card.getByText("/home/ada/Documents/Notes/todo.md").waitFor();
-      await card.getByText("cannot be put back: larger than 64 MiB").waitFor();
+      await card.getByText("cannot be restored: larger than 64 MiB").waitFor();
       await accessible(page);
     },
   },
@@ -43,7 +43,7 @@ export const tests = {
       await tab.getByRole("button", { name: /^Undo/ }).press("Enter");
       await tab.getByText("3 files are as before the call.").waitFor();
       await tab.getByRole("button", { name: /Tidied notes before/ }).press("Enter");
-      await tab.getByText("no longer kept").waitFor();
+      await tab.getByText("have been removed").waitFor();
       await accessible(page);
     },
   },
@@ -56,8 +56,8 @@ export const tests = {
       await page.getByText("12 changes since").waitFor();
       await accessible(page);
       await page.getByRole("button", { name: "Remove all" }).press("Enter");
-      await page.getByRole("button", { name: "Remove them for good" }).press("Enter");
-      await page.getByText("No old version is kept.").waitFor();
+      await page.getByRole("button", { name: "Remove permanently" }).press("Enter");
+      await page.getByText("No old versions are saved.").waitFor();
     },
   },
 };

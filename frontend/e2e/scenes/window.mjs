@@ -81,7 +81,7 @@ export const tests = {
         .filter({ hasText: /^\s*Dice\s*$/ })
         .waitFor();
       await page.getByRole("tab", { name: /^Tools/ }).click();
-      await panel.getByText("waits for your approval").waitFor();
+      await panel.getByText("needs your approval", { exact: true }).waitFor();
       assert.equal(await panel.getByText("needs-approval").count(), 0);
     },
   },

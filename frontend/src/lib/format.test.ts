@@ -19,8 +19,8 @@ it("a moment says its day where that is not today, and its year after a year", (
 it("one is one", () => {
   expect(s.tool.cut(1)).toBe("1 more character is not shown.");
   expect(s.tool.cut(1200)).toBe("1,200 more characters are not shown.");
-  expect(s.council.promptsElsewhere(1)).toMatch(/there is one more, which comes with/);
-  expect(s.council.promptsElsewhere(2)).toMatch(/there are 2 more, which come with/);
+  expect(s.council.promptsElsewhere(1)).toMatch(/adds one more/);
+  expect(s.council.promptsElsewhere(2)).toMatch(/adds 2 more/);
   expect(s.council.tokens(1)).toBe("1 token");
   expect(s.council.cutTokens(1)).toBe("1 token was left out.");
   expect(s.council.cutTokens(2)).toBe("2 tokens were left out.");

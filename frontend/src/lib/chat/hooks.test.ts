@@ -19,7 +19,7 @@ test("the line under an answer names who did what, and counts where there are ma
     "3 plugins changed this",
   );
   expect(s.hooks.line([mark("A", "denied"), mark("B", "failed"), mark("C", "timed out")])).toBe(
-    "A denied a call · B failed · C took too long",
+    "A denied a call · B failed · C timed out",
   );
   // A hook that answers for its own tool did what tools do.
   expect(s.hooks.line([mark("Weather", "answered")])).toBe("");
@@ -29,9 +29,9 @@ test("the line under an answer names who did what, and counts where there are ma
 });
 
 test("nothing looked, and nothing changed, are each said", () => {
-  expect(s.hooks.lead([])).toMatch(/^No hook of a plugin looked/);
-  expect(s.hooks.lead(one(step("A")))).toBe("One hook looked, and changed nothing.");
-  expect(s.hooks.lead(one(step("A"), step("B")))).toBe("2 hooks looked, and changed nothing.");
+  expect(s.hooks.lead([])).toMatch(/^No plugin hook ran/);
+  expect(s.hooks.lead(one(step("A")))).toBe("One hook ran and changed nothing.");
+  expect(s.hooks.lead(one(step("A"), step("B")))).toBe("2 hooks ran and changed nothing.");
   expect(s.hooks.lead(hooked)).toMatch(/^In the order/);
 });
 
@@ -54,10 +54,8 @@ test("each step shows who, when, what, how long, and the lines, each with its wo
   expect(rows[1]).toMatch(/removed: ?The city of Varn has two gates\./);
   expect(rows[1]).toMatch(/added: ?Its river/);
   expect(rows[1]).toMatch(/12 more lines differ and are not kept\./);
-  expect(rows[2]).toMatch(/Counter looked, and changed nothing/);
-  expect(rows[3]).toMatch(
-    /Slow index took too long, so it changed nothing before the model 10\.0 s/,
-  );
+  expect(rows[2]).toMatch(/Counter changed nothing/);
+  expect(rows[3]).toMatch(/Slow index timed out, so it changed nothing before the model 10\.0 s/);
   expect(document.querySelectorAll("[role=group]").length).toBe(3);
   expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain(
     "⋯System text",

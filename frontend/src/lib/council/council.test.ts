@@ -202,7 +202,7 @@ describe("the words of a run", () => {
     expect(leading([done, failed, working])).toBe(working);
     expect(leading([done, failed])).toBe(failed);
     expect(laneWord({ in: true }, [done, failed], "running")).toBe("Failed");
-    expect(laneWord({ in: false }, [], "running")).toBe("Sits out");
+    expect(laneWord({ in: false }, [], "running")).toBe("Skipped");
     const asks = task("d", {
       state: "working",
       phase: "using",
@@ -307,16 +307,14 @@ describe("the words of a run", () => {
       { letter: "a", name: "Maker" },
       { letter: "b", name: "Sceptic" },
     ];
-    expect(whose("review", drawn)).toBe(
-      "Written without knowing whose the answers were: in it a is Maker, b is Sceptic.",
-    );
+    expect(whose("review", drawn)).toBe("The answers were anonymous: a is Maker, b is Sceptic.");
     expect([whose("answer", drawn), whose("ballot", [])]).toEqual(["", ""]);
   });
 
   it("a task that is a tool names it once, in its title", () => {
     const call = called("1", "Search", 0, 1);
     const [only] = listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }));
-    expect(only).toEqual({ ...call, title: "Its input" });
+    expect(only).toEqual({ ...call, title: "Input" });
     expect(listed(ended("a", 0, 1, 0, { calls: [call] }))).toEqual([call]);
   });
 

@@ -223,7 +223,7 @@ describe("a council that takes the place of another", () => {
     Object.defineProperty(input, "files", { value: [file] });
     input.dispatchEvent(new Event("change", { bubbles: true }));
     await until("it to be read", () => app.toasts.list.length > 0);
-    expect(app.toasts.list[0]?.text).toBe("Red team is set in this chat");
+    expect(app.toasts.list[0]?.text).toBe("This chat now uses Red team");
     await app.council.saved();
     expect(app.council.members.length).toBe(1);
     undo(app);
@@ -431,7 +431,7 @@ describe("what is heard", () => {
   it("that the council waits is said at once, by the panel or else by the line in the chat", async () => {
     const { app, panel, run, end } = await ran("councilasking");
     const area = shown(app, RunArea, { panel, run });
-    expect(app.alert).toBe("The council waits for you: 1 task failed.");
+    expect(app.alert).toBe("The council is waiting for you: 1 task failed.");
     await area.end();
     app.alert = "";
     app.layout.setDock(true, "council");

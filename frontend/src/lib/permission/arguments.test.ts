@@ -24,13 +24,13 @@ test("a name that stands twice is listed twice, within other arguments too", () 
   expect(rows.map((row) => `${row.label} = ${row.value.replace(/\s+/g, " ")}`)).toEqual([
     "Path = a",
     "Path = b",
-    "Path (written again, 2) = c",
-    'In = { "x": 1, "y": "}", "x" (written again, 2): [ 2, { "x": 3 } ] }',
+    "Path (repeated, 2) = c",
+    'In = { "x": 1, "y": "}", "x" (repeated, 2): [ 2, { "x": 3 } ] }',
     " = 0",
-    " (written again, 2) = 1",
-    "Path (written again, 3) = 7",
+    " (repeated, 2) = 1",
+    "Path (repeated, 3) = 7",
   ]);
-  expect(summary('{"path":"a","path":"b"}')).toBe("path: a, path (written again, 2): b");
+  expect(summary('{"path":"a","path":"b"}')).toBe("path: a, path (repeated, 2): b");
 });
 
 test("arguments are labels and values, and none is left out", () => {

@@ -285,11 +285,11 @@ test("what “Allow from now on” allows is a line for each tool: what, for who
     target.remove();
     return said;
   };
-  const always = `always, ${folder}, when your model asks, in all chats, until you take it back.`;
+  const always = `always, ${folder}, when your model asks, in all chats, until you revoke it.`;
   expect(await lines([])).toEqual([`Read note, List notes: ${always}`]);
   const here = "in this chat, only to docs.example, even though it contains text from a web page";
   expect(await lines([{ here, lasting: here, name: "Fetch" }])).toEqual([
-    `Fetch: ${here}, when your model asks, ends when text of others comes into the chat.`,
+    `Fetch: ${here}, when your model asks, until untrusted text enters the chat.`,
     `Read note, List notes: ${always}`,
   ]);
   expect(await lines([{ lasting: "" }])).toEqual([]);

@@ -52,17 +52,17 @@ test("F81 folders are listed with how they are taken back, and refused ones with
   const buttons = () =>
     [...document.querySelectorAll("button[aria-label]")]
       .map((b) => b.getAttribute("aria-label") ?? "")
-      .filter((label) => /^(Allow|Take back|Grant)/.test(label));
+      .filter((label) => /^(Allow|Revoke|Grant)/.test(label));
   expect(buttons()).toEqual([
     "Allow reading /home/ada/In",
     "Allow reading and writing /home/ada/In",
     "Allow reading and writing /home/ada/Out",
-    "Take back /home/ada/Reports",
+    "Revoke /home/ada/Reports",
   ]);
-  expect(document.body.textContent).toContain("because its setting “vault” names it");
+  expect(document.body.textContent).toContain("from its setting “vault”");
   expect(document.body.textContent).toContain("Allowed one folder at a time");
   document
-    .querySelector<HTMLButtonElement>('button[aria-label="Take back /home/ada/Reports"]')
+    .querySelector<HTMLButtonElement>('button[aria-label="Revoke /home/ada/Reports"]')
     ?.click();
   await until("the question", () => fake.asked.length > 0);
   expect(fake.given("Plugins.RevokeFolder")).toEqual([["notes", "/home/ada/Reports"]]);
@@ -98,7 +98,7 @@ test("F81 a first listing and one's own settings are not told as an alteration",
     return text;
   };
   const listed = await says({ tool: "send", field: "listed", before: "", after: "Sends a mail." });
-  expect(listed).toContain("Mail shows what it offers");
+  expect(listed).toContain("Mail has listed its tools");
   expect(listed).toContain("Approve these tools");
   expect(listed).not.toMatch(/changed|Keep the old version/i);
   const settings = await says({ tool: "", field: "settings", before: "", after: "core's words" });

@@ -65,8 +65,8 @@ describe("the form of a plugin's settings", () => {
 
   test("MB17 says which field is no number or no JSON", () => {
     const form = readForm(schema, "{}", []);
-    expect(collect(form, { "g.count": "" })).toEqual({ wrong: "数量 is no number." });
-    expect(collect(form, { "g.rows": "[" })).toEqual({ wrong: "rows is no JSON." });
+    expect(collect(form, { "g.count": "" })).toEqual({ wrong: "数量 is not a number." });
+    expect(collect(form, { "g.rows": "[" })).toEqual({ wrong: "rows is not valid JSON." });
   });
 
   test("is saved as it was changed", async () => {

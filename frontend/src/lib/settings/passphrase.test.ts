@@ -20,7 +20,7 @@ test("F119 a passphrase is chosen by its rule, repeated, and said to be lost whe
   const [first, again] = document.querySelectorAll("input[type=password]");
   const use = () => document.querySelector<HTMLButtonElement>(".btn.primary")?.disabled;
   expect(document.body.textContent).toMatch(/at least 8 characters/i);
-  expect(document.body.textContent).toMatch(/cannot be recovered/i);
+  expect(document.body.textContent).toMatch(/no way to recover/i);
   write(first, "short");
   write(again, "short");
   expect(use()).toBe(true);

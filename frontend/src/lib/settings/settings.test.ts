@@ -141,7 +141,7 @@ test("F109 the first default is a guess that is said, and never a model that is 
   ).toBe("y");
   await app.models.save(edit);
   const toast = app.toasts.list.at(-1);
-  expect(toast?.text).toBe("New chats now ask Mine Large.");
+  expect(toast?.text).toBe("New chats now use Mine Large.");
   toast?.action?.run();
   expect(app.page).toBe("models");
   app.close();
