@@ -29,7 +29,7 @@ function told(what, text, least = 2) {
 const rejection = (name, method, ...args) =>
   person.page.evaluate(
     ([n, m, a]) =>
-      globalThis.go.app[n][m](...a).then(
+      globalThis.go.window[n][m](...a).then(
         () => "",
         (error) => error.message,
       ),

@@ -9,7 +9,7 @@ afterEach(() => vi.unstubAllGlobals());
 describe("the real bridge", () => {
   test("calls the bound method with its arguments", async () => {
     const Send = vi.fn().mockResolvedValue({ conversation: "c", turn: "t", seq: 1 });
-    vi.stubGlobal("go", { app: { Chats: { Send } } });
+    vi.stubGlobal("go", { window: { Chats: { Send } } });
     expect(insideWails()).toBe(true);
     const message = { text: "hi", attachments: [], model: "", no_tools: false };
     expect(await wailsBridge().chats.Send("c", message)).toEqual({
@@ -25,7 +25,7 @@ describe("the real bridge", () => {
 
   test("F100 a rejection becomes an AppError with what a person reads", async () => {
     const failure = { kind: "locked", message: "The store is in use.", hint: "Close it.", ref: "" };
-    vi.stubGlobal("go", { app: { Chats: { Stop: wailsRejects(JSON.stringify(failure)) } } });
+    vi.stubGlobal("go", { window: { Chats: { Stop: wailsRejects(JSON.stringify(failure)) } } });
     const error = await wailsBridge()
       .chats.Stop("c")
       .catch((cause: unknown) => cause);
@@ -35,7 +35,7 @@ describe("the real bridge", () => {
 
   test("F100 what Wails itself says stays as it is", async () => {
     const text = 'error parsing arguments: {"x"}';
-    vi.stubGlobal("go", { app: { Chats: { Stop: wailsRejects(text) } } });
+    vi.stubGlobal("go", { window: { Chats: { Stop: wailsRejects(text) } } });
     await expect(wailsBridge().chats.Stop("c")).rejects.toMatchObject({
       kind: "internal",
       message: text,
@@ -43,7 +43,7 @@ describe("the real bridge", () => {
   });
 
   test("a method that the program lacks says what to do", async () => {
-    vi.stubGlobal("go", { app: {} });
+    vi.stubGlobal("go", { window: {} });
     await expect(wailsBridge().chats.Stop("c")).rejects.toMatchObject({
       kind: "internal",
       hint: expect.stringContaining("Install"),

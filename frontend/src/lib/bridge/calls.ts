@@ -2,7 +2,7 @@
  * How the page reaches the program: the one place that touches `window.go` and
  * `window.runtime`. What can be asked is in generated.ts, which is written from Go.
  *
- * Go binds one small struct per group in package app (`window.go.window.Chats.Send`).
+ * Go binds one small struct per group in package window (`window.go.window.Chats.Send`).
  * State classes take a {@link Bridge}; {@link wailsBridge} is the real one and
  * fake.ts a program with fixed answers.
  */
@@ -64,7 +64,7 @@ export class AppError extends Error implements t.Failure {
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 interface WailsWindow {
-  go?: { app?: Record<string, Bound | undefined> };
+  go?: { window?: Record<string, Bound | undefined> };
   runtime?: {
     EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
     ClipboardSetText(text: string): Promise<boolean>;
@@ -77,7 +77,7 @@ const NOTICE_EVENT = "conclave:notice";
 
 /** Whether the page runs inside the program's window. */
 export function insideWails(): boolean {
-  return (globalThis as WailsWindow).go?.app !== undefined;
+  return (globalThis as WailsWindow).go?.window !== undefined;
 }
 
 /** The bridge to the program that shows this page. */
@@ -89,7 +89,7 @@ export function wailsBridge(): Bridge {
     return new Proxy({} as T, {
       get: (_, method: string) => {
         return async (...args: unknown[]) => {
-          const call = host.go?.app?.[name]?.[method];
+          const call = host.go?.window?.[name]?.[method];
           if (!call) {
             throw new AppError({
               message: `The program has no ${name}.${method}.`,
