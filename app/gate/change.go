@@ -37,35 +37,21 @@ func Expected(changes []Change) bool {
 // anything of it is wider: more permissions, more tools, or other words for a
 // model to read. Before a plugin has run only its code and what reading showed
 // can differ.
-func (a Approval) changes(c PluginVersion) (changes []Change, wider bool) {
-	add := func(tool, field, before, after string, widens bool) {
-		changes = append(changes, Change{Tool: tool, Field: field, Before: before, After: after})
-		wider = wider || widens
-	}
+func (a Approval) changes(c PluginVersion) ([]Change, bool) {
 	same := a.Code == c.Code
 	if same && (!c.Listed || a.Bundled && a.Unlisted || a.Set != "" && a.Set == tool.SetDigest(c.Tools)) {
 		return nil, false
 	}
+	var d difference
 	if !same {
-		if !a.RemovedAt.IsZero() {
-			add("", AfterRemoval, "a plugin that was removed", "other code under its name. "+leftBehind, true)
-		}
-		changes = append(changes, Change{Field: "code", Before: short(a.Code), After: short(c.Code), Diff: c.Diff})
-		for _, p := range c.Permissions {
-			if !slices.Contains(a.Permissions, p) {
-				wider = true
-			}
-		}
-		if before, after := listedSorted(a.Permissions), listedSorted(c.Permissions); before != after {
-			add("", "permissions", before, after, false)
-		}
+		d.files(a, c)
 	}
 	if c.Listed && a.Unlisted {
 		first := a.firstListing(c)
-		return append(changes, first...), wider || len(first) > 0
+		return append(d.changes, first...), d.wider || len(first) > 0
 	}
 	if a.Tools == nil || !c.Listed && len(c.Tools) == 0 {
-		return changes, wider
+		return d.changes, d.wider
 	}
 	now := map[string]bool{}
 	for _, t := range c.Tools {
@@ -73,41 +59,66 @@ func (a Approval) changes(c PluginVersion) (changes []Change, wider bool) {
 		digest, known := a.Tools[t.Name]
 		switch {
 		case !known:
-			add(t.Name, "added", "", ToolText(t), c.Listed)
+			d.add(c.Listed, t.Name, "added", "", ToolText(t))
 		case digest == t.Digest:
-		case !c.Listed: // what reading shows of a tool is less than its definition
-			if t.Description != "" && !strings.HasPrefix(t.Description, a.Texts[t.Name]) {
-				add(t.Name, "description", a.Texts[t.Name], t.Description, false)
-			}
-		default:
-			found := false
-			if a.Texts[t.Name] != t.Description {
-				add(t.Name, "description", a.Texts[t.Name], t.Description, true)
-				found = true
-			}
-			if a.Titles[t.Name] != t.Title {
-				add(t.Name, "title", a.Titles[t.Name], t.Title, true)
-				found = true
-			}
-			if before := a.Schemas[t.Name]; !tool.SameJSON(before, t.Parameters) {
-				add(t.Name, "parameters", string(before), string(t.Parameters), moreTexts(before, t.Parameters))
-				found = true
-			}
-			if !found {
-				add(t.Name, "annotations", "", string(t.Annotations), false)
-			}
+		case c.Listed:
+			d.definition(a, t)
+		case t.Description != "" && !strings.HasPrefix(t.Description, a.Texts[t.Name]):
+			// What reading shows of a tool is less than its definition.
+			d.add(false, t.Name, "description", a.Texts[t.Name], t.Description)
 		}
 	}
 	for name := range a.Tools {
 		if !now[name] && !same {
-			add(name, "removed", a.Texts[name], "", false)
+			d.add(false, name, "removed", a.Texts[name], "")
 		}
 	}
-	slices.SortStableFunc(changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
-	if same && len(changes) > 0 && a.Settings != c.Settings {
-		changes = slices.Insert(changes, 0, Change{Field: BySettings, After: "your settings made what is different"})
+	slices.SortStableFunc(d.changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
+	if same && len(d.changes) > 0 && a.Settings != c.Settings {
+		d.changes = slices.Insert(d.changes, 0, Change{Field: BySettings, After: "your settings made what is different"})
 	}
-	return changes, wider
+	return d.changes, d.wider
+}
+
+// difference collects what differs between an approval and a version.
+type difference struct {
+	changes []Change
+	wider   bool // one of them lets the plugin do or say more
+}
+
+func (d *difference) add(widens bool, tool, field, before, after string) {
+	d.changes = append(d.changes, Change{Tool: tool, Field: field, Before: before, After: after})
+	d.wider = d.wider || widens
+}
+
+// files adds what differs of the code, and of the permissions that it asks for.
+func (d *difference) files(a Approval, c PluginVersion) {
+	if !a.RemovedAt.IsZero() {
+		d.add(true, "", AfterRemoval, "a plugin that was removed", "other code under its name. "+leftBehind)
+	}
+	d.changes = append(d.changes, Change{Field: "code", Before: short(a.Code), After: short(c.Code), Diff: c.Diff})
+	more := slices.ContainsFunc(c.Permissions, func(p string) bool { return !slices.Contains(a.Permissions, p) })
+	d.wider = d.wider || more
+	if before, after := listedSorted(a.Permissions), listedSorted(c.Permissions); before != after {
+		d.add(false, "", "permissions", before, after)
+	}
+}
+
+// definition adds what differs of a tool that was approved with another digest.
+func (d *difference) definition(a Approval, t tool.Tool) {
+	before := len(d.changes)
+	if a.Texts[t.Name] != t.Description {
+		d.add(true, t.Name, "description", a.Texts[t.Name], t.Description)
+	}
+	if a.Titles[t.Name] != t.Title {
+		d.add(true, t.Name, "title", a.Titles[t.Name], t.Title)
+	}
+	if schema := a.Schemas[t.Name]; !tool.SameJSON(schema, t.Parameters) {
+		d.add(moreTexts(schema, t.Parameters), t.Name, "parameters", string(schema), string(t.Parameters))
+	}
+	if len(d.changes) == before {
+		d.add(false, t.Name, "annotations", "", string(t.Annotations))
+	}
 }
 
 // firstListing compares the first listing of a plugin that was approved as it was

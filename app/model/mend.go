@@ -3,9 +3,11 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"conclave/app/base/shorten"
@@ -158,76 +160,81 @@ func pythonWord(text string) (string, bool) {
 // oneObject returns the object that all values of a text are, or nil. The values may be encoded
 // once more, empty ones do not count, and one bracket may be too many at the end.
 func oneObject(text string, depth int) (json.RawMessage, []string) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	var found []json.RawMessage
-	var what []string
-	note := func(s string) {
-		for _, one := range what {
-			if one == s {
-				return
-			}
-		}
-		what = append(what, s)
-	}
-	for {
-		before := decoder.InputOffset()
-		var value json.RawMessage
-		err := decoder.Decode(&value)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			if rest := strings.TrimSpace(text[before:]); len(found) > 0 && (rest == "}" || rest == "]") {
-				note("its arguments had a bracket too many")
-				break
-			}
-			return nil, nil
-		}
-		var inner string
-		if json.Unmarshal(value, &inner) == nil && string(value) != "null" {
-			if depth >= 2 {
-				return nil, nil
-			}
-			object, more := oneObject(inner, depth+1)
-			if object == nil {
-				if strings.TrimSpace(inner) != "" {
-					return nil, nil
-				}
-				object = json.RawMessage("{}")
-			}
-			note("its arguments were encoded twice")
-			for _, one := range more {
-				note(one)
-			}
-			value = object
-		}
-		if string(value) != "null" && value[0] != '{' {
-			return nil, nil
-		}
-		found = append(found, value)
+	found, notes, ok := objectsIn(text, depth)
+	if !ok || len(found) == 0 {
+		return nil, notes
 	}
 	var object json.RawMessage
 	for _, value := range found {
 		switch {
-		case isEmpty(value):
-			if object == nil {
-				continue
-			}
-		case object != nil && !sameJSON(object, value):
+		case object == nil && !isEmpty(value):
+			object = value
+		case object != nil && !isEmpty(value) && !sameJSON(object, value):
 			return nil, nil // two calls' arguments: which are meant is not known
-		default:
-			if object == nil {
-				object = value
-			}
 		}
 	}
 	if len(found) > 1 {
-		note("its arguments came more than once")
+		notes = addNote(notes, "its arguments came more than once")
 	}
-	if object == nil && len(found) > 0 {
+	if object == nil {
 		object = json.RawMessage("{}")
 	}
-	return object, what
+	return object, notes
+}
+
+// objectsIn returns the values of a text in their order, those decoded that are encoded once more,
+// and notes about what was mended. ok is false if one is neither an object nor null.
+func objectsIn(text string, depth int) (found []json.RawMessage, notes []string, ok bool) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	for {
+		before := decoder.InputOffset()
+		var value json.RawMessage
+		switch err := decoder.Decode(&value); {
+		case errors.Is(err, io.EOF):
+			return found, notes, true
+		case err != nil:
+			rest := strings.TrimSpace(text[before:])
+			if len(found) == 0 || rest != "}" && rest != "]" {
+				return nil, nil, false
+			}
+			return found, addNote(notes, "its arguments had a bracket too many"), true
+		}
+		var inner string
+		if string(value) != "null" && json.Unmarshal(value, &inner) == nil {
+			var more []string
+			if value, more = encodedTwice(inner, depth); value == nil {
+				return nil, nil, false
+			}
+			notes = addNote(addNote(notes, "its arguments were encoded twice"), more...)
+		}
+		if string(value) != "null" && value[0] != '{' {
+			return nil, nil, false
+		}
+		found = append(found, value)
+	}
+}
+
+// encodedTwice returns the object that is encoded in a string, or nil. An empty string is an empty
+// object.
+func encodedTwice(inner string, depth int) (json.RawMessage, []string) {
+	if depth >= 2 {
+		return nil, nil
+	}
+	object, notes := oneObject(inner, depth+1)
+	if object == nil && strings.TrimSpace(inner) == "" {
+		return json.RawMessage("{}"), nil
+	}
+	return object, notes
+}
+
+// addNote adds the notes that are not among them yet.
+func addNote(notes []string, more ...string) []string {
+	for _, one := range more {
+		if !slices.Contains(notes, one) {
+			notes = append(notes, one)
+		}
+	}
+	return notes
 }
 
 // isEmpty reports whether a JSON value is null or an object without members.

@@ -17,11 +17,11 @@ func (p *painter) scan(st State, end int) State {
 	operand := false // whether what came last can be divided, so that "/" divides it
 	for i < end {
 		c := s[i]
-		switch {
-		case c == ' ' || c == '\t':
+		if c == ' ' || c == '\t' {
 			i++
 			continue
-		case c >= '0' && c <= '9' || c == '.' && i+1 < end && s[i+1] >= '0' && s[i+1] <= '9':
+		}
+		if c >= '0' && c <= '9' || c == '.' && i+1 < end && s[i+1] >= '0' && s[i+1] <= '9' {
 			j := numberEnd(s, i)
 			p.span(i, j, number)
 			i, operand = j, true
@@ -33,58 +33,63 @@ func (p *painter) scan(st State, end int) State {
 				return st
 			}
 			if k := prefixOf(spec.block, s[i:]); k >= 0 {
-				st = State{mode: inComment, index: uint8(k), depth: 1}
-				i, st = p.commented(st, i, i+len(spec.block[k][0]), end)
+				i, st = p.commented(State{mode: inComment, index: uint8(k), depth: 1}, i, i+len(spec.block[k][0]), end)
 				continue
 			}
 			if k := p.quoteAt(i, i); k >= 0 {
-				st = State{mode: inQuote, index: uint8(k)}
-				i, st = p.quoted(st, i, i+len(spec.quotes[k].open), end)
+				i, st = p.quoted(State{mode: inQuote, index: uint8(k)}, i, i+len(spec.quotes[k].open), end)
 				operand = true
 				continue
 			}
 		}
 		if isName(c, spec.ident) {
-			j := i + 1
-			for j < end && isName(s[j], spec.ident) {
-				j++
-			}
-			k := -1
-			if j < end && opens[s[j]] && isPrefix(s[i:j]) {
-				k = p.quoteAt(j, i)
-			}
-			if k >= 0 {
-				st = State{mode: inQuote, index: uint8(k)}
-				i, st = p.quoted(st, i, j+len(spec.quotes[k].open), end)
-				operand = true
-				continue
-			}
-			cl := p.word(i, j, end)
+			i, st, operand = p.name(st, i, end)
+			continue
+		}
+		if j, cl := p.marked(i, end, operand); j > 0 {
 			p.span(i, j, cl)
-			i, operand = j, cl != keyword
+			i, operand = j, cl != marker
 			continue
-		}
-		if j := nameAfter(spec.sigils, s, i, spec.ident); j > 0 {
-			p.span(i, j, variable)
-			i, operand = j, true
-			continue
-		}
-		if j := nameAfter(spec.markers, s, i, spec.ident+"."); j > 0 {
-			p.span(i, j, marker)
-			i, operand = j, false
-			continue
-		}
-		if c == '/' && spec.regex && !operand {
-			if j := regexEnd(s, i); j > 0 {
-				p.span(i, j, str)
-				i, operand = j, true
-				continue
-			}
 		}
 		operand = c == ')' || c == ']' || c == '}'
 		i++
 	}
 	return st
+}
+
+// name colours the name that begins at i, or the string that it begins, as r"…" in Python. It
+// returns where that ends, the state there, and whether it can be divided.
+func (p *painter) name(st State, i, end int) (next int, _ State, operand bool) {
+	spec, s := &p.lang.spec, p.src[:end]
+	j := i + 1
+	for j < end && isName(s[j], spec.ident) {
+		j++
+	}
+	if j < end && p.lang.opens[s[j]] && isPrefix(s[i:j]) {
+		if k := p.quoteAt(j, i); k >= 0 {
+			next, st = p.quoted(State{mode: inQuote, index: uint8(k)}, i, j+len(spec.quotes[k].open), end)
+			return next, st, true
+		}
+	}
+	cl := p.word(i, j, end)
+	p.span(i, j, cl)
+	return j, st, cl != keyword
+}
+
+// marked returns the end of what a character of its own begins at i, and what it is: a variable, a
+// marker as @decorator, or a regular expression. The end is 0 if nothing begins there.
+func (p *painter) marked(i, end int, operand bool) (int, class) {
+	spec, s := &p.lang.spec, p.src[:end]
+	if j := nameAfter(spec.sigils, s, i, spec.ident); j > 0 {
+		return j, variable
+	}
+	if j := nameAfter(spec.markers, s, i, spec.ident+"."); j > 0 {
+		return j, marker
+	}
+	if s[i] == '/' && spec.regex && !operand {
+		return regexEnd(s, i), str
+	}
+	return 0, plain
 }
 
 // word says what the name src[i:j] is.
