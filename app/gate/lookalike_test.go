@@ -63,7 +63,7 @@ func tableOfLookAlikes(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Code generated from testdata/confusables.txt by: " +
 		"go test ./app/gate -run TableOfLookAlikes -update. DO NOT EDIT.\n\n" +
-		"package permit\n\n// lookAlikeTable has the letters that look like one of ASCII.\n" +
+		"package gate\n\n// lookAlikeTable has the letters that look like one of ASCII.\n" +
 		"var lookAlikeTable = map[rune]lookAlike{\n")
 	for _, from := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(&b, "%q: {%q, %v}, // %U\n", from, all[from].latin, all[from].near, from)
