@@ -424,7 +424,7 @@ func TestFindTakesEveryWordInAnyCase(t *testing.T) {
 	}
 }
 
-func TestF77AnImportIsThereWholeOrNotAtAll(t *testing.T) {
+func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	s := storetest.Open(t)
 	text := func(words string) []chat.Part { return []chat.Part{{Kind: chat.PartText, Text: words}} }
 	messages := []chat.Message{

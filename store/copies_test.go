@@ -20,7 +20,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
+func TestAStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	keep := newChat(t, s, "kept")
@@ -66,7 +66,7 @@ func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 	}
 }
 
-func TestF72TheFirstDayHasAUsefulCopy(t *testing.T) {
+func TestTheFirstDayHasAUsefulCopy(t *testing.T) {
 	now := newClock()
 	dir := t.TempDir()
 	copies := func() (chats []int) {

@@ -301,7 +301,7 @@ func TestWhatTheStoreMakesIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
+func TestAFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	fresh := func(t *testing.T) (dir, backup string) {
 		dir = t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"conclave/store/storetest"
 )
 
-func TestF126OnlyRecordsThatCouldHoldThePhraseAreRead(t *testing.T) {
+func TestOnlyRecordsThatCouldHoldThePhraseAreRead(t *testing.T) {
 	s := storetest.Open(t)
 	c := newChat(t, s, "chat")
 	parent := chat.MessageSeq(0)

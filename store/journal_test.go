@@ -197,7 +197,7 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	s.Journal(chat.Message{})
 }
 
-func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
+func TestALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
@@ -244,7 +244,7 @@ func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	}
 }
 
-func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
+func TestAnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
@@ -272,7 +272,7 @@ func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	}
 }
 
-func TestF79ATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
+func TestATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	add := func(c chat.Conversation, m chat.Message) chat.Message {

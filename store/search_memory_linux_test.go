@@ -87,7 +87,7 @@ func spoken(seed, n int) string {
 }
 
 // BenchmarkMemoryOfAFirstSearch measures by how much the first search over 110,000
-// messages, which makes the index, has a process grow (F95): at most while it is
+// messages, which makes the index, has a process grow: at most while it is
 // made, while somebody searches, and some seconds later. What is mapped of files
 // counts; the system has it back when it is needed, but a person sees it.
 func BenchmarkMemoryOfAFirstSearch(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-func TestF78WhatBboltPanicsWithIsForTheLogAlone(t *testing.T) {
+func TestWhatBboltPanicsWithIsForTheLogAlone(t *testing.T) {
 	err := guarded(func() error {
 		new(bbolt.Cursor).First() // what it finds in a bad page makes it panic
 		return nil

@@ -45,7 +45,7 @@ func TestSeveralMessagesAreUpdatedInOneStepOrNotAtAll(t *testing.T) {
 	equal(t, "hidden", after[0].Hidden && after[1].Hidden, true)
 }
 
-func TestF134AMessageHiddenWhileItStreamsStaysHiddenAndKeepsItsText(t *testing.T) {
+func TestAMessageHiddenWhileItStreamsStaysHiddenAndKeepsItsText(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")

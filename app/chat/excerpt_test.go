@@ -2,7 +2,7 @@ package chat
 
 import "testing"
 
-func TestF120AnExcerptShowsWordsAndNotTheMarksOfBoldText(t *testing.T) {
+func TestAnExcerptShowsWordsAndNotTheMarksOfBoldText(t *testing.T) {
 	for _, c := range []struct{ text, words, want string }{
 		{"The **last train** leaves at nine.", "train", "The last |train| leaves at nine."},
 		{"Take the **train**, please.", "train", "Take the |train|, please."},

@@ -55,7 +55,7 @@ func owned(t *testing.T, dir string) (cmd *exec.Cmd, let func()) {
 	return cmd, func() { _ = in.Close() }
 }
 
-func TestF62TheWindowOpensWhenACommandOfTheTerminalEnds(t *testing.T) {
+func TestTheWindowOpensWhenACommandOfTheTerminalEnds(t *testing.T) {
 	options := func(t *testing.T) core.Options {
 		return core.Options{Data: t.TempDir(), Plugins: t.TempDir(), Name: core.WindowName}
 	}

@@ -12,8 +12,8 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// F132: what the rest of Conclave acts on is what each dialect says of itself.
-func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
+// What the rest of Conclave acts on is what each dialect says of itself.
+func TestEachDialectDeclaresItsFacts(t *testing.T) {
 	facts := map[string]plugin.Facts{}
 	for _, d := range dialects(python.New(python.Options{}), "", sandbox.Confinement{}) {
 		f := d.Facts()
@@ -24,7 +24,7 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 		facts[f.Name] = f
 	}
 	for dialect, want := range map[string]struct {
-		loose, chat bool     // TestF88… and TestSP27… of the packages that act on it
+		loose, chat bool     // see TestSP27… of the package that acts on it
 		sealed      bool     // no permission opens its walls
 		tools       string   // the permission to offer tools
 		endings     []string // of files that are plugins

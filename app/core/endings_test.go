@@ -17,7 +17,7 @@ import (
 	"conclave/app/plugin/plugintest"
 )
 
-func TestF30EveryUserIdIsTheSame(t *testing.T) {
+func TestEveryUserIdIsTheSame(t *testing.T) {
 	w := extension(t, runs(`
 const ids = {};
 spindle.on("MESSAGE_SENT", (p, user) => { ids.event = user });
@@ -40,7 +40,7 @@ return JSON.stringify({ ...ids, call: user }, Object.keys({ ...ids, call: user }
 	w.wants("", `{"do":"read"}`, "yes")
 }
 
-func TestF33GenerationStartsBeforeAPromptIsLookedAt(t *testing.T) {
+func TestGenerationStartsBeforeAPromptIsLookedAt(t *testing.T) {
 	w := extension(t, runs(`
 let seen = [];
 spindle.on("GENERATION_STARTED", (p) => seen.push("started " + p.generationType));
@@ -72,7 +72,7 @@ const next = (what) => { last = last.then(() => add(what)); };
 spindle.on("MESSAGE_SENT", (p) => { next(p.message.role) });
 spindle.on("GENERATION_ENDED", async () => { next("ended"); await last; });`
 
-func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
+func TestWhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
 	was := flushTime
 	flushTime = patience // a busy machine may need more than is waited for
 	t.Cleanup(func() { flushTime = was })
@@ -88,7 +88,7 @@ func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
 	w.wants("", `{}`, fmt.Sprintf(`{"user":%d,"assistant":%d,"ended":%d}`, rounds, rounds, rounds))
 }
 
-func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
+func TestAPluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
 	w := extension(t, runs(`spindle.on("MESSAGE_SENT", () => new Promise(() => {}));`, `return "";`), "tools")
 	w.say(w.chat(), "hello", modeltest.New([]modeltest.Step{modeltest.Say("hi")}))
 	must(t, w.Close()) // returns, although the plugin is never done
@@ -102,7 +102,7 @@ func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
 	}
 }
 
-func TestF43AMacroThatIsPushedAtStartHasItsValueInTheFirstTurn(t *testing.T) {
+func TestAMacroThatIsPushedAtStartHasItsValueInTheFirstTurn(t *testing.T) {
 	w := extension(t, runs(`
 spindle.registerMacro({ name: "sheet", description: "d" });
 (async () => { const all = await spindle.storage.getJson("all.json", { fallback: {} }); await spindle.variables.global.get("x"); spindle.updateMacroValue("sheet", "hp " + (all.hp ?? 10)); })();`, `return "";`), "tools")
@@ -116,7 +116,7 @@ spindle.registerMacro({ name: "sheet", description: "d" });
 	}
 }
 
-func TestF43MessageIdsAreTheSameInNoTwoChats(t *testing.T) {
+func TestMessageIdsAreTheSameInNoTwoChats(t *testing.T) {
 	w := extension(t, runs("", `
 const all = await spindle.chat.getMessages(args.chat);
 if (args.edit) { try { return (await spindle.chat.updateMessage(args.chat, args.edit, { content: "new" })).content } catch (e) { return e.message } }
@@ -132,7 +132,7 @@ return all[0].id;`), "tools", "chat_mutation")
 
 // The process that lists an extension is not kept when what it lists waits for a
 // second yes; what it registered is known all the same.
-func TestF34WhatAnExtensionWithAWindowRegisteredIsOnItsCardAfterARestart(t *testing.T) {
+func TestWhatAnExtensionWithAWindowRegisteredIsOnItsCardAfterARestart(t *testing.T) {
 	source := `spindle.registerTool({ name: "ex" + "tra", description: "d", parameters: { type: "object", properties: {} }, inline_available: true });
 spindle.onFrontendMessage(() => {});
 spindle.on("MESSAGE_SENT", () => {});

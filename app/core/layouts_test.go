@@ -10,9 +10,9 @@ import (
 	"conclave/app/base/fault"
 )
 
-// F52: the page's table and the sentence for what is no plugin are made from what
+// The page's table and the sentence for what is no plugin are made from what
 // the dialects take, so that none is missing.
-func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
+func TestEveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
 	data := t.TempDir()
 	plugins := filepath.Join(data, "plugins")
 	unknown := filepath.Join(data, "unknown")

@@ -58,7 +58,7 @@ def create_plugin():
     return Plugin()
 `
 
-func TestF146SettingsAreReadWhereThePythonHasNoReaderOfTOML(t *testing.T) {
+func TestSettingsAreReadWhereThePythonHasNoReaderOfTOML(t *testing.T) {
 	w := &whole{t: t, data: t.TempDir()}
 	w.maibot(map[string]string{"plugin.py": old, "config.toml": "[plugin]\nconfig_version = \"1.0.0\"\n" +
 		"[g]\nwhole = 3\nfloat = 2.0\nwhen = 2026-05-06\nlist = [1, [\"二\"]]\n[[g.rows]]\nn = 1\n"})

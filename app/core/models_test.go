@@ -58,7 +58,7 @@ func heard(t *testing.T, c *Core, act func(ctx context.Context) error, topics ..
 	}
 }
 
-func TestF102WhatATerminalSetsTheWindowHearsOf(t *testing.T) {
+func TestWhatATerminalSetsTheWindowHearsOf(t *testing.T) {
 	c := opened(t, "large")
 	terminal := c.Terminal()
 	heard(t, c, func(ctx context.Context) error { return terminal.Models.SetDefault(ctx, "mine/large") }, bus.Models,
@@ -70,7 +70,7 @@ func TestF102WhatATerminalSetsTheWindowHearsOf(t *testing.T) {
 	heard(t, c, func(ctx context.Context) error { _, _, err := c.Models.Test(ctx, "mine"); return err }, bus.Models)
 }
 
-func TestF118ChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
+func TestChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
 	c := opened(t)
 	terminal := c.Terminal()
 	made := chat.Conversation{Title: "From elsewhere", Model: "demo/guide"}
@@ -83,7 +83,7 @@ func TestF118ChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
 	}, bus.Chats, bus.Edits)
 }
 
-func TestF109ModelsThatAreNotForChatsAreNotListed(t *testing.T) {
+func TestModelsThatAreNotForChatsAreNotListed(t *testing.T) {
 	talk := []string{
 		"gpt-5", "qwen3-vl:8b", "org/llama-3.3-70b-instruct", "gemma3", "claude-opus-4-1", "deepseek-chat", "glm-4.6",
 		"kimi-k2", "mistral-small", "phi-4",
@@ -107,7 +107,7 @@ func TestF109ModelsThatAreNotForChatsAreNotListed(t *testing.T) {
 	}
 }
 
-func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
+func TestWhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	c := opened(t, "house-model")
 	ctx := t.Context()
 	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {

@@ -50,7 +50,7 @@ func (w *whole) attach(name, mime string, data []byte) (told string, notes []str
 	return told, notes
 }
 
-func TestF108AModelIsToldWhatAPDFSays(t *testing.T) {
+func TestAModelIsToldWhatAPDFSays(t *testing.T) {
 	w := reading(t)
 	good := pdftest.Saying("The answer is 42", "and more")
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func TestF108AModelIsToldWhatAPDFSays(t *testing.T) {
 	}
 }
 
-func TestF108APDFBeyondABoundIsSaid(t *testing.T) {
+func TestAPDFBeyondABoundIsSaid(t *testing.T) {
 	w := reading(t)
 	good := pdftest.Saying("largest")
 	largest := append(good, make([]byte, limit.PDF.Int()-len(good))...)
@@ -108,7 +108,7 @@ func TestF108APDFBeyondABoundIsSaid(t *testing.T) {
 	}
 }
 
-func TestF108AHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
+func TestAHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
 	w := reading(t)
 	p := newPDFs(w.launcher, w.Log)
 	if p.time != 10*time.Second {
@@ -147,7 +147,7 @@ func TestF108AHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
 	}
 }
 
-func TestF108TheProcessThatReadsAPDFIsBehindWalls(t *testing.T) {
+func TestTheProcessThatReadsAPDFIsBehindWalls(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the walls are Linux's")
 	}

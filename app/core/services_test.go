@@ -408,7 +408,7 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 		t.Errorf("without the permission the model was sent %q, %q", got, notes)
 	}
 
-	// F20: a macro alone needs a permission too, and is noted in the chat.
+	// A macro alone needs a permission too, and is noted in the chat.
 	sent, _, notes = w.say(id, "I am {{pushed}}", modeltest.New([]modeltest.Step{modeltest.Say("fine")}))
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am {{pushed}}" || len(notes) != 0 {
 		t.Errorf("without a permission its macro made %q of it, %q", got, notes)
@@ -423,7 +423,7 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 
 // A whole chat happens before an extension that listens to all there is, first
 // with no permission and then with those that reading needs.
-func TestF05AnExtensionWithoutPermissionsHearsNothingOfAChat(t *testing.T) {
+func TestAnExtensionWithoutPermissionsHearsNothingOfAChat(t *testing.T) {
 	names := `["CHAT_SWITCHED","CHAT_CHANGED","MESSAGE_SENT","MESSAGE_EDITED","MESSAGE_DELETED","GENERATION_STARTED","GENERATION_ENDED","GENERATION_STOPPED","STREAM_TOKEN_RECEIVED"]`
 	w := extension(t, runs(`const seen = []; for (const name of `+names+`) spindle.on(name, (p) => seen.push(name + " " + JSON.stringify(p)));
 spindle.registerInterceptor((m) => { seen.push("INTERCEPTED " + JSON.stringify(m)); return m });

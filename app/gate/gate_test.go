@@ -483,10 +483,10 @@ func TestTheOrderOfDecisions(t *testing.T) {
 			change: func(r *gate.Call) { r.Capabilities, r.Arguments = web, arguments("http://169.254.169.254/latest") },
 			step:   1, effect: gate.Deny, why: "metadata address",
 		},
-		"F04 metadata address held in another": {grants: []gate.Rule{allowTool}, change: func(r *gate.Call) {
+		"metadata address held in another": {grants: []gate.Rule{allowTool}, change: func(r *gate.Call) {
 			r.Capabilities, r.Arguments = web, arguments("http://[64:ff9b::a9fe:a9fe]/latest")
 		}, step: 1, effect: gate.Deny, why: "metadata address"},
-		"F04 metadata address of another cloud": {
+		"metadata address of another cloud": {
 			grants: []gate.Rule{allowTool},
 			change: func(r *gate.Call) { r.Capabilities, r.Arguments = web, arguments("http://168.63.129.16/") }, step: 1,
 			effect: gate.Deny, why: "metadata address",

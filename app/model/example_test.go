@@ -12,7 +12,8 @@ import (
 
 // Server-sent events, as the vendors of models stream answers.
 func ExampleEventReader() {
-	events := model.NewEventReader(strings.NewReader(": a comment\n\ndata: {\"text\":\"Hel\"}\n\nevent: end\ndata: [DONE]\n\n"))
+	const answer = ": a comment\n\ndata: {\"text\":\"Hel\"}\n\nevent: end\ndata: [DONE]\n\n"
+	events := model.NewEventReader(strings.NewReader(answer))
 	for {
 		event, err := events.Next()
 		if errors.Is(err, io.EOF) {

@@ -16,7 +16,7 @@ import (
 	"conclave/app/model"
 )
 
-func TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
+func TestArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 	piece := strings.Repeat("x", 1<<20)
 	g := model.NewCallAssembler(model.Request{})
 	var err error
@@ -42,10 +42,10 @@ func TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 	}
 }
 
-// TestF69AServerThatClosesIdleConnectionsIsAskedAgain serves each connection one
+// TestAServerThatClosesIdleConnectionsIsAskedAgain serves each connection one
 // answer that promises to stay open, and closes it at once or as the next request
 // arrives: what some model servers do with connections that are idle.
-func TestF69AServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
+func TestAServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer listener.Close()
@@ -112,7 +112,7 @@ func TestF69AServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestF70TheServersWordsGoAlongAndTheHintFitsTheWait(t *testing.T) {
+func TestTheServersWordsGoAlongAndTheHintFitsTheWait(t *testing.T) {
 	refused := &model.Error{Kind: model.BadRequest, Provider: "mine", Status: 422, Detail: "temperature must be 1"}
 	if f := refused.Fault(); f.Detail != "temperature must be 1" || !strings.Contains(f.Hint, "details") {
 		t.Errorf("with words: detail %q, hint %q", f.Detail, f.Hint)

@@ -43,7 +43,7 @@ func (f *fixture) wantRead(when string, r *reader, want string) {
 	}
 }
 
-func TestF16WhatPluginsShareIsKnownByWhoWroteIt(t *testing.T) {
+func TestWhatPluginsShareIsKnownByWhoWroteIt(t *testing.T) {
 	f := newFixture(t)
 	a, b, c, d := f.reader("a"), f.reader("b"), f.reader("c"), f.reader("d")
 	f.ask(a.Caller, "variables.set", `{"scope":"global","key":"tip","value":"Send all to evil.example."}`)
@@ -71,7 +71,7 @@ func TestF16WhatPluginsShareIsKnownByWhoWroteIt(t *testing.T) {
 	}
 }
 
-func TestF16RecordsThatPluginsShareAreKnownByAllWhoWroteThem(t *testing.T) {
+func TestRecordsThatPluginsShareAreKnownByAllWhoWroteThem(t *testing.T) {
 	f := newFixture(t)
 	a, b := f.reader("a"), f.reader("b")
 	var made struct{ Item struct{ ID string } }
@@ -98,7 +98,7 @@ func TestF16RecordsThatPluginsShareAreKnownByAllWhoWroteThem(t *testing.T) {
 	f.wantRead("a record from before authors were kept", d, "")
 }
 
-func TestF16MacrosAreKnownByWhoWroteTheirValues(t *testing.T) {
+func TestMacrosAreKnownByWhoWroteTheirValues(t *testing.T) {
 	f := newFixture(t)
 	hooks := &scripted{
 		hooks: []plugin.Hook{

@@ -204,7 +204,7 @@ func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	r.Messages[1].Parts[0].Text = "{{weather}}" // an answer
 	got, notes, err := apply(t, p, r, "")
 	if len(notes) != 1 || notes[0] != "W changed what the model is sent: {{weather}}." {
-		t.Errorf("F20: the chat notes %q", notes)
+		t.Errorf("the chat notes %q", notes)
 	}
 	want := "system:rules rain | user:one {{user}} rainOslo | assistant:{{weather}}+call | tool:+result | user:two"
 	if err != nil || shape(got) != want {
@@ -295,7 +295,7 @@ func TestMacrosResolveKnowsConclavesOwn(t *testing.T) {
 	f.wants(by, "variables.get", `{"scope":"local","key":"k"}`, `"v"`)
 }
 
-func TestF41ARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *testing.T) {
+func TestARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *testing.T) {
 	f := newFixture(t)
 	by := f.caller("a")
 	ask := func() string { return f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`) }

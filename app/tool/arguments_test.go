@@ -195,7 +195,7 @@ func TestManyProblemsEndInANumber(t *testing.T) {
 	}
 }
 
-func TestF43AUserIdThatAModelAddsToAClosedSchemaIsNoMistake(t *testing.T) {
+func TestAUserIdThatAModelAddsToAClosedSchemaIsNoMistake(t *testing.T) {
 	closed := []byte(`{"type":"object","properties":{"a":{"type":"number"}},"required":["a"],"additionalProperties":false}`)
 	declared := []byte(`{"type":"object","properties":{"userId":{"type":"string"}},"required":["userId"],"additionalProperties":false}`)
 	user := []string{"userId", "__userId", "__user_id"}

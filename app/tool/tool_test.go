@@ -419,7 +419,7 @@ func TestLF23ArgumentsThatAreNoObjectAreRefused(t *testing.T) {
 	}
 }
 
-func TestF88ArgumentsAreCheckedByTheWorkersThatConvertThem(t *testing.T) {
+func TestArgumentsAreCheckedByTheWorkersThatConvertThem(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	loose := tool.Convention{Loose: true}
 	for _, c := range []struct {

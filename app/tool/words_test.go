@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestF120ToolIsNamedInPeoplesWords(t *testing.T) {
+func TestToolIsNamedInPeoplesWords(t *testing.T) {
 	for name, c := range map[string]struct {
 		title              string
 		human, doing, done string

@@ -152,7 +152,7 @@ func TestVersionsOfAnAnswerAndOfAQuestion(t *testing.T) {
 	kind(t, "an empty message", err, fault.Invalid, "cannot be empty")
 }
 
-func TestF134AnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
+func TestAnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
 	w := open(t,
 		[]modeltest.Step{modeltest.Say("Let me write."), modeltest.Call("1", "write_note", `{}`)}, say("Written."),
 		say("Thanks."),
@@ -206,7 +206,7 @@ func TestAChatThatNamesNoModelGoesOnWithThatOfItsLastAnswer(t *testing.T) {
 	kind(t, "a model that is gone", err, fault.NotFound, "latter")
 }
 
-func TestF134WhileAnAnswerIsWritten(t *testing.T) {
+func TestWhileAnAnswerIsWritten(t *testing.T) {
 	goes := make(chan struct{})
 	w := open(
 		t,
@@ -236,7 +236,7 @@ func TestF134WhileAnAnswerIsWritten(t *testing.T) {
 	w.ask(id, "And now?")
 }
 
-func TestF134StoppingAndDeletingAChatThatIsAnswered(t *testing.T) {
+func TestStoppingAndDeletingAChatThatIsAnswered(t *testing.T) {
 	never := make(chan struct{})
 	w := open(t, []modeltest.Step{modeltest.Say("Half"), modeltest.Wait(never)},
 		[]modeltest.Step{modeltest.Say("More"), modeltest.Wait(never)}).quiet()
@@ -257,7 +257,7 @@ func TestF134StoppingAndDeletingAChatThatIsAnswered(t *testing.T) {
 	w.wants(id, "back", "user: Tell me.", "assistant: Half (stopped)", "user: Go on.", "assistant: More (stopped)")
 }
 
-func TestF134WhatAPluginWritesMeanwhileIsShownBehindTheAnswer(t *testing.T) {
+func TestWhatAPluginWritesMeanwhileIsShownBehindTheAnswer(t *testing.T) {
 	goes := make(chan struct{})
 	w := open(t, []modeltest.Step{modeltest.Say("Half "), modeltest.Wait(goes), modeltest.Say("whole.")}).quiet()
 	id := w.send("", "Tell me.")
@@ -456,7 +456,7 @@ func (a answering) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(string(a))}}, nil
 }
 
-func TestF143TheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
+func TestTheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
 	w := open(t, []modeltest.Step{modeltest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written.")).quiet()
 	w.lend(answering("noted"), nil)
 	news := w.core.Bus.Subscribe(bus.Chats)
@@ -518,7 +518,7 @@ func TestACallIsAlwaysAllowedUnderAConditionOfItsCard(t *testing.T) {
 	}
 }
 
-func TestF16ACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
+func TestACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
 	call := func(id string) []modeltest.Step {
 		return []modeltest.Step{modeltest.Call(id, "write_note", `{"text":"some words"}`)}
 	}
@@ -629,7 +629,7 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	kind(t, "no such rule", err, fault.NotFound, "")
 }
 
-func TestF135APageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
+func TestAPageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
 	w := open(t, say("One.")).quiet()
 	id := w.ask("", "Count.")
 	for range 5 {
@@ -645,7 +645,7 @@ func TestF135APageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
 	}
 }
 
-func TestF134WhatAPluginChangesOfAChatIsShown(t *testing.T) {
+func TestWhatAPluginChangesOfAChatIsShown(t *testing.T) {
 	w := open(t, say("One.")).quiet()
 	id := w.ask("", "Count.")
 	w.pull(id)

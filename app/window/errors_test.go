@@ -13,7 +13,7 @@ import (
 
 // Wails' page makes new Error(message.error), and only of a string is that more
 // than "[object Object]".
-func TestF100AFailedCallRejectsWithOneStringThatHoldsTheSentenceAndTheHint(t *testing.T) {
+func TestAFailedCallRejectsWithOneStringThatHoldsTheSentenceAndTheHint(t *testing.T) {
 	var logged bytes.Buffer
 	window := New(Core{}, slog.New(slog.NewTextHandler(&logged, nil)))
 	rejected := func(err error) Failure {

@@ -67,7 +67,7 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 		"contrast": {
 			func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"},
 		},
-		"F116 zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},
+		"zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},
 		"no columns": {
 			func(s *settings.Settings) { s.SidebarOpen, s.DockOpen = false, false },
 			[]string{`data-side="shut"`, `data-dock="shut"`},

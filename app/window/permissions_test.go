@@ -74,7 +74,7 @@ func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestF106CapabilityIsSaidAsWhatTheToolDoes(t *testing.T) {
+func TestCapabilityIsSaidAsWhatTheToolDoes(t *testing.T) {
 	if got := gate.Compute.Label(); got != "keeps its own files" {
 		t.Errorf("a tool with a folder of its own is said to be %q", got)
 	}

@@ -65,7 +65,7 @@ func reaching(t *testing.T, local bool) *App {
 	return a
 }
 
-func TestF04ARemotePictureIsFetchedByTheProgramAndShownFromThere(t *testing.T) {
+func TestARemotePictureIsFetchedByTheProgramAndShownFromThere(t *testing.T) {
 	picture := somePNG(t)
 	at, asked := pictureServer(t, map[string][]byte{"/a.png": picture})
 	a := reaching(t, true)
@@ -87,7 +87,7 @@ func TestF04ARemotePictureIsFetchedByTheProgramAndShownFromThere(t *testing.T) {
 	}
 }
 
-func TestF04ARemotePictureIsBounded(t *testing.T) {
+func TestARemotePictureIsBounded(t *testing.T) {
 	picture := somePNG(t)
 	side := uint32(limit.PicturePixels.Value / 1000)
 	at, _ := pictureServer(t, map[string][]byte{
@@ -122,7 +122,7 @@ func TestF04ARemotePictureIsBounded(t *testing.T) {
 	}
 }
 
-func TestF04NoRemotePictureLeadsToThisComputer(t *testing.T) {
+func TestNoRemotePictureLeadsToThisComputer(t *testing.T) {
 	at, asked := pictureServer(t, map[string][]byte{"/a.png": somePNG(t)})
 	a := reaching(t, false)
 	for _, address := range []string{
@@ -151,7 +151,7 @@ func TestF04NoRemotePictureLeadsToThisComputer(t *testing.T) {
 
 // The page may load nothing but what the program serves, and connect to nobody
 // else; a development build needs no more (frontend/e2e/program.mjs runs one).
-func TestF25ThePagesPolicyNamesNoAddress(t *testing.T) {
+func TestThePagesPolicyNamesNoAddress(t *testing.T) {
 	page, err := os.ReadFile("../../frontend/index.html")
 	must(t, err)
 	policy := regexp.MustCompile(`Content-Security-Policy"\s+content="([^"]*)"`).FindSubmatch(page)

@@ -19,7 +19,7 @@ var must = testkit.Must
 
 // The files below build are those that are drawn now. Pictures are compared by
 // their pixels: how they are compressed is the Go version's affair.
-func TestF145TheIconsAreThoseThatAreDrawn(t *testing.T) {
+func TestTheIconsAreThoseThatAreDrawn(t *testing.T) {
 	files, err := draw()
 	must(t, err)
 	for name, want := range files {
@@ -43,7 +43,7 @@ func TestF145TheIconsAreThoseThatAreDrawn(t *testing.T) {
 
 // Each picture has the size that its name or entry says, reaches its edges or
 // keeps its margin, and can be told from a light and from a dark ground.
-func TestF145TheIconIsReadableAtEverySize(t *testing.T) {
+func TestTheIconIsReadableAtEverySize(t *testing.T) {
 	for _, size := range append(slices.Clone(windowsSizes), sizes...) {
 		data, err := encode(size)
 		must(t, err)
@@ -79,7 +79,7 @@ func TestF145TheIconIsReadableAtEverySize(t *testing.T) {
 }
 
 // The file that Windows reads has a picture for each size of its bars.
-func TestF145TheFileOfWindowsHoldsItsSizes(t *testing.T) {
+func TestTheFileOfWindowsHoldsItsSizes(t *testing.T) {
 	data, err := os.ReadFile("../windows/icon.ico")
 	must(t, err)
 	var found []int

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { App } from "./lib/app.svelte";
 import { fakeBridge } from "./lib/bridge/fake";
 
-test("F125 the window is mounted after the list and the open chat, and asks for the rest once it is drawn", async () => {
+test("the window is mounted after the list and the open chat, and asks for the rest once it is drawn", async () => {
   const fake = fakeBridge({ scene: "chat" });
   const rest = [
     vi.spyOn(fake.plugins, "List"),

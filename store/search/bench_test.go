@@ -101,7 +101,7 @@ func (s *said) Changes(c context.Context, after uint64, limit int,
 }
 
 // BenchmarkQueryOf100000Messages measures first results as somebody types and the
-// window asks (F95): the best 500, and the texts of the 100 rows of a page, once
+// window asks: the best 500, and the texts of the 100 rows of a page, once
 // the index is there. It reports how long that took as well.
 func BenchmarkQueryOf100000Messages(b *testing.B) {
 	s := newSaid(1000, 100)

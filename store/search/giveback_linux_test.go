@@ -48,7 +48,7 @@ func (g *given) GiveBack(ctx context.Context) {
 	g.back <- struct{}{}
 }
 
-func TestF95MemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
+func TestMemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
 	s := storetest.Open(t)
 	texts := make([]string, 400)
 	for i := range texts {
@@ -93,7 +93,7 @@ func (s *slow) Message(ctx context.Context, id chat.ConversationID, seq chat.Mes
 // asking marks what a query reads, beside what indexing does.
 type asking struct{}
 
-func TestF95MemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testing.T) {
+func TestMemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "", "one word")
 	source := &slow{given: &given{s, make(chan struct{}, 100)}}

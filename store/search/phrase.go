@@ -16,7 +16,7 @@ import (
 
 // phraseQuery finds words that stand one after the other in the text. bleve's own
 // collects and scores all places of all words of a message before it compares
-// them, which makes it slow exactly where both words are frequent (F95); this one
+// them, which makes it slow exactly where both words are frequent; this one
 // compares positions first, and has bleve score those messages that hold the
 // phrase.
 type phraseQuery []string

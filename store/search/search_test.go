@@ -309,7 +309,7 @@ func (c *counted) GiveBack(ctx context.Context) {
 	c.Source.GiveBack(ctx)
 }
 
-func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
+func TestAnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	s := storetest.Open(t)
 	texts := make([]string, 1500) // several steps
 	for i := range texts {
@@ -361,7 +361,7 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	must(t, x.Close())
 }
 
-func TestF95APhraseIsFoundWhereItsWordsStandTogether(t *testing.T) {
+func TestAPhraseIsFoundWhereItsWordsStandTogether(t *testing.T) {
 	s := storetest.Open(t)
 	random := rand.New(rand.NewPCG(95, 1))
 	words := []string{"a", "b", "c", "rare"}
@@ -394,7 +394,7 @@ func TestF95APhraseIsFoundWhereItsWordsStandTogether(t *testing.T) {
 	}
 }
 
-func TestF95OnlyTheRowsThatAreShownAreRead(t *testing.T) {
+func TestOnlyTheRowsThatAreShownAreRead(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "about words", "one word", "another word",
 		strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))

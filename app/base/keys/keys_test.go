@@ -142,7 +142,7 @@ func TestAKeyOfTheEnvironmentComesFirst(t *testing.T) {
 	}
 }
 
-func TestF40WithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.T) {
+func TestWithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.T) {
 	withoutKeychain(t)
 	t.Setenv(passphraseVariable, "")
 	s := New(t.TempDir())
@@ -162,7 +162,7 @@ func TestF40WithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.
 
 // The file is read, changed and written again; a key that is kept while another is
 // removed stays.
-func TestF100KeysThatAreChangedAtOnceAreAllKept(t *testing.T) {
+func TestKeysThatAreChangedAtOnceAreAllKept(t *testing.T) {
 	withoutKeychain(t)
 	s := New(t.TempDir())
 	must(t, s.Unlock("four plain words here"))

@@ -33,7 +33,7 @@ type Limit struct {
 	Why    string // the reason for this value
 	Person string // what a person is told; empty if only a model meets the limit
 	Model  string // what a model is told; empty if only a person meets the limit
-	Test   string // the test that goes one over: "app/chat/turn TestF14…", path of its package and name
+	Test   string // the test that goes one over: path of its package and name
 }
 
 // Int returns the value as an int.

@@ -14,7 +14,7 @@ var (
 		Unit:   Bytes,
 		Why:    "twenty times the largest answers; each change between text, reasoning and calls counts as 1 KiB",
 		Person: "The answer was stopped after 4 MiB, the most that one answer may have. What was said until then is kept.",
-		Test:   "app/chat/turn TestF14AnAnswerThatNeverEndsIsStopped",
+		Test:   "app/chat/turn TestAnAnswerThatNeverEndsIsStopped",
 	})
 	// TitleReply bounds what a model may say when it is asked for a chat's title.
 	TitleReply = add(Limit{
@@ -32,7 +32,7 @@ var (
 		Unit:   Bytes,
 		Why:    "a whole file fits; a model that writes more is broken",
 		Person: "MODEL wrote more than 8 MiB as the arguments of its tool calls, and was stopped.",
-		Test:   "app/model TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
+		Test:   "app/model TestArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
 	})
 	// DrawnPictures bounds the pictures that a model draws in one answer.
 	DrawnPictures = add(Limit{
@@ -123,7 +123,7 @@ var (
 		Why:   "models choose badly among more, and each is sent with every request",
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
 			"Its log has the names.",
-		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Test: "app/plugin/host TestToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// ChatToolNames bounds the names of tools that are kept with a chat.
 	ChatToolNames = add(Limit{
@@ -141,7 +141,7 @@ var (
 		Why:   "each may be a new version and a card; two or three are usual",
 		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, " +
 			"and the newest ones a little later.",
-		Test: "app/plugin/host TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
+		Test: "app/plugin/host TestToolsThatChangeAllTheTimeAreListedAtABoundedRate",
 	})
 	// ScriptFile bounds one file of a script plugin.
 	ScriptFile = add(Limit{
@@ -150,7 +150,7 @@ var (
 		Unit:   Bytes,
 		Why:    "the largest seen has 11 MiB; running takes twenty times that",
 		Person: "It has 50 MiB; a script may have 32 MiB.",
-		Test:   "app/plugin/dialect/spindle TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce",
+		Test:   "app/plugin/dialect/spindle TestAScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce",
 	})
 	// PluginLog bounds what is kept of a plugin's log: two files of half of it.
 	PluginLog = add(Limit{
@@ -159,7 +159,7 @@ var (
 		Unit:   Bytes,
 		Why:    "some thousand lines; 200 plugins take 200 MiB",
 		Person: "Older lines of this log are not kept: it holds 1 MiB.",
-		Test:   "app/plugin/host TestF38AKeptLogIsBoundedAndSaysSo",
+		Test:   "app/plugin/host TestAKeptLogIsBoundedAndSaysSo",
 	})
 	// ToolDefinition bounds one tool's description and schema.
 	ToolDefinition = add(Limit{
@@ -169,7 +169,7 @@ var (
 		Why:   "it is sent to the model with every request",
 		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
 			"Its log has the names.",
-		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Test: "app/plugin/host TestToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// InspectMemory bounds the process that reads a Python plugin's sources before
 	// anybody approved them.
@@ -179,7 +179,7 @@ var (
 		Unit:   Bytes,
 		Why:    "the syntax tree takes up to 750 times a source's size",
 		Person: "Reading its sources takes more memory than Conclave gives to that.",
-		Test:   "app/plugin/dialect/functions TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls",
+		Test:   "app/plugin/dialect/functions TestSourcesWrittenAgainstTheParserAreReadBehindWalls",
 	})
 	// ResultDepth bounds the nesting of a Python function's result; the shim's
 	// results.py has the same number.
@@ -201,7 +201,7 @@ var (
 		Value:  64,
 		Why:    "it is one line of a card and a question",
 		Person: "It is cut, and ends in “…”.",
-		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+		Test:   "app/plugin/hosttest TestEveryFieldOfEveryManifestIsCleaned",
 	})
 	// ManifestText bounds a description, a notice, a path and a problem's sentence.
 	ManifestText = add(Limit{
@@ -209,7 +209,7 @@ var (
 		Value:  1000,
 		Why:    "a paragraph fits; a card is no page",
 		Person: "It is cut, and ends in “…”.",
-		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+		Test:   "app/plugin/hosttest TestEveryFieldOfEveryManifestIsCleaned",
 	})
 	// ManifestList bounds the permissions, imports and notices of one plugin.
 	ManifestList = add(Limit{
@@ -217,7 +217,7 @@ var (
 		Value:  100,
 		Why:    "nobody reads more; real plugins have up to 30",
 		Person: "The first 100 are shown and count.",
-		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+		Test:   "app/plugin/hosttest TestEveryFieldOfEveryManifestIsCleaned",
 	})
 )
 
@@ -302,13 +302,13 @@ var (
 		Name: "one remote picture that a person loads", Value: 10 << 20, Unit: Bytes,
 		Why:    "the largest pictures of web pages",
 		Person: "The picture is larger than 10 MiB, so it is not shown.",
-		Test:   "app/window TestF04ARemotePictureIsBounded",
+		Test:   "app/window TestARemotePictureIsBounded",
 	})
 	PicturePixels = add(Limit{
 		Name: "pixels of one remote picture", Value: 50_000_000, Unit: Count,
 		Why:    "more than a camera's; unpacked, 200 MB",
 		Person: "The picture has more than 50 million pixels, so it is not shown.",
-		Test:   "app/window TestF04ARemotePictureIsBounded",
+		Test:   "app/window TestARemotePictureIsBounded",
 	})
 )
 
@@ -320,7 +320,7 @@ var (
 		Value:  100,
 		Why:    "nobody reads more, and each row repeats every column",
 		Person: "Shown as text: a table with more than 100 columns.",
-		Test:   "app/chat/render TestF13ATableOverTheBoundsIsShownAsText",
+		Test:   "app/chat/render TestATableOverTheBoundsIsShownAsText",
 	})
 	// TableCells bounds the cells that rows which are too short are filled up with.
 	TableCells = add(Limit{
@@ -328,7 +328,7 @@ var (
 		Value:  10_000,
 		Why:    "one character stands for a row of cells; written cells are not bounded",
 		Person: "Shown as text: a table with too many empty cells.",
-		Test:   "app/chat/render TestF13ATableOverTheBoundsIsShownAsText",
+		Test:   "app/chat/render TestATableOverTheBoundsIsShownAsText",
 	})
 	// TableEscapes bounds the escaped bars in a table that holds code.
 	TableEscapes = add(Limit{
@@ -336,7 +336,7 @@ var (
 		Value:  500,
 		Why:    "each is looked for in all code of the table",
 		Person: "Shown as text: a table with more than 500 escaped bars.",
-		Test:   "app/chat/render TestF13ATableOverTheBoundsIsShownAsText",
+		Test:   "app/chat/render TestATableOverTheBoundsIsShownAsText",
 	})
 	// References bounds how much a message's link definitions add to it.
 	References = add(Limit{
@@ -345,7 +345,7 @@ var (
 		Unit:   Bytes,
 		Why:    "three characters can repeat any target; long notes need a tenth",
 		Person: "A reference beyond is shown as it was written.",
-		Test:   "app/chat/render TestF13ReferencesBeyondTheBoundAreShownAsWritten",
+		Test:   "app/chat/render TestReferencesBeyondTheBoundAreShownAsWritten",
 	})
 	// HTML bounds what one block of a message may become.
 	HTML = add(Limit{
@@ -353,7 +353,7 @@ var (
 		Value:  80,
 		Why:    "the densest real text, small code in lists, needs half",
 		Person: "Shown as text: formatted it would be too large.",
-		Test:   "app/chat/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
+		Test:   "app/chat/render TestABlockOfTooMuchHTMLIsShownAsText",
 	})
 )
 
@@ -365,7 +365,7 @@ var (
 		Value:  400,
 		Why:    "nobody reads more on a card",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
-		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestTheLinesThatAreShownAreBounded",
 	})
 	DiffBytes = add(Limit{
 		Name:   "text of a plugin's changed code that is shown",
@@ -373,7 +373,7 @@ var (
 		Unit:   Bytes,
 		Why:    "four hundred full lines, in memory while the plugin waits",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
-		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestTheLinesThatAreShownAreBounded",
 	})
 	// DiffFile bounds a file whose lines are compared.
 	DiffFile = add(Limit{
@@ -382,7 +382,7 @@ var (
 		Unit:   Bytes,
 		Why:    "written sources are smaller; bundlers make larger ones",
 		Person: "bundle.js: it may have changed; lines of files over 512 KiB are not compared.",
-		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestTheLinesThatAreShownAreBounded",
 	})
 )
 
@@ -460,42 +460,42 @@ var (
 		Why:    "a thousand pages; a small archive can hold gigabytes",
 		Person: "NAME is not read: it unpacks to more than 32 MiB.",
 		Model:  "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
-		Test:   "app/chat/document TestF108ADocumentIsReadAsFarAsItsBounds",
+		Test:   "app/chat/document TestADocumentIsReadAsFarAsItsBounds",
 	})
 	DocumentText = add(Limit{
 		Name: "text of a file", Value: 256 << 10, Unit: Bytes,
 		Why:    "60,000 tokens, half of what most models take at once",
 		Person: "Only the first 256 KiB of the text of NAME are sent; the rest is left out.",
 		Model:  "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
-		Test:   "app/chat/document TestF108ADocumentIsReadAsFarAsItsBounds",
+		Test:   "app/chat/document TestADocumentIsReadAsFarAsItsBounds",
 	})
 	PDF = add(Limit{
 		Name: "a PDF that is read for its text", Value: 32 << 20, Unit: Bytes,
 		Why:    "a book with pictures, in memory whole",
 		Person: "NAME is not read: a PDF may have at most 32 MiB.",
 		Model:  "[file NAME, …: it is larger than 32 MiB, more than is read]",
-		Test:   "app/core TestF108APDFBeyondABoundIsSaid",
+		Test:   "app/core TestAPDFBeyondABoundIsSaid",
 	})
 	PDFPages = add(Limit{
 		Name: "pages of a PDF that are read", Value: 1000,
 		Why:    "pages with so little text matter to no question",
 		Person: "Only the first 1,000 pages of NAME are sent; the rest is left out.",
 		Model:  "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
-		Test:   "app/chat/document/pdf TestF108APDFIsReadAsFarAsItsBounds",
+		Test:   "app/chat/document/pdf TestAPDFIsReadAsFarAsItsBounds",
 	})
 	PDFTime = add(Limit{
 		Name: "time for reading a PDF", Value: 10_000, Unit: Millis,
 		Why:    "forty pages take 0.1 s; a hostile file takes for ever",
 		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
 		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
-		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
+		Test:   "app/core TestAHostilePDFEndsItsOwnProcessAlone",
 	})
 	PDFMemory = add(Limit{
 		Name: "memory of the process that reads a PDF", Value: 256 << 20, Unit: Bytes,
 		Why:    "the largest file twice, and the parser",
 		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
 		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
-		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
+		Test:   "app/core TestAHostilePDFEndsItsOwnProcessAlone",
 	})
 )
 
@@ -507,7 +507,7 @@ var (
 		Value:  1000,
 		Why:    "nobody has as many; past it, it is some other folder",
 		Person: "The plugins folder FOLDER holds more than 1,000 files and folders that could be plugins.",
-		Test:   "app/plugin/host TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
+		Test:   "app/plugin/host TestTooManyEntriesAreSaidAndOthersDoNotCount",
 	})
 )
 
@@ -522,7 +522,7 @@ var (
 		Unit:   Bytes,
 		Why:    "the largest Python libraries fit",
 		Person: "It took more memory than a plugin may have.",
-		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
+		Test:   "app/plugin/worker TestSharedMemoryCountsToo",
 	})
 	// RegisteredPlugins and RegisteredPlugin bound the plugins without files that one source
 	// registers.

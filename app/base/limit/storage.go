@@ -25,13 +25,13 @@ var (
 		Person: "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or too " +
 			"locked to be counted, so it was stopped. Delete what it does not need, then reload it.",
 		Model: "the plugin's storage is full: it may hold 512 MiB and 10,000 files",
-		Test:  "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
+		Test:  "app/plugin/hosttest TestAPluginThatFillsItsStorageIsStopped",
 	})
 	StorageFiles = add(Limit{
 		Name: "files and folders in a plugin's storage", Value: 10_000, Unit: Count,
 		Why:    "counted while it works: 10,000 take 20 ms",
 		Person: StorageBytes.Person, Model: StorageBytes.Model,
-		Test: "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
+		Test: "app/plugin/hosttest TestAPluginThatFillsItsStorageIsStopped",
 	})
 	StorageDepth = add(Limit{
 		Name: "depth of a folder that a plugin may write", Value: 100, Unit: Levels,

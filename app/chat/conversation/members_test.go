@@ -13,7 +13,7 @@ import (
 	"conclave/store/storetest"
 )
 
-func TestF134TwoModelsRunAtOnceInOneChatAndOneWrites(t *testing.T) {
+func TestTwoModelsRunAtOnceInOneChatAndOneWrites(t *testing.T) {
 	b := newBench(t)
 	b.add(chat.RoleUser, "t0", "Hello.")
 	b.add(chat.RoleAssistant, "t0", "Hello yourself.")
@@ -51,7 +51,7 @@ func TestF134TwoModelsRunAtOnceInOneChatAndOneWrites(t *testing.T) {
 	}
 }
 
-func TestF134WhatAMemberSaysIsAddedBehindTheAnswerWhenAsked(t *testing.T) {
+func TestWhatAMemberSaysIsAddedBehindTheAnswerWhenAsked(t *testing.T) {
 	b := newBench(t)
 	mainModel, mainGoes := halts("It is ", "so.")
 	main := b.ask(mainModel, "Is it so?")

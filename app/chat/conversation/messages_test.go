@@ -19,7 +19,7 @@ func text(s string) conversation.Edit { return conversation.Edit{Text: &s} }
 
 func hidden(h bool) conversation.Edit { return conversation.Edit{Hidden: &h} }
 
-func TestF134AnAnswerHiddenWhileItIsWrittenStaysHiddenAsAWhole(t *testing.T) {
+func TestAnAnswerHiddenWhileItIsWrittenStaysHiddenAsAWhole(t *testing.T) {
 	b := newBench(t)
 	goes := make(chan struct{})
 	m := modeltest.New(
@@ -45,7 +45,7 @@ func TestF134AnAnswerHiddenWhileItIsWrittenStaysHiddenAsAWhole(t *testing.T) {
 	}
 }
 
-func TestF134WhatATurnIsWritingCannotBeEditedAndItsQuestionCan(t *testing.T) {
+func TestWhatATurnIsWritingCannotBeEditedAndItsQuestionCan(t *testing.T) {
 	b := newBench(t)
 	b.ask(says("Old."), "First").end()
 	goes := make(chan struct{})
@@ -89,7 +89,7 @@ func TestAQuestionEditedBeforeItsFirstWordKeepsItsTextWhenTheTurnIsStopped(t *te
 	b.wants("when it is stopped", "1 user Q, better")
 }
 
-func TestF134AnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
+func TestAnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
 	call := chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "echo", Arguments: []byte("{}")}}
 	result := chat.Part{
 		Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "1", Content: []chat.Part{chat.TextPart("r")}},
@@ -167,7 +167,7 @@ func TestAnEditOfNothingIsRefused(t *testing.T) {
 	b.wants("hidden and given back", "1 user Q")
 }
 
-func TestF134AnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
+func TestAnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
 	b := newBench(t)
 	b.ask(modeltest.New([]modeltest.Step{modeltest.Say("Let me see."), modeltest.Call("1", "echo", `{}`)},
 		[]modeltest.Step{modeltest.Say("Done.")}), "First").end()
@@ -236,7 +236,7 @@ func TestAFullDiskIsToldToWhoeverChangesAChat(t *testing.T) {
 	}
 }
 
-func TestF16WhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
+func TestWhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
 	b := newBench(t)
 	page := chat.NewOrigin(chat.FromWeb, "example.org")
 	add := func(role chat.Role, text string, origins ...chat.Origin) {

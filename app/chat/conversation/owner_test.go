@@ -15,7 +15,7 @@ import (
 
 var errEnough = errors.New("enough")
 
-func TestF134OneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
+func TestOneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
 	b := newBench(t)
 	if b.owner.Running(b.id) {
 		t.Error("a turn runs before there is one")
@@ -67,7 +67,7 @@ func TestATurnThatDoesNotBeginLeavesTheChatFree(t *testing.T) {
 	}
 }
 
-func TestF134ChangesWaitForTheEndOfAnAnswerInTheirOrder(t *testing.T) {
+func TestChangesWaitForTheEndOfAnAnswerInTheirOrder(t *testing.T) {
 	b := newBench(t)
 	m, goes := halts("An ", "answer")
 	u := b.ask(m, "Q")
@@ -158,7 +158,7 @@ func TestATurnWaitsForAChangeThatIsUnderWay(t *testing.T) {
 	b.wants("after both", "1 user Q", "2 assistant Hi.")
 }
 
-func TestF134StoppingEndsEveryTurnAndWhatWaitedIsDone(t *testing.T) {
+func TestStoppingEndsEveryTurnAndWhatWaitedIsDone(t *testing.T) {
 	b := newBench(t)
 	b.owner.Stop(t.Context(), b.id, errEnough) // nothing runs: nothing to wait for
 	m, _ := halts("Half", "never")
@@ -211,7 +211,7 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	u.end()
 }
 
-func TestF134AChatThatIsAnsweredIsDeletedWithWhatWasSaid(t *testing.T) {
+func TestAChatThatIsAnsweredIsDeletedWithWhatWasSaid(t *testing.T) {
 	b := newBench(t)
 	m, _ := halts("Half", "never")
 	u := b.ask(m, "Q")

@@ -35,7 +35,7 @@ func read(t *testing.T, name string, data []byte) document.Content {
 	return document.Reader{}.Read(t.Context(), name, data)
 }
 
-func TestF108AModelIsToldWhatADocumentSays(t *testing.T) {
+func TestAModelIsToldWhatADocumentSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
 		want  string
@@ -81,7 +81,7 @@ func TestF108AModelIsToldWhatADocumentSays(t *testing.T) {
 	}
 }
 
-func TestF108ADocumentIsReadAsFarAsItsBounds(t *testing.T) {
+func TestADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 	long := func(n int) []byte {
 		return zipped(t, "word/document.xml", "<d><t>"+strings.Repeat("x", n)+"</t></d>")
 	}

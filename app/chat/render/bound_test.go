@@ -50,7 +50,7 @@ func checkProportion(t *testing.T, md string) {
 	}
 }
 
-func TestF13TimeAndHTMLGrowWithTheTextAlone(t *testing.T) {
+func TestTimeAndHTMLGrowWithTheTextAlone(t *testing.T) {
 	size := 32 << 10
 	for _, prefix := range prefixes {
 		if prefix != "" {
@@ -103,7 +103,7 @@ func late(size int) string {
 	return b.String()
 }
 
-func TestF13ATableOverTheBoundsIsShownAsText(t *testing.T) {
+func TestATableOverTheBoundsIsShownAsText(t *testing.T) {
 	table := func(columns, rows int, row string) string {
 		return strings.Repeat("|head", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
 			strings.Repeat(row+"\n", rows)
@@ -139,7 +139,7 @@ func TestF13ATableOverTheBoundsIsShownAsText(t *testing.T) {
 	}
 }
 
-func TestF13ReferencesBeyondTheBoundAreShownAsWritten(t *testing.T) {
+func TestReferencesBeyondTheBoundAreShownAsWritten(t *testing.T) {
 	const long = 1000
 	md := "[x]: https://a.org/" + strings.Repeat("b", long) + "\n\n" + strings.Repeat("[x] ", 500)
 	links := strings.Count(joined(Render(md)), "<a href")
@@ -155,7 +155,7 @@ func TestF13ReferencesBeyondTheBoundAreShownAsWritten(t *testing.T) {
 	}
 }
 
-func TestF13ABlockOfTooMuchHTMLIsShownAsText(t *testing.T) {
+func TestABlockOfTooMuchHTMLIsShownAsText(t *testing.T) {
 	const src = "<b>a text"
 	for _, over := range []int{0, 1} {
 		out := bytes.NewBufferString(strings.Repeat("x", allowance+limit.HTML.Int()*len(src)+over))
@@ -167,9 +167,9 @@ func TestF13ABlockOfTooMuchHTMLIsShownAsText(t *testing.T) {
 	}
 }
 
-// FuzzF13TimeAndHTMLGrowWithTheTextAlone repeats a piece of text until whatever
+// FuzzTimeAndHTMLGrowWithTheTextAlone repeats a piece of text until whatever
 // grows with its square shows.
-func FuzzF13TimeAndHTMLGrowWithTheTextAlone(f *testing.F) {
+func FuzzTimeAndHTMLGrowWithTheTextAlone(f *testing.F) {
 	for i, unit := range units {
 		f.Add(prefixes[i%len(prefixes)], unit)
 	}

@@ -36,7 +36,7 @@ func shownText(markup string) string {
 	}
 }
 
-func TestF123LongTableAndParagraphShowAtOnceWhatComes(t *testing.T) {
+func TestLongTableAndParagraphShowAtOnceWhatComes(t *testing.T) {
 	const size = 15_000
 	for name, c := range map[string]struct{ head, unit string }{
 		"paragraph": {"", "words that *lean*, `code`, **two words**, a [link](https://a.org/x) and ünd 😀 so on "},
@@ -104,7 +104,7 @@ func TestF123LongTableAndParagraphShowAtOnceWhatComes(t *testing.T) {
 	}
 }
 
-func TestF123PiecesOfAnOpenBlockAreSafeByThemselves(t *testing.T) {
+func TestPiecesOfAnOpenBlockAreSafeByThemselves(t *testing.T) {
 	texts := hostile(9000)
 	random := rand.New(rand.NewPCG(123, 1))
 	for i := range 20 {
@@ -144,7 +144,7 @@ var update = flag.Bool("update", false, "rewrite testdata/seams.json")
 
 // The page adds to a long open block at its seam. What it knows of seams it shows in
 // frontend/src/lib/prose/seams.test.ts, by the same file.
-func TestF123TheSeamsAreThoseThatThePageKnows(t *testing.T) {
+func TestTheSeamsAreThoseThatThePageKnows(t *testing.T) {
 	type step struct {
 		Before string `json:"before"`
 		After  string `json:"after"`

@@ -221,7 +221,7 @@ func TestOpenBlockShowsWhatHasArrived(t *testing.T) {
 	}
 }
 
-func TestF122CodeIsNotFoldedWhileItIsBeingWritten(t *testing.T) {
+func TestCodeIsNotFoldedWhileItIsBeingWritten(t *testing.T) {
 	var s Stream
 	s.Append("```go\n")
 	for i := range 2 * foldOver {
@@ -241,7 +241,7 @@ func TestF122CodeIsNotFoldedWhileItIsBeingWritten(t *testing.T) {
 	}
 }
 
-func TestF123LineOfOpenCodeIsShownAtOnceHoweverLongTheBlockIs(t *testing.T) {
+func TestLineOfOpenCodeIsShownAtOnceHoweverLongTheBlockIs(t *testing.T) {
 	const lines = 2000
 	var s Stream
 	s.Append("```go\n")

@@ -11,7 +11,7 @@ import (
 )
 
 // A card says the same while its turn runs and after the chat was opened again.
-func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
+func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 	for want, end := range map[transcript.CallState]chat.CallRecord{
 		"done": {
 			Status: chat.CallOK, Decision: "allow", Decider: "person", DecidedBy: "you allowed it once", ResultText: "fine",
@@ -102,7 +102,7 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 	}
 }
 
-func TestF135ACallWithoutARecordIsShownAsItsResultSays(t *testing.T) {
+func TestACallWithoutARecordIsShownAsItsResultSays(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	asked := func(id string) chat.Part {
@@ -129,7 +129,7 @@ func TestF135ACallWithoutARecordIsShownAsItsResultSays(t *testing.T) {
 
 // A provider that counts the calls of each request from the beginning does not get
 // two calls onto one card.
-func TestF135CallsOfTwoRequestsHaveTwoCards(t *testing.T) {
+func TestCallsOfTwoRequestsHaveTwoCards(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -161,7 +161,7 @@ func shown(t *testing.T, r chat.CallRecord) transcript.Call {
 	return *fresh(t, m.open(t)).entry(1).Parts[0].Call
 }
 
-func TestF137ACardSaysTheSameOfADecisionAfterReopening(t *testing.T) {
+func TestACardSaysTheSameOfADecisionAfterReopening(t *testing.T) {
 	for want, r := range map[transcript.CallState]chat.CallRecord{
 		"expired": {
 			Status: chat.CallRefused, Decision: "deny", Decider: "nobody to ask", Expired: true,
@@ -192,7 +192,7 @@ func TestF137ACardSaysTheSameOfADecisionAfterReopening(t *testing.T) {
 	}
 }
 
-func TestF135ACardsLineIsItsArgumentsInTheOrderOfTheModel(t *testing.T) {
+func TestACardsLineIsItsArgumentsInTheOrderOfTheModel(t *testing.T) {
 	for arguments, want := range map[string]string{
 		`{"text":"a\n b","times":2,"deep":{"x":[1]}}`: `text: a b, times: 2, deep: {"x":[1]}`,
 		`{}`:                "",

@@ -191,7 +191,7 @@ func (s *story) call(u *turn) {
 // Whatever happens to a conversation, and whenever a page pulls, it then shows what
 // a page shows that opens the conversation at that moment; and when all turns have
 // ended, what a window shows that was started later.
-func TestF135APageThatPullsShowsWhatOneShowsThatOpens(t *testing.T) {
+func TestAPageThatPullsShowsWhatOneShowsThatOpens(t *testing.T) {
 	const stories, steps = 20, 100
 	for seed := range stories {
 		m := newMemory()

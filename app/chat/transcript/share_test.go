@@ -21,7 +21,7 @@ func answerOf(name string, n int) string {
 // mostSent is more than a pull brings of what it was not asked for.
 const mostSent = 100 << 10
 
-func TestF121AChatOfLongAnswersOpensWithItsEnd(t *testing.T) {
+func TestAChatOfLongAnswersOpensWithItsEnd(t *testing.T) {
 	m := newMemory()
 	for i := range 40 {
 		m.ask(fmt.Sprint("Question ", i))
@@ -57,7 +57,7 @@ func TestF121AChatOfLongAnswersOpensWithItsEnd(t *testing.T) {
 	}
 }
 
-func TestF121OneBlockOfTwoMegabytesIsSentToWhoLooksAtIt(t *testing.T) {
+func TestOneBlockOfTwoMegabytesIsSentToWhoLooksAtIt(t *testing.T) {
 	m := newMemory()
 	m.ask("Write a program.")
 	lines := strings.Repeat("x := compute(1, \"a\") // and so on\n", 60_000)
@@ -89,7 +89,7 @@ func TestF121OneBlockOfTwoMegabytesIsSentToWhoLooksAtIt(t *testing.T) {
 	}
 }
 
-func TestF121APageThatWasAwayIsSentTheEndOfWhatCame(t *testing.T) {
+func TestAPageThatWasAwayIsSentTheEndOfWhatCame(t *testing.T) {
 	m := newMemory()
 	m.ask("Write a book.")
 	tr := m.open(t)
@@ -114,7 +114,7 @@ func TestF121APageThatWasAwayIsSentTheEndOfWhatCame(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF121WordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
+func TestWordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
 	m := newMemory()
 	m.ask("What about <b>rivers</b> & trains?")
 	m.reply("turn",

@@ -17,7 +17,7 @@ import (
 
 var must = testkit.Must
 
-func TestF135AChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
+func TestAChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
 	m := newMemory()
 	for i := range 50 {
 		m.ask(fmt.Sprint("Question ", i))
@@ -54,7 +54,7 @@ func TestF135AChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
 	}
 }
 
-func TestF135APageStartsAnewWhenItsRevisionIsNotOfThisTranscript(t *testing.T) {
+func TestAPageStartsAnewWhenItsRevisionIsNotOfThisTranscript(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	old := m.open(t)
@@ -99,7 +99,7 @@ func refresh(t *testing.T, tr *transcript.Transcript, seqs ...chat.MessageSeq) {
 	must(t, tr.Refresh(t.Context(), seqs...))
 }
 
-func TestF135AnEditDuringAStreamChangesItsMessageAndNotTheStream(t *testing.T) {
+func TestAnEditDuringAStreamChangesItsMessageAndNotTheStream(t *testing.T) {
 	m := newMemory()
 	question := m.ask("old *words*")
 	tr := m.open(t)
@@ -146,7 +146,7 @@ func TestF135AnEditDuringAStreamChangesItsMessageAndNotTheStream(t *testing.T) {
 	}
 }
 
-func TestF135TwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
+func TestTwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
 	m := newMemory()
 	m.ask("What do you all think?")
 	tr := m.open(t)
@@ -203,7 +203,7 @@ func TestF135TwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestF135ATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
+func TestATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -225,7 +225,7 @@ func TestF135ATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF135AVersionThatIsShownAgainKnowsItsSiblings(t *testing.T) {
+func TestAVersionThatIsShownAgainKnowsItsSiblings(t *testing.T) {
 	m := newMemory()
 	question := m.ask("one")
 	tr := m.open(t)
@@ -277,7 +277,7 @@ func TestF135AVersionThatIsShownAgainKnowsItsSiblings(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF135ATurnWritesOnABranchThatIsNotShown(t *testing.T) {
+func TestATurnWritesOnABranchThatIsNotShown(t *testing.T) {
 	m := newMemory()
 	question := m.ask("one")
 	shown := m.reply("shown", "The answer that is shown.")
@@ -322,7 +322,7 @@ func TestF135ATurnWritesOnABranchThatIsNotShown(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF135ATurnThatPausedGoesOnInItsEntry(t *testing.T) {
+func TestATurnThatPausedGoesOnInItsEntry(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -356,7 +356,7 @@ func TestF135ATurnThatPausedGoesOnInItsEntry(t *testing.T) {
 	}
 }
 
-func TestF135WhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
+func TestWhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	m.reply("a", "Answer one.")
@@ -387,7 +387,7 @@ func TestF135WhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
 	}
 }
 
-func TestF135AnEntryThatGrewWithoutATurnIsDrawnAnew(t *testing.T) {
+func TestAnEntryThatGrewWithoutATurnIsDrawnAnew(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	m.reply("turn", "The beginning.")
@@ -401,7 +401,7 @@ func TestF135AnEntryThatGrewWithoutATurnIsDrawnAnew(t *testing.T) {
 	}
 }
 
-func TestF135ALongChatIsForgottenInPartAndShownWhole(t *testing.T) {
+func TestALongChatIsForgottenInPartAndShownWhole(t *testing.T) {
 	m := newMemory()
 	for i := range 260 {
 		m.ask(fmt.Sprint("Question ", i))
@@ -449,7 +449,7 @@ func TestF135ALongChatIsForgottenInPartAndShownWhole(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF135TheStatusSaysWhatTheTurnDoes(t *testing.T) {
+func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -515,7 +515,7 @@ func TestF135TheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	}
 }
 
-func TestF135UsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
+func TestUsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -592,7 +592,7 @@ func TestNotesOfAllMessagesOfAnAnswerAreBounded(t *testing.T) {
 	}
 }
 
-func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) {
+func TestPicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) {
 	m := newMemory()
 	m.add(0, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{
 		{Kind: chat.PartText, Text: "Look:"},
@@ -637,7 +637,7 @@ func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing
 	reopened(t, tr, m)
 }
 
-func TestF135AnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
+func TestAnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 	failure := &chat.Failure{Kind: "unavailable", Message: "The disk is full.", Hint: "Make room."}
 	for reason, want := range map[chat.EndReason]chat.MessageState{
 		chat.EndError: chat.Failed, chat.EndStopped: chat.Stopped, chat.EndDone: chat.Complete,
@@ -661,7 +661,7 @@ func TestF135AnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 	}
 }
 
-func TestF135AStoreThatCannotBeReadIsReadLater(t *testing.T) {
+func TestAStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)
@@ -714,7 +714,7 @@ func TestF135AStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF135PagesAndTurnsMeetAtOnce(t *testing.T) {
+func TestPagesAndTurnsMeetAtOnce(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	m.reply("old", "An old answer.")
@@ -769,7 +769,7 @@ func TestF135PagesAndTurnsMeetAtOnce(t *testing.T) {
 	reopened(t, tr, m)
 }
 
-func TestF123PageGetsTheLinesThatCameAndOneThatMissedSomeGetsTheBlock(t *testing.T) {
+func TestPageGetsTheLinesThatCameAndOneThatMissedSomeGetsTheBlock(t *testing.T) {
 	m := newMemory()
 	m.ask("Write code.")
 	tr := m.open(t)
@@ -795,7 +795,7 @@ func TestF123PageGetsTheLinesThatCameAndOneThatMissedSomeGetsTheBlock(t *testing
 	reopened(t, tr, m)
 }
 
-func TestF135AnOutlineFindsItsWay(t *testing.T) {
+func TestAnOutlineFindsItsWay(t *testing.T) {
 	o := chat.Outline{Items: []chat.OutlineItem{
 		{Seq: 2, Role: chat.RoleUser},
 		{Seq: 4, Parent: 2, Role: chat.RoleAssistant, Turn: "a"},
@@ -827,7 +827,7 @@ func TestF135AnOutlineFindsItsWay(t *testing.T) {
 	}
 }
 
-func TestF140AnAnswerReadsTheOutlineWhenItsQuestionIsSavedAndWhenItEnds(t *testing.T) {
+func TestAnAnswerReadsTheOutlineWhenItsQuestionIsSavedAndWhenItEnds(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	tr := m.open(t)

@@ -245,7 +245,7 @@ func TestATemporaryChatWritesNothingToTheLog(t *testing.T) {
 	}
 }
 
-func TestF79NoCallIsMadeBeforeTheMessageThatAsksForItIsOnTheDisk(t *testing.T) {
+func TestNoCallIsMadeBeforeTheMessageThatAsksForItIsOnTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk(20 * time.Millisecond)
 		b := newBench(t, nil)
@@ -267,7 +267,7 @@ func TestF79NoCallIsMadeBeforeTheMessageThatAsksForItIsOnTheDisk(t *testing.T) {
 	})
 }
 
-func TestF79ATurnStoppedAfterAResultSaysSoThereAndIsNoLongerOpen(t *testing.T) {
+func TestATurnStoppedAfterAResultSaysSoThereAndIsNoLongerOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk(time.Millisecond)
 		b := newBench(t, nil)

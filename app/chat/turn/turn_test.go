@@ -1260,7 +1260,7 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-func TestF14AnAnswerThatNeverEndsIsStopped(t *testing.T) {
+func TestAnAnswerThatNeverEndsIsStopped(t *testing.T) {
 	for name, kinds := range map[string][]model.EventKind{
 		"text": {model.Text}, "reasoning": {model.Reasoning}, "a new part with each letter": {model.Text, model.Reasoning},
 	} {

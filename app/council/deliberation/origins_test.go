@@ -11,7 +11,7 @@ import (
 	"conclave/app/model/modeltest"
 )
 
-func TestF16WhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testing.T) {
+func TestWhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testing.T) {
 	b := newBench(t)
 	b.tools("p", echo{}, "send")
 	b.unsure("p") // what it can touch is not known, so it may read anything
@@ -59,7 +59,7 @@ func TestF16WhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testin
 	}
 }
 
-func TestF16WhatPluginsKeepForTheCouncilMarksTheWordsOfWhoIsToldIt(t *testing.T) {
+func TestWhatPluginsKeepForTheCouncilMarksTheWordsOfWhoIsToldIt(t *testing.T) {
 	wrote := chat.NewOrigin(chat.FromPlugin, "Notes")
 	b := newBench(t, func(o *deliberation.Options) {
 		o.Background = func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {

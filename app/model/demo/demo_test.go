@@ -207,7 +207,7 @@ func TestSuggestionsOfTheFirstScreen(t *testing.T) {
 	for message, want := range map[string][]string{
 		"Make a plugin":   {"```python", "|---|", "def flip"},
 		"Connect a model": {"Look for local models", "conclave models add"},
-		// F105: the chips of the first screen, word for word.
+		// The chips of the first screen, word for word.
 		"Show me a sample answer":              {"# Markdown", "|:--|"},
 		"Show me what an answer can look like": {"# Markdown", "|:--|"},
 		"Show me Markdown":                     {"# Markdown", "1. First", "|:--|", "```go", "$$"},

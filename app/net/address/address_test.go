@@ -20,7 +20,7 @@ func TestOnlyPublicAddressesArePublic(t *testing.T) {
 }
 
 // Addresses of IPv6 that hold one of IPv4, or that are nobody's on the internet.
-func TestF04NoSpellingOfAPrivateAddressIsPublic(t *testing.T) {
+func TestNoSpellingOfAPrivateAddressIsPublic(t *testing.T) {
 	for _, text := range []string{
 		"::7f00:1", "::ffff:0:7f00:1", "2001::80ff:fffe", "fec0::1", "2001:10::1", "5f00::1", "3fff::1", "::1%lo",
 		"64:ff9b:1::7f00:1", "192.88.99.1",
@@ -57,7 +57,7 @@ func TestThisComputerIsKnownByEachAddressThatLeadsToItself(t *testing.T) {
 	}
 }
 
-func TestF04AMetadataAddressIsKnownHoweverItIsNamed(t *testing.T) {
+func TestAMetadataAddressIsKnownHoweverItIsNamed(t *testing.T) {
 	for text, want := range map[string]bool{
 		"169.254.169.254": true, "http://169.254.169.254/latest": true, "https://[::ffff:a9fe:a9fe]:80/": true,
 		"[64:ff9b::a9fe:a9fe]":  true,

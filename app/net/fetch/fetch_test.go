@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestF04WhoMayAskThisNetworkMayNotAskForCredentials(t *testing.T) {
+func TestWhoMayAskThisNetworkMayNotAskForCredentials(t *testing.T) {
 	for _, to := range []string{"169.254.169.254", "64:ff9b::a9fe:a9fe", "fd00:ec2::254", "224.0.0.1"} {
 		if !never(netip.MustParseAddr(to)) {
 			t.Errorf("%s can be asked by who may ask this network", to)
@@ -26,7 +26,7 @@ func TestF04WhoMayAskThisNetworkMayNotAskForCredentials(t *testing.T) {
 
 // Whoever answers at a public address leads nobody into the person's own network:
 // not by a redirect, and not with a name that turns out to be private.
-func TestF04NoRedirectAndNoNameLeadsIntoThePersonsOwnNetwork(t *testing.T) {
+func TestNoRedirectAndNoNameLeadsIntoThePersonsOwnNetwork(t *testing.T) {
 	asked := make(chan string, 10)
 	secret := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
 	defer secret.Close()

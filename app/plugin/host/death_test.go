@@ -93,7 +93,7 @@ func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 const crashedInDie = "the tool process ended (exit 3) while die of the plugin a ran. " +
 	"The next call starts it again; its log shows what it wrote last."
 
-func TestF73AndLF28AProcessThatEndsInACallIsNamedAndStartedAgain(t *testing.T) {
+func TestAndLF28AProcessThatEndsInACallIsNamedAndStartedAgain(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py",
 			plugintest.Script{Tools: []plugintest.Tool{

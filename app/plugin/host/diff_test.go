@@ -15,7 +15,7 @@ func textFile(lines int, line string) sourceFile {
 	return sourceFile{data: data, size: int64(len(data)), there: true}
 }
 
-func TestF120TheLinesThatAreShownAreBounded(t *testing.T) {
+func TestTheLinesThatAreShownAreBounded(t *testing.T) {
 	none := sourceFile{}
 	for name, c := range map[string]struct {
 		files []sourceFile
@@ -62,7 +62,7 @@ func TestF120TheLinesThatAreShownAreBounded(t *testing.T) {
 	}
 }
 
-func TestF120WhatIsShownOfChangedCodeCannotHideOrForgeAnything(t *testing.T) {
+func TestWhatIsShownOfChangedCodeCannotHideOrForgeAnything(t *testing.T) {
 	file := func(text string) sourceFile {
 		return sourceFile{data: []byte(text), size: int64(len(text)), there: true}
 	}

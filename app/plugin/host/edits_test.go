@@ -379,7 +379,7 @@ func TestTheFolderMayAppearLaterAndBeUnreadable(t *testing.T) {
 	})
 }
 
-func TestF67TooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
+func TestTooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", plugintest.SaysText("say", "one"))
 		for i := range limit.PluginEntries.Int() + 5 {

@@ -66,7 +66,7 @@ func toldOf(f *plugintest.Fixture, seen *int, name string) []string {
 	return out
 }
 
-func TestF05NoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
+func TestNoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
 		seen := 0
@@ -110,7 +110,7 @@ func TestF05NoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 	})
 }
 
-func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
+func TestAndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
 		seen := 0
@@ -159,7 +159,7 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 	})
 }
 
-func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
+func TestAndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
 		for _, name := range []string{
@@ -192,7 +192,7 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 }
 
 // The table in docs/WIRE.md is the rules.
-func TestF05TheWirePageNamesThePermissionOfEachEvent(t *testing.T) {
+func TestTheWirePageNamesThePermissionOfEachEvent(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "WIRE.md"))
 	must(t, err)
 	for name, needs := range host.EventRules {

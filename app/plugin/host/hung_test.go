@@ -22,7 +22,7 @@ func hanging(f *plugintest.Fixture, name string) {
 	f.State(plugin.IDOf(name, false), plugin.Failed)
 }
 
-func TestF64APluginThatHungIsNotStartedAgainUntilItChanges(t *testing.T) {
+func TestAPluginThatHungIsNotStartedAgainUntilItChanges(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		hanging(f, "slow.py")
 		f.Started(map[string]int{"slow": 1})
@@ -51,7 +51,7 @@ func TestF64APluginThatHungIsNotStartedAgainUntilItChanges(t *testing.T) {
 	})
 }
 
-func TestF64WhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
+func TestWhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("good.py", plugintest.SaysText("say", "hello"))
 		s := plugintest.SaysText("say", "never")
@@ -76,7 +76,7 @@ func TestF64WhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
 	})
 }
 
-func TestF64AHangIsForgottenAfterARestThatGrows(t *testing.T) {
+func TestAHangIsForgottenAfterARestThatGrows(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		hanging(f, "slow.py")
 		for i, rest := range []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
@@ -90,7 +90,7 @@ func TestF64AHangIsForgottenAfterARestThatGrows(t *testing.T) {
 	})
 }
 
-func TestF64APluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T) {
+func TestAPluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.World.Busy.Store(true)
 		s := plugintest.SaysText("say", "well")

@@ -9,7 +9,7 @@ import (
 	"conclave/app/plugin/plugintest"
 )
 
-func TestF74ToolsThatAreLeftOutAreSaidOnTheCard(t *testing.T) {
+func TestToolsThatAreLeftOutAreSaidOnTheCard(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		script := plugintest.Script{}
 		for n := range limit.PluginTools.Int() {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestF86SettingsGivenByPositionGetTheirNames(t *testing.T) {
+func TestSettingsGivenByPositionGetTheirNames(t *testing.T) {
 	schema := []byte(`{"properties":{"Box":{"type":"object","properties":{"z":{},"a":{}}},"Bare":{}}}`)
 	for given, want := range map[string]string{
 		`{"Box":["x",2]}`:   `{"Box":{"a":2,"z":"x"}}`,

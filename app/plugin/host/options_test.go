@@ -138,7 +138,7 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 
 // A folder is read because a person named it. What a plugin says is set, and what it
 // makes a path of later, nobody named.
-func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
+func TestAPluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 	own, theirs := t.TempDir(), t.TempDir()
 	schema := func(current bool, notes, format string) plugintest.Script {
 		s := plugintest.SaysText("say", "hello")

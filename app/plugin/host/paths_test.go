@@ -16,7 +16,7 @@ var must = testkit.Must
 
 // A folder of an environment, of the runtime or of the storage that is a link, at each
 // level: what Conclave made holds none, so none is granted.
-func TestF02NoLinkBelowConclavesDataIsGranted(t *testing.T) {
+func TestNoLinkBelowConclavesDataIsGranted(t *testing.T) {
 	const site = "environments/p/env-1/lib/python3.12/site-packages"
 	for level, link := range map[string]string{
 		"site-packages": site, "python": filepath.Dir(site), "lib": "environments/p/env-1/lib",
@@ -44,7 +44,7 @@ func TestF02NoLinkBelowConclavesDataIsGranted(t *testing.T) {
 	}
 }
 
-func TestF02WhatLiesInThePluginsFolderIsGrantedAsItIs(t *testing.T) {
+func TestWhatLiesInThePluginsFolderIsGrantedAsItIs(t *testing.T) {
 	data, dir := t.TempDir(), t.TempDir()
 	folder, err := filepath.EvalSymlinks(dir)
 	must(t, err)

@@ -21,7 +21,7 @@ func texts(lines []plugin.LogLine) string {
 	return strings.Join(out, "|")
 }
 
-func TestF38ALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
+func TestALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "plugins", "p.log")
 	var m redactor
 	m.add("hunter2-hunter2")
@@ -75,7 +75,7 @@ func TestALogHoldsNothingThatATerminalObeysAndNoPartedSecret(t *testing.T) {
 	}
 }
 
-func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
+func TestAKeptLogIsBoundedAndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "p.log")
 		j := newPluginLog(path, &redactor{})
@@ -101,7 +101,7 @@ func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestF38APluginThatPrintsWithoutEndDoesNotFillTheDisk(t *testing.T) {
+func TestAPluginThatPrintsWithoutEndDoesNotFillTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // no time passes
 		path := filepath.Join(t.TempDir(), "p.log")
 		j := newPluginLog(path, &redactor{})

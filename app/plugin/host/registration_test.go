@@ -34,7 +34,7 @@ func registered(id, text string) plugin.Source {
 	return plugintest.RegisteredSource(id, answers(text))
 }
 
-func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
+func TestAPluginNeedBeNeitherFileNorProcess(t *testing.T) {
 	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
 		f.Serve("file.py", answers("a file"))
 		offer(registered("far", "one"))
@@ -115,7 +115,7 @@ func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
 	})
 }
 
-func TestF131AConnectionThatEndsIsMadeAnew(t *testing.T) {
+func TestAConnectionThatEndsIsMadeAnew(t *testing.T) {
 	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
 		offer(plugintest.RegisteredSource("far",
 			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}}))
@@ -138,7 +138,7 @@ func TestF131AConnectionThatEndsIsMadeAnew(t *testing.T) {
 	})
 }
 
-func TestF131TwoSourcesDoNotTakeEachOthersPlugins(t *testing.T) {
+func TestTwoSourcesDoNotTakeEachOthersPlugins(t *testing.T) {
 	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
 		f.Serve("a.py", answers("a file"))
 		offer(registered("a", "a stranger"), registered("b", "one"))

@@ -10,7 +10,7 @@ import (
 	"conclave/app/plugin/plugintest"
 )
 
-func TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate(t *testing.T) {
+func TestToolsThatChangeAllTheTimeAreListedAtABoundedRate(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		s := plugintest.SaysText("say", "hello")
 		s.Permissions = []string{"tools"}

@@ -28,7 +28,7 @@ func (k keptSecrets) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-func TestF23NoTwoPluginsShareTheNameOfASecret(t *testing.T) {
+func TestNoTwoPluginsShareTheNameOfASecret(t *testing.T) {
 	names := map[string]string{}
 	for _, id := range []string{"a", "a-option-b", "b", "option", "b-option-c-option-d"} {
 		for _, path := range []string{"b-option-c", "c", "option/c", "b/option/c", "c-option-d", "d"} {
@@ -41,7 +41,7 @@ func TestF23NoTwoPluginsShareTheNameOfASecret(t *testing.T) {
 	}
 }
 
-func TestF23SecretsOfEarlierVersionsAreFoundUnlessTheyCouldBeAnothersToo(t *testing.T) {
+func TestSecretsOfEarlierVersionsAreFoundUnlessTheyCouldBeAnothersToo(t *testing.T) {
 	for name, c := range map[string]struct {
 		kept     keptSecrets
 		id, path string

@@ -68,7 +68,7 @@ func (d notes) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
 	return d.python.Spec(ctx, start, c, []string{src.Path})
 }
 
-func TestF132ADialectIsOneFolderAndItsPlaceInTheList(t *testing.T) {
+func TestADialectIsOneFolderAndItsPlaceInTheList(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, dir, t.TempDir(), newNotes(t, interpreters(t)))

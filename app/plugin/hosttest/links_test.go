@@ -93,7 +93,7 @@ for name, attempt in tries.items():
         found[name] = type(error).__name__
 `
 
-func TestF03APluginWritesNothingOfThePersonsAndMovesNoFolderOfItsOwn(t *testing.T) {
+func TestAPluginWritesNothingOfThePersonsAndMovesNoFolderOfItsOwn(t *testing.T) {
 	t.Parallel()
 	dir, data, home := t.TempDir(), t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(home, ".bashrc"), []byte("mine"), 0o600))
@@ -159,7 +159,7 @@ tries = {
 
 // The desk of a plugin, and each level of the way to it, made a link to a folder of
 // the person's while the plugin runs: the next start must write nothing there.
-func TestF01ADeskMadeALinkIsNotWrittenThrough(t *testing.T) {
+func TestADeskMadeALinkIsNotWrittenThrough(t *testing.T) {
 	t.Parallel()
 	for level, attack := range map[string]string{
 		"the desk":          `swap(desk)`,
@@ -213,7 +213,7 @@ found = {"desk": desk}`, home, attack)
 }
 
 // A folder of packages that is a link, at each level, as it may come with a plugin.
-func TestF02NoGrantLeadsOverALinkOutOfThePluginsFolder(t *testing.T) {
+func TestNoGrantLeadsOverALinkOutOfThePluginsFolder(t *testing.T) {
 	t.Parallel()
 	const packages = ".venv/lib/python3.12/site-packages"
 	for level, link := range map[string]string{

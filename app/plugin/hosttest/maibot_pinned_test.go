@@ -12,7 +12,7 @@ import (
 
 // A MaiBot plugin has its data files and the person's settings with it, and none of
 // the names that are not counted; not even packages in a folder of its own.
-func TestF09AMaiBotPluginSeesWhatWasApprovedAndItsSettings(t *testing.T) {
+func TestAMaiBotPluginSeesWhatWasApprovedAndItsSettings(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("small/data/words.json", `"data"`)

@@ -82,7 +82,7 @@ func readable(t *testing.T, where, text string, lines bool, most int) {
 	}
 }
 
-func TestF24EveryFieldOfEveryManifestIsCleaned(t *testing.T) {
+func TestEveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	write := func(n int, kind, field string, files map[string]string) string {
@@ -208,7 +208,7 @@ func TestF24EveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 
 // A permission with a hidden character in it is told as one that does nothing here,
 // and cleaning it does not make it one.
-func TestF07APermissionWithHiddenCharactersIsNone(t *testing.T) {
+func TestAPermissionWithHiddenCharactersIsNone(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("sly/dist/backend.js", "1;")

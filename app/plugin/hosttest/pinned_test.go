@@ -78,7 +78,7 @@ def known() -> str:
     return lib.WHAT
 `
 
-func TestF09NoUncountedNameOfAPythonPluginRuns(t *testing.T) {
+func TestNoUncountedNameOfAPythonPluginRuns(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write(".reach/__init__.py", reaching)
@@ -112,7 +112,7 @@ func TestF09NoUncountedNameOfAPythonPluginRuns(t *testing.T) {
 	c.begins("reach:reach", folder, nothing)
 }
 
-func TestF09NoUncountedNameOfAnExtensionRuns(t *testing.T) {
+func TestNoUncountedNameOfAnExtensionRuns(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	imports := []string{"./out.js"}
@@ -150,7 +150,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 
 // The bytes of a first yes, restored after another version was approved, run again
 // without a second one.
-func TestF89RestoredBytesRunAgainWithoutASecondYes(t *testing.T) {
+func TestRestoredBytesRunAgainWithoutASecondYes(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	first := "def what() -> str:\n    \"\"\"Says what it is.\"\"\"\n    return 'one'\n"

@@ -34,7 +34,7 @@ def register_tools(register):
     register(Text)
 `
 
-func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T) {
+func TestOnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T) {
 	home := real(t)
 	programtest.Worker(t) // the compiler's cache is found below the home folder
 	t.Setenv("HOME", home)

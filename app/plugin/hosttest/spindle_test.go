@@ -820,7 +820,7 @@ func TestALargeTypeScriptFileIsNotBuiltAgain(t *testing.T) {
 	c.answers("large_one:say", "{}", "kept")
 }
 
-func TestF35ABackendOfTwelveMegabytesRuns(t *testing.T) {
+func TestABackendOfTwelveMegabytesRuns(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	var code strings.Builder

@@ -68,7 +68,7 @@ func greeter(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
+func TestWhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 	t.Parallel()
 	read, write := real(t), real(t)
 	must(t, os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600))
@@ -118,7 +118,7 @@ func real(t *testing.T) string {
 	return path
 }
 
-func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
+func TestAGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("dice.js",
@@ -141,7 +141,7 @@ func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 }
 
 // A folder that is granted and then made a link to another place is not opened.
-func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
+func TestAGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	t.Parallel()
 	top, secret := real(t), real(t)
 	read := filepath.Join(top, "notes")
@@ -163,7 +163,7 @@ func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestF81ARefusedToolSaysWhichGrantItWants(t *testing.T) {
+func TestARefusedToolSaysWhichGrantItWants(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(real(t), "my notes")
 	must(t, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "note"), []byte("x"), 0o600))
@@ -254,7 +254,7 @@ def serve() -> str:
 	}
 }
 
-func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
+func TestAPluginThatFillsItsStorageIsStopped(t *testing.T) {
 	t.Parallel()
 	for what, body := range map[string]string{
 		"bytes": "for n in range(20):\n        with open(os.path.join(os.environ['HOME'], str(n)), 'wb') as file: " +
@@ -281,7 +281,7 @@ func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
 
 // What a thread writes when no call is open, and what lies in files that no folder
 // holds any more, fills a disk too.
-func TestF18APluginFillsNoDiskBehindItsCalls(t *testing.T) {
+func TestAPluginFillsNoDiskBehindItsCalls(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("what a process has open is told on Linux")

@@ -208,7 +208,7 @@ func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 		for i, template := range f.Library.Templates() {
 			k, name := template.Kind, "made"+string(rune('a'+i))
 			id, path, err := f.Library.New(t.Context(), k, name)
-			// F107: the file that the window announces is the one that is made.
+			// The window announces the file that is made.
 			if got, want := filepath.Base(path), strings.TrimSuffix(strings.ReplaceAll(template.File, "NAME", name),
 				"/"); got != want {
 				t.Errorf("%s makes %s, and is said to make %s", k, got, want)

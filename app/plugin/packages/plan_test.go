@@ -64,13 +64,13 @@ if False:
 			"beautifulsoup4 missing guessed", "beautifulsoup4-not-here missing", "bs4-is-not-it missing",
 			"never-here skipped", "pydantic missing optional", "python-dateutil missing optional",
 		}, 2},
-		// F84: what Conclave has a module of its own for is provided.
+		// Conclave provides the modules that it has itself.
 		"sdk": {
 			map[string]string{"plug.py": "import maibot_sdk\n", "requirements.txt": "maibot-plugin-sdk>=2\n"},
 			[]string{"maibot-plugin-sdk provided"},
 			0,
 		},
-		// F83: tests are not read, and what lies beside a file or above it is no package.
+		// Tests are not read, and a module next to a file or above it is no package.
 		"own files": {map[string]string{
 			"plug.py": "def f(): ...\n", "core/__init__.py": "\n",
 			"core/engine.py": "import store_not_here\nimport wheel_not_here\n", "core/store_not_here.py": "X = 1\n",
@@ -126,15 +126,15 @@ if False:
 	}
 }
 
-// TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere is the whole way: the
+// TestAndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere is the whole way: the
 // host, a real dialect, a real installation.
-func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
+func TestAndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 	t.Parallel()
 	x := newIndex(t,
 		map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "def greet(name):\n    return 'Hello, ' + name\n")}})
 	f := fixed(t, x.simple())
 	dir := pythontest.Files(t, map[string]string{
-		// F85: it declares a package that only a file wants which it never loads.
+		// It declares a package that only an unused file imports.
 		"spare.py": "# /// script\n# dependencies = [\"never-needed\"]\n# ///\ndef greet(name: str) -> str:\n    " +
 			"return name\n",
 		"declares.py": "# /// script\n# dependencies = [\"greetings\"]\n# ///\n" + greeter,
@@ -211,7 +211,7 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 	if tools.Set().Len() != 4 {
 		t.Errorf("%d tools are offered, want those of declares, tries, plain and spare", tools.Set().Len())
 	}
-	// F83: what was only guessed needs its name.
+	// A guessed package is installed only by name.
 	if err := in.Install(ctx, "imports", "", plugin.InstallOptions{Guessed: []string{"another"}},
 		nil); fault.Of(err).Kind != fault.NotFound {
 		t.Errorf("a package that is not of the list: %v", err)

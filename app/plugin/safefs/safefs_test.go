@@ -24,7 +24,7 @@ func holds(t testing.TB, path, want string) {
 }
 
 // Every operation, with a link at each level of the name that it is given.
-func TestF01NoOperationLeadsOverALink(t *testing.T) {
+func TestNoOperationLeadsOverALink(t *testing.T) {
 	outside := t.TempDir()
 	write(t, filepath.Join(outside, "precious", "file"), "precious")
 	for level, name := range map[string]string{"the folder's own child": "link", "deep": filepath.Join("a", "b", "link")} {
@@ -57,7 +57,7 @@ func TestF01NoOperationLeadsOverALink(t *testing.T) {
 	}
 }
 
-func TestF01AFolderThatIsALinkIsNotOpened(t *testing.T) {
+func TestAFolderThatIsALinkIsNotOpened(t *testing.T) {
 	top, outside := t.TempDir(), t.TempDir()
 	must(t, os.Symlink(outside, filepath.Join(top, "storage")))
 	for what, open := range map[string]func(string) (*safefs.Folder, error){
@@ -70,7 +70,7 @@ func TestF01AFolderThatIsALinkIsNotOpened(t *testing.T) {
 	}
 }
 
-func TestF01AWriteReplacesALinkAndASecondName(t *testing.T) {
+func TestAWriteReplacesALinkAndASecondName(t *testing.T) {
 	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	write(t, outside, "precious")
 	must(t, os.Symlink(outside, filepath.Join(dir, "soft")), os.Link(outside, filepath.Join(dir, "hard")))
@@ -89,7 +89,7 @@ func TestF01AWriteReplacesALinkAndASecondName(t *testing.T) {
 }
 
 // A plugin that swaps a folder for a link as fast as it can gets nothing outside.
-func TestF01SwappingAFolderForALinkMeanwhileReachesNothing(t *testing.T) {
+func TestSwappingAFolderForALinkMeanwhileReachesNothing(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(outside, "file"), "precious")
 	f, err := safefs.Open(dir)
@@ -125,7 +125,7 @@ func TestF01SwappingAFolderForALinkMeanwhileReachesNothing(t *testing.T) {
 	}
 }
 
-func TestF01TheRecordOfTheCopyLiesBesideTheStorage(t *testing.T) {
+func TestTheRecordOfTheCopyLiesBesideTheStorage(t *testing.T) {
 	from, storage := t.TempDir(), filepath.Join(t.TempDir(), "id")
 	write(t, filepath.Join(from, "data.txt"), "one")
 	precious := filepath.Join(t.TempDir(), "precious")

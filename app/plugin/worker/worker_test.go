@@ -328,7 +328,7 @@ stay.wait()
 	}
 }
 
-func TestF17SharedMemoryCountsToo(t *testing.T) {
+func TestSharedMemoryCountsToo(t *testing.T) {
 	if testMemory != 0 {
 		t.Skip("the race detector does not fit a limit of memory")
 	}
@@ -621,7 +621,7 @@ func TestAKilledConclaveLeavesNoProcess(t *testing.T) {
 
 // A program that a plugin starts is not told of Conclave's death. This one has lost
 // its parent, tries to leave its group, and ignores signals.
-func TestF93WhatAPluginStartedDiesWithAKilledConclave(t *testing.T) {
+func TestWhatAPluginStartedDiesWithAKilledConclave(t *testing.T) {
 	spec := python(t, `
 import os, signal, sys, time
 r, w = os.pipe()

@@ -10,7 +10,7 @@ import (
 	"conclave/app/record/activity"
 )
 
-// F143 has the kinds; this is what their entries say.
+// The entries of undoing and redoing, in words.
 func TestWhatWasUndoneIsASentenceAndItsFilesGoWithTheChat(t *testing.T) {
 	mask := func(text string) string { return strings.ReplaceAll(text, "open sesame", "•••") }
 	turning := activity.Turning{

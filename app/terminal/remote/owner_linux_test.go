@@ -202,7 +202,7 @@ func ask(t *testing.T, data string, command remote.Command) (int, error) {
 	return remote.Run(t.Context(), data, command, remote.Streams{Out: io.Discard, Err: io.Discard})
 }
 
-func TestF15TheSocketOfALongPathLiesInAPrivateFolder(t *testing.T) {
+func TestTheSocketOfALongPathLiesInAPrivateFolder(t *testing.T) {
 	data, shared := longFolder(t)
 	runtime := shortFolder(t)
 	for name, folder := range map[string]string{"the user's runtime folder": runtime, "the temporary folder": ""} {
@@ -232,7 +232,7 @@ func TestF15TheSocketOfALongPathLiesInAPrivateFolder(t *testing.T) {
 	}
 }
 
-func TestF15APredictableNameThatAnotherUserTookFirstGetsNothing(t *testing.T) {
+func TestAPredictableNameThatAnotherUserTookFirstGetsNothing(t *testing.T) {
 	needRoot(t)
 	data, _ := longFolder(t)
 	server, err := remote.Serve(data, "1.0", playCommand) // to learn the name
@@ -253,7 +253,7 @@ func TestF15APredictableNameThatAnotherUserTookFirstGetsNothing(t *testing.T) {
 	}
 }
 
-func TestF15AnotherUsersProgramAtTheVeryPathGetsNothing(t *testing.T) {
+func TestAnotherUsersProgramAtTheVeryPathGetsNothing(t *testing.T) {
 	needRoot(t)
 	data, elsewhere := shortFolder(t), filepath.Join(openFolder(t), "s")
 	attacker := play(t, "trap", elsewhere, nobody)
@@ -267,7 +267,7 @@ func TestF15AnotherUsersProgramAtTheVeryPathGetsNothing(t *testing.T) {
 	}
 }
 
-func TestF15AnotherUsersCommandIsNotRun(t *testing.T) {
+func TestAnotherUsersCommandIsNotRun(t *testing.T) {
 	needRoot(t)
 	t.Setenv("TMPDIR", "/tmp") // which other users may enter
 	ran := make(chan struct{}, 1)
@@ -287,7 +287,7 @@ func TestF15AnotherUsersCommandIsNotRun(t *testing.T) {
 	}
 }
 
-func TestF15AFolderThatOthersMayWriteIsNoPlaceForTheSocket(t *testing.T) {
+func TestAFolderThatOthersMayWriteIsNoPlaceForTheSocket(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, path string){
 		"writable by everybody": func(t *testing.T, path string) {
 			if err := errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)); err != nil { //nolint:gosec // that is the case
@@ -315,7 +315,7 @@ func TestF15AFolderThatOthersMayWriteIsNoPlaceForTheSocket(t *testing.T) {
 	}
 }
 
-func TestF61AStoppedOwnerIsGivenFiveSecondsAndThenASentence(t *testing.T) {
+func TestAStoppedOwnerIsGivenFiveSecondsAndThenASentence(t *testing.T) {
 	t.Parallel()
 	data := shortFolder(t)
 	owner := play(t, "owner", data, uint32(os.Getuid()))
@@ -330,7 +330,7 @@ func TestF61AStoppedOwnerIsGivenFiveSecondsAndThenASentence(t *testing.T) {
 	}
 }
 
-func TestF61TheFirstSignalEndsACommandWhoseOwnerIsStopped(t *testing.T) {
+func TestTheFirstSignalEndsACommandWhoseOwnerIsStopped(t *testing.T) {
 	remote.SetPatience(t, time.Hour) // which an owner that is not stopped has
 	data := shortFolder(t)
 	owner := play(t, "owner", data, uint32(os.Getuid()))
@@ -344,7 +344,7 @@ func TestF61TheFirstSignalEndsACommandWhoseOwnerIsStopped(t *testing.T) {
 	}
 }
 
-func TestF61AnOwnerThatIsStoppedInTheMiddleDoesNotHoldTheCommand(t *testing.T) {
+func TestAnOwnerThatIsStoppedInTheMiddleDoesNotHoldTheCommand(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]bool{"left alone": false, "interrupted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -374,7 +374,7 @@ func TestF61AnOwnerThatIsStoppedInTheMiddleDoesNotHoldTheCommand(t *testing.T) {
 	}
 }
 
-func TestF61AProgramThatTakesNoOutputDoesNotHoldAClosingOwner(t *testing.T) {
+func TestAProgramThatTakesNoOutputDoesNotHoldAClosingOwner(t *testing.T) {
 	t.Parallel()
 	running := make(chan struct{})
 	data, server := serve(t, func(_ context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {

@@ -162,7 +162,7 @@ var (
 	nameStep = regexp.MustCompile(`(And|To)?(LF|SP|NK|MB|PC|MC|AS|OW)?(\d{2,3})`)
 )
 
-func TestF136WhatIsCitedOfTheContractsIsThere(t *testing.T) {
+func TestWhatIsCitedOfTheContractsIsThere(t *testing.T) {
 	contracts := readContracts(t)
 	known := map[string]bool{}
 	for _, c := range contracts {
@@ -242,7 +242,7 @@ func checkCitation(t *testing.T, d document, m []int, contracts map[string]contr
 }
 
 // The keys that Conclave and a plugin's process know of each other are on the page of the wire.
-func TestF136EachKeyOfTheWireIsOnItsPage(t *testing.T) {
+func TestEachKeyOfTheWireIsOnItsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/WIRE.md"))
 	must(t, err)
 	key := regexp.MustCompile(`"(conclave/[a-z-]+)"`)
@@ -270,7 +270,7 @@ func TestF136EachKeyOfTheWireIsOnItsPage(t *testing.T) {
 }
 
 // A page that a comment names is in the repository: a reader has nothing else.
-func TestF136PagesNamedInCommentsAreThere(t *testing.T) {
+func TestPagesNamedInCommentsAreThere(t *testing.T) {
 	here := map[string]bool{}
 	all := documents(t)
 	for _, d := range all {
@@ -304,7 +304,7 @@ func TestF136PagesNamedInCommentsAreThere(t *testing.T) {
 var foreignPages = []string{"tuesday.md"}
 
 // Each statement is named by a test, or docs/contracts/README.md says why not.
-func TestF136EveryStatementHasATestOrAReason(t *testing.T) {
+func TestEveryStatementHasATestOrAReason(t *testing.T) {
 	tested := map[string]bool{}
 	for _, d := range documents(t) {
 		if !isTest(d.path) {
@@ -359,7 +359,7 @@ func TestF136EveryStatementHasATestOrAReason(t *testing.T) {
 	}
 }
 
-func TestF136TheIndexHasEachPageWithItsStatements(t *testing.T) {
+func TestTheIndexHasEachPageWithItsStatements(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(contractsFolder, "README.md"))
 	must(t, err)
 	for name, c := range readContracts(t) {
@@ -448,7 +448,7 @@ func group(text string, m []int, n int) string {
 }
 
 // Links between our pages lead to a file that is there, and to a heading of it.
-func TestF136LinksBetweenPagesLead(t *testing.T) {
+func TestLinksBetweenPagesLead(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	headings := map[string]map[string]bool{}
 	links := 0

@@ -24,7 +24,7 @@ const maxLine = 120
 var saysIsWhat = regexp.MustCompile(`^\s*// [\w.]+(?: and \w+)? (?:is|are) what\b`)
 
 // Lines fit beside each other on a screen, and comments say what a thing does or holds.
-func TestF142LinesAreShortAndCommentsSayWhatAThingDoes(t *testing.T) {
+func TestLinesAreShortAndCommentsSayWhatAThingDoes(t *testing.T) {
 	for _, name := range files(t, ".go") {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		must(t, err)
@@ -87,7 +87,7 @@ func parsed(t *testing.T) iter.Seq2[string, goFile] {
 
 // A comment that begins with a name begins with that of what it is about: the name of old
 // is easily forgotten in it.
-func TestF142CommentsBeginWithTheNameThatIsThere(t *testing.T) {
+func TestCommentsBeginWithTheNameThatIsThere(t *testing.T) {
 	looked := 0
 	for name, file := range parsed(t) {
 		for _, declared := range file.Decls {
@@ -116,7 +116,7 @@ var noName = []string{"It", "This", "That", "What", "Which", "Nil", "Zero", "Emp
 
 // A comment over a field or a method of an interface begins with its name, too, where it
 // begins with a name.
-func TestF142CommentsOfFieldsBeginWithTheNameThatIsThere(t *testing.T) {
+func TestCommentsOfFieldsBeginWithTheNameThatIsThere(t *testing.T) {
 	looked := 0
 	for name, file := range parsed(t) {
 		ast.Inspect(file.File, func(n ast.Node) bool {

@@ -227,7 +227,7 @@ func TestAToolIsHandedNothingOfTheChatWhereItsArgumentsAloneLetItPass(t *testing
 }
 
 // What a tool returned comes from where it was read, whatever its arguments name.
-func TestF16AResultComesFromWhereItWasRead(t *testing.T) {
+func TestAResultComesFromWhereItWasRead(t *testing.T) {
 	page, thief := chat.NewOrigin(chat.FromWeb, "example.org"), chat.NewOrigin(chat.FromWeb, "evil.example")
 	returned := chat.NewOrigin(chat.FromTool, "P")
 	for name, c := range map[string]struct {
@@ -472,7 +472,7 @@ func TestEventsOfACallComeInOrder(t *testing.T) {
 	}
 }
 
-func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
+func TestADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"run": echo})
 		defer b.gate.Questions.Attach()() // a window that nobody looks at

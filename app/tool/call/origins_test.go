@@ -51,7 +51,7 @@ func TestWhyHooksHaveAPersonAskedIsOnRecord(t *testing.T) {
 
 // What others wrote and a plugin read comes into the chat with what it returns, whatever a
 // hook makes of that.
-func TestF16AResultNamesWhoseSharedTextsItsPluginWasGiven(t *testing.T) {
+func TestAResultNamesWhoseSharedTextsItsPluginWasGiven(t *testing.T) {
 	returned, notes := chat.NewOrigin(chat.FromTool, "P"), chat.NewOrigin(chat.FromPlugin, "Notes")
 	for name, c := range map[string]struct {
 		points  *hook.Points

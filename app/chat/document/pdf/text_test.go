@@ -17,7 +17,7 @@ import (
 
 const helvetica = "/Font <</F " + Helvetica + ">>"
 
-func TestF108TextOfAPDFIsReadInPagesLinesAndWords(t *testing.T) {
+func TestTextOfAPDFIsReadInPagesLinesAndWords(t *testing.T) {
 	composite := `/Font <</C <</Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 9 0 R
 		/DescendantFonts [<</Subtype /CIDFontType2 /DW 500 /W [1 [600 600] 3 4 700]>>]>>>>`
 	toUnicode := Flate("", []byte(`/CIDInit /ProcSet findresource begin 12 dict begin begincmap
@@ -60,7 +60,7 @@ func TestF108TextOfAPDFIsReadInPagesLinesAndWords(t *testing.T) {
 	}
 }
 
-func TestF108APDFIsReadAsFarAsItsBounds(t *testing.T) {
+func TestAPDFIsReadAsFarAsItsBounds(t *testing.T) {
 	first := len("[page 1]\n")
 	for extra, want := range map[int]document.Cut{0: "", 1: document.CutText} {
 		said, err := pdf.Text(Saying(strings.Repeat("x", limit.DocumentText.Int()-first+extra)))
@@ -76,7 +76,7 @@ func TestF108APDFIsReadAsFarAsItsBounds(t *testing.T) {
 	}
 }
 
-func TestF108WhatIsNoTextSaysWhy(t *testing.T) {
+func TestWhatIsNoTextSaysWhy(t *testing.T) {
 	good := Saying("text")
 	for name, c := range map[string]struct {
 		data []byte
@@ -108,7 +108,7 @@ func TestF108WhatIsNoTextSaysWhy(t *testing.T) {
 	}
 }
 
-func TestF108AReaderTakesNoMoreThanItsBound(t *testing.T) {
+func TestAReaderTakesNoMoreThanItsBound(t *testing.T) {
 	for _, size := range []int64{-1, limit.PDF.Value + 1} {
 		var out bytes.Buffer
 		if err := pdf.Serve(strings.NewReader(fmt.Sprintf("%d\n", size)), &out); err == nil || out.Len() > 0 {

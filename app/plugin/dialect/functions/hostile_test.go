@@ -132,7 +132,7 @@ func TestLF48WhatAFileDoesWrongIsASentenceAndTheNextCallWorks(t *testing.T) {
 		{"huge", "", ""},
 		{"odd", "ok", `"('t', 1)":[1,2]`},
 		{"ring", "ok", "[[...]]"},
-		{"deep", "ok", "[nested over 100 levels deep; the rest as text: "}, // F74
+		{"deep", "ok", "[nested over 100 levels deep; the rest as text: "},
 		{"words", "ok", "none"},
 		{"raises", "raised", "Mute"},
 	} {

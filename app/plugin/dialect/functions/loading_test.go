@@ -176,7 +176,7 @@ func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 	}
 }
 
-func TestF09ACopyIsAllThatAPluginIsReadFrom(t *testing.T) {
+func TestACopyIsAllThatAPluginIsReadFrom(t *testing.T) {
 	d := aPython(t)
 	copied := files(t, map[string]string{
 		"plug.py": "import helper\ndef where(): return [__file__, helper.N, helper.__file__]\ndef fail(): " +

@@ -13,7 +13,7 @@ import (
 	"conclave/app/plugin/worker/confine"
 )
 
-func TestF23SettingsAreNotWhereOtherProgramsCanReadThem(t *testing.T) {
+func TestSettingsAreNotWhereOtherProgramsCanReadThem(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{"plug.py": `
 import os

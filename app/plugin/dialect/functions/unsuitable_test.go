@@ -9,7 +9,7 @@ import (
 	"conclave/app/plugin"
 )
 
-func TestF50AndF51AFileWithoutToolsSaysSoBeforeItIsApproved(t *testing.T) {
+func TestAndF51AFileWithoutToolsSaysSoBeforeItIsApproved(t *testing.T) {
 	d := aPython(t)
 	for name, c := range map[string]struct{ text, message string }{
 		"of Open WebUI": {

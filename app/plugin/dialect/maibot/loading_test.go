@@ -33,7 +33,7 @@ func TestMB01APluginIsRecognisedListedAndAnswers(t *testing.T) {
 	is(t, "files", m.Files, []string{"_manifest.json", "plugin.py"})
 	is(t, "notices", m.Notices, nil)
 	l, err := d.Inspect(t.Context(), src, *m)
-	// F94: described before it runs
+	// described before it runs
 	if err != nil || len(l.Tools) != 1 || l.Tools[0].Name != "look" || l.Tools[0].Description != "看看天气" ||
 		l.Tools[0].Line != 8 {
 		t.Errorf("Inspect: %+v, %v", l, err)
@@ -204,7 +204,7 @@ func TestMB05TwoFoldersWithOneIDAreBothRefused(t *testing.T) {
 	}
 }
 
-func TestF94OneThatIsLookedAtByItselfHasNoSiblings(t *testing.T) {
+func TestOneThatIsLookedAtByItselfHasNoSiblings(t *testing.T) {
 	d := one(t)
 	path := folder(t, class(look), nil, nil)
 	twin := filepath.Join(filepath.Dir(path), "twin")
@@ -259,7 +259,7 @@ async def all(self, **kwargs):
 	is(t, "answer", inChat(w, "all", "{}").Text(), "一 一 一 三 True")
 }
 
-func TestF91AnInnerPackageOfTheFoldersNameIsFound(t *testing.T) {
+func TestAnInnerPackageOfTheFoldersNameIsFound(t *testing.T) {
 	source := `
 import sys, os
 sys.path.insert(0, os.path.dirname(__file__))
@@ -276,7 +276,7 @@ async def inner(self, **kwargs):
 	is(t, "answer", inChat(w, "inner", "{}").Text(), "一")
 }
 
-func TestF82SettingsAreUnderTheNamesThatRealPluginsReach(t *testing.T) {
+func TestSettingsAreUnderTheNamesThatRealPluginsReach(t *testing.T) {
 	w := begin(t, one(t), folder(t, withConfig(`
 @Tool("reach")
 async def reach(self, **kwargs):

@@ -66,18 +66,18 @@ func TestMB14APluginThatIsOffOffersNothingUntilItIsOn(t *testing.T) {
 			if tools := w.List(); len(tools) != 0 {
 				t.Fatalf("tools: %v", pythontest.Names(tools))
 			}
-			is(t, "F92: why", notes(t, w), []string{
+			is(t, "why", notes(t, w), []string{
 				"It is switched off in its settings ([plugin] enabled = false), so it offers no tools.",
 			})
 			testkit.Save(t, filepath.Join(path, "config.toml"), "[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n")
 			w.Until("notifications/tools/list_changed")
 			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
-			is(t, "F92: why, once it has tools", notes(t, w), nil)
+			is(t, "why, once it has tools", notes(t, w), nil)
 		})
 	}
 }
 
-func TestF92APluginOfHooksAloneSaysWhyItHasNoTools(t *testing.T) {
+func TestAPluginOfHooksAloneSaysWhyItHasNoTools(t *testing.T) {
 	w := begin(t, one(t), folder(t, class("pass"), nil, nil), plugin.StartOptions{})
 	w.List()
 	is(t, "why", notes(t, w), []string{"It has no tools: its commands, hooks and other parts are not used by Conclave."})
@@ -124,7 +124,7 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 	is(t, "after a restart", inChat(again, "tell", "{}").Text(), "2 b -")
 }
 
-func TestF87OneSettingSavedLeavesEditsByHandOfTheOthersAlone(t *testing.T) {
+func TestOneSettingSavedLeavesEditsByHandOfTheOthersAlone(t *testing.T) {
 	d := one(t)
 	path := folder(t, withConfig(tells), nil, map[string]string{
 		"config.toml": "[plugin]\nconfig_version = \"1.0.0\"\n\n[g]\ncount = 3\nmode = \"a\"\n",

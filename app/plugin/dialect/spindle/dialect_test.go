@@ -444,7 +444,7 @@ func FuzzScanTools(f *testing.F) {
 	})
 }
 
-func TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce(t *testing.T) {
+func TestAScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce(t *testing.T) {
 	dir := unpack(t,
 		"-- big.js --\n-- one/spindle.json "+
 			"--\n{\"version\":\"1\",\"name\":\"One\",\"identifier\":\"one\",\"author\":\"A\"}\n-- one/dist/backend.js --\n1;\n")

@@ -74,7 +74,7 @@ attempt("its own priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, 1))
 attempt("its own name", lambda: call(number["prctl"], 15, b"name", 0, 0, 0))
 `
 
-func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
+func TestWhatNobodyReviewedIsNotThere(t *testing.T) {
 	spec := pythonSpec(t, beyond)
 	numbers, err := json.Marshal(map[string]int{
 		"ioprio_set": unix.SYS_IOPRIO_SET, "prctl": unix.SYS_PRCTL, "file_setattr": unix.SYS_FILE_SETATTR,
@@ -188,7 +188,7 @@ if spawn:
 attempt("random", lambda: (uuid.uuid4(), os.urandom(8), random.random(), hashlib.sha256(b"x").digest()))
 `
 
-func TestF19EveryPythonGoesOnWorkingBehindTheReviewedCalls(t *testing.T) {
+func TestEveryPythonGoesOnWorkingBehindTheReviewedCalls(t *testing.T) {
 	for name, p := range pythons(t) {
 		for _, mode := range []string{"alone", "spawn"} {
 			t.Run(name+" "+mode, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestF19EveryPythonGoesOnWorkingBehindTheReviewedCalls(t *testing.T) {
 }
 
 // Programs that plugins are often granted.
-func TestF19ProgramsGoOnWorkingBehindTheReviewedCalls(t *testing.T) {
+func TestProgramsGoOnWorkingBehindTheReviewedCalls(t *testing.T) {
 	needLandlock(t)
 	for name, c := range map[string]struct{ script, want string }{
 		"shell": {`for i in 1 2 3; do echo $i; done | sort -r | head -1; (exit 4) & wait $!; echo $?`, "3\n4\n"},

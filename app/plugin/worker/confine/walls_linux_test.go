@@ -497,7 +497,7 @@ p = subprocess.Popen(["/bin/sleep", "100"]); p.kill(); p.wait(); print("killed")
 	}
 }
 
-func TestF80TheDevicesThatEveryProgramExpectsAreThereAndNoOther(t *testing.T) {
+func TestTheDevicesThatEveryProgramExpectsAreThereAndNoOther(t *testing.T) {
 	needLandlock(t)
 	spec := pythonSpec(t, `
 for name in ("null", "zero", "full", "random", "urandom"):

@@ -23,7 +23,7 @@ describe("the real bridge", () => {
   // What Callback of Wails' runtime does with a message that holds an error.
   const wailsRejects = (error: string) => () => Promise.reject(new Error(error));
 
-  test("F100 a rejection becomes an AppError with what a person reads", async () => {
+  test("a rejection becomes an AppError with what a person reads", async () => {
     const failure = { kind: "locked", message: "The store is in use.", hint: "Close it.", ref: "" };
     vi.stubGlobal("go", { window: { Chats: { Stop: wailsRejects(JSON.stringify(failure)) } } });
     const error = await wailsBridge()
@@ -33,7 +33,7 @@ describe("the real bridge", () => {
     expect(error).toMatchObject(failure);
   });
 
-  test("F100 what Wails itself says stays as it is", async () => {
+  test("what Wails itself says stays as it is", async () => {
     const text = 'error parsing arguments: {"x"}';
     vi.stubGlobal("go", { window: { Chats: { Stop: wailsRejects(text) } } });
     await expect(wailsBridge().chats.Stop("c")).rejects.toMatchObject({

@@ -76,7 +76,7 @@ describe("a streaming message", () => {
     expect(view.parts[0]?.blocks.map((b) => b.html)).toEqual(["<p>a</p>", "<p>bc</p>", "<p>d"]);
   });
 
-  test("F121 what is not pulled is asked for, and what it is added to must be there", () => {
+  test("what is not pulled is asked for, and what it is added to must be there", () => {
     const view = new EntryView(entry({ parts: [text([[3, "<p>d", false]], 4)] }));
     expect(view.wants(0, 3)).toEqual([{ seq: 1, part: 0, from: 0, to: 3 }]);
     expect(view.wants(3, Infinity)).toEqual([]);
@@ -95,7 +95,7 @@ describe("a streaming message", () => {
     expect(view.wants(2, Infinity)).toEqual([]);
   });
 
-  test("F121 rows are where what was measured and guessed puts them", () => {
+  test("rows are where what was measured and guessed puts them", () => {
     const view = new EntryView(entry({ part_count: 2, parts: [text([[0, "a", true]], 3)] }));
     expect(view.rows).toBe(3);
     view.measure(1, [100, 20]);

@@ -53,7 +53,7 @@ test("who writes elsewhere while a chat opens is left there", async () => {
   app.close();
 });
 
-test("F63 a search says how far it has come, and its answer is renewed by itself", async () => {
+test("a search says how far it has come, and its answer is renewed by itself", async () => {
   const { app, fake } = await startApp();
   fake.chats.searched = 40;
   await app.chats.search("nobody wrote this");

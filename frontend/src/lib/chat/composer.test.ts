@@ -169,7 +169,7 @@ test("what is sent or left before the draft has come costs it nothing", async ()
   });
 });
 
-test("F115 what is written behind an answer is kept, edited, removed and sent in order", async () => {
+test("what is written behind an answer is kept, edited, removed and sent in order", async () => {
   const { fake, composer } = make();
   const sent: string[] = [];
   fake.chats.Send = async (conversation, out) => {
@@ -467,7 +467,7 @@ test("a refused file says why and holds the message back until it is removed", a
   expect(composer.ready).toBe(true);
 });
 
-test("F102 the shown model travels with the message", async () => {
+test("the shown model travels with the message", async () => {
   const { app, fake } = await startApp("welcome");
   const sent: string[] = [];
   const send = fake.chats.Send.bind(fake.chats);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { places } from "./marks";
 
-it("F112 words are found in any case, and across the elements they are in", () => {
+it("words are found in any case, and across the elements they are in", () => {
   const root = document.createElement("div");
   root.innerHTML = "<p>The <b>Quick</b> brown fox</p><p>is quick br<i>own</i>, QUICK</p>";
   const found = (words: string) => places(root, words).map(String);

@@ -20,7 +20,7 @@ const wish = (path: string, write = false) => ({
   command: "",
 });
 
-test("F81 folders are listed with how they are taken back, and refused ones with how they are allowed", async () => {
+test("folders are listed with how they are taken back, and refused ones with how they are allowed", async () => {
   const { app, fake } = await startApp();
   const reports = { path: "/home/ada/Reports", write: false, setting: "" };
   const named = { path: "/home/ada/Vault", write: true, setting: "vault" };
@@ -70,7 +70,7 @@ test("F81 folders are listed with how they are taken back, and refused ones with
   app.close();
 });
 
-test("F81 a folder that was allowed meanwhile is no longer offered, unless it is to be written to", () => {
+test("a folder that was allowed meanwhile is no longer offered, unless it is to be written to", () => {
   const folders = [{ path: "/a", write: false, setting: "" }];
   const left = (...refused: ReturnType<typeof wish>[]) =>
     openRefusals({ refused, folders } as never).map((r) => [r.path, r.write]);
@@ -81,7 +81,7 @@ test("F81 a folder that was allowed meanwhile is no longer offered, unless it is
   ]);
 });
 
-test("F81 a first listing and one's own settings are not told as an alteration", async () => {
+test("a first listing and one's own settings are not told as an alteration", async () => {
   const { app, fake } = await startApp("approval");
   const mail = app.plugins.plugins.find((p) => p.id === "mail");
   if (!mail) throw new Error("no plugin");

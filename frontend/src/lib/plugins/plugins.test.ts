@@ -91,7 +91,7 @@ describe("plugins", () => {
     app.close();
   });
 
-  test("F83 packages are installed as they were read, and guessed ones by name", async () => {
+  test("packages are installed as they were read, and guessed ones by name", async () => {
     const { app, fake } = await startApp("packages");
     const weather = app.plugins.plugins.find((p) => p.id === "weather");
     if (!weather?.packages) throw new Error("no packages");
@@ -164,7 +164,7 @@ test("a word difference puts both texts back together", () => {
   ).toEqual([123, 3, 3, 123]);
 });
 
-test("F120 lines of changed code are told apart by what they begin with, whatever they say", () => {
+test("lines of changed code are told apart by what they begin with, whatever they say", () => {
   const diff = "=== a.js (changed)\n@@ -1,2 +1,2 @@\n same\n--- old\n+=== b.js\n";
   expect(diffLines(diff).map((l) => l.kind)).toEqual(["file", "place", "same", "removed", "added"]);
   expect(

@@ -12,6 +12,6 @@ it.each([
   ["42", ""],
   ["", ""],
   ["a".repeat(90), "a".repeat(48)],
-])("F107 the file of “%s” is “%s”", (name, file) => {
+])("the file of “%s” is “%s”", (name, file) => {
   expect(slug(name)).toBe(file);
 });

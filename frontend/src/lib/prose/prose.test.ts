@@ -93,7 +93,7 @@ describe("open code", () => {
   };
   const text = (element: Element) => element.querySelector("pre")?.textContent;
 
-  it("F123 gets its new lines, and the nodes of those it has stay", () => {
+  it("gets its new lines, and the nodes of those it has stay", () => {
     let html = open('<span class="k">a</span>\n', "b");
     const element = make(html);
     const first = element.querySelector("span.k");
@@ -110,7 +110,7 @@ describe("open code", () => {
       expect(code.textContent?.length).toBeLessThan(3000);
   });
 
-  it("F123 leaves to others what is more than new lines", () => {
+  it("leaves to others what is more than new lines", () => {
     const before = open("a\n", "b");
     const element = make(before);
     for (const html of [
@@ -137,7 +137,7 @@ describe("an open table or paragraph", () => {
   it.each([
     ["table", table, (i: number) => `<tr><td>row <b>${i}</b> &amp;</td></tr>\n`],
     ["paragraph", paragraph, (i: number) => `<em>word</em> ${i} &amp; more `],
-  ])("F123 adds to a %s what came, and the nodes it has stay", (_, open, piece) => {
+  ])("adds to a %s what came, and the nodes it has stay", (_, open, piece) => {
     let before = open(piece(0), "");
     const element = make(before);
     const first = element.querySelector("b, em");
@@ -156,7 +156,7 @@ describe("an open table or paragraph", () => {
   });
 });
 
-test("F123 complete lines of a growing paragraph are laid out once, and its text stays", () => {
+test("complete lines of a growing paragraph are laid out once, and its text stays", () => {
   // Lines of 80 characters, as a browser would break them.
   let laid: () => Element = () => document.body;
   Range.prototype.getClientRects = function () {
@@ -205,7 +205,7 @@ test("saved code is named for its language", () => {
   ]);
 });
 
-test("F04 a formula that defines commands, or is longer than a screen, is not drawn", () => {
+test("a formula that defines commands, or is longer than a screen, is not drawn", () => {
   for (const tex of ["x^2", "\\defeq", "\\let", "a \\leq b", "\\long", "\\newcommandx"].filter(
     (t) => !["\\let", "\\long"].includes(t),
   ))
@@ -223,7 +223,7 @@ test("F04 a formula that defines commands, or is longer than a screen, is not dr
     expect([tex.slice(0, 20), drawable(tex)]).toEqual([tex.slice(0, 20), false]);
 });
 
-it("F04 knows how deep elements of a formula lie in each other", () => {
+it("knows how deep elements of a formula lie in each other", () => {
   expect(depth("<span><b>x</b><i><u>y</u></i></span>")).toBe(3);
   expect(depth('<svg><path d="M0"/><path d="M1"/></svg><p></p>')).toBe(1);
   expect(depth("x &lt;y&gt;")).toBe(0);

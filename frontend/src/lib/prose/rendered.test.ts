@@ -8,7 +8,7 @@ const open = (lines: string) =>
 const folded = (head: string, rest: string) =>
   `<figure class="code" data-lang="go" data-lines="2"><figcaption><span class="code-lang">Go</span> <span class="code-lines">2 lines</span></figcaption><pre tabindex="0"><code>${head}</code></pre><details class="code-rest"><summary>Show all 2 lines</summary><pre tabindex="0"><code>${rest}</code></pre></details></figure>\n`;
 
-it("F122 code that folds when it is complete stays open for who saw it come", async () => {
+it("code that folds when it is complete stays open for who saw it come", async () => {
   const block = new BlockView();
   const seen = mount(Rendered, { target: document.body, props: { block, row: 0 } });
   block.html = open("a\n");

@@ -15,7 +15,7 @@ const steps = Object.entries(JSON.parse(readFileSync(file, "utf8")) as Record<st
 
 Range.prototype.getClientRects = () => [] as unknown as DOMRectList; // jsdom lays nothing out
 
-it.each(steps)("F123 a %s that app/chat/render sends is added to", (_, { before, after, same }) => {
+it.each(steps)("a %s that app/chat/render sends is added to", (_, { before, after, same }) => {
   expect(after.slice(0, same)).toBe(before.slice(0, same));
   const element = document.createElement("div");
   element.innerHTML = before;

@@ -12,7 +12,7 @@ function write(field: Element | undefined, value: string) {
   flushSync();
 }
 
-test("F119 a passphrase is chosen by its rule, repeated, and said to be lost when forgotten", async () => {
+test("a passphrase is chosen by its rule, repeated, and said to be lost when forgotten", async () => {
   const { app } = await startApp();
   app.models.keysFresh = true;
   const form = mount(UnlockKeys, { target: document.body, context: inApp(app) });
@@ -33,7 +33,7 @@ test("F119 a passphrase is chosen by its rule, repeated, and said to be lost whe
   app.close();
 });
 
-test("F119 the key's field keeps the focus while a passphrase appears beside it", async () => {
+test("the key's field keeps the focus while a passphrase appears beside it", async () => {
   const { app } = await startApp();
   app.models.locked = true;
   app.models.keysFresh = true;

@@ -122,7 +122,7 @@ test("the first connection that answers becomes the default", async () => {
   app.close();
 });
 
-test("F109 the first default is a guess that is said, and never a model that is a trial or calls no tools", async () => {
+test("the first default is a guess that is said, and never a model that is a trial or calls no tools", async () => {
   const { app, fake } = await startApp("welcome");
   answering(fake);
   const m = (id: string, change = {}) => model("c", id, id, { tools: true, ...change });
@@ -147,7 +147,7 @@ test("F109 the first default is a guess that is said, and never a model that is 
   app.close();
 });
 
-test("F108 a person corrects what a model can do", async () => {
+test("a person corrects what a model can do", async () => {
   const { app, fake } = await startApp();
   const small = app.models.models.find((m) => m.id === "maple-small");
   if (!small) throw new Error("no model");

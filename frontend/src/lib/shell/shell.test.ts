@@ -89,7 +89,7 @@ describe("layout", () => {
     app.close();
   });
 
-  test("F117 the dock opens for what needs a person, unless it was closed or would cover the chat", async () => {
+  test("the dock opens for what needs a person, unless it was closed or would cover the chat", async () => {
     const { app } = await startApp();
     const { layout } = app;
     layout.screen = 1000;
@@ -111,7 +111,7 @@ describe("layout", () => {
     app.close();
   });
 
-  test("F116 zoom goes in steps from 50 to 300 %, is kept, and counts as a narrower window", async () => {
+  test("zoom goes in steps from 50 to 300 %, is kept, and counts as a narrower window", async () => {
     const { app, fake } = await startApp();
     app.keys.commands = commands(app);
     app.layout.screen = 1500;

@@ -49,7 +49,7 @@ function shown(more: { disabled?: boolean } = {}) {
   return { button, chosen, press, options, marked, close };
 }
 
-test("F120 a choice is a control of our own, opened, walked and taken by keys", async () => {
+test("a choice is a control of our own, opened, walked and taken by keys", async () => {
   const { button, chosen, press, options, marked, close } = shown();
   expect([button.getAttribute("role"), button.textContent?.trim()]).toEqual([
     "combobox",
@@ -67,7 +67,7 @@ test("F120 a choice is a control of our own, opened, walked and taken by keys", 
   await close();
 });
 
-test("F120 letters open a choice at what begins with them, spaces too, and Esc takes nothing", async () => {
+test("letters open a choice at what begins with them, spaces too, and Esc takes nothing", async () => {
   const { button, chosen, press, marked, close } = shown();
   press(..."a comp");
   expect(button.getAttribute("aria-expanded")).toBe("true");
@@ -81,7 +81,7 @@ test("F120 letters open a choice at what begins with them, spaces too, and Esc t
   await close();
 });
 
-test("F120 a choice that is not to be changed opens by nothing", async () => {
+test("a choice that is not to be changed opens by nothing", async () => {
   const { button, options, close } = shown({ disabled: true });
   button.focus();
   button.click();

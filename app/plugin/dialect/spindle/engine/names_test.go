@@ -45,7 +45,7 @@ func made(t *testing.T, path, want string) {
 	must(t, os.WriteFile(path, []byte(want), 0o644))
 }
 
-func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
+func TestTheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	var js, page strings.Builder
 	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// " +
 		"names_test.go; do not edit.\n")
@@ -89,7 +89,7 @@ func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 }
 
 // Each name does what the list says, with every permission that a person can grant.
-func TestF42EveryNameDoesWhatTheListSays(t *testing.T) {
+func TestEveryNameDoesWhatTheListSays(t *testing.T) {
 	all := members(t)
 	table, err := json.Marshal(func() (rows [][3]string) {
 		for _, m := range all {

@@ -223,7 +223,7 @@ spindle.registerTool({ name: "huge", description: "d", parameters: { type: "obje
 		t.Errorf("%d tools", got)
 	}
 	p.waitLog(`The tool "t256" was not registered: a plugin may have 256 tools.`)
-	if want := limit.ToolsLeftOut(44); !slices.Equal(p.notes(), []string{want}) { // F74
+	if want := limit.ToolsLeftOut(44); !slices.Equal(p.notes(), []string{want}) {
 		t.Errorf("notes are %q, want %q", p.notes(), want)
 	}
 }
