@@ -90,7 +90,7 @@ type CallRecord struct {
 	// Stopped says why it was stopped while it ran, where the person paused the tools or took
 	// back what allowed it.
 	Stopped string `json:"stopped,omitempty"`
-	// Origins are those for which a person was asked about the call: nobody vouched for them.
+	// Origins are those that made the gate ask about the call: they were not trusted.
 	Origins []Origin `json:"origins,omitempty"`
 	// Brought says where what it returned came from.
 	Brought []Origin `json:"brought,omitempty"`

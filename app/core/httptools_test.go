@@ -101,7 +101,7 @@ func (w *whole) answers(in chat.ConversationID, tool string) string {
 	return resultsOf(requests[len(requests)-1])
 }
 
-// trusts has the person vouch for all that a chat holds of others.
+// trusts has the person trust all text of others in a chat.
 func (w *whole) trusts(in chat.ConversationID) {
 	w.t.Helper()
 	path, err := w.Store.Path(w.t.Context(), in)

@@ -51,7 +51,7 @@ func (q *Questions) askTerminal(ctx context.Context, c *check, step int, p Reque
 		p = now
 	}
 	q.mu.Lock()
-	p.Hurried = q.pace.hurries(p)
+	p.Rapid = q.pace.rapid(p)
 	q.mu.Unlock()
 	p.Preview = q.reach.preview(ctx, call, &p)
 	d := q.answered(ctx, askCtx, call, step, p)
@@ -112,7 +112,7 @@ func (q *Questions) apply(ctx context.Context, call Call, step int, p Request, a
 		rule, err = q.rules.Add(ctx, rule)
 		d.Rule = rule.ID
 	}
-	for _, o := range a.Vouch {
+	for _, o := range a.Trust {
 		_, failed := q.rules.Trust(ctx, call.Conversation, o)
 		err = errors.Join(err, failed)
 	}

@@ -340,7 +340,7 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 func TestAPluginThatIsNotIsolatedSaysSo(t *testing.T) {
 	for isolation, want := range map[string]string{
 		"none":    "Runs as you, not isolated: it can touch what you can.",
-		"process": "Runs as you, in a process of its own, not isolated: it can touch what you can.",
+		"process": "Runs as you, in a separate process, not isolated: it can touch what you can.",
 	} {
 		g, c := trusted(t, gate.Options{}, func(c *gate.PluginVersion) { c.Isolation = isolation })
 		a := &asker{}

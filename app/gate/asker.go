@@ -15,16 +15,15 @@ var ErrNobody = errors.New("there is nobody to ask")
 // each time: what deletes, runs programs, or could carry away untrusted text.
 // It is not asked where a rule of the person's has them asked, nor about what a hook would
 // answer in place of a tool, nor for what reaches beyond calls, which a person allows by a
-// command of its own. About a plugin it returns
-// ErrNobody: the command approves the plugins that it names, for as long as it runs
-// (ApproveOptions.ThisRun).
+// separate command. About a plugin it returns ErrNobody: the command approves the plugins that it
+// names, for as long as it runs (ApproveOptions.ThisRun).
 type AlwaysAsker struct{}
 
-// notForAlways returns why AlwaysAsker is not asked about a call, and what the model is told;
-// both are empty where it is. A rule to ask counts whichever step of the order came before it.
+// notForAlways returns why AlwaysAsker is not asked about a call, for the person and for the model;
+// both are empty if it is asked. A rule to ask counts whichever step of the order came before it.
 func (q *Questions) notForAlways(call *Call) (why, tell string) {
 	if call.beyondCalls() {
-		return "--approve always speaks for calls; this takes a permission of its own", nobody(0).Reason
+		return "--approve always speaks for calls; this needs a separate permission", nobody(0).Reason
 	}
 	if call.Instead != "" {
 		return "--approve always speaks for calls; this is an answer in place of " + call.Instead, nobody(0).Reason

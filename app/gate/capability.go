@@ -63,7 +63,7 @@ var table = map[Capability]row{
 	ShowUI:      {Allow, Deny, true, "show something in the window"},
 }
 
-// permissionCapabilities says what a plugin permission lets its tools do here
+// permissionCapabilities maps a plugin permission to what it lets tools do
 // (contracts/spindle, section 14). A permission that is not here only registers
 // something with Conclave, or does nothing here (permissionWords).
 var permissionCapabilities = map[string][]Capability{
@@ -81,7 +81,7 @@ var permissionCapabilities = map[string][]Capability{
 	"filesystem":      {ReadFiles, WriteFiles, Delete},
 }
 
-// isolated is the isolation of a plugin whose walls hold.
+// isolated is the isolation of a plugin whose sandbox the system enforces.
 const isolated = "process+landlock"
 
 // capabilitiesOf returns what the tools of a plugin can do; none means that it is not known.
@@ -105,7 +105,7 @@ func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) []Capab
 	return capabilities
 }
 
-// maxFoldersNamed is how many folders a prompt names.
+// maxFoldersNamed is the number of folders that a prompt names.
 const maxFoldersNamed = 4
 
 // reachOf returns what the tools of a plugin can access, in a sentence: each folder, and what
@@ -114,7 +114,7 @@ func reachOf(c PluginVersion, granted []string, folders []Folder, given string) 
 	switch c.Isolation {
 	case isolated:
 	case "process":
-		return "Runs as you, in a process of its own, not isolated: it can touch what you can."
+		return "Runs as you, in a separate process, not isolated: it can touch what you can."
 	default:
 		return "Runs as you, not isolated: it can touch what you can."
 	}
@@ -172,7 +172,7 @@ func wants(caller string) string {
 // CallerName.
 func CallerWants(c Caller, name string) string { return wants(CallerName(c, name)) }
 
-// maxCaller is how much of a caller's name a title has room for, in characters.
+// maxCaller is the number of characters of a caller's name that fit into a title.
 const maxCaller = 40
 
 // shownName is a caller's name as a title may hold it. It may be from a file.

@@ -122,10 +122,10 @@ func (f *facts) describeCommand(p *Request, call *Call) {
 	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
 	name := filepath.Base(asked.Program)
 	p.Title = p.PluginName + " wants to start " + name
-	p.Reach = "It can touch what the plugin can: its files and its network, and no more. The plugin reads " +
+	p.Reach = "It can touch what the plugin can: its files and its network, and nothing else. The plugin reads " +
 		"what it prints."
 	if named := loaderVariable.FindStringSubmatch(asked.Command); named != nil {
-		p.Reach = "With " + named[1] + " the program can run code of the plugin’s instead of its own. " + p.Reach
+		p.Reach = "With " + named[1] + " the program can run the plugin’s code instead of its own. " + p.Reach
 	}
 	p.History = "Not allowed before."
 	if u := f.uses[p.Tool]; u.Times > 0 {

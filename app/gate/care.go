@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// care says what of a call could be taken back, and what of it cannot be shown before. Text
-// tells what a call is asked for; what it then does only its plugin knows.
+// care returns sentences about the effects of a call that can be undone, and about those that
+// cannot be shown before or undone. The arguments show what a call is asked to do; only its plugin
+// knows what it then does.
 func care(capabilities []Capability, folders []Folder) string {
 	var said []string
 	writes := slices.ContainsFunc(folders, func(f Folder) bool { return f.Write })

@@ -11,7 +11,7 @@ import (
 )
 
 // FirstListed is the Field of a change that shows a definition for the first time:
-// reading the plugin could not tell it, so nobody altered it.
+// reading the plugin could not find it, so nobody changed it.
 const FirstListed = "listed"
 
 // BySettings is the Field of a change that says that the person's own settings caused
@@ -240,8 +240,8 @@ func schemaTexts(raw json.RawMessage) []string {
 	return texts
 }
 
-// longestWord is how long a name or a choice in a schema may be and still be one
-// word: the bound of a tool's own name.
+// longestWord is the length up to which a name or a choice in a schema counts as one
+// word: the bound of a tool's name.
 const longestWord = 64
 
 // sentence reports whether a string is more than one word.

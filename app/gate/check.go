@@ -44,7 +44,7 @@ func OnRecord(path []Step) []chat.DecisionStep {
 type ruling struct {
 	effect Effect
 	why    string
-	tell   string // deny: what the model is told
+	tell   string // deny: the reason that the model gets
 	by     string
 	rule   string
 	once   bool // ask: the answer cannot be kept
@@ -65,8 +65,8 @@ type check struct {
 	unnamed      func() []unnamed // arguments of the call; nil until goesBeyond asks
 }
 
-// overview is a look at calls of which only the tool and the caller are known. It leaves
-// out the rules that hold for some of them alone, and notes what these say.
+// overview decides about calls when only the tool and the caller are known. It leaves
+// out the rules that hold for some of these calls alone, and notes their effects.
 type overview struct{ partly []Effect }
 
 // leavesOut reports whether a rule is one of those.
@@ -129,7 +129,7 @@ func (c *check) matches(g *Rule) bool {
 	if g.Permission == Filesystem && !g.aboutFiles(r) {
 		return false
 	}
-	// First what tells most rules apart. Of one that cannot be read nothing is known.
+	// First what excludes most rules. Nothing is known about one that cannot be read.
 	if g.broken && g.Effect == Allow || !g.broken && !c.arguments.meets(g.conditions, g.Effect) {
 		return false
 	}
@@ -175,9 +175,9 @@ func (c *check) matches(g *Rule) bool {
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
 }
 
-// goesBeyond reports whether the call has arguments that its tool does not name, and of which the
-// person read nothing when they were offered conditions on where it reaches: texts that lead
-// elsewhere, or any text where they read “only in” a folder.
+// goesBeyond reports whether the call has arguments that its tool does not declare and that the
+// person did not see when they were offered conditions on where it reaches: texts that lead
+// elsewhere, or any text if they read “only in” a folder.
 func (c *check) goesBeyond(offered []Match) bool {
 	only := slices.ContainsFunc(offered, func(m Match) bool { return m.Sole })
 	if !only && !slices.ContainsFunc(offered, Match.reaches) {
@@ -238,8 +238,8 @@ const byCall = "allowed call"
 
 // notForMembers returns what of a permission in use members may not, where the plugin works on
 // a call of one that was not allowed with it. Members start read-only, and a person's yes to a
-// call is one to what it could do: a call of which that was not known, since nothing isolates its
-// plugin, is allowed by nobody but a person, who was told so. What its plugin does for it is
+// call covers what the call could do. If that was not known, because nothing isolates the plugin,
+// only a person can have allowed the call, and they read that. What its plugin does for it is
 // decided as for the main model, by what the plugin was allowed.
 func (c *check) notForMembers() (row, bool) {
 	for _, call := range c.call.within {
@@ -282,7 +282,7 @@ func (f *facts) check(call *Call) *check {
 	return c
 }
 
-// checkOf prepares a call of which the capabilities are known.
+// checkOf prepares a call whose capabilities are known.
 func (f *facts) checkOf(call *Call, capabilities []Capability) *check {
 	return &check{
 		facts: f, call: call, capabilities: capabilities, now: f.now,

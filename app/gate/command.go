@@ -33,7 +33,7 @@ type Starting struct {
 // variable is a variable as it is written in front of a command.
 var variable = regexp.MustCompile(`(?s)^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// maxCommand is how long a command may be for a person to judge it, in bytes.
+// maxCommand is the longest command that a person can judge, in bytes.
 const maxCommand = 8 << 10
 
 // Start decides about a command, and may ask. A person may allow it for longer than once,

@@ -123,7 +123,7 @@ func TestTheVariablesOfACommandAreShownAndPartOfWhatIsAllowed(t *testing.T) {
 		}
 	}
 	_, asked = starts(t, g, with("A=x y", "LD_PRELOAD=/tmp/own.so"), gate.Answer{Effect: gate.Deny})
-	if asked == nil || !strings.Contains(asked.Reach, "With LD_PRELOAD the program can run code of the plugin’s") {
+	if asked == nil || !strings.Contains(asked.Reach, "With LD_PRELOAD the program can run the plugin’s code") {
 		t.Errorf("of a variable that puts other code into the program it says %+v", asked)
 	}
 	named := echo()

@@ -30,8 +30,8 @@ type Connection struct {
 
 // Connect decides about a connection of a plugin that has the permission for it: the
 // person's rules about hosts first, which may ask. Where a rule about a host allowed a call
-// that the plugin works on, being allowed every host is no more than that one. private reports that what allowed it
-// was about this very address, so that it may be one of this computer or its network.
+// that the plugin works on, being allowed every host counts for that host only. private reports
+// that it was allowed for exactly this address, so that it may be one of this computer or its network.
 func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private bool) {
 	host, ok := hostOf(c.URL)
 	if !ok {

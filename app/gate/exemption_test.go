@@ -151,7 +151,7 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 	}{
 		"the next page":                  {more, func(*gate.Call) {}, true},
 		"with what the host answered":    {more, func(c *gate.Call) { c.Taint = []chat.Origin{example, docs} }, true},
-		"once the text is vouched for":   {more, func(c *gate.Call) { c.Taint = nil }, true},
+		"once the text is trusted":       {more, func(c *gate.Call) { c.Taint = nil }, true},
 		"with another text read":         {more, func(c *gate.Call) { c.Taint = []chat.Origin{example, report} }, false},
 		"in another chat":                {more, func(c *gate.Call) { c.Conversation = "chat-2" }, false},
 		"by a member of the council":     {more, func(c *gate.Call) { c.Caller = "member:ada" }, false},

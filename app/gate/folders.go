@@ -25,7 +25,7 @@ func (r *Reach) refusedWhole(granted Rule, replaces func(*Rule) bool) error {
 	for _, rule := range f.book.about(granted.Plugin) {
 		if at, _, _ := rule.place(); rule.Effect == Deny && rule.stays() && rule.cuts(&granted) &&
 			place.Inside(at, path) && !replaces(rule) {
-			return fault.New(fault.Invalid, "permit.folder",
+			return fault.New(fault.Invalid, "gate.folder",
 				"A rule of yours refuses "+plain(path)+": "+Sentence(*rule, f.pluginName(rule.Plugin))+".",
 				"Take that rule back first, in Settings, Permissions, or with conclave permissions revoke "+rule.ID+".")
 		}
@@ -76,7 +76,7 @@ func (r *Reach) RevokeFolder(ctx context.Context, plugin, path string) error {
 	path = place.Real(r.places.expand(path))
 	if !slices.ContainsFunc(slices.Concat(r.Folders(plugin), r.Opened(plugin)),
 		func(f Folder) bool { return f.Path == path }) {
-		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",
+		return fault.New(fault.NotFound, "gate.folder", plugin+" was not given "+path+".",
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return r.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })

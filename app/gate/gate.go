@@ -26,7 +26,7 @@ type Options struct {
 	Used func(activity.Use)
 	// Protected are folders that no tool may touch: Conclave's own data.
 	Protected []string
-	// Plugins is the plugins folder, of which no plugin is given anything.
+	// Plugins is the plugins folder. No plugin can be granted anything in it.
 	Plugins string
 }
 

@@ -417,7 +417,7 @@ func TestAttackApproveAlwaysPassesARuleToAsk(t *testing.T) {
 	}
 	const although = "--approve always allowed it once, although this chat contains text from example.org"
 	if d := g.Decide(t.Context(), calls["sends on"]); d.Why != although || !slices.Equal(d.Origins, fromExample) {
-		t.Errorf("of text that nobody vouches for it says %q", d.Why)
+		t.Errorf("of untrusted text it says %q", d.Why)
 	}
 	rule, err := g.Rules.Add(t.Context(), gate.Rule{
 		Effect: gate.Ask, Plugin: "notes", Tool: "write_note", Scope: gate.Always,

@@ -9,8 +9,8 @@ import (
 	"conclave/app/tool"
 )
 
-// Inferred says why a tool is thought to have capabilities that nothing but its own words or
-// what it did before tells of: no wall is between one tool of a process and another.
+// Inferred maps capabilities that a tool is assumed to have to the reason: its own words, or what it
+// did before. Nothing separates the tools of one process, so no permission shows them.
 type Inferred map[Capability]string
 
 // Label returns a capability as a person reads it, with why it is thought.
@@ -39,7 +39,7 @@ var deleting = []string{
 // deletingPart are those of scripts that put no spaces between words.
 var deletingPart = []string{"删", "移除", "清空", "清除", "刪", "清理", "削除", "삭제"}
 
-// deletes says why a tool is thought to delete files; empty if nothing says so.
+// deletes returns why a tool is assumed to delete files, or "".
 func deletes(t tool.Tool, u Use) string {
 	var hints struct {
 		Destructive bool `json:"destructiveHint"`

@@ -99,7 +99,7 @@ func (r *Reach) RevokePort(ctx context.Context, plugin, port string) error {
 		return one && at == port
 	})
 	if err == nil && len(gone) == 0 {
-		return fault.New(fault.NotFound, "permit.port", plugin+" was not given the port "+port+".",
+		return fault.New(fault.NotFound, "gate.port", plugin+" was not given the port "+port+".",
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return err
@@ -109,7 +109,7 @@ func (r *Reach) RevokePort(ctx context.Context, plugin, port string) error {
 func portOf(port string) (string, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n > 0 && n < firstPort {
-		return "", fault.New(fault.Invalid, "permit.port", "The port "+shown(port)+" cannot be granted.",
+		return "", fault.New(fault.Invalid, "gate.port", "The port "+shown(port)+" cannot be granted.",
 			"Name one from "+strconv.Itoa(firstPort)+" to 65535, or 0 for any that is free.")
 	}
 	return strconv.FormatUint(n, 10), nil

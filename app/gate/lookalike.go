@@ -14,7 +14,7 @@ type lookAlike struct {
 	near bool
 }
 
-// alphabets are those of which letters are taken for one another, the Latin one first.
+// alphabets have letters that are mistaken for one another. The Latin one is first.
 var alphabets = [...]struct {
 	name    string
 	letters *unicode.RangeTable

@@ -12,15 +12,15 @@ import (
 	"conclave/app/tool"
 )
 
-// Bounds of what is said of the texts of one request.
+// Bounds of the notes on the texts of one request.
 const (
 	maxMarks    = tool.MaxMarked
 	maxRepeated = 8 // names
 	maxSteps    = 4 // of where a text stands
 )
 
-// HiddenWords says how many hidden characters were removed from what a request shows; it is
-// empty where there were none.
+// HiddenWords returns a sentence with the number of hidden characters that were removed from what a
+// request shows, or "".
 func (p Request) HiddenWords() string {
 	if p.Hidden == 0 {
 		return ""

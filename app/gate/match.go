@@ -23,7 +23,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Op says how a condition compares what is asked with what it holds.
+// Op names a comparison of an argument with the value of a condition.
 type Op string
 
 // The comparisons. None of them guesses: what cannot be compared meets no condition of
@@ -103,8 +103,8 @@ func (m Match) shownHost() string {
 	return host
 }
 
-// shownHost is a host as a person reads it: with the letters that “xn--” stands for,
-// and with those beside them, which cannot be mistaken for others.
+// shownHost returns a host as a person reads it: with the letters that “xn--” stands for,
+// followed by the ASCII form, which cannot be mistaken for another.
 func shownHost(host string) string {
 	if word, err := idna.ToUnicode(host); err == nil && word != host {
 		return plain(word) + " (" + host + ")"
@@ -125,7 +125,7 @@ type test func(item) (holds, known bool)
 // invalid that says which cannot be used.
 func compile(matches []Match, effect Effect) ([]condition, error) {
 	if len(matches) > limit.RuleConditions.Int() {
-		return nil, fault.New(fault.Invalid, "permit.match", limit.RuleConditions.Person, "Make two rules of it.")
+		return nil, fault.New(fault.Invalid, "gate.match", limit.RuleConditions.Person, "Make two rules of it.")
 	}
 	var all []condition
 	for _, m := range matches {
@@ -144,7 +144,7 @@ func (m Match) compile(effect Effect) (test, error) {
 		size += len(v)
 	}
 	if size+len(m.Field) > limit.RuleCondition.Int() {
-		return nil, fault.New(fault.Invalid, "permit.match", limit.RuleCondition.Person, "Compare with less.")
+		return nil, fault.New(fault.Invalid, "gate.match", limit.RuleCondition.Person, "Compare with less.")
 	}
 	switch {
 	case m.Field == "" || m.Field == "/":
@@ -173,7 +173,7 @@ func (m Match) compile(effect Effect) (test, error) {
 
 // refused is the error of a condition that cannot be used.
 func (m Match) refused(why, hint string) error {
-	return fault.New(fault.Invalid, "permit.match", "The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
+	return fault.New(fault.Invalid, "gate.match", "The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
 }
 
 func (m Match) oneOf(i item) (holds, known bool) {
@@ -266,7 +266,7 @@ const maxNumber = 1 << 53
 
 const ops = "equals, enum, path-under, host-is, host-suffix, number-max or regex"
 
-// arguments are those of one call, of which each argument is read once for all rules.
+// arguments are those of one call. Each is read once for all rules.
 type arguments struct {
 	places *places
 	raw    json.RawMessage
@@ -296,9 +296,9 @@ type asNumber struct {
 	n        float64
 }
 
-// equals reports whether the item is what a rule names, which does not say of which kind that
-// is. A text “true” where the rule may mean the truth value is not known: programs differ in
-// what they make of it. Nor is a number that many of them round to the one that is meant, nor
+// equals reports whether the item is what a rule names. The rule does not have its type. A
+// text “true” where the rule may mean the truth value is not known: programs differ in what they
+// make of it. Nor is a number that many of them round to the one that is meant, nor
 // another text that a program may read as a number where the rule names one.
 func (i item) equals(value string) (holds, known bool) {
 	if value == i.text {

@@ -9,7 +9,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Row says what the tools of one plugin may do, for a table of all plugins.
+// Row describes what the tools of one plugin may do, for a table of all plugins.
 type Row struct {
 	Plugin   string
 	Name     string
@@ -21,7 +21,7 @@ type Row struct {
 	Waits    bool      // a newer version waits for approval; Cells are of the one that serves until then
 }
 
-// Standing says why none of a plugin's tools can be called; empty where they can.
+// Standing is the reason why none of a plugin's tools can be called; empty if they can.
 type Standing string
 
 // The states.
@@ -41,7 +41,7 @@ type Cell struct {
 	Council    Access
 }
 
-// Access says what becomes of the calls of one cell.
+// Access is the decision about the calls of one cell.
 type Access string
 
 // The accesses.

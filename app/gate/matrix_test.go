@@ -175,9 +175,9 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 		gate.Trial
 		want string
 	}{
-		"nothing": {gate.Trial{}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
+		"nothing": {gate.Trial{}, "Of 3 calls in the last 7 days, nothing would have changed."},
 		"careful mode": {
-			gate.Trial{Mode: gate.Careful}, "Of 3 calls in the last 7 days, none would have gone otherwise.",
+			gate.Trial{Mode: gate.Careful}, "Of 3 calls in the last 7 days, nothing would have changed.",
 		},
 		"a rule": {
 			gate.Trial{Add: []gate.Rule{rule}},

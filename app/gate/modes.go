@@ -15,7 +15,7 @@ import (
 // earlier step refuses or asks about, it refuses or asks about as ever. It is kept in
 // memory alone, so nothing runs unattended after a restart.
 type Unattended struct {
-	Until time.Time // by the clock on the wall
+	Until time.Time // in wall-clock time
 	Calls int       // how many more calls may run
 	Spend float64   // how much more the models of Conclave may cost meanwhile, in US dollars
 }
@@ -77,7 +77,7 @@ func (m *Modes) Paused() bool {
 // bounds that are none.
 func (m *Modes) StartUnattended(length time.Duration, calls int, spend float64) error {
 	refuse := func(message, hint string) error {
-		return fault.New(fault.Invalid, "permit.unattended", message, hint)
+		return fault.New(fault.Invalid, "gate.unattended", message, hint)
 	}
 	switch {
 	case !slices.Contains(UnattendedTimes, length):

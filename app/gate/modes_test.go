@@ -76,12 +76,12 @@ func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
 
 func TestUnattendedAsksBeforeCallsOfAPluginThatWasLentASecret(t *testing.T) {
 	g, c := trusted(t, gate.Options{})
-	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "gh", []string{"api.github.com"}))
+	must(t, g.Reach.GrantSecret(t.Context(), c.Plugin, "gh", []string{"api.github.com"}))
 	must(t, g.Modes.StartUnattended(15*time.Minute, 100, 1))
 	if last := decisive(g, request(c)); last.Effect != gate.Ask || last.Number != 9 {
 		t.Errorf("while it has a secret: %s", last)
 	}
-	must(t, g.Reach.TakeSecret(t.Context(), c.Plugin, "gh"))
+	must(t, g.Reach.RevokeSecret(t.Context(), c.Plugin, "gh"))
 	if last := decisive(g, request(c)); last.Effect != gate.Allow || last.Number != 8 {
 		t.Errorf("once it has none: %s", last)
 	}

@@ -18,8 +18,8 @@ const (
 	maxReach       = 8
 )
 
-// maxSuggested is how long a text may be of which a request offers that it stay the
-// same, in bytes: a name, an address, no prose.
+// maxSuggested is the longest text, in bytes, that a request offers to keep as it is: a name or an
+// address, not prose.
 const maxSuggested = 64
 
 // maxFree bounds the arguments that an offer names as free.
@@ -41,8 +41,8 @@ func (p *places) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []
 			names = append(names, name)
 		}
 	}
-	beside := p.unnamed(t, raw)
-	for _, u := range beside {
+	extra := p.unnamed(t, raw)
+	for _, u := range extra {
 		if u.leads {
 			open = append(open, u.name)
 		}
@@ -58,7 +58,7 @@ func (p *places) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []
 		case ok && !m.reaches():
 			rest = append(rest, m)
 		case ok && len(all) < maxReach:
-			m.Sole, m.Free = len(beside) == 0 && declared.sole(name), open[:min(len(open), maxLooked)]
+			m.Sole, m.Free = len(extra) == 0 && declared.sole(name), open[:min(len(open), maxLooked)]
 			all = append(all, m)
 		case slices.ContainsFunc(values[name], p.leads):
 			free = append(free, name)

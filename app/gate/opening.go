@@ -69,7 +69,7 @@ func (d Decision) asAsked() Decision {
 // Opened returns the folders and files that Conclave opens for the plugin when it asks
 // for them, for as long as Conclave runs or always, sorted by path. They are none of
 // Folders: its process cannot open them by itself. Among them are folders that were granted by
-// hand and of which a rule refuses some, or asks about it.
+// hand while another rule refuses part of them, or asks about it.
 func (r *Reach) Opened(plugin string) []Folder {
 	f := r.decisions.lock()
 	defer r.decisions.unlock()

@@ -78,7 +78,7 @@ func builtIn(c *check) ruling {
 	unknown := len(c.capabilities) == 0
 	files, web := unknown, unknown
 	if c.call.Permission == Start {
-		return ruling{} // Gate.Start looked at what it names, of which the plugin's own folders are let
+		return ruling{} // Gate.Start checked what it names, and leaves out the plugin's own folders
 	}
 	for _, capability := range c.capabilities {
 		switch capability {
@@ -271,8 +271,8 @@ func byDefault(c *check) ruling {
 	return result
 }
 
-// unattended allows a call of the main model of which all is known and that uses no
-// secret of the person's: any call of a plugin that was lent one may have it sent.
+// unattended allows a call of the main model whose capabilities are known, if its plugin was granted
+// no secret: any call of a plugin with one can have it sent.
 func unattended(c *check) ruling {
 	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.facts.runsUnattended(c.now) ||
 		c.facts.hasSecret(c.call.Tool.Plugin) {

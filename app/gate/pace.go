@@ -24,15 +24,15 @@ func (p *pace) answered(r Request, a Answer, now time.Time) {
 	again := now.Sub(p.last) < onePress
 	p.last = now
 	switch {
-	case a.Effect != Allow || a.Scope != Once && a.Scope != "" || len(a.Vouch) > 0 || now.Sub(r.Asked) >= rapidTime:
+	case a.Effect != Allow || a.Scope != Once && a.Scope != "" || len(a.Trust) > 0 || now.Sub(r.Asked) >= rapidTime:
 		p.yeses = 0
 	case !again:
 		p.yeses++
 	}
 }
 
-// hurries reports whether a request offers its rule first.
-func (p *pace) hurries(r Request) bool {
+// rapid reports whether a request offers its rule first.
+func (p *pace) rapid(r Request) bool {
 	_, _, lasts := r.Lasting()
 	return lasts && p.yeses >= rapidApprovals
 }

@@ -44,8 +44,8 @@ func TestAfterFiveQuickYesesInARowARequestOffersItsRuleFirst(t *testing.T) {
 		}
 		call.Tool = v.Tools[1]
 		call.Asker = asks(func(p gate.Request) gate.Answer {
-			if p.Hurried != c.want {
-				t.Errorf("%s: hurried is %v", name, p.Hurried)
+			if p.Rapid != c.want {
+				t.Errorf("%s: rapid is %v", name, p.Rapid)
 			}
 			return allow
 		})

@@ -84,8 +84,8 @@ func pathsOf(text string) []string {
 	return []string{rest, path, decoded}
 }
 
-// systemPlaces are the machine's own, of which no plugin is given anything: what a
-// plugin needs of them to run it has anyway.
+// systemPlaces belong to the machine, and nothing in them can be granted: a plugin has what it
+// needs of them to run anyway.
 var systemPlaces = []string{
 	"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr",
 	"/lost+found",
@@ -98,7 +98,7 @@ const removable = "/run/media"
 
 func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 	refuse := func(why, hint string) (string, error) {
-		return "", fault.New(fault.Invalid, "permit.folder", plain(path)+" "+why+", so no plugin is given it.", hint)
+		return "", fault.New(fault.Invalid, "gate.folder", plain(path)+" "+why+", so no plugin is given it.", hint)
 	}
 	whole := p.expand(path)
 	if !filepath.IsAbs(whole) || strings.ContainsRune(whole, 0) {
@@ -106,7 +106,7 @@ func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(whole)
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+plain(path)+", or you may not read it.",
+		return "", fault.Wrap(fault.NotFound, "gate.folder", "There is no "+plain(path)+", or you may not read it.",
 			"Make it first, or correct the path.", err)
 	}
 	home := p.home
@@ -118,7 +118,7 @@ func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 		switch {
 		case place.Inside(kept, real):
 			return refuse("is a place of keys, passwords or of Conclave itself",
-				"Copy what the plugin needs to a folder of its own.")
+				"Copy what the plugin needs to its own folder.")
 		case place.Inside(real, kept) && !place.Inside(real, home):
 			return refuse("holds places of keys, passwords or of Conclave itself", narrower)
 		}
@@ -131,7 +131,7 @@ func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 		return refuse("holds your home folder", narrower)
 	case inHome && hidden(home, real) && !hiddenToo:
 		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others",
-			"Grant it to be read alone, or copy what the plugin needs to a folder of its own.")
+			"Grant it to be read alone, or copy what the plugin needs to its own folder.")
 	}
 	for _, of := range systemPlaces {
 		if !inHome && (place.Inside(of, real) || place.Inside(real, of)) &&
@@ -159,7 +159,7 @@ func hidden(home, path string) bool {
 
 // plain returns a path, or another text of an argument or a rule, as a sentence may hold it.
 func plain(text string) string {
-	_, unseen := tool.Strip(text) // of which an emoji may have some
+	_, unseen := tool.Strip(text) // an emoji may have some
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || unseen > 0 && tool.Unseen(r) {
 			return '?'
@@ -253,7 +253,7 @@ func (p *places) askedPlace(path string) (at, file string, ok bool) {
 // programFile returns the file of a program.
 func (p *places) programFile(program string) (string, error) {
 	refuse := func(why string) (string, error) {
-		return "", fault.New(fault.Invalid, "permit.program", "The program "+shown(program)+" cannot be granted: "+why+".",
+		return "", fault.New(fault.Invalid, "gate.program", "The program "+shown(program)+" cannot be granted: "+why+".",
 			"Name one on your PATH, or an absolute path.")
 	}
 	path := p.expand(program)

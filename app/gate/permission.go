@@ -8,10 +8,10 @@ type Risk string
 
 // The risks, from quiet to loud.
 const (
-	LowRisk    Risk = "low"    // stays within Conclave and the plugin's own data
-	MediumRisk Risk = "medium" // reads what you write, or spends
-	HighRisk   Risk = "high"   // changes what models are told, or leaves this computer
-	WallRisk   Risk = "wall"   // opens the sandbox, or this computer's network; approving a plugin does not grant it
+	LowRisk     Risk = "low"     // stays within Conclave and the plugin's own data
+	MediumRisk  Risk = "medium"  // reads what you write, or spends
+	HighRisk    Risk = "high"    // changes what models are told, or leaves this computer
+	SandboxRisk Risk = "sandbox" // opens the sandbox, or this computer's network; approving a plugin does not grant it
 )
 
 // The permissions of hooks: what of a turn a plugin may look at and change.
@@ -52,12 +52,12 @@ var permissionWords = map[string]PermissionInfo{
 		Without:  "What is sent stays as Conclave made it.", Risk: HighRisk,
 	},
 	"tool_calls": {
-		Sentence: "See each call of a tool, whoever's it is, and what came of it; change it, or refuse it.",
+		Sentence: "See every tool call and its result, change it, or refuse it.",
 		Without:  "Calls are made without asking it, and nothing is refused by it.", Risk: HighRisk,
 	},
 	"turn_events": {
-		Sentence: "Be told what happens in each answer, with what you and the model say.",
-		Without:  "It is told nothing.", Risk: MediumRisk,
+		Sentence: "Follow each answer as it happens, with what you and the model write.",
+		Without:  "It gets no events.", Risk: MediumRisk,
 	},
 	"macros": {
 		Sentence: "Put its own text where you write {{…}}, in messages and system texts.",
@@ -77,7 +77,7 @@ var permissionWords = map[string]PermissionInfo{
 	},
 	"local_network": {
 		Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.",
-		Risk: WallRisk,
+		Risk: SandboxRisk,
 	},
 	"world_books": {
 		Sentence: "Keep world books, which all extensions with this permission share.",
@@ -95,20 +95,20 @@ var permissionWords = map[string]PermissionInfo{
 		Sentence: "Connect to any host of the internet, through Conclave, which notes how much goes where; " +
 			"not to this computer and your own network.",
 		Without: "Its connections fail.",
-		Risk:    WallRisk,
+		Risk:    SandboxRisk,
 	},
 	"listen": {
 		Sentence: "Listen on ports of this computer, those you name or all: only its own processes can connect to them.",
-		Without:  "What its processes say to each other over ports fails.", Risk: WallRisk,
+		Without:  "What its processes say to each other over ports fails.", Risk: SandboxRisk,
 	},
 	"programs": {
 		Sentence: "Start other programs on this computer: all on your PATH, or those you name. They can touch what " +
 			"it can, and it starts them with what it likes: nobody asks about their arguments.",
-		Without: "Programs it starts fail.", Risk: WallRisk,
+		Without: "Programs it starts fail.", Risk: SandboxRisk,
 	},
 	"filesystem": {
 		Sentence: "Read files outside its own folder, in the folders you name; and write them where you say so.",
-		Without:  "It sees its own folders only.", Risk: WallRisk,
+		Without:  "It sees its own folders only.", Risk: SandboxRisk,
 	},
 }
 

@@ -16,7 +16,7 @@ func TestEveryPermissionIsSaidInWords(t *testing.T) {
 		if !f.Supported || f.Name != name || !strings.HasSuffix(f.Sentence, ".") || !strings.HasSuffix(f.Without, ".") {
 			t.Errorf("%s is said as %+v", name, f)
 		}
-		if gate.ManualOnly(name) != (f.Risk == gate.WallRisk) {
+		if gate.ManualOnly(name) != (f.Risk == gate.SandboxRisk) {
 			t.Errorf("%s has risk %s, and a yes of its own: %v", name, f.Risk, gate.ManualOnly(name))
 		}
 	}

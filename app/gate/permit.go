@@ -21,8 +21,8 @@ import (
 	"conclave/app/tool"
 )
 
-// Caller says on whose behalf a call is made: "main", "person", "member:<id>",
-// "plugin:<id>", "http:<program>", of which "http:" is a program that the system does not name.
+// Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>" or
+// "http:<program>". "http:" is a program that the system does not name.
 type Caller string
 
 // The callers without an id.
@@ -57,7 +57,7 @@ const (
 	Standard Mode = "standard" // the table of capabilities
 )
 
-// Kind says what a request asks a person about.
+// Kind is the subject of a request.
 type Kind string
 
 // The kinds of requests.
@@ -67,7 +67,7 @@ const (
 	KindChanged Kind = "changed" // an approved plugin that is not what was approved
 )
 
-// AnswerTimeout is how long a call waits for a person's answer; then the gate denies
+// AnswerTimeout is the time that a call waits for a person's answer before the gate denies
 // it.
 const AnswerTimeout = 10 * time.Minute
 
@@ -81,7 +81,7 @@ const (
 	Deny  Effect = "deny"
 )
 
-// Scope is how long a rule holds.
+// Scope is the time for which a rule holds.
 type Scope string
 
 // The scopes, each ending when its name says. Once is never stored.
@@ -153,7 +153,7 @@ type Call struct {
 	// Wrote holds the addresses among Arguments that the person wrote in the chat; see
 	// chat.Wrote.
 	Wrote []string
-	// Because says why a person has to allow this call, whatever they allowed before:
+	// Because holds reasons why a person has to allow this call, whatever they allowed before:
 	// hooks changed it.
 	Because []string
 	// Original holds the call as it was asked for, where hooks made another of it.
@@ -196,7 +196,7 @@ type Decision struct {
 	Effect Effect // Allow or Deny, never Ask
 	Why    string // "you allowed it once", "rule: always allow word_count, when I ask"
 	By     string // "person", "rule <id>", "default", "built-in", "nobody to ask"
-	Reason string // Deny: what the model is told, a sentence without its full stop; a person's own words are in it
+	Reason string // Deny: the reason for the model, a sentence without its full stop; it includes the person's words
 	// Arguments are the ones to use: edited by the person, or as asked.
 	Arguments json.RawMessage
 	Edited    bool   // Arguments differ from those asked
@@ -212,11 +212,11 @@ type Decision struct {
 	// Capabilities holds what the call could do when this was decided; empty where that is
 	// not known.
 	Capabilities []Capability
-	// Brought says where what the call returns comes from; nil is from the plugin's own
+	// Brought holds the origins of what the call returns; nil is the plugin's own
 	// code and files.
 	Brought []chat.Origin
-	// Alone says that the call was let pass beside text of others since all that it can tell
-	// anybody are its arguments: its tool is handed nothing of the chat.
+	// Alone says that the call was allowed in a chat with untrusted text because its arguments are
+	// all that it can pass on: its tool gets nothing of the chat.
 	Alone bool
 	// Returned is where what it returns comes from if it turns out that its plugin was given
 	// text of others, or read elsewhere than Brought says; zero for Conclave's own tools.
@@ -241,7 +241,7 @@ type Store interface {
 	ForgetRequests(ctx context.Context) error
 }
 
-// Use is how often the gate allowed calls of a tool, and when last.
+// Use counts the calls of a tool that the gate allowed.
 type Use struct {
 	Times   int       `json:"times"`
 	Last    time.Time `json:"last"`

@@ -51,7 +51,7 @@ func Sending(text string) *Preview {
 	return NewPreview("What waits to be sent:", lines)
 }
 
-// sendingLine is how many characters of what is sent are one line.
+// sendingLine is the number of characters per line of what is sent.
 const sendingLine = tool.ShownLine / 2
 
 // together returns one preview of one request or several, which a person answers with the same
@@ -102,7 +102,7 @@ func (r *Reach) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if !ok {
 		return nil
 	}
-	folders := r.Opened(call.Tool.Plugin) // of which the capabilities say nothing
+	folders := r.Opened(call.Tool.Plugin) // the capabilities do not cover these
 	if len(p.Capabilities) == 0 || slices.Contains(p.Capabilities, WriteFiles) {
 		folders = append(folders, r.Folders(call.Tool.Plugin)...)
 	}

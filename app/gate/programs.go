@@ -38,7 +38,7 @@ func (r *Reach) RevokeProgram(ctx context.Context, plugin, program string) error
 		return one && at == path
 	})
 	if err == nil && len(gone) == 0 {
-		return fault.New(fault.NotFound, "permit.program", plugin+" was not given the program "+path+".",
+		return fault.New(fault.NotFound, "gate.program", plugin+" was not given the program "+path+".",
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return err

@@ -47,7 +47,7 @@ type openRequest struct {
 	key     string // what makes calls identical
 	version PluginVersion
 	waiters int
-	// previewing is how many of the calls that wait have their preview still made: until it is
+	// previewing counts the waiting calls whose preview is not ready: until it is
 	// shown, a person does not know what they would allow
 	previewing int
 	// making is set until what the calls would do can be shown for the first time: before that
@@ -87,7 +87,7 @@ func callKey(call Call) string {
 		key += "\x00" + was.Tool + "\x00" + exact(was.Arguments)
 	}
 	key += "\x00" + strings.Join(call.Because, "\x00")
-	origins := make([]string, len(call.Taint)) // a person was not told of others
+	origins := make([]string, len(call.Taint)) // the question named no others
 	for i, o := range call.Taint {
 		origins[i] = o.String()
 	}
@@ -127,7 +127,7 @@ func (q *Questions) join(call Call, step int, p Request) (joined *openRequest, f
 			return e, false
 		}
 	}
-	p.Hurried = q.pace.hurries(p)
+	p.Rapid = q.pace.rapid(p)
 	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, done: make(chan struct{})}
 	e.previewing, e.making = 1, true
 	q.requests = append(q.requests, e)
@@ -221,7 +221,7 @@ func (q *Questions) List() []Request {
 // If the rule that an answer makes could not be written, it holds until Conclave quits, and the
 // error says so.
 func (q *Questions) Answer(ctx context.Context, id, nonce string, a Answer) error {
-	const op = "permit.answer"
+	const op = "gate.answer"
 	q.mu.Lock()
 	over := q.takeOverdueLocked()
 	defer q.expire(over...)
@@ -515,6 +515,5 @@ func (q *Questions) addPreview(ctx context.Context, e *openRequest, call *Call) 
 	e.Preview, e.Nonce = together(e.previews), newID("n")
 }
 
-// maxPreviews bounds the requests of which one question shows something each; of more it shows
-// the first and the newest.
+// maxPreviews bounds the previews in one question; of more it shows the first and the newest.
 const maxPreviews = previewLines / 4

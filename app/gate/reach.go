@@ -23,7 +23,7 @@ type Reach struct {
 // of what was set before. Effect Ask unsets it.
 func (r *Reach) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
 	if permission == "" {
-		return fault.New(fault.Invalid, "permit.permission", "No permission was named.",
+		return fault.New(fault.Invalid, "gate.permission", "No permission was named.",
 			"conclave plugins show "+plugin+" lists what it asks for.")
 	}
 	if effect == Allow {
@@ -31,7 +31,7 @@ func (r *Reach) SetPermission(ctx context.Context, plugin, permission string, ef
 			return err
 		}
 		if permission == Filesystem {
-			return fault.New(fault.Invalid, "permit.permission", "Files are granted folder by folder, and no folder was named.",
+			return fault.New(fault.Invalid, "gate.permission", "Files are granted folder by folder, and no folder was named.",
 				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write "+
 					"it may write too.")
 		}
@@ -94,13 +94,13 @@ func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
 // nothing for it, so that nothing is shown as granted that is not. The kind is invalid.
 func (r *Reach) Usable(plugin, permission string) error {
 	if !IsPermission(permission) {
-		return fault.New(fault.Invalid, "permit.permission", "There is no permission "+shown(permission)+".",
+		return fault.New(fault.Invalid, "gate.permission", "There is no permission "+shown(permission)+".",
 			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
 	}
 	sealed := r.approvals.version(plugin).Sealed
 	if sealed.Why == "" || !IsWall(permission) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "permit.permission",
+	return fault.New(fault.Invalid, "gate.permission",
 		"The permission "+permission+" would do nothing for "+plugin+": "+sealed.Why+".", sealed.Instead[permission])
 }

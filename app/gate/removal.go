@@ -26,7 +26,7 @@ func (a *Approvals) RevokePlugin(ctx context.Context, plugin string) (Revoked, e
 	return w, errors.Join(err, a.markRemoved(ctx, plugin, a.now().Add(-SaveTime)))
 }
 
-// SaveTime is how long a plugin's files may be missing from the plugins folder before
+// SaveTime is the time that a plugin's files may be missing from the plugins folder before
 // the gate takes other code under its name for another plugin: programs save by
 // deleting and writing, and people move files.
 const SaveTime = time.Minute

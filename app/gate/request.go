@@ -31,10 +31,10 @@ type Request struct {
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
 	Original     *Original       `json:"original,omitempty"` // what the caller asked for, where hooks changed it
 	Reach        string          `json:"reach"`              // "Can touch: its own storage folder."
-	// Care says what of a call could be taken back, and what of it cannot be shown before.
+	// Care is about the effects of a call that can be undone, and those that cannot be shown before.
 	Care string `json:"care,omitempty"`
-	// Preview says what would change or be sent, as far as that is known; nil where nothing is.
-	// No store has it: it holds what is in files.
+	// Preview shows what would change or be sent; nil if nothing is known. It is not stored, because
+	// it holds what is in files.
 	Preview      *Preview            `json:"-"`
 	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
 	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
@@ -44,20 +44,19 @@ type Request struct {
 	Call         string              `json:"call,omitempty"`
 	Count        int                 `json:"count"`  // identical calls merged into it
 	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
-	// Matches are conditions of which an answer for longer than once may hold any.
+	// Matches are conditions; an answer for longer than once may have any of them.
 	Matches []Match `json:"matches,omitempty"`
-	// Free names the arguments that say where the call reaches and of which Matches holds nothing.
+	// Free names the arguments that say where the call reaches and that no condition of Matches covers.
 	Free []string `json:"free,omitempty"`
-	// Origins are those of text in the chat that made the gate ask, for which an answer may
-	// vouch.
+	// Origins are those of text in the chat that made the gate ask. An answer may trust them.
 	Origins []chat.Origin `json:"origins,omitempty"`
-	// Here are conditions of which an answer for this chat may hold one, for as long as the
-	// chat holds text of no other origins.
+	// Here are conditions; an answer for this chat may have one of them, and it holds until the
+	// chat gets text of other origins.
 	Here  []Match   `json:"here,omitempty"`
 	Asked time.Time `json:"asked"`
-	// Hurried says that a person allowed the last five in a row without reading them, so that
+	// Rapid says that a person allowed the last five in a row without reading them, so that
 	// this one offers what Lasting returns first.
-	Hurried     bool        `json:"hurried,omitempty"`
+	Rapid       bool        `json:"rapid,omitempty"`
 	Fixed       bool        `json:"fixed,omitempty"` // its arguments cannot be edited: a permission is being used
 	Expires     time.Time   `json:"expires"`
 	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
@@ -79,7 +78,7 @@ type Answer struct {
 	Match      []Match         `json:"match,omitempty"`     // only under these of the request's Matches
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // edited; nil = as asked
 	Reason     string          `json:"reason,omitempty"`
-	Vouch      []chat.Origin   `json:"vouch,omitempty"`      // of the request's Origins: trusted in this chat
+	Trust      []chat.Origin   `json:"trust,omitempty"`      // of the request's Origins: trusted in this chat
 	Developing bool            `json:"developing,omitempty"` // plugin: keep approving my own edits
 }
 
@@ -113,7 +112,7 @@ type Mark struct {
 	Text string `json:"text"`
 }
 
-// Preview says what a call would change or send, as far as that is known before.
+// Preview shows what a call would change or send, as far as that is known before.
 type Preview struct {
 	Words string          // what Lines are, a sentence or several
 	Lines []textdiff.Line // each as ShowLine has it; empty where the words say all
@@ -131,8 +130,8 @@ func (p Request) Lasting() (a Answer, words string, ok bool) {
 		a.Scope, a.Match = ThisChat, p.Here[:1]
 		return a, p.HereWords(), true
 	}
-	if trusted, can := p.Vouchable(); can {
-		a.Vouch = p.Origins
+	if trusted, can := p.Trustable(); can {
+		a.Trust = p.Origins
 		return a, "once, and trust " + trusted + " in this chat", true
 	}
 	if !slices.Contains(p.Scopes, Always) {
@@ -170,10 +169,10 @@ func (p Request) OnlyReads() bool {
 
 // accepts checks an answer against what was offered.
 func (p *Request) accepts(a Answer) error {
-	const op = "permit.answer"
-	if i := slices.IndexFunc(a.Vouch, func(o chat.Origin) bool {
+	const op = "gate.answer"
+	if i := slices.IndexFunc(a.Trust, func(o chat.Origin) bool {
 		return o.Kind == chat.FromMore || !slices.Contains(p.Origins, o)
-	}); i >= 0 || len(a.Vouch) > 0 && a.Effect != Allow {
+	}); i >= 0 || len(a.Trust) > 0 && a.Effect != Allow {
 		return fault.New(fault.Invalid, op, "The request did not offer to trust that text.", "Look at it again.")
 	}
 	switch a.Effect {
@@ -203,14 +202,14 @@ func (p *Request) accepts(a Answer) error {
 
 // acceptsHere reports whether an answer is one of those that Here offers.
 func (p *Request) acceptsHere(a Answer) bool {
-	return a.Scope == ThisChat && len(a.Vouch) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal)
+	return a.Scope == ThisChat && len(a.Trust) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal)
 }
 
 // acceptsArguments checks what a person made of a call's arguments.
 func acceptsArguments(a Answer) error {
 	var object map[string]json.RawMessage
 	if len(a.Arguments) > 0 && json.Unmarshal(a.Arguments, &object) != nil {
-		return fault.New(fault.Invalid, "permit.answer", "The edited arguments are not a JSON object.",
+		return fault.New(fault.Invalid, "gate.answer", "The edited arguments are not a JSON object.",
 			"Correct them, or allow the call as it was asked.")
 	}
 	return nil
@@ -231,7 +230,7 @@ func (p Request) offered(matches []Match) []Match {
 
 // Offers returns the conditions under which an answer may hold for longer, each to be taken
 // whole: first all that say where the call reaches, then the first ones each by itself.
-// OfferWords says what one leaves free.
+// See OfferWords for what one leaves free.
 func (p Request) Offers() [][]Match {
 	var offers [][]Match
 	reach := slices.DeleteFunc(slices.Clone(p.Matches), func(m Match) bool { return !m.reaches() })
@@ -272,8 +271,8 @@ func (p Request) OfferWords(offer []Match) string {
 	return words + ", whatever " + limit.Listed(free) + " are"
 }
 
-// Vouchable returns in words for what an answer can vouch, and whether it can.
-func (p Request) Vouchable() (string, bool) {
+// Trustable returns the origins that an answer can trust, in words, and whether it can.
+func (p Request) Trustable() (string, bool) {
 	if len(p.Origins) == 0 || p.Conversation == "" ||
 		slices.ContainsFunc(p.Origins, func(o chat.Origin) bool { return o.Kind == chat.FromMore }) {
 		return "", false

@@ -65,7 +65,7 @@ const lending = "secret"
 // settingNote begins the note of a rule that a setting made.
 const settingNote = "setting:"
 
-// unusedTime is how long an unused rule stands before it falls back to asking, see [Rule.Unused].
+// unusedTime is the time after which an unused rule falls back to asking, see [Rule.Unused].
 const unusedTime = 90 * 24 * time.Hour
 
 // accessDelete is the access of an opening that deletes. No rule is about it alone.
@@ -79,8 +79,8 @@ type Folder struct {
 	Setting string `json:"setting,omitempty"`
 }
 
-// Lent is a secret of the person's that a plugin has sent and never sees.
-type Lent struct {
+// GrantedSecret is a secret that Conclave sends for a plugin. The plugin never sees it.
+type GrantedSecret struct {
 	Name  string
 	Hosts []string // that it may be sent to
 	Rule  string   // the id of the rule that says so
@@ -126,11 +126,11 @@ func (g Rule) port() (port string, ok bool) {
 }
 
 // secret returns the secret that a rule is about.
-func (g Rule) secret() (l Lent, ok bool) {
+func (g Rule) secret() (l GrantedSecret, ok bool) {
 	if g.Permission != lending || g.Effect != Allow || len(g.Match) != 2 {
-		return Lent{}, false
+		return GrantedSecret{}, false
 	}
-	return Lent{g.Match[0].Value, g.Match[1].Values, g.ID}, true
+	return GrantedSecret{g.Match[0].Value, g.Match[1].Values, g.ID}, true
 }
 
 // command returns the command that a rule about one is about, and its folder.
@@ -223,7 +223,7 @@ func (g Rule) checkIgnored() error {
 		g.Permission == "" && len(g.Match) == 1 && g.Match[0].Op == HostIs {
 		return nil
 	}
-	return fault.New(fault.Invalid, "permit.ignored",
+	return fault.New(fault.Invalid, "gate.ignored",
 		"Only reading from a single host can be allowed while the chat holds untrusted text.",
 		"Name the tool, the host and the chat.")
 }
@@ -231,10 +231,10 @@ func (g Rule) checkIgnored() error {
 // checkTrust checks a rule about an origin.
 func (g Rule) checkTrust() error {
 	if g.Effect != Allow || g.Scope != ThisChat || g.Conversation == "" || g.Tool != "" || g.Plugin != "" {
-		return fault.New(fault.Invalid, "permit.trust", "Text can only be trusted in one chat.", "Name the chat.")
+		return fault.New(fault.Invalid, "gate.trust", "Text can only be trusted in one chat.", "Name the chat.")
 	}
 	if g.Origin.Kind == chat.FromMore {
-		return fault.New(fault.Invalid, "permit.trust", "Text from places that are not named cannot be trusted.",
+		return fault.New(fault.Invalid, "gate.trust", "Text from places that are not named cannot be trusted.",
 			"Begin another chat for what does not need that text.")
 	}
 	return nil
@@ -306,7 +306,7 @@ func covers(named, caller Caller) bool {
 	return named == caller || ok && id == "*" && strings.HasPrefix(string(caller), kind+":")
 }
 
-// Sentence says what a plugin may do there: “read files in /home/me/Notes”.
+// Sentence returns what a plugin may do there: “read files in /home/me/Notes”.
 func (f Folder) Sentence() string {
 	if f.Write {
 		return "read and write files in " + f.Path
@@ -314,8 +314,8 @@ func (f Folder) Sentence() string {
 	return "read files in " + f.Path
 }
 
-// sentence says what the rule allows: “may have your secret api sent to api.example.org”.
-func (l Lent) sentence() string {
+// sentence returns what the rule allows: “may have your secret api sent to api.example.org”.
+func (l GrantedSecret) sentence() string {
 	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), limit.Listed(l.Hosts))
 }
 

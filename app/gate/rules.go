@@ -38,7 +38,7 @@ type Rules struct {
 	closed    bool
 }
 
-// usesWritten is how long uses gather before they are written: they only show when
+// usesWritten is the delay before uses are written: they only show when
 // a tool was used last, so a crash may lose a minute of them, and calls that follow
 // closely cost no write each.
 const usesWritten = time.Minute
@@ -136,7 +136,7 @@ func (r *Rules) Add(ctx context.Context, rule Rule) (Rule, error) {
 	if r.store != nil && rule.outlives() {
 		if err := r.store.PutRule(ctx, rule); err != nil {
 			f := fault.Of(err)
-			failed = fault.Wrap(f.Kind, "permit.add",
+			failed = fault.Wrap(f.Kind, "gate.add",
 				"The permission holds until Conclave quits, but it could not be saved for longer: "+f.Message, f.Hint, err)
 			rule.Scope = UntilQuit
 		}
@@ -160,7 +160,7 @@ func (r *Rules) Revoke(ctx context.Context, id string) (Rule, error) {
 	}
 	r.mu.Unlock()
 	if known == nil {
-		return Rule{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".",
+		return Rule{}, fault.New(fault.NotFound, "gate.revoke", "There is no rule "+id+".",
 			"conclave permissions list shows what there is.")
 	}
 	if r.store != nil && rule.outlives() {
@@ -397,7 +397,7 @@ func (p *places) ready(rule *Rule) error {
 		return rule.checkTrust()
 	}
 	if rule.Scope == ThisProject && rule.Project == "" {
-		return fault.New(fault.Invalid, "permit.add", "A rule for a project has to name its folder.",
+		return fault.New(fault.Invalid, "gate.add", "A rule for a project has to name its folder.",
 			"Your home folder is no project, and neither is a folder above it.")
 	}
 	if err := rule.checkIgnored(); err != nil {
@@ -421,7 +421,7 @@ func (p *places) ready(rule *Rule) error {
 		}
 	}
 	if rule.MaxUses < 0 {
-		return fault.New(fault.Invalid, "permit.add", "A rule cannot hold less than once.",
+		return fault.New(fault.Invalid, "gate.add", "A rule cannot hold less than once.",
 			"Leave the number out for no bound.")
 	}
 	var err error

@@ -111,7 +111,7 @@ func (g Rule) when() string {
 	return limit.Listed(who)
 }
 
-// holds says where and how long a rule holds.
+// holds returns where and for how long a rule holds.
 func (g Rule) holds() string {
 	switch g.Scope {
 	case ThisAnswer:

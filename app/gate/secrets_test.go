@@ -13,12 +13,12 @@ import (
 func TestALentSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, gate.Options{Store: l})
-	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "api", []string{"old.example"}))
-	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "api", []string{"a.example", "b.example"}))
-	must(t, g.Reach.LendSecret(t.Context(), c.Plugin, "Moon", []string{"c.example"}))
+	must(t, g.Reach.GrantSecret(t.Context(), c.Plugin, "api", []string{"old.example"}))
+	must(t, g.Reach.GrantSecret(t.Context(), c.Plugin, "api", []string{"a.example", "b.example"}))
+	must(t, g.Reach.GrantSecret(t.Context(), c.Plugin, "Moon", []string{"c.example"}))
 	again := open(t, gate.Options{Store: l})
 	for _, g := range []*gate.Gate{g, again} {
-		if got := g.Reach.LentSecrets(c.Plugin); len(got) != 2 || got[0].Name != "Moon" ||
+		if got := g.Reach.GrantedSecrets(c.Plugin); len(got) != 2 || got[0].Name != "Moon" ||
 			!slices.Equal(g.Reach.SecretHosts(c.Plugin, "api"), []string{"a.example", "b.example"}) ||
 			g.Reach.SecretHosts(c.Plugin, "API") != nil || g.Reach.SecretHosts("other", "api") != nil {
 			t.Errorf("lent: %+v", got)
@@ -35,15 +35,15 @@ func TestALentSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
 	}
 	had, err := g.Approvals.RevokePlugin(t.Context(), c.Plugin)
 	must(t, err)
-	if got := g.Reach.LentSecrets(c.Plugin); len(got) != 0 {
+	if got := g.Reach.GrantedSecrets(c.Plugin); len(got) != 0 {
 		t.Errorf("of a plugin that was removed: %+v", got)
 	}
 	must(t, g.Approvals.RestorePlugin(t.Context(), c.Plugin, had))
-	must(t, g.Reach.TakeSecret(t.Context(), c.Plugin, "api"))
-	if err := g.Reach.TakeSecret(t.Context(), c.Plugin, "api"); fault.KindOf(err) != fault.NotFound {
+	must(t, g.Reach.RevokeSecret(t.Context(), c.Plugin, "api"))
+	if err := g.Reach.RevokeSecret(t.Context(), c.Plugin, "api"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("taken back twice: %v", err)
 	}
-	if got := g.Reach.LentSecrets(c.Plugin); len(got) != 1 || got[0].Name != "Moon" {
+	if got := g.Reach.GrantedSecrets(c.Plugin); len(got) != 1 || got[0].Name != "Moon" {
 		t.Errorf("left: %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// sameInNames are the signs that are taken for one another in names, once their letters are small.
+// sameInNames are characters that are mistaken for one another in names, in lower case.
 var sameInNames = map[rune]rune{'0': 'o', '1': 'l', 'i': 'l', '|': 'l', '5': 's', '-': '_', ' ': '_', '.': '_'}
 
 // skeleton returns what a name looks like: names that are taken for one another have the
@@ -68,8 +68,8 @@ func Reserved(name string) bool {
 
 // Shadowing returns a sentence for each thing by which a plugin's tools could be taken for
 // another plugin's, or be meant to change how those are used: names that look alike, and
-// words about a tool of another. Of a plugin that is not approved it also says which tools
-// that are speak of its own; once it is, that is said of those.
+// words about a tool of another. If the plugin is not approved, there are also sentences for the
+// approved tools that mention its tools; once it is approved, these belong to the other plugins.
 func (a *Approvals) Shadowing(plugin string) []string {
 	a.mu.Lock()
 	now, known := a.likenesses.changed, a.likenesses.found[plugin]
@@ -191,7 +191,7 @@ func (l likenesses) spokenOf() []string {
 		for _, theirs := range slices.Sorted(maps.Keys(texts)) {
 			for _, name := range slices.Sorted(maps.Keys(own.in(texts[theirs]))) {
 				if its[skeleton(name)] {
-					continue // it may speak of its own
+					continue // it may mention its own tools
 				}
 				found = append(found, fmt.Sprintf("“%s”, a tool of %s, speaks of its tool “%s”.", theirs, l.names[a.Plugin], name))
 			}
@@ -200,7 +200,7 @@ func (l likenesses) spokenOf() []string {
 	return found
 }
 
-// modelTexts returns what a model is told of each of the tools that were approved, by name.
+// modelTexts returns the texts that a model gets for each approved tool, by name.
 func (a Approval) modelTexts() map[string]string {
 	texts := maps.Clone(a.Read)
 	if texts == nil {
@@ -213,7 +213,7 @@ func (a Approval) modelTexts() map[string]string {
 	return texts
 }
 
-// maxShadowing bounds what is said of one plugin.
+// maxShadowing bounds the sentences about one plugin.
 const maxShadowing = 20
 
 // theirs are the names of tools, and whose they are.
@@ -253,7 +253,7 @@ type names struct {
 }
 
 // maxRun bounds the words of a text that are tried as one name, which costs as much for each word
-// of the text. A longer name is found where nothing but its own signs joins its words.
+// of the text. A longer name is found only where its words are joined as in the name.
 const maxRun = 8
 
 func namesIn(all iter.Seq[string]) names {
@@ -273,9 +273,9 @@ func namesIn(all iter.Seq[string]) names {
 	return n
 }
 
-// in returns the names of which a text speaks. One of several words counts however they are joined
-// and written. One of a single word may be an ordinary one, and counts in quotes, as a function
-// (search()), as models are told it (notes__search), and in letters that look like its own.
+// in returns the names that a text mentions. A name of several words counts however they are joined
+// and written. A single word may be an ordinary one, and counts in quotes, as a function
+// (search()), as models see it (notes__search), and in letters that look like its own.
 func (n names) in(text string) map[string]bool {
 	found := map[string]bool{}
 	add := func(all []string) {
@@ -315,7 +315,7 @@ func (n names) in(text string) map[string]bool {
 }
 
 // longIn returns the runs of more than maxRun words that are as long as a name and stand alone, or
-// behind the name of a plugin as models are told it.
+// behind the name of a plugin as models see it.
 func (n names) longIn(text string, words []word) iter.Seq[[]word] {
 	return func(yield func([]word) bool) {
 		for from := 0; from < len(words); {
@@ -340,7 +340,7 @@ func (n names) longIn(text string, words []word) iter.Seq[[]word] {
 type word struct {
 	from, to int
 	drawn    string
-	size     int  // in bytes, where each sign that pairs are taken for counts as the pair
+	size     int  // in bytes; a character that looks like a pair counts as the pair
 	foreign  bool // it has letters of an alphabet whose letters are taken for Latin ones
 }
 
@@ -395,7 +395,7 @@ func sizeOf(words []word) (size int) {
 // joins reports whether what stands between two words may join them to a name.
 func joins(between string) bool { return strings.TrimSpace(between) == "" || joined(between) }
 
-// joined reports whether what stands between two words is a sign that joins those of a name.
+// joined reports whether what stands between two words joins the words of a name.
 func joined(between string) bool {
 	return strings.Trim(between, "_") == "" || len(between) == 1 && strings.Contains("-./:", between)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // A chat is private: it holds what a person said, and what tools read for them. Once it
-// also holds text that others wrote, that text may have told the model what to do with
+// also holds text that others wrote, that text may have instructed the model what to do with
 // it. So a call that could carry something out of such a chat is asked about each time,
 // whatever rules and modes say, until a person trusts where the text came from.
 
@@ -93,7 +93,7 @@ func goesOut(capabilities []Capability) bool {
 // wrote for it, and one that a person allowed even though the chat holds this text. Both are
 // decided by where words came from, never by what they look like (ADR 17).
 
-// saysNothing reports whether all that a call can tell anybody are addresses that the
+// saysNothing reports whether all that a call can pass on are addresses that the
 // person wrote in this chat: its tool knows only its arguments (see Decision.Alone), and these
 // hold nothing else but what their schema says anyway.
 func (c *check) saysNothing() bool {
@@ -158,8 +158,8 @@ func (c *check) onlyIgnored(rule *Rule) bool {
 	return ok && !slices.ContainsFunc(c.origins, func(o chat.Origin) bool { return !slices.Contains(rule.Origins, o) })
 }
 
-// reads returns the one address that a call is about, where its arguments say nothing
-// beside it: what they might say to somebody else is asked about each time.
+// reads returns the one address that a call is about, if its arguments say nothing
+// else: what they might say to somebody else is asked about each time.
 func (c *check) reads() (spoken, bool) {
 	said, ok := c.said()
 	if !ok || len(said) != 1 || !strings.Contains(said[0].text, "://") || c.call.Permission != "" ||

@@ -75,7 +75,7 @@ func TestTextFromOutsideIsNoReasonToAskBeforeWhatStaysInside(t *testing.T) {
 var strictness = map[gate.Effect]int{gate.Allow: 0, gate.Ask: 1, gate.Deny: 2}
 
 // taintOnlyTightens checks a call and rules made of a number: text from outside never makes
-// a decision milder, and as long as nobody vouches for it, a call that goes out is not
+// a decision milder, and as long as nobody trusts it, a call that goes out is not
 // made unasked.
 func taintOnlyTightens(t *testing.T, seed uint64) {
 	t.Helper()
@@ -100,7 +100,7 @@ func taintOnlyTightens(t *testing.T, seed uint64) {
 		t.Fatal(err)
 	}
 	if s := decisive(g, call); s.Effect == gate.Allow {
-		t.Errorf("seed %d: %s, with one of two origins vouched for", seed, s)
+		t.Errorf("seed %d: %s, with one of two origins trusted", seed, s)
 	}
 	if d := g.Decide(t.Context(), call); d.Effect != gate.Deny { // there is nobody to ask
 		t.Errorf("seed %d: it was made: %+v", seed, d)
@@ -141,8 +141,8 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 	}
 	stranger := chat.NewOrigin(chat.FromWeb, "evil.example")
 	for _, wrong := range []gate.Answer{
-		{Effect: gate.Allow, Scope: gate.Once, Vouch: []chat.Origin{stranger}},
-		{Effect: gate.Deny, Scope: gate.Once, Vouch: []chat.Origin{example}},
+		{Effect: gate.Allow, Scope: gate.Once, Trust: []chat.Origin{stranger}},
+		{Effect: gate.Deny, Scope: gate.Once, Trust: []chat.Origin{example}},
 		{Effect: gate.Allow, Scope: gate.Always},
 	} {
 		if err := g.Questions.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
@@ -150,14 +150,14 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 		}
 	}
 	must(t, g.Questions.Answer(t.Context(), p.ID, p.Nonce, gate.Answer{
-		Effect: gate.Allow, Scope: gate.Once, Vouch: []chat.Origin{example},
+		Effect: gate.Allow, Scope: gate.Once, Trust: []chat.Origin{example},
 	}))
 	d := <-decided
 	if d.Effect != gate.Allow || !slices.Equal(d.Origins, []chat.Origin{example, report}) {
 		t.Errorf("decided: %+v", d)
 	}
 	if s := decisive(g, sends(c, example)); s.Number != 7 {
-		t.Errorf("what is vouched for: %s", s)
+		t.Errorf("what is trusted: %s", s)
 	}
 	if s := decisive(g, sends(c, example, report)); s.Why != "this chat contains the attachment “report.pdf”" {
 		t.Errorf("what is not: %s", s)

@@ -41,16 +41,16 @@ type Outcome struct {
 	Refused int `json:"refused"`
 }
 
-// Trialed says what a trial would have made of the calls of the past.
+// Trialed is the result of a trial on the calls of the past.
 type Trialed struct {
 	Calls   int     // that could be decided again
 	Unknown int     // that could not, see [Past]
 	Before  Outcome // as things are
 	After   Outcome // under the trial
-	Changed []Tried // of which the effect differs, in the order of the calls
+	Changed []Tried // those with another effect, in the order of the calls
 }
 
-// TrialTime is how far back calls are looked at, and MaxTrial how many of them at most.
+// TrialTime is the age up to which calls are tried, and MaxTrial their largest number.
 const (
 	TrialTime = 7 * 24 * time.Hour
 	MaxTrial  = 2000
@@ -145,7 +145,7 @@ func (o *Outcome) count(e Effect) {
 	}
 }
 
-// trial returns the facts of a trial, with rules of its own: trying a call counts the use of its
+// trial returns the facts of a trial, with a copy of the rules: trying a call counts the use of its
 // rule. Tools do not run unattended in it: that mode ends within the hour.
 func (f *facts) trial(t Trial) *facts {
 	would := *f
@@ -166,13 +166,13 @@ func (f *facts) trial(t Trial) *facts {
 	return &would
 }
 
-// Sentence says what a trial would have changed: “Of 42 calls in the last 7 days, 3 would
+// Sentence returns what a trial would have changed: “Of 42 calls in the last 7 days, 3 would
 // have been asked about instead of 10.”
 func (t Trialed) Sentence() string {
 	more, were := fmt.Sprintf("%d more could not", t.Unknown), "they were"
 	switch {
 	case t.Unknown == 0:
-		return t.told()
+		return t.summary()
 	case t.Calls == 0 && t.Unknown == 1:
 		more, were = "The one call in the last 7 days could not", "it was"
 	case t.Calls == 0:
@@ -184,11 +184,11 @@ func (t Trialed) Sentence() string {
 	if t.Calls == 0 {
 		return more
 	}
-	return t.told() + " " + more
+	return t.summary() + " " + more
 }
 
-// told says what a trial would have changed of the calls that could be decided again.
-func (t Trialed) told() string {
+// summary returns what a trial would have changed for the calls that could be decided again.
+func (t Trialed) summary() string {
 	if t.Calls == 0 {
 		return "No call of the last 7 days is on record to try it on."
 	}
@@ -197,7 +197,7 @@ func (t Trialed) told() string {
 		calls = "Of the one call in the last 7 days"
 	}
 	if len(t.Changed) == 0 {
-		return calls + ", none would have gone otherwise."
+		return calls + ", nothing would have changed."
 	}
 	var parts []string
 	if t.Before.Asked != t.After.Asked {
@@ -207,7 +207,7 @@ func (t Trialed) told() string {
 		parts = append(parts, fmt.Sprintf("%d would have been refused instead of %d", t.After.Refused, t.Before.Refused))
 	}
 	if len(parts) == 0 {
-		return fmt.Sprintf("%s, %d would have gone otherwise.", calls, len(t.Changed))
+		return fmt.Sprintf("%s, %d would have been decided differently.", calls, len(t.Changed))
 	}
 	return calls + ", " + strings.Join(parts, " and ") + "."
 }

@@ -68,7 +68,7 @@ type PluginVersion struct {
 	Settings    string      // digest of the settings its tools were listed with; empty for none
 	Folder      string      // where it lies, for a person
 	Hidden      int         // hidden characters removed from its manifest
-	Marked      []string    // the lines of which they were removed, as tool.Marked returns them
+	Marked      []string    // the lines they were removed from, as tool.Marked returns them
 	Permissions []string
 	Imports     []string
 	Isolation   string // what holds it, in words
@@ -77,8 +77,8 @@ type PluginVersion struct {
 	Sealed     Sealed          // of its dialect
 }
 
-// Sealed says why no permission gives plugins of a dialect more access than their
-// sandbox has. The zero value is for dialects whose sandbox the permissions do open.
+// Sealed is set for dialects whose sandbox no permission opens, with the reason. The zero
+// value is for dialects whose sandbox the permissions do open.
 type Sealed struct {
 	Why     string            // what such a plugin is and has: "a script runs in an engine that has no files"
 	Instead map[string]string // by the permission that opens the sandbox, a sentence that says what there is instead

@@ -25,8 +25,8 @@ type lentSecret struct {
 // Lending says which secrets plugins are given, and for which hosts: in lower case, with the
 // port unless it is the usual one. gate.Reach is the real one.
 type Lending interface {
-	LendSecret(ctx context.Context, plugin, name string, hosts []string) error
-	TakeSecret(ctx context.Context, plugin, name string) error
+	GrantSecret(ctx context.Context, plugin, name string, hosts []string) error
+	RevokeSecret(ctx context.Context, plugin, name string) error
 	SecretHosts(plugin, name string) []string
 }
 
@@ -79,7 +79,7 @@ func (s *Services) GiveSecret(ctx context.Context, id, name, value string, hosts
 	if err := s.o.Keys.Set(ctx, secretName(id, givenPrefix+name), string(text)); err != nil {
 		return err
 	}
-	return s.o.Lending.LendSecret(ctx, id, name, named)
+	return s.o.Lending.GrantSecret(ctx, id, name, named)
 }
 
 // ForgetSecret takes a given secret back. The kind is not_found when there is none.
@@ -89,7 +89,7 @@ func (s *Services) ForgetSecret(ctx context.Context, id, name string) error {
 	if err != nil {
 		return err
 	}
-	taken := s.o.Lending.TakeSecret(ctx, id, name)
+	taken := s.o.Lending.RevokeSecret(ctx, id, name)
 	i := slices.Index(names, name)
 	if i < 0 || taken != nil && fault.KindOf(taken) != fault.NotFound {
 		return taken

@@ -128,7 +128,7 @@ func TestAGivenSecretIsHeldToWhatItMayBe(t *testing.T) {
 		}
 	}
 	must(t, f.s.GiveSecret(t.Context(), "a", "gone", "long enough", []string{"plain.example"}))
-	must(t, f.s.o.Lending.TakeSecret(t.Context(), "a", "gone")) // among the person's rules
+	must(t, f.s.o.Lending.RevokeSecret(t.Context(), "a", "gone")) // among the person's rules
 	f.wants(f.caller("a"), "http.request", `{"url":"https://plain.example/","headers":{"X":"{{secret:gone}}"}}`,
 		"there is no secret gone for it")
 	must(t, f.s.ForgetSecret(t.Context(), "a", "gone"))

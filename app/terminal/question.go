@@ -56,10 +56,10 @@ func choices(p gate.Request) []choice {
 			"h", p.HereWords(), gate.Answer{Effect: gate.Allow, Scope: gate.ThisChat, Match: p.Here[:1]},
 		})
 	}
-	if words, ok := p.Vouchable(); ok {
+	if words, ok := p.Trustable(); ok {
 		out = append(out, choice{
 			"t", "yes, once, and trust " + words + " in this chat",
-			gate.Answer{Effect: gate.Allow, Scope: gate.Once, Vouch: p.Origins},
+			gate.Answer{Effect: gate.Allow, Scope: gate.Once, Trust: p.Origins},
 		})
 	}
 	for i, offer := range p.Offers() {
@@ -214,7 +214,7 @@ func (p *person) Ask(ctx context.Context, r gate.Request) (gate.Answer, error) {
 // ask shows the question and reads keys until one of them answers it.
 func (p *person) ask(ctx context.Context, q question) (gate.Answer, error) {
 	fmt.Fprint(p.Err, "\n"+Question(q.Request))
-	if _, lasting, ok := q.Lasting(); ok && q.Hurried {
+	if _, lasting, ok := q.Lasting(); ok && q.Rapid {
 		fmt.Fprintf(p.Err, "  instead  you allowed five in a row within a second each; this would end it: %s\n",
 			oneLine(lasting))
 	}

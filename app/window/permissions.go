@@ -74,10 +74,10 @@ func requestView(q gate.Request, model string) PermissionRequestView {
 	for _, offer := range q.Offers() {
 		v.Only = append(v.Only, q.OfferWords(offer))
 	}
-	v.Trust, _ = q.Vouchable()
+	v.Trust, _ = q.Trustable()
 	v.Here = q.HereWords()
 	_, v.Lasting, _ = q.Lasting()
-	v.Fixed, v.Hurried, v.Reads, v.Council = q.Fixed, q.Hurried, q.OnlyReads(), q.ForCouncil()
+	v.Fixed, v.Hurried, v.Reads, v.Council = q.Fixed, q.Rapid, q.OnlyReads(), q.ForCouncil()
 	if q.Doing != "" {
 		v.Title = asker(q, model) + " wants to " + q.Doing
 	}
@@ -138,7 +138,7 @@ func (v AnswerView) offered(a *gate.Answer, q gate.Request) error {
 		if !ok {
 			return refuse
 		}
-		a.Scope, a.Match, a.Vouch = lasting.Scope, lasting.Match, lasting.Vouch
+		a.Scope, a.Match, a.Trust = lasting.Scope, lasting.Match, lasting.Trust
 		return nil
 	case v.Here:
 		if len(q.Here) == 0 {
@@ -152,7 +152,7 @@ func (v AnswerView) offered(a *gate.Answer, q gate.Request) error {
 		a.Match = q.Offers()[v.Only-1]
 	}
 	if v.Trust {
-		a.Vouch = q.Origins
+		a.Trust = q.Origins
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (p *Permissions) Sources(conversation string) ([]OriginView, error) {
 	return out, err
 }
 
-// Trust has the person vouch for a source of a chat, as Sources names it. Revoke takes it
+// Trust records that the person trusts a source of a chat, as Sources names it. Revoke takes it
 // back.
 func (p *Permissions) Trust(conversation, source string) error {
 	origins, err := p.origins(conversation)

@@ -32,7 +32,7 @@ type PermissionRequestView struct {
 	Count        int          `json:"count"`      // identical calls merged into it, at least 1
 	Scopes       []gate.Scope `json:"scopes"`     // what may be offered, narrowest first
 	Only         []string     `json:"only"`       // conditions to always allow it under: “only in /home/me/Notes”
-	Trust        string       `json:"trust"`      // for what an answer can vouch in this chat: “text from example.org”; or ""
+	Trust        string       `json:"trust"`      // what an answer can trust in this chat: “text from example.org”; or ""
 	// What can be allowed in this chat though it holds text: “in this chat, only to …”; or ""
 	Here    string `json:"here"`
 	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
@@ -70,7 +70,7 @@ type AnswerView struct {
 	Arguments string      `json:"arguments"` // edited arguments as JSON text; "" = as asked
 	Reason    string      `json:"reason"`    // what the model is told of a refusal; "" = nothing
 	Only      int         `json:"only"`      // which of the request's only, counted from 1; 0 = none
-	Trust     bool        `json:"trust"`     // vouches for what the request's trust says
+	Trust     bool        `json:"trust"`     // trusts what the request's trust names
 	Here      bool        `json:"here"`      // allows what the request's here says, in place of scope
 	Council   bool        `json:"council"`   // also when other members of the council ask; an answer that lasts
 	Lasting   bool        `json:"lasting"`   // allows what the request's lasting says, in place of scope, only and trust
@@ -182,7 +182,7 @@ type MatchDraft struct {
 type TrialView struct {
 	Sentence string          `json:"sentence"`
 	Rule     string          `json:"rule"`  // the rule as a sentence
-	Calls    []TrialCallView `json:"calls"` // that would have gone otherwise, the newest first
+	Calls    []TrialCallView `json:"calls"` // that would have been decided differently, the newest first
 	More     int             `json:"more"`  // how many more
 }
 

@@ -57,7 +57,7 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	for _, rule := range g.Reach.PortRules(s.ID) {
 		out.Ports = append(out.Ports, ReachRuleView{gate.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
 	}
-	for _, l := range g.Reach.LentSecrets(s.ID) {
+	for _, l := range g.Reach.GrantedSecrets(s.ID) {
 		out.Secrets = append(out.Secrets, ReachSecretView{l.Name, l.Hosts})
 	}
 	return out, nil

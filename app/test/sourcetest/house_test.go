@@ -82,9 +82,9 @@ var oldWords = []struct {
 	{`(?i)\b(?:lent|lends?)\b`, "passes, gives", 34},
 	{`(?i)\bof (?:its|their) own\b`, "its own, or nothing", 159},
 	{`(?i)\bwhat c[ao]mes? of\b`, "the result of", 21},
-	{`(?i)\bkin\b|\bvouch`, "related; trust", 32},
-	{`(?i)\bof which\b`, "two sentences", 129},
-	{`(?m)^\s*// \w+ (?:is how|says (?:what|how|where|why|whether))\b`, "what it returns or does", 382},
+	{`(?i)\bkin\b|\bvouch`, "related; trust", 0},
+	{`(?i)\bof which\b`, "two sentences", 106},
+	{`(?m)^\s*// \w+ (?:is how|says (?:what|how|where|why|whether))\b`, "what it returns or does", 345},
 }
 
 func TestOldWordsBecomeFewer(t *testing.T) {
@@ -107,7 +107,7 @@ func TestOldWordsBecomeFewer(t *testing.T) {
 		switch {
 		case counts[i] > w.most:
 			t.Errorf("%s stands in %d places, and stood in %d: write %s", w.pattern, counts[i], w.most, w.instead)
-		case counts[i] < w.most-20:
+		case counts[i] < w.most-60:
 			t.Errorf("%s stands in %d places now: write that into oldWords", w.pattern, counts[i])
 		}
 	}

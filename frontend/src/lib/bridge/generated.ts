@@ -13,7 +13,7 @@
  *   run concurrently and may overtake one another.
  */
 
-/** Access says what becomes of the calls of one cell. */
+/** Access is the decision about the calls of one cell. */
 export type Access =
   | "allowed"
   | "asked"
@@ -130,7 +130,7 @@ export interface Answer {
   reason: string;
   /** which of the request's only, counted from 1; 0 = none */
   only: number;
-  /** vouches for what the request's trust says */
+  /** trusts what the request's trust names */
   trust: boolean;
   /** allows what the request's here says, in place of scope */
   here: boolean;
@@ -1143,7 +1143,7 @@ export interface HookedThing {
   steps: HookStep[];
 }
 
-/** Kind says what a request asks a person about. */
+/** Kind is the subject of a request. */
 export type Kind =
   | "call" // one call of a tool
   | "plugin" // a new plugin, before any of its code runs
@@ -1426,7 +1426,7 @@ export interface OldVersions {
   days: number;
 }
 
-/** Op says how a condition compares what is asked with what it holds. */
+/** Op names a comparison of an argument with the value of a condition. */
 export type Op =
   | "equals" // the same text, number, true or false; a text “true” is neither that nor known
   | "enum" // equals one of Values
@@ -1642,7 +1642,7 @@ export interface PermissionRequest {
   scopes: Scope[];
   /** conditions to always allow it under: “only in /home/me/Notes” */
   only: string[];
-  /** for what an answer can vouch in this chat: “text from example.org”; or "" */
+  /** what an answer can trust in this chat: “text from example.org”; or "" */
   trust: string;
   /**
    * What can be allowed in this chat though it holds text: “in this chat, only to …”; or
@@ -1723,8 +1723,8 @@ export interface PermissionsCalls {
   /** Tools says of each tool of a plugin what becomes of a call of it, and why. */
   Tools(plugin: string): Promise<ToolAccess[]>;
   /**
-   * Trust has the person vouch for a source of a chat, as Sources names it. Revoke takes it
-   * back.
+   * Trust records that the person trusts a source of a chat, as Sources names it. Revoke takes
+   * it back.
    */
   Trust(conversation: string, source: string): Promise<void>;
   /** TryMode says what a mode would have made of the calls of the last 7 days. */
@@ -2212,7 +2212,7 @@ export type Risk =
   | "low" // stays within Conclave and the plugin's own data
   | "medium" // reads what you write, or spends
   | "high" // changes what models are told, or leaves this computer
-  | "wall"; // opens the sandbox, or this computer's network; approving a plugin does not grant it
+  | "sandbox"; // opens the sandbox, or this computer's network; approving a plugin does not grant it
 
 /** Rule is a rule that a person made. */
 export interface Rule {
@@ -2388,7 +2388,7 @@ export interface Said {
   chosen: string;
 }
 
-/** Scope is how long a rule holds. */
+/** Scope is the time for which a rule holds. */
 export type Scope =
   | "once"
   | "this-answer" // until the turn ends
@@ -2532,7 +2532,7 @@ export interface Stance {
   why?: string;
 }
 
-/** Standing says why none of a plugin's tools can be called; empty where they can. */
+/** Standing is the reason why none of a plugin's tools can be called; empty if they can. */
 export type Standing =
   | "" // they can
   | "new" // nobody has approved it yet
@@ -2761,7 +2761,7 @@ export interface Trial {
   sentence: string;
   /** the rule as a sentence */
   rule: string;
-  /** that would have gone otherwise, the newest first */
+  /** that would have been decided differently, the newest first */
   calls: TrialCall[];
   /** how many more */
   more: number;

@@ -413,7 +413,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
         fixed: true,
         capabilities: ["run programs"],
         reach:
-          "It can touch what the plugin can: its files and its network, and no more. The plugin reads what it prints.",
+          "It can touch what the plugin can: its files and its network, and nothing else. The plugin reads what it prints.",
         reason: "Asked because: it would run programs.",
         only: [],
       },
@@ -748,7 +748,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
             sentence:
               "Connect to any host of the internet, through Conclave, which notes how much goes where; not to this computer and your own network.",
             without: "Its connections fail.",
-            risk: "wall",
+            risk: "sandbox",
             supported: true,
             state: "asked",
             by_hand: true,
