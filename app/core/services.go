@@ -130,8 +130,8 @@ func (h laterHost) Ready(ctx context.Context, dialect string) { h.c.Host.Ready(c
 // Enlisted returns the plugins of a dialect that hooks are asked of.
 func (h laterHost) Enlisted(dialect string) []plugin.Enlisted { return h.c.Host.Enlisted(dialect) }
 
-// Borrow lends the connection of a plugin.
-func (h laterHost) Borrow(ctx context.Context, id string) (plugin.Connection, func(), error) {
+// Borrow returns the backend of a plugin.
+func (h laterHost) Borrow(ctx context.Context, id string) (plugin.Backend, func(), error) {
 	return h.c.Host.Borrow(ctx, id)
 }
 

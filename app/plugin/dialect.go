@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 
 	"conclave/app/plugin/sandbox"
 )
@@ -26,38 +25,24 @@ type Dialect interface {
 	Spec(ctx context.Context, src Source, m Manifest, start StartOptions) (sandbox.Spec, error)
 }
 
-// Connector is a Dialect whose plugins are no processes that Conclave starts: Connect
-// reaches them at an address, or in memory. The host does not call its Spec.
+// Connector is a Dialect whose plugins are not processes that Conclave starts. The host does not call
+// its Spec.
 type Connector interface {
 	Dialect
-	// Connect reaches the plugin, in place of starting it. It returns once there is a
-	// connection, not once the plugin is ready. The error is a *Problem when the
-	// person can do something.
-	Connect(ctx context.Context, src Source, m Manifest, start StartOptions) (Connection, error)
-	// Confinement says what holds its plugins.
+	// Connect returns the backend that reaches the plugin. The error is a *Problem when the person can do
+	// something.
+	Connect(ctx context.Context, src Source, m Manifest, start StartOptions, to Listener) (Backend, error)
+	// Confinement describes the sandbox of its plugins.
 	Confinement() sandbox.Confinement
 }
 
-// Adapter is a Dialect whose processes speak a protocol of their own. The host starts
-// one as its Spec says, and speaks over what Adapt makes of it.
+// Adapter is a Dialect whose processes speak a protocol of their ecosystem. The host starts one as
+// its Spec describes.
 type Adapter interface {
 	Dialect
-	// Adapt puts what the host speaks (docs/WIRE.md) on top of a process that has just
-	// been started. Whatever goes wrong is told when the connection is initialized.
-	Adapt(process sandbox.Process, src Source, m Manifest) Connection
-}
-
-// Connection is a running plugin to the host: a process in a sandbox, an address, or
-// something in memory. The host ends it when the plugin is idle, and connects again
-// for the next call.
-type Connection = sandbox.Process
-
-// Asker is a Connection that can be asked in the words of its own dialect: recorded calls name
-// such a question by its event.
-type Asker interface {
-	// Ask asks, and returns the answer as JSON; null for what is told and not answered. The
-	// error is a sentence of what went wrong.
-	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// Adapt greets a process that was just started, and returns the backend that talks to it. The host ends
+	// the process. The error is a *Problem, or the cause of ctx's end; the process has not been ended then.
+	Adapt(ctx context.Context, process sandbox.Process, src Source, m Manifest, to Listener) (Backend, error)
 }
 
 // CodeLister is a Dialect whose plugins write files into the folder of their code.

@@ -22,10 +22,10 @@ func (h *Host) asking(id string) (answered func()) {
 func (h *Host) tellAsking(id string, a wire.Asking) {
 	for _, s := range h.sessionsOf(id) {
 		s.clocks.Move(a)
-		if !s.speaks {
+		if !s.speaks() {
 			continue
 		}
-		if err := s.transport.Notify(wire.AskingEvent, a); err != nil {
+		if err := s.worker.transport.Notify(wire.AskingEvent, a); err != nil {
 			h.o.Log.Warn("a plugin was not told that a person is asked", "plugin", id, "err", err)
 		}
 	}

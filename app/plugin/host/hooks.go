@@ -86,7 +86,7 @@ func (s *session) host(ctx context.Context, service string, args json.RawMessage
 		}
 		return struct{}{}, s.register(service, a)
 	case "load.left":
-		return s.left(), nil
+		return s.load.left(), nil
 	case "files.change":
 		return s.changeFile(ctx, args, call)
 	case "programs.start", "programs.write", "programs.read", "programs.kill":

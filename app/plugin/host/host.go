@@ -649,14 +649,15 @@ func (h *Host) dismiss(s *session) {
 	delete(h.sessions, s)
 }
 
-// spawn runs do in the background; Close waits for it. Once the host is closed
-// it does nothing: Close itself ends what there is to end.
-func (h *Host) spawn(do func()) {
+// spawn runs do in the background; Close waits for it. Once the host is closed it does nothing and
+// reports false: Close itself ends what there is to end.
+func (h *Host) spawn(do func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.closed {
 		h.wg.Go(do)
 	}
+	return !h.closed
 }
 
 // storage returns the plugin's own data folder.

@@ -77,10 +77,9 @@ func (e *entry) enlisted(dialect string) (plugin.Enlisted, bool) {
 		broken && e.status.Manifest.Dialect == dialect
 }
 
-// Borrow returns the connection of a plugin's running process, which it starts first
-// where none runs. Whoever borrows it gives it back with release. The error is a
+// Borrow returns the backend of a plugin, which it starts first where none runs. Whoever borrows it gives it back with release. The error is a
 // *Problem, a fault when the plugin is off or gone, or the cause of ctx's end.
-func (h *Host) Borrow(ctx context.Context, id string) (_ plugin.Connection, release func(), _ error) {
+func (h *Host) Borrow(ctx context.Context, id string) (_ plugin.Backend, release func(), _ error) {
 	e, err := h.known(id)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +95,7 @@ func (h *Host) Borrow(ctx context.Context, id string) (_ plugin.Connection, rele
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.process, func() { r.release(s) }, nil
+	return s.backend, func() { r.release(s) }, nil
 }
 
 // Inject takes up the tools that a plugin injects into a turn, and returns those that a

@@ -57,10 +57,14 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 	}
 }
 
-// follow begins to measure the time of a process, unless one is measured. c may be nil.
+// follow begins to measure the time of a process, unless one is measured; nil is a plugin without one.
+// c may be nil.
 func (c *loadClock) follow(process interface{ Usage() sandbox.Usage }) {
 	if c == nil {
 		return
+	}
+	if process == nil {
+		process = noProcess{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,6 +83,12 @@ func (c *loadClock) ownLeft() time.Duration {
 	}
 	return c.limit - c.ownLocked()
 }
+
+// noProcess uses nothing.
+type noProcess struct{}
+
+// Usage returns nothing.
+func (noProcess) Usage() sandbox.Usage { return sandbox.Usage{} }
 
 func (c *loadClock) leftLocked() time.Duration {
 	all := busyFactor*c.limit - time.Since(c.begun)
@@ -124,9 +134,9 @@ type timeLeft struct {
 
 // left returns what the process has left before it should say where it is stuck, a little before
 // it is given up. One that is given up since the computer is too busy is stuck nowhere.
-func (s *session) left() timeLeft {
-	if s.load == nil {
+func (c *loadClock) left() timeLeft {
+	if c == nil {
 		return timeLeft{}
 	}
-	return timeLeft{(s.load.ownLeft() - s.load.limit/10).Milliseconds()}
+	return timeLeft{(c.ownLeft() - c.limit/10).Milliseconds()}
 }

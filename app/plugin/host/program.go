@@ -94,7 +94,7 @@ func (s *session) program(ctx context.Context, service string, args json.RawMess
 		p.Kill()
 		return struct{}{}, nil
 	}
-	return s.readProgram(ctx, a.ID, p)
+	return s.programs.read(ctx, a.ID, p)
 }
 
 // startProgram asks whether a command may be started, and starts it in the sandbox of the
@@ -141,7 +141,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 		return nil, hostError("denied", "PERMISSION_DENIED: "+gate.Programs+": "+
 			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
 	}
-	p, err := s.launch(ctx, spec)
+	p, err := s.programs.launch(ctx, s.r.h.o.Launcher, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +233,7 @@ func (k *programs) answered() {
 }
 
 // launch starts a program for the process, and keeps it until it was read to its end.
-func (s *session) launch(ctx context.Context, spec sandbox.Spec) (id string, err error) {
-	k := &s.programs
+func (k *programs) launch(ctx context.Context, launcher sandbox.Launcher, spec sandbox.Spec) (id string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
@@ -244,7 +243,7 @@ func (s *session) launch(ctx context.Context, spec sandbox.Spec) (id string, err
 		return "", hostError("unavailable", fmt.Sprintf("%s was not started: %d programs that were started for the plugin "+
 			"still run, the most there may be.", filepath.Base(spec.Argv[0]), maxPrograms))
 	}
-	p, err := s.r.h.o.Launcher.Start(ctx, spec)
+	p, err := launcher.Start(ctx, spec)
 	if err != nil {
 		return "", hostError("failed", plugin.ProblemOf(err).Error())
 	}
@@ -264,9 +263,9 @@ type programEnd struct {
 	Error  string `json:"error,omitempty"` // the last of its standard error, in base64
 }
 
-// readProgram returns what a program printed next, or how it ended, after which nobody
+// read returns what a program printed next, or how it ended, after which nobody
 // knows it any more.
-func (s *session) readProgram(ctx context.Context, id string, p *running) (any, error) {
+func (k *programs) read(ctx context.Context, id string, p *running) (any, error) {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	buf := make([]byte, maxRead)
@@ -282,9 +281,9 @@ func (s *session) readProgram(ctx context.Context, id string, p *running) (any, 
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	s.programs.mu.Lock()
-	delete(s.programs.live, id)
-	s.programs.mu.Unlock()
+	k.mu.Lock()
+	delete(k.live, id)
+	k.mu.Unlock()
 	end := programEnd{Error: base64.StdEncoding.EncodeToString([]byte(p.Stderr()))}
 	said := p.Exit()
 	if code, ok := strings.CutPrefix(said, "exit "); ok {

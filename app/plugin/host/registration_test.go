@@ -115,7 +115,7 @@ func TestAPluginNeedBeNeitherFileNorProcess(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatEndsIsMadeAnew(t *testing.T) {
+func TestAConnectionThatEndsIsMadeAgain(t *testing.T) {
 	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
 		offer(plugintest.RegisteredSource("far",
 			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}}))
@@ -124,7 +124,7 @@ func TestAConnectionThatEndsIsMadeAnew(t *testing.T) {
 			t.Errorf("got %s %q", r.Status, r.Error)
 		}
 		f.Says("far:say", "one")
-		if lines := f.Host.Log("far", 0); len(lines) == 0 || !strings.Contains(lines[0].Text, "exit 3") {
+		if lines := f.Host.Log("far", 0); len(lines) == 0 || !strings.Contains(lines[0].Text, "its connection closed") {
 			t.Errorf("its log has %+v", lines)
 		}
 		for range 2 {

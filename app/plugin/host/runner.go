@@ -193,39 +193,11 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if src.HasFiles() {
 		r.e.mayTellOf(savedState{Had: access.reads()})
 	}
-	files := &openedFiles{}
-	running, err := r.connect(ctx, v, src, start, files)
-	if err != nil {
-		return nil, err
-	}
-	loadClockOf(ctx).follow(running)
-	s, err := startSession(ctx, r, running, access, files)
+	s, err := startSession(ctx, r, v, src, start, access)
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
 	}
 	return s, err
-}
-
-// connect has the dialect reach the plugin, or starts its process in its sandbox.
-// It runs from src. What is opened for it is noted in files.
-func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
-	start plugin.StartOptions, files *openedFiles,
-) (plugin.Connection, error) {
-	if c, ok := v.dialect.(plugin.Connector); ok {
-		running, err := c.Connect(ctx, src, v.manifest, start)
-		if err != nil {
-			return nil, plugin.ProblemOf(err)
-		}
-		return running, nil
-	}
-	running, err := r.start(ctx, v, src, start, files)
-	if err != nil {
-		return nil, err
-	}
-	if a, ok := v.dialect.(plugin.Adapter); ok {
-		return a.Adapt(running, src, v.manifest), nil
-	}
-	return running, nil
 }
 
 // start starts the process, with a way out if it may use the network.
@@ -332,10 +304,10 @@ func (r *runner) notify(name string, payload any) {
 	r.mu.Lock()
 	s := r.live
 	r.mu.Unlock()
-	if s == nil || !s.speaks {
+	if s == nil || !s.speaks() {
 		return
 	}
-	if err := s.transport.Notify(name, payload); err != nil {
+	if err := s.worker.transport.Notify(name, payload); err != nil {
 		r.h.o.Log.Warn("an event did not reach a plugin", "plugin", r.e.id, "err", err)
 	}
 }
@@ -402,7 +374,10 @@ func (r *runner) describe(s *plugin.Status) {
 	live := r.live
 	r.mu.Unlock()
 	if live != nil {
-		s.Running, s.Usage = true, live.process.Usage()
+		s.Running = true
+		if live.process != nil {
+			s.Usage = live.process.Usage()
+		}
 		s.Notes = append(slices.Clone(s.Notes), live.jobs.notes()...)
 	}
 }

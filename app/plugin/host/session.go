@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,25 +18,23 @@ import (
 	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	build "conclave/app/base/version"
 )
 
-// session is one running process and the MCP session with it. It is made by
-// startSession and ended by close, end or kill; watch waits for the end.
+// session is one run of a plugin: its backend, and the process behind that where there is one. It is
+// made by startSession and ended by close, end or kill; watch waits for the end.
 type session struct {
-	access    access // that it was started with
-	opened    *openedFiles
-	r         *runner
-	process   plugin.Connection
-	load      *loadClock // of the load that started it
-	transport *wire.Transport
-	mcp       *mcp.ClientSession
-	speaks    bool // it is one of our own shims and knows conclave/… keys
+	access  access // that it was started with
+	opened  *openedFiles
+	r       *runner
+	backend plugin.Backend
+	process sandbox.Process // nil for what Conclave did not start
+	worker  *worker         // the backend of a process that speaks the wire; else nil
+	load    *loadClock      // of the load that started it
 
 	surface  registrations // what it registered
 	clocks   wire.Clocks   // of its open calls
@@ -57,41 +56,27 @@ type session struct {
 	stored  string        // storedState before it was given the first of these, and when it was looked at last
 }
 
-// startSession shakes hands with what was started or reached, which it ends if that
-// fails. The error is a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, process plugin.Connection, with access,
-	files *openedFiles,
+// startSession reaches v at src, or starts its process there, and greets it. What was started is ended
+// if that fails. The error is a *Problem, or the cause of ctx's end.
+func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
+	start plugin.StartOptions, with access,
 ) (_ *session, err error) {
-	s := &session{
-		access: with, opened: files, r: r, process: process, over: make(chan struct{}), load: loadClockOf(ctx),
+	s := &session{access: with, opened: &openedFiles{}, r: r, over: make(chan struct{}), load: loadClockOf(ctx)}
+	if c, ok := v.dialect.(plugin.Connector); ok {
+		s.load.follow(nil)
+		s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener())
+	} else if s.process, err = r.start(ctx, v, src, start, s.opened); err == nil {
+		s.load.follow(s.process)
+		r.e.follow(s.process)
+		err = s.greet(ctx, v, src)
 	}
-	r.e.follow(process)
-	lines := wire.MaxLine
-	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory
-		lines = long.LineBytes()
-	}
-	s.mcp, s.transport, err = wire.Dial(ctx, process.Wire(), &mcp.Implementation{Name: "conclave", Version: build.Version},
-		wire.HandlerFunc(s.host), wire.Options{MaxLine: lines, Log: r.h.o.Log}, &mcp.ClientOptions{
-			Logger:                 r.h.o.Log,
-			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
-			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
-				r.e.logs(logLevel(string(m.Params.Level)), logText(m.Params.Data))
-				s.heardJob(m.Params.Meta)
-			},
-		})
 	if err != nil {
-		if _, gone := errors.AsType[*wire.Broken](err); gone || ctx.Err() != nil {
-			process.Kill() // else it ends by itself, and says how
-		}
-		process.End()
-		return nil, s.startProblem(ctx, err)
+		return nil, plugin.ProblemOf(err)
 	}
-	s.speaks = wire.Speaks(s.mcp)
-	s.surface.transport.Store(s.transport)
-	s.watched.Go(s.watch) // ends when the process does
+	s.watched.Go(s.watch) // ends when the backend does
 	if !r.h.adopt(s) {
 		s.end(closingReason)
-		return nil, &plugin.Problem{Kind: "unavailable", Message: "Conclave is closing."}
+		return nil, &plugin.Problem{Kind: "unavailable", Message: closingReason}
 	}
 	if s.exceeds() { // taken back while it started
 		s.kill(takenBackReason)
@@ -99,13 +84,49 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection, wit
 	return s, nil
 }
 
+// speaks reports whether the process knows conclave/… keys and gets events.
+func (s *session) speaks() bool { return s.worker != nil && s.worker.speaks }
+
+// greet makes the backend of the process, which it ends if that fails.
+func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err error) {
+	if a, ok := v.dialect.(plugin.Adapter); ok {
+		s.backend, err = a.Adapt(ctx, s.process, src, v.manifest, s.listener())
+	} else if s.worker, err = dialWorker(ctx, s, v); err == nil {
+		s.backend = s.worker
+	}
+	if err == nil {
+		return nil
+	}
+	if _, gone := errors.AsType[*wire.Broken](err); gone || ctx.Err() != nil {
+		s.process.Kill() // else it ends by itself, and says how
+	}
+	s.process.End()
+	return s.startProblem(ctx, err)
+}
+
+// listener passes on what the backend reports.
+func (s *session) listener() plugin.Listener {
+	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged}
+}
+
 const closingReason = "Conclave is closing."
 
 // stderr returns what the process wrote last, without the secrets it was told.
-func (s *session) stderr() string { return s.r.e.redactor.text(s.process.Stderr()) }
+func (s *session) stderr() string {
+	if s.process == nil {
+		return ""
+	}
+	return s.r.e.redactor.text(s.process.Stderr())
+}
 
 // startProblem says why a handshake failed.
 func (s *session) startProblem(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if p, ok := errors.AsType[*plugin.Problem](err); ok {
+		return p
+	}
 	if load, ok := errors.AsType[*wire.LoadError](err); ok {
 		var p plugin.Problem
 		if json.Unmarshal(load.Problem, &p) == nil && p.Message != "" {
@@ -115,9 +136,6 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 			return &p
 		}
 		return &plugin.Problem{Kind: "script", Message: load.Message}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
 	}
 	stderr := s.stderr()
 	if broken, ok := errors.AsType[*wire.Broken](err); ok {
@@ -155,33 +173,42 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// ending reports whether the process has ended, or says nothing any more, though watch may
-// not have taken note of it yet. A dialect that speaks with its processes itself may know it
-// before the transport does.
+// ending reports whether the backend answers nothing more, though watch may not have taken note of
+// it yet.
 func (s *session) ending() bool {
-	early, ok := s.process.(interface{ Over() bool })
-	return s.transport.Err() != nil || ok && early.Over()
+	select {
+	case <-s.backend.Done():
+		return true
+	default:
+		return false
+	}
 }
 
-// watch waits for the end of the process, which is a death unless it was asked
+// watch waits for the end of the backend, which is a death unless it was asked
 // for. Meanwhile it counts the plugin's storage: threads write between calls too.
 func (s *session) watch() {
 	count := time.NewTicker(quotaPause)
 	defer count.Stop()
-	for ended := false; !ended; {
+	var ended <-chan struct{} // never, where there is no process
+	if s.process != nil {
+		ended = s.process.Done()
+	}
+	for running := true; running; {
 		select {
 		case <-count.C:
 			s.overfull()
 			continue
-		case <-s.process.Done():
+		case <-ended:
 			s.drain()
-		case <-s.transport.Done(): // a flood, garbage, or its output closed
-			if !s.asked.Load() {
-				s.process.End()
+		case <-s.backend.Done(): // a flood, garbage, or its output closed
+			if s.process != nil {
+				if !s.asked.Load() {
+					s.process.End()
+				}
+				<-ended
 			}
-			<-s.process.Done()
 		}
-		ended = true
+		running = false
 	}
 	s.programs.end()
 	s.r.retireSession(s)
@@ -190,8 +217,7 @@ func (s *session) watch() {
 		s.r.died(s.deathProblem())
 	}
 	close(s.over)
-	_ = s.mcp.Close()
-	s.transport.Close()
+	s.backend.Close()
 	s.r.h.dismiss(s)
 }
 
@@ -204,49 +230,73 @@ func (s *session) drain() {
 	timer := time.NewTimer(drainTime)
 	defer timer.Stop()
 	select {
-	case <-s.transport.Done():
+	case <-s.backend.Done():
 	case <-timer.C:
 	}
 }
 
+// broken returns how the stream of a worker ended that sent something other than messages, or nil.
+func (s *session) broken() *wire.Broken {
+	if s.worker == nil {
+		return nil
+	}
+	broken, _ := errors.AsType[*wire.Broken](s.worker.transport.Err())
+	return broken
+}
+
+// exit says how it ended, for a sentence.
+func (s *session) exit() string {
+	if s.process == nil {
+		return "its connection closed"
+	}
+	return s.process.Exit()
+}
+
 func (s *session) deathProblem() *plugin.Problem {
-	if broken, ok := errors.AsType[*wire.Broken](s.transport.Err()); ok {
-		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: s.stderr()}
-	}
 	stderr := s.stderr()
+	if broken := s.broken(); broken != nil {
+		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: stderr}
+	}
 	return &plugin.Problem{
-		Kind: "crashed", Message: "Its process ended (" + s.process.Exit() + ").", Stderr: stderr,
-		Hint: lastLines(stderr, 3),
+		Kind: "crashed", Message: "Its process ended (" + s.exit() + ").", Stderr: stderr, Hint: lastLines(stderr, 3),
 	}
 }
 
-// close lets the process end by itself, in the background; the host's Close
-// waits for it.
-func (s *session) close() {
-	if s.asked.Swap(true) {
-		return
-	}
-	s.r.h.spawn(func() { // ends with the process
+// finish has the process end by itself within a moment, or closes what has none.
+func (s *session) finish() {
+	if s.process != nil {
 		s.process.End()
-		s.watched.Wait()
-	})
-}
-
-// end ends the process and waits for it; calls that are open are told why.
-func (s *session) end(why string) {
-	s.noteKilled(why)
-	s.process.End()
+	} else {
+		s.backend.Close()
+	}
 	s.watched.Wait()
 }
 
-// kill ends the process at once, which is used no more; the error of open calls says why.
+// close lets it end by itself, in the background; the host's Close waits for it.
+func (s *session) close() {
+	if !s.asked.Swap(true) {
+		s.r.h.spawn(s.finish) // ends with the process
+	}
+}
+
+// end ends it and waits; calls that are open get why as their error.
+func (s *session) end(why string) {
+	s.noteKilled(why)
+	s.finish()
+}
+
+// kill ends it at once, and it is not used again; the error of open calls says why.
 func (s *session) kill(why string) {
 	s.r.retireSession(s)
 	s.noteKilled(why)
-	s.process.Kill()
+	if s.process != nil {
+		s.process.Kill()
+	} else {
+		s.backend.Close()
+	}
 }
 
-// noteKilled records why Conclave ends the process; the first reason counts.
+// noteKilled records why Conclave ends it; the first reason counts.
 func (s *session) noteKilled(why string) {
 	s.mu.Lock()
 	if s.killed == "" {
@@ -262,29 +312,7 @@ func (s *session) killedWhy() string {
 	return s.killed
 }
 
-// listedTool is one entry of tools/list (MCP 2025-06-18, and docs/WIRE.md
-// section 2 for _meta).
-type listedTool struct {
-	Name        string          `json:"name"`
-	Title       string          `json:"title"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"inputSchema"`
-	Meta        struct {
-		Line       int      `json:"conclave/line"`
-		File       string   `json:"conclave/file"`
-		TimeoutMS  int64    `json:"conclave/timeout-ms"`
-		Serial     bool     `json:"conclave/serial"`
-		Council    bool     `json:"conclave/council-eligible"`
-		Inline     bool     `json:"conclave/inline-available"`
-		Visibility string   `json:"conclave/visibility"`
-		Warnings   []string `json:"conclave/warnings"`
-		Strict     bool     `json:"conclave/strict"`
-		Instance   string   `json:"conclave/instance"`
-		Members    []string `json:"conclave/council-members"`
-	} `json:"_meta"`
-}
-
-// selfReport holds what a process says of itself besides its tools.
+// selfReport holds what a plugin says about itself in addition to its tools.
 type selfReport struct {
 	options json.RawMessage // the schema of its settings
 	notes   []string        // sentences for its card
@@ -297,127 +325,40 @@ const (
 	maxNote  = 500
 )
 
-// addPage takes in what one page of the tool list says.
-func (t *selfReport) addPage(options json.RawMessage, notes []string) {
-	if len(options) > 0 {
-		t.options = usable(options)
+// list asks for the tools, and for what else the plugin says about itself.
+func (s *session) list(ctx context.Context, v version) ([]tool.Tool, selfReport, error) {
+	offer, err := s.backend.List(ctx)
+	if err != nil {
+		return nil, selfReport{}, err
 	}
-	for _, note := range notes {
-		if text, _ := tool.Clean(note); text != "" && len(t.notes) < maxNotes {
-			t.notes = append(t.notes, lastBytes(text, maxNote))
-		}
+	tools, said, left := []tool.Tool{}, selfReport{options: v.options, wakes: s.surface.reasons()}, 0
+	if len(offer.Options) > 0 {
+		said.options = usable(offer.Options)
 	}
-}
-
-// list asks for the tools, all pages of them, and for what else the process says
-// of itself.
-func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said selfReport, err error) {
-	tools, said = []tool.Tool{}, selfReport{options: v.options}
-	cursor, left := "", 0
-	for {
-		params := map[string]string{}
-		if cursor != "" {
-			params["cursor"] = cursor
-		}
-		raw, err := s.ask(ctx, "tools/list", params)
-		if err != nil {
-			return nil, selfReport{}, err
-		}
-		var page struct {
-			Tools      []listedTool `json:"tools"`
-			NextCursor string       `json:"nextCursor"`
-			Meta       struct {
-				Options json.RawMessage `json:"conclave/options"`
-				Notes   []string        `json:"conclave/notes"`
-			} `json:"_meta"`
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, selfReport{}, &plugin.Problem{Kind: "crashed", Message: "Its tool list cannot be read: " +
-				err.Error() + "."}
-		}
-		if s.speaks {
-			said.addPage(page.Meta.Options, page.Meta.Notes)
-		}
-		for _, t := range page.Tools {
-			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() ||
-				len(tools) >= limit.PluginTools.Int() {
-				s.r.e.logs("warn",
-					fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-						t.Name, limit.PluginTools, limit.ToolDefinition))
-				left++
-				continue
-			}
-			tools = append(tools, tool.Normal(t.tool(v)))
-		}
-		if cursor = page.NextCursor; cursor == "" || len(page.Tools) == 0 {
-			if left > 0 {
-				said.notes = append(said.notes, limit.ToolsLeftOut(left))
-			}
-			said.wakes = s.surface.reasons()
-			return tools, said, nil
+	for _, note := range offer.Notes {
+		if text, _ := tool.Clean(note); text != "" && len(said.notes) < maxNotes {
+			said.notes = append(said.notes, lastBytes(text, maxNote))
 		}
 	}
+	for _, t := range offer.Tools {
+		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition.Int() ||
+			len(tools) >= limit.PluginTools.Int() {
+			s.r.e.logs("warn",
+				fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
+					t.Name, limit.PluginTools, limit.ToolDefinition))
+			left++
+			continue
+		}
+		t.Plugin, t.Dialect = v.src.ID, v.manifest.Dialect
+		t.Title, t.File = cmp.Or(t.Title, t.Name), cmp.Or(t.File, v.manifest.Entry)
+		t.Instance = lastBytes(t.Instance, maxInstance)
+		tools = append(tools, tool.Normal(t))
+	}
+	if left > 0 {
+		said.notes = append(said.notes, limit.ToolsLeftOut(left))
+	}
+	return tools, said, nil
 }
 
 // maxInstance bounds what is on record of the object a tool belongs to, in bytes.
 const maxInstance = 2 << 10
-
-func (t listedTool) tool(v version) tool.Tool {
-	title := t.Title
-	if title == "" {
-		title = t.Name
-	}
-	file := t.Meta.File
-	if file == "" {
-		file = v.manifest.Entry
-	}
-	role := ""
-	if len(t.Meta.Members) > 0 {
-		role = t.Meta.Members[0]
-	}
-	return tool.Tool{
-		Role: role, Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
-		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
-		Dialect: v.manifest.Dialect, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings,
-		Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),
-		Timeout: time.Duration(t.Meta.TimeoutMS) * time.Millisecond,
-	}
-}
-
-// ask sends one request and waits for its result.
-func (s *session) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	p, err := s.transport.Start(ctx, method, params)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-p.Done():
-		return p.Result()
-	case <-ctx.Done():
-		_ = p.Cancel("no longer waited for")
-		return nil, context.Cause(ctx)
-	}
-}
-
-func logLevel(level string) string {
-	switch level {
-	case "debug":
-		return "debug"
-	case "info", "notice":
-		return "info"
-	case "warning":
-		return "warn"
-	}
-	return "error"
-}
-
-func logText(data any) string {
-	if text, ok := data.(string); ok {
-		return text
-	}
-	raw, err := json.Marshal(data)
-	if err != nil {
-		return fmt.Sprint(data)
-	}
-	return string(raw)
-}

@@ -23,7 +23,6 @@ type Process struct {
 	w     *World
 	id    string
 	path  string
-	row   string   // its script, of one without files
 	files []string // of the plugin, its entry first; siblings lie beside it
 
 	in  *io.PipeReader // what Conclave sends
@@ -139,10 +138,7 @@ func (p *Process) run() {
 
 // load reads the plugin's source, and its siblings'. Their tools become its own.
 func (p *Process) load() (Script, error) {
-	s, err := parse(p.path, []byte(p.row))
-	if p.row == "" {
-		s, err = read(p.path)
-	}
+	s, err := read(p.path)
 	if err != nil {
 		return s, err
 	}

@@ -3,15 +3,16 @@ package plugintest
 import (
 	"context"
 	"errors"
+	"sync"
 
+	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
 // Registered is a dialect of plugins without files and without processes: the row
-// of one is a [Script], which something in memory plays that speaks the wire over
-// pipes. It counts with its World. It is safe for concurrent use.
+// of one is a [Script], which something in memory plays. It counts with its World. It is safe for concurrent use.
 type Registered struct{ World *World }
 
 var _ plugin.Connector = Registered{}
@@ -59,15 +60,55 @@ func (Registered) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.S
 
 // Connect implements plugin.Connector.
 func (r Registered) Connect(_ context.Context, src plugin.Source, _ plugin.Manifest,
-	start plugin.StartOptions,
-) (plugin.Connection, error) {
+	start plugin.StartOptions, _ plugin.Listener,
+) (plugin.Backend, error) {
 	r.World.mu.Lock()
 	r.World.starts[src.ID] = start
+	r.World.started = append(r.World.started, src.ID)
 	r.World.mu.Unlock()
-	p := newProcess(r.World, src.ID, "row", nil)
-	p.row = src.Row
-	return r.World.run(p), nil
+	s, err := parse("row", []byte(src.Row))
+	if err != nil {
+		return nil, err
+	}
+	return &address{script: s, over: make(chan struct{})}, nil
 }
+
+// address is the backend of a registered plugin.
+type address struct {
+	script Script
+	over   chan struct{}
+	once   sync.Once
+}
+
+// List implements plugin.Backend.
+func (a *address) List(context.Context) (plugin.Offer, error) {
+	offer := plugin.Offer{Options: a.script.Options}
+	for _, t := range a.script.Tools {
+		offer.Tools = append(offer.Tools, tool.Tool{Name: t.Name, Description: t.Description})
+	}
+	return offer, nil
+}
+
+// Call implements plugin.Backend.
+func (a *address) Call(_ context.Context, call tool.Call) (plugin.Answer, error) {
+	for _, t := range a.script.Tools {
+		if t.Name != call.Tool.Name {
+			continue
+		}
+		if t.Do == Dies {
+			a.Close()
+			return plugin.Answer{}, plugin.ErrEnded
+		}
+		return plugin.Answer{Result: tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(t.Text)}}}, nil
+	}
+	return plugin.Answer{}, errors.New("unknown tool " + call.Tool.Name)
+}
+
+// Done implements plugin.Backend.
+func (a *address) Done() <-chan struct{} { return a.over }
+
+// Close implements plugin.Backend.
+func (a *address) Close() { a.once.Do(func() { close(a.over) }) }
 
 // Confinement implements plugin.Connector.
 func (Registered) Confinement() sandbox.Confinement {

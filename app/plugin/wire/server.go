@@ -69,20 +69,8 @@ type HostClient struct {
 func Serve(ctx context.Context, r io.Reader, w io.Writer, server *mcp.Server,
 	onEvent func(name string, payload json.RawMessage),
 ) (*HostClient, error) {
-	return serve(ctx, pair{r, w}, server, onEvent, MaxLine)
-}
-
-// ServeLines is [Serve] for what answers in Conclave's own process, over rw, with lines
-// of at most maxLine bytes.
-func ServeLines(ctx context.Context, rw io.ReadWriteCloser, server *mcp.Server, maxLine int) (*HostClient, error) {
-	return serve(ctx, rw, server, nil, maxLine)
-}
-
-func serve(ctx context.Context, rw io.ReadWriteCloser, server *mcp.Server,
-	onEvent func(name string, payload json.RawMessage), maxLine int,
-) (*HostClient, error) {
 	h := &HostClient{
-		stream:  newStream(rw, maxLine),
+		stream:  newStream(pair{r, w}, MaxLine),
 		onEvent: onEvent,
 		slots:   make(chan struct{}, maxOpen),
 		waiting: map[string]chan *jsonrpc.Response{},

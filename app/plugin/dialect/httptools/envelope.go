@@ -4,12 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-
-	"conclave/app/base/limit"
-	"conclave/app/plugin/wire"
-	"conclave/app/tool"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Bounds of an answer, so that it fits into a line of the wire with its pictures, in bytes.
@@ -129,36 +123,4 @@ func textOf(raw json.RawMessage) string {
 		return text
 	}
 	return string(raw)
-}
-
-// result writes an outcome as docs/WIRE.md, section 4, says.
-func (o Outcome) result() *mcp.CallToolResult {
-	meta := mcp.Meta{wire.MetaStatus: "ok"}
-	text := o.Text
-	if o.Value != nil {
-		text = string(o.Value)
-		if len(text) <= maxValue && tool.Depth(o.Value) <= maxDepth { // it is in the line twice
-			meta[wire.MetaResult] = o.Value
-		}
-	}
-	if raw, err := encode(text); err != nil || len(raw) > maxAnswerText {
-		return Outcome{Failed: true, Text: limit.CallbackAnswer.Model}.result()
-	}
-	switch {
-	case o.TimedOut:
-		meta[wire.MetaStatus] = "timeout"
-	case o.Failed:
-		meta[wire.MetaStatus] = "raised"
-		if text == "" || text == "null" {
-			text = "the tool says that it failed"
-		}
-		text = "Error: " + text
-	}
-	r := &mcp.CallToolResult{
-		Meta: meta, Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: o.Failed || o.TimedOut,
-	}
-	for _, p := range o.Pictures {
-		r.Content = append(r.Content, &mcp.ImageContent{Data: p.data, MIMEType: p.mime})
-	}
-	return r
 }

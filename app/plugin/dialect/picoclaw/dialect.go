@@ -6,7 +6,6 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
-	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -66,9 +65,4 @@ func ProcessOf(m plugin.Manifest) Process {
 // Inspect implements plugin.Dialect. Which tools a hook injects is known once it does.
 func (*Dialect) Inspect(ctx context.Context, _ plugin.Source, _ plugin.Manifest) (plugin.Listing, error) {
 	return plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}, context.Cause(ctx)
-}
-
-// Adapt implements plugin.Adapter.
-func (d *Dialect) Adapt(process sandbox.Process, src plugin.Source, m plugin.Manifest) plugin.Connection {
-	return connect(process, src, ProcessOf(m), &d.turns)
 }

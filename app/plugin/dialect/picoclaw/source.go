@@ -23,8 +23,8 @@ type Lender interface {
 	Ready(ctx context.Context, dialect string)
 	// Enlisted returns the approved plugins of a dialect that are switched on.
 	Enlisted(dialect string) []plugin.Enlisted
-	// Borrow returns the connection of a plugin's process, which it starts first.
-	Borrow(ctx context.Context, id string) (c plugin.Connection, release func(), err error)
+	// Borrow returns the backend of a plugin, which it starts first.
+	Borrow(ctx context.Context, id string) (b plugin.Backend, release func(), err error)
 	// Inject takes up tools that a plugin injects; see host.Host.
 	Inject(ctx context.Context, id string, tools []tool.Tool) (map[string]tool.Tool, tool.Invoker, error)
 	WriteLog(id, level, text string)
