@@ -626,9 +626,9 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 	whose := map[string]string{} // by what is told of calls
 	out, err := w.Councils.Run(t.Context(), turn.Request{
 		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{gate.Once},
-	}, deliberation.How{Council: &c}, func(e turn.Event) {
+	}, deliberation.How{Council: &c}, func(e chat.Event) {
 		var line struct{ Type, Tool, Member string }
-		if raw, err := json.Marshal(e.Line()); err == nil && json.Unmarshal(raw, &line) == nil && line.Tool != "" {
+		if raw, err := json.Marshal(turn.Line(e)); err == nil && json.Unmarshal(raw, &line) == nil && line.Tool != "" {
 			whose[line.Type+" "+line.Tool] = line.Member
 		}
 	})

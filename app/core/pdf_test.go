@@ -36,8 +36,8 @@ func (w *whole) attach(name, mime string, data []byte) (told string, notes []str
 	file := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{Name: name, MIME: mime, Data: data, Size: int64(len(data))}}
 	out, err := w.Conversations.Run(w.t.Context(), turn.Request{
 		Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model,
-	}, func(e turn.Event) {
-		if e.Kind == turn.Noted {
+	}, func(e chat.Event) {
+		if e.Kind == chat.EventNoted {
 			notes = append(notes, e.Note)
 		}
 	})

@@ -10,7 +10,6 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/council"
 	"conclave/app/model"
 	"conclave/app/plugin"
@@ -187,13 +186,13 @@ func (c *Core) guardTurn(ctx context.Context) error {
 
 // observer tells plugins what happens in turns.
 type observer interface {
-	Take(e turn.Event) // without waiting
+	Take(e chat.Event) // without waiting
 	Flush(ctx context.Context)
 	Close()
 }
 
 // onTurnEvent tells plugins of an event of a turn. It does not block.
-func (c *Core) onTurnEvent(e turn.Event) {
+func (c *Core) onTurnEvent(e chat.Event) {
 	c.events.onTurnEvent(e)
 	for _, o := range c.observers {
 		o.Take(e)
@@ -291,24 +290,24 @@ func (n *pluginEvents) queueEvent(say func()) {
 }
 
 // onTurnEvent sends plugins an event of a turn. It does not block.
-func (n *pluginEvents) onTurnEvent(e turn.Event) {
+func (n *pluginEvents) onTurnEvent(e chat.Event) {
 	say := func(event string, payload map[string]any) {
 		payload["generationId"], payload["chatId"] = e.Turn, e.Conversation
 		n.c.Host.Publish(event, payload)
 	}
 	switch e.Kind {
-	case turn.Started:
+	case chat.EventStarted:
 		n.queueEvent(func() {
 			n.switchTo(e.Conversation)
 			say("GENERATION_STARTED", map[string]any{"model": e.Model, "generationType": e.Answers})
 		})
-	case turn.Questioned:
+	case chat.EventQuestioned:
 		n.queueEvent(func() { n.message("MESSAGE_SENT", e.Conversation, e.Seq) })
-	case turn.Text, turn.Reasoning:
+	case chat.EventText, chat.EventReasoning:
 		if n.c.Host.HasSubscriber("STREAM_TOKEN_RECEIVED") {
 			n.queueEvent(func() { say("STREAM_TOKEN_RECEIVED", map[string]any{"token": e.Text, "type": string(e.Kind)}) })
 		}
-	case turn.Ended:
+	case chat.EventEnded:
 		n.queueEvent(func() {
 			ended := map[string]any{"messageId": "", "content": "", "reason": e.Reason}
 			if view, ok := n.message("MESSAGE_SENT", e.Conversation, e.Seq); ok {

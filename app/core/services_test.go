@@ -178,8 +178,8 @@ func (w *whole) say(in chat.ConversationID, text string, m *modeltest.Model) (mo
 	w.t.Helper()
 	var notes []string
 	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: m},
-		func(e turn.Event) {
-			if e.Kind == turn.Noted {
+		func(e chat.Event) {
+			if e.Kind == chat.EventNoted {
 				notes = append(notes, e.Note)
 			}
 		})

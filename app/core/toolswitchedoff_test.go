@@ -24,8 +24,8 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T)
 			[]modeltest.Step{modeltest.Call("c2", found.WireName, `{}`)}, []modeltest.Step{modeltest.Say("Done.")})
 		_, err := w.Conversations.Run(t.Context(), turn.Request{
 			Conversation: w.chat(), Text: "Go.", Tools: w.Tools.Set().ForModel(), Model: model,
-		}, func(e turn.Event) {
-			if e.Kind == turn.Answered {
+		}, func(e chat.Event) {
+			if e.Kind == chat.EventAnswered {
 				told = append(told, e.Result.Text())
 				if off {
 					must(t, w.Host.SetToolEnabled(t.Context(), "ext", "run", false))

@@ -64,8 +64,8 @@ func (f *fixture) answering() (end func()) {
 	m := modeltest.New([]modeltest.Step{modeltest.Say("Well"), modeltest.Wait(goes), modeltest.Say(".")})
 	go func() { // ends with end
 		defer close(over)
-		_, err := f.chats.Run(f.t.Context(), turn.Request{Conversation: f.open.ID, Model: m}, func(e turn.Event) {
-			if e.Kind == turn.Text && e.Text == "Well" {
+		_, err := f.chats.Run(f.t.Context(), turn.Request{Conversation: f.open.ID, Model: m}, func(e chat.Event) {
+			if e.Kind == chat.EventText && e.Text == "Well" {
 				close(began)
 			}
 		})

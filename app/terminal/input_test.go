@@ -11,7 +11,6 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/gate"
 )
 
@@ -94,9 +93,9 @@ func TestANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
 	p := &printer{c: newTerminal(&Session{Out: &out, Err: &out}, nil), debug: true}
 	name := "a\x1b[2J\u202e\nconclave: approved\u200b"
 	call := &chat.CallRecord{ToolName: name, Decision: "allow", DecidedBy: "a rule"}
-	p.event(turn.Event{Kind: turn.Asked, Call: call})
-	p.event(turn.Event{Kind: turn.Decided, Call: call})
-	p.event(turn.Event{Kind: turn.Answered, Call: call, Result: &chat.ToolResult{Tool: name}})
+	p.event(chat.Event{Kind: chat.EventAsked, Call: call})
+	p.event(chat.Event{Kind: chat.EventDecided, Call: call})
+	p.event(chat.Event{Kind: chat.EventAnswered, Call: call, Result: &chat.ToolResult{Tool: name}})
 	if got := out.String(); strings.ContainsAny(got, "\x1b\u202e\u200b") || strings.Count(got, "\n") != 3 {
 		t.Errorf("it printed %q", got)
 	}
@@ -124,7 +123,7 @@ func TestACallThatApproveAlwaysLetsOutWithTextOfOthersIsSaid(t *testing.T) {
 			p := &printer{c: newTerminal(&Session{Out: &out, Err: &errs}, nil)}
 			p.c.json = json
 			c.call.ToolName, c.call.Decision, c.call.DecidedBy = "send", "allow", words
-			p.event(turn.Event{Kind: turn.Decided, Call: &c.call})
+			p.event(chat.Event{Kind: chat.EventDecided, Call: &c.call})
 			if got := errs.String(); got != c.want {
 				t.Errorf("%s, JSON %v: it says %q", name, json, got)
 			}

@@ -23,19 +23,19 @@ type printer struct {
 	// waits: the answer is printed below the council's work, which is printed once it is stored; held
 	// are the events of the answer until then.
 	waits bool
-	held  []turn.Event
+	held  []chat.Event
 	// council: the end of the turn is printed last, below the council's result.
 	council bool
-	last    *turn.Event
+	last    *chat.Event
 	open    bool // the last line of the answer has no line end yet
 	err     error
 }
 
-func (p *printer) event(e turn.Event) {
+func (p *printer) event(e chat.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.council && e.Kind == turn.Ended:
+	case p.council && e.Kind == chat.EventEnded:
 		p.last = &e
 	case !p.waits || !p.holds(e):
 		p.write(e)
@@ -47,9 +47,9 @@ func (p *printer) event(e turn.Event) {
 const longestWait = time.Second
 
 // holds holds back an event of the answer, and all that follow it, until release.
-func (p *printer) holds(e turn.Event) bool {
+func (p *printer) holds(e chat.Event) bool {
 	switch e.Kind {
-	case turn.Text, turn.Reasoning, turn.Asked, turn.Used:
+	case chat.EventText, chat.EventReasoning, chat.EventAsked, chat.EventUsed:
 	default:
 		if len(p.held) == 0 {
 			return false
@@ -84,11 +84,11 @@ func (p *printer) answered() {
 }
 
 // write prints an event. The caller holds mu.
-func (p *printer) write(e turn.Event) {
+func (p *printer) write(e chat.Event) {
 	if p.err != nil {
 		return
 	}
-	if e.Kind == turn.Decided {
+	if e.Kind == chat.EventDecided {
 		p.decided(e)
 	}
 	if p.c.json {
@@ -97,27 +97,27 @@ func (p *printer) write(e turn.Event) {
 			failure.Hint = p.c.toType(failure.Hint)
 			e.Failure = &failure
 		}
-		if line := e.Line(); line != nil {
+		if line := turn.Line(e); line != nil {
 			p.err = writeJSON(p.c.Out, line)
 		}
 		return
 	}
 	switch e.Kind {
-	case turn.Text:
+	case chat.EventText:
 		_, p.err = io.WriteString(p.c.Out, e.Text)
 		p.open = !strings.HasSuffix(e.Text, "\n")
-	case turn.Waiting:
+	case chat.EventWaiting:
 		if e.Round > 1 && p.open {
 			p.line()
 		}
-	case turn.Noted, turn.Retrying:
+	case chat.EventNoted, chat.EventRetrying:
 		p.aside(p.c.toType(e.Note))
-	case turn.Asked:
+	case chat.EventAsked:
 		if p.debug {
 			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
 			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), shownName(e.Call.ToolName), given))
 		}
-	case turn.Answered:
+	case chat.EventAnswered:
 		if p.debug {
 			said := e.Result.Text()
 			if e.Result.Status != chat.CallOK && e.Result.Status != chat.CallRaised { // Conclave's words
@@ -126,7 +126,7 @@ func (p *printer) write(e turn.Event) {
 			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
 				said))
 		}
-	case turn.Ended:
+	case chat.EventEnded:
 		if e.Reason == chat.EndLimit {
 			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
 		}
@@ -136,7 +136,7 @@ func (p *printer) write(e turn.Event) {
 // decided prints the decision about a call that a person must know of: a refusal, and a call that
 // --approve always allowed although it could send untrusted text; this one with --json, too. The
 // caller holds mu.
-func (p *printer) decided(e turn.Event) {
+func (p *printer) decided(e chat.Event) {
 	refused := e.Call.Decision != string(gate.Allow)
 	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == gate.AlwaysAsker{}.By()
 	if unasked || !p.c.json && (refused || p.debug) {
@@ -146,8 +146,8 @@ func (p *printer) decided(e turn.Event) {
 }
 
 // forMember returns the council member that makes a call, to print before its tool: “for Ada: ”.
-func forMember(e turn.Event) string {
-	if name := e.Member(); name != "" {
+func forMember(e chat.Event) string {
+	if name := turn.MemberOf(e); name != "" {
 		return "for " + shownName(name) + ": "
 	}
 	return ""

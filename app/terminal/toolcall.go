@@ -101,9 +101,9 @@ func (c toolCommands) call(ctx context.Context, app *App, name string, f callFla
 		return notServing(p)
 	}
 	var unrecorded string // why the files that it changed are not known
-	turn.OnEvent = func(e call.Event) {
-		if e.Kind == call.Answered {
-			unrecorded = e.Record.Unkept
+	turn.OnEvent = func(e chat.Event) {
+		if e.Kind == chat.EventAnswered {
+			unrecorded = e.Call.Unkept
 		}
 	}
 	started := time.Now()

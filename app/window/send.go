@@ -146,7 +146,7 @@ func (c *Chats) begin(
 	shown := shownTurn{c: c, r: r, model: opened.Info().Title, begun: begun}
 	how.Asks, how.OnEvent = true, shown.deliberates
 	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
-		out, err := c.core.Councils.Run(run, r, how, func(e turn.Event) { shown.onEvent(run, e) })
+		out, err := c.core.Councils.Run(run, r, how, func(e chat.Event) { shown.onEvent(run, e) })
 		if err != nil {
 			failed <- err
 		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil &&

@@ -109,7 +109,7 @@ type under struct {
 	result chan result
 
 	mu    sync.Mutex // guards kinds
-	kinds []turn.EventKind
+	kinds []chat.EventKind
 }
 
 type result struct {
@@ -121,16 +121,16 @@ func newUnder(t *testing.T) *under {
 	return &under{t: t, said: make(chan string, 100), result: make(chan result, 1)}
 }
 
-func (u *under) hear(e turn.Event) {
+func (u *under) hear(e chat.Event) {
 	u.mu.Lock()
 	u.kinds = append(u.kinds, e.Kind)
 	u.mu.Unlock()
-	if e.Kind == turn.Text {
+	if e.Kind == chat.EventText {
 		u.said <- e.Text
 	}
 }
 
-func (u *under) heard(kind turn.EventKind) bool {
+func (u *under) heard(kind chat.EventKind) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Contains(u.kinds, kind)
@@ -227,9 +227,9 @@ func request(b *bench, m model.Model, text string) turn.Request {
 }
 
 // onWaiting closes began once the model is waited for.
-func onWaiting(began chan<- struct{}) func(turn.Event) {
-	return func(e turn.Event) {
-		if e.Kind == turn.Waiting {
+func onWaiting(began chan<- struct{}) func(chat.Event) {
+	return func(e chat.Event) {
+		if e.Kind == chat.EventWaiting {
 			close(began)
 		}
 	}

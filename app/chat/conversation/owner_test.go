@@ -41,7 +41,7 @@ func TestOneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
 	if len(b.rests) != 1 || b.rests[0] {
 		t.Errorf("of its end one was told, running or not: %v", b.rests)
 	}
-	if kinds := u.kinds; kinds[len(kinds)-1] != turn.Over || kinds[len(kinds)-2] != turn.Ended {
+	if kinds := u.kinds; kinds[len(kinds)-1] != chat.EventOver || kinds[len(kinds)-2] != chat.EventEnded {
 		t.Errorf("the last events are %v", kinds[len(kinds)-3:])
 	}
 	if b.owner.Running(b.id) {
@@ -57,7 +57,7 @@ func TestATurnThatDoesNotBeginLeavesTheChatFree(t *testing.T) {
 	heard := false
 	for range 2 {
 		_, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Model: says("x")},
-			func(turn.Event) { heard = true })
+			func(chat.Event) { heard = true })
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("with nothing to answer: %v", err)
 		}
@@ -178,7 +178,7 @@ func TestStoppingEndsEveryTurnAndWhatWaitedIsDone(t *testing.T) {
 		if out := u.end(); out.Reason != chat.EndStopped || chat.TextOf(out.Message.Parts) == "" {
 			t.Errorf("%s ended %+v", name, out)
 		}
-		if !u.heard(turn.Stopping) {
+		if !u.heard(chat.EventStopping) {
 			t.Errorf("%s was not told that it stops", name)
 		}
 	}
@@ -190,8 +190,8 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	u := newUnder(t)
 	go func() { // ends with the turn, whose listener is slow
 		out, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "Q", Model: says("x")},
-			func(e turn.Event) {
-				if e.Kind == turn.Ended {
+			func(e chat.Event) {
+				if e.Kind == chat.EventEnded {
 					close(began)
 					<-goes
 				}

@@ -19,12 +19,12 @@ type answer struct {
 	turn   atomic.Pointer[string] // its id; nil until it has started
 
 	mu sync.Mutex       // serialises on
-	on func(turn.Event) // nil once the turn is over
+	on func(chat.Event) // nil once the turn is over
 }
 
 // emit passes on what happens in the turn, until it is over.
-func (a *answer) emit(e turn.Event) {
-	if e.Kind == turn.Started {
+func (a *answer) emit(e chat.Event) {
+	if e.Kind == chat.EventStarted {
 		a.turn.Store(&e.Turn)
 	}
 	a.mu.Lock()
@@ -37,13 +37,13 @@ func (a *answer) emit(e turn.Event) {
 // stop ends the turn, and tells whoever runs it.
 func (a *answer) stop(cause error) {
 	a.cancel(cause)
-	a.emit(turn.Event{Kind: turn.Stopping})
+	a.emit(chat.Event{Kind: chat.EventStopping})
 }
 
 // end says last that the turn is over and its chat free for the next.
 func (a *answer) end() {
 	if a.turn.Load() != nil {
-		a.emit(turn.Event{Kind: turn.Over})
+		a.emit(chat.Event{Kind: chat.EventOver})
 	}
 	a.mu.Lock()
 	a.on = nil
@@ -59,7 +59,7 @@ func (a *answer) wrote(m chat.Message) bool {
 }
 
 // begin puts a turn into the state of its chat, and returns its context.
-func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(turn.Event),
+func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(chat.Event),
 	into func(*state, *answer) error,
 ) (*answer, context.Context, error) {
 	run, cancel := context.WithCancelCause(ctx)
@@ -75,7 +75,7 @@ func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(turn.
 // also gets Stopping, when the turn is told to stop, and last Over, when the changes
 // that waited for its end are made. While another turn writes, the error is of kind
 // conflict; Run waits for a change of the path that is being made.
-func (o *Owner) Run(ctx context.Context, r turn.Request, on func(turn.Event)) (turn.Outcome, error) {
+func (o *Owner) Run(ctx context.Context, r turn.Request, on func(chat.Event)) (turn.Outcome, error) {
 	a, run, err := o.begin(ctx, r.Conversation, on, func(s *state, a *answer) error {
 		if s.main != nil {
 			return errWriting
@@ -124,7 +124,7 @@ type Given struct {
 // the end of the chat when the turn is over. The error is that of [turn.Runner.Run],
 // or why they could not be added.
 func (o *Owner) RunMember(ctx context.Context, m Member, r turn.Request,
-	on func(turn.Event),
+	on func(chat.Event),
 ) (turn.Outcome, error) {
 	id := r.Conversation
 	var writes *answer

@@ -43,7 +43,7 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 				return part.Call
 			}
 			u.message()
-			u.live.Call(chat.CallRecord{RequestID: "1", ToolName: "note"})
+			u.call(chat.CallRecord{RequestID: "1", ToolName: "note"}, chat.Event{Kind: chat.EventAsked})
 			if c := card("proposed"); c.ID != "" || c.Title != "T note" || c.Tool != "note" {
 				t.Errorf("a call of which the arguments come is %+v", c)
 			}
@@ -55,28 +55,28 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 			if c := card("proposed"); c.ID != "1" || c.Summary != "text: a b" || c.Tool != "p:note" || c.Plugin != "p" {
 				t.Errorf("a call that was asked for is %+v", c)
 			}
-			u.live.Held(r, "request")
+			u.call(r, chat.Event{Kind: chat.EventHeld, Request: "request"})
 			if c := card("waiting"); c.Request != "request" {
 				t.Errorf("a call that waits is %+v", c)
 			}
 			if want != "stopped" {
 				r.Decision, r.Decider, r.DecidedBy, r.Expired = end.Decision, end.Decider, end.DecidedBy, end.Expired
-				u.live.Decided(r, "grant")
+				u.decided(r, "grant")
 			}
 			if end.Decision == "allow" {
 				if c := card("running"); c.Grant != "grant" || c.Request != "" || c.ByPerson != (end.Decider == "person") {
 					t.Errorf("a call that was allowed is %+v", c)
 				}
 				r.Status, r.Started = chat.CallRunning, time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
-				u.live.Call(m.put(r))
-				u.live.Progress(r, "2 of 3")
+				u.call(m.put(r), chat.Event{Kind: chat.EventAsked})
+				u.call(r, chat.Event{Kind: chat.EventProgress, Note: "2 of 3"})
 				if c := card("running"); c.Progress != "2 of 3" || c.Started == "" || c.Grant != "grant" {
 					t.Errorf("a call that runs is %+v", c)
 				}
 				r.MS = 1500
 			}
 			r.Status, r.Error, r.ResultText, r.Stopped = end.Status, end.Error, end.ResultText, end.Stopped
-			u.live.Answered(m.put(r), said("for the model"))
+			u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: said("for the model")}})
 			live := *card(want)
 			if live.For != "Ada" {
 				t.Errorf("it was called for %q", live.For)
@@ -138,7 +138,7 @@ func TestCallsOfTwoRequestsHaveTwoCards(t *testing.T) {
 	for range 2 {
 		r := u.propose("call_0", "note")
 		r.Status = chat.CallOK
-		u.live.Answered(m.put(r), nil)
+		u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{}})
 		u.results("", chat.ToolResult{CallID: "call_0", Status: chat.CallOK})
 	}
 	p.check("before the end")

@@ -12,9 +12,9 @@ import (
 	"conclave/app/chat/render"
 )
 
-// Live is a running turn: its methods tell the transcript what happens in the turn, in
-// that order, and change the turn's entry. They are safe for concurrent use with all
-// others of the transcript, and do nothing after End.
+// Live shows a running turn in a transcript: Take changes the turn's status and its entry by the
+// turn's events. Its methods are safe for concurrent use with all others of the transcript, and do
+// nothing once the turn is over.
 type Live struct {
 	t           *Transcript
 	turn, model string
@@ -23,6 +23,9 @@ type Live struct {
 	usage       chat.Usage  // of the entry
 	notes       []chat.Note // of a message that is not in the store yet
 	began       time.Time   // of the reasoning under way
+
+	reason  chat.EndReason // once the turn has ended, where the store does not have it
+	failure *chat.Failure
 }
 
 // Begin starts a turn; model is the display name of the model that answers.
@@ -72,28 +75,60 @@ func (l *Live) phase(phase Phase, tool, note string) {
 	l.status = TurnStatus{Turn: l.turn, Phase: phase, Since: since, Model: l.model, Tool: tool, Note: note}
 }
 
-// Waiting says that the turn waits for the model; note is a sentence for the person,
-// or "".
-func (l *Live) Waiting(note string) {
-	l.do(func(uint64) { l.phase(PhaseWaiting, "", note) })
+// Take shows an event of the turn; the events come in their order. With EventOver the turn is over,
+// and its entry shows what the store has.
+func (l *Live) Take(ctx context.Context, e chat.Event) {
+	switch e.Kind {
+	case chat.EventQuestioned:
+		l.do(func(uint64) { l.load(ctx) })
+	case chat.EventNoted:
+		l.note(e.Note, e.Kept)
+	case chat.EventWaiting:
+		l.do(func(uint64) { l.phase(PhaseWaiting, "", e.Note) })
+	case chat.EventRetrying:
+		l.do(func(uint64) { l.phase(PhaseRetrying, "", e.Note) })
+	case chat.EventStopping:
+		l.do(func(uint64) { l.phase(PhaseStopping, "", "") })
+	case chat.EventBegun:
+		l.begin(ctx, e.Seq, e.Parent)
+	case chat.EventText:
+		l.text(chat.PartText, PhaseAnswering, e.Text)
+	case chat.EventReasoning:
+		l.text(chat.PartReasoning, PhaseThinking, e.Text)
+	case chat.EventProposed, chat.EventAsked, chat.EventHeld, chat.EventDecided, chat.EventRunning, chat.EventProgress,
+		chat.EventAnswered:
+		l.write(func(d *drawing, revision uint64) { l.call(d, e, revision) })
+	case chat.EventSaved:
+		l.write(l.finishText)
+	case chat.EventUsed:
+		l.use(e.Usage)
+	case chat.EventEnded:
+		l.t.mu.Lock()
+		l.reason, l.failure = e.Reason, e.Failure
+		l.t.mu.Unlock()
+	case chat.EventOver:
+		l.end(context.WithoutCancel(ctx))
+	}
 }
 
-// Noted says that a note will be kept with the message of the answer that comes, or is written.
-func (l *Live) Noted(note string) {
+// note shows a note. A kept one belongs to the message of the answer that comes, or is written.
+func (l *Live) note(note string, kept bool) {
 	l.do(func(revision uint64) {
 		l.phase(PhaseWaiting, "", note)
 		n := chat.Note{Text: note}
-		if l.place == nil {
+		switch {
+		case !kept:
+		case l.place == nil:
 			l.notes, _ = chat.AddNote(l.notes, n)
-			return
+		default:
+			l.place.drawing.note(n)
+			l.place.rev = revision
 		}
-		l.place.drawing.note(n)
-		l.place.rev = revision
 	})
 }
 
-// Council says what the chat's council does while the turn waits for it; "" is nothing more.
-// What else the turn does is not overwritten: a run is told of a little later than it goes.
+// Council shows what the chat's council does while the turn waits for it; "" is nothing more. It
+// comes a little late, so it does not overwrite another phase.
 func (l *Live) Council(doing string) {
 	l.do(func(uint64) {
 		switch phase := l.status.Phase; {
@@ -106,21 +141,6 @@ func (l *Live) Council(doing string) {
 	})
 }
 
-// Retrying says that a request failed and will be repeated; note says why and when.
-func (l *Live) Retrying(note string) {
-	l.do(func(uint64) { l.phase(PhaseRetrying, "", note) })
-}
-
-// Stopping says that the person stopped the turn.
-func (l *Live) Stopping() {
-	l.do(func(uint64) { l.phase(PhaseStopping, "", "") })
-}
-
-// Questioned says that the question was saved.
-func (l *Live) Questioned(ctx context.Context) {
-	l.do(func(uint64) { l.load(ctx) })
-}
-
 // load reads the conversation again. What cannot be read now is read later.
 func (l *Live) load(ctx context.Context) {
 	if err := l.t.load(ctx); err != nil {
@@ -128,10 +148,10 @@ func (l *Live) load(ctx context.Context) {
 	}
 }
 
-// Begun says that a message of the answer is in the store, as the answer to parent.
+// begin shows a message of the answer that is in the store, as the answer to parent.
 // The first makes the turn's entry, and so does one that answers a question asked
 // meanwhile; others continue the entry.
-func (l *Live) Begun(ctx context.Context, seq, parent chat.MessageSeq) {
+func (l *Live) begin(ctx context.Context, seq, parent chat.MessageSeq) {
 	l.do(func(revision uint64) {
 		if !l.t.grow(ctx, chat.OutlineItem{Seq: seq, Parent: parent, Role: chat.RoleAssistant, Turn: l.turn}) {
 			l.load(ctx)
@@ -188,12 +208,7 @@ func (l *Live) started(ctx context.Context, f Folded, seq chat.MessageSeq) *draw
 	return d
 }
 
-// Text appends text of the model's answer.
-func (l *Live) Text(text string) { l.text(chat.PartText, PhaseAnswering, text) }
-
-// Reasoning appends text of the model's reasoning.
-func (l *Live) Reasoning(text string) { l.text(chat.PartReasoning, PhaseThinking, text) }
-
+// text appends text of the model.
 func (l *Live) text(kind chat.PartKind, phase Phase, text string) {
 	l.write(func(d *drawing, revision uint64) {
 		p := d.open()
@@ -227,9 +242,7 @@ func (p *part) words(text string) int {
 	return n
 }
 
-// Saved says that a message of the answer is complete.
-func (l *Live) Saved() { l.write(l.finishText) }
-
+// finishText completes the text under way.
 func (l *Live) finishText(d *drawing, revision uint64) {
 	if p := d.open(); p != nil {
 		if p.kind == chat.PartReasoning {
@@ -239,8 +252,8 @@ func (l *Live) finishText(d *drawing, revision uint64) {
 	}
 }
 
-// Used adds the usage of one request.
-func (l *Live) Used(u chat.Usage) {
+// use adds the usage of one request.
+func (l *Live) use(u chat.Usage) {
 	l.do(func(revision uint64) {
 		l.usage = l.usage.Add(u)
 		if l.place != nil {
@@ -249,47 +262,30 @@ func (l *Live) Used(u chat.Usage) {
 	})
 }
 
-// Call shows a call's record on its card: proposed, asked or running.
-func (l *Live) Call(r chat.CallRecord) {
-	l.write(func(d *drawing, revision uint64) {
-		p := l.card(d, r, revision)
-		if r.Status == chat.CallRunning {
-			l.phase(PhaseTool, p.call.Title, "")
-		}
-	})
-}
-
-// Held says that a person is asked about a call, with a request of the gate's.
-func (l *Live) Held(r chat.CallRecord, request string) {
-	l.write(func(d *drawing, revision uint64) {
-		p := l.card(d, r, revision)
-		p.call.State, p.call.Request = CallWaiting, request
+// call shows an event of a call on its card.
+func (l *Live) call(d *drawing, e chat.Event, revision uint64) {
+	p := l.card(d, *e.Call, revision)
+	switch e.Kind {
+	case chat.EventHeld:
+		p.call.State, p.call.Request = CallWaiting, e.Request
 		l.phase(PhasePermission, p.call.Title, "")
-	})
-}
-
-// Decided says that the gate decided; grant is the rule that did or was made, or "".
-func (l *Live) Decided(r chat.CallRecord, grant string) {
-	l.write(func(d *drawing, revision uint64) { l.card(d, r, revision).call.Grant = grant })
-}
-
-// Progress shows the progress of a running call.
-func (l *Live) Progress(r chat.CallRecord, note string) {
-	l.write(func(d *drawing, revision uint64) { l.card(d, r, revision).call.Progress = note })
-}
-
-// Answered says that a call ended, with its result.
-func (l *Live) Answered(r chat.CallRecord, content []chat.Part) {
-	l.write(func(d *drawing, revision uint64) {
-		p := l.card(d, r, revision)
+	case chat.EventDecided:
+		p.call.Grant = e.Call.Rule
+	case chat.EventProgress:
+		p.call.Progress = e.Note
+	case chat.EventAnswered:
 		p.call.Progress, p.done = "", true
-		for _, c := range content {
+		for _, c := range e.Result.Content {
 			if c.Kind == chat.PartMedia {
 				media := d.add(chat.PartMedia)
 				media.media, media.done, media.rev = MediaOf(*c.Media), true, revision
 			}
 		}
-	})
+	default:
+		if e.Call.Status == chat.CallRunning {
+			l.phase(PhaseTool, p.call.Title, "")
+		}
+	}
 }
 
 // card returns the card of a call as its record is; the first record of a call makes
@@ -312,15 +308,14 @@ func (l *Live) card(d *drawing, r chat.CallRecord, revision uint64) *part {
 	return p
 }
 
-// End ends the turn. Its entry then shows what the store has; reason and failure say
-// how the turn ended where the store does not have that.
-func (l *Live) End(ctx context.Context, reason chat.EndReason, failure *chat.Failure) {
+// end ends the turn. Its entry then shows what the store has.
+func (l *Live) end(ctx context.Context) {
 	t := l.t
 	l.do(func(revision uint64) {
 		t.live = slices.DeleteFunc(t.live, func(other *Live) bool { return other == l })
 		l.load(ctx)
 		if p := l.leave(ctx, revision); p != nil && p.drawing != nil && p.drawing.head.State == chat.Streaming {
-			p.drawing.head.end(reason, failure)
+			p.drawing.head.end(l.reason, l.failure)
 		}
 	})
 }

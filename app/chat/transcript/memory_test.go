@@ -197,8 +197,29 @@ func begin(t testing.TB, tr *transcript.Transcript, m *memory, id string) *turn 
 	t.Helper()
 	live, err := tr.Begin(t.Context(), id, "The demo/guide")
 	must(t, err)
-	live.Waiting("")
+	live.Take(t.Context(), chat.Event{Kind: chat.EventWaiting, Note: ""})
 	return &turn{live: live, m: m, id: id, parent: m.head()}
+}
+
+// take passes on an event of the turn.
+func (u *turn) take(e chat.Event) { u.live.Take(context.Background(), e) }
+
+// call passes on an event of a call.
+func (u *turn) call(r chat.CallRecord, e chat.Event) {
+	e.Call = &r
+	u.take(e)
+}
+
+// decided passes on that the gate decided about a call, by a rule.
+func (u *turn) decided(r chat.CallRecord, rule string) {
+	r.Rule = rule
+	u.call(r, chat.Event{Kind: chat.EventDecided})
+}
+
+// over ends the turn.
+func (u *turn) over(reason chat.EndReason, failure *chat.Failure) {
+	u.take(chat.Event{Kind: chat.EventEnded, Reason: reason, Failure: failure})
+	u.take(chat.Event{Kind: chat.EventOver})
 }
 
 // message makes sure that a message is under way.
@@ -209,19 +230,19 @@ func (u *turn) message() {
 	m := chat.Message{Role: chat.RoleAssistant, Turn: u.id, Model: "demo/guide", State: chat.Streaming}
 	parent := u.m.head()
 	u.seq = u.m.add(parent, m)
-	u.live.Begun(context.Background(), u.seq, parent)
+	u.take(chat.Event{Kind: chat.EventBegun, Seq: u.seq, Parent: parent})
 }
 
 func (u *turn) say(text string) {
 	u.message()
 	u.write(chat.PartText, text)
-	u.live.Text(text)
+	u.take(chat.Event{Kind: chat.EventText, Text: text})
 }
 
 func (u *turn) think(text string) {
 	u.message()
 	u.write(chat.PartReasoning, text)
-	u.live.Reasoning(text)
+	u.take(chat.Event{Kind: chat.EventReasoning, Text: text})
 }
 
 func (u *turn) write(kind chat.PartKind, text string) {
@@ -235,7 +256,7 @@ func (u *turn) write(kind chat.PartKind, text string) {
 // propose has the model ask for a tool, and puts the call on record.
 func (u *turn) propose(id, tool string) chat.CallRecord {
 	u.message()
-	u.live.Call(chat.CallRecord{RequestID: id, ToolName: tool})
+	u.call(chat.CallRecord{RequestID: id, ToolName: tool}, chat.Event{Kind: chat.EventAsked})
 	r := u.m.put(chat.CallRecord{
 		RequestID: id, ToolName: tool, ToolID: "p:" + tool, Plugin: "p", Arguments: []byte(`{"text":"a b"}`),
 		Status: chat.CallAsked,
@@ -243,14 +264,14 @@ func (u *turn) propose(id, tool string) chat.CallRecord {
 	call := &chat.ToolCall{ID: id, Tool: tool, Arguments: r.Arguments, Sequence: r.ID}
 	u.parts = append(u.parts, chat.Part{Kind: chat.PartToolCall, Call: call})
 	u.calls = append(u.calls, r)
-	u.live.Call(r)
+	u.call(r, chat.Event{Kind: chat.EventAsked})
 	return r
 }
 
 // use counts what a request used.
 func (u *turn) use(usage chat.Usage) {
 	u.usage = &usage
-	u.live.Used(usage)
+	u.take(chat.Event{Kind: chat.EventUsed, Usage: usage})
 }
 
 // save completes the message under way.
@@ -261,7 +282,7 @@ func (u *turn) save(reason chat.EndReason, state chat.MessageState) {
 	u.m.change(u.seq, func(v *chat.Message) {
 		v.Parts, v.State, v.Reason, v.Usage, v.Ended = u.parts, state, reason, u.usage, v.Created.Add(time.Second)
 	})
-	u.live.Saved()
+	u.take(chat.Event{Kind: chat.EventSaved})
 	u.seq, u.parts, u.usage = 0, nil, nil
 }
 
@@ -277,7 +298,7 @@ func (u *turn) results(reason chat.EndReason, results ...chat.ToolResult) {
 		v.Parts = append(v.Parts, chat.Part{Kind: chat.PartToolResult, Result: &r})
 	}
 	u.m.add(u.m.head(), v)
-	u.live.Saved()
+	u.take(chat.Event{Kind: chat.EventSaved})
 	u.calls = nil
 }
 
@@ -287,5 +308,5 @@ func (u *turn) end(reason chat.EndReason) {
 		state = chat.Stopped
 	}
 	u.save(reason, state)
-	u.live.End(context.Background(), reason, nil)
+	u.over(reason, nil)
 }

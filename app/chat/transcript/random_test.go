@@ -57,7 +57,7 @@ func (s *story) step() string {
 		if len(s.turns) == 0 || s.pick(3) == 0 {
 			u := begin(s.t, s.tr, s.m, id)
 			s.m.ask("Question " + id)
-			u.live.Questioned(s.t.Context())
+			u.take(chat.Event{Kind: chat.EventQuestioned})
 			s.turns = append(s.turns, u)
 			return "a question and a turn"
 		}
@@ -147,7 +147,7 @@ func (s *story) live(i int) string {
 		u.use(chat.Usage{Input: 3, Output: int64(s.pick(9))})
 		return u.id + " used"
 	case 6:
-		u.live.Retrying("Busy.")
+		u.take(chat.Event{Kind: chat.EventRetrying, Note: "Busy."})
 		return u.id + " tries again"
 	case 7, 8:
 		s.call(u)
@@ -161,7 +161,7 @@ func (s *story) live(i int) string {
 		s.turns = append(s.turns[:i], s.turns[i+1:]...)
 		return u.id + " ends"
 	}
-	u.live.Waiting("Almost.")
+	u.take(chat.Event{Kind: chat.EventWaiting, Note: "Almost."})
 	return u.id + " waits"
 }
 
@@ -169,13 +169,13 @@ func (s *story) live(i int) string {
 func (s *story) call(u *turn) {
 	r := u.propose(fmt.Sprintf("call %d", s.pick(3)), "note")
 	if s.pick(2) == 0 {
-		u.live.Held(r, "request")
+		u.call(r, chat.Event{Kind: chat.EventHeld, Request: "request"})
 	}
 	r.Decision, r.Decider, r.DecidedBy = "allow", "person", "you allowed it once"
-	u.live.Decided(r, "rule")
+	u.decided(r, "rule")
 	r.Status = chat.CallRunning
-	u.live.Call(u.m.put(r))
-	u.live.Progress(r, "half of it")
+	u.call(u.m.put(r), chat.Event{Kind: chat.EventAsked})
+	u.call(r, chat.Event{Kind: chat.EventProgress, Note: "half of it"})
 	s.pages[0].pull()
 	r.Status, r.MS = chat.CallOK, 12
 	result := chat.ToolResult{CallID: r.RequestID, Tool: r.ToolName, Status: r.Status, Content: said("done")}
@@ -184,7 +184,7 @@ func (s *story) call(u *turn) {
 			Kind: chat.PartMedia, Media: &chat.Media{ID: "m", MIME: "image/png", Size: 7},
 		})
 	}
-	u.live.Answered(u.m.put(r), result.Content)
+	u.call(u.m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: result.Content}})
 	u.results("", result)
 }
 

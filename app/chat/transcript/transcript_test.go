@@ -164,14 +164,14 @@ func TestTwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
 	member.say(" say no.")
 	p.check("with a call")
 	r.Status = chat.CallRunning
-	main.live.Call(m.put(r))
+	main.call(m.put(r), chat.Event{Kind: chat.EventAsked})
 	p.check("with a call that runs")
 	if p.status.Turn != "main" || p.status.Phase != "tool" {
 		t.Errorf("the status is %+v, want that of the turn that began first", p.status)
 	}
 	r.Status = chat.CallOK
 	result := chat.ToolResult{CallID: "1", Tool: "note", Status: chat.CallOK, Content: said("done")}
-	main.live.Answered(m.put(r), result.Content)
+	main.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: result.Content}})
 	main.results("", result)
 	main.say("It is written.")
 	p.check("after the call")
@@ -197,7 +197,7 @@ func TestTwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
 		t.Errorf("after both ended the status is %+v", p.status)
 	}
 	reopened(t, tr, m)
-	main.live.Text("too late")
+	main.take(chat.Event{Kind: chat.EventText, Text: "too late"})
 	if before := tr.Revision(); before != p.revision {
 		t.Errorf("a turn that ended made revision %d after %d", before, p.revision)
 	}
@@ -213,7 +213,7 @@ func TestATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
 	u.use(chat.Usage{Output: 3})
 	u.save("", chat.Complete)
 	m.ask("two")
-	u.live.Questioned(t.Context())
+	u.take(chat.Event{Kind: chat.EventQuestioned})
 	u.say("Second.")
 	p.check("behind the question")
 	if len(p.outline) != 4 || p.entry(2).State != "complete" || p.entry(4).State != "streaming" ||
@@ -308,11 +308,11 @@ func TestATurnWritesOnABranchThatIsNotShown(t *testing.T) {
 	m.show(hidden)
 	result := chat.ToolResult{CallID: "1", Tool: "note", Status: chat.CallOK}
 	r.Status = chat.CallOK
-	u.live.Answered(m.put(r), nil)
+	u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{}})
 	m.show(hidden)
 	u.results(chat.EndDone, result)
 	m.show(shown)
-	u.live.End(t.Context(), chat.EndDone, nil)
+	u.over(chat.EndDone, nil)
 	p.check("after it ended unseen")
 	o, err := m.Outline(t.Context(), conversation)
 	must(t, err)
@@ -464,17 +464,17 @@ func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 		}
 	}
 	is("waiting", "", "")
-	u.live.Retrying("The server is busy. Trying again in 2s.")
+	u.take(chat.Event{Kind: chat.EventRetrying, Note: "The server is busy. Trying again in 2s."})
 	is("retrying", "", "The server is busy. Trying again in 2s.")
 	since := p.status.Since
-	u.live.Retrying("Still busy.")
+	u.take(chat.Event{Kind: chat.EventRetrying, Note: "Still busy."})
 	is("retrying", "", "Still busy.")
 	if p.status.Since != since {
 		t.Error("the same phase began twice")
 	}
 	u.live.Council("The council answers") // told late: the turn is further
 	is("retrying", "", "Still busy.")
-	u.live.Waiting("")
+	u.take(chat.Event{Kind: chat.EventWaiting, Note: ""})
 	u.live.Council("The council answers, 0 of 3 done")
 	is("council", "", "The council answers, 0 of 3 done")
 	since = p.status.Since
@@ -484,7 +484,7 @@ func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	}
 	u.live.Council("")
 	is("waiting", "", "")
-	u.live.Waiting("The model cannot call tools, so it is offered none.")
+	u.take(chat.Event{Kind: chat.EventWaiting, Note: "The model cannot call tools, so it is offered none."})
 	is("waiting", "", "The model cannot call tools, so it is offered none.")
 	u.think("Hm.")
 	is("thinking", "", "")
@@ -492,7 +492,7 @@ func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	is("answering", "", "")
 	r := u.propose("1", "note")
 	is("answering", "", "")
-	u.live.Held(r, "request")
+	u.call(r, chat.Event{Kind: chat.EventHeld, Request: "request"})
 	is("permission", "T note", "")
 	if entry, call, model := tr.Asking("turn", "request"); entry != 2 || call != "1" || model != "The demo/guide" {
 		t.Errorf("the card belongs to %d, %s, %s", entry, call, model)
@@ -504,9 +504,9 @@ func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 		t.Errorf("the card of no turn belongs to %d", entry)
 	}
 	r.Status = chat.CallRunning
-	u.live.Call(m.put(r))
+	u.call(m.put(r), chat.Event{Kind: chat.EventAsked})
 	is("tool", "T note", "")
-	u.live.Stopping()
+	u.take(chat.Event{Kind: chat.EventStopping})
 	is("stopping", "", "")
 	u.end(chat.EndStopped)
 	p.check("at the end")
@@ -520,7 +520,7 @@ func TestUsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
 	m.ask("one")
 	tr := m.open(t)
 	u := begin(t, tr, m, "turn")
-	u.live.Used(chat.Usage{Input: 1}) // of a request that said nothing
+	u.take(chat.Event{Kind: chat.EventUsed, Usage: chat.Usage{Input: 1}}) // of a request that said nothing
 	for _, piece := range []string{"Un", "believ", "able, ", "it is", " tr", "ue", "\n", "", "."} {
 		u.say(piece)
 	}
@@ -554,13 +554,13 @@ func TestNotesAreShownWhileAnAnswerIsWrittenAndAfterwards(t *testing.T) {
 		t.Errorf("the question has %q", e.Notes)
 	}
 	u := begin(t, tr, m, "turn")
-	u.live.Noted("The prompt was cut.")
+	u.take(chat.Event{Kind: chat.EventNoted, Note: "The prompt was cut.", Kept: true})
 	u.say("One.")
 	p.check("with its first word")
 	if e := p.entry(2); !slices.Equal(e.Notes, []string{"The prompt was cut."}) {
 		t.Errorf("what came before the answer: %q", e.Notes)
 	}
-	u.live.Noted("A part was dropped.")
+	u.take(chat.Event{Kind: chat.EventNoted, Note: "A part was dropped.", Kept: true})
 	p.check("while it is written")
 	want := []string{"The prompt was cut.", "A part was dropped."}
 	if e := p.entry(2); !slices.Equal(e.Notes, want) {
@@ -612,8 +612,8 @@ func TestPicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) 
 		}
 	}
 	first.Status, second.Status = chat.CallOK, chat.CallOK
-	u.live.Answered(m.put(second), picture("b"))
-	u.live.Answered(m.put(first), picture("a"))
+	u.call(m.put(second), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: picture("b")}})
+	u.call(m.put(first), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: picture("a")}})
 	p.check("after both answered")
 	order := func() string {
 		text := ""
@@ -649,7 +649,7 @@ func TestAnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 		u := begin(t, tr, m, "turn")
 		u.say("Half of it")
 		m.change(2, func(v *chat.Message) { v.Parts = said("Half") }) // as far as it got
-		u.live.End(t.Context(), reason, failure)
+		u.over(reason, failure)
 		p.check("at the end")
 		e := p.entry(2)
 		if e.State != want || e.Reason != reason || e.Ended == "" || words(e) != "<p>Half</p>\n" {
@@ -676,7 +676,7 @@ func TestAStoreThatCannotBeReadIsReadLater(t *testing.T) {
 		t.Errorf("it is %q", got)
 	}
 	u.save(chat.EndDone, chat.Complete)
-	u.live.End(context.Background(), chat.EndDone, nil)
+	u.over(chat.EndDone, nil)
 	if _, err := tr.Pull(t.Context(), p.revision); !errors.Is(err, errDisk) {
 		t.Errorf("the page pulls %v", err)
 	}
@@ -693,10 +693,10 @@ func TestAStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	// A turn that begins a message which cannot be read shows it all the same, and
 	// what is nowhere to be found when it ended is let go.
 	u = begin(t, tr, m, "lost")
-	u.live.Begun(t.Context(), 4711, 4710)
-	u.live.Text("Where am I?")
+	u.take(chat.Event{Kind: chat.EventBegun, Seq: 4711, Parent: 4710})
+	u.take(chat.Event{Kind: chat.EventText, Text: "Where am I?"})
 	p.check("with a message that is not there")
-	u.live.End(t.Context(), chat.EndDone, nil)
+	u.over(chat.EndDone, nil)
 	p.check("after it")
 	if len(p.outline) != 2 {
 		t.Errorf("the path is %v", p.outline)
@@ -835,7 +835,7 @@ func TestAnAnswerReadsTheOutlineWhenItsQuestionIsSavedAndWhenItEnds(t *testing.T
 	before := m.outlines
 	m.ask("two")
 	u := begin(t, tr, m, "turn")
-	u.live.Questioned(t.Context())
+	u.take(chat.Event{Kind: chat.EventQuestioned})
 	u.think("Well")
 	u.say("Two it is.")
 	p.check("while it is written")

@@ -38,9 +38,9 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*cha
 		}
 		calls[i], one.Sequence = c, c.Record.ID
 		record := c.Record
-		t.emit(Event{Kind: Asked, Seq: response, Call: &record})
+		t.emit(chat.Event{Kind: chat.EventAsked, Seq: response, Call: &record})
 		if record.Mended != nil {
-			t.emit(Event{Kind: Noted, Note: record.ToolName + ": " + record.Mended.Sentence(), Call: &record})
+			t.emit(chat.Event{Kind: chat.EventNoted, Note: record.ToolName + ": " + record.Mended.Sentence(), Call: &record})
 		}
 	}
 	return calls, nil
@@ -130,21 +130,6 @@ func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 	return c.Check()
 }
 
-// onCallEvent passes on the events of a call.
-func (t *run) onCallEvent(e call.Event) {
-	if e.Kind == call.Noted {
-		t.emit(Event{Kind: Noted, Note: e.Note, Call: &e.Record})
-		return
-	}
-	kinds := map[call.EventKind]EventKind{
-		call.AwaitingApproval: AwaitingApproval, call.Decided: Decided, call.Running: Running, call.Progress: Progress,
-		call.Answered: Answered,
-	}
-	t.emit(Event{
-		Kind: kinds[e.Kind], Call: &e.Record, Request: e.Request, Decision: e.Decision, Note: e.Note, Result: e.Result,
-	})
-}
-
 // writeResults writes the message with the results, in call order, behind the
 // turn. A call that is paused has none; with no result at all nothing is written,
 // and the answer is false.
@@ -172,7 +157,7 @@ func (t *run) writeResults(ctx context.Context, calls []*call.Call, reason chat.
 		if err := t.scribe.append(save, &m); err != nil {
 			return err
 		}
-		t.emit(Event{Kind: Saved, Seq: m.Seq})
+		t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
 		return nil
 	})
 	return true

@@ -30,7 +30,7 @@ func TestWhatARequestCostIsWorkedOutWhenItEnds(t *testing.T) {
 	if out.Usage != want {
 		t.Errorf("the turn took %+v", out.Usage)
 	}
-	line, err := json.Marshal(b.heard(turn.Used)[0].Line())
+	line, err := json.Marshal(turn.Line(b.heard(chat.EventUsed)[0]))
 	if err != nil ||
 		string(line) != `{"cost":20,"input_tokens":10,"output_tokens":5,"priced":"2026-11-22","type":"usage"}` {
 		t.Errorf("prompt --json says %s, %v", line, err)

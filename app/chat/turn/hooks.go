@@ -118,7 +118,7 @@ func (t *run) traced(trace []hook.Trace) {
 	t.trace = append(t.trace, trace...)
 	t.added = chat.AddOrigins(t.added, hook.Origins(trace)...)
 	for _, note := range hook.Notes(trace) {
-		t.emit(Event{Kind: Noted, Note: note})
+		t.emit(chat.Event{Kind: chat.EventNoted, Note: note})
 	}
 }
 

@@ -23,7 +23,7 @@ type beside struct {
 	off   bool // it calls the answer off
 	asked int
 	about hook.TurnInfo
-	heard []EventKind
+	heard []chat.EventKind
 	words string // what it makes of answers; empty leaves them
 }
 
@@ -59,7 +59,7 @@ func (b *beside) AfterModel(context.Context, hook.TurnInfo) []hook.Step[chat.Mes
 	}}
 }
 
-func (b *beside) hear(e Event) { b.heard = append(b.heard, e.Kind) }
+func (b *beside) hear(e chat.Event) { b.heard = append(b.heard, e.Kind) }
 
 // with are the options that have b beside every turn.
 func (b *beside) with(log Log) Options {
@@ -100,8 +100,8 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 	var notes []string
 	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{
 		Conversation: "c", Text: "hi", Model: model, Tools: registry.Set(),
-	}, func(e Event) {
-		if e.Kind == Noted {
+	}, func(e chat.Event) {
+		if e.Kind == chat.EventNoted {
 			notes = append(notes, e.Note)
 		}
 	})
@@ -122,7 +122,7 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 			t.Errorf("request %d was %q under %q", i, got, requests[i].System)
 		}
 	}
-	if n := len(hooks.heard); n == 0 || hooks.heard[0] != Started || hooks.heard[n-1] != Ended {
+	if n := len(hooks.heard); n == 0 || hooks.heard[0] != chat.EventStarted || hooks.heard[n-1] != chat.EventEnded {
 		t.Errorf("heard %v", hooks.heard)
 	}
 }

@@ -186,16 +186,16 @@ func TestTheFirstMessageIsInTheLogBeforeItsWordsAreTold(t *testing.T) {
 	b.open(d, tools{"count": answers("1")})
 	m := scriptedModel(calls(call("count", `{}`)), says("Done."))
 	_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m, Tools: b.set},
-		func(e turn.Event) {
+		func(e chat.Event) {
 			if e.Seq == 0 {
 				return
 			}
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			if _, ok := d.lasting[e.Seq]; !ok && e.Kind != turn.Asked {
+			if _, ok := d.lasting[e.Seq]; !ok && e.Kind != chat.EventAsked {
 				t.Errorf("%s names message %d, which is not written", e.Kind, e.Seq)
 			}
-			if e.Kind == turn.Proposed && e.Seq != 2 {
+			if e.Kind == chat.EventProposed && e.Seq != 2 {
 				t.Errorf("the call is proposed in message %d", e.Seq)
 			}
 		})
@@ -217,7 +217,7 @@ func TestAFullDiskEndsTheTurnAndSaysSo(t *testing.T) {
 		!strings.Contains(out.Err.Error(), "The disk is full.") {
 		t.Errorf("outcome %+v", out)
 	}
-	if ended := b.heard(turn.Ended); len(ended) != 1 || ended[0].Failure == nil ||
+	if ended := b.heard(chat.EventEnded); len(ended) != 1 || ended[0].Failure == nil ||
 		ended[0].Failure.Hint != "Free some space." {
 		t.Errorf("told %+v", ended)
 	}

@@ -92,7 +92,7 @@ func TestWhatAFileLosesIsSaidAndKeptWithTheMessage(t *testing.T) {
 	}
 	notes := func() string {
 		said := ""
-		for _, e := range b.heard(turn.Noted) {
+		for _, e := range b.heard(chat.EventNoted) {
 			said += e.Note + "|"
 		}
 		b.mu.Lock()

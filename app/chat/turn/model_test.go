@@ -15,7 +15,6 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/model"
 )
 
@@ -36,7 +35,7 @@ func tells(failed error, events ...model.Event) round {
 
 func notes(b *bench) string {
 	var all []string
-	for _, e := range b.heard(turn.Noted) {
+	for _, e := range b.heard(chat.EventNoted) {
 		all = append(all, e.Note)
 	}
 	return strings.Join(all, "\n")
@@ -115,7 +114,7 @@ func TestOfAnAnswerInOneLargePieceIsKeptWhatFits(t *testing.T) {
 		t.Errorf("%d bytes were kept", len(text))
 	}
 	shown := 0
-	for _, e := range b.heard(turn.Text) {
+	for _, e := range b.heard(chat.EventText) {
 		shown += len(e.Text)
 	}
 	if shown != len(text) {
@@ -176,7 +175,7 @@ func TestAMendedCallSaysSoOnItsRecordAndToThePerson(t *testing.T) {
 		What: []string{"its arguments were encoded twice"}, Arguments: `"{\"text\":\"a\"}"`,
 	}}
 	b.say(scriptedModel(calls(asked), says("Done.")))
-	answered := b.heard(turn.Answered)
+	answered := b.heard(chat.EventAnswered)
 	if len(answered) != 1 || answered[0].Call.Mended == nil ||
 		answered[0].Call.Mended.Arguments != asked.Mended.Arguments {
 		t.Fatalf("recorded %+v", answered)

@@ -26,7 +26,7 @@ func noteOf(text string) chat.Note {
 // next. What was said of that message already is counted.
 func (t *run) note(text string) {
 	if said := t.notes.add(noteOf(text)); said != "" {
-		t.emit(Event{Kind: Noted, Note: said, Kept: true})
+		t.emit(chat.Event{Kind: chat.EventNoted, Note: said, Kept: true})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/model"
 )
 
@@ -51,7 +50,7 @@ func TestWhatAnAnswerLostIsKeptWithItsMessage(t *testing.T) {
 		t.Errorf("with the others is kept %q", notes)
 	}
 	var told []string
-	for _, e := range b.heard(turn.Noted) {
+	for _, e := range b.heard(chat.EventNoted) {
 		if !e.Kept {
 			t.Errorf("%q is not said to be kept", e.Note)
 		}
@@ -76,7 +75,7 @@ func TestOddChunksWithoutEndAreCounted(t *testing.T) {
 	if len(kept) != chat.MostNotes || len(sentences(kept)) > 100<<10 {
 		t.Errorf("%d notes are kept, %d bytes", len(kept), len(sentences(kept)))
 	}
-	if n := len(b.heard(turn.Noted)); n != chat.MostNotes {
+	if n := len(b.heard(chat.EventNoted)); n != chat.MostNotes {
 		t.Errorf("the person is told %d times", n)
 	}
 }

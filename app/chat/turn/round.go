@@ -123,16 +123,16 @@ func (t *run) newWriting() *writing {
 // stream makes one request and gathers what is said.
 func (t *run) stream(ctx context.Context, request model.Request, closing bool) (*writing, error) {
 	w := t.newWriting()
-	t.emit(Event{Kind: Waiting, Round: t.round, Asks: &Asks{
+	t.emit(chat.Event{Kind: chat.EventWaiting, Round: t.round, Asks: &chat.RequestSize{
 		Messages: len(request.Messages), Tools: len(request.Tools), MaxTokens: request.MaxTokens,
 		Temperature: request.Temperature,
 	}})
 	policy, failed := t.o.Retry, 0
 	policy.OnWait = func(err *model.Error, wait time.Duration) {
 		failed++
-		t.emit(Event{
-			Kind: Retrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + ".",
-			Retry: &Retry{
+		t.emit(chat.Event{
+			Kind: chat.EventRetrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + ".",
+			Retry: &chat.Retry{
 				Attempt: failed, Most: cmp.Or(policy.Attempts, model.DefaultAttempts), Wait: wait, Error: err.Sentence(),
 			},
 		})
@@ -203,7 +203,7 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 			if err := w.save(ctx); err != nil {
 				return err
 			}
-			t.emit(Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
+			t.emit(chat.Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
 		}
 		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person,
 			"Ask for the rest in smaller steps, or choose another model.")
@@ -216,25 +216,25 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 	}
 	switch e.Kind {
 	case model.Text, model.Reasoning:
-		t.emit(Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
+		t.emit(chat.Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
 	case model.Moved:
 		if e.Text == string(model.Reasoning) {
-			t.emit(Event{Kind: Noted, Note: "What the model said so far was its thinking; the answer follows."})
+			t.emit(chat.Event{Kind: chat.EventNoted, Note: "What the model said so far was its thinking; the answer follows."})
 		}
 	case model.Drawn:
-		t.emit(Event{Kind: Noted, Note: fmt.Sprintf("The model drew a picture (%s), which is in the chat.", e.Media.MIME)})
+		t.emit(chat.Event{Kind: chat.EventNoted, Note: fmt.Sprintf("The model drew a picture (%s), which is in the chat.", e.Media.MIME)})
 	case model.CallStart:
-		t.emit(Event{Kind: Proposed, Seq: w.seq(), Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool}})
+		t.emit(chat.Event{Kind: chat.EventProposed, Seq: w.seq(), Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool}})
 	}
 	return nil
 }
 
 // eventKind returns the kind of the events that pass on text or reasoning.
-func eventKind(kind model.EventKind) EventKind {
+func eventKind(kind model.EventKind) chat.EventKind {
 	if kind == model.Reasoning {
-		return Reasoning
+		return chat.EventReasoning
 	}
-	return Text
+	return chat.EventText
 }
 
 // drawn stores a picture that the model drew, and returns it without its bytes.
@@ -274,7 +274,7 @@ func (w *writing) save(ctx context.Context) error {
 	}
 	w.m.Seq, w.m.Parent, w.m.Origins, w.saved = m.Seq, m.Parent, m.Origins, true
 	w.t.begun.Store(true)
-	w.t.emit(Event{Kind: Begun, Seq: m.Seq, Parent: m.Parent})
+	w.t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
 	return nil
 }
 
@@ -316,7 +316,7 @@ func (w *writing) keep(ctx context.Context) {
 				continue
 			}
 			if w.draft.empty() {
-				w.t.emit(Event{Kind: Noted, Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
+				w.t.emit(chat.Event{Kind: chat.EventNoted, Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
 					w.t.model, roundSeconds(silentAfter))})
 			}
 			continue
@@ -347,7 +347,7 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 		used := t.o.Price(t.req.Model.Info(), *w.draft.usage)
 		w.m.Usage = &used
 		t.usage = t.usage.Add(used)
-		t.emit(Event{Kind: Used, Usage: used})
+		t.emit(chat.Event{Kind: chat.EventUsed, Usage: used})
 	}
 	if cause == nil {
 		calls := 0
@@ -356,7 +356,7 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 				calls++
 			}
 		}
-		t.emit(Event{Kind: Replied, Calls: calls})
+		t.emit(chat.Event{Kind: chat.EventReplied, Calls: calls})
 	}
 	switch {
 	case cause == nil:
@@ -433,9 +433,9 @@ func (w *writing) write(ctx context.Context) {
 			w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
 			w.mu.Unlock()
 			t.begun.Store(true)
-			t.emit(Event{Kind: Begun, Seq: m.Seq, Parent: m.Parent})
+			t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
 		}
-		t.emit(Event{Kind: Saved, Seq: m.Seq})
+		t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
 		return nil
 	})
 }

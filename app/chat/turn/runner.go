@@ -5,7 +5,7 @@
 // second.
 //
 // It knows no vendor, process or disk: a [Log] keeps, and package call makes the calls.
-// Read Request, Event and Runner.Run first; round.go is one request to the model, batch.go
+// Read Request and Runner.Run first; round.go is one request to the model, batch.go
 // the calls that came of it, history.go what the model is told. The rules are
 // contracts/llm-functions, section 8.
 package turn
@@ -45,7 +45,7 @@ type Options struct {
 	Points *hook.Points
 	// OnEvent is told of every event of a turn whose chat is kept, in order; nil is
 	// not. It must not block.
-	OnEvent func(Event)
+	OnEvent func(chat.Event)
 	// Price returns u with what it cost, where that is known; nil knows nothing. What the
 	// provider said is kept.
 	Price func(model model.ModelInfo, u chat.Usage) chat.Usage
@@ -151,7 +151,7 @@ type run struct {
 	failures call.Failures
 
 	mu sync.Mutex // serialises on
-	on func(Event)
+	on func(chat.Event)
 
 	usage    chat.Usage
 	round    int
@@ -167,7 +167,7 @@ type run struct {
 }
 
 // newRun prepares a turn, without touching the log.
-func (r *Runner) newRun(req Request, on func(Event)) *run {
+func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 	t := &run{
 		Runner: r, req: req, log: req.Log, turn: req.ID, on: on,
 	}
@@ -180,10 +180,10 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 		t.turn = uuid.Must(uuid.NewV7()).String()
 	}
 	if on == nil {
-		t.on = func(Event) {}
+		t.on = func(chat.Event) {}
 	}
 	t.callTurn = call.Turn{
-		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.onCallEvent, Ready: t.scribe.wait,
+		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.emit, Ready: t.scribe.wait,
 		CallerName: req.CallerName, Given: req.Given, Taint: t.origins, Wrote: t.wrote,
 	}
 	if req.Model != nil {
@@ -198,7 +198,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 // kind usage when Explicit tools meet a model without, not_found for an unknown
 // conversation, invalid when there is nothing to answer. A turn that began always
 // ends with an Outcome, and once it has ended everything about it is on the disk.
-func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
+func (r *Runner) Run(ctx context.Context, req Request, on func(chat.Event)) (Outcome, error) {
 	t := r.newRun(req, on)
 	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
 		if req.Explicit {
@@ -223,11 +223,11 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 		info.Kind = "regenerate"
 	}
 	t.callTurn.TurnInfo = info
-	t.emit(Event{Kind: Started, Answers: info.Kind, Text: req.Text, Attachments: len(req.Attachments)})
+	t.emit(chat.Event{Kind: chat.EventStarted, Answers: info.Kind, Text: req.Text, Attachments: len(req.Attachments)})
 	if question.Seq != 0 {
-		t.emit(Event{Kind: Questioned, Seq: question.Seq})
+		t.emit(chat.Event{Kind: chat.EventQuestioned, Seq: question.Seq})
 		for _, n := range question.Notes {
-			t.emit(Event{Kind: Noted, Seq: question.Seq, Note: n.Sentence()})
+			t.emit(chat.Event{Kind: chat.EventNoted, Seq: question.Seq, Note: n.Sentence()})
 		}
 	}
 	if req.Tools != nil && t.req.Tools == nil {
@@ -243,7 +243,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 		}
 	}
 	outcome.Seq, outcome.Usage, outcome.Origins = t.scribe.answered().Seq, t.usage, t.origins()
-	ended := Event{Kind: Ended, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
+	ended := chat.Event{Kind: chat.EventEnded, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
 	if outcome.Err != nil {
 		ended.Failure = failure(outcome.Err)
 	}
@@ -263,7 +263,7 @@ func (t *run) respond(ctx context.Context, open []*chat.ToolCall) Outcome {
 	return outcome
 }
 
-func (t *run) emit(e Event) {
+func (t *run) emit(e chat.Event) {
 	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/model"
 	"conclave/app/tool"
 )
@@ -153,7 +152,7 @@ func TestMB40SearchesThatFindNothing(t *testing.T) {
 			b := deferredBench(t)
 			m := scriptedModel(calls(call("tool_search", c.arguments)), says("So."))
 			b.say(m)
-			results := b.heard(turn.Answered)
+			results := b.heard(chat.EventAnswered)
 			r := results[0].Result
 			if r.IsError != c.failed || !strings.Contains(r.Text(), c.said) {
 				t.Errorf("got %v %q", r.IsError, r.Text())
@@ -165,7 +164,7 @@ func TestMB40SearchesThatFindNothing(t *testing.T) {
 			if len(value.Matched) != c.found {
 				t.Errorf("found %v", value.Matched)
 			}
-			if len(b.heard(turn.AwaitingApproval)) > 0 {
+			if len(b.heard(chat.EventHeld)) > 0 {
 				t.Error("a person was asked about a search")
 			}
 		})

@@ -138,7 +138,7 @@ type bench struct {
 	runner *turn.Runner
 
 	mu     sync.Mutex // guards events
-	events []turn.Event
+	events []chat.Event
 }
 
 const talk chat.ConversationID = "talk"
@@ -185,17 +185,17 @@ func mapsKeys(t tools) iter.Seq[string] {
 	}
 }
 
-func (b *bench) hear(e turn.Event) {
+func (b *bench) hear(e chat.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.events = append(b.events, e)
 }
 
 // heard returns the events of a kind.
-func (b *bench) heard(kind turn.EventKind) []turn.Event {
+func (b *bench) heard(kind chat.EventKind) []chat.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(b.events), func(e turn.Event) bool { return e.Kind != kind })
+	return slices.DeleteFunc(slices.Clone(b.events), func(e chat.Event) bool { return e.Kind != kind })
 }
 
 // say runs a turn in which everything is allowed.
@@ -303,7 +303,7 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 	}
 	var lines []string
 	for _, e := range b.events {
-		if line := e.Line(); line != nil {
+		if line := turn.Line(e); line != nil {
 			raw, err := json.Marshal(line)
 			must(t, err)
 			lines = append(lines, string(raw))
@@ -318,7 +318,7 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 			t.Fatalf("line %d of\n%s\nhas no %s", i+1, strings.Join(lines, "\n"), want)
 		}
 	}
-	if last := b.events[len(b.events)-1]; last.Kind != turn.Ended || last.Reason != chat.EndDone {
+	if last := b.events[len(b.events)-1]; last.Kind != chat.EventEnded || last.Reason != chat.EndDone {
 		t.Errorf("the last event is %+v", last)
 	}
 }
@@ -447,7 +447,7 @@ func TestLF27ABatchRunsInParallelAndIsAnsweredInOrder(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 		equal(t, "results", b.results(m, 1), []string{"ok: slow", "ok: quick", "ok: quick"})
-		if ended := b.heard(turn.Answered); ended[0].Result.Text() != "quick" || ended[2].Result.Text() != "slow" {
+		if ended := b.heard(chat.EventAnswered); ended[0].Result.Text() != "quick" || ended[2].Result.Text() != "slow" {
 			t.Error("results were not told as they came")
 		}
 	})
@@ -586,7 +586,7 @@ func TestLF30ExplicitToolsWithAModelWithoutAreRefusedBeforeAnyRequest(t *testing
 	if out := b.say(m); out.Reason != chat.EndDone || len(m.requests[0].Tools) != 0 {
 		t.Errorf("reason %s, sent %+v", out.Reason, m.requests[0])
 	}
-	if notes := b.heard(turn.Noted); len(notes) != 1 ||
+	if notes := b.heard(chat.EventNoted); len(notes) != 1 ||
 		notes[0].Note != "The model Model M cannot call tools, so it is offered none." {
 		t.Errorf("notes %+v", notes)
 	}
@@ -599,7 +599,7 @@ func TestAModelThatRefusesToolsIsAskedAgainWithout(t *testing.T) {
 	b := newBench(t, tools{"count": answers("1")})
 	m := scriptedModel(refuses, says("Hi."))
 	if out := b.say(m); out.Reason != chat.EndDone || len(m.requests) != 2 || len(m.requests[1].Tools) != 0 ||
-		len(b.heard(turn.Noted)) != 1 {
+		len(b.heard(chat.EventNoted)) != 1 {
 		t.Errorf("reason %s after %d requests", out.Reason, len(m.requests))
 	}
 	equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant complete done “Hi.”"})
@@ -1045,7 +1045,7 @@ func TestAProvidersFailureKeepsWhatWasSaidAndSaysWhy(t *testing.T) {
 		last.Error.Kind != "provider" || last.Error.Message == "" || last.Reason != chat.EndError {
 		t.Errorf("saved %+v", last)
 	}
-	if ended := b.heard(turn.Ended)[0]; ended.Failure == nil || ended.Failure.Message != last.Error.Message {
+	if ended := b.heard(chat.EventEnded)[0]; ended.Failure == nil || ended.Failure.Message != last.Error.Message {
 		t.Errorf("told %+v", ended)
 	}
 }
@@ -1061,7 +1061,7 @@ func TestAMomentaryFailureIsRetriedAndTold(t *testing.T) {
 		if out := b.say(m); out.Reason != chat.EndDone || time.Since(began) != 3*time.Second {
 			t.Errorf("reason %s after %s", out.Reason, time.Since(began))
 		}
-		if told := b.heard(turn.Retrying); len(told) != 1 || !strings.HasSuffix(told[0].Note, "Trying again in 3s.") {
+		if told := b.heard(chat.EventRetrying); len(told) != 1 || !strings.HasSuffix(told[0].Note, "Trying again in 3s.") {
 			t.Errorf("told %+v", told)
 		}
 		equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant complete done “Hi.”"})
@@ -1120,14 +1120,14 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 		if len(list) != 2 || list[0].Tool != "p:a" || list[0].Count != 2 || list[1].Tool != "p:b" {
 			t.Fatalf("pending %+v", list)
 		}
-		if held := b.heard(turn.AwaitingApproval); len(held) != 3 || held[0].Request != held[2].Request ||
+		if held := b.heard(chat.EventHeld); len(held) != 3 || held[0].Request != held[2].Request ||
 			held[0].Request != list[0].ID || held[0].Call.RequestID != "id-1" {
 			t.Errorf("held %+v", held)
 		}
 		must(t, b.gate.Questions.Answer(t.Context(), list[0].ID, list[0].Nonce,
 			gate.Answer{Effect: gate.Allow, Scope: gate.Once}))
 		synctest.Wait()
-		if got := len(b.heard(turn.Answered)); got != 3 { // both a and the unknown one: they wait for nobody
+		if got := len(b.heard(chat.EventAnswered)); got != 3 { // both a and the unknown one: they wait for nobody
 			t.Errorf("%d calls have ended", got)
 		}
 		must(t, b.gate.Questions.Answer(t.Context(), list[1].ID, list[1].Nonce, gate.Answer{Effect: gate.Deny}))
@@ -1150,8 +1150,8 @@ func TestNobodyAnsweringIsANoAfterTenMinutes(t *testing.T) {
 		equal(t, "results", b.results(m, 1), []string{
 			"refused: Cancelled: nobody answered the permission request in 10 minutes, so it was not run",
 		})
-		if d := b.heard(turn.Decided)[0].Decision; !d.Expired {
-			t.Errorf("decision %+v", d)
+		if record := b.heard(chat.EventDecided)[0].Call; !record.Expired {
+			t.Errorf("the record is %+v", record)
 		}
 	})
 }

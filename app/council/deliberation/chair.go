@@ -40,9 +40,9 @@ type chair struct {
 func (c *chair) Preparing() bool { return c.members.Load() }
 
 // hear records the id and kind of the turn, and passes events on.
-func (c *chair) hear(on func(turn.Event)) func(turn.Event) {
-	return func(e turn.Event) {
-		if e.Kind == turn.Started {
+func (c *chair) hear(on func(chat.Event)) func(chat.Event) {
+	return func(e chat.Event) {
+		if e.Kind == chat.EventStarted {
 			c.turn, c.kind = e.Turn, e.Answers
 		}
 		if on != nil {

@@ -268,25 +268,25 @@ type lane struct {
 }
 
 // hear takes an event of the turn.
-func (l *lane) hear(e turn.Event) {
+func (l *lane) hear(e chat.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.live == nil {
 		return
 	}
 	switch e.Kind {
-	case turn.Waiting:
+	case chat.EventWaiting:
 		l.show(council.Live{Phase: council.Reading})
-	case turn.Retrying: // the time of its silence starts again
+	case chat.EventRetrying: // the time of its silence starts again
 		l.live(council.Live{Phase: l.phase, Note: e.Note})
-	case turn.Noted:
+	case chat.EventNoted:
 		l.live(council.Live{Note: e.Note})
-	case turn.Reasoning:
+	case chat.EventReasoning:
 		l.show(council.Live{Phase: council.Thinking})
-	case turn.Text:
+	case chat.EventText:
 		l.show(council.Live{Phase: council.Writing, Text: l.shown(e.Text)})
-	case turn.Asked, turn.AwaitingApproval, turn.Running, turn.Answered:
-		if e.Kind == turn.Answered {
+	case chat.EventAsked, chat.EventHeld, chat.EventRunning, chat.EventAnswered:
+		if e.Kind == chat.EventAnswered {
 			l.calls = append(l.calls, e.Call.ID)
 			if e.Call.Status == chat.CallRefused {
 				l.refused++
@@ -296,7 +296,7 @@ func (l *lane) hear(e turn.Event) {
 			}
 		}
 		l.show(council.Live{Phase: council.Using, Call: e.Call, Request: e.Request})
-	case turn.Progress:
+	case chat.EventProgress:
 		l.show(council.Live{Phase: council.Using, Call: e.Call, Note: e.Note})
 	}
 }

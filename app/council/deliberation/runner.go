@@ -69,7 +69,7 @@ func (r *Runner) Close() {
 
 // Run runs the turn that answers in a chat, as conversation.Owner.Run does, after the chat's council,
 // if it is on.
-func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(turn.Event)) (turn.Outcome, error) {
+func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(chat.Event)) (turn.Outcome, error) {
 	s, err := r.session(ctx, req, how)
 	if err != nil {
 		return turn.Outcome{}, err

@@ -191,18 +191,17 @@ func (w *watched) hand(messages []tool.ContextMessage) {
 	}
 }
 
-func (w *watched) hear(e call.Event) {
+func (w *watched) hear(e chat.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
 		return
 	}
-	if e.Kind == call.Answered {
-		w.records = append(w.records, e.Record.ID)
-		w.brought = chat.AddOrigins(w.brought, e.Record.Brought...)
+	if e.Kind == chat.EventAnswered {
+		w.records = append(w.records, e.Call.ID)
+		w.brought = chat.AddOrigins(w.brought, e.Call.Brought...)
 	}
-	record := e.Record
-	w.live(council.Live{Phase: council.Using, Call: &record, Request: e.Request, Note: e.Note})
+	w.live(council.Live{Phase: council.Using, Call: e.Call, Request: e.Request, Note: e.Note})
 }
 
 // done returns the records of the calls. Nothing is passed on after that.

@@ -49,8 +49,8 @@ func TestOneModelThatHangsHoldsUpItsCouncilForABoundedTimeAndSaysSo(t *testing.T
 		how := deliberation.How{OnEvent: b.hear}
 		_, err := b.runner.Run(t.Context(), turn.Request{
 			Conversation: b.id, Text: "Go?", Model: b.says("test/main", "So."),
-		}, how, func(e turn.Event) {
-			if e.Kind == turn.Noted {
+		}, how, func(e chat.Event) {
+			if e.Kind == chat.EventNoted {
 				noted = append(noted, e.Note)
 			}
 		})

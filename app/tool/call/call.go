@@ -127,11 +127,11 @@ func (r *Runner) TurnEnded(turn string) { r.o.Gate.TurnEnded(turn) }
 // with the same id. A single call outside of chats is a turn of its own.
 type Turn struct {
 	hook.TurnInfo
-	Tools    *tool.Set   // what can be called; frozen
-	Log      Log         // nil is the runner's
-	Asker    gate.Asker  // answers where the window would ask; nil leaves it to the window
-	Failures *Failures   // counts what fails again and again; nil counts nothing
-	OnEvent  func(Event) // gets the events, from any goroutine; may be nil
+	Tools    *tool.Set        // what can be called; frozen
+	Log      Log              // nil is the runner's
+	Asker    gate.Asker       // answers where the window would ask; nil leaves it to the window
+	Failures *Failures        // counts what fails again and again; nil counts nothing
+	OnEvent  func(chat.Event) // gets the events of the calls, from any goroutine; may be nil
 	// CallerName is the caller as a person reads it; where it is empty, Caller is shown.
 	CallerName string
 	// Given says what of the chat the caller gives tools that are handed it, see gate.Call.
@@ -146,30 +146,6 @@ type Turn struct {
 	// it is not. nil is always ready.
 	Ready func() error
 }
-
-// Event reports one step of a call. It does not change after it was sent.
-type Event struct {
-	Kind     EventKind
-	Record   chat.CallRecord
-	Request  string           // Held: the gate's
-	Decision *gate.Decision   // Decided
-	Note     string           // Noted, Progress
-	Result   *chat.ToolResult // Answered
-}
-
-// EventKind says which step an Event reports.
-type EventKind string
-
-// The kinds of events, in the order in which they come. Noted, Held and Progress may
-// be missing, and Noted comes after Running too.
-const (
-	Noted            EventKind = "noted"    // a hook did something: Note
-	AwaitingApproval EventKind = "held"     // a person is asked: Request
-	Decided          EventKind = "decided"  // by the gate: Decision
-	Running          EventKind = "running"  // it is on record as running
-	Progress         EventKind = "progress" // the tool says how far it is: Note
-	Answered         EventKind = "answered" // it ended, well or not: Result
-)
 
 // Call is one call on its way through the steps Check, Decide, Invoke and Finish. It
 // is not safe for concurrent use.
@@ -286,9 +262,11 @@ func (c *Call) Name() string {
 	return string(c.turn.Conversation) + "/" + c.turn.Turn + "/" + c.Record.RequestID
 }
 
-func (c *Call) emit(e Event) {
+// emit reports an event of the call, with its record as it is now.
+func (c *Call) emit(e chat.Event) {
 	if c.turn.OnEvent != nil {
-		e.Record = c.Record
+		record := c.Record
+		e.Call = &record
 		c.turn.OnEvent(e)
 	}
 }

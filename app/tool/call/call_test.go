@@ -448,20 +448,20 @@ func TestCallsOfOnePluginStandInALineWhoeverMakesThem(t *testing.T) {
 }
 
 func TestEventsOfACallComeInOrder(t *testing.T) {
-	var got []call.EventKind
+	var got []chat.EventKind
 	b := newBench(t, tools{"run": func(_ context.Context, c tool.Call) tool.Result {
 		c.Progress("half\u202E")
 		return tool.Result{}
 	}})
 	b.do("run", "{}", func(o *call.Turn, _ *call.Extra) {
-		o.OnEvent = func(e call.Event) {
+		o.OnEvent = func(e chat.Event) {
 			got = append(got, e.Kind)
-			if e.Kind == call.Progress && e.Note != "half" {
+			if e.Kind == chat.EventProgress && e.Note != "half" {
 				t.Errorf("the note is %q", e.Note)
 			}
 		}
 	})
-	want := []call.EventKind{call.Decided, call.Running, call.Progress, call.Answered}
+	want := []chat.EventKind{chat.EventDecided, chat.EventRunning, chat.EventProgress, chat.EventAnswered}
 	if len(got) != len(want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}
@@ -576,8 +576,8 @@ func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {
 			b := newBench(t, tools{"echo": func(ctx context.Context, c tool.Call) tool.Result { ran++; return echo(ctx, c) }})
 			b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Points: &hook.Points{Sources: []hook.Source{&c.hooks}}})
 			r := b.do("echo", `{"n":1}`, func(o *call.Turn, _ *call.Extra) {
-				o.OnEvent = func(e call.Event) {
-					if e.Kind == call.Noted {
+				o.OnEvent = func(e chat.Event) {
+					if e.Kind == chat.EventNoted {
 						notes++
 					}
 				}

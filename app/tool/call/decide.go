@@ -66,7 +66,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if d.Effect == gate.Allow && d.Edited {
 		c.Record.Arguments = d.Arguments // by the person
 	}
-	c.emit(Event{Kind: Decided, Decision: &d})
+	c.emit(chat.Event{Kind: chat.EventDecided})
 	if d.Effect != gate.Allow {
 		return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why, "it was not allowed")}
 	}
@@ -108,7 +108,7 @@ func (c *Call) begin(ctx context.Context, cancel context.CancelCauseFunc) (refus
 		return nil, ended
 	}
 	c.decided(d)
-	c.emit(Event{Kind: Decided, Decision: &d})
+	c.emit(chat.Event{Kind: chat.EventDecided})
 	return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why)}, ended
 }
 
@@ -126,7 +126,7 @@ func (c *Call) taint() []chat.Origin {
 func (c *Call) waits(asking *asking, held func()) func(id string) {
 	return func(id string) {
 		asking.begin()
-		c.emit(Event{Kind: AwaitingApproval, Request: id})
+		c.emit(chat.Event{Kind: chat.EventHeld, Request: id})
 		if held != nil {
 			held()
 		}

@@ -20,7 +20,7 @@ func (c *Call) hookCall() hook.Call {
 func (c *Call) traced(trace []hook.Trace) {
 	c.hooks = append(c.hooks, trace...)
 	for _, note := range hook.Notes(trace) {
-		c.emit(Event{Kind: Noted, Note: note})
+		c.emit(chat.Event{Kind: chat.EventNoted, Note: note})
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
 	c.decided(d)
-	c.emit(Event{Kind: Decided, Decision: &d})
+	c.emit(chat.Event{Kind: chat.EventDecided})
 	if d.Effect != gate.Allow {
 		return &tool.Result{
 			Status: chat.CallRefused,

@@ -101,7 +101,7 @@ func notKept(ctx context.Context, err error) *tool.Result {
 func (c *Call) keptEnd(ended func(*chat.CallRecord)) {
 	ended(&c.Record)
 	if c.Record.Unkept != "" {
-		c.emit(Event{Kind: Noted, Note: c.Record.ToolName + ": " + c.Record.Unkept})
+		c.emit(chat.Event{Kind: chat.EventNoted, Note: c.Record.ToolName + ": " + c.Record.Unkept})
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *Call) underDeadline(ctx, limited context.Context, cancel context.Cancel
 		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: told,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
-			c.emit(Event{Kind: Progress, Note: note})
+			c.emit(chat.Event{Kind: chat.EventProgress, Note: note})
 		},
 		Moved: func(to time.Time) { // out when a person is asked, and back when they answered
 			limit.Reset(time.Until(to) + grace)
@@ -199,7 +199,7 @@ func (c *Call) markRunning(ctx context.Context) *tool.Result {
 			Error:  "the call could not be put on record, so it was not made: " + fault.Of(err).Message,
 		}
 	}
-	c.emit(Event{Kind: Running})
+	c.emit(chat.Event{Kind: chat.EventRunning})
 	return nil
 }
 

@@ -279,7 +279,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 	r.Content = storeMedia(save, c.log, r.Content)
 	c.EndTurn, c.Handled = r.EndTurn && r.Status == chat.CallOK, r.Handled
 	for _, note := range r.Notes {
-		c.emit(Event{Kind: Noted, Note: note})
+		c.emit(chat.Event{Kind: chat.EventNoted, Note: note})
 	}
 	c.Result = c.shape(r)
 	if c.turn.Failures != nil {
@@ -303,5 +303,5 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 		c.runner.o.Slog.Error("the end of a call could not be recorded", "tool", c.Record.ToolID, "err", err)
 	}
 	result := c.Result
-	c.emit(Event{Kind: Answered, Result: &result})
+	c.emit(chat.Event{Kind: chat.EventAnswered, Result: &result})
 }

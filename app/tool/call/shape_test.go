@@ -330,8 +330,8 @@ func TestAStoppedCallSaysSoWhereverItWas(t *testing.T) {
 		},
 		"in the line": func(b *bench, ctx context.Context, cancel context.CancelCauseFunc) tool.Result {
 			return b.doIn(ctx, "run", func(o *call.Turn) {
-				o.OnEvent = func(e call.Event) {
-					if e.Kind == call.Decided {
+				o.OnEvent = func(e chat.Event) {
+					if e.Kind == chat.EventDecided {
 						cancel(errEnough)
 					}
 				}
@@ -345,8 +345,8 @@ func TestAStoppedCallSaysSoWhereverItWas(t *testing.T) {
 		},
 		"while it runs": func(b *bench, ctx context.Context, cancel context.CancelCauseFunc) tool.Result {
 			return b.doIn(ctx, "run", func(o *call.Turn) {
-				o.OnEvent = func(e call.Event) {
-					if e.Kind == call.Running {
+				o.OnEvent = func(e chat.Event) {
+					if e.Kind == chat.EventRunning {
 						cancel(errEnough)
 					}
 				}

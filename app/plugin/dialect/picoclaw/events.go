@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/chat/turn"
 	"conclave/app/gate"
 	"conclave/app/tool/hook"
 )
@@ -92,7 +91,7 @@ type Observer struct {
 type told struct {
 	kind    int // index into kinds
 	at      time.Time
-	turn    turn.Event
+	turn    chat.Event
 	info    hook.TurnInfo
 	payload map[string]any
 	error   bool
@@ -176,12 +175,12 @@ const (
 )
 
 // Take takes one event of a turn. It does not wait.
-func (o *Observer) Take(e turn.Event) {
+func (o *Observer) Take(e chat.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	w := o.turns[e.Turn]
 	switch {
-	case w == nil && e.Kind != turn.Started:
+	case w == nil && e.Kind != chat.EventStarted:
 		return
 	case w == nil:
 		w = &watched{
@@ -203,40 +202,40 @@ func (o *Observer) Take(e turn.Event) {
 		}
 	}
 	switch e.Kind {
-	case turn.Started:
+	case chat.EventStarted:
 		say(turnStart, map[string]any{"UserMessage": e.Text, "MediaCount": e.Attachments})
-	case turn.Waiting:
+	case chat.EventWaiting:
 		w.rounds, w.text, w.reason = w.rounds+1, 0, false
 		w.info.Round = w.rounds
 		say(llmRequest, asked(e))
-	case turn.Retrying:
+	case chat.EventRetrying:
 		say(llmRetry, retried(e))
-	case turn.Text, turn.Reasoning:
+	case chat.EventText, chat.EventReasoning:
 		length, thought := len(e.Text), 0
-		if e.Kind == turn.Reasoning {
+		if e.Kind == chat.EventReasoning {
 			length, thought, w.reason = 0, len(e.Text), true
 		}
 		w.text += length
 		say(llmDelta, map[string]any{"ContentDeltaLen": length, "ReasoningDeltaLen": thought})
-	case turn.Replied:
+	case chat.EventReplied:
 		say(llmResponse, map[string]any{"ContentLen": w.text, "ToolCalls": e.Calls, "HasReasoning": w.reason})
-	case turn.Noted:
+	case chat.EventNoted:
 		if e.Call != nil {
 			w.shown[e.Call.ID] += len(e.Note)
 		}
-	case turn.Running:
+	case chat.EventRunning:
 		say(execStart, map[string]any{"Tool": e.Call.ToolName, "Arguments": arguments(e.Call.Arguments)})
-	case turn.Answered:
+	case chat.EventAnswered:
 		o.answered(w, e, say)
-	case turn.Stopping:
+	case chat.EventStopping:
 		say(interrupted, map[string]any{"Kind": "stop", "Role": "user", "ContentLen": 0, "QueueDepth": 0, "HintLen": 0})
-	case turn.Ended:
+	case chat.EventEnded:
 		o.ended(w, e, say)
 		delete(o.turns, e.Turn)
 	}
 }
 
-func (o *Observer) answered(w *watched, e turn.Event, say func(int, map[string]any)) {
+func (o *Observer) answered(w *watched, e chat.Event, say func(int, map[string]any)) {
 	if e.Call.Started.IsZero() {
 		say(execSkipped, map[string]any{"Tool": e.Call.ToolName, "Reason": e.Result.Text()})
 		return
@@ -248,7 +247,7 @@ func (o *Observer) answered(w *watched, e turn.Event, say func(int, map[string]a
 	})
 }
 
-func (o *Observer) ended(w *watched, e turn.Event, say func(int, map[string]any)) {
+func (o *Observer) ended(w *watched, e chat.Event, say func(int, map[string]any)) {
 	status, text := "completed", ""
 	switch e.Reason {
 	case chat.EndError:
@@ -273,7 +272,7 @@ func (o *Observer) ended(w *watched, e turn.Event, say func(int, map[string]any)
 }
 
 // asked is the payload about a request to a model.
-func asked(e turn.Event) map[string]any {
+func asked(e chat.Event) map[string]any {
 	payload := map[string]any{"Model": e.Model, "MessagesCount": 0, "ToolsCount": 0, "MaxTokens": 0, "Temperature": 0}
 	if a := e.Asks; a != nil {
 		payload["MessagesCount"], payload["ToolsCount"], payload["MaxTokens"] = a.Messages, a.Tools, a.MaxTokens
@@ -285,7 +284,7 @@ func asked(e turn.Event) map[string]any {
 }
 
 // retried is the payload about a request that is made again.
-func retried(e turn.Event) map[string]any {
+func retried(e chat.Event) map[string]any {
 	payload := map[string]any{"Attempt": 0, "MaxRetries": 0, "Reason": e.Note, "Error": "", "Backoff": 0}
 	if r := e.Retry; r != nil {
 		payload["Attempt"], payload["MaxRetries"], payload["Error"], payload["Backoff"] = r.Attempt, r.Most-1, r.Error,

@@ -207,11 +207,11 @@ func (b *bench) askAs(r turn.Request, script ...[]modeltest.Step) asked {
 		r.Tools = b.tools.Set().ForModel()
 	}
 	a := asked{t: b.t}
-	outcome, err := b.turns.Run(b.t.Context(), r, func(e turn.Event) {
+	outcome, err := b.turns.Run(b.t.Context(), r, func(e chat.Event) {
 		switch e.Kind {
-		case turn.Noted:
+		case chat.EventNoted:
 			a.notes = append(a.notes, e.Note)
-		case turn.Answered:
+		case chat.EventAnswered:
 			a.results = append(a.results, *e.Result)
 		}
 	})

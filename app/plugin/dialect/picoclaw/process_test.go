@@ -62,7 +62,7 @@ while True: time.sleep(60)
 		// far more than a pipe holds, so that what it is told of the question stays unread
 		outcome, err := b.turns.Run(t.Context(), turn.Request{
 			Conversation: b.chat, Model: model, Text: strings.Repeat("long ", 100_000),
-		}, func(turn.Event) { events++ })
+		}, func(chat.Event) { events++ })
 		must(t, err)
 		took := time.Since(began)
 		if outcome.Reason != chat.EndDone || took > time.Duration(events)*3*time.Second {
