@@ -247,13 +247,12 @@ var layers = []map[string][]string{
 			"app/plugin/wire", "app/plugin/dialect/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
 			"github.com/google/uuid", "golang.org/x/net/idna",
 		},
-		"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
 		"app/plugin/worker": {
-			"app/net/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls",
+			"app/net/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",
 			"golang.org/x/sys",
 		},
 		"app/plugin/worker/confine": {
-			"app/base/version", "app/plugin/sandbox", "app/plugin/worker/walls",
+			"app/base/version", "app/plugin/sandbox",
 			"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 		},
 		"store": {

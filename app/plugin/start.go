@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -133,9 +132,6 @@ func nameFiles() []string {
 
 // networkFiles returns what resolving names and checking certificates reads.
 func networkFiles() []string {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
 	return slices.DeleteFunc([]string{
 		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
 		"/etc/protocols",

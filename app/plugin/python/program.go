@@ -1,6 +1,9 @@
 package python
 
-import "conclave/app/plugin/sandbox"
+import (
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+)
 
 // Program describes a process of the interpreter that runs argv, whose first
 // part is the interpreter's file or a link to it: what it needs to read and
@@ -9,10 +12,15 @@ import "conclave/app/plugin/sandbox"
 func (p Python) Program(argv []string) sandbox.Spec {
 	return sandbox.Spec{
 		Kind: "command", Argv: argv, Env: Environment(""),
-		Read: readable(p, nil), Execute: p.programs(),
+		Read: readable(p, nil), Execute: Loader(p.Executable),
 	}
 }
 
 // Loader returns the files that starting the program at path executes: itself,
 // and the ELF loader it names.
-func Loader(path string) []string { return executable(path) }
+func Loader(path string) []string {
+	if loader := plugin.Loader(path); loader != "" {
+		return []string{path, loader}
+	}
+	return []string{path}
+}

@@ -131,7 +131,7 @@ func (d *Interpreters) Spec(ctx context.Context, start plugin.StartOptions, c Co
 		Env:     Environment(start.Storage),
 		Dir:     start.Work,
 		Read:    readable(python, own),
-		Execute: python.programs(),
+		Execute: Loader(python.Executable),
 		Write:   slices.DeleteFunc([]string{start.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  sandbox.PythonMemory,
 	}
@@ -226,12 +226,10 @@ var impersonal = []string{
 func readable(python Python, own []string) []string {
 	paths := slices.Concat(own, []string{filepath.Dir(python.Executable), python.Stdlib, python.Platstdlib}, python.Site,
 		python.Libraries)
-	if runtime.GOOS != "windows" {
-		paths = append(paths,
-			"/lib", "/lib64", "/usr/lib", "/usr/lib64", // shared libraries
-			"/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
-		paths = append(paths, impersonal...)
-	}
+	paths = append(paths,
+		"/lib", "/lib64", "/usr/lib", "/usr/lib64", // shared libraries
+		"/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
+	paths = append(paths, impersonal...)
 	var found []string
 	for _, path := range paths {
 		if _, err := os.Stat(path); path == "" || err != nil || slices.Contains(found, path) {
@@ -240,30 +238,4 @@ func readable(python Python, own []string) []string {
 		found = append(found, path)
 	}
 	return found
-}
-
-// programs returns the files that starting the interpreter executes. The one of a framework
-// of macOS becomes a program beside its library at its start, and loads the framework's.
-func (p Python) programs() []string {
-	files := executable(p.Executable)
-	if p.Stdlib == "" {
-		return files
-	}
-	framework := filepath.Join(p.Stdlib, "..", "..")
-	for _, name := range []string{"Python", "Resources/Python.app/Contents/MacOS/Python"} {
-		file := filepath.Join(framework, filepath.FromSlash(name))
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			files = append(files, file)
-		}
-	}
-	return files
-}
-
-// executable returns the files that starting the interpreter executes: itself
-// and the ELF loader it names.
-func executable(path string) []string {
-	if loader := plugin.Loader(path); loader != "" {
-		return []string{path, loader}
-	}
-	return []string{path}
 }

@@ -120,13 +120,19 @@ type Confinement struct {
 	// Found says for a card what a process with a sandbox of the best level can still learn of files that it
 	// may not open. Empty otherwise.
 	Found string
-	// Untried are walls that are put up on this system and that nobody has tried to get
-	// through: they are attempted, and count for nothing.
-	Untried []Wall
 }
+
+// NotHeld is the sentence of a system that leaves connections to the process.
+const NotHeld = "Its connections are to go through Conclave, but this system does not hold it to that: " +
+	"it could connect elsewhere, unseen."
 
 // NoPorts is the sentence of a system on which no plugin is let listen on a port.
 const NoPorts = "It is let listen on no port here, since nothing would keep other programs from it."
+
+// None is the confinement of a system without a sandbox, as macOS and Windows are.
+func None() Confinement {
+	return Confinement{Level: "none", Sentence: "Runs as you, not isolated.", Network: NotHeld, Ports: NoPorts}
+}
 
 // Note returns what a person should know of the sandbox of a plugin; network and ports say
 // whether that may use the network, and listen on ports.

@@ -96,7 +96,7 @@ func (l *Launcher) serve() {
 	for {
 		select {
 		case s := <-l.starts:
-			s.begun <- s.process.group.start(s.process.cmd, s.process.spec)
+			s.begun <- s.process.group.start(s.process.cmd)
 		case <-l.closed:
 			return
 		}
@@ -185,10 +185,7 @@ func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	switch spec.Kind {
 	case "js", "pdf":
-		var err error
-		if cmd, err = ownOf(l.o.Program, spec); err != nil {
-			return nil, noProcess(err)
-		}
+		cmd = exec.Command(l.o.Program, spec.Kind) //nolint:noctx // Close and Kill end it
 		cmd.Env = spec.Env
 	case "command":
 		if err := exists(spec); err != nil {

@@ -115,6 +115,7 @@ func newProcess(cmd *exec.Cmd, spec sandbox.Spec) (*Process, error) {
 		return nil, err
 	}
 	p.group.prepare(cmd)
+	endWithLauncher(cmd)
 	return p, nil
 }
 

@@ -15,11 +15,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processAttributes give a process its own group, and have it killed when the
-// thread that started it ends, which the launcher's never does before it.
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// commandOf returns the command line of a command: our own program, which sets up the
+// sandbox and becomes the command.
+func commandOf(program string, _ sandbox.Spec) *exec.Cmd {
+	return exec.Command(program, "confine") //nolint:noctx // Close and Kill end it
 }
+
+// endWithLauncher has the process killed when the thread that starts it ends, which the
+// launcher's never does before it.
+func endWithLauncher(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
 // wait waits until the process is dead, and leaves it to be reaped.
 func (group) wait(cmd *exec.Cmd) {

@@ -21,17 +21,13 @@ import (
 func Detect() sandbox.Confinement {
 	c := describe(landlockVersion(), hasSeccomp())
 	if !CanHold() {
-		c.Network = notHeld
+		c.Network = sandbox.NotHeld
 	}
 	if !CanListen() {
 		c.Ports = sandbox.NoPorts
 	}
 	return c
 }
-
-// notHeld is the sentence of a system that leaves connections to the process.
-const notHeld = "Its connections are to go through Conclave, but this system does not hold it to that: " +
-	"it could connect elsewhere, unseen."
 
 // found is the sentence of what Landlock leaves open: it guards what opens a file, and not stat(2),
 // access(2) and readlink(2).
@@ -53,7 +49,7 @@ func describe(landlock int, seccomp bool) sandbox.Confinement {
 			Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock.",
 		}
 	}
-	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+	return sandbox.None()
 }
 
 // Self applies the sandbox of spec to all threads of this process, for good. It is for

@@ -22,8 +22,6 @@
 //     accept of one that may listen, and openat2 of one that may ask for files. A call that nobody
 //     reviewed does not exist as far as the plugin can tell.
 //
-// What they do not hide: that a path exists (stat), and the machine's clock and
-// names. On macOS the host has the process started behind a seatbelt profile
-// ([Behind]), and on Windows in an AppContainer or with a restricted token, in a job
-// object; nobody has tried either, and [Detect] says so in words.
+// What they do not hide: that a path exists (stat), and the machine's clock and names.
+// macOS and Windows have no sandbox ([Detect]).
 package confine

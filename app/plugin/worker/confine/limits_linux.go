@@ -1,5 +1,3 @@
-//go:build unix
-
 package confine
 
 import (
@@ -32,7 +30,8 @@ func limit(spec sandbox.Spec) error {
 		if err := syscall.Getrlimit(r.which, &now); err != nil {
 			return fmt.Errorf("read the limit of %s: %w", r.name, err)
 		}
-		set(&now, r.value)
+		now.Max = min(now.Max, r.value) // a lower one stays
+		now.Cur = now.Max
 		if err := syscall.Setrlimit(r.which, &now); err != nil {
 			return fmt.Errorf("limit %s: %w", r.name, err)
 		}
