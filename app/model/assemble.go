@@ -161,7 +161,7 @@ func (c *assembled) differs(f Fragment) bool {
 }
 
 // another reports whether f names another tool than a call that has arguments, or brings whole
-// arguments to one that has others: where nothing else tells two calls apart, it is the next one.
+// arguments to one that has others: if nothing else separates two calls, it is the next one.
 func (c *assembled) another(f Fragment) bool {
 	if f.Name == "" || c.name == "" || len(c.pieces) == 0 {
 		return false

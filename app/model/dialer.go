@@ -12,8 +12,8 @@ import (
 	"conclave/app/net/loopback"
 )
 
-// unknownUser stands in Connection.ServedBy for programs of which the system does not say
-// whose they are.
+// unknownUser stands in Connection.ServedBy for programs whose user the system does not
+// report.
 const unknownUser = "unknown"
 
 // admits reports whether a program of this computer may be sent what a person asks a model:

@@ -7,14 +7,14 @@ import (
 	"conclave/app/base/fault"
 )
 
-// ErrorKind says what a provider's failure means, whatever its wire calls it.
+// ErrorKind is the meaning of a provider's failure, whatever its wire calls it.
 type ErrorKind string
 
 // The kinds of provider failures.
 const (
 	KeyRefused     ErrorKind = "key_refused"      // 401, 403
 	KeyMissing     ErrorKind = "key_missing"      // nothing to send
-	RateLimited    ErrorKind = "rate_limited"     // 429; RetryAfter when told
+	RateLimited    ErrorKind = "rate_limited"     // 429; with RetryAfter if the server sent it
 	QuotaUsedUp    ErrorKind = "quota_used_up"    // 402, 429 with insufficient_quota: waiting does not help
 	Overloaded     ErrorKind = "overloaded"       // 503, 529, 500, 502, 504
 	ContextTooLong ErrorKind = "context_too_long" // the request does not fit the model
@@ -28,8 +28,7 @@ const (
 	Filtered       ErrorKind = "filtered"         // the provider declined to answer
 	TooMuch        ErrorKind = "too_much"         // the model writes more than Conclave takes
 	TooManyTools   ErrorKind = "too_many_tools"   // more tools were offered than the server takes
-	// the server reported an error in words that say no more, or ended its answer with a word
-	// that is no end of one
+	// the server reported an error without details, or ended its answer with an unknown reason
 	Failed ErrorKind = "failed"
 	// something answers there, but no model server: a web page, a 404 for the path, a
 	// redirect elsewhere
@@ -46,12 +45,12 @@ type Error struct {
 	Model      string
 	Host       string        // the address asked, without path or key
 	Status     int           // HTTP status; 0 when there was no answer
-	RetryAfter time.Duration // from Retry-After or the vendor's own header; 0 = not told
+	RetryAfter time.Duration // from Retry-After or the vendor's own header; 0 if not sent
 	Detail     string
 	// User is whose program answers, of a StrangersServer; "" where the system does not say.
 	// Connection is the name of the connection, where there is one.
 	User, Connection string
-	// Found says what Conclave found wrong with the answer or the address, in its own
+	// Found is what Conclave found wrong with the answer or the address, in Conclave's
 	// words: the end of the sentence.
 	Found string
 	// Unanswered says of a StreamCut, or of an answer that may not be whole, that nothing had come.

@@ -84,7 +84,7 @@ func (l *Link) Unfinished(model string, answer *Answer, events int) *Error {
 	return e
 }
 
-// onTheWay says what a failure between here and the server means.
+// onTheWay returns the error for a failure between here and the server.
 func onTheWay(err error) *Error {
 	e := &Error{Kind: Unreachable, Err: err, Detail: clean(err.Error())}
 	var syntax *json.SyntaxError
@@ -252,8 +252,8 @@ func refusalOf(members map[string]json.RawMessage, depth int) refusal {
 	return said
 }
 
-// saidIn returns the *Error of a failure that an event of a stream holds in place of an answer, or
-// beside one, or nil. members are those of the event's data; kind is its type.
+// saidIn returns the *Error of a failure that an event of a stream holds instead of an answer, or
+// in addition to one, or nil. members are those of the event's data; kind is its type.
 func (l *Link) saidIn(model, kind string, data []byte, members map[string]json.RawMessage) *Error {
 	if kind != "error" && !failed(members) {
 		return nil

@@ -39,18 +39,18 @@ func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 func TestSentencesOfErrors(t *testing.T) {
 	for want, e := range map[string]*Error{
 		"Key refused by openai (401).": {Kind: KeyRefused, Provider: "openai", Status: 401},
-		"openai takes no more requests for 12 s.": {
+		"openai accepts no further requests for 12 s.": {
 			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond,
 		},
-		"openai takes no more requests for 5 min.": {
+		"openai accepts no further requests for 5 min.": {
 			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 4*time.Minute + time.Second,
 		},
-		"openai takes no more requests for 3 h.": {
+		"openai accepts no further requests for 3 h.": {
 			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 3 * time.Hour,
 		},
-		"openai takes no more requests for the moment (429).": {Kind: RateLimited, Provider: "openai", Status: 429},
-		"openai is overloaded (529).":                         {Kind: Overloaded, Provider: "openai", Status: 529},
-		"openai failed to answer (500).":                      {Kind: Overloaded, Provider: "openai", Status: 500},
+		"openai accepts no further requests for the moment (429).": {Kind: RateLimited, Provider: "openai", Status: 429},
+		"openai is overloaded (529).":                              {Kind: Overloaded, Provider: "openai", Status: 529},
+		"openai failed to answer (500).":                           {Kind: Overloaded, Provider: "openai", Status: 500},
 		"ollama could not be reached at localhost:11434.": {
 			Kind: Unreachable, Provider: "ollama", Host: "localhost:11434",
 		},

@@ -48,7 +48,7 @@ func (t Timeouts) filled(loopback bool) Timeouts {
 
 // Link is the way to one connection's server: the HTTP client that every vendor's
 // package uses, and what a failure on that way means. It sends the connection's
-// own headers and none that tell about this computer; it uses the system's proxy,
+// own headers and none about this computer; it uses the system's proxy,
 // but not for loopback addresses; it follows a redirect only within the same
 // server, because the key and the chat would go with it; and it turns refusals,
 // silences and broken connections into *Error.
@@ -104,7 +104,7 @@ func (l *Link) who() string { return cmp.Or(l.Connection.Title, l.Connection.Nam
 // At returns the address of path below the base.
 func (l *Link) At(path string) string { return l.address(path, "") }
 
-// OwnServer reports whether the connection names an address of its own, where a
+// OwnServer reports whether the connection has an address other than the vendor's, where a
 // key may not be needed.
 func (l *Link) OwnServer() bool { return l.Connection.URL != "" }
 
@@ -203,7 +203,7 @@ func IsLoopback(host string) bool {
 // errSilent is why a request is given up when nothing comes.
 var errSilent = errors.New("nothing came for too long")
 
-// maxRefusal is how much of a refusal's body is read: more than any explanation.
+// maxRefusal bounds what is read of a refusal's body: it is more than any explanation.
 const maxRefusal = 64 << 10
 
 // transport watches the clock over one Link's requests and turns refusals into
@@ -279,7 +279,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, refusal
 }
 
-// broken says what a failure on the way means.
+// broken returns the error for a failure on the way.
 func (t *transport) broken(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSilent) {
 		return cause
@@ -324,8 +324,8 @@ func (w *watched) Close() error {
 	return err
 }
 
-// Answer holds what a Link noticed of a streamed answer beside its events: enough to
-// say why there was none.
+// Answer holds what a Link noticed about a streamed answer apart from its events: enough to
+// explain why there was none.
 type Answer struct {
 	Type string // the Content-Type
 	head []byte // the first 2 KiB
@@ -349,8 +349,8 @@ func (a *Answer) take(p []byte) {
 // Read passes each event of a streamed answer to take, its JSON object and the members of it, to the
 // end of body or to the end mark of the OpenAI wire; done reports whether that came. The bytes are
 // valid until take returns. An error of take is
-// returned as it is. Otherwise the error is ctx's cause, or an *Error: what the server says in place
-// of an answer or beside one, or what is wrong with the stream.
+// returned as it is. Otherwise the error is ctx's cause, or an *Error: what the server says instead
+// of an answer or in addition to one, or what is wrong with the stream.
 func (l *Link) Read(ctx context.Context, model string, body io.Reader,
 	take func(data []byte, members map[string]json.RawMessage) error,
 ) (done bool, err error) {

@@ -20,7 +20,7 @@ import (
 // Model is one model that can be talked to. Its methods are safe for concurrent
 // use.
 type Model interface {
-	// Info says what the model is and can do.
+	// Info describes the model and what it can do.
 	Info() ModelInfo
 	// Stream asks the model once and yields what it says as it says it. The
 	// sequence ends after an Event of kind End, or with exactly one error, which
@@ -38,7 +38,7 @@ type Provider interface {
 	Open(id string) Model
 }
 
-// Connection is how to reach one provider. Its key is not in it: vendors get it
+// Connection is the way to one provider. Its key is not in it: vendors get it
 // from Key each time they need it, so that it lives nowhere else.
 type Connection struct {
 	Name    string            `json:"name"` // the left half of "connection/model"; ^[a-z0-9][a-z0-9._-]*$
@@ -112,7 +112,7 @@ type ToolDefinition struct {
 	Parameters  json.RawMessage // JSON Schema of an object
 }
 
-// EventKind says what an Event is.
+// EventKind is the kind of an Event.
 type EventKind string
 
 // The kinds of events, in the order a stream usually brings them.
@@ -139,7 +139,7 @@ type Event struct {
 	Stop  StopReason
 }
 
-// StopReason says why a model stopped.
+// StopReason is the reason why a model stopped.
 type StopReason string
 
 // The reasons, wire-neutral.

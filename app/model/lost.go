@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mostLost is how many kinds of things one sentence names that were left out of an answer.
+// mostLost bounds the kinds of things left out of an answer that one sentence names.
 const mostLost = 5
 
 // Lost counts what is left out of one answer, by kind: a server may send thousands of odd pieces. The
@@ -31,7 +31,7 @@ func (l *Lost) Add(what string) {
 	}
 }
 
-// Tell yields the sentence that tells a person what was left out, if anything was, once. Its error is
+// Tell yields a sentence for the person about what was left out, once, if anything was. Its error is
 // that of yield.
 func (l *Lost) Tell(yield func(Event) error) error {
 	if len(l.kinds) == 0 {

@@ -23,7 +23,7 @@ func Join(all []Message, m Message) []Message {
 	return all
 }
 
-// Placeholder tells a model of a file that it cannot be shown.
+// Placeholder is the text for a model in place of a file that it cannot get.
 func Placeholder(m *chat.Media) string {
 	return fmt.Sprintf("[%s, %s, %d bytes, which this model cannot be shown]", cmp.Or(m.Name, "a file"), m.MIME,
 		max(m.Size, int64(len(m.Data))))

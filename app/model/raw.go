@@ -76,7 +76,7 @@ func (j *Joint) Next(raw json.RawMessage) string {
 	return unquote(inner)
 }
 
-// Rest returns what is still held when no more comes: U+FFFD, or "".
+// Rest returns what is still held at the end: U+FFFD, or "".
 func (j *Joint) Rest() string {
 	half := j.half
 	j.half = nil

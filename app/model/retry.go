@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// DefaultAttempts is how many requests are made in all where a Policy says nothing.
+// DefaultAttempts is the number of requests made in all if a Policy has none.
 const DefaultAttempts = 3
 
 // Policy bounds how often a request is tried again. The zero value is the
@@ -20,7 +20,7 @@ type Policy struct {
 	// a waiting line before wanting to decide for himself. A provider that asks
 	// for more is not asked again: its error, which says how long, is returned.
 	Max time.Duration
-	// OnWait is told before each wait; it must not block.
+	// OnWait is called before each wait; it must not block.
 	OnWait func(err *Error, wait time.Duration)
 }
 

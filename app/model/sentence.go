@@ -12,7 +12,7 @@ import (
 	"conclave/app/base/limit"
 )
 
-// Sentence says what happened, and to what, in one sentence that a person reads.
+// Sentence returns what happened, and to what, in one sentence for a person.
 // It holds no secret and nothing the provider wrote; that is in Details.
 func (e *Error) Sentence() string {
 	if inner, ok := e.inner(); ok {
@@ -33,9 +33,9 @@ func (e *Error) Sentence() string {
 		return fmt.Sprintf("There is no key for %s.", who)
 	case RateLimited:
 		if e.RetryAfter > 0 {
-			return fmt.Sprintf("%s takes no more requests for %s.", upper(who), duration(e.RetryAfter))
+			return fmt.Sprintf("%s accepts no further requests for %s.", upper(who), duration(e.RetryAfter))
 		}
-		return fmt.Sprintf("%s takes no more requests for the moment%s.", upper(who), e.status())
+		return fmt.Sprintf("%s accepts no further requests for the moment%s.", upper(who), e.status())
 	case QuotaUsedUp:
 		return fmt.Sprintf("The quota at %s is used up%s.", who, e.status())
 	case Overloaded:
@@ -88,7 +88,7 @@ func (e *Error) Sentence() string {
 	return fmt.Sprintf("%s failed.", upper(who))
 }
 
-// Hint says what to do next, in one sentence.
+// Hint returns what to do next, in one sentence.
 func (e *Error) Hint() string {
 	if e.Advice != "" {
 		return e.Advice
@@ -223,7 +223,7 @@ func upper(s string) string {
 	return s
 }
 
-// duration rounds up, so that nobody is told to wait too little.
+// duration rounds up, so that nobody waits too little.
 func duration(d time.Duration) string {
 	switch {
 	case d <= time.Second:

@@ -18,7 +18,7 @@ type ServerEvent struct {
 	Data []byte
 }
 
-// endMark is the data of the event behind which the OpenAI wire has no more.
+// endMark is the data of the last event on the OpenAI wire.
 const endMark = "[DONE]"
 
 // Done reports whether the event is the end mark of the OpenAI wire.

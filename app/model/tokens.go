@@ -8,27 +8,27 @@ import (
 )
 
 // Tokens estimates how many tokens a text has: one for four letters, and one for each
-// sign of a script whose signs are words or syllables. Tokenizers differ by more than the
+// character of a script whose characters are words or syllables. Tokenizers differ by more than the
 // estimate is off.
 func Tokens(text string) int64 {
-	letters, signs := int64(0), int64(0)
+	letters, syllables := int64(0), int64(0)
 	for _, r := range text {
 		if r > unicode.MaxLatin1 &&
 			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
-			signs++
+			syllables++
 		} else {
 			letters++
 		}
 	}
-	return signs + (letters+3)/4
+	return syllables + (letters+3)/4
 }
 
-// leastCut is how many tokens a request has, at the least, of which a person is told that a server
-// read only a part.
+// leastCut is the smallest request, in tokens, for which a person gets a note that a server read
+// only a part.
 const leastCut = 2000
 
-// TextTokens estimates how many tokens the texts of a request have, without its tools, which servers
-// write in ways of their own, and without pictures and thinking.
+// TextTokens estimates how many tokens the texts of a request have, without its tools, which each
+// server writes in its own way, and without pictures and thinking.
 func TextTokens(r Request) int64 {
 	n := Tokens(r.System)
 	for _, m := range r.Messages {

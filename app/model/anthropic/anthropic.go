@@ -126,7 +126,7 @@ type client struct {
 	id string
 }
 
-// Info implements model.Model: what the last list said, else what the name tells.
+// Info implements model.Model: from the last list, else from the model's name.
 func (m *client) Info() model.ModelInfo {
 	if info, ok := m.p.catalog.Find(m.id); ok {
 		return info

@@ -42,7 +42,7 @@ func (m *client) parameters(r model.Request) sdk.MessageNewParams {
 	if budget >= body.MaxTokens { // the budget is part of it, and some must be left to say
 		body.MaxTokens = budget + 4096
 	}
-	if thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused beside thinking
+	if thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused together with thinking
 		switch { // newer models take one of the two
 		case r.Temperature != nil:
 			body.Temperature = param.NewOpt(*r.Temperature)
@@ -65,7 +65,7 @@ func (m *client) parameters(r model.Request) sdk.MessageNewParams {
 		if r.NoCalls {
 			body.ToolChoice.OfNone = &sdk.ToolChoiceNoneParam{}
 		}
-		if r.MustCall && thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused beside thinking
+		if r.MustCall && thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused together with thinking
 			body.ToolChoice.OfAny = &sdk.ToolChoiceAnyParam{}
 		}
 	}
@@ -139,7 +139,7 @@ func unthought(messages []model.Message) bool {
 	return false
 }
 
-// mostTokens is how much a model may say, where the person set nothing: the wire
+// mostTokens is the limit of an answer if the person set none: the wire
 // demands a number and refuses one beyond the model's own limit. The old limits
 // are Anthropic's; 32,000 is below that of every model since Claude 4.
 func mostTokens(id string) int64 {

@@ -206,8 +206,8 @@ func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion)
 	return nil
 }
 
-// text yields a piece of text or thinking. It begins a part of its own wherever
-// thinking blocks were closed before it, so these are not told again.
+// text yields a piece of text or thinking. It begins a new part wherever thinking
+// blocks were closed before it, so these are not yielded again.
 func (s *reader) text(kind model.EventKind, text string) error {
 	if text == "" {
 		return nil
@@ -216,8 +216,8 @@ func (s *reader) text(kind model.EventKind, text string) error {
 	return s.yield(model.Event{Kind: kind, Text: text})
 }
 
-// close ends a block. A thinking block is told with those before it that belong
-// to the same part, because the part keeps what it was told last.
+// close ends a block. A thinking block is yielded with those before it that belong
+// to the same part, because the part keeps what was yielded last.
 func (s *reader) close(index int) error {
 	if input := s.inputs[index]; input != "" { // whole, with the beginning of the block
 		delete(s.inputs, index)
@@ -278,7 +278,7 @@ func stopReason(word sdk.StopReason) model.StopReason {
 	return ""
 }
 
-// broke tells what was left out of an answer that ends without its end.
+// broke yields what was left out of an answer that was cut.
 func (s *reader) broke() {
 	if s.events > 0 && !s.gone {
 		_ = s.lost.Tell(s.yield) // nobody is left to tell

@@ -17,7 +17,7 @@ import (
 	"conclave/app/chat"
 )
 
-// Price says what the tokens of one model, or of several of a name alike, cost.
+// Price is the price of the tokens of one model, or of several with similar names.
 type Price struct {
 	// Model is "place/model": the connection's name, the vendor ("openai") or the server's
 	// host, and the model's id. A * stands for anything, slashes too,
@@ -93,7 +93,7 @@ var version = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
 // fits reports whether a model of that name is meant, or of that name without a date.
 func (p Price) fits(name string) bool {
 	pattern, name := flat.Replace(strings.ToLower(p.Model)), flat.Replace(strings.ToLower(name))
-	ok, _ := path.Match(pattern, name) // no pattern is malformed without its other signs
+	ok, _ := path.Match(pattern, name) // without its other special characters no pattern is malformed
 	dated, _ := path.Match(pattern, version.ReplaceAllString(name, ""))
 	return ok || dated
 }

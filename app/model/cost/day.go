@@ -40,7 +40,7 @@ func (d Day) Left(c Cap) Cap {
 	return Cap{max(0, c.Dollars*float64(times)-d.Dollars), max(0, c.Tokens*int64(times)-d.Tokens)}
 }
 
-// Sentence says how much of a cap was used, without its full stop.
+// Sentence returns how much of a cap was used, without its full stop.
 func (d Day) Sentence(c Cap) string {
 	if left := d.Left(c); left.Tokens == 0 || d.Dollars == 0 && d.Tokens > 0 {
 		return fmt.Sprintf("it used %d tokens of models without a known price today, and you let a plugin use %d a day",

@@ -21,7 +21,7 @@ const (
 	chair      = "chair"
 )
 
-// sampleWords are how the question that they know is told from others.
+// sampleWords identify the question that the members know.
 const sampleWords = "publish a guide of 1,500 words on 18 December 2026"
 
 // member holds what one of them says and calls.
@@ -64,7 +64,7 @@ type opinion struct {
 	Points   []point  `json:"points"`
 }
 
-// result holds what came of a call.
+// result is the result of a call.
 type result struct {
 	text   string
 	fields map[string]any
@@ -260,15 +260,15 @@ func (m member) stancesOn(all string) []stance {
 	return list
 }
 
-// What members' words are told between, and by which letter an answer is called.
+// The marks around members' words, and the letter by which an answer is called.
 var (
 	fences  = regexp.MustCompile(`(?s)<<<words of ([^\n]*)>>>\n(.*?)\n<<<end `)
 	called  = regexp.MustCompile(`called ([a-z])\b`)
 	heading = regexp.MustCompile(`(?m)^### ([^\n,]+), called ([a-z])\b`)
 )
 
-// conclude writes the answer of the chair: what it was told by each member, with the
-// letter by which it is cited.
+// conclude writes the answer of the chair: each member's words, with the letter by which
+// they are cited.
 func conclude(all string) string {
 	const scripted = "*Scripted: Demo guide plays the chair. No model thought about this.*\n\n"
 	letters := map[string]string{}
@@ -332,7 +332,7 @@ func asked(r model.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// taskOf tells what a member is to do by the block that it is asked for.
+// taskOf finds a member's task by the block that it is asked for.
 func taskOf(r model.Request) string {
 	newest := ""
 	for _, m := range slices.Backward(r.Messages) {

@@ -79,7 +79,7 @@ func isReminder(p chat.Part) bool {
 		(strings.HasPrefix(p.Text, "<system-reminder>") || strings.HasPrefix(p.Text, "[System note]\n"))
 }
 
-// maxShown is how much of one result is repeated: the whole of it is on its card.
+// maxShown is the length up to which a result is repeated: all of it is on its card.
 const maxShown = 4000
 
 func showResults(results []*chat.ToolResult) string {
@@ -159,7 +159,7 @@ func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool
 		return true
 	}
 	switch {
-	case len(words) > 80: // a sentence of its own, not a suggestion
+	case len(words) > 80: // a message, not a suggestion
 		return nil, false
 	case has("show", "permission") || has("permission request"):
 		return permission(tools, noCalls), true

@@ -23,7 +23,7 @@ type content struct {
 	Parts []part `json:"parts"`
 }
 
-// part is one of its fields; Thought and Signature go beside any.
+// part is one of its fields; Thought and Signature go with any.
 type part struct {
 	Text      *string   `json:"text,omitempty"`
 	Inline    *inline   `json:"inlineData,omitempty"`
@@ -124,7 +124,7 @@ func (m *client) body(r model.Request) body {
 }
 
 // Budgets of thinking in tokens for Gemini 2.5; 128 is the least that its Pro
-// model accepts, which cannot be told not to think.
+// model accepts, whose thinking cannot be turned off.
 var budgets = map[string]int64{"off": 0, "low": 2048, "medium": 8192, "high": 24576}
 
 func (m *client) thinking(wish string) *thinkingConfig {

@@ -48,7 +48,7 @@ func (m *client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 	}
 }
 
-// path is the model's resource: tuned models have a folder of their own.
+// path is the model's resource: tuned models have a separate folder.
 func (m *client) path() string {
 	if strings.Contains(m.id, "/") {
 		return m.id
@@ -260,7 +260,7 @@ func (s *reader) finish(word string) {
 	}
 }
 
-// broke tells what was left out of an answer that ends without its end.
+// broke yields what was left out of an answer that was cut.
 func (s *reader) broke() {
 	if s.events > 0 && !s.gone {
 		_ = s.lost.Tell(s.yield) // nobody is left to tell

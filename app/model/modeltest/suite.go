@@ -301,7 +301,7 @@ func (w Wire) requests(t *testing.T) {
 			golden(t, name+".golden.json", body)
 			for field := range header {
 				if strings.HasPrefix(field, "X-Stainless") {
-					t.Errorf("the request tells %s of this computer", field)
+					t.Errorf("the request sends %s about this computer", field)
 				}
 			}
 			equal(t, "user agent", header.Get("User-Agent"), "Conclave")

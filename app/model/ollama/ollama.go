@@ -127,7 +127,7 @@ func (p *Provider) loaded(ctx context.Context, authorize func(http.Header)) map[
 	return windows
 }
 
-// shortRequest is how many tokens every server reads whole, however the model was loaded.
+// shortRequest is a number of tokens that every server reads whole, however the model was loaded.
 const shortRequest = 1500
 
 // window returns how many tokens a model that just answered was loaded to read, or 0.
@@ -232,10 +232,10 @@ type Progress struct {
 	Total  int64  `json:"total"`
 }
 
-// Pull has the server download a model and returns once it is there. It calls told
+// Pull has the server download a model and returns once it is there. It calls progress
 // with each report, on this goroutine. Errors are *model.Error or ctx's cause; the next
 // Pull continues an interrupted download.
-func (p *Provider) Pull(ctx context.Context, name string, told func(Progress)) error {
+func (p *Provider) Pull(ctx context.Context, name string, progress func(Progress)) error {
 	authorize, err := p.auth(ctx)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (p *Provider) Pull(ctx context.Context, name string, told func(Progress)) e
 		if report.Error != "" {
 			return p.refused(ctx, name, report.Error)
 		}
-		told(report.Progress)
+		progress(report.Progress)
 		if report.Status == "success" {
 			return nil
 		}

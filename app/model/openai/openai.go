@@ -4,7 +4,7 @@
 // address), never another package; what one of them does differently is handled
 // where it shows, by what it sends and not by its name.
 //
-// The official SDK gives the shapes of requests, and no more: its client would read
+// The official SDK gives the shapes of requests, and nothing else: its client would read
 // keys and addresses from the environment and send them along, and its streams turn
 // what look-alikes send otherwise into empty or wrong text. Read Provider first, then
 // stream.go (what comes back), request.go (what is sent) and concession.go (what is
@@ -36,12 +36,12 @@ const Address = "https://api.openai.com/v1"
 // is right for a connection of a person.
 type Options struct {
 	Timeouts model.Timeouts
-	// Provider is the kind told in ModelInfo; empty is Kind.
+	// Provider is the kind in ModelInfo; empty is Kind.
 	Provider string
 	// NoToolChoice says that the server ignores tool_choice, so that the only way
 	// to have no calls is to send no tools.
 	NoToolChoice bool
-	// Can says what a model can do, or false when it is not known; nil knows of
+	// Can returns what a model can do, or false if it is not known; nil knows
 	// none.
 	Can func(id string) (model.ModelInfo, bool)
 	// Window returns how many tokens a model was loaded to read, 0 where that is not known, for a
@@ -139,7 +139,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
 	return p.catalog.Set(models), nil
 }
 
-// notForChat matches what OpenAI lists beside its chat models.
+// notForChat matches what OpenAI lists in addition to its chat models.
 var notForChat = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(text-embedding|tts-|whisper|dall-e|omni-moderation|text-moderation|babbage|davinci|gpt-image|chatgpt-image|sora|computer-use)|-(realtime|audio|transcribe|tts|search-api|instruct)|^o[0-9]-(pro|deep-research)|^gpt-[0-9.]+-pro|-codex`)
 })
@@ -152,7 +152,7 @@ func bearer(key string) func(http.Header) {
 	}
 }
 
-// describe says what the list and the name tell of a model.
+// describe returns what the list and the name say about a model.
 func (p *Provider) describe(m listed) model.ModelInfo {
 	info := p.info(m.ID)
 	info.Title = cmp.Or(m.Name, m.ID)
@@ -187,7 +187,7 @@ type client struct {
 	id string
 }
 
-// Info implements model.Model: what the last list said, else what the name tells.
+// Info implements model.Model: from the last list, else from the model's name.
 func (m *client) Info() model.ModelInfo {
 	if m.p.options.Can != nil {
 		if info, ok := m.p.options.Can(m.id); ok {

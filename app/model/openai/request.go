@@ -16,7 +16,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// vendor is kept in chat.Part.Vendor under Kind: what a server sent beside an answer, and gets
+// vendor is kept in chat.Part.Vendor under Kind: what a server sent with an answer, and gets
 // back as it came.
 type vendor struct {
 	Host string `json:"host"` // whose it is; others never get it
@@ -141,7 +141,7 @@ func isPicture(m *chat.Media) bool {
 	return m != nil && strings.HasPrefix(m.MIME, "image/") && len(m.Data) > 0
 }
 
-// assistant returns what the model said, with what the same server sent beside it, as it
+// assistant returns what the model said, with what the same server sent with it, as it
 // came. Thinking goes back with calls, where DeepSeek and others want it; where a
 // refusal asked for it, with every message.
 func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCompletionMessageParamUnion, bool) {

@@ -108,8 +108,8 @@ func (s *reader) held() error {
 	return s.think.rest(s.spoken)
 }
 
-// finished returns why an answer that has no more events is none, or nil. done says that the end
-// mark came.
+// finished returns what is wrong with an answer that has no further events, or nil. done reports
+// that the end mark came.
 func (s *reader) finished(done bool, answer *model.Answer) error {
 	switch {
 	case s.stop == "" && s.word != "":
@@ -141,7 +141,7 @@ type reader struct {
 
 	field   string                     // that reasoning came in
 	details []json.RawMessage          // OpenRouter's, gathered
-	told    bool                       // the Vendor event of this thinking was yielded
+	yielded bool                       // the Vendor event of this thinking was yielded
 	message map[string]json.RawMessage // what else came with the message
 	kept    int                        // bytes of that and of details
 	sources model.Sources
@@ -398,7 +398,7 @@ func (s *reader) spoken(kind model.EventKind, text string) error {
 // say yields thinking and then text, each if there is any.
 func (s *reader) say(thought, text string) error {
 	if thought != "" {
-		s.told = false
+		s.yielded = false
 		if err := s.yield(model.Event{Kind: model.Reasoning, Text: thought}); err != nil {
 			return err
 		}
@@ -412,7 +412,7 @@ func (s *reader) say(thought, text string) error {
 	return s.yield(model.Event{Kind: model.Text, Text: text})
 }
 
-// reasoning reads the thinking that look-alikes send beside the content:
+// reasoning reads the thinking that similar servers send next to the content:
 // reasoning_content (DeepSeek, Qwen, GLM, llama.cpp, vLLM), reasoning
 // (OpenRouter, Groq, Ollama), reasoning_details (OpenRouter, which wants them
 // back), and other names.
@@ -444,10 +444,10 @@ func (s *reader) reasoning(d map[string]json.RawMessage) error {
 
 // vendor yields, once after each stretch of thinking, what goes back with it.
 func (s *reader) vendor() error {
-	if s.told || (s.field == "" && len(s.details) == 0) {
+	if s.yielded || (s.field == "" && len(s.details) == 0) {
 		return nil
 	}
-	s.told = true
+	s.yielded = true
 	return s.keep(vendor{Field: s.field, Details: s.details})
 }
 
@@ -463,7 +463,7 @@ func (s *reader) keep(v vendor) error {
 
 func (s *reader) use(u map[string]json.RawMessage) {
 	number := func(members map[string]json.RawMessage, names ...string) (n int64) {
-		_, _ = fmt.Sscan(model.Member(members, names...), &n) // absent: not told
+		_, _ = fmt.Sscan(model.Member(members, names...), &n) // absent: not sent
 		return n
 	}
 	s.usage = chat.Usage{
@@ -583,7 +583,7 @@ func stopReason(word string) model.StopReason {
 	return ""
 }
 
-// broke tells what was left out of an answer that ends without its end.
+// broke yields what was left out of an answer that was cut.
 func (s *reader) broke() {
 	if s.events > 0 && !s.gone {
 		_ = s.lost.Tell(s.yield) // nobody is left to tell

@@ -249,7 +249,7 @@ func (s *splitter) saw(text string) {
 	}
 }
 
-// tail is how many bytes at the end of s may be the beginning of tag.
+// tail returns the number of bytes at the end of s that may begin tag.
 func tail(s, tag string) int {
 	for n := min(len(s), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(s, tag[:n]) {

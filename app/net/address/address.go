@@ -27,7 +27,7 @@ var embedding = map[netip.Prefix]int{
 	netip.MustParsePrefix("64:ff9b::/96"): 12, netip.MustParsePrefix("2002::/16"): 2,
 }
 
-// metadata are addresses outside the ranges of links at which clouds tell a machine
+// metadata are addresses outside the link-local ranges at which clouds give a machine
 // its credentials.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("fd00:ec2::254"),

@@ -15,8 +15,8 @@ const (
 	aheadTime  = 300 * time.Millisecond // a client may write slowly, or wait for an answer first
 )
 
-// ahead is the body of a request, of which a person may be shown the beginning before any of
-// it is sent.
+// ahead is the body of a request. A person may be shown its beginning before any of it is
+// sent.
 type ahead struct {
 	from io.ReadCloser
 	ctx  context.Context //nolint:containedctx // of the request
@@ -43,7 +43,7 @@ func readAhead(w http.ResponseWriter, r *http.Request) (shown *http.Request, end
 	a.more.L = &a.mu
 	r.Body, copied.GetBody = a, a.beginning
 	return &copied, func() {
-		if a.reads() { // the client writes no more, or waits for the answer
+		if a.reads() { // the client has written everything, or waits for the answer
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 		}
 		a.reading.Wait()

@@ -4,8 +4,7 @@
 // connects to no private address unless that was allowed, and counts bytes. For
 // TLS it reads the name that a connection begins with, and opens nothing.
 //
-// Plugins that have no process of their own to connect with are served by [Proxy.Client],
-// by the same rules.
+// Plugins without a process that could connect are served by [Proxy.Client], by the same rules.
 //
 // Start with [Proxy] and [Proxy.Admit].
 package egress
@@ -44,7 +43,7 @@ type Target struct {
 	Request *http.Request
 }
 
-// Verdict says whether a plugin may connect to a target.
+// Verdict is the decision whether a plugin may connect to a target.
 type Verdict struct {
 	Allow bool
 	// Private allows addresses of this computer and its network too.
@@ -86,8 +85,8 @@ type Options struct {
 	Ask func(ctx context.Context, plugin string, to Target) Verdict
 	// Report takes note of traffic, from any goroutine; nil takes none.
 	Report func(Traffic)
-	// Working returns the calls that a plugin works on now, for each of which what it sends is
-	// counted; nil: what is sent is counted for the call of the Verdict. It must not call the Proxy.
+	// Working returns the calls that a plugin works on now. What it sends is counted for each of them;
+	// nil: it is counted for the call of the Verdict. It must not call the Proxy.
 	Working func(plugin string) []string
 	// Beside is called when something is sent for no call, the first time since TakeBeside; nil
 	// hears of nothing. It does not block.
@@ -151,7 +150,7 @@ type passage struct {
 	end     context.CancelCauseFunc
 }
 
-// errTakenBack ends what was allowed and is no more.
+// errTakenBack ends a connection whose permission was revoked.
 var errTakenBack = errors.New("it may not connect there any more")
 
 // passes notes what is let through, until the function returned is called.
@@ -337,8 +336,8 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request, end context.Cancel
 	s.forward.serve(w, r, to, verdict)
 }
 
-// refuse tells a client that a connection is not made. Clients show of a tunnel that
-// is refused nothing but its status line.
+// refuse answers a client whose connection is not made. Of a refused tunnel, clients show
+// nothing but the status line.
 func (s *Pass) refuse(w http.ResponseWriter, r *http.Request, to Target, began time.Time, v Verdict) {
 	s.proxy.o.Report(Traffic{Plugin: s.plugin, Call: v.Call, Host: to.String(), Began: began, Refused: v.Reason})
 	text := "PERMISSION_DENIED: network - " + s.plugin + " may not connect to " + to.String() + ": " + v.Reason + "."

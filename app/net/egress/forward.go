@@ -17,7 +17,7 @@ import (
 type forwarder struct {
 	pass    *Pass
 	public  *http.Transport
-	private *http.Transport // for hosts of which private addresses were allowed
+	private *http.Transport // for hosts whose private addresses were allowed
 }
 
 func newForwarder(s *Pass) *forwarder {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Sending is how much was sent to a host.
+// Sending is the amount of data sent to a host.
 type Sending struct {
 	Host   string
 	Bytes  int64
@@ -45,9 +45,9 @@ const (
 // after it was taken.
 const takenTime = time.Hour
 
-// add counts bytes that are sent to a host now: for each of the calls, or beside all
-// calls where there are none, or more than a ledger has. working is that of Options. It reports
-// whether they are the first beside calls.
+// add counts bytes that are sent to a host now: for each of the calls, or outside of
+// calls if there are none, or more than a ledger has. working is that of Options. It reports
+// whether they are the first outside of calls.
 func (l *ledger) add(plugin, host string, calls []string, n int64, working func(string) []string) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *ledger) add(plugin, host string, calls []string, n int64, working func(
 
 // room makes room for the account of one more call, and reports whether there is some. It
 // forgets those of calls that are over, as far as that is known, and that nobody takes any
-// more; where there are too many, also the one of which the last was sent first.
+// longer; if there are too many, also the one whose last data was sent first.
 func (l *ledger) room(working func(string) []string) bool {
 	now, first := time.Now(), ""
 	if len(l.calls) < maxCalls && now.Sub(l.looked) < takenTime {

@@ -45,7 +45,7 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 	})
 }
 
-// unreachable tells a client that there is no connection.
+// unreachable answers a client that there is no connection.
 func (s *Pass) unreachable(w http.ResponseWriter, r *http.Request, to Target, began time.Time, v Verdict,
 	err error,
 ) {

@@ -17,7 +17,7 @@ import (
 // or to the network it is in.
 var ErrPrivate = errors.New("a private address")
 
-// Patience is how long a server may take to be connected to, and to begin to
+// Patience is the time that a server has to accept a connection, and to begin to
 // answer.
 const Patience = 30 * time.Second
 
@@ -49,8 +49,8 @@ func NewDialer(reach func(to netip.AddrPort) bool, resolver *net.Resolver) *net.
 }
 
 // NewClient returns a client that follows redirects within http and https, keeps
-// no cookies, tells no server where a request came from, and uses no proxy:
-// behind one, nobody could say which address is reached. It reaches private
+// no cookies, sends no referrer, and uses no proxy: behind one, nobody could
+// know which address is reached. It reaches private
 // addresses only if local, and in no case those where clouds keep a machine's
 // credentials. Close its idle connections when it is not needed any more.
 func NewClient(local bool) *http.Client {
@@ -65,8 +65,7 @@ func NewClient(local bool) *http.Client {
 	})
 }
 
-// NewClientOver returns a client that follows redirects and tells servers as that of
-// NewClient, and makes each request, also those that redirects lead to, with transport.
+// NewClientOver returns a client that follows redirects as that of NewClient, and makes each request, also those that redirects lead to, with transport.
 func NewClientOver(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: transport,

@@ -22,7 +22,7 @@ func WithPatience(ctx context.Context, d time.Duration, cause error) (_ context.
 }
 
 // Asking stops the clock of ctx while a person is asked, until the function returned is
-// called. It then begins anew.
+// called. It then starts again.
 func Asking(ctx context.Context) (answered func()) {
 	p, ok := ctx.Value(patienceKey{}).(*patience)
 	if !ok || !p.timer.Stop() {

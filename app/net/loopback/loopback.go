@@ -76,8 +76,8 @@ const (
 
 // Open listens at a port of this computer, or has one more user of a port that is open
 // already; 0 is any that is free. It returns the address and what gives the port back. The
-// error is a fault of kind unavailable that names the program which has the port, where the
-// system tells.
+// error is a fault of kind unavailable that names the program which has the port, if the
+// system knows.
 func (s *Server) Open(ctx context.Context, number int) (address string, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *Server) listen(ctx context.Context, number int) (*port, error) {
 	return p, nil
 }
 
-// taken says why a port cannot be listened at.
+// taken returns the error for a port that cannot be listened at.
 func taken(number int, cause error) error {
 	message := "The port " + strconv.Itoa(number) + " of this computer cannot be opened."
 	hint := "Choose another port."

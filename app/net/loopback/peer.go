@@ -117,7 +117,7 @@ func here(c net.Conn) bool {
 	return ok && far.Addr().IsLoopback()
 }
 
-// Caller returns the program that sends a request to a Server, and whether the system tells.
+// Caller returns the program that sends a request to a Server, and whether the system knows it.
 func Caller(r *http.Request) (Program, bool) {
 	peer, _ := r.Context().Value(peerKey{}).(Peer)
 	return peer.Program()

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tells is whether this system says whose program is at the far end of a connection.
+// Tells reports whether this system knows whose program is at the far end of a connection.
 const Tells = true
 
 // state is that of a socket of TCP, by the kernel's numbers.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Program is a program of this computer, as far as the system tells.
+// Program is a program of this computer, as far as the system knows.
 type Program struct {
 	Name string // with what it runs, where that says more: "python3 weather.py"
 	PID  int    // 0 where only its user is known

@@ -18,7 +18,7 @@ import (
 )
 
 // Listening returns the program that listens at an address of this computer, and whether
-// the system tells. Who answers on a connection is what PeerOf says.
+// the system knows. See PeerOf for who answers on a connection.
 func Listening(at netip.AddrPort) (Program, bool) {
 	s, ok := listener(at)
 	if !ok {
