@@ -11,7 +11,7 @@ import (
 	"conclave/app/council"
 )
 
-// told is a chat with a word of its own in everything that a member may be kept from.
+// told is a chat with its own word in everything that a member may be kept from.
 func told() council.GiveInput {
 	say := func(seq chat.MessageSeq, role chat.Role, turn, text string, more ...chat.Part) chat.Message {
 		return chat.Message{

@@ -429,7 +429,7 @@ func TestNotesFenceWhatMembersSayAndNameWhoIsMissing(t *testing.T) {
 	}
 }
 
-// pairs says which letter was whose in a review, in the order of the letters or of the members.
+// pairs returns which letter was whose in a review, in the order of the letters or of the members.
 func pairs(d *driver, viewer string, byLetter bool) string {
 	var all []string
 	for _, m := range []string{"b", "c"} {

@@ -9,7 +9,7 @@ import (
 // The texts around tool results, for the main model.
 const (
 	toolNotesHead = "# What your council found\n\n" +
-		"Before you answer, members of a council looked at this conversation, each with tools of its own. " +
+		"Before you answer, members of a council looked at this conversation, each with its own tools. " +
 		"These are their results.\n"
 	toolNotesFoot = "---\n\n" +
 		"How to use these results:\n" +

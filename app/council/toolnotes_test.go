@@ -68,7 +68,7 @@ func TestSP51NotesHoldSuccessesByMemberInOrder(t *testing.T) {
 	}
 	want := `# What your council found
 
-Before you answer, members of a council looked at this conversation, each with tools of its own. ` +
+Before you answer, members of a council looked at this conversation, each with its own tools. ` +
 		`These are their results.
 
 ## Ada, Analyst

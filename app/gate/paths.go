@@ -136,7 +136,7 @@ func (p *places) grantable(path string, hiddenToo bool) (string, error) {
 	for _, of := range systemPlaces {
 		if !inHome && (place.Inside(of, real) || place.Inside(real, of)) &&
 			!(place.Inside(removable, real) && real != removable) {
-			return refuse("is a folder of the system", "Name a folder of your own.")
+			return refuse("is a folder of the system", "Name your own folder.")
 		}
 	}
 	return real, nil

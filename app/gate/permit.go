@@ -71,7 +71,7 @@ const (
 // it.
 const AnswerTimeout = 10 * time.Minute
 
-// Effect says which way a rule or a decision goes: allow, ask or deny.
+// Effect describes which way a rule or a decision goes: allow, ask or deny.
 type Effect string
 
 // The effects.

@@ -105,7 +105,7 @@ type ruleSet struct {
 	looks []look // of the subjects in about
 }
 
-// look says which argument a condition is about, and how it compares.
+// look describes which argument a condition is about, and how it compares.
 type look struct {
 	field string
 	op    Op

@@ -171,7 +171,7 @@ func (l likenesses) found() []string {
 	return found[:min(len(found), maxShadowing)]
 }
 
-// spokenOf says which tools of other plugins speak of the plugin's: who approved those could not
+// spokenOf returns which tools of other plugins speak of the plugin's: who approved those could not
 // know of these.
 func (l likenesses) spokenOf() []string {
 	names := make([]string, len(l.tools))

@@ -50,8 +50,8 @@ type Error struct {
 	// User is whose program answers, of a StrangersServer; "" where the system does not say.
 	// Connection is the name of the connection, where there is one.
 	User, Connection string
-	// Found is what Conclave found wrong with the answer or the address, in Conclave's
-	// words: the end of the sentence.
+	// Found ends the sentence: what Conclave found wrong with the answer or the address, in
+	// Conclave's words.
 	Found string
 	// Unanswered says of a StreamCut, or of an answer that may not be whole, that nothing had come.
 	Unanswered bool

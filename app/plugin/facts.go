@@ -68,7 +68,7 @@ type Template struct {
 	Files fs.FS
 	// Types is a file in templates/ that describes Conclave to editors, which nothing
 	// loads; empty without. It comes to lie in the folder of a plugin that is one, and
-	// beside those that are files, which share it.
+	// next to those that are files, which share it.
 	Types string
 }
 

@@ -11,7 +11,7 @@ type Importer interface {
 	Import(ctx context.Context, path string) (*Import, error)
 }
 
-// Import says what is made of a configuration file.
+// Import describes what is made of a configuration file.
 type Import struct {
 	Plugins []ImportedPlugin
 	Left    []LeftOut
@@ -22,7 +22,7 @@ type ImportedPlugin struct {
 	Name   string            // as the file has it
 	Folder string            // the name of its folder, one that is free in this Import
 	Files  []string          // what is copied of the folder of the file, relative, with slashes
-	Texts  map[string][]byte // what is written beside these
+	Texts  map[string][]byte // what is written next to these
 	Notes  []string          // sentences about what of it will not be as it was
 }
 

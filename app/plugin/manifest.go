@@ -28,7 +28,7 @@ type Manifest struct {
 	Marked []string `json:"marked,omitempty"`
 	// Notices are sentences that a person should read: what of it does not run.
 	Notices []string `json:"notices,omitempty"`
-	// Panel is its part for a window of its own, which is not run; empty without.
+	// Panel is its part for its own window, which is not run; empty without.
 	Panel string `json:"panel,omitempty"`
 	// Seeds are copied into its storage, once for each version that runs.
 	Seeds []Seed `json:"seeds,omitempty"`

@@ -43,7 +43,7 @@ type Package struct {
 	Note        string        `json:"note"`
 }
 
-// PackageStatus says whether a package is installed.
+// PackageStatus reports whether a package is installed.
 type PackageStatus string
 
 // The standings of a package.
@@ -51,7 +51,7 @@ const (
 	PackageInstalled PackageStatus = "installed" // in the plugin's environment, or in the Python of this machine
 	PackageMissing   PackageStatus = "missing"
 	PackageOutdated  PackageStatus = "outdated" // installed, in a version that does not fit
-	PackageProvided  PackageStatus = "provided" // Conclave has modules of its own in its place
+	PackageProvided  PackageStatus = "provided" // Conclave has its own modules in its place
 	PackageSkipped   PackageStatus = "skipped"  // not for this system or this Python
 )
 
@@ -76,7 +76,7 @@ func (p *Packages) MissingRequired() []Package {
 	return slices.DeleteFunc(p.Missing(), func(one Package) bool { return one.Optional || one.Guessed })
 }
 
-// Hint says how to install what is missing.
+// Hint returns how to install what is missing.
 func (p *Packages) Hint(id string) string {
 	if p.Unable != "" {
 		return p.Unable

@@ -9,7 +9,7 @@ import (
 	"conclave/app/base/limit"
 )
 
-// Problem says why a plugin did not load, for a person. It is an error.
+// Problem describes why a plugin did not load, for a person. It is an error.
 type Problem struct {
 	Kind    string   `json:"kind"`    // script, deadline, memory, crashed, refused, flooded, unavailable
 	Message string   `json:"message"` // one sentence

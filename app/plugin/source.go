@@ -8,7 +8,7 @@ import (
 	"conclave/app/plugin/watch"
 )
 
-// Source says where a plugin comes from, before it is read: a file or a folder of the
+// Source describes where a plugin comes from, before it is read: a file or a folder of the
 // plugins folder; or, without files, a registration at run time. A row of a configuration
 // file is possible, too; no dialect offers one now.
 type Source struct {
@@ -16,7 +16,7 @@ type Source struct {
 	Path    string // absolute path of the file or folder to read
 	Folder  bool
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
-	Alone   bool   // it is loaded by itself: other plugins beside it do not matter
+	Alone   bool   // it is loaded by itself: other plugins next to it do not matter
 
 	// Dialect and Row are set for a plugin without files: its dialect, and what makes it
 	// the plugin that it is, as its dialect reads it. What a person approves is the row.
@@ -24,7 +24,7 @@ type Source struct {
 	Row     string
 	// Tools says, for a plugin without files that defines its tools where it registers, what
 	// they are, as its dialect reads them (Inspect). Nothing is run to list them, and each is
-	// approved by a digest of its own, as Row is in place of code. Empty where only running it
+	// approved by its own digest, as Row is in place of code. Empty where only running it
 	// tells.
 	Tools string
 }

@@ -30,7 +30,7 @@ type StartOptions struct {
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
 
-	// Load is how long the host waits until it has loaded, where that is not host.LoadTimeout; else 0.
+	// Load is the time that the host waits until it has loaded, where that is not host.LoadTimeout; else 0.
 	Load time.Duration
 
 	Site []string // folders of packages that were installed for it, which it may read; before the machine's own

@@ -71,7 +71,7 @@ type Status struct {
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started
 }
 
-// Disclosure says what each call of the plugin's tools gets besides its arguments, as
+// Disclosure returns what each call of the plugin's tools gets besides its arguments, as
 // a sentence for a person; empty when that is nothing.
 func (s Status) Disclosure() string {
 	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, s.Facts.ToolsPermission)

@@ -103,7 +103,7 @@ func numberOf(name string) int {
 // reader reads the parts of one document.
 type reader struct {
 	left    int64 // bytes that may still be unpacked
-	free    bool  // OpenDocument: characters stand in paragraphs, not in elements of their own
+	free    bool  // OpenDocument: characters stand in paragraphs, not in their own elements
 	strings []string
 	out     strings.Builder
 }

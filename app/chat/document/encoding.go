@@ -19,7 +19,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// sampled is how many bytes of a file an encoding is guessed from.
+// sampled is the number of bytes of a file an encoding is guessed from.
 const sampled = 64 << 10
 
 // utf8Name is the encoding that needs no mention.
@@ -240,7 +240,7 @@ var (
 type guessed struct {
 	name     string
 	encoding encoding.Encoding
-	// weigh says how common a character of two bytes is: 1 for those of daily writing, less
+	// weigh returns how common a character of two bytes is: 1 for those of daily writing, less
 	// than nothing for those that hardly anybody writes. nil has characters of one byte.
 	weigh  func(lead, trail byte) float64
 	common string  // the most common characters

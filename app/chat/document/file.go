@@ -21,7 +21,7 @@ const (
 	Other   Kind = "other" // a model is told that it is there
 )
 
-// File says what a file is.
+// File describes what a file is.
 type File struct {
 	Kind   Kind
 	MIME   string // of the content, "image/png"

@@ -18,7 +18,7 @@ type PDF struct {
 	Trouble string `json:"trouble,omitempty"` // a key of Troubles
 }
 
-// Cut says where a text ends before its document does.
+// Cut describes where a text ends before its document does.
 type Cut string
 
 // Where a text may end.

@@ -26,7 +26,7 @@ func stream(text string, n int) (time.Duration, int) {
 }
 
 // BenchmarkStream renders a reply of 20,000 characters in 834 deltas, and
-// reports what that costs beside rendering the whole again at each of them
+// reports what that costs compared with rendering the whole again at each of them
 // (the budget is 10 %), per delta, and in bytes for the window per delta.
 func BenchmarkStream(b *testing.B) {
 	const size, n = 20_000, 834

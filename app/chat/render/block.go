@@ -1,6 +1,6 @@
 package render
 
-// Kind says what a block is.
+// Kind describes what a block is.
 type Kind string
 
 // The kinds of a block. A block of KindText may hold several paragraphs and
@@ -33,10 +33,10 @@ type Block struct {
 type Patch struct {
 	Block int    `json:"block"` // from 0, in reading order; new ones come in order
 	HTML  string `json:"html"`  // all of the block
-	// Same is how long a beginning of HTML the patch of this block before this one
-	// has too, in bytes, and SameUTF16 in UTF-16 units, which is how a page counts.
-	// 0 means that nothing is known. What is open and long, code above all, is so
-	// told to a page for the cost of what was added.
+	// Same is the length of the beginning of HTML that the previous patch of this block has
+	// too, in bytes, and SameUTF16 in UTF-16 units, which is how a page counts.
+	// 0 means that nothing is known. So a page gets what is open and long, code
+	// above all, for the cost of what was added.
 	Same      int  `json:"same,omitempty"`
 	SameUTF16 int  `json:"same_utf16,omitempty"`
 	Done      bool `json:"done"` // the block's text is complete; formulas and diagrams can be drawn

@@ -21,7 +21,7 @@ import (
 // goldmark look for what closes it up to the end of the paragraph. Whatever goes
 // over a bound is shown as text.
 
-// allowance is granted to one piece of text beside what grows with its
+// allowance is granted to one piece of text in addition to what grows with its
 // length: that much costs nothing worth counting.
 const allowance = 64 << 10
 

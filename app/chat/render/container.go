@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Blocks beyond those of goldmark: formulas on lines of their own, footnotes,
+// Blocks beyond those of goldmark: formulas on their own lines, footnotes,
 // and details with a summary.
 
 var (

@@ -11,7 +11,7 @@ import (
 )
 
 // Emphasis and strikethrough as CommonMark has them, but for writing without spaces
-// between words: there, marks beside punctuation open and close as they do beside a space.
+// between words: there, marks next to punctuation open and close as they do next to a space.
 // CommonMark alone reads "这是**重点：**内容" as text with stars in it.
 
 // emphasisParser finds *text*, **text** and _text_.

@@ -59,7 +59,7 @@ func fenceAt(rest []byte) (fence, []byte) {
 }
 
 // nesting reports whether the words behind a fence call its content Markdown or text.
-// Models write files that hold fences of their own, and do not make the outer one longer.
+// Models write files that hold their own fences, and do not make the outer one longer.
 func nesting(info []byte) bool {
 	language, _, _ := bytes.Cut(bytes.TrimLeft(info, " \t"), []byte(" "))
 	language = bytes.TrimRight(language, "\t\r\n")
@@ -264,5 +264,5 @@ func mathCloses(rest []byte, closing string) bool {
 	return bytes.HasSuffix(bytes.TrimRight(rest, " \t"), []byte(closing))
 }
 
-// mathFences are the marks of a formula that has lines of its own.
+// mathFences are the marks of a formula that has its own lines.
 var mathFences = [...]struct{ open, close string }{{"$$", "$$"}, {`\[`, `\]`}}

@@ -115,7 +115,7 @@ func namedHost(words string) string {
 const fileEndings = " c cc cfg conf cpp cs css csv env go h hpp htm html ini java jpg js json jsx kt lock log lua " +
 	"md mjs mod pdf php pl png ps py rb rs sh sql sum svg swift tf toml ts tsx txt vue xml yaml yml zig zip "
 
-// mediaID returns the name of a picture that is kept beside the conversation,
+// mediaID returns the name of a picture that is kept next to the conversation,
 // written as conclave-media://ID or /media/ID.
 func mediaID(destination []byte) (id string, ok bool) {
 	s := string(destination)

@@ -313,7 +313,7 @@ func TestSplitAgreesWithGoldmarkOnTheWhole(t *testing.T) {
 			blocks.WriteString(b.HTML)
 		}
 		// A fence that is never closed ends without a line feed here, and terms
-		// with a blank line between them are lists of their own.
+		// with a blank line between them are separate lists.
 		alike := strings.NewReplacer("\n</code>", "</code>", "</dl>\n<dl>\n", "")
 		if got, whole := alike.Replace(blocks.String()), alike.Replace(whole); got != whole {
 			t.Errorf("sample %d %q\nin blocks %s\nat once   %s", i, text, got, whole)

@@ -66,7 +66,7 @@ func (l *Live) write(change func(d *drawing, revision uint64)) {
 	})
 }
 
-// phase says what the turn is doing.
+// phase records what the turn is doing.
 func (l *Live) phase(phase Phase, tool, note string) {
 	since := chat.Stamp(time.Now())
 	if l.status.Phase == phase && l.status.Tool == tool {

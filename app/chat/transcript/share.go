@@ -12,13 +12,13 @@ import (
 // brings the end and a beginning; the page asks for what is between as it comes near.
 const (
 	pullBytes  = 96 << 10 // of what changed, or opens the conversation
-	wantBytes  = 96 << 10 // of what the page asks for, beside the last block of it
+	wantBytes  = 96 << 10 // of what the page asks for, in addition to the last block of it
 	endBytes   = 24 << 10 // of the end of an entry: some screens
 	beginBytes = 4 << 10  // of its beginning: about a screen
-	partBytes  = 512      // what a part counts for beside its blocks
+	partBytes  = 512      // what a part counts for in addition to its blocks
 )
 
-// room is how many bytes may still go into a pull.
+// room is the number of bytes that may still go into a pull.
 type room struct{ changed, wanted int }
 
 // spot is the place of a block in an entry.

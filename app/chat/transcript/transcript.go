@@ -20,7 +20,7 @@ import (
 	"conclave/app/chat"
 )
 
-// firstEntries is how many entries the first pull of a conversation brings at most,
+// firstEntries is the number of entries the first pull of a conversation brings at most,
 // keptEntries how many drawn ones a transcript remembers, and keptShapes how many
 // changes of the outline.
 const (
@@ -429,7 +429,7 @@ func (t *Transcript) redraw(ctx context.Context, p *place) {
 			p.drawing = fresh
 			return
 		}
-		t.o.Log.Error("a message could not be drawn anew",
+		t.o.Log.Error("a message could not be drawn again",
 			"conversation", t.o.Conversation, "message", p.Seq, "err", err)
 	}
 	p.rev = t.revision

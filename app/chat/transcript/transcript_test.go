@@ -817,7 +817,7 @@ func TestAnOutlineFindsItsWay(t *testing.T) {
 	if f := transcript.Fold(o); len(f) != 2 || f[1].Seq != 4 || f[1].Role != chat.RoleAssistant {
 		t.Errorf("it folds into %+v", f)
 	}
-	// Assistant messages of no turn are entries of their own.
+	// Assistant messages of no turn are separate entries.
 	plain := chat.Outline{
 		Items: []chat.OutlineItem{{Seq: 1, Role: chat.RoleAssistant}, {Seq: 2, Parent: 1, Role: chat.RoleAssistant}},
 		Path:  []chat.MessageSeq{1, 2},

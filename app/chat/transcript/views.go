@@ -109,7 +109,7 @@ type Entry struct {
 	Parts     []Part       `json:"parts"`
 }
 
-// HookMark says what the hooks of a plugin did to an entry.
+// HookMark describes what the hooks of a plugin did to an entry.
 type HookMark struct {
 	Plugin string          `json:"plugin"` // its id, or conclave
 	Title  string          `json:"title"`
@@ -186,7 +186,7 @@ const (
 	PhaseStopping   Phase = "stopping"
 )
 
-// TurnStatus says what a running turn is doing.
+// TurnStatus describes what a running turn is doing.
 type TurnStatus struct {
 	Turn  string `json:"turn"`
 	Phase Phase  `json:"phase"`

@@ -102,9 +102,13 @@ func (t *run) inWords(e *model.Error, offered []model.ToolDefinition, w *writing
 			most = append(most, limit.Counted(more, "other"))
 		}
 		known := *e
-		known.Advice = fmt.Sprintf("It was offered %s of %s: %s. Switch some off in Plugins (conclave plugins disable), or "+
-			"send with only those it needs (-T).", limit.Counted(len(offered), "tool"), limit.Counted(len(plugins), "plugin"),
-			strings.Join(most, ", "))
+		known.Advice = fmt.Sprintf(
+			"It was offered %s of %s: %s. Switch some off in Plugins (conclave plugins disable), or "+
+				"send with only those it needs (-T).",
+			limit.Counted(len(offered), "tool"),
+			limit.Counted(len(plugins), "plugin"),
+			strings.Join(most, ", "),
+		)
 		return &known
 	}
 	return e
@@ -133,7 +137,10 @@ func (t *run) stream(ctx context.Context, request model.Request, closing bool) (
 		t.emit(chat.Event{
 			Kind: chat.EventRetrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + ".",
 			Retry: &chat.Retry{
-				Attempt: failed, Most: cmp.Or(policy.Attempts, model.DefaultAttempts), Wait: wait, Error: err.Sentence(),
+				Attempt: failed,
+				Most:    cmp.Or(policy.Attempts, model.DefaultAttempts),
+				Wait:    wait,
+				Error:   err.Sentence(),
 			},
 		})
 	}
@@ -219,12 +226,28 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 		t.emit(chat.Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
 	case model.Moved:
 		if e.Text == string(model.Reasoning) {
-			t.emit(chat.Event{Kind: chat.EventNoted, Note: "What the model said so far was its thinking; the answer follows."})
+			t.emit(
+				chat.Event{
+					Kind: chat.EventNoted,
+					Note: "What the model said so far was its thinking; the answer follows.",
+				},
+			)
 		}
 	case model.Drawn:
-		t.emit(chat.Event{Kind: chat.EventNoted, Note: fmt.Sprintf("The model drew a picture (%s), which is in the chat.", e.Media.MIME)})
+		t.emit(
+			chat.Event{
+				Kind: chat.EventNoted,
+				Note: fmt.Sprintf("The model drew a picture (%s), which is in the chat.", e.Media.MIME),
+			},
+		)
 	case model.CallStart:
-		t.emit(chat.Event{Kind: chat.EventProposed, Seq: w.seq(), Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool}})
+		t.emit(
+			chat.Event{
+				Kind: chat.EventProposed,
+				Seq:  w.seq(),
+				Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool},
+			},
+		)
 	}
 	return nil
 }
@@ -316,8 +339,13 @@ func (w *writing) keep(ctx context.Context) {
 				continue
 			}
 			if w.draft.empty() {
-				w.t.emit(chat.Event{Kind: chat.EventNoted, Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
-					w.t.model, roundSeconds(silentAfter))})
+				w.t.emit(
+					chat.Event{
+						Kind: chat.EventNoted,
+						Note: fmt.Sprintf("The model %s has not said a word for %s; Conclave goes on waiting.",
+							w.t.model, roundSeconds(silentAfter)),
+					},
+				)
 			}
 			continue
 		case <-ticker.C:

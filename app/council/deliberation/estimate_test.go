@@ -27,7 +27,7 @@ func dear(m model.ModelInfo, u chat.Usage) chat.Usage {
 	return u
 }
 
-// estimate says what a council may come to if it is asked in the chat.
+// estimate returns what a council may come to if it is asked in the chat.
 func (b *bench) estimate(c council.Council, question string) (council.Estimate, error) {
 	return b.runner.Estimate(b.t.Context(), c, turn.Request{Conversation: b.id, Text: question})
 }

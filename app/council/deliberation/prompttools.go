@@ -120,7 +120,7 @@ func prompted(job council.Job, prompt PromptTool, given council.Given) council.G
 		path = path[1:]
 	}
 	if known = strings.TrimSpace(known); known != "" {
-		role += "\n\n# What is known beside the conversation\n\n" + known
+		role += "\n\n# What is known in addition to the conversation\n\n" + known
 	}
 	out.System = role
 	out.Path = append(path, chat.Message{

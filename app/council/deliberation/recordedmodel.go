@@ -148,7 +148,7 @@ func (m *recorded) silent() error {
 		"Set a longer answer for it, raise the cap, or choose a model that thinks less.")
 }
 
-// made says what a request is made of: what the member was given, the tools that it may call, and
+// made returns what a request is made of: what the member was given, the tools that it may call, and
 // what it said with the calls that it made since, these, and their results.
 func (m *recorded) made(r model.Request) []council.BlockText {
 	blocks := slices.Clone(m.blocks)

@@ -222,7 +222,7 @@ func deliberate(id string, r model.Request) performance {
 	return performance{say(m.scripted() + text + "\n\n" + block(o))}
 }
 
-// scripted says who speaks.
+// scripted returns who speaks.
 func (m member) scripted() string {
 	return "*Scripted: Demo guide plays the " + m.name + ". No model thought about this.*\n\n"
 }

@@ -45,7 +45,7 @@ var wires = map[string]func(address string) model.Provider{
 }
 
 // TestRecordedStreamsAreReadAsTheirServersMeanThem reads each stream of testdata/streams: what servers
-// send in the wild, in every spelling. The file .want beside it holds what is heard, and what of it goes
+// send in the wild, in every spelling. The file .want next to it holds what is heard, and what of it goes
 // back with the next request; -update rewrites it. How a stream is cut into pieces changes nothing.
 func TestRecordedStreamsAreReadAsTheirServersMeanThem(t *testing.T) {
 	files, err := filepath.Glob("testdata/streams/*/*")

@@ -307,7 +307,7 @@ func TestRequestsOnOneConnectionAreCountedOneByOne(t *testing.T) {
 }
 
 // A tunnel outlives the call that it was made for: what is sent over it counts for the calls that
-// the plugin works on then, for each where there are several, and beside them where there is none.
+// the plugin works on then, for each where there are several, and outside of calls where there is none.
 func TestWhatATunnelSendsCountsForTheCallsOfThatTime(t *testing.T) {
 	b := newBench(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -65,7 +65,8 @@ func NewClient(local bool) *http.Client {
 	})
 }
 
-// NewClientOver returns a client that follows redirects as that of NewClient, and makes each request, also those that redirects lead to, with transport.
+// NewClientOver returns a client that follows redirects as that of NewClient, and makes each
+// request, also those that redirects lead to, with transport.
 func NewClientOver(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: transport,

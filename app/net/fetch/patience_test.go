@@ -27,7 +27,7 @@ func TestPatienceStandsStillWhileAPersonIsAsked(t *testing.T) {
 		if !errors.Is(context.Cause(ctx), slow) {
 			t.Error("it has no end:", context.Cause(ctx))
 		}
-		Asking(ctx)() // begins nothing anew
+		Asking(ctx)() // restarts nothing
 		ended, stop := WithPatience(t.Context(), time.Minute, slow)
 		stop()
 		Asking(ended)()

@@ -83,7 +83,7 @@ func declare(src plugin.Source, m plugin.Manifest, ecosystems []python.Ecosystem
 		}
 	}
 	if !src.Folder {
-		return d // what lies beside it belongs to others
+		return d // what lies next to it belongs to others
 	}
 	if text, ok := read("requirements.txt"); ok {
 		d.requirements(text, "requirements.txt", read, map[string]bool{"requirements.txt": true})

@@ -214,7 +214,7 @@ func (s *resolution) declared(w wanted) plugin.Package {
 		one.Status, one.Version, one.Note = plugin.PackageSkipped, "", "Not for this system or this Python."
 		return one
 	case slices.Contains(modules, s.replacement(name)) && one.Version == "":
-		one.Status, one.Note = plugin.PackageProvided, "Conclave has modules of its own in its place."
+		one.Status, one.Note = plugin.PackageProvided, "Conclave has its own modules in its place."
 		return one
 	case one.Version == "" && s.bundled(name, w.name):
 		one.Status, one.Note = plugin.PackageInstalled, "The plugin brings it along."
@@ -231,7 +231,7 @@ func (s *resolution) declared(w wanted) plugin.Package {
 		one.Optional, one.Note = true, "Conclave has a stand-in for the common part of it."
 	}
 	if w.url != "" {
-		one.Note = "It comes from an address of its own, which is asked about apart."
+		one.Note = "It comes from a separate address, which is asked about separately."
 	}
 	return one
 }
@@ -369,7 +369,7 @@ func serverOf(index string) string {
 	return "the index"
 }
 
-// record says what an environment is: current.json.
+// record describes what an environment is: current.json.
 type record struct {
 	Dir       string    `json:"dir"`    // the folder env-…
 	Digest    string    `json:"digest"` // of the list it was made for

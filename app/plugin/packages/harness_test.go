@@ -215,7 +215,7 @@ func fixed(t testing.TB, address string, change ...func(*packages.Options)) *fix
 	for _, c := range change {
 		c(&o)
 	}
-	// What the worker has modules of its own for, dialects tell its Python.
+	// What the worker has its own modules for, dialects tell its Python.
 	functions.New(o.Python)
 	neko.New(o.Python)
 	maibot.New(o.Python)

@@ -56,7 +56,7 @@ func pipOf(py python.Python) (pip, bool) {
 	return pip{}, false
 }
 
-// unable says why nothing can be installed with this interpreter, or "".
+// unable returns why nothing can be installed with this interpreter, or "".
 func (e *Environments) unable(py python.Python) string {
 	if !holds([]string{py.Stdlib}, "venv") {
 		return "This Python (" + py.Executable +

@@ -63,7 +63,7 @@ const op = "plugin.packages"
 // more of it.
 const maxWorkLines = 200
 
-// workPace is how often an installation updates its card.
+// workPace is the interval at which an installation updates its card.
 const workPace = 250 * time.Millisecond
 
 // errStopped is the cause of an installation that the person stopped.

@@ -15,7 +15,7 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// patience is how long a process may take to end by itself, as in plugin/worker.
+// patience is the time that a process may take to end by itself, as in plugin/worker.
 const patience = 200 * time.Millisecond
 
 // Process is a goroutine that plays a plugin's process.
@@ -23,7 +23,7 @@ type Process struct {
 	w     *World
 	id    string
 	path  string
-	files []string // of the plugin, its entry first; siblings lie beside it
+	files []string // of the plugin, its entry first; siblings lie next to it
 
 	in  *io.PipeReader // what Conclave sends
 	out *io.PipeWriter // what Conclave reads

@@ -108,7 +108,7 @@ func newTrial(t *testing.T, s Subject) *trial {
 			t.Error(err)
 		}
 		if len(entries) > 1 {
-			t.Errorf("LF-11: something was written beside the plugin: %v", entries)
+			t.Errorf("LF-11: something was written next to the plugin: %v", entries)
 		}
 	})
 	return r

@@ -17,7 +17,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Script says what a plugin of a [World] does, as JSON in a .py, .js or .ts file,
+// Script describes what a plugin of a [World] does, as JSON in a .py, .js or .ts file,
 // or in main.py of a folder. A file that is no JSON is a syntax error.
 type Script struct {
 	Name        string         `json:"name,omitempty"`
@@ -34,7 +34,7 @@ type Script struct {
 	Options json.RawMessage `json:"options,omitempty"`
 }
 
-// Load says what a process does instead of becoming ready.
+// Load describes what a process does instead of becoming ready.
 type Load string
 
 // The ways to load.
@@ -59,7 +59,7 @@ type Tool struct {
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
 }
 
-// Do says what a call of a Tool does.
+// Do describes what a call of a Tool does.
 type Do string
 
 // What a call may do.

@@ -214,7 +214,7 @@ func inspector(python Python, shimDir string) []string {
 	return append([]string{python.Executable}, append(Flags(), "-c", boot, shimDir, "inspect")...)
 }
 
-// unread says why nothing came of reading entry: err is how the process ended, or
+// unread returns why nothing came of reading entry: err is how the process ended, or
 // why there was none, and said what it wrote to standard error.
 func unread(entry, said string, err error) *plugin.Problem {
 	if p, ok := errors.AsType[*plugin.Problem](err); ok {
@@ -238,7 +238,7 @@ type ended string
 
 func (e ended) Error() string { return string(e) }
 
-// busyFactor is how many times its time the reading of sources may take on a busy computer.
+// busyFactor is the number of times its time the reading of sources may take on a busy computer.
 const busyFactor = 6
 
 // errTooLong and errTooBusy are why the reading of sources was ended.

@@ -40,7 +40,7 @@ type Python struct {
 	Stamp string `json:"stamp"` // what the answer depends on; another one asks again
 }
 
-// Options says where to find things. Runtime must be set.
+// Options describes where to find things. Runtime must be set.
 type Options struct {
 	Python  string // the person's setting: a path or a command; empty looks for one
 	Runtime string // folder for the unpacked worker and what is known of interpreters

@@ -27,9 +27,9 @@ type reader struct {
 
 // Bounds of the readers.
 const (
-	// restTime is how long an idle reader stays: the next plugin of a folder comes at once.
+	// restTime is the time that an idle reader stays: the next plugin of a folder comes at once.
 	restTime = 2 * time.Second
-	// idleReaders is how many stay; more than one plugin is read at once only in a scan.
+	// idleReaders is the number that stay; more than one plugin is read at once only in a scan.
 	idleReaders = 2
 )
 

@@ -31,7 +31,7 @@ func ReadSource(root, name string) ([]byte, error) {
 			Kind: "script", File: name,
 			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(size)/(1<<20),
 				maxSource>>20),
-			Hint: "Keep data in files of its own, and large packages installed for Python.",
+			Hint: "Keep data in separate files, and large packages installed for Python.",
 		}
 	case len(source) == 0:
 		return nil, &plugin.Problem{

@@ -46,7 +46,7 @@ type Config struct {
 	// that may start none.
 	Executes []string `json:"executes,omitempty"`
 
-	// LoadMS is how long loading may take, in milliseconds, before the worker says where it is stuck; 0:
+	// LoadMS is the time that loading may take, in milliseconds, before the worker says where it is stuck; 0:
 	// as long as the worker gives by itself.
 	LoadMS int64 `json:"load_ms,omitempty"`
 

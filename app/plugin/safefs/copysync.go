@@ -16,7 +16,7 @@ import (
 // ErrTooLarge is returned by SyncCopy for a folder that holds more than it copies.
 var ErrTooLarge = errors.New("it has too many files to be copied")
 
-// copied says what a file was like when it was copied.
+// copied describes what a file was like when it was copied.
 type copied struct {
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified_ns"`

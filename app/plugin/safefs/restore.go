@@ -54,7 +54,7 @@ func (f *Folder) Restore(name string, from io.Reader, mode fs.FileMode, modified
 }
 
 // ErrInPlace is returned for a file that no other can take the place of: in a folder that this
-// user may not write, of another owner, or where it is a mount of its own.
+// user may not write, of another owner, or if it is a mount point.
 var ErrInPlace = errors.New("only the file itself may be written")
 
 // Overwrite writes size bytes into the file at name, which stays the same file. It reserves the

@@ -58,10 +58,10 @@ type Spec struct {
 	FileBytes int64 // RLIMIT_FSIZE in bytes
 	Files     uint64
 
-	// Line is how many bytes a line of its output may have; 0 = wire.MaxLine.
+	// Line is the number of bytes a line of its output may have; 0 = wire.MaxLine.
 	Line int64
 
-	// Patience is how long it may take to end by itself once its input has ended;
+	// Patience is the time that it may take to end by itself once its input has ended;
 	// 0 = the default, which is enough for whatever has nothing to shut down.
 	Patience time.Duration
 }
@@ -99,11 +99,11 @@ type Launcher interface {
 	// Start starts one process. It returns once the process exists, not once it
 	// is ready. The error is a *Problem when the person can do something.
 	Start(ctx context.Context, spec Spec) (Process, error)
-	// Confinement says which sandbox this system has.
+	// Confinement describes which sandbox this system has.
 	Confinement() Confinement
 }
 
-// Confinement says what holds a process on this system.
+// Confinement describes what holds a process on this system.
 type Confinement struct {
 	// Level is printed by the command line as "isolation": process+landlock,
 	// process or none.
@@ -154,7 +154,7 @@ type Process interface {
 	Wire() io.ReadWriteCloser
 	// Done is closed when the process has been reaped.
 	Done() <-chan struct{}
-	// Exit says how it ended, once Done is closed: "exit 3", "signal: killed".
+	// Exit describes how it ended, once Done is closed: "exit 3", "signal: killed".
 	Exit() string
 	// Stderr returns the last 64 KiB of its standard error.
 	Stderr() string
@@ -174,7 +174,7 @@ type Process interface {
 // Usage counts what a process has used.
 type Usage struct {
 	CPU time.Duration
-	// Waited is how long its first thread could have run and did not, since others had the
+	// Waited is the time that its first thread could have run and did not, since others had the
 	// processors. Linux alone says so.
 	Waited time.Duration
 	Memory int64 // proportional set size in bytes, resident size where that is unknown

@@ -38,7 +38,7 @@ func (w *watcher) check(first bool) {
 	}
 }
 
-// inspect says whether the folder is there and can be read.
+// inspect reports whether the folder is there and can be read.
 func (w *watcher) inspect() (os.FileInfo, error) {
 	info, err := os.Stat(w.dir)
 	switch {

@@ -43,7 +43,7 @@ const (
 	// doubles), and patience how long that may keep a change back.
 	slowest  = 250 * time.Millisecond
 	patience = 2 * time.Second
-	// heartbeat is how often the folder itself is checked for what causes no
+	// heartbeat is the interval at which the folder itself is checked for what causes no
 	// event: a parent that was moved, a network drive that came back.
 	heartbeat = time.Second
 )
@@ -206,7 +206,7 @@ func (w *watcher) names() []string {
 	return names
 }
 
-// wait says how long no look is due.
+// wait returns how long no look is due.
 func (w *watcher) wait(now time.Time) time.Duration {
 	next := time.Hour
 	for _, x := range w.entries {

@@ -22,7 +22,7 @@ var (
 	write = testkit.Save
 )
 
-// patient is how long a test waits for what must come.
+// patient is the time that a test waits for what must come.
 var patient = testkit.Patience
 
 // follow runs Run over dir and returns what it emits, once it follows.

@@ -80,10 +80,10 @@ func New(o Options) *Launcher {
 	return l
 }
 
-// Confinement says which sandbox this system has.
+// Confinement returns which sandbox this system has.
 func (l *Launcher) Confinement() sandbox.Confinement { return Detect() }
 
-// Detect says which sandbox this system has.
+// Detect describes which sandbox this system has.
 var Detect = sync.OnceValue(confine.Detect)
 
 // serve starts processes on one thread until Close.
@@ -242,7 +242,7 @@ func noProcess(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Message = "The program that plugins are started from is missing: " + reason(err) + "."
-		p.Hint = "Install Conclave again; conclave-worker belongs beside its other programs."
+		p.Hint = "Install Conclave again; conclave-worker belongs next to its other programs."
 	case errors.Is(err, fs.ErrPermission):
 		p.Hint = "Check that you may run it, or install Conclave again."
 	case tooMany(err):

@@ -18,11 +18,11 @@ import (
 	"conclave/app/plugin/worker/confine"
 )
 
-// patience is how long a process may take to end by itself once its input has
+// patience is the time that a process may take to end by itself once its input has
 // ended.
 const patience = 200 * time.Millisecond
 
-// lastWords is how long the standard error of a dead process is read on, and
+// lastWords is the time that the standard error of a dead process is read on, and
 // lastMessages its standard output. They end with it, unless something it started
 // holds them open.
 const (
@@ -31,10 +31,10 @@ const (
 )
 
 const (
-	// watchEvery is how often a process's memory and threads are looked at: in a second
+	// watchEvery is the interval at which a process's memory and threads are looked at: in a second
 	// it can take a few gigabytes, which a machine survives, and a look takes 40 µs.
 	watchEvery = time.Second
-	// programsShare is how many times the memory and the threads of one process a
+	// programsShare is the number of times the memory and the threads of one process a
 	// plugin may have that starts programs, all together.
 	programsShare = 4
 )
@@ -255,7 +255,7 @@ func (p *Process) CloseInput() error { return ignoreClosed(p.wire.in.Close()) }
 // Stderr.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how it ended: "exit 3", "signal: killed", or "ended: " and why, when
+// Exit returns how it ended: "exit 3", "signal: killed", or "ended: " and why, when
 // it was ended for a flood. It is empty until Done is closed.
 func (p *Process) Exit() string {
 	select {

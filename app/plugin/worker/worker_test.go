@@ -152,7 +152,7 @@ func host() {
 		}
 		fmt.Println(p.(*Process).Pid())
 		if started, ok := strings.CutPrefix(line, "started "); ok {
-			fmt.Print(started) // a process of its own
+			fmt.Print(started) // its own process
 		}
 	}
 	fmt.Println("all")

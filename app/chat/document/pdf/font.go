@@ -10,7 +10,7 @@ import (
 // maxCodes bounds the table of one font: what two bytes can tell apart.
 const maxCodes = 1 << 16
 
-// font says what the codes of a font mean and how wide they are.
+// font describes what the codes of a font mean and how wide they are.
 type font struct {
 	bytes  int               // of one code
 	text   map[string]string // by code

@@ -1,5 +1,5 @@
 // Package pdf reads the text of PDF files. It is the one place with a parser of PDF,
-// and belongs into a sandboxed process of its own: files come from anywhere, and a
+// and belongs into its own sandboxed process: files come from anywhere, and a
 // parser that is given a hostile one may loop, take all memory or die. Whoever starts
 // that process (app/core) bounds time and memory; this package bounds how much text
 // and how many pages it returns.

@@ -12,7 +12,7 @@ import (
 )
 
 // File returns a PDF of objects, of which the first is the catalog; trailer is what
-// its last dictionary has beside.
+// its last dictionary has in addition.
 func File(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")

@@ -27,7 +27,7 @@ type spec struct {
 	line     string      // starts of comments that end with the line
 	block    [][2]string // comments that may span lines
 	quotes   []quote     // longer openers first
-	ident    string      // characters of a name beside letters, digits, "_" and what is above ASCII
+	ident    string      // characters of a name in addition to letters, digits, "_" and what is above ASCII
 	sigils   string      // characters that make the name after them a variable
 	markers  string      // characters that make the name after them a decorator or directive
 	fold     bool        // words are the same in capitals and small letters
@@ -47,7 +47,7 @@ type quote struct {
 	prefix      bool // letters of b, c, f, r and u may stand before it
 }
 
-// scanFunc colours one line of a language whose lines have a shape of their own.
+// scanFunc colours one line of a language whose lines have their own shape.
 type scanFunc func(p *painter, st State) State
 
 // Name returns the name a person reads: "Go", "C++".

@@ -1,6 +1,6 @@
 package syntax
 
-// class says what a piece of text is. Its CSS class is in classNames.
+// class describes what a piece of text is. Its CSS class is in classNames.
 type class uint8
 
 const (

@@ -92,7 +92,7 @@ func (p *painter) marked(i, end int, operand bool) (int, class) {
 	return 0, plain
 }
 
-// word says what the name src[i:j] is.
+// word returns what the name src[i:j] is.
 func (p *painter) word(i, j, end int) class {
 	spec, w := &p.lang.spec, p.src[i:j]
 	member := i > 0 && p.src[i-1] == '.' && (i < 2 || p.src[i-2] != '.')

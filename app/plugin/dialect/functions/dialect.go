@@ -153,7 +153,7 @@ func unsuitable(entry string, read python.Inspected) *plugin.Problem {
 			Message: entry +
 				" is a tool file of Open WebUI: its tools are the methods of its class Tools. " +
 				"Conclave does not run such files yet.",
-			Hint: "The methods work as functions of a file of their own; " + page,
+			Hint: "The methods work as functions in a separate file; " + page,
 		}
 	case len(read.Functions) > 0 || !read.Known || read.Exports:
 		return nil
@@ -240,7 +240,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	return d.python.Spec(ctx, start, c, slices.Concat(own, files))
 }
 
-// siblings returns the modules beside a single file in folder that it may import,
+// siblings returns the modules next to a single file in folder that it may import,
 // and their files.
 func siblings(folder string, m plugin.Manifest) (names, files []string) {
 	for _, file := range m.Files {

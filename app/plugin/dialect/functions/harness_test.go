@@ -52,7 +52,7 @@ func aPython(t testing.TB) *functions.Dialect {
 // launch starts a plugin as the host would, without the walls.
 func launch(t testing.TB, d plugin.Dialect, src plugin.Source) *worker {
 	t.Helper()
-	// There are no walls here, and what some of these functions start is beside the
+	// There is no sandbox here, and what some of these functions start is outside of the
 	// point.
 	return pythontest.LaunchWith(t, d, src, plugin.StartOptions{Granted: []string{"programs"}})
 }

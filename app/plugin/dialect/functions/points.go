@@ -70,7 +70,7 @@ func readProject(dir string) (p project, ok bool, err error) {
 	return project{}, false, &plugin.Problem{
 		Kind: "script", File: file,
 		Message: file + " names the module " + module + " as a plugin of llm, and there is no such file.",
-		Hint:    "Put it beside " + file + " or into src/, or correct the entry point.",
+		Hint:    "Put it next to " + file + " or into src/, or correct the entry point.",
 	}
 }
 

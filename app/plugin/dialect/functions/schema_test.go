@@ -65,7 +65,7 @@ func examples(t *testing.T) []example {
 	return found
 }
 
-// TestLF12SchemaExamplesOnEveryPython has each example be a module of its own, of
+// TestLF12SchemaExamplesOnEveryPython has each example be its own module, of
 // one package: one process for each Python reads them all.
 func TestLF12SchemaExamplesOnEveryPython(t *testing.T) {
 	all := examples(t)

@@ -11,7 +11,7 @@ import (
 	"conclave/app/plugin/python"
 )
 
-// maxSiblings bounds the modules beside a single file that it may import.
+// maxSiblings bounds the modules next to a single file that it may import.
 const maxSiblings = 50
 
 var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^\n#;]+))`)
@@ -36,8 +36,8 @@ func imports(source []byte) []string {
 	return names
 }
 
-// siblingFiles returns the files beside a single-file plugin that it imports,
-// and those that these import. Beside it lie other plugins: it gets to read the
+// siblingFiles returns the files next to a single-file plugin that it imports,
+// and those that these import. Next to it lie other plugins: it gets to read the
 // modules that it names and nothing else.
 func siblingFiles(src plugin.Source, entry string, source []byte) []string {
 	var files []string

@@ -90,13 +90,13 @@ func Files(dir string) []string {
 	return slices.DeleteFunc(plugin.SourceFiles(dir), func(name string) bool { return name == settingsName })
 }
 
-// settingsName is the file of a plugin's settings, beside its code.
+// settingsName is the file of a plugin's settings, next to its code.
 const settingsName = "config.toml"
 
 // maxSettings bounds what is read of it; real ones have some kilobytes.
 const maxSettings = 1 << 20
 
-// bringSettings puts the person's settings beside the copy that a plugin runs from,
+// bringSettings puts the person's settings next to the copy that a plugin runs from,
 // as old as they are: they are data, and no part of what was approved.
 func bringSettings(home, copied string) error {
 	if home == copied {
@@ -156,7 +156,7 @@ type extra struct {
 	Notes    []string       `json:"notes,omitempty"`
 }
 
-// farewell is how long a plugin may take to leave: five seconds for its on_unload,
+// farewell is the time that a plugin may take to leave: five seconds for its on_unload,
 // one to get there (contracts/maibot, section 10).
 const farewell = 6 * time.Second
 
@@ -197,7 +197,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		}
 	}
 	if start.Storage != "" {
-		// Its settings and its notes lie beside its code (contracts/maibot, section 1), and
+		// Its settings and its notes lie next to its code (contracts/maibot, section 1), and
 		// its folder's name is that of its modules.
 		if x.Notes, err = c.UseWritableCopy(src, start.Storage, filepath.Base(home)); err != nil {
 			return sandbox.Spec{}, err

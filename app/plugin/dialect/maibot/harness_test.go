@@ -115,7 +115,7 @@ func begin(t testing.TB, d *maibot.Dialect, path string, start plugin.StartOptio
 	return pythontest.Begin(t, spec, start.Storage)
 }
 
-// desk is where a file lies that the plugin at path writes beside its code.
+// desk is where a file lies that the plugin at path writes next to its code.
 func desk(w *worker, path, name string) string {
 	return filepath.Join(w.Storage, "plugin", filepath.Base(path), name)
 }

@@ -245,7 +245,7 @@ func readText(dir, name string) ([]byte, error) {
 	return text, err
 }
 
-// neighbours returns the folders beside the plugin that are MaiBot plugins, by
+// neighbours returns the folders next to the plugin that are MaiBot plugins, by
 // the ids in their manifests.
 func neighbours(src plugin.Source) map[string][]string {
 	if src.Alone {

@@ -7,7 +7,7 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
-// absent returns those of wanted plugins that do not lie beside the plugin at
+// absent returns those of wanted plugins that do not lie next to the plugin at
 // display, neither as a folder of that name nor by the id in a manifest.
 func absent(display string, wanted []string) []string {
 	if len(wanted) == 0 {

@@ -118,7 +118,7 @@ type extra struct {
 	Notes    []string       `json:"notes"`
 }
 
-// patience is how long a plugin's shutdown functions may take (contracts/neko,
+// patience is the time that a plugin's shutdown functions may take (contracts/neko,
 // item 21: a graceful stop of 1.5 s, and 0.5 s until it is killed).
 const patience = 2 * time.Second
 

@@ -25,7 +25,7 @@ func (d *Dialect) Facts() plugin.Facts {
 	return plugin.Facts{
 		Name:       Name,
 		Layouts:    []plugin.Layout{{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"}},
-		Convention: tool.Convention{Loose: true}, // plugins have answers of their own for what is out of range
+		Convention: tool.Convention{Loose: true}, // plugins have their own answers for what is out of range
 		Packages:   true, NeedsDeclared: true,    // contracts/neko, item 8
 		Templates: []plugin.Template{{
 			Kind: "neko", Title: "N.E.K.O plugin",
@@ -33,7 +33,7 @@ func (d *Dialect) Facts() plugin.Facts {
 			File:     "NAME/", Order: 8, Files: templates,
 		}, {
 			Kind: "http", Title: "HTTP service", Program: true,
-			Sentence: "A program of your own that registers its tools while it runs.",
+			Sentence: "Your own program that registers its tools while it runs.",
 			File:     "NAME/", Order: 10, Files: templates,
 		}},
 	}

@@ -213,7 +213,7 @@ func (m *manifest) findEntry(dir string) error {
 			return nil
 		}
 	}
-	return m.wrong("entry", "The entry's file "+candidates[0]+" does not exist.", "It lies beside plugin.toml.")
+	return m.wrong("entry", "The entry's file "+candidates[0]+" does not exist.", "It lies next to plugin.toml.")
 }
 
 func (m *manifest) readRuntime() {

@@ -51,13 +51,13 @@ func (read reader) text(folder, name string) (string, error) {
 	case size > maxManifest:
 		return "", &plugin.Problem{
 			Kind: "script", File: name,
-			Message: fmt.Sprintf("%s is larger than %d KB.", name, maxManifest>>10), Hint: "Keep data in files of its own.",
+			Message: fmt.Sprintf("%s is larger than %d KB.", name, maxManifest>>10), Hint: "Keep data in separate files.",
 		}
 	}
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }
 
-// tomlProblem says where a TOML file is wrong.
+// tomlProblem returns where a TOML file is wrong.
 func tomlProblem(name, text string, err error) *plugin.Problem {
 	p := &plugin.Problem{
 		Kind: "script", Type: "TOMLError", File: name, Line: 1, Message: "The file is not TOML: " + err.Error() + ".",

@@ -99,7 +99,7 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 	return read, nil
 }
 
-// cost says what a backend takes that is larger than the ordinary.
+// cost returns what a backend takes that is larger than the ordinary.
 func cost(size int64) []string {
 	var needs job.Config
 	if needs.Fit(size) == 0 {

@@ -20,7 +20,7 @@ import (
 
 var must = testkit.Must
 
-// unpack writes the files of a txtar archive to a folder of their own and
+// unpack writes the files of a txtar archive to their own folder and
 // returns it.
 func unpack(t *testing.T, archive string) string {
 	t.Helper()

@@ -22,7 +22,7 @@ var manifestNames = []string{"spindle.json", "spindlefile.json", "spindlefile"}
 
 // nested is the folder that a manifest may lie in instead of the plugin's own: an
 // extension that was copied out of another installation has its files in repo/
-// and its data in storage/ beside it (contracts/spindle, section 1.2).
+// and its data in storage/ next to it (contracts/spindle, section 1.2).
 const nested, nestedData = "repo", "storage"
 
 // maxManifest is far above any manifest; the rest is not read.
@@ -151,7 +151,7 @@ func (f *found) readManifest() (manifest, error) {
 	return m, nil
 }
 
-// maxIdentifier is how long an id of Conclave's may be.
+// maxIdentifier bounds an id of Conclave's, in bytes.
 const maxIdentifier = 64
 
 // texts returns the texts of a list, without what is none and without repeats.

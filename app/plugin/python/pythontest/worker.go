@@ -471,7 +471,7 @@ func (w *Worker) Call(name, arguments string) Answer {
 }
 
 // Logged waits until text is in what the process wrote to standard error, which
-// is read beside the wire and may come after an answer.
+// is read next to the wire and may come after an answer.
 func (w *Worker) Logged(text string) {
 	w.t.Helper()
 	testkit.Until(w.t, text+" in the log", func() bool { return strings.Contains(w.Stderr.String(), text) })

@@ -97,7 +97,7 @@ type reply struct {
 	flags uint32
 }
 
-// Held says how the calls of a process are answered whose spec says Held or Opens.
+// Held describes how the calls of a process are answered whose spec says Held or Opens.
 type Held struct {
 	// Proxy is where its sockets are connected to.
 	Proxy netip.AddrPort

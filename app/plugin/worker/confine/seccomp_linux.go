@@ -20,7 +20,7 @@ type filterOptions struct {
 	opens   bool // the launcher opens files
 	spawn   bool // processes may be started, and signalled
 	exec    bool // this process may become another program
-	writes  bool // there are files of its own
+	writes  bool // it has files that it may write
 	paths   bool // calls that name a path are left to Landlock
 	pid     int  // this process
 }
@@ -40,7 +40,7 @@ const (
 	offsetArguments = 16
 )
 
-// rule says what happens to one system call: it is allowed when all conditions of
+// rule describes what happens to one system call: it is allowed when all conditions of
 // one of the groups hold, and answered otherwise; the other way round when
 // inverse.
 type rule struct {
@@ -348,7 +348,7 @@ var allowedCalls = []uintptr{
 	unix.SYS_SCHED_GETSCHEDULER, unix.SYS_SCHED_GET_PRIORITY_MAX, unix.SYS_SCHED_GET_PRIORITY_MIN,
 	unix.SYS_SCHED_RR_GET_INTERVAL,
 	unix.SYS_GETPRIORITY, unix.SYS_IOPRIO_GET, unix.SYS_GETCPU,
-	// a further sandbox of its own
+	// a further sandbox
 	unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF,
 	// signals
 	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPENDING, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN,

@@ -9,7 +9,7 @@ const (
 	x32Bit    = 0
 )
 
-// The older calls that this architecture has beside the common ones.
+// The older calls that this architecture has in addition to the common ones.
 var (
 	archNeverCalls   = []uintptr{unix.SYS_KEXEC_FILE_LOAD}
 	archAllowedCalls []uintptr

@@ -251,7 +251,7 @@ func needLandlock(t *testing.T) {
 	}
 }
 
-// python says where the interpreter and what it needs are.
+// python describes where the interpreter and what it needs are.
 type python struct {
 	Executable string
 	Read       []string

@@ -1,5 +1,5 @@
 // Package job defines the configuration with which Conclave starts a worker for one
-// Spindle plugin. It is a package of its own so that neither side imports the other:
+// Spindle plugin. It is its own package so that neither side imports the other:
 // the window knows no engine, and the engine knows no host. See [Config].
 package job
 
@@ -55,7 +55,7 @@ const (
 	// DefaultLoadTotal is upstream's cap (contracts/spindle, section 4.3), half a second
 	// early so that the answer is there before plugin.LoadTimeout ends.
 	DefaultLoadTotal = 9500 * time.Millisecond
-	// DefaultCall is how long a call may take (contracts/spindle, section 7.9).
+	// DefaultCall is the time that a call may take (contracts/spindle, section 7.9).
 	DefaultCall = 30 * time.Second
 	// DefaultIdleBusy is the time after which computing that nobody asked for
 	// is taken for an endless loop.

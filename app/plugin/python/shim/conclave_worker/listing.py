@@ -440,6 +440,6 @@ def _answer(ask):
         answer = {"problem": {
             "kind": "memory", "file": ask["entry"],
             "message": "Reading its sources takes more memory than Conclave gives to that.",
-            "hint": "Keep data in files of its own, and large packages installed for Python.",
+            "hint": "Keep data in separate files, and large packages installed for Python.",
         }}  # fmt: skip
     return answer, full
