@@ -89,7 +89,7 @@ func (r recorded) ofStoredChat(tx *bbolt.Tx) error {
 // RecordUse puts on record what was decided about a permission in use. It does not wait for the
 // disk: the entry is there by the next Sync, or within 250 ms. While the disk is full, those that
 // are too many to wait are dropped.
-func (s *Store) RecordUse(u activity.Use) {
+func (s *ActivityLog) RecordUse(u activity.Use) {
 	entry, detail, err := u.Entry(s.mask)
 	if err != nil {
 		s.log.Error("The use of a permission could not be put on record.", "plugin", u.Plugin, "err", err)
@@ -99,11 +99,11 @@ func (s *Store) RecordUse(u activity.Use) {
 }
 
 // RecordBeside puts on record what a plugin sent while it worked on no call, as RecordUse does.
-func (s *Store) RecordBeside(at time.Time, plugin string, sent []chat.Sending) {
+func (s *ActivityLog) RecordBeside(at time.Time, plugin string, sent []chat.Sending) {
 	s.recordLater(recorded{entry: activity.Beside(at, plugin, sent)})
 }
 
-func (s *Store) recordLater(r recorded) {
+func (s *ActivityLog) recordLater(r recorded) {
 	n := r.size()
 	s.later(func() {
 		if s.pending.size+s.writing.size+n <= mostWaiting {
@@ -114,7 +114,7 @@ func (s *Store) recordLater(r recorded) {
 
 // RecordTurning puts on record that the changes of a call were undone or redone. It is on the
 // disk when it returns.
-func (s *Store) RecordTurning(ctx context.Context, t activity.Turning) error {
+func (s *ActivityLog) RecordTurning(ctx context.Context, t activity.Turning) error {
 	const op = "store.record_undo"
 	return s.write(ctx, op, func(tx *bbolt.Tx) error {
 		var of *activity.Entry
@@ -285,7 +285,7 @@ func eraseActivity(tx *bbolt.Tx, id chat.ConversationID, now time.Time) error {
 
 // checkActivityEnd compares the end of the chain with what was written last. Where they
 // differ, that goes on record too, and the chain goes on behind what is there.
-func (s *Store) checkActivityEnd(ctx context.Context) error {
+func (s *file) checkActivityEnd(ctx context.Context) error {
 	const op = "store.open"
 	var end, head activity.Head
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -316,7 +316,7 @@ func (s *Store) checkActivityEnd(ctx context.Context) error {
 
 // Activity returns entries of the record of activity, the newest first unless the filter says
 // otherwise.
-func (s *Store) Activity(ctx context.Context, f activity.Filter) ([]activity.Row, error) {
+func (s *ActivityLog) Activity(ctx context.Context, f activity.Filter) ([]activity.Row, error) {
 	rows := []activity.Row{}
 	err := s.viewActivity(ctx, "store.activity", func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
 		return eachActivity(tx, f, func(n []byte) bool {
@@ -332,7 +332,7 @@ func (s *Store) Activity(ctx context.Context, f activity.Filter) ([]activity.Row
 }
 
 // ActivityOf returns the entry of one call. The kind is NotFound when there is none.
-func (s *Store) ActivityOf(ctx context.Context, call uint64) (activity.Row, error) {
+func (s *ActivityLog) ActivityOf(ctx context.Context, call uint64) (activity.Row, error) {
 	const op = "store.activity_of"
 	var row activity.Row
 	err := s.viewActivity(ctx, op, func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
@@ -349,7 +349,7 @@ func (s *Store) ActivityOf(ctx context.Context, call uint64) (activity.Row, erro
 }
 
 // VerifyActivity checks the whole record.
-func (s *Store) VerifyActivity(ctx context.Context) (activity.Report, error) {
+func (s *ActivityLog) VerifyActivity(ctx context.Context) (activity.Report, error) {
 	var v activity.Verifier
 	var head activity.Head
 	err := s.viewActivity(ctx, "store.verify_activity", func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
@@ -372,10 +372,10 @@ func (s *Store) VerifyActivity(ctx context.Context) (activity.Report, error) {
 }
 
 // viewActivity runs fn once what is pending is written, unless nothing is on record yet.
-func (s *Store) viewActivity(ctx context.Context, op string,
+func (s *ActivityLog) viewActivity(ctx context.Context, op string,
 	fn func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error,
 ) error {
-	if err := s.Sync(ctx); err != nil {
+	if err := s.sync(ctx); err != nil {
 		s.log.Warn("The newest entries of the record of activity are not shown: they cannot be written.", "err", err)
 	}
 	return s.view(ctx, op, func(tx *bbolt.Tx) error {

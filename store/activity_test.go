@@ -46,9 +46,9 @@ func chained(t *testing.T, n int) (dir string) {
 	for i := range n {
 		r := ended(i+1, c.ID)
 		r.Status = chat.CallRunning
-		must(t, s.PutCall(t.Context(), &r))
+		must(t, s.Calls.PutCall(t.Context(), &r))
 		r.Status = chat.CallOK
-		must(t, s.PutCall(t.Context(), &r))
+		must(t, s.Calls.PutCall(t.Context(), &r))
 	}
 	storetest.Check(t, s)
 	must(t, s.Close())
@@ -62,13 +62,13 @@ func TestRecordTellsThatItHasGrown(t *testing.T) {
 	c := newChat(t, s, "a chat")
 	r := ended(1, c.ID)
 	r.Status = chat.CallRunning
-	must(t, s.PutCall(t.Context(), &r))
+	must(t, s.Calls.PutCall(t.Context(), &r))
 	must(t, s.Sync(t.Context()))
 	if grew != 0 {
 		t.Errorf("it grew %d times before a call ended", grew)
 	}
 	r.Status = chat.CallOK
-	must(t, s.PutCall(t.Context(), &r))
+	must(t, s.Calls.PutCall(t.Context(), &r))
 	must(t, s.Sync(t.Context()))
 	if grew != 1 {
 		t.Errorf("it grew %d times with one call", grew)
@@ -92,7 +92,7 @@ func key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 func verified(t *testing.T, dir string) activity.Report {
 	t.Helper()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	report, err := s.VerifyActivity(t.Context())
+	report, err := s.Activity.VerifyActivity(t.Context())
 	must(t, err)
 	must(t, s.Close())
 	return report
@@ -111,7 +111,7 @@ func flip(b *bbolt.Bucket, n uint64, find string) error {
 func TestTheRecordHoldsEachCallOnceWithTheDecisionAsItWent(t *testing.T) {
 	dir := chained(t, 3)
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	equal(t, "entries", len(rows), 3)
 	e, d, err := rows[0].Read() // the newest first
@@ -127,10 +127,10 @@ func TestTheRecordHoldsEachCallOnceWithTheDecisionAsItWent(t *testing.T) {
 		"Step 9, default: you had to be asked, first time this tool runs.\n"+
 		"It was allowed by you, after 1.5 s: you allowed it once.")
 
-	row, err := s.ActivityOf(t.Context(), 2)
+	row, err := s.Activity.ActivityOf(t.Context(), 2)
 	must(t, err)
 	equal(t, "the entry of call 2", row.Hash, rows[1].Hash)
-	if _, err := s.ActivityOf(t.Context(), 9); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.Activity.ActivityOf(t.Context(), 9); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the entry of a call that is not there: %v", err)
 	}
 	equal(t, "verified", verifiedNow(t, s).Sentence(),
@@ -139,7 +139,7 @@ func TestTheRecordHoldsEachCallOnceWithTheDecisionAsItWent(t *testing.T) {
 
 func verifiedNow(t *testing.T, s *store.Store) activity.Report {
 	t.Helper()
-	report, err := s.VerifyActivity(t.Context())
+	report, err := s.Activity.VerifyActivity(t.Context())
 	must(t, err)
 	return report
 }
@@ -173,7 +173,7 @@ func TestEntriesAreFoundByChatAndPlugin(t *testing.T) {
 		{Chat: "nobody"}:                         "",
 		{Plugin: "note"}:                         "",
 	} {
-		rows, err := s.Activity(t.Context(), f)
+		rows, err := s.Activity.Activity(t.Context(), f)
 		must(t, err)
 		var got []string
 		for _, row := range rows {
@@ -306,7 +306,7 @@ func TestVerifyingNamesTheFirstBrokenLink(t *testing.T) {
 			// The chain goes on behind it, and what is wrong is still said.
 			s := storetest.OpenWith(t, store.Options{Dir: dir})
 			r := ended(9, "")
-			must(t, s.PutCall(t.Context(), &r))
+			must(t, s.Calls.PutCall(t.Context(), &r))
 			must(t, s.Close())
 			if later := verified(t, dir); later.Problem != report.Problem {
 				t.Errorf("after another call it says: %s", later.Problem)
@@ -321,10 +321,10 @@ func TestAChatThatIsDeletedTakesWhatItsCallsSaidAndLeavesThatTheyWereMade(t *tes
 	for i := range 4 {
 		putCall(t, s, ended(i, []chat.ConversationID{gone.ID, stays.ID}[i%2]))
 	}
-	token, err := s.DeleteConversation(t.Context(), gone.ID)
+	token, err := s.Chats.DeleteConversation(t.Context(), gone.ID)
 	must(t, err)
-	must(t, s.Purge(t.Context(), token))
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	must(t, s.Chats.Purge(t.Context(), token))
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	for i, want := range []string{"erased", "call with detail", "call", "call with detail", "call"} {
 		e, d, err := rows[i].Read()
@@ -361,7 +361,7 @@ func TestTheRecordIsCutAtItsBoundAndTheRestIsStillVerified(t *testing.T) {
 	if first == 1 {
 		t.Fatal("nothing was removed")
 	}
-	if _, err := s.ActivityOf(t.Context(), 1); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.Activity.ActivityOf(t.Context(), 1); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the entry of the first call: %v", err)
 	}
 	must(t, s.Close())
@@ -373,7 +373,7 @@ func TestTheRecordIsCutAtItsBoundAndTheRestIsStillVerified(t *testing.T) {
 
 func TestARecordThatIsReadWhileNothingIsOnIt(t *testing.T) {
 	s := storetest.Open(t)
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	if err != nil || rows == nil || len(rows) != 0 {
 		t.Errorf("got %v, %v", rows, err)
 	}
@@ -417,7 +417,7 @@ func BenchmarkRecord(b *testing.B) {
 func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 	dir := chained(t, 2)
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	first, _, err := rows[1].Read()
 	must(t, err)
@@ -427,40 +427,40 @@ func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 	}
 	other := undone
 	other.Turn = "of a temporary chat, whose call has the same number"
-	must(t, s.RecordTurning(t.Context(), undone))
-	must(t, s.RecordTurning(t.Context(), other))
+	must(t, s.Activity.RecordTurning(t.Context(), undone))
+	must(t, s.Activity.RecordTurning(t.Context(), other))
 
-	rows, err = s.Activity(t.Context(), activity.Filter{Chat: first.Chat, Plugin: "notes", Limit: 1})
+	rows, err = s.Activity.Activity(t.Context(), activity.Filter{Chat: first.Chat, Plugin: "notes", Limit: 1})
 	must(t, err)
 	e, d, err := rows[0].Read()
 	must(t, err)
 	equal(t, "the entry", fmt.Sprintf("%d %s %s %d %s", e.N, e.Kind, e.Caller, e.Call, e.Tool),
 		"3 undo person 1 notes:write_note")
 	equal(t, "its file", d.Changes[0].Path, "/notes/a")
-	rows, err = s.Activity(t.Context(), activity.Filter{Limit: 1})
+	rows, err = s.Activity.Activity(t.Context(), activity.Filter{Limit: 1})
 	must(t, err)
 	equal(t, "the other tells nothing", string(rows[0].Detail), "")
 	e, _, err = rows[0].Read()
 	must(t, err)
 	equal(t, "nor of which call", fmt.Sprintf("%s %d %q %q", e.Kind, e.Call, e.Tool, e.Chat), `undo 0 "" ""`)
 
-	row, err := s.ActivityOf(t.Context(), 1)
+	row, err := s.Activity.ActivityOf(t.Context(), 1)
 	must(t, err)
 	e, _, err = row.Read()
 	must(t, err)
 	equal(t, "a call is found as it was made", fmt.Sprintf("%d %s", e.N, e.Kind), "1 call")
 	equal(t, "verified", verifiedNow(t, s).OK, true)
 
-	token, err := s.DeleteConversation(t.Context(), first.Chat)
+	token, err := s.Chats.DeleteConversation(t.Context(), first.Chat)
 	must(t, err)
-	must(t, s.Purge(t.Context(), token))
-	rows, err = s.Activity(t.Context(), activity.Filter{Chat: first.Chat, Limit: 1})
+	must(t, s.Chats.Purge(t.Context(), token))
+	rows, err = s.Activity.Activity(t.Context(), activity.Filter{Chat: first.Chat, Limit: 1})
 	must(t, err)
 	e, _, err = rows[0].Read()
 	must(t, err)
 	equal(t, "erased", fmt.Sprintf("%s %d", e.Kind, e.Entries), "erased 2")
-	must(t, s.RecordTurning(t.Context(), undone))
-	rows, err = s.Activity(t.Context(), activity.Filter{})
+	must(t, s.Activity.RecordTurning(t.Context(), undone))
+	rows, err = s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	for _, row := range rows {
 		equal(t, "what is left of the chat's calls", string(row.Detail), "")
@@ -471,7 +471,7 @@ func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
 	dir := chained(t, 1)
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	first, _, err := rows[0].Read()
 	must(t, err)
@@ -482,10 +482,10 @@ func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
 	outside, temporary := use, use
 	outside.Chat, temporary.Chat = "", "a chat that is nowhere"
 	for _, u := range []activity.Use{use, outside, temporary} {
-		s.RecordUse(u)
+		s.Activity.RecordUse(u)
 	}
 	tells := func(f activity.Filter) (all []string) {
-		rows, err := s.Activity(t.Context(), f)
+		rows, err := s.Activity.Activity(t.Context(), f)
 		must(t, err)
 		for _, row := range rows {
 			e, d, err := row.Read()
@@ -501,12 +501,12 @@ func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
 	equal(t, "of the chat", strings.Join(tells(activity.Filter{Chat: first.Chat}), "|"), said)
 	equal(t, "verified", verifiedNow(t, s).OK, true)
 
-	token, err := s.DeleteConversation(t.Context(), first.Chat)
+	token, err := s.Chats.DeleteConversation(t.Context(), first.Chat)
 	must(t, err)
-	s.RecordUse(use)
+	s.Activity.RecordUse(use)
 	equal(t, "while the chat is in the trash", strings.Join(tells(activity.Filter{Chat: first.Chat}), "|"), said+"|"+said)
-	must(t, s.Purge(t.Context(), token))
-	s.RecordUse(use)
+	must(t, s.Chats.Purge(t.Context(), token))
+	s.Activity.RecordUse(use)
 	equal(t, "once the chat is gone", strings.Join(tells(activity.Filter{Plugin: "notes"}), "|"),
 		"was let start a program|"+said+"|was let start a program")
 	equal(t, "verified then", verifiedNow(t, s).OK, true)
@@ -522,13 +522,13 @@ func TestWhatPluginsMakeWaitForTheDiskIsBounded(t *testing.T) {
 		Arguments: json.RawMessage(`{"command":"` + strings.Repeat("x", 7<<10) + `"}`),
 	}
 	for range 20 {
-		s.RecordUse(use)
+		s.Activity.RecordUse(use)
 	}
 	for range 20 {
-		s.RecordBeside(time.Now(), "notes", []chat.Sending{{Host: strings.Repeat("x", 7<<10)}})
+		s.Activity.RecordBeside(time.Now(), "notes", []chat.Sending{{Host: strings.Repeat("x", 7<<10)}})
 	}
 	release()
-	rows, err := s.Activity(t.Context(), activity.Filter{})
+	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	waited := 0
 	for _, row := range rows {
@@ -537,8 +537,8 @@ func TestWhatPluginsMakeWaitForTheDiskIsBounded(t *testing.T) {
 	if waited < 32<<10 || waited > 64<<10 {
 		t.Errorf("of 40 entries, %d of %d bytes waited", len(rows), waited)
 	}
-	s.RecordUse(use)
-	rows, err = s.Activity(t.Context(), activity.Filter{Limit: 1})
+	s.Activity.RecordUse(use)
+	rows, err = s.Activity.Activity(t.Context(), activity.Filter{Limit: 1})
 	must(t, err)
 	if e, _, err := rows[0].Read(); err != nil || e.Kind != activity.Used {
 		t.Errorf("once the disk has room again, the newest is %+v: %v", e, err)
@@ -559,7 +559,7 @@ func BenchmarkUse(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		s.RecordUse(use)
+		s.Activity.RecordUse(use)
 		took = append(took, time.Since(began))
 	}
 	b.ReportMetric(float64(testkit.Percentile(took, 50).Nanoseconds())/1e3, "µs-use-p50")

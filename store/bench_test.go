@@ -63,7 +63,7 @@ func BenchmarkPutCall(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		r.ID = 1
-		must(b, s.PutCall(b.Context(), &r))
+		must(b, s.Calls.PutCall(b.Context(), &r))
 	}
 }
 
@@ -72,12 +72,12 @@ func BenchmarkOutlineOf10000Messages(b *testing.B) {
 	id := long(b, s, 10_000)
 	b.ResetTimer()
 	for range b.N {
-		o, err := s.Outline(b.Context(), id)
+		o, err := s.Chats.Outline(b.Context(), id)
 		if err != nil || len(o.Path) != 10_000 {
 			b.Fatal(len(o.Path), err)
 		}
 		// What the window shows first: the last screen.
-		if _, err := s.Messages(b.Context(), id, o.Path[len(o.Path)-30:]); err != nil {
+		if _, err := s.Chats.Messages(b.Context(), id, o.Path[len(o.Path)-30:]); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -88,7 +88,7 @@ func BenchmarkPathOf10000Messages(b *testing.B) {
 	id := long(b, s, 10_000)
 	b.ResetTimer()
 	for range b.N {
-		path, err := s.Path(b.Context(), id)
+		path, err := s.Chats.Path(b.Context(), id)
 		if err != nil || len(path) != 10_000 {
 			b.Fatal(len(path), err)
 		}
@@ -103,7 +103,7 @@ func BenchmarkListOf50000Conversations(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
-				page, err := s.List(b.Context(), o)
+				page, err := s.Chats.List(b.Context(), o)
 				if err != nil || len(page.Conversations) == 0 {
 					b.Fatal(page.Total, err)
 				}
@@ -117,7 +117,7 @@ func BenchmarkFindIn10000Messages(b *testing.B) {
 	long(b, s, 10_000)
 	b.ResetTimer()
 	for range b.N {
-		found, err := s.Find(b.Context(), "no such word", 20)
+		found, err := s.Chats.Find(b.Context(), "no such word", 20)
 		if err != nil || len(found) != 0 {
 			b.Fatal(len(found), err)
 		}

@@ -57,7 +57,7 @@ func decodeCall(raw []byte) (chat.CallRecord, error) {
 // written, or within 250 ms. Arguments and results that are no JSON are kept as
 // text. While the disk is full records wait in memory; past 10,000 of them or
 // 64 MiB the kind is Unavailable.
-func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
+func (s *CallLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
 	const op = "store.put_call"
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
@@ -106,7 +106,7 @@ func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
 
 // idFor returns id, or the next one for 0. An id is on the disk no later than
 // any record or message that names it, so none is given twice.
-func (s *Store) idFor(id uint64) uint64 {
+func (s *CallLog) idFor(id uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id == 0 {
@@ -148,7 +148,7 @@ func takes(f chat.CallFilter, r chat.CallRecord) bool {
 func endedBadly(r chat.CallRecord) bool { return r.Status.Over() && r.Status != chat.CallOK }
 
 // Calls returns call records, newest first, those not yet on the disk included.
-func (s *Store) Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord, error) {
+func (s *CallLog) Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord, error) {
 	const op = "store.calls"
 	waiting := s.waitingCalls()
 	found := make([]chat.CallRecord, 0, max(f.Limit, 0))
@@ -194,13 +194,13 @@ func (s *Store) Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord
 
 // ToolsCalled returns the names by which models called tools in a chat, as ToolNames of
 // chat.Conversation holds them, from the records of its calls.
-func (s *Store) ToolsCalled(ctx context.Context, id chat.ConversationID) (map[string]string, error) {
+func (s *CallLog) ToolsCalled(ctx context.Context, id chat.ConversationID) (map[string]string, error) {
 	records, err := s.Calls(ctx, chat.CallFilter{Conversation: id})
 	return chat.ToolsCalled(slices.All(records)), err
 }
 
 // Call returns one call record. The kind is NotFound when there is none.
-func (s *Store) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
+func (s *CallLog) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 	const op = "store.call"
 	if r, ok := s.waitingCalls()[id]; ok {
 		return r, nil
@@ -219,7 +219,7 @@ func (s *Store) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 }
 
 // waitingCalls returns the records that are not yet known to be on the disk.
-func (s *Store) waitingCalls() map[uint64]chat.CallRecord {
+func (s *CallLog) waitingCalls() map[uint64]chat.CallRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	waiting := make(map[uint64]chat.CallRecord, len(s.pending.calls)+len(s.writing.calls))

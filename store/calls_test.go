@@ -25,7 +25,7 @@ func ids(calls []chat.CallRecord) []uint64 {
 func putCall(t testing.TB, s *store.Store, r chat.CallRecord) uint64 {
 	t.Helper()
 	r.ID = 0
-	must(t, s.PutCall(t.Context(), &r))
+	must(t, s.Calls.PutCall(t.Context(), &r))
 	return r.ID
 }
 
@@ -73,15 +73,15 @@ func TestLF39OneRowPerCallWithAllFieldsForEveryStatus(t *testing.T) {
 	for i, status := range statuses {
 		r := fullRecord(t)
 		r.Status = chat.CallAsked
-		must(t, s.PutCall(t.Context(), &r))
+		must(t, s.Calls.PutCall(t.Context(), &r))
 		equal(t, "id", r.ID, uint64(i+1))
 		r.Status = status
-		must(t, s.PutCall(t.Context(), &r))
+		must(t, s.Calls.PutCall(t.Context(), &r))
 		want = append([]chat.CallRecord{r}, want...)
 	}
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, err := s.Calls(t.Context(), chat.CallFilter{})
+	got, err := s.Calls.Calls(t.Context(), chat.CallFilter{})
 	must(t, err)
 	equal(t, "rows", got, want)
 	equal(t, "next id", putCall(t, s, chat.CallRecord{ToolName: "t"}), uint64(len(statuses)+1))
@@ -95,10 +95,10 @@ func TestLF39ReturnedNoneDiffersFromNoResult(t *testing.T) {
 		must(t, s.Sync(t.Context()))
 	}} {
 		read()
-		a, err := s.Call(t.Context(), null)
+		a, err := s.Calls.Call(t.Context(), null)
 		must(t, err)
 		equal(t, "a returned null, "+name, string(a.Result), "null")
-		b, err := s.Call(t.Context(), none)
+		b, err := s.Calls.Call(t.Context(), none)
 		must(t, err)
 		if b.Result != nil || b.Arguments != nil {
 			t.Errorf("nothing returned, %s: got %q and %q", name, b.Result, b.Arguments)
@@ -111,7 +111,7 @@ func TestWhatIsNoJSONIsKeptAsText(t *testing.T) {
 	id := putCall(t, s, chat.CallRecord{
 		ToolName: "t", Arguments: json.RawMessage("{oops"), Result: json.RawMessage("\xff"), Status: chat.CallOK,
 	})
-	r, err := s.Call(t.Context(), id)
+	r, err := s.Calls.Call(t.Context(), id)
 	must(t, err)
 	equal(t, "arguments", string(r.Arguments)+" "+r.RawArguments, "{} {oops")
 	equal(t, "result", string(r.Result)+r.ResultText, "\xff")
@@ -132,7 +132,7 @@ func TestCallsAreFilteredByEveryField(t *testing.T) {
 			must(t, s.Sync(t.Context()))
 		}
 	}
-	all, err := s.Calls(t.Context(), chat.CallFilter{})
+	all, err := s.Calls.Calls(t.Context(), chat.CallFilter{})
 	if err != nil || len(all) != 24 {
 		t.Fatalf("got %d calls, %v", len(all), err)
 	}
@@ -166,11 +166,11 @@ func TestCallsAreFilteredByEveryField(t *testing.T) {
 				}
 				want = append(want, r.ID)
 			}
-			got, err := s.Calls(t.Context(), f)
+			got, err := s.Calls.Calls(t.Context(), f)
 			must(t, err)
 			equal(t, "ids", ids(got), want)
 		})
 	}
-	_, err = s.Call(t.Context(), 99)
+	_, err = s.Calls.Call(t.Context(), 99)
 	kind(t, err, fault.NotFound)
 }

@@ -56,7 +56,7 @@ func newLineage(tx *bbolt.Tx) error {
 // Lineage identifies the history of the change log. A store that was made again or
 // restored from a copy has another one, and what a reader learnt from the old one's
 // changes is void.
-func (s *Store) Lineage(ctx context.Context) (string, error) {
+func (s *SearchSource) Lineage(ctx context.Context) (string, error) {
 	var lineage string
 	err := s.view(ctx, "store.lineage", func(tx *bbolt.Tx) error {
 		lineage = string(bucket(tx, bucketMeta).Get(keyLineage))
@@ -67,7 +67,7 @@ func (s *Store) Lineage(ctx context.Context) (string, error) {
 
 // LastChange returns the counter of the last change, which grows with each
 // message written, conversation made, renamed, deleted or brought back.
-func (s *Store) LastChange(ctx context.Context) (uint64, error) {
+func (s *SearchSource) LastChange(ctx context.Context) (uint64, error) {
 	var n uint64
 	err := s.view(ctx, "store.last_change", func(tx *bbolt.Tx) error {
 		n = bucket(tx, bucketChanges).Sequence()
@@ -81,7 +81,7 @@ func (s *Store) LastChange(ctx context.Context) (uint64, error) {
 // there was none). seq 0 is the conversation itself: its title, or that it is
 // gone. Something that changed twice is passed once, where it changed last. fn
 // runs outside any transaction and may use the store.
-func (s *Store) Changes(ctx context.Context, after uint64, limit int,
+func (s *SearchSource) Changes(ctx context.Context, after uint64, limit int,
 	fn func(id chat.ConversationID, seq chat.MessageSeq) error,
 ) (uint64, error) {
 	type row struct {

@@ -19,18 +19,18 @@ import (
 // CreateConversation writes a new conversation and fills what is empty of its
 // ID, Created and Updated. Head, Last and Revision are the store's. The kind is
 // Conflict when there is one with that ID, in the trash too.
-func (s *Store) CreateConversation(ctx context.Context, c *chat.Conversation) error {
+func (s *Chats) CreateConversation(ctx context.Context, c *chat.Conversation) error {
 	return s.create(ctx, "store.create_conversation", c, nil)
 }
 
 // ImportConversation writes a new conversation, as CreateConversation does, with
 // these messages: each answers the one before it. All of it is written, or
 // nothing.
-func (s *Store) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
+func (s *Chats) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
 	return s.create(ctx, "store.import_conversation", c, messages)
 }
 
-func (s *Store) create(ctx context.Context, op string, c *chat.Conversation, messages []chat.Message) error {
+func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, messages []chat.Message) error {
 	made := *c
 	if made.ID == "" {
 		id, err := uuid.NewV7()
@@ -77,7 +77,7 @@ func (s *Store) create(ctx context.Context, op string, c *chat.Conversation, mes
 }
 
 // Conversation reads one conversation. The kind is NotFound when there is none.
-func (s *Store) Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error) {
+func (s *Chats) Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error) {
 	const op = "store.conversation"
 	var c chat.Conversation
 	err := s.view(ctx, op, func(tx *bbolt.Tx) (err error) {
@@ -95,7 +95,7 @@ func (s *Store) Conversation(ctx context.Context, id chat.ConversationID) (chat.
 // Head only to a message there is. Updated stays as change leaves it: to rename
 // or pin a chat does not move it up the list. The kind is NotFound when there is
 // none.
-func (s *Store) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+func (s *Chats) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
 	const op = "store.update_conversation"
 	return s.write(ctx, op, func(tx *bbolt.Tx) error {
 		old, err := getConversation(tx, op, id)
@@ -117,7 +117,7 @@ func (s *Store) UpdateConversation(ctx context.Context, id chat.ConversationID, 
 
 // List returns a page of the conversations, last changed first. It reads titles
 // and marks from an index and decodes only what it returns.
-func (s *Store) List(ctx context.Context, o chat.ListOptions) (chat.Page, error) {
+func (s *Chats) List(ctx context.Context, o chat.ListOptions) (chat.Page, error) {
 	const op = "store.list"
 	page := chat.Page{Conversations: []chat.Conversation{}}
 	words := strings.Fields(strings.ToLower(o.Query))

@@ -22,13 +22,13 @@ import (
 
 // The interfaces that others declare and the store satisfies.
 var (
-	_ turn.Log   = (*store.Store)(nil)
-	_ gate.Store = (*store.Store)(nil)
+	_ turn.Log   = store.Turns{}
+	_ gate.Store = (*store.Permissions)(nil)
 )
 
 // replace puts m in place of the message of its number.
 func replace(ctx context.Context, s *store.Store, m chat.Message) error {
-	return s.UpdateMessages(ctx, m.Conversation, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
+	return s.Chats.UpdateMessages(ctx, m.Conversation, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
 		messages[0] = m
 		return nil
 	})
@@ -54,7 +54,7 @@ func kind(t *testing.T, err error, want fault.Kind) *fault.Error {
 func newChat(t testing.TB, s *store.Store, title string) chat.Conversation {
 	t.Helper()
 	c := chat.Conversation{Title: title}
-	if err := s.CreateConversation(t.Context(), &c); err != nil {
+	if err := s.Chats.CreateConversation(t.Context(), &c); err != nil {
 		t.Fatalf("create a conversation: %v", err)
 	}
 	return c
@@ -69,7 +69,7 @@ func say(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.Messa
 		Conversation: id, Parent: parent, Turn: fmt.Sprintf("turn-%d", parent/2), Role: role, State: chat.Complete,
 		Parts: []chat.Part{{Kind: chat.PartText, Text: text}},
 	}
-	if err := s.Append(t.Context(), &m); err != nil {
+	if err := s.Chats.Append(t.Context(), &m); err != nil {
 		t.Fatalf("append %q: %v", text, err)
 	}
 	return m
@@ -142,18 +142,18 @@ func TestAConversationIsThereAfterAReopenAsItWasWritten(t *testing.T) {
 		},
 		Usage: &chat.Usage{Input: 3, Output: 4}, Model: "demo/guide", Ended: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 	}
-	must(t, s.Append(t.Context(), &answer))
-	before, err := s.Path(t.Context(), c.ID)
+	must(t, s.Chats.Append(t.Context(), &answer))
+	before, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	storetest.Check(t, s)
 	must(t, s.Close())
 
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	after, err := s.Path(t.Context(), c.ID)
+	after, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "path", after, before)
 	equal(t, "signature", string(after[1].Parts[0].Vendor["anthropic"]), `{"signature":"a<b"}`)
-	got, err := s.Conversation(t.Context(), c.ID)
+	got, err := s.Chats.Conversation(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "head", got.Head, answer.Seq)
 	equal(t, "last", got.Last, chat.MessageSeq(2))
@@ -168,14 +168,14 @@ func TestEditingAddsASiblingAndMovesTheHead(t *testing.T) {
 	say(t, s, c.ID, a.Seq, chat.RoleUser, "two")
 	say(t, s, c.ID, q.Seq, chat.RoleAssistant, "second answer")
 
-	path, err := s.Path(t.Context(), c.ID)
+	path, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "path", texts(path), []string{"one", "second answer"})
-	o, err := s.Outline(t.Context(), c.ID)
+	o, err := s.Chats.Outline(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "outline's path", o.Path, seqs(path))
-	must(t, s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = 3 }))
-	path, err = s.Path(t.Context(), c.ID)
+	must(t, s.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = 3 }))
+	path, err = s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "path of the first version", texts(path), []string{"one", "first answer", "two"})
 }
@@ -191,8 +191,8 @@ func TestAnOutlineKnowsWhatItsMessagesAre(t *testing.T) {
 			{Kind: chat.PartToolResult, Result: &chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "678"}}}},
 		},
 	}
-	must(t, s.Append(t.Context(), &m))
-	o, err := s.Outline(t.Context(), c.ID)
+	must(t, s.Chats.Append(t.Context(), &m))
+	o, err := s.Chats.Outline(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "entries", o.Items, []chat.OutlineItem{
 		{Seq: 1, Role: "narrator", State: "odd", Hidden: true, Turn: "t", Size: 8, Created: created},
@@ -206,15 +206,15 @@ func TestMessagesAreReadByNumber(t *testing.T) {
 		say(t, s, c.ID, chat.MessageSeq(i), chat.RoleUser, fmt.Sprint(i+1))
 		say(t, s, other.ID, chat.MessageSeq(i), chat.RoleUser, "other")
 	}
-	some, err := s.Messages(t.Context(), c.ID, []chat.MessageSeq{4, 2})
+	some, err := s.Chats.Messages(t.Context(), c.ID, []chat.MessageSeq{4, 2})
 	must(t, err)
 	equal(t, "by number", texts(some), []string{"4", "2"})
-	some, err = s.Messages(t.Context(), c.ID, upTo(5))
+	some, err = s.Chats.Messages(t.Context(), c.ID, upTo(5))
 	must(t, err)
 	equal(t, "all", texts(some), []string{"1", "2", "3", "4", "5"})
-	_, err = s.Message(t.Context(), c.ID, 6)
+	_, err = s.Chats.Message(t.Context(), c.ID, 6)
 	kind(t, err, fault.NotFound)
-	_, err = s.Path(t.Context(), "none")
+	_, err = s.Chats.Path(t.Context(), "none")
 	kind(t, err, fault.NotFound)
 }
 
@@ -223,20 +223,20 @@ func TestWhatWouldBreakTheTreeIsRefusedAndChangesNothing(t *testing.T) {
 	c := newChat(t, s, "")
 	say(t, s, c.ID, 0, chat.RoleUser, "one")
 	two := say(t, s, c.ID, 1, chat.RoleAssistant, "two")
-	before, err := s.Conversation(t.Context(), c.ID)
+	before, err := s.Chats.Conversation(t.Context(), c.ID)
 	must(t, err)
 	orphan := chat.Message{Conversation: c.ID, Parent: 9, Role: chat.RoleUser}
-	kind(t, s.Append(t.Context(), &orphan), fault.Invalid)
+	kind(t, s.Chats.Append(t.Context(), &orphan), fault.Invalid)
 	equal(t, "number of a refused message", orphan.Seq, 0)
-	kind(t, s.Append(t.Context(), &chat.Message{Conversation: "none"}), fault.NotFound)
+	kind(t, s.Chats.Append(t.Context(), &chat.Message{Conversation: "none"}), fault.NotFound)
 	two.Parent = 0
 	kind(t, replace(t.Context(), s, two), fault.Invalid)
 	two.Seq = 3
 	kind(t, replace(t.Context(), s, two), fault.NotFound)
-	kind(t, s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = 7 }), fault.NotFound)
-	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
-	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: "a\x00b"}), fault.Invalid)
-	after, err := s.Conversation(t.Context(), c.ID)
+	kind(t, s.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = 7 }), fault.NotFound)
+	kind(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
+	kind(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: "a\x00b"}), fault.Invalid)
+	after, err := s.Chats.Conversation(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "conversation", after, before)
 }
@@ -251,7 +251,7 @@ func TestTheListIsSortedByLastChangeAndFiltered(t *testing.T) {
 	}
 	titles := func(o chat.ListOptions) []string {
 		t.Helper()
-		page, err := s.List(t.Context(), o)
+		page, err := s.Chats.List(t.Context(), o)
 		must(t, err)
 		all := []string{fmt.Sprint(page.Total)}
 		for _, c := range page.Conversations {
@@ -265,9 +265,9 @@ func TestTheListIsSortedByLastChangeAndFiltered(t *testing.T) {
 	equal(t, "second page", titles(chat.ListOptions{Offset: 2, Limit: 2}), []string{"4", "Bread tax", "Über den Wolken"})
 	equal(t, "query", titles(chat.ListOptions{Query: "BREAD ta"}), []string{"1", "Bread tax"})
 	equal(t, "query with an umlaut", titles(chat.ListOptions{Query: "über"}), []string{"1", "Über den Wolken"})
-	err := s.UpdateConversation(t.Context(), ids[0], func(c *chat.Conversation) { c.Pinned, c.Title = true, "Wolken" })
+	err := s.Chats.UpdateConversation(t.Context(), ids[0], func(c *chat.Conversation) { c.Pinned, c.Title = true, "Wolken" })
 	must(t, err)
-	must(t, s.UpdateConversation(t.Context(), ids[3], func(c *chat.Conversation) { c.Archived = true }))
+	must(t, s.Chats.UpdateConversation(t.Context(), ids[3], func(c *chat.Conversation) { c.Archived = true }))
 	equal(t, "pinned", titles(chat.ListOptions{Pinned: chat.Only}), []string{"1", "Wolken"})
 	equal(t, "not archived", titles(chat.ListOptions{Archived: chat.Without}), []string{
 		"3", "bread recipe", "Bread tax", "Wolken",
@@ -283,7 +283,7 @@ func TestDaysCountWhatTheListShowsUnderEachHeading(t *testing.T) {
 	}
 	now.add(48 * time.Hour)
 	archived := newChat(t, s, "archived")
-	must(t, s.UpdateConversation(t.Context(), archived.ID, func(c *chat.Conversation) { c.Archived = true }))
+	must(t, s.Chats.UpdateConversation(t.Context(), archived.ID, func(c *chat.Conversation) { c.Archived = true }))
 	for name, c := range map[string]struct {
 		o    chat.ListOptions
 		want []chat.Day
@@ -313,7 +313,7 @@ func TestDaysCountWhatTheListShowsUnderEachHeading(t *testing.T) {
 		},
 		"none": {chat.ListOptions{Query: "no such"}, []chat.Day{}},
 	} {
-		got, err := s.Days(t.Context(), c.o)
+		got, err := s.Chats.Days(t.Context(), c.o)
 		must(t, err)
 		equal(t, name, got, c.want)
 	}
@@ -326,34 +326,34 @@ func TestADeletedConversationComesBackWholeOrIsPurgedAfterThirtyDays(t *testing.
 	c, gone := newChat(t, s, "keep"), newChat(t, s, "gone")
 	say(t, s, c.ID, 0, chat.RoleUser, "kept words")
 	picture := chat.Media{MIME: "image/png", Data: []byte("picture")}
-	must(t, s.PutMedia(t.Context(), &picture))
+	must(t, s.Media.PutMedia(t.Context(), &picture))
 	m := chat.Message{
 		Conversation: gone.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartMedia, Media: &picture}},
 	}
-	must(t, s.Append(t.Context(), &m))
+	must(t, s.Chats.Append(t.Context(), &m))
 	call := chat.CallRecord{Conversation: gone.ID, ToolName: "t", Status: chat.CallOK, Timestamp: now.at}
-	must(t, s.PutCall(t.Context(), &call))
-	must(t, s.PutRule(t.Context(), gate.Rule{ID: "g", Scope: gate.ThisChat, Conversation: gone.ID}))
+	must(t, s.Calls.PutCall(t.Context(), &call))
+	must(t, s.Permissions.PutRule(t.Context(), gate.Rule{ID: "g", Scope: gate.ThisChat, Conversation: gone.ID}))
 	deleteIt := func(id chat.ConversationID) string {
 		t.Helper()
-		token, err := s.DeleteConversation(t.Context(), id)
+		token, err := s.Chats.DeleteConversation(t.Context(), id)
 		must(t, err)
 		return token
 	}
-	before, err := s.Path(t.Context(), c.ID)
+	before, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	token := deleteIt(c.ID)
-	_, err = s.Path(t.Context(), c.ID)
+	_, err = s.Chats.Path(t.Context(), c.ID)
 	kind(t, err, fault.NotFound)
-	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
-	_, err = s.DeleteConversation(t.Context(), c.ID)
+	kind(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
+	_, err = s.Chats.DeleteConversation(t.Context(), c.ID)
 	kind(t, err, fault.NotFound)
-	back, err := s.Undelete(t.Context(), token)
+	back, err := s.Chats.Undelete(t.Context(), token)
 	must(t, err)
 	equal(t, "brought back", back, c.ID)
-	_, err = s.Undelete(t.Context(), token)
+	_, err = s.Chats.Undelete(t.Context(), token)
 	kind(t, err, fault.NotFound)
-	after, err := s.Path(t.Context(), c.ID)
+	after, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "its messages", after, before)
 
@@ -363,27 +363,27 @@ func TestADeletedConversationComesBackWholeOrIsPurgedAfterThirtyDays(t *testing.
 	}
 	now.add(31 * 24 * time.Hour)
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	if trash, err := s.Trash(t.Context()); err != nil || len(trash) != 1 || trash[0].Conversation.Title != "gone" {
+	if trash, err := s.Chats.Trash(t.Context()); err != nil || len(trash) != 1 || trash[0].Conversation.Title != "gone" {
 		t.Fatalf("trash before the daily work: %v, %v", trash, err)
 	}
 	if err := s.Close(); err != nil { // the daily work is due again
 		t.Fatal(err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	if trash, err := s.Trash(t.Context()); err != nil || len(trash) != 0 {
+	if trash, err := s.Chats.Trash(t.Context()); err != nil || len(trash) != 0 {
 		t.Fatalf("trash after the daily work: %v, %v", trash, err)
 	}
-	calls, err := s.Calls(t.Context(), chat.CallFilter{})
+	calls, err := s.Calls.Calls(t.Context(), chat.CallFilter{})
 	if err != nil || len(calls) != 0 {
 		t.Errorf("calls of a purged chat: %v, %v", calls, err)
 	}
-	grants, err := s.Rules(t.Context())
+	grants, err := s.Permissions.Rules(t.Context())
 	if err != nil || len(grants) != 0 {
 		t.Errorf("grants of a purged chat: %v, %v", grants, err)
 	}
-	_, err = s.Media(t.Context(), picture.ID)
+	_, err = s.Media.Media(t.Context(), picture.ID)
 	kind(t, err, fault.NotFound)
-	if err := s.CreateConversation(t.Context(), &chat.Conversation{ID: gone.ID}); err != nil {
+	if err := s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: gone.ID}); err != nil {
 		t.Errorf("the id of a purged chat: %v", err)
 	}
 }
@@ -392,11 +392,11 @@ func TestADraftIsThereAtOnceAndAfterAReopen(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
-	s.SaveDraft(c.ID, "half a sent")
-	s.SaveDraft(c.ID, "half a sentence")
-	s.SaveDraft("none", "dropped")
+	s.Chats.SaveDraft(c.ID, "half a sent")
+	s.Chats.SaveDraft(c.ID, "half a sentence")
+	s.Chats.SaveDraft("none", "dropped")
 	for range 2 {
-		got, err := s.Conversation(t.Context(), c.ID)
+		got, err := s.Chats.Conversation(t.Context(), c.ID)
 		must(t, err)
 		equal(t, "draft", got.Draft, "half a sentence")
 		equal(t, "place in the list", got.Updated, c.Updated)
@@ -414,7 +414,7 @@ func TestFindTakesEveryWordInAnyCase(t *testing.T) {
 		"kettle WHERE": {1}, "öfen": {2}, "the": {1, 2}, "kitchen": {0}, `"kettle"?`: {1}, "spoon": {}, "": {},
 	}
 	for query, want := range cases {
-		found, err := s.Find(t.Context(), query, 0)
+		found, err := s.Chats.Find(t.Context(), query, 0)
 		must(t, err)
 		got := []chat.MessageSeq{}
 		for _, f := range found {
@@ -436,20 +436,20 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 		Role: chat.RoleUser, Created: time.Date(10_001, 1, 1, 0, 0, 0, 0, time.UTC),
 	})
 	c := chat.Conversation{Title: "Bad"}
-	if err := s.ImportConversation(t.Context(), &c, bad); err == nil || c.ID != "" {
+	if err := s.Chats.ImportConversation(t.Context(), &c, bad); err == nil || c.ID != "" {
 		t.Errorf("imported %+v, %v", c, err)
 	}
-	if page, err := s.List(t.Context(), chat.ListOptions{}); err != nil || len(page.Conversations) != 0 {
+	if page, err := s.Chats.List(t.Context(), chat.ListOptions{}); err != nil || len(page.Conversations) != 0 {
 		t.Errorf("it left %+v, %v", page, err)
 	}
 	c = chat.Conversation{Title: "Good"}
-	must(t, s.ImportConversation(t.Context(), &c, messages))
-	path, err := s.Path(t.Context(), c.ID)
+	must(t, s.Chats.ImportConversation(t.Context(), &c, messages))
+	path, err := s.Chats.Path(t.Context(), c.ID)
 	if err != nil || len(path) != 2 || path[1].Parent != 1 || c.Head != 2 {
 		t.Errorf("the path is %+v of %+v, %v", path, c, err)
 	}
 	m := chat.Message{Conversation: c.ID, Parent: 2, Role: chat.RoleUser}
-	if err := s.Append(t.Context(), &m); err != nil || m.Seq != 3 {
+	if err := s.Chats.Append(t.Context(), &m); err != nil || m.Seq != 3 {
 		t.Errorf("it cannot go on: %+v, %v", m, err)
 	}
 }

@@ -340,7 +340,7 @@ const daily = "daily"
 // drops the oldest ones of that kind. before is the layout that the store has before it is
 // brought forward, or 0 for a daily copy. errRecord says that the copy was made, and has
 // records that cannot be read.
-func (s *Store) keepCopy(ctx context.Context, before uint64) (string, error) {
+func (s *file) keepCopy(ctx context.Context, before uint64) (string, error) {
 	dir := filepath.Join(s.dir, copiesName)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -384,7 +384,7 @@ func (s *Store) keepCopy(ctx context.Context, before uint64) (string, error) {
 }
 
 // snapshot writes the store as it is now to a new file.
-func (s *Store) snapshot(ctx context.Context, path string) error {
+func (s *file) snapshot(ctx context.Context, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -403,7 +403,7 @@ func (s *Store) snapshot(ctx context.Context, path string) error {
 
 // dropCopies removes the oldest copies of a kind, and never the newest ones. Where the
 // newest is not whole, the newest that is stays, too.
-func (s *Store) dropCopies(kind string, whole bool) {
+func (s *file) dropCopies(kind string, whole bool) {
 	files, err := copyFiles(s.dir, kind, s.now())
 	stays := ""
 	if !whole {

@@ -27,22 +27,22 @@ func TestAStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 	m := chat.Message{
 		Conversation: keep.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "what was said"}},
 	}
-	must(t, s.Append(t.Context(), &m))
+	must(t, s.Chats.Append(t.Context(), &m))
 	large := newChat(t, s, "large")
 	for i := range 20 {
 		m := chat.Message{
 			Conversation: large.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser,
 			Parts: []chat.Part{{Kind: chat.PartText, Text: strings.Repeat("much", 1<<20)}},
 		}
-		must(t, s.Append(t.Context(), &m))
+		must(t, s.Chats.Append(t.Context(), &m))
 	}
-	token, err := s.DeleteConversation(t.Context(), large.ID)
-	must(t, errors.Join(err, s.Purge(t.Context(), token)))
+	token, err := s.Chats.DeleteConversation(t.Context(), large.ID)
+	must(t, errors.Join(err, s.Chats.Purge(t.Context(), token)))
 	space, err := s.Space(t.Context())
 	if err != nil || !space.Wasteful() {
 		t.Errorf("it does not say that compacting would help: %+v, %v", space, err)
 	}
-	lineage, _ := s.Lineage(t.Context())
+	lineage, _ := s.Search.Lineage(t.Context())
 	_, _, err = store.Compact(t.Context(), dir, time.Now())
 	kind(t, err, fault.Locked)
 	must(t, s.Close())
@@ -54,11 +54,11 @@ func TestAStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 		t.Errorf("the file: %v, %v", info, err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if path, err := s.Path(t.Context(), keep.ID); err != nil || len(path) != 1 ||
+	if path, err := s.Chats.Path(t.Context(), keep.ID); err != nil || len(path) != 1 ||
 		chat.TextOf(path[0].Parts) != "what was said" {
 		t.Errorf("what was kept: %v, %v", path, err)
 	}
-	if now, _ := s.Lineage(t.Context()); now != lineage {
+	if now, _ := s.Search.Lineage(t.Context()); now != lineage {
 		t.Error("the search index would be made anew")
 	}
 	if space, err := s.Space(t.Context()); err != nil || space.Wasteful() {
@@ -87,7 +87,7 @@ func TestTheFirstDayHasAUsefulCopy(t *testing.T) {
 		now.add(time.Minute)
 	}
 	run(func(s *store.Store) {
-		if _, err := s.PutSettings(t.Context(), json.RawMessage(`{}`), 0); err != nil {
+		if _, err := s.Settings.PutSettings(t.Context(), json.RawMessage(`{}`), 0); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -103,7 +103,7 @@ func TestTheFirstDayHasAUsefulCopy(t *testing.T) {
 				Conversation: c.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser,
 				Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}},
 			}
-			must(t, s.Append(t.Context(), &m))
+			must(t, s.Chats.Append(t.Context(), &m))
 		}
 	})
 	equal(t, "after 20 messages", copies(), []int{2, 1})
@@ -219,19 +219,19 @@ func TestABackupBringsTheMediaWithIt(t *testing.T) {
 	var ids []string
 	for _, data := range []string{"a picture", "a lost one"} {
 		m := chat.Media{Name: "p.png", MIME: "image/png", Data: []byte(data)}
-		must(t, s.PutMedia(t.Context(), &m))
+		must(t, s.Media.PutMedia(t.Context(), &m))
 		part := chat.Part{Kind: chat.PartMedia, Media: &m}
 		message := chat.Message{Conversation: c.ID, Role: chat.RoleUser, Parts: []chat.Part{part}}
-		must(t, s.Append(t.Context(), &message))
+		must(t, s.Chats.Append(t.Context(), &message))
 		ids = append(ids, m.ID)
 	}
-	lost, err := s.MediaPath(ids[1])
+	lost, err := s.Media.MediaPath(ids[1])
 	must(t, errors.Join(err, os.Remove(lost)))
 	want := store.MediaReport{Files: 1, Missing: 1, Chats: 1}
-	r, err := s.CheckMedia(t.Context())
+	r, err := s.Media.CheckMedia(t.Context())
 	must(t, err)
 	equal(t, "checked", r, want)
-	if n, err := s.MissingMedia(t.Context(), c.ID); err != nil || n != 1 {
+	if n, err := s.Media.MissingMedia(t.Context(), c.ID); err != nil || n != 1 {
 		t.Errorf("%d missing of the chat, %v", n, err)
 	}
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -242,7 +242,7 @@ func TestABackupBringsTheMediaWithIt(t *testing.T) {
 	done := restore(t, dir, backup, now.at)
 	equal(t, "restored", done.Media, want)
 	other := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	if data, err := other.Media(t.Context(), ids[0]); err != nil || string(data) != "a picture" {
+	if data, err := other.Media.Media(t.Context(), ids[0]); err != nil || string(data) != "a picture" {
 		t.Errorf("the picture: %q, %v", data, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "conclave.db.restoring")); !errors.Is(err, fs.ErrNotExist) {
@@ -276,7 +276,7 @@ func TestDamageThatACheckFoundIsNotWrittenOver(t *testing.T) {
 		if strings.Contains(f.Message+f.Err.Error(), "panic") {
 			t.Errorf("it says %s: %v", f.Message, f.Err)
 		}
-		kind(t, s.CreateConversation(t.Context(), &chat.Conversation{}), fault.Damaged)
+		kind(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{}), fault.Damaged)
 		must(t, s.Close())
 		_, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
 	}

@@ -29,7 +29,7 @@ var (
 const maxScope = 4096
 
 // Council implements council.Settings.
-func (s *Store) Council(ctx context.Context, scope council.Scope) (c council.Council, there bool, err error) {
+func (s *Councils) Council(ctx context.Context, scope council.Scope) (c council.Council, there bool, err error) {
 	err = s.view(ctx, "store.council", func(tx *bbolt.Tx) error {
 		if b := tx.Bucket(bucketCouncils); b != nil {
 			there, err = getJSON(b, []byte(scope), &c)
@@ -41,7 +41,7 @@ func (s *Store) Council(ctx context.Context, scope council.Scope) (c council.Cou
 }
 
 // PutCouncil implements council.Settings.
-func (s *Store) PutCouncil(ctx context.Context, scope council.Scope, c *council.Council) error {
+func (s *Councils) PutCouncil(ctx context.Context, scope council.Scope, c *council.Council) error {
 	const op = "store.put_council"
 	if scope == "" || len(scope) > maxScope || strings.ContainsRune(string(scope), 0) {
 		return fault.New(fault.Invalid, op, "A council cannot be set for that chat, folder or name.", "")
@@ -67,7 +67,7 @@ func (s *Store) PutCouncil(ctx context.Context, scope council.Scope, c *council.
 }
 
 // Presets implements council.Settings. One that cannot be read is left out.
-func (s *Store) Presets(ctx context.Context) (map[string]council.Council, error) {
+func (s *Councils) Presets(ctx context.Context) (map[string]council.Council, error) {
 	all := map[string]council.Council{}
 	err := s.view(ctx, "store.council_presets", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketCouncils)
@@ -92,7 +92,7 @@ func (s *Store) Presets(ctx context.Context) (map[string]council.Council, error)
 // AppendSteps implements council.Log, and adds what the run used since to what its chat
 // used. The kind is Invalid when the steps do not follow
 // those which are kept, and NotFound when there is no such chat.
-func (s *Store) AppendSteps(ctx context.Context, h council.Header, steps []council.Step,
+func (s *Councils) AppendSteps(ctx context.Context, h council.Header, steps []council.Step,
 	texts map[council.Hash][]byte,
 ) error {
 	const op = "store.append_steps"
@@ -185,7 +185,7 @@ func lastStep(b *bbolt.Bucket, id council.RunID) int {
 }
 
 // Runs implements council.Log. One that cannot be read is left out.
-func (s *Store) Runs(ctx context.Context, id chat.ConversationID) ([]council.Header, error) {
+func (s *Councils) Runs(ctx context.Context, id chat.ConversationID) ([]council.Header, error) {
 	headers := []council.Header{}
 	err := s.view(ctx, "store.council_runs", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketCouncilRuns)
@@ -211,7 +211,7 @@ func (s *Store) Runs(ctx context.Context, id chat.ConversationID) ([]council.Hea
 }
 
 // Steps implements council.Log.
-func (s *Store) Steps(ctx context.Context, id council.RunID) ([]council.Step, error) {
+func (s *Councils) Steps(ctx context.Context, id council.RunID) ([]council.Step, error) {
 	const op = "store.council_steps"
 	var steps []council.Step
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -237,7 +237,7 @@ func (s *Store) Steps(ctx context.Context, id council.RunID) ([]council.Step, er
 }
 
 // Text implements council.Log.
-func (s *Store) Text(ctx context.Context, id council.RunID, h council.Hash) ([]byte, error) {
+func (s *Councils) Text(ctx context.Context, id council.RunID, h council.Hash) ([]byte, error) {
 	const op = "store.council_text"
 	var raw []byte
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {

@@ -22,7 +22,7 @@ import (
 var _ interface {
 	council.Log
 	council.Settings
-} = (*store.Store)(nil)
+} = (*store.Councils)(nil)
 
 // stepsOf returns the steps of a run of so many members through every stage of a review
 // with four rounds, with its texts.
@@ -126,20 +126,20 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 	s := storetest.Open(t)
 	ctx := t.Context()
 	c, other := newChat(t, s, "a"), newChat(t, s, "b")
-	if headers, err := s.Runs(ctx, c.ID); err != nil || len(headers) != 0 {
+	if headers, err := s.Councils.Runs(ctx, c.ID); err != nil || len(headers) != 0 {
 		t.Fatalf("before the first: %v, %v", headers, err)
 	}
-	_, err := s.Steps(ctx, "r1")
+	_, err := s.Councils.Steps(ctx, "r1")
 	kind(t, err, fault.NotFound)
 	for id, in := range map[council.RunID]chat.ConversationID{"r1": c.ID, "r2": c.ID, "r3": other.ID} {
 		steps, texts, run := stepsOf(t, id, in, 3)
 		h := headerOf(run)
-		kind(t, s.AppendSteps(ctx, h, steps[1:], nil), fault.Invalid)
+		kind(t, s.Councils.AppendSteps(ctx, h, steps[1:], nil), fault.Invalid)
 		for _, part := range [][]council.Step{steps[:5], steps[5:]} {
-			must(t, s.AppendSteps(ctx, h, part, texts))
+			must(t, s.Councils.AppendSteps(ctx, h, part, texts))
 		}
-		kind(t, s.AppendSteps(ctx, h, steps[len(steps)-1:], nil), fault.Invalid)
-		kept, err := s.Steps(ctx, id)
+		kind(t, s.Councils.AppendSteps(ctx, h, steps[len(steps)-1:], nil), fault.Invalid)
+		kept, err := s.Councils.Steps(ctx, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,13 +157,13 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 		}
 		equal(t, "the run", asJSON(again), asJSON(run))
 		for hash, want := range texts {
-			if got, err := s.Text(ctx, id, hash); err != nil || string(got) != string(want) {
+			if got, err := s.Councils.Text(ctx, id, hash); err != nil || string(got) != string(want) {
 				t.Fatalf("the text %s is %q, %v", hash, got, err)
 			}
 		}
 	}
 	steps, _, run := stepsOf(t, "r9", "nowhere", 1)
-	kind(t, s.AppendSteps(ctx, headerOf(run), steps, nil), fault.NotFound)
+	kind(t, s.Councils.AppendSteps(ctx, headerOf(run), steps, nil), fault.NotFound)
 
 	one := council.Default()
 	one.Members = []council.Member{{ID: "ada", Name: "Ada", Chance: 100, Weight: 1, Tools: []string{}}}
@@ -172,44 +172,44 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 		council.OfProject("/home/ada"),
 	} {
 		one.Name = string(scope)
-		must(t, s.PutCouncil(ctx, scope, &one))
+		must(t, s.Councils.PutCouncil(ctx, scope, &one))
 	}
-	kind(t, s.PutCouncil(ctx, council.OfChat("nowhere"), &one), fault.NotFound)
-	kind(t, s.PutCouncil(ctx, "", &one), fault.Invalid)
-	if got, there, err := s.Council(ctx, council.OfChat(c.ID)); err != nil || !there || got.Members[0].Name != "Ada" {
+	kind(t, s.Councils.PutCouncil(ctx, council.OfChat("nowhere"), &one), fault.NotFound)
+	kind(t, s.Councils.PutCouncil(ctx, "", &one), fault.Invalid)
+	if got, there, err := s.Councils.Council(ctx, council.OfChat(c.ID)); err != nil || !there || got.Members[0].Name != "Ada" {
 		t.Errorf("the council of the chat: %+v, %v, %v", got, there, err)
 	}
-	if presets, err := s.Presets(ctx); err != nil || len(presets) != 1 || presets["Three"].Name != "preset Three" {
+	if presets, err := s.Councils.Presets(ctx); err != nil || len(presets) != 1 || presets["Three"].Name != "preset Three" {
 		t.Errorf("the presets: %+v, %v", presets, err)
 	}
-	must(t, s.PutCouncil(ctx, council.Global, nil))
-	if _, there, err := s.Council(ctx, council.Global); err != nil || there {
+	must(t, s.Councils.PutCouncil(ctx, council.Global, nil))
+	if _, there, err := s.Councils.Council(ctx, council.Global); err != nil || there {
 		t.Errorf("what was forgotten is there: %v, %v", there, err)
 	}
 
-	token, err := s.DeleteConversation(ctx, c.ID)
+	token, err := s.Chats.DeleteConversation(ctx, c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A run under way goes on while its chat lies in the trash, and is there when it is brought back.
 	more, texts, late := stepsOf(t, "r4", c.ID, 1)
-	if err := s.AppendSteps(ctx, headerOf(late), more, texts); err != nil {
+	if err := s.Councils.AppendSteps(ctx, headerOf(late), more, texts); err != nil {
 		t.Errorf("in the trash: %v", err)
 	}
-	must(t, s.Purge(ctx, token))
+	must(t, s.Chats.Purge(ctx, token))
 	for _, gone := range []council.RunID{"r1", "r2", "r4"} {
-		_, err := s.Steps(ctx, gone)
+		_, err := s.Councils.Steps(ctx, gone)
 		kind(t, err, fault.NotFound)
-		_, err = s.Text(ctx, gone, council.HashOf([]byte("notes")))
+		_, err = s.Councils.Text(ctx, gone, council.HashOf([]byte("notes")))
 		kind(t, err, fault.NotFound)
 	}
-	if _, there, err := s.Council(ctx, council.OfChat(c.ID)); err != nil || there {
+	if _, there, err := s.Councils.Council(ctx, council.OfChat(c.ID)); err != nil || there {
 		t.Errorf("the council of a chat that is gone: %v, %v", there, err)
 	}
-	if headers, err := s.Runs(ctx, other.ID); err != nil || len(headers) != 1 || headers[0].Run != "r3" {
+	if headers, err := s.Councils.Runs(ctx, other.ID); err != nil || len(headers) != 1 || headers[0].Run != "r3" {
 		t.Errorf("the runs of the other chat: %+v, %v", headers, err)
 	}
-	if text, err := s.Text(ctx, "r3", council.HashOf([]byte("notes"))); err != nil || string(text) != "notes" {
+	if text, err := s.Councils.Text(ctx, "r3", council.HashOf([]byte("notes"))); err != nil || string(text) != "notes" {
 		t.Errorf("a text of the other chat: %q, %v", text, err)
 	}
 }
@@ -220,21 +220,21 @@ func TestWhatARunUsedInTheTrashIsOfItsChatToo(t *testing.T) {
 	s := storetest.Open(t)
 	ctx := t.Context()
 	c := newChat(t, s, "a")
-	must(t, s.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
+	must(t, s.Chats.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
 	other := newChat(t, s, "b")
-	if _, err := s.DeleteConversation(ctx, other.ID); err != nil {
+	if _, err := s.Chats.DeleteConversation(ctx, other.ID); err != nil {
 		t.Fatal(err)
 	}
-	token, err := s.DeleteConversation(ctx, c.ID)
+	token, err := s.Chats.DeleteConversation(ctx, c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	steps, texts, run := stepsOf(t, "r", c.ID, 2)
-	must(t, s.AppendSteps(ctx, headerOf(run), steps, texts))
-	if _, err := s.Undelete(ctx, token); err != nil {
+	must(t, s.Councils.AppendSteps(ctx, headerOf(run), steps, texts))
+	if _, err := s.Chats.Undelete(ctx, token); err != nil {
 		t.Fatal(err)
 	}
-	back, err := s.Conversation(ctx, c.ID)
+	back, err := s.Chats.Conversation(ctx, c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,15 +250,15 @@ func TestWhatARunUsedIsOfItsChatAtOnce(t *testing.T) {
 	s := storetest.Open(t)
 	ctx := t.Context()
 	c := newChat(t, s, "a")
-	must(t, s.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
+	must(t, s.Chats.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
 	steps, texts, run := stepsOf(t, "r", c.ID, 2)
 	for i := range steps {
 		so, err := council.Replay(steps[:i+1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		must(t, s.AppendSteps(ctx, headerOf(so), steps[i:i+1], texts))
-		now, err := s.Conversation(ctx, c.ID)
+		must(t, s.Councils.AppendSteps(ctx, headerOf(so), steps[i:i+1], texts))
+		now, err := s.Chats.Conversation(ctx, c.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -268,8 +268,8 @@ func TestWhatARunUsedIsOfItsChatAtOnce(t *testing.T) {
 			t.Fatalf("after step %d the chat used %+v, the run %+v", i+1, got, used)
 		}
 	}
-	must(t, s.AppendSteps(ctx, headerOf(run), nil, nil)) // a header that is written again
-	if now, err := s.Conversation(ctx, c.ID); err != nil || now.Spent.Output != run.Spent("").Output {
+	must(t, s.Councils.AppendSteps(ctx, headerOf(run), nil, nil)) // a header that is written again
+	if now, err := s.Chats.Conversation(ctx, c.ID); err != nil || now.Spent.Output != run.Spent("").Output {
 		t.Errorf("the chat used %+v, %v", now.Spent, err)
 	}
 }
@@ -284,7 +284,7 @@ func TestALongRunTakesLittleRoom(t *testing.T) {
 		steps, texts, run := stepsOf(t, "0195d7a4-0000-7000-8000-00000000000a", c.ID, 12)
 		for from := 0; from < len(steps); from += batch {
 			part := steps[from:min(from+batch, len(steps))]
-			must(t, s.AppendSteps(t.Context(), headerOf(run), part, texts))
+			must(t, s.Councils.AppendSteps(t.Context(), headerOf(run), part, texts))
 			texts = nil
 		}
 		must(t, s.Close())
@@ -316,9 +316,9 @@ func BenchmarkOpenAStoredRun(b *testing.B) {
 	s := storetest.Open(b)
 	c := newChat(b, s, "a")
 	steps, texts, run := stepsOf(b, "r", c.ID, 12)
-	must(b, s.AppendSteps(b.Context(), headerOf(run), steps, texts))
+	must(b, s.Councils.AppendSteps(b.Context(), headerOf(run), steps, texts))
 	for b.Loop() {
-		kept, err := s.Steps(b.Context(), "r")
+		kept, err := s.Councils.Steps(b.Context(), "r")
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -78,21 +78,21 @@ func childStream(ctx context.Context, dir string) error {
 		return err
 	}
 	c := chat.Conversation{ID: "c"}
-	if err := s.CreateConversation(ctx, &c); err != nil {
+	if err := s.Chats.CreateConversation(ctx, &c); err != nil {
 		return err
 	}
 	call := chat.CallRecord{ToolName: "asked", Conversation: "c", Status: chat.CallAsked, Timestamp: time.Now()}
-	if err := s.PutCall(ctx, &call); err != nil {
+	if err := s.Calls.PutCall(ctx, &call); err != nil {
 		return err
 	}
 	done := chat.CallRecord{ToolName: "done", Conversation: "c", Status: chat.CallOK, Timestamp: time.Now()}
-	if err := s.PutCall(ctx, &done); err != nil {
+	if err := s.Calls.PutCall(ctx, &done); err != nil {
 		return err
 	}
 	m := chat.Message{
 		Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}},
 	}
-	if err := s.Append(ctx, &m); err != nil {
+	if err := s.Chats.Append(ctx, &m); err != nil {
 		return err
 	}
 	tick := time.NewTicker(time.Millisecond)
@@ -100,7 +100,7 @@ func childStream(ctx context.Context, dir string) error {
 	for i := 1; ; i++ {
 		<-tick.C
 		m.Parts[0].Text += fmt.Sprintf(" %d", i)
-		s.Journal(m)
+		s.Chats.Journal(m)
 		fmt.Println(i, s.Commits())
 	}
 }
@@ -128,7 +128,7 @@ func TestAKillLosesWhatNoTransactionHadOfAStreamAndNoCall(t *testing.T) {
 	// The transaction after the one that was under way began later than the number was given.
 	due := sort.SearchInts(commits, commits[last-1]-1)
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	path, err := s.Path(t.Context(), "c")
+	path, err := s.Chats.Path(t.Context(), "c")
 	must(t, err)
 	equal(t, "state", path[0].State, chat.Interrupted)
 	words := strings.Fields(chat.TextOf(path[0].Parts))
@@ -140,17 +140,17 @@ func TestAKillLosesWhatNoTransactionHadOfAStreamAndNoCall(t *testing.T) {
 	if len(words) < due || due == 0 {
 		t.Errorf("of %d words %d are there, and %d were to be written", last, len(words), due)
 	}
-	calls, err := s.Calls(t.Context(), chat.CallFilter{})
+	calls, err := s.Calls.Calls(t.Context(), chat.CallFilter{})
 	if err != nil || len(calls) != 2 {
 		t.Fatalf("got %d calls, %v", len(calls), err)
 	}
 	equal(t, "the call that had ended", calls[0].Status, chat.CallOK)
 	equal(t, "the call under way", calls[1].Status, chat.CallDied)
-	report, err := s.VerifyActivity(t.Context())
+	report, err := s.Activity.VerifyActivity(t.Context())
 	if err != nil || !report.OK || report.Entries != 2 {
 		t.Errorf("the record of activity: %+v, %v", report, err)
 	}
-	row, err := s.ActivityOf(t.Context(), calls[1].ID)
+	row, err := s.Activity.ActivityOf(t.Context(), calls[1].ID)
 	must(t, err)
 	e, d, err := row.Read()
 	must(t, err)
@@ -168,11 +168,11 @@ func childRecord(ctx context.Context, dir string) error {
 	for i := 1; ; i++ {
 		r := ended(i%60, "c")
 		r.Status = chat.CallRunning
-		if err := s.PutCall(ctx, &r); err != nil {
+		if err := s.Calls.PutCall(ctx, &r); err != nil {
 			return err
 		}
 		r.Status = chat.CallOK
-		if err := s.PutCall(ctx, &r); err != nil {
+		if err := s.Calls.PutCall(ctx, &r); err != nil {
 			return err
 		}
 		if i%7 == 0 {
@@ -202,14 +202,14 @@ func TestAttackAKillWhileTheRecordIsWritten(t *testing.T) {
 			t.Fatalf("the child ended after %d", last)
 		}
 		s := storetest.OpenWith(t, store.Options{Dir: dir})
-		report, err := s.VerifyActivity(t.Context())
+		report, err := s.Activity.VerifyActivity(t.Context())
 		must(t, err)
 		if !report.OK || report.Entries < kept+last {
 			t.Errorf("after kill %d, of at least %d entries: %s", round+1, kept+last, report.Sentence())
 		}
 		kept = report.Entries
 		r := ended(1, "c") // the chain goes on behind it
-		must(t, s.PutCall(t.Context(), &r))
+		must(t, s.Calls.PutCall(t.Context(), &r))
 		kept++
 		must(t, s.Close())
 		if report := verified(t, dir); !report.OK || report.Entries != kept {
@@ -227,7 +227,7 @@ func childCouncil(ctx context.Context, dir string) error {
 		return err
 	}
 	c := chat.Conversation{ID: "c"}
-	if err := s.CreateConversation(ctx, &c); err != nil {
+	if err := s.Chats.CreateConversation(ctx, &c); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
@@ -237,7 +237,7 @@ func childCouncil(ctx context.Context, dir string) error {
 			return err
 		}
 		for _, step := range steps {
-			if err := s.AppendSteps(ctx, headerOf(run), []council.Step{step}, textsOf(step, texts)); err != nil {
+			if err := s.Councils.AppendSteps(ctx, headerOf(run), []council.Step{step}, textsOf(step, texts)); err != nil {
 				return err
 			}
 			fmt.Println(id, step.Number)
@@ -267,12 +267,12 @@ func TestAKillLosesNoStepThatWasKeptAndLeavesNoneWithoutItsTexts(t *testing.T) {
 		t.Fatalf("the child ended after %d steps", last)
 	}
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	headers, err := s.Runs(t.Context(), "c")
+	headers, err := s.Councils.Runs(t.Context(), "c")
 	if err != nil || len(headers) < len(kept) {
 		t.Fatalf("of %d runs %d are there, %v", len(kept), len(headers), err)
 	}
 	for _, h := range headers {
-		steps, err := s.Steps(t.Context(), h.Run)
+		steps, err := s.Councils.Steps(t.Context(), h.Run)
 		if err != nil || len(steps) < kept[h.Run] {
 			t.Fatalf("of %d steps of %s %d are there, %v", kept[h.Run], h.Run, len(steps), err)
 		}
@@ -282,7 +282,7 @@ func TestAKillLosesNoStepThatWasKeptAndLeavesNoneWithoutItsTexts(t *testing.T) {
 		}
 		for _, step := range steps {
 			for hash := range textsOf(step, nil) {
-				if _, err := s.Text(t.Context(), h.Run, hash); err != nil {
+				if _, err := s.Councils.Text(t.Context(), h.Run, hash); err != nil {
 					t.Errorf("step %d of %s names a text that is not there: %v", step.Number, h.Run, err)
 				}
 			}
@@ -375,22 +375,22 @@ func fullDisk(ctx context.Context, dir, said string, fill, free func() error) er
 		return err
 	}
 	defer s.Close()
-	if err := s.CreateConversation(ctx, &chat.Conversation{ID: "c"}); err != nil {
+	if err := s.Chats.CreateConversation(ctx, &chat.Conversation{ID: "c"}); err != nil {
 		return err
 	}
 	m := chat.Message{
 		Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}},
 	}
-	if err := s.Append(ctx, &m); err != nil {
+	if err := s.Chats.Append(ctx, &m); err != nil {
 		return err
 	}
 	if err := fill(); err != nil {
 		return err
 	}
 	m.Parts[0].Text = strings.Repeat("much ", 1<<20)
-	s.Journal(m)
+	s.Chats.Journal(m)
 	call := chat.CallRecord{ToolName: "t", Conversation: "c", Status: chat.CallOK}
-	if err := s.PutCall(ctx, &call); err != nil {
+	if err := s.Calls.PutCall(ctx, &call); err != nil {
 		return err
 	}
 	wait := func() (error, error) {
@@ -409,13 +409,13 @@ func fullDisk(ctx context.Context, dir, said string, fill, free func() error) er
 		return fmt.Errorf("the first trouble is %w", first)
 	}
 	big := chat.Message{Conversation: "c", Parent: 1, Role: chat.RoleUser, Parts: m.Parts}
-	if err := s.Append(ctx, &big); fault.KindOf(err) != fault.Unavailable {
+	if err := s.Chats.Append(ctx, &big); fault.KindOf(err) != fault.Unavailable {
 		return fmt.Errorf("a message on a full disk: %w", err)
 	}
-	if err := s.PutMedia(ctx, &chat.Media{Data: make([]byte, 8<<20)}); fault.KindOf(err) != fault.Unavailable {
+	if err := s.Media.PutMedia(ctx, &chat.Media{Data: make([]byte, 8<<20)}); fault.KindOf(err) != fault.Unavailable {
 		return fmt.Errorf("a file on a full disk: %w", err)
 	}
-	path, err := s.Path(ctx, "c")
+	path, err := s.Chats.Path(ctx, "c")
 	if err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != m.Parts[0].Text {
 		return fmt.Errorf("the newest text cannot be read while the disk is full: %w", err)
 	}
@@ -439,11 +439,11 @@ func fullDisk(ctx context.Context, dir, said string, fill, free func() error) er
 	if err != nil {
 		return err
 	}
-	path, err = s.Path(ctx, "c")
+	path, err = s.Chats.Path(ctx, "c")
 	if err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != m.Parts[0].Text {
 		return fmt.Errorf("the text was lost: %w", err)
 	}
-	if _, err := s.Call(ctx, call.ID); err != nil {
+	if _, err := s.Calls.Call(ctx, call.ID); err != nil {
 		return fmt.Errorf("the call was lost: %w", err)
 	}
 	return s.Close()

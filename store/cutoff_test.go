@@ -18,21 +18,21 @@ import (
 // written: the texts of a chat, and the record of activity.
 func whole(t *testing.T, s *store.Store, id chat.ConversationID, words, calls int) error {
 	t.Helper()
-	path, err := s.Path(t.Context(), id)
+	path, err := s.Chats.Path(t.Context(), id)
 	if err != nil {
 		return err
 	}
 	if len(path) != words {
 		return fmt.Errorf("of %d messages %d are there", words, len(path))
 	}
-	report, err := s.VerifyActivity(t.Context())
+	report, err := s.Activity.VerifyActivity(t.Context())
 	if err != nil {
 		return err
 	}
 	if !report.OK || report.Entries != calls {
 		return fmt.Errorf("of %d entries %d are there: %s", calls, report.Entries, report.Sentence())
 	}
-	if rows, err := s.Activity(t.Context(), activity.Filter{Limit: calls}); err != nil || len(rows) != calls {
+	if rows, err := s.Activity.Activity(t.Context(), activity.Filter{Limit: calls}); err != nil || len(rows) != calls {
 		return fmt.Errorf("of %d entries %d are read: %w", calls, len(rows), err)
 	}
 	return nil

@@ -67,7 +67,7 @@ func (s *Store) copyDue(ctx context.Context) bool {
 }
 
 // has reports whether the store holds at least n messages.
-func (s *Store) has(ctx context.Context, n int) bool {
+func (s *file) has(ctx context.Context, n int) bool {
 	has := false
 	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
 		has = atLeast(bucket(tx, bucketMessages), n)
@@ -131,7 +131,7 @@ func (s *Store) clean(ctx context.Context) {
 
 // empty reports whether there is nothing worth a copy: no chat, and none that was
 // deleted. Settings alone would take the place of a copy that has chats.
-func (s *Store) empty(ctx context.Context) bool {
+func (s *file) empty(ctx context.Context) bool {
 	nothing := true
 	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
 		for _, name := range [][]byte{bucketConversations, bucketTrash} {
@@ -146,7 +146,7 @@ func (s *Store) empty(ctx context.Context) bool {
 
 // purgeOld purges what has been in the trash for 30 days.
 func (s *Store) purgeOld(ctx context.Context) error {
-	trash, err := s.Trash(ctx)
+	trash, err := s.Chats.Trash(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *Store) purgeOld(ctx context.Context) error {
 		if s.now().Sub(d.At) < trashKept {
 			continue
 		}
-		if err := s.Purge(ctx, d.Token); err != nil {
+		if err := s.Chats.Purge(ctx, d.Token); err != nil {
 			return err
 		}
 	}

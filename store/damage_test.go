@@ -97,7 +97,7 @@ func TestADamagedFileIsSetAsideAndTheNewestGoodCopyOffered(t *testing.T) {
 			}
 			restore(t, dir, copies[0].Path, now.at)
 			s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-			page, err := s.List(t.Context(), chat.ListOptions{})
+			page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 			if err != nil || page.Total != 3 {
 				t.Errorf("chats in the restored store: %d, %v", page.Total, err)
 			}
@@ -145,10 +145,10 @@ func TestDamageInALargeStoreStopsItBeforeAnythingIsWrittenOverIt(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a large store is opened without reading it all: %v", err)
 	}
-	_, err = s.Path(t.Context(), c.ID)
+	_, err = s.Chats.Path(t.Context(), c.ID)
 	kind(t, err, fault.Damaged)
-	kind(t, s.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Damaged)
-	kind(t, s.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Damaged)
+	kind(t, s.Chats.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Damaged)
+	kind(t, s.Calls.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Damaged)
 	if err := s.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
@@ -177,7 +177,7 @@ func TestADamagedRecordDoesNotStopTheOthers(t *testing.T) {
 	s, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
 	must(t, err)
 	defer s.Close()
-	got, err := s.Path(t.Context(), c.ID)
+	got, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "texts", texts(got), []string{"good", "", "good again"})
 	if got[1].State != chat.Failed || got[1].Error == nil || got[1].Role != chat.RoleAssistant {
@@ -227,7 +227,7 @@ func TestABackupIsAWholeStoreThatCanBeRestored(t *testing.T) {
 	now := newClock()
 	s := storetest.OpenWith(t, now.options())
 	c := newChat(t, s, "old")
-	s.SaveDraft(c.ID, "pending")
+	s.Chats.SaveDraft(c.ID, "pending")
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	_, err := s.Backup(t.Context(), backup)
 	must(t, err)
@@ -239,7 +239,7 @@ func TestABackupIsAWholeStoreThatCanBeRestored(t *testing.T) {
 		t.Errorf("the store that was replaced: %v, %v", kept, err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: s.Dir(), Now: now.now})
-	page, err := s.List(t.Context(), chat.ListOptions{})
+	page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 	if err != nil || page.Total != 1 || page.Conversations[0].Draft != "pending" {
 		t.Errorf("restored: %+v, %v", page, err)
 	}
@@ -277,7 +277,7 @@ func TestWhatTheStoreMakesIsForItsOwnerAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
 	newChat(t, s, "")
-	must(t, s.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}))
+	must(t, s.Media.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}))
 	must(t, s.Close())
 	must(t, os.Chmod(filepath.Join(dir, file), 0o644))
 	storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
@@ -306,7 +306,7 @@ func TestAFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 	fresh := func(t *testing.T) (dir, backup string) {
 		dir = t.TempDir()
 		s := storetest.OpenWith(t, store.Options{Dir: dir})
-		must(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: "c", Title: "kept"}))
+		must(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: "c", Title: "kept"}))
 		backup = filepath.Join(t.TempDir(), "copy.db")
 		_, err := s.Backup(t.Context(), backup)
 		must(t, errors.Join(err, s.Close()))
@@ -330,7 +330,7 @@ func TestAFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 		}
 		restore(t, dir, kept, now) // as the hint says
 		s := storetest.OpenWith(t, store.Options{Dir: dir})
-		if _, err := s.Conversation(t.Context(), "c"); err != nil {
+		if _, err := s.Chats.Conversation(t.Context(), "c"); err != nil {
 			t.Error(err)
 		}
 	})

@@ -15,7 +15,7 @@ const recentDays = 7
 
 // Days counts the conversations that List takes with o, by the day or the month
 // of their last change, in List's order. It decodes none of them.
-func (s *Store) Days(ctx context.Context, o chat.ListOptions) ([]chat.Day, error) {
+func (s *Chats) Days(ctx context.Context, o chat.ListOptions) ([]chat.Day, error) {
 	now := s.now().Local()
 	recent := time.Date(now.Year(), now.Month(), now.Day()-recentDays+1, 0, 0, 0, 0, now.Location())
 	words := strings.Fields(strings.ToLower(o.Query))

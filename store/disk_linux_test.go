@@ -87,7 +87,7 @@ func TestAStoreThatClosesOnAFullDiskNamesWhatIsLost(t *testing.T) {
 	must(t, err)
 	must(t, s.Sync(t.Context()))
 	for range 2 {
-		must(t, s.PutCall(t.Context(), &chat.CallRecord{
+		must(t, s.Calls.PutCall(t.Context(), &chat.CallRecord{
 			ToolName: "t", Status: chat.CallOK, ResultText: strings.Repeat("much ", 1<<20),
 		}))
 	}

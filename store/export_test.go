@@ -114,3 +114,6 @@ func (s *Store) CreateMany(ctx context.Context, n int) error {
 		return nil
 	})
 }
+
+// MediaPath returns where a media file lies.
+func (a *Attachments) MediaPath(id string) (string, error) { return a.mediaFile(id) }

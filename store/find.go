@@ -16,7 +16,7 @@ import (
 // and anywhere in a word, and returns at most limit of them (0 means all), last
 // changed conversation first. It reads every message and needs no index: that
 // suits a command which runs once; the window has package search, which ranks.
-func (s *Store) Find(ctx context.Context, query string, limit int) ([]chat.SearchResult, error) {
+func (s *Chats) Find(ctx context.Context, query string, limit int) ([]chat.SearchResult, error) {
 	const op = "store.find"
 	found := []chat.SearchResult{}
 	words := strings.Fields(strings.ToLower(query))
@@ -80,7 +80,7 @@ func (s *Store) Find(ctx context.Context, query string, limit int) ([]chat.Searc
 // the order they were written and whatever branch they are on. It decodes only
 // records that hold the longest word of it, so that finding something in a chat of
 // 10,000 messages does not decode them all; the caller looks at the text itself.
-func (s *Store) Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error) {
+func (s *Chats) Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error) {
 	const op = "store.holding"
 	found := []chat.Message{}
 	hint := ""

@@ -24,7 +24,7 @@ func TestOnlyRecordsThatCouldHoldThePhraseAreRead(t *testing.T) {
 	for phrase, want := range map[string]int{
 		"needle": 4, "A NEEDLE": 4, "missing": 0, "needle — “quoted”": 4, "“quoted”": 40,
 	} {
-		found, err := s.Holding(t.Context(), c.ID, phrase)
+		found, err := s.Chats.Holding(t.Context(), c.ID, phrase)
 		must(t, err)
 		if len(found) != want {
 			t.Errorf("%q: %d messages, want %d", phrase, len(found), want)
@@ -38,7 +38,7 @@ func BenchmarkHoldingOf10000Messages(b *testing.B) {
 	id := long(b, s, 10_000)
 	b.ResetTimer()
 	for range b.N {
-		if found, err := s.Holding(b.Context(), id, "nothing of the kind"); err != nil || len(found) != 0 {
+		if found, err := s.Chats.Holding(b.Context(), id, "nothing of the kind"); err != nil || len(found) != 0 {
 			b.Fatal(len(found), err)
 		}
 	}

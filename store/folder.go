@@ -283,7 +283,7 @@ func checkHeader(path string) error {
 const inspectLimit = 1 << 20
 
 // inspect looks for damage that opening alone does not meet.
-func (s *Store) inspect() error {
+func (s *file) inspect() error {
 	var size int64
 	err := guarded(func() error {
 		return s.db.View(func(tx *bbolt.Tx) error { size = tx.Size(); return nil })

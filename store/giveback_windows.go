@@ -3,4 +3,4 @@ package store
 import "context"
 
 // GiveBack does nothing here: Windows takes mapped memory back by itself.
-func (*Store) GiveBack(context.Context) {}
+func (*SearchSource) GiveBack(context.Context) {}

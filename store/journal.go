@@ -59,7 +59,7 @@ func (b batch) bytes() int {
 // most 250 ms of it. It does not wait for the disk: what comes within 250 ms is
 // written once. UpdateMessages ends the journal of a message that streams no more; one
 // that the store does not know, or that is not streaming there, is not journalled.
-func (s *Store) Journal(m chat.Message) {
+func (s *Chats) Journal(m chat.Message) {
 	m = clone(m)
 	s.later(func() {
 		key := keyOf(m)
@@ -71,7 +71,7 @@ func (s *Store) Journal(m chat.Message) {
 // SaveDraft keeps the half-written next message of a conversation. Like Journal
 // it does not wait for the disk. A draft of a conversation that is not there is
 // dropped.
-func (s *Store) SaveDraft(id chat.ConversationID, text string) {
+func (s *Chats) SaveDraft(id chat.ConversationID, text string) {
 	s.later(func() { put(&s.pending.drafts, id, text) })
 }
 
@@ -85,7 +85,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 // later runs add, which puts something into s.pending, and sees to it that it is
 // written.
 // It reports false when the store is closing and takes nothing more.
-func (s *Store) later(add func()) bool {
+func (s *file) later(add func()) bool {
 	s.mu.Lock()
 	open := !s.closing
 	if open {
@@ -99,9 +99,9 @@ func (s *Store) later(add func()) bool {
 	return open
 }
 
-// Sync returns when everything given to Journal, SaveDraft and PutCall before is
+// sync returns when everything given to Journal, SaveDraft and PutCall before is
 // on the disk. An error means that it still waits in memory.
-func (s *Store) Sync(ctx context.Context) error {
+func (s *file) sync(ctx context.Context) error {
 	s.mu.Lock()
 	nothing := s.pending.empty() && s.writing.empty()
 	s.mu.Unlock()
@@ -112,8 +112,8 @@ func (s *Store) Sync(ctx context.Context) error {
 }
 
 // last is the Sync before the store closes. Its error names what is lost.
-func (s *Store) last(ctx context.Context) error {
-	err := s.Sync(ctx)
+func (s *file) last(ctx context.Context) error {
+	err := s.sync(ctx)
 	if err == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *Store) last(ctx context.Context) error {
 
 // take moves what is pending into the transaction that begins. The caller has
 // the right to write.
-func (s *Store) take() batch {
+func (s *file) take() batch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing, s.pending = s.pending, batch{}
@@ -150,7 +150,7 @@ func (s *Store) take() batch {
 
 // taken ends what take began. What was not written is pending again, unless
 // something newer has taken its place.
-func (s *Store) taken(b batch, written bool) {
+func (s *file) taken(b batch, written bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing = batch{}
@@ -175,7 +175,7 @@ func over[K comparable, V any](older, newer map[K]V) map[K]V {
 // writeBatch writes b. One item that cannot be written at all is given up with a
 // word in the log, so that it does not hold up the others for ever; bbolt meets
 // the disk only at the commit.
-func (s *Store) writeBatch(tx *bbolt.Tx, b batch) {
+func (s *file) writeBatch(tx *bbolt.Tx, b batch) {
 	drop := func(what string, err error) {
 		if err != nil {
 			s.log.Error("Something could not be stored and was dropped.", "what", what, "err", err)
@@ -212,7 +212,7 @@ func writeDraft(tx *bbolt.Tx, id chat.ConversationID, text string) error {
 }
 
 // pendingDraft returns the draft that is not yet on the disk, if there is one.
-func (s *Store) pendingDraft(id chat.ConversationID) (string, bool) {
+func (s *file) pendingDraft(id chat.ConversationID) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if text, ok := s.pending.drafts[id]; ok {
@@ -223,7 +223,7 @@ func (s *Store) pendingDraft(id chat.ConversationID) (string, bool) {
 }
 
 // freshen puts the newest text into messages that stream, in place.
-func (s *Store) freshen(messages []chat.Message) []chat.Message {
+func (s *file) freshen(messages []chat.Message) []chat.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, m := range messages {
@@ -239,7 +239,7 @@ func (s *Store) freshen(messages []chat.Message) []chat.Message {
 }
 
 // forget ends the live state of a message.
-func (s *Store) forget(key messageKey) {
+func (s *file) forget(key messageKey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.live, key)
@@ -248,7 +248,7 @@ func (s *Store) forget(key messageKey) {
 
 // writeBehind writes what is pending, at most every 250 ms, until Close. It says
 // once that writes fail, and once that they work again.
-func (s *Store) writeBehind(ctx context.Context) {
+func (s *file) writeBehind(ctx context.Context) {
 	for {
 		select {
 		case <-s.wake:
@@ -266,7 +266,7 @@ func (s *Store) writeBehind(ctx context.Context) {
 				s.final = s.last(ctx)
 				return
 			}
-			err := s.Sync(ctx)
+			err := s.sync(ctx)
 			s.tell(err)
 			if err == nil {
 				break
@@ -277,7 +277,7 @@ func (s *Store) writeBehind(ctx context.Context) {
 }
 
 // tell passes on the beginning and the end of trouble.
-func (s *Store) tell(err error) {
+func (s *file) tell(err error) {
 	s.mu.Lock()
 	was := s.trouble
 	s.trouble = err != nil
@@ -299,7 +299,7 @@ func (s *Store) tell(err error) {
 // interrupted, with the text their journal has, calls under way become died, and
 // the last message of a turn between two answers says that the turn was cut off.
 // Where nothing was left, nothing is written.
-func (s *Store) endWhatWasOpen(ctx context.Context) error {
+func (s *file) endWhatWasOpen(ctx context.Context) error {
 	const op = "store.open"
 	left := false
 	alive := s.now()
@@ -339,7 +339,7 @@ func (s *Store) endWhatWasOpen(ctx context.Context) error {
 }
 
 // endMessages merges the journal back.
-func (s *Store) endMessages(tx *bbolt.Tx) (int, error) {
+func (s *file) endMessages(tx *bbolt.Tx) (int, error) {
 	n := 0
 	cursor := bucket(tx, bucketJournal).Cursor()
 	var ended []messageKey
@@ -395,3 +395,10 @@ func touched(tx *bbolt.Tx, id chat.ConversationID) error {
 	c.Revision++
 	return putConversation(tx, &old, c)
 }
+
+// Sync returns when everything given to Journal, SaveDraft and PutCall before is
+// on the disk. An error means that it still waits in memory.
+func (s *Store) Sync(ctx context.Context) error { return s.sync(ctx) }
+
+// Sync is [Store.Sync], for turns.
+func (s *Chats) Sync(ctx context.Context) error { return s.sync(ctx) }

@@ -21,7 +21,7 @@ func streaming(t testing.TB, s *store.Store, id chat.ConversationID, parent chat
 		Conversation: id, Parent: parent, Role: chat.RoleAssistant, State: chat.Streaming,
 		Parts: []chat.Part{{Kind: chat.PartText}},
 	}
-	must(t, s.Append(t.Context(), &m))
+	must(t, s.Chats.Append(t.Context(), &m))
 	return m
 }
 
@@ -30,18 +30,18 @@ func TestAStreamingMessageReadsWithItsNewestText(t *testing.T) {
 	c := newChat(t, s, "")
 	m := streaming(t, s, c.ID, 0)
 	m.Parts[0].Text = "so far"
-	s.Journal(m)
+	s.Chats.Journal(m)
 	m.Parts[0].Text = "the turn goes on with its own copy"
-	path, err := s.Path(t.Context(), c.ID)
+	path, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "while it streams", texts(path), []string{"so far"})
 	m.State, m.Parts[0].Text = chat.Complete, "done"
 	must(t, replace(t.Context(), s, m))
 	late := m
 	late.State, late.Parts = chat.Streaming, []chat.Part{{Kind: chat.PartText, Text: "too late"}}
-	s.Journal(late)
+	s.Chats.Journal(late)
 	must(t, s.Sync(t.Context()))
-	path, err = s.Path(t.Context(), c.ID)
+	path, err = s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "once it is done", texts(path), []string{"done"})
 	equal(t, "state", path[0].State, chat.Complete)
@@ -61,7 +61,7 @@ func TestTheJournalIsWrittenEvery250Milliseconds(t *testing.T) {
 		for i := range 1000 {
 			fmt.Fprintf(&text, "%d ", i)
 			m.Parts[0].Text = text.String()
-			s.Journal(m)
+			s.Chats.Journal(m)
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
 			if now := s.Commits(); now > last {
@@ -84,21 +84,21 @@ func TestWhatStreamedAtTheEndIsInterruptedAtTheNextStart(t *testing.T) {
 	c := newChat(t, s, "")
 	withText, bare := streaming(t, s, c.ID, 0), streaming(t, s, c.ID, 0)
 	withText.Parts[0].Text = "half an ans"
-	s.Journal(withText)
+	s.Chats.Journal(withText)
 	if err := s.Close(); err != nil { // it writes the journal; nothing ends the message
 		t.Fatal(err)
 	}
 	ended := now.at
 	now.add(time.Hour)
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	got, err := s.Messages(t.Context(), c.ID, []chat.MessageSeq{withText.Seq, bare.Seq})
+	got, err := s.Chats.Messages(t.Context(), c.ID, []chat.MessageSeq{withText.Seq, bare.Seq})
 	must(t, err)
 	equal(t, "texts", texts(got), []string{"half an ans", ""})
 	for _, m := range got {
 		equal(t, "state", m.State, chat.Interrupted)
 		equal(t, "ended", m.Ended, ended)
 	}
-	o, err := s.Outline(t.Context(), c.ID)
+	o, err := s.Chats.Outline(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "state in the outline", o.Items[0].State, chat.Interrupted)
 }
@@ -112,12 +112,12 @@ func TestNotesOfAnAnswerSurviveAKill(t *testing.T) {
 		nil, {{Text: "one"}}, {{Text: "one", Count: 2}}, {{Text: "one", Count: 2}, {Text: "two"}},
 	} {
 		m.Parts[0].Text, m.Notes = strings.Repeat("x", i+1), notes
-		s.Journal(m)
+		s.Chats.Journal(m)
 		must(t, s.Sync(t.Context()))
 	}
 	must(t, s.Close()) // nothing ends the message
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	got, err := s.Chats.Message(t.Context(), c.ID, m.Seq)
 	must(t, err)
 	equal(t, "state", got.State, chat.Interrupted)
 	equal(t, "text", chat.TextOf(got.Parts), "xxxx")
@@ -133,22 +133,22 @@ func TestAPathIsReadMessageByMessage(t *testing.T) {
 			Conversation: c.ID, Parent: parent, Role: chat.RoleUser, State: chat.Complete,
 			Parts: []chat.Part{chat.TextPart(fmt.Sprint(i))},
 		}
-		must(t, s.Append(t.Context(), &m))
+		must(t, s.Chats.Append(t.Context(), &m))
 		parent = m.Seq
 	}
-	whole, err := s.Path(t.Context(), c.ID)
+	whole, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	var read []chat.Message
-	must(t, s.EachOnPath(t.Context(), c.ID, func(m chat.Message) error {
+	must(t, s.Chats.EachOnPath(t.Context(), c.ID, func(m chat.Message) error {
 		read = append(read, m)
 		return nil
 	}))
 	equal(t, "the path", texts(read), texts(whole))
 	stop := errors.New("enough")
-	if err := s.EachOnPath(t.Context(), c.ID, func(chat.Message) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Chats.EachOnPath(t.Context(), c.ID, func(chat.Message) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("a walk that is stopped ends with %v", err)
 	}
-	if err := s.EachOnPath(t.Context(), "nobody", nil); fault.KindOf(err) != fault.NotFound {
+	if err := s.Chats.EachOnPath(t.Context(), "nobody", nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a chat that is not there: %v", err)
 	}
 }
@@ -167,7 +167,7 @@ func TestLF38ACallUnderWayIsDiedAfterARestart(t *testing.T) {
 	for id, want := range map[uint64]chat.CallStatus{
 		asked: chat.CallDied, running: chat.CallDied, paused: chat.CallPaused,
 	} {
-		r, err := s.Call(t.Context(), id)
+		r, err := s.Calls.Call(t.Context(), id)
 		must(t, err)
 		equal(t, r.ToolName, r.Status, want)
 		if want == chat.CallDied && r.Error == "" {
@@ -177,7 +177,7 @@ func TestLF38ACallUnderWayIsDiedAfterARestart(t *testing.T) {
 			equal(t, "milliseconds while it is known to have run", r.MS, 2000.0)
 		}
 	}
-	errs, err := s.Calls(t.Context(), chat.CallFilter{Errors: true})
+	errs, err := s.Calls.Calls(t.Context(), chat.CallFilter{Errors: true})
 	must(t, err)
 	equal(t, "errors", ids(errs), []uint64{running, asked})
 }
@@ -189,12 +189,12 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Errorf("a second Close: %v", err)
 	}
-	_, err := s.Path(t.Context(), c.ID)
+	_, err := s.Chats.Path(t.Context(), c.ID)
 	kind(t, err, fault.Unavailable)
-	kind(t, s.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Unavailable)
-	kind(t, s.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Unavailable)
-	kind(t, s.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}), fault.Unavailable)
-	s.Journal(chat.Message{})
+	kind(t, s.Chats.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Unavailable)
+	kind(t, s.Calls.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Unavailable)
+	kind(t, s.Media.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}), fault.Unavailable)
+	s.Chats.Journal(chat.Message{})
 }
 
 func TestALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
@@ -209,7 +209,7 @@ func TestALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	for i := range pieces {
 		fmt.Fprintf(&text, "%*d", size, i)
 		m.Parts[1].Text = text.String()
-		s.Journal(m)
+		s.Chats.Journal(m)
 		must(t, s.Sync(t.Context()))
 	}
 	// Each write has its own pages beside the text: some of the tree, and the free list.
@@ -221,24 +221,24 @@ func TestALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	m.Parts = append(m.Parts, chat.Part{
 		Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t", Arguments: []byte("{}")},
 	})
-	s.Journal(m)
+	s.Chats.Journal(m)
 	if err := s.Close(); err != nil { // nothing ends the message
 		t.Fatal(err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	got, err := s.Chats.Message(t.Context(), c.ID, m.Seq)
 	must(t, err)
 	equal(t, "state", got.State, chat.Interrupted)
 	equal(t, "parts", got.Parts, m.Parts)
 	got.State = chat.Streaming
 	must(t, replace(t.Context(), s, got))
 	got.Parts = got.Parts[:1] // no continuation of what was written
-	s.Journal(got)
+	s.Chats.Journal(got)
 	got.Parts[0].Text = "another"
-	s.Journal(got)
+	s.Chats.Journal(got)
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got, err = s.Message(t.Context(), c.ID, m.Seq); err != nil || len(got.Parts) != 1 ||
+	if got, err = s.Chats.Message(t.Context(), c.ID, m.Seq); err != nil || len(got.Parts) != 1 ||
 		got.Parts[0].Text != "another" {
 		t.Errorf("after a change of what was said: %+v, %v", got.Parts, err)
 	}
@@ -252,8 +252,8 @@ func TestAnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 		Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true,
 		Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}},
 	}
-	must(t, s.Append(t.Context(), &m))
-	before, err := s.Conversation(t.Context(), c.ID)
+	must(t, s.Chats.Append(t.Context(), &m))
+	before, err := s.Chats.Conversation(t.Context(), c.ID)
 	must(t, err)
 	putCall(t, s, chat.CallRecord{
 		ToolName: "slow", Conversation: c.ID, ResponseID: m.Seq, Status: chat.CallRunning, Started: time.Now(),
@@ -262,11 +262,11 @@ func TestAnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	putCall(t, s, chat.CallRecord{ToolName: "a plugin's own", Status: chat.CallRunning, Timestamp: time.Now()})
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	got, err := s.Chats.Message(t.Context(), c.ID, m.Seq)
 	must(t, err)
 	equal(t, "reason", got.Reason, chat.EndInterrupted)
 	equal(t, "state, so that a model still hears of the call", got.State, chat.Complete)
-	after, err := s.Conversation(t.Context(), c.ID)
+	after, err := s.Chats.Conversation(t.Context(), c.ID)
 	if err != nil || after.Revision == before.Revision {
 		t.Errorf("a window would not see it: revision %d, %v", after.Revision, err)
 	}
@@ -278,7 +278,7 @@ func TestATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
 	add := func(c chat.Conversation, m chat.Message) chat.Message {
 		t.Helper()
 		m.Conversation, m.State = c.ID, chat.Complete
-		must(t, s.Append(t.Context(), &m))
+		must(t, s.Chats.Append(t.Context(), &m))
 		return m
 	}
 	asked, answered, stopped, other := newChat(t, s, "asked"), newChat(t, s,
@@ -311,7 +311,7 @@ func TestATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
 			"an answer that was done":           {done, chat.EndDone},
 			"a message of no turn":              {note, ""},
 		} {
-			got, err := s.Message(t.Context(), want.m.Conversation, want.m.Seq)
+			got, err := s.Chats.Message(t.Context(), want.m.Conversation, want.m.Seq)
 			must(t, err)
 			equal(t, name, got.Reason, want.reason)
 		}

@@ -95,29 +95,29 @@ func TestFieldsOfANewerConclaveSurviveEveryRewrite(t *testing.T) {
 	ctx := t.Context()
 
 	c := chat.Conversation{Title: "a", Origins: []chat.Origin{chat.NewOrigin(chat.FromImport, "a.txt")}}
-	must(t, s.CreateConversation(ctx, &c))
+	must(t, s.Chats.CreateConversation(ctx, &c))
 	m := chat.Message{
 		Conversation: c.ID, Role: chat.RoleUser, State: chat.Complete, Usage: &chat.Usage{Input: 1},
 		Parts: []chat.Part{chat.TextPart("one"), chat.TextPart("two")},
 	}
-	must(t, s.Append(ctx, &m))
+	must(t, s.Chats.Append(ctx, &m))
 	addFields(t, s, bucketConversations)
 	addFields(t, s, bucketMessages)
 	chats, messages := fieldsIn(t, s, bucketConversations), fieldsIn(t, s, bucketMessages)
 	if chats < 2 || messages < 4 {
 		t.Fatalf("%d fields in a chat, %d in a message", chats, messages)
 	}
-	must(t, s.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Title = "b" }))
-	must(t, s.UpdateMessages(ctx, c.ID, []chat.MessageSeq{m.Seq}, func(all []chat.Message) error {
+	must(t, s.Chats.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Title = "b" }))
+	must(t, s.Chats.UpdateMessages(ctx, c.ID, []chat.MessageSeq{m.Seq}, func(all []chat.Message) error {
 		all[0].Hidden = true
 		return nil
 	}))
-	token, err := s.DeleteConversation(ctx, c.ID)
+	token, err := s.Chats.DeleteConversation(ctx, c.ID)
 	must(t, err)
 	if n := fieldsIn(t, s, bucketTrash); n != chats {
 		t.Errorf("a chat in the trash has %d fields, had %d", n, chats)
 	}
-	_, err = s.Undelete(ctx, token)
+	_, err = s.Chats.Undelete(ctx, token)
 	must(t, err)
 	if n := fieldsIn(t, s, bucketConversations); n != chats {
 		t.Errorf("a chat that was renamed, deleted and brought back has %d fields, had %d", n, chats)
@@ -129,13 +129,13 @@ func TestFieldsOfANewerConclaveSurviveEveryRewrite(t *testing.T) {
 	rule := gate.Rule{
 		ID: "r", Effect: gate.Allow, Plugin: "kit", Match: []gate.Match{{Field: "text", Op: "equals", Value: "a"}},
 	}
-	must(t, s.PutRule(ctx, rule))
-	must(t, s.PutApproval(ctx, gate.Approval{Plugin: "kit"}))
-	must(t, s.PutUses(ctx, map[string]gate.Use{"kit:echo": {}}))
+	must(t, s.Permissions.PutRule(ctx, rule))
+	must(t, s.Permissions.PutApproval(ctx, gate.Approval{Plugin: "kit"}))
+	must(t, s.Permissions.PutUses(ctx, map[string]gate.Use{"kit:echo": {}}))
 	set := council.Council{Members: []council.Member{{ID: "a"}}}
-	must(t, s.PutCouncil(ctx, council.OfChat(c.ID), &set))
+	must(t, s.Councils.PutCouncil(ctx, council.OfChat(c.ID), &set))
 	call := chat.CallRecord{ToolName: "echo", Status: chat.CallRunning}
-	must(t, s.PutCall(ctx, &call))
+	must(t, s.Calls.PutCall(ctx, &call))
 	must(t, s.Sync(ctx))
 	buckets := [][]byte{bucketGrants, bucketApprovals, bucketUses, bucketCouncils, bucketCalls}
 	before := map[string]int{}
@@ -145,21 +145,21 @@ func TestFieldsOfANewerConclaveSurviveEveryRewrite(t *testing.T) {
 			t.Fatalf("no fields in %s", name)
 		}
 	}
-	rules, err := s.Rules(ctx)
+	rules, err := s.Permissions.Rules(ctx)
 	must(t, err)
 	rules[0].Uses = 1
-	must(t, s.PutRule(ctx, rules[0]))
-	approvals, err := s.Approvals(ctx)
+	must(t, s.Permissions.PutRule(ctx, rules[0]))
+	approvals, err := s.Permissions.Approvals(ctx)
 	must(t, err)
-	must(t, s.PutApproval(ctx, approvals[0]))
-	uses, err := s.Uses(ctx)
+	must(t, s.Permissions.PutApproval(ctx, approvals[0]))
+	uses, err := s.Permissions.Uses(ctx)
 	must(t, err)
-	must(t, s.PutUses(ctx, uses))
-	set, _, err = s.Council(ctx, council.OfChat(c.ID))
+	must(t, s.Permissions.PutUses(ctx, uses))
+	set, _, err = s.Councils.Council(ctx, council.OfChat(c.ID))
 	must(t, err)
-	must(t, s.PutCouncil(ctx, council.OfChat(c.ID), &set))
+	must(t, s.Councils.PutCouncil(ctx, council.OfChat(c.ID), &set))
 	call.Status = chat.CallOK
-	must(t, s.PutCall(ctx, &call))
+	must(t, s.Calls.PutCall(ctx, &call))
 	must(t, s.Sync(ctx))
 	for _, name := range buckets {
 		if n := fieldsIn(t, s, name); n != before[string(name)] {

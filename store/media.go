@@ -33,7 +33,7 @@ const mediaOrphan = trashKept
 // m.Size. The same bytes are stored once. The kind is Invalid when there are none
 // or more than [MaxMedia], and Unavailable when the disk is full. What no message
 // and no call record names is removed after 30 days.
-func (s *Store) PutMedia(ctx context.Context, m *chat.Media) error {
+func (s *Attachments) PutMedia(ctx context.Context, m *chat.Media) error {
 	const op = "store.put_media"
 	name := "The file"
 	if m.Name != "" {
@@ -97,12 +97,12 @@ func writeMedia(dir, id string, data []byte, now time.Time) (err error) {
 
 // Media reads a media file. The kind is NotFound when there is none with that
 // ID, and Damaged when its bytes are no longer those that were stored.
-func (s *Store) Media(ctx context.Context, id string) ([]byte, error) {
+func (s *Attachments) Media(ctx context.Context, id string) ([]byte, error) {
 	const op = "store.media"
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	path, err := s.MediaPath(id)
+	path, err := s.mediaFile(id)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +117,8 @@ func (s *Store) Media(ctx context.Context, id string) ([]byte, error) {
 	return data, nil
 }
 
-// MediaPath returns the path of a media file, to be served without reading it
-// whole. The kind is NotFound when there is none with that ID.
-func (s *Store) MediaPath(id string) (string, error) {
+// mediaFile returns the path of a media file. The kind is NotFound when there is none with that ID.
+func (s *file) mediaFile(id string) (string, error) {
 	const op = "store.media_path"
 	path, ok := mediaPath(s.dir, id)
 	if !ok {
@@ -203,12 +202,12 @@ func unrefer(tx *bbolt.Tx, id chat.ConversationID) ([]string, error) {
 }
 
 // removeMedia deletes files. One that is not there does not matter.
-func (s *Store) removeMedia(ctx context.Context, ids []string) error {
+func (s *file) removeMedia(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		if ctx.Err() != nil {
 			return nil // the next sweep finds them
 		}
-		path, err := s.MediaPath(id)
+		path, err := s.mediaFile(id)
 		if err != nil {
 			continue
 		}
@@ -258,7 +257,7 @@ func avatars(tx *bbolt.Tx, named map[string]bool) error {
 
 // sweepMedia removes files that nothing names and that have been there for 30
 // days: attachments never sent, and what a crash left half-written.
-func (s *Store) sweepMedia(ctx context.Context) error {
+func (s *file) sweepMedia(ctx context.Context) error {
 	var named map[string][]string
 	err := s.view(ctx, "store.sweep", func(tx *bbolt.Tx) (err error) {
 		named, err = namedMedia(tx)

@@ -94,7 +94,7 @@ func (r *mediaReport) add(there bool, chats []string) {
 }
 
 // CheckMedia reports which of the media files that chats and councils name are there.
-func (s *Store) CheckMedia(ctx context.Context) (MediaReport, error) {
+func (s *Attachments) CheckMedia(ctx context.Context) (MediaReport, error) {
 	var r MediaReport
 	err := s.view(ctx, "store.check_media", func(tx *bbolt.Tx) error {
 		named, err := namedMedia(tx)
@@ -124,7 +124,7 @@ func present(dir string, named map[string][]string) MediaReport {
 func (s *Store) Backup(ctx context.Context, path string) (MediaReport, error) {
 	const op = "store.backup"
 	none := MediaReport{}
-	if err := s.Sync(ctx); err != nil {
+	if err := s.sync(ctx); err != nil {
 		return none, err
 	}
 	if f := s.damaged.Load(); f != nil {
@@ -164,7 +164,7 @@ func (s *Store) packMedia(ctx context.Context, path string) (MediaReport, error)
 			return err
 		}
 		for _, id := range slices.Sorted(maps.Keys(named)) {
-			data, err := s.Media(ctx, id)
+			data, err := s.Media.Media(ctx, id)
 			if kind := fault.KindOf(err); err != nil && kind != fault.NotFound && kind != fault.Damaged {
 				return err
 			}
@@ -227,13 +227,13 @@ func unpackMedia(ctx context.Context, dir, path string, now time.Time) (MediaRep
 }
 
 // HasMedia reports whether the file of an attachment is there.
-func (s *Store) HasMedia(m chat.Media) bool {
-	_, err := s.MediaPath(m.ID)
+func (s *Attachments) HasMedia(m chat.Media) bool {
+	_, err := s.mediaFile(m.ID)
 	return err == nil
 }
 
 // MissingMedia returns how many of the media files that a conversation names are not there.
-func (s *Store) MissingMedia(ctx context.Context, id chat.ConversationID) (int, error) {
+func (s *Attachments) MissingMedia(ctx context.Context, id chat.ConversationID) (int, error) {
 	n := 0
 	err := s.view(ctx, "store.missing_media", func(tx *bbolt.Tx) error {
 		return bucket(tx, bucketMediaRefs).ForEach(func(k, _ []byte) error {

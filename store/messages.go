@@ -19,7 +19,7 @@ import (
 // message leaves it marked as interrupted. It fills m.Seq, and m.Created when that is
 // zero. m.Parent must be 0 or a message there is (kind Invalid). The kind is
 // NotFound when there is no such conversation.
-func (s *Store) Append(ctx context.Context, m *chat.Message) error {
+func (s *Chats) Append(ctx context.Context, m *chat.Message) error {
 	const op = "store.append"
 	made := *m
 	if made.Created.IsZero() {
@@ -66,7 +66,7 @@ func (s *Store) Append(ctx context.Context, m *chat.Message) error {
 // Invalid). change must be quick and not use the store; its error leaves everything as
 // it was, and is returned. The kind is NotFound when the conversation or one of the
 // messages is not there.
-func (s *Store) UpdateMessages(
+func (s *Chats) UpdateMessages(
 	ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func(messages []chat.Message) error,
 ) error {
 	const op = "store.update_messages"
@@ -120,7 +120,7 @@ func (s *Store) UpdateMessages(
 
 // rewriteMessage writes a message over its record, and begins its journal again or ends
 // it.
-func (s *Store) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
+func (s *Chats) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
 	key := keyOf(m)
 	if err := putMessage(tx, m); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (s *Store) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
 // Path reads the visible messages of a conversation, first to head. A message
 // that streams has its newest text. For a long conversation, Outline and
 // Messages read only what is looked at.
-func (s *Store) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {
+func (s *Chats) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {
 	const op = "store.path"
 	var path []chat.Message
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -167,7 +167,7 @@ const pathChunk = 256
 // EachOnPath calls do with each visible message of a conversation as Path has it, first to head, and
 // holds few of them in the memory. The path is that of its beginning; do may use the store, and its error
 // ends the walk.
-func (s *Store) EachOnPath(ctx context.Context, id chat.ConversationID, do func(chat.Message) error) error {
+func (s *Chats) EachOnPath(ctx context.Context, id chat.ConversationID, do func(chat.Message) error) error {
 	const op = "store.path"
 	var path []chat.MessageSeq
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -196,7 +196,7 @@ func (s *Store) EachOnPath(ctx context.Context, id chat.ConversationID, do func(
 
 // Messages reads the named messages of a conversation, in the order asked. The
 // kind is NotFound when one of them is not there.
-func (s *Store) Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
+func (s *Chats) Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
 	const op = "store.messages"
 	var found []chat.Message
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -211,7 +211,7 @@ func (s *Store) Messages(ctx context.Context, id chat.ConversationID, seqs []cha
 }
 
 // Message reads one message.
-func (s *Store) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+func (s *Chats) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
 	found, err := s.Messages(ctx, id, []chat.MessageSeq{seq})
 	if err != nil {
 		return chat.Message{}, err

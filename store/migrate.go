@@ -94,7 +94,7 @@ func (l layout) newer(reads bool) bool {
 
 // migrate brings an older store forward, after a copy of it as it was. A newer
 // one is refused untouched, unless it says that this program may use it.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *file) migrate(ctx context.Context) error {
 	const op = "store.migrate"
 	var have layout
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -142,7 +142,7 @@ func (s *Store) migrate(ctx context.Context) error {
 
 // checkReadable refuses a store in a folder where nothing may be written, and
 // which must be brought forward before it can be read.
-func (s *Store) checkReadable(have layout) error {
+func (s *file) checkReadable(have layout) error {
 	for _, m := range migrations {
 		if m.from >= have.written {
 			return fault.New(fault.Unavailable, "store.migrate", fmt.Sprintf(

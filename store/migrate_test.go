@@ -68,27 +68,27 @@ func TestAStoreOfLayout1IsBroughtForwardAfterACopy(t *testing.T) {
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
 		t.Errorf("after the migration: %v, %v", problems, err)
 	}
-	page, err := s.List(t.Context(), chat.ListOptions{Pinned: chat.Without})
+	page, err := s.Chats.List(t.Context(), chat.ListOptions{Pinned: chat.Without})
 	if err != nil || page.Total != 2 || page.Conversations[0].ID != "chat-2" {
 		t.Errorf("list: %+v, %v", page, err)
 	}
-	path, err := s.Path(t.Context(), "chat-2")
+	path, err := s.Chats.Path(t.Context(), "chat-2")
 	if err != nil || len(path) != 3 || path[2].State != chat.Interrupted || chat.TextOf(path[0].Parts) != "words 1" {
 		t.Errorf("path: %+v, %v", path, err)
 	}
-	calls, err := s.Calls(t.Context(), chat.CallFilter{Tool: "math:add"})
+	calls, err := s.Calls.Calls(t.Context(), chat.CallFilter{Tool: "math:add"})
 	if err != nil || len(calls) != 1 || calls[0].Status != chat.CallDied {
 		t.Errorf("calls: %+v, %v", calls, err)
 	}
 	next := chat.CallRecord{ToolName: "t"}
-	if err := s.PutCall(t.Context(), &next); err != nil || next.ID != 6 {
+	if err := s.Calls.PutCall(t.Context(), &next); err != nil || next.ID != 6 {
 		t.Errorf("the next call has the id %d, %v", next.ID, err)
 	}
-	value, revision, err := s.Settings(t.Context())
+	value, revision, err := s.Settings.Settings(t.Context())
 	if err != nil || string(value) != `{"theme":"dark"}` || revision != 3 {
 		t.Errorf("settings: %s, %d, %v", value, revision, err)
 	}
-	grants, err := s.Rules(t.Context())
+	grants, err := s.Permissions.Rules(t.Context())
 	if err != nil || len(grants) != 1 {
 		t.Errorf("grants: %v, %v", grants, err)
 	}
@@ -166,7 +166,7 @@ func TestANewerConclaveCanLetAnOlderOneWrite(t *testing.T) {
 	newerStore(t, dir, Layout)
 	s, err := Open(t.Context(), Options{Dir: dir})
 	must(t, err)
-	must(t, s.CreateConversation(t.Context(), &chat.Conversation{}))
+	must(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{}))
 	must(t, s.Close())
 	if c := checkCopy(filepath.Join(dir, fileName)); c.Problem != "" || c.Version != Layout+1 || c.Conversations != 1 {
 		t.Errorf("the store: %+v", c)
@@ -192,7 +192,7 @@ func TestIndexesMadeAnewAreMended(t *testing.T) {
 	s, err := Open(t.Context(), Options{Dir: dir})
 	must(t, err)
 	defer s.Close()
-	last, err := s.LastChange(t.Context())
+	last, err := s.Search.LastChange(t.Context())
 	must(t, err)
 	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error {
 		return errors.Join(
@@ -212,7 +212,7 @@ func TestIndexesMadeAnewAreMended(t *testing.T) {
 		t.Errorf("made anew: %q, %v", problems, err)
 	}
 	n := 0
-	if _, err := s.Changes(t.Context(), last, 1000,
+	if _, err := s.Search.Changes(t.Context(), last, 1000,
 		func(chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
 		t.Errorf("%d changes for the full-text index, want 12: %v", n, err)
 	}
@@ -222,21 +222,21 @@ func TestAPanicThatIsNotDamageGoesOn(t *testing.T) {
 	s, err := Open(t.Context(), Options{Dir: t.TempDir()})
 	must(t, err)
 	c := chat.Conversation{}
-	must(t, s.CreateConversation(t.Context(), &c))
+	must(t, s.Chats.CreateConversation(t.Context(), &c))
 	draft := "kept"
-	s.SaveDraft(c.ID, draft)
+	s.Chats.SaveDraft(c.ID, draft)
 	func() {
 		defer func() {
 			if r := recover(); r != "a bug" {
 				t.Errorf("recovered %v", r)
 			}
 		}()
-		_ = s.UpdateConversation(t.Context(), c.ID, func(*chat.Conversation) { panic("a bug") })
+		_ = s.Chats.UpdateConversation(t.Context(), c.ID, func(*chat.Conversation) { panic("a bug") })
 	}()
-	if err := s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Title = "on" }); err != nil {
+	if err := s.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Title = "on" }); err != nil {
 		t.Errorf("the store after a bug in a caller: %v", err)
 	}
-	if c, err := s.Conversation(t.Context(), c.ID); err != nil || c.Draft != draft || c.Title != "on" {
+	if c, err := s.Chats.Conversation(t.Context(), c.ID); err != nil || c.Draft != draft || c.Title != "on" {
 		t.Errorf("what was pending: %+v, %v", c, err)
 	}
 	if err := s.Close(); err != nil {

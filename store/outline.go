@@ -16,7 +16,7 @@ import (
 // Outline reads the shape of a conversation. It decodes none of its messages, so
 // that one of 10,000 opens in a few milliseconds. The kind is NotFound when
 // there is no such conversation.
-func (s *Store) Outline(ctx context.Context, id chat.ConversationID) (chat.Outline, error) {
+func (s *Chats) Outline(ctx context.Context, id chat.ConversationID) (chat.Outline, error) {
 	const op = "store.outline"
 	var o chat.Outline
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {

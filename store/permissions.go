@@ -11,36 +11,36 @@ import (
 )
 
 // Rules returns the rules, oldest first.
-func (s *Store) Rules(ctx context.Context) ([]gate.Rule, error) {
-	rules, err := readAll[gate.Rule](ctx, s, bucketGrants)
+func (s *Permissions) Rules(ctx context.Context) ([]gate.Rule, error) {
+	rules, err := readAll[gate.Rule](ctx, s.file, bucketGrants)
 	slices.SortStableFunc(rules, func(a, b gate.Rule) int { return a.Made.Compare(b.Made) })
 	return rules, err
 }
 
 // PutRule writes a rule, over the one with the same ID.
-func (s *Store) PutRule(ctx context.Context, r gate.Rule) error {
-	return putRecord(ctx, s, bucketGrants, "grant", r.ID, r)
+func (s *Permissions) PutRule(ctx context.Context, r gate.Rule) error {
+	return putRecord(ctx, s.file, bucketGrants, "grant", r.ID, r)
 }
 
 // DeleteRule deletes a rule, if there is one with this id.
-func (s *Store) DeleteRule(ctx context.Context, id string) error {
+func (s *Permissions) DeleteRule(ctx context.Context, id string) error {
 	return s.deleteOpaque(ctx, bucketGrants, id)
 }
 
 // Approvals returns the approvals, by plugin.
-func (s *Store) Approvals(ctx context.Context) ([]gate.Approval, error) {
-	approvals, err := readAll[gate.Approval](ctx, s, bucketApprovals)
+func (s *Permissions) Approvals(ctx context.Context) ([]gate.Approval, error) {
+	approvals, err := readAll[gate.Approval](ctx, s.file, bucketApprovals)
 	slices.SortFunc(approvals, func(a, b gate.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
 	return approvals, err
 }
 
 // PutApproval writes an approval, over the one of the same plugin.
-func (s *Store) PutApproval(ctx context.Context, a gate.Approval) error {
-	return putRecord(ctx, s, bucketApprovals, "plugin", a.Plugin, a)
+func (s *Permissions) PutApproval(ctx context.Context, a gate.Approval) error {
+	return putRecord(ctx, s.file, bucketApprovals, "plugin", a.Plugin, a)
 }
 
 // DeleteApproval deletes the approval of the plugin, if there is one.
-func (s *Store) DeleteApproval(ctx context.Context, plugin string) error {
+func (s *Permissions) DeleteApproval(ctx context.Context, plugin string) error {
 	return s.deleteOpaque(ctx, bucketApprovals, plugin)
 }
 
@@ -49,7 +49,7 @@ func (s *Store) DeleteApproval(ctx context.Context, plugin string) error {
 var bucketUses = []byte("tool_uses")
 
 // Uses returns how often the gate allowed calls of each tool, by tool id.
-func (s *Store) Uses(ctx context.Context) (map[string]gate.Use, error) {
+func (s *Permissions) Uses(ctx context.Context) (map[string]gate.Use, error) {
 	all := map[string]gate.Use{}
 	err := s.view(ctx, "store.read tool_uses", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketUses)
@@ -72,7 +72,7 @@ func (s *Store) Uses(ctx context.Context) (map[string]gate.Use, error) {
 }
 
 // PutUses writes the uses of some tools, over those of the same tools.
-func (s *Store) PutUses(ctx context.Context, uses map[string]gate.Use) error {
+func (s *Permissions) PutUses(ctx context.Context, uses map[string]gate.Use) error {
 	const op = "store.write tool_uses"
 	for id := range uses {
 		if err := checkID(op, "tool", id); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) PutUses(ctx context.Context, uses map[string]gate.Use) error {
 }
 
 // ForgetRequests deletes the permission requests that an older version kept for a restart.
-func (s *Store) ForgetRequests(ctx context.Context) error {
+func (s *Permissions) ForgetRequests(ctx context.Context) error {
 	const op = "store.write pending"
 	kept := 0
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -117,9 +117,9 @@ func (s *Store) ForgetRequests(ctx context.Context) error {
 
 // readAll reads a bucket. A record that cannot be read fails it: a refusal that
 // nobody can read must not become a yes.
-func readAll[T any](ctx context.Context, s *Store, name []byte) ([]T, error) {
+func readAll[T any](ctx context.Context, f *file, name []byte) ([]T, error) {
 	all := []T{}
-	err := s.view(ctx, "store.read "+string(name), func(tx *bbolt.Tx) error {
+	err := f.view(ctx, "store.read "+string(name), func(tx *bbolt.Tx) error {
 		return bucket(tx, name).ForEach(func(_, v []byte) error {
 			var value T
 			if err := decode(v, &value); err != nil {
@@ -135,12 +135,12 @@ func readAll[T any](ctx context.Context, s *Store, name []byte) ([]T, error) {
 	return all, nil
 }
 
-func putRecord(ctx context.Context, s *Store, name []byte, what, id string, value any) error {
+func putRecord(ctx context.Context, f *file, name []byte, what, id string, value any) error {
 	op := "store.write " + string(name)
 	if err := checkID(op, what, id); err != nil {
 		return err
 	}
-	return s.write(ctx, op, func(tx *bbolt.Tx) error {
+	return f.write(ctx, op, func(tx *bbolt.Tx) error {
 		return putJSON(bucket(tx, name), []byte(id), value)
 	})
 }

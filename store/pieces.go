@@ -119,7 +119,7 @@ type journalled struct {
 
 // writeJournal writes what was added to a streaming message beside its record,
 // which stays as it was.
-func (s *Store) writeJournal(tx *bbolt.Tx, key messageKey, m chat.Message) error {
+func (s *file) writeJournal(tx *bbolt.Tx, key messageKey, m chat.Message) error {
 	b, at := bucket(tx, bucketJournal), key.bytes()
 	if b.Get(at) == nil {
 		s.forget(key) // it has ended, or never was

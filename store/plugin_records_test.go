@@ -15,13 +15,13 @@ func TestRecordsOfPluginsAreKeptInOrderAndGoWithWhatTheyAreUnder(t *testing.T) {
 	ctx := t.Context()
 	add := func(kind, parentKind, parent, value string) string {
 		t.Helper()
-		id, err := s.AddRecord(ctx, kind, parentKind, parent, []byte(value))
+		id, err := s.PluginData.AddRecord(ctx, kind, parentKind, parent, []byte(value))
 		must(t, err)
 		return id
 	}
 	list := func(kind, parent string) (values []string) {
 		t.Helper()
-		_, raw, err := s.Records(ctx, kind, parent)
+		_, raw, err := s.PluginData.Records(ctx, kind, parent)
 		must(t, err)
 		for _, v := range raw {
 			values = append(values, string(v))
@@ -31,7 +31,7 @@ func TestRecordsOfPluginsAreKeptInOrderAndGoWithWhatTheyAreUnder(t *testing.T) {
 	if got := list("book", ""); got != nil {
 		t.Errorf("before the first: %q", got)
 	}
-	if there, err := s.DeleteRecord(ctx, "book", "1", "page"); there || err != nil {
+	if there, err := s.PluginData.DeleteRecord(ctx, "book", "1", "page"); there || err != nil {
 		t.Errorf("delete before the first: %v, %v", there, err)
 	}
 	a, b := add("book", "", "", "a"), add("book", "", "", "b")
@@ -40,11 +40,11 @@ func TestRecordsOfPluginsAreKeptInOrderAndGoWithWhatTheyAreUnder(t *testing.T) {
 		add("page", "book", a, page)
 	}
 	add("page", "book", b, "b1")
-	if _, err := s.AddRecord(ctx, "page", "book", "gone", nil); fault.KindOf(err) != fault.NotFound {
+	if _, err := s.PluginData.AddRecord(ctx, "page", "book", "gone", nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("under nothing: %v", err)
 	}
 	for id, want := range map[string]bool{first: true, "": false, "gone": false} {
-		if there, err := s.PutRecord(ctx, "page", id, []byte("A1")); there != want || err != nil {
+		if there, err := s.PluginData.PutRecord(ctx, "page", id, []byte("A1")); there != want || err != nil {
 			t.Errorf("put %q: %v, %v", id, there, err)
 		}
 	}
@@ -55,10 +55,10 @@ func TestRecordsOfPluginsAreKeptInOrderAndGoWithWhatTheyAreUnder(t *testing.T) {
 	}) {
 		t.Errorf("after a restart: %q", got)
 	}
-	if there, err := s.DeleteRecord(ctx, "book", a, "page"); !there || err != nil {
+	if there, err := s.PluginData.DeleteRecord(ctx, "book", a, "page"); !there || err != nil {
 		t.Errorf("delete: %v, %v", there, err)
 	}
-	if _, there, err := s.Record(ctx, "page", first); there || err != nil {
+	if _, there, err := s.PluginData.Record(ctx, "page", first); there || err != nil {
 		t.Errorf("what was under it is there: %v, %v", there, err)
 	}
 	if got := append(list("book", ""), list("page", b)...); !slices.Equal(got, []string{"b", "b1"}) {

@@ -40,7 +40,7 @@ func isLink(t *testing.T, path string) {
 func chatsIn(t *testing.T, dir string) int {
 	t.Helper()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
-	page, err := s.List(t.Context(), chat.ListOptions{})
+	page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 	must(t, errors.Join(err, s.Close()))
 	return page.Total
 }
@@ -143,11 +143,11 @@ func TestAStoreInAFolderThatCannotBeWrittenIsRead(t *testing.T) {
 	s, err = store.Open(t.Context(), store.Options{Dir: dir, Reads: true})
 	must(t, err)
 	defer s.Close()
-	path, err := s.Path(t.Context(), c.ID)
+	path, err := s.Chats.Path(t.Context(), c.ID)
 	if err != nil || len(path) != 1 || !s.ReadOnly() {
 		t.Errorf("read: %v, %v, %v", path, err, s.ReadOnly())
 	}
-	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{}), fault.Unavailable)
+	kind(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{}), fault.Unavailable)
 	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
 		t.Errorf("checked: %v, %v", problems, err)
 	}

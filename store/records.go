@@ -17,7 +17,7 @@ var bucketRecords = []byte("plugin_records")
 
 // Records reads all records of a kind, in the order in which they were added;
 // parent is empty for those that are under none.
-func (s *Store) Records(ctx context.Context, kind, parent string) (ids []string, values [][]byte, err error) {
+func (s *PluginData) Records(ctx context.Context, kind, parent string) (ids []string, values [][]byte, err error) {
 	err = s.view(ctx, "store.records", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketRecords)
 		if b == nil {
@@ -34,7 +34,7 @@ func (s *Store) Records(ctx context.Context, kind, parent string) (ids []string,
 }
 
 // Record reads one record; there is false when it is not there.
-func (s *Store) Record(ctx context.Context, kind, id string) (value []byte, there bool, err error) {
+func (s *PluginData) Record(ctx context.Context, kind, id string) (value []byte, there bool, err error) {
 	err = s.view(ctx, "store.record", func(tx *bbolt.Tx) error {
 		if b := tx.Bucket(bucketRecords); b != nil && id != "" {
 			raw := b.Get(recordKey(kind, id))
@@ -47,7 +47,7 @@ func (s *Store) Record(ctx context.Context, kind, id string) (value []byte, ther
 
 // AddRecord adds a record and returns its id. parentKind and parent name the
 // record it is under; the kind is NotFound when there is none.
-func (s *Store) AddRecord(ctx context.Context, kind, parentKind, parent string, value []byte) (id string, err error) {
+func (s *PluginData) AddRecord(ctx context.Context, kind, parentKind, parent string, value []byte) (id string, err error) {
 	const op = "store.add_record"
 	err = s.write(ctx, op, func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists(bucketRecords)
@@ -68,7 +68,7 @@ func (s *Store) AddRecord(ctx context.Context, kind, parentKind, parent string, 
 }
 
 // PutRecord replaces a record, and reports whether it was there.
-func (s *Store) PutRecord(ctx context.Context, kind, id string, value []byte) (there bool, err error) {
+func (s *PluginData) PutRecord(ctx context.Context, kind, id string, value []byte) (there bool, err error) {
 	err = s.write(ctx, "store.put_record", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketRecords)
 		if there = b != nil && id != "" && b.Get(recordKey(kind, id)) != nil; !there {
@@ -81,7 +81,7 @@ func (s *Store) PutRecord(ctx context.Context, kind, id string, value []byte) (t
 
 // DeleteRecord deletes a record with all of kind below that are under it, and
 // reports whether it was there. below may be empty.
-func (s *Store) DeleteRecord(ctx context.Context, kind, id, below string) (there bool, err error) {
+func (s *PluginData) DeleteRecord(ctx context.Context, kind, id, below string) (there bool, err error) {
 	err = s.write(ctx, "store.delete_record", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketRecords)
 		if there = b != nil && id != "" && b.Get(recordKey(kind, id)) != nil; !there {

@@ -22,18 +22,18 @@ import (
 
 func TestSettingsChangedMeanwhileAreAConflict(t *testing.T) {
 	s := storetest.Open(t)
-	value, revision, err := s.Settings(t.Context())
+	value, revision, err := s.Settings.Settings(t.Context())
 	if err != nil || value != nil || revision != 0 {
 		t.Fatalf("settings of a new store: %s, %d, %v", value, revision, err)
 	}
-	if revision, err = s.PutSettings(t.Context(), json.RawMessage(`{"theme":"dark"}`), 0); err != nil || revision != 1 {
+	if revision, err = s.Settings.PutSettings(t.Context(), json.RawMessage(`{"theme":"dark"}`), 0); err != nil || revision != 1 {
 		t.Fatalf("first settings: %d, %v", revision, err)
 	}
-	_, err = s.PutSettings(t.Context(), json.RawMessage(`{}`), 0)
+	_, err = s.Settings.PutSettings(t.Context(), json.RawMessage(`{}`), 0)
 	kind(t, err, fault.Conflict)
-	_, err = s.PutSettings(t.Context(), json.RawMessage(`{`), 1)
+	_, err = s.Settings.PutSettings(t.Context(), json.RawMessage(`{`), 1)
 	kind(t, err, fault.Invalid)
-	value, revision, err = s.Settings(t.Context())
+	value, revision, err = s.Settings.Settings(t.Context())
 	if err != nil || string(value) != `{"theme":"dark"}` || revision != 1 {
 		t.Errorf("settings: %s, %d, %v", value, revision, err)
 	}
@@ -51,25 +51,25 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	older := gate.Rule{ID: "h", Made: time.Unix(1, 0).UTC()}
 	approval := gate.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: gate.Allow}
 	once, twice := gate.Use{Times: 1, Last: time.Unix(3, 0).UTC()}, gate.Use{Times: 2, Last: time.Unix(4, 5).UTC()}
-	if none, err := s.Uses(ctx); err != nil || len(none) != 0 {
+	if none, err := s.Permissions.Uses(ctx); err != nil || len(none) != 0 {
 		t.Errorf("before the first use: %v, %v", none, err)
 	}
 	for what, err := range map[string]error{
-		"cache":    s.PutPluginCache(ctx, "p", record),
-		"state":    s.PutPluginState(ctx, "p", record),
-		"grant":    s.PutRule(ctx, grant),
-		"older":    s.PutRule(ctx, older),
-		"approval": s.PutApproval(ctx, approval),
-		"uses": errors.Join(s.PutUses(ctx, map[string]gate.Use{"p:t": once, "p:u": once}),
-			s.PutUses(ctx, map[string]gate.Use{"p:t": twice})),
+		"cache":    s.Plugins.PutPluginCache(ctx, "p", record),
+		"state":    s.Plugins.PutPluginState(ctx, "p", record),
+		"grant":    s.Permissions.PutRule(ctx, grant),
+		"older":    s.Permissions.PutRule(ctx, older),
+		"approval": s.Permissions.PutApproval(ctx, approval),
+		"uses": errors.Join(s.Permissions.PutUses(ctx, map[string]gate.Use{"p:t": once, "p:u": once}),
+			s.Permissions.PutUses(ctx, map[string]gate.Use{"p:t": twice})),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	kind(t, s.PutPluginCache(ctx, "p", json.RawMessage("{")), fault.Invalid)
-	kind(t, s.PutRule(ctx, gate.Rule{}), fault.Invalid)
-	kind(t, s.PutUses(ctx, map[string]gate.Use{"": once}), fault.Invalid)
+	kind(t, s.Plugins.PutPluginCache(ctx, "p", json.RawMessage("{")), fault.Invalid)
+	kind(t, s.Permissions.PutRule(ctx, gate.Rule{}), fault.Invalid)
+	kind(t, s.Permissions.PutUses(ctx, map[string]gate.Use{"": once}), fault.Invalid)
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
 	must := func(v any, err error) any {
@@ -77,58 +77,58 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 		must(t, err)
 		return v
 	}
-	equal(t, "cache", must(s.PluginCache(ctx, "p")), any(record))
-	equal(t, "state", must(s.PluginState(ctx, "p")), any(record))
-	equal(t, "grants", must(s.Rules(ctx)), any([]gate.Rule{older, grant}))
-	equal(t, "approvals", must(s.Approvals(ctx)), any([]gate.Approval{approval}))
-	equal(t, "uses", must(s.Uses(ctx)), any(map[string]gate.Use{"p:t": twice, "p:u": once}))
+	equal(t, "cache", must(s.Plugins.PluginCache(ctx, "p")), any(record))
+	equal(t, "state", must(s.Plugins.PluginState(ctx, "p")), any(record))
+	equal(t, "grants", must(s.Permissions.Rules(ctx)), any([]gate.Rule{older, grant}))
+	equal(t, "approvals", must(s.Permissions.Approvals(ctx)), any([]gate.Approval{approval}))
+	equal(t, "uses", must(s.Permissions.Uses(ctx)), any(map[string]gate.Use{"p:t": twice, "p:u": once}))
 	for what, err := range map[string]error{
-		"cache":    s.DeletePluginCache(ctx, "p"),
-		"requests": s.ForgetRequests(ctx),
-		"grant":    s.DeleteRule(ctx, "g"),
-		"approval": s.DeleteApproval(ctx, "p"),
+		"cache":    s.Plugins.DeletePluginCache(ctx, "p"),
+		"requests": s.Permissions.ForgetRequests(ctx),
+		"grant":    s.Permissions.DeleteRule(ctx, "g"),
+		"approval": s.Permissions.DeleteApproval(ctx, "p"),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	equal(t, "cache after deleting", must(s.PluginCache(ctx, "p")), any(json.RawMessage(nil)))
-	equal(t, "grants after deleting", must(s.Rules(ctx)), any([]gate.Rule{older}))
-	equal(t, "approvals after deleting", must(s.Approvals(ctx)), any([]gate.Approval{}))
+	equal(t, "cache after deleting", must(s.Plugins.PluginCache(ctx, "p")), any(json.RawMessage(nil)))
+	equal(t, "grants after deleting", must(s.Permissions.Rules(ctx)), any([]gate.Rule{older}))
+	equal(t, "approvals after deleting", must(s.Permissions.Approvals(ctx)), any([]gate.Approval{}))
 }
 
 func TestTheSameBytesAreOneFileAndComeBackUnchanged(t *testing.T) {
 	s := storetest.Open(t)
 	a, b := chat.Media{Data: []byte("bytes"), Name: "a"}, chat.Media{Data: []byte("bytes"), Name: "b"}
 	for _, m := range []*chat.Media{&a, &b} {
-		must(t, s.PutMedia(t.Context(), m))
+		must(t, s.Media.PutMedia(t.Context(), m))
 	}
 	equal(t, "id", a.ID, "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9")
 	equal(t, "second id", b.ID, a.ID)
 	equal(t, "size", a.Size, int64(5))
-	got, err := s.Media(t.Context(), a.ID)
+	got, err := s.Media.Media(t.Context(), a.ID)
 	if err != nil || string(got) != "bytes" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	path, err := s.MediaPath(a.ID)
+	path, err := s.Media.MediaPath(a.ID)
 	if err != nil || path != filepath.Join(s.Dir(), "media", "27", a.ID) {
 		t.Errorf("path %s, %v", path, err)
 	}
 	must(t, os.WriteFile(path, []byte("other"), 0o600))
-	_, err = s.Media(t.Context(), a.ID)
+	_, err = s.Media.Media(t.Context(), a.ID)
 	kind(t, err, fault.Damaged)
-	if err := s.PutMedia(t.Context(), &a); err != nil { // it mends what is damaged
+	if err := s.Media.PutMedia(t.Context(), &a); err != nil { // it mends what is damaged
 		t.Fatal(err)
 	}
-	if got, err := s.Media(t.Context(), a.ID); err != nil || string(got) != "bytes" {
+	if got, err := s.Media.Media(t.Context(), a.ID); err != nil || string(got) != "bytes" {
 		t.Errorf("mended: %q, %v", got, err)
 	}
 	for _, id := range []string{"", "..", "../../conclave.db", "27", "AB" + a.ID[2:]} {
-		_, err := s.Media(t.Context(), id)
+		_, err := s.Media.Media(t.Context(), id)
 		kind(t, err, fault.NotFound)
 	}
-	kind(t, s.PutMedia(t.Context(), &chat.Media{}), fault.Invalid)
-	kind(t, s.PutMedia(t.Context(), &chat.Media{Data: make([]byte, store.MaxMedia+1)}), fault.Invalid)
+	kind(t, s.Media.PutMedia(t.Context(), &chat.Media{}), fault.Invalid)
+	kind(t, s.Media.PutMedia(t.Context(), &chat.Media{Data: make([]byte, store.MaxMedia+1)}), fault.Invalid)
 }
 
 func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
@@ -143,8 +143,8 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 		Data: []byte("of another run"),
 	}
 	for _, m := range []*chat.Media{&named, &shown, &unnamed, &set, &sat, &late} {
-		must(t, s.PutMedia(t.Context(), m))
-		path, err := s.MediaPath(m.ID)
+		must(t, s.Media.PutMedia(t.Context(), m))
+		path, err := s.Media.MediaPath(m.ID)
 		must(t, err)
 		must(t, os.Chtimes(path, now.at, now.at))
 	}
@@ -152,7 +152,7 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 	m := chat.Message{
 		Conversation: c.ID, Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &result}},
 	}
-	must(t, s.Append(t.Context(), &m))
+	must(t, s.Chats.Append(t.Context(), &m))
 	putCall(t, s, chat.CallRecord{
 		ToolName: "t", Conversation: c.ID, Attachments: []chat.Media{shown}, Status: chat.CallOK,
 	})
@@ -162,29 +162,29 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 		return council.Council{Members: []council.Member{member}}
 	}
 	global := with(set.ID)
-	must(t, s.PutCouncil(t.Context(), council.Global, &global))
+	must(t, s.Councils.PutCouncil(t.Context(), council.Global, &global))
 	for run, avatar := range map[council.RunID]string{"run-1": sat.ID, "run-2": late.ID} {
 		steps, texts, _ := stepsOf(t, run, c.ID, 1)
 		begin := *steps[0].Begin
 		begin.Council = with(avatar)
 		steps[0].Begin = &begin
-		must(t, s.AppendSteps(t.Context(), council.Header{Run: run, Conversation: c.ID}, steps, texts))
+		must(t, s.Councils.AppendSteps(t.Context(), council.Header{Run: run, Conversation: c.ID}, steps, texts))
 	}
 	for _, days := range []int{29, 2} {
 		must(t, s.Close())
 		now.add(time.Duration(days) * 24 * time.Hour)
 		s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-		_, err := s.Media(t.Context(), unnamed.ID)
+		_, err := s.Media.Media(t.Context(), unnamed.ID)
 		if days == 29 && err != nil {
 			t.Errorf("it was removed too early: %v", err)
 		}
 	}
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	_, err := s.Media(t.Context(), unnamed.ID)
+	_, err := s.Media.Media(t.Context(), unnamed.ID)
 	kind(t, err, fault.NotFound)
 	for _, id := range []string{named.ID, shown.ID, set.ID, sat.ID, late.ID} {
-		if _, err := s.Media(t.Context(), id); err != nil {
+		if _, err := s.Media.Media(t.Context(), id); err != nil {
 			t.Errorf("what a message, a call or a council names: %v", err)
 		}
 	}
@@ -197,39 +197,39 @@ func TestChangesTellEachThingOnceWhereItChangedLast(t *testing.T) {
 	read := func() []string {
 		t.Helper()
 		got = []string{}
-		n, err := s.Changes(t.Context(), after, 100, func(id chat.ConversationID, seq chat.MessageSeq) error {
+		n, err := s.Search.Changes(t.Context(), after, 100, func(id chat.ConversationID, seq chat.MessageSeq) error {
 			got = append(got, fmt.Sprintf("%s/%d", id, seq))
 			return nil
 		})
 		must(t, err)
-		if last, err := s.LastChange(t.Context()); err != nil || len(got) > 0 && n != last {
+		if last, err := s.Search.LastChange(t.Context()); err != nil || len(got) > 0 && n != last {
 			t.Errorf("read to %d of %d, %v", n, last, err)
 		}
 		after = n
 		return got
 	}
-	must(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: "c"}))
+	must(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: "c"}))
 	a := say(t, s, "c", 0, chat.RoleUser, "a")
 	say(t, s, "c", 1, chat.RoleUser, "b")
 	must(t, replace(t.Context(), s, a))
 	equal(t, "at first", read(), []string{"c/0", "c/2", "c/1"})
 	equal(t, "nothing new", read(), []string{})
-	s.SaveDraft("c", "a draft is no change of what is searched")
+	s.Chats.SaveDraft("c", "a draft is no change of what is searched")
 	must(t, s.Sync(t.Context()))
 	equal(t, "a draft", read(), []string{})
-	must(t, s.UpdateConversation(t.Context(), "c", func(c *chat.Conversation) { c.Title = "named" }))
+	must(t, s.Chats.UpdateConversation(t.Context(), "c", func(c *chat.Conversation) { c.Title = "named" }))
 	equal(t, "a title", read(), []string{"c/0"})
-	token, err := s.DeleteConversation(t.Context(), "c")
+	token, err := s.Chats.DeleteConversation(t.Context(), "c")
 	must(t, err)
 	equal(t, "a deletion", read(), []string{"c/0"})
-	if _, err := s.Undelete(t.Context(), token); err != nil {
+	if _, err := s.Chats.Undelete(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "brought back", read(), []string{"c/0", "c/1", "c/2"})
-	if token, err = s.DeleteConversation(t.Context(), "c"); err != nil {
+	if token, err = s.Chats.DeleteConversation(t.Context(), "c"); err != nil {
 		t.Fatal(err)
 	}
-	must(t, s.Purge(t.Context(), token))
+	must(t, s.Chats.Purge(t.Context(), token))
 	after = 0
 	equal(t, "after a purge, from the beginning", read(), []string{"c/0"})
 }
@@ -247,18 +247,18 @@ func upTo(last chat.MessageSeq) []chat.MessageSeq {
 func snapshot(t *testing.T, s *store.Store) string {
 	t.Helper()
 	var b bytes.Buffer
-	page, err := s.List(t.Context(), chat.ListOptions{})
+	page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 	must(t, err)
 	for _, c := range page.Conversations {
-		o, err := s.Outline(t.Context(), c.ID)
+		o, err := s.Chats.Outline(t.Context(), c.ID)
 		must(t, err)
-		messages, err := s.Messages(t.Context(), c.ID, upTo(c.Last))
+		messages, err := s.Chats.Messages(t.Context(), c.ID, upTo(c.Last))
 		must(t, err)
 		_ = json.NewEncoder(&b).Encode([]any{c, o.Path, o.Items, messages})
 	}
-	calls, err := s.Calls(t.Context(), chat.CallFilter{})
+	calls, err := s.Calls.Calls(t.Context(), chat.CallFilter{})
 	must(t, err)
-	trash, err := s.Trash(t.Context())
+	trash, err := s.Chats.Trash(t.Context())
 	must(t, err)
 	_ = json.NewEncoder(&b).Encode([]any{calls, trash})
 	return b.String()
@@ -299,19 +299,19 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 		text := fmt.Sprint("words ", n)
 		switch op := r.IntN(12); {
 		case op == 0 && !gone[id]:
-			token, err := s.DeleteConversation(ctx, id)
+			token, err := s.Chats.DeleteConversation(ctx, id)
 			check(err)
 			tokens[token], gone[id] = id, true
 		case op == 1:
 			for token, id := range tokens {
-				_, err := s.Undelete(ctx, token)
+				_, err := s.Chats.Undelete(ctx, token)
 				check(err)
 				delete(tokens, token)
 				gone[id] = false
 				break
 			}
 		case op == 2 && !gone[id]:
-			check(s.UpdateConversation(ctx, id, func(c *chat.Conversation) {
+			check(s.Chats.UpdateConversation(ctx, id, func(c *chat.Conversation) {
 				c.Title, c.Pinned = text, !c.Pinned
 				if c.Last > 0 {
 					c.Head = chat.MessageSeq(1 + r.IntN(int(c.Last)))
@@ -323,9 +323,9 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 				Status: []chat.CallStatus{chat.CallOK, chat.CallTimeout, chat.CallPaused}[r.IntN(3)],
 			})
 		case op == 4:
-			s.SaveDraft(id, text)
+			s.Chats.SaveDraft(id, text)
 		case op == 5 && !gone[id] && len(said) > 0:
-			m, err := s.Message(ctx, id, chat.MessageSeq(1+r.IntN(len(said))))
+			m, err := s.Chats.Message(ctx, id, chat.MessageSeq(1+r.IntN(len(said))))
 			check(err)
 			m.Parts, m.State = []chat.Part{{Kind: chat.PartText, Text: text}}, chat.Complete
 			check(replace(ctx, s, m))
@@ -345,7 +345,7 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 			}
 		case op == 7 && r.IntN(20) == 0:
 			for token, id := range tokens {
-				check(s.Purge(ctx, token))
+				check(s.Chats.Purge(ctx, token))
 				delete(tokens, token)
 				delete(model, id)
 				chats = deleteOne(chats, id)
@@ -360,9 +360,9 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 		if gone[id] {
 			continue
 		}
-		c, err := s.Conversation(ctx, id)
+		c, err := s.Chats.Conversation(ctx, id)
 		check(err)
-		messages, err := s.Messages(ctx, id, upTo(c.Last))
+		messages, err := s.Chats.Messages(ctx, id, upTo(c.Last))
 		check(err)
 		got := map[chat.MessageSeq]string{}
 		for _, m := range messages {

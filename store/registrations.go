@@ -12,7 +12,7 @@ import (
 var bucketRegistrations = []byte("registrations")
 
 // Registrations returns what programs registered, by id.
-func (s *Store) Registrations(ctx context.Context) (map[string]json.RawMessage, error) {
+func (s *Plugins) Registrations(ctx context.Context) (map[string]json.RawMessage, error) {
 	all := map[string]json.RawMessage{}
 	err := s.view(ctx, "store.registrations", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketRegistrations)
@@ -29,7 +29,7 @@ func (s *Store) Registrations(ctx context.Context) (map[string]json.RawMessage, 
 
 // ChangeRegistrations writes and deletes (nil) what programs registered, by id, in one
 // step.
-func (s *Store) ChangeRegistrations(ctx context.Context, change map[string]json.RawMessage) error {
+func (s *Plugins) ChangeRegistrations(ctx context.Context, change map[string]json.RawMessage) error {
 	const op = "store.change_registrations"
 	for id := range change {
 		if err := checkID(op, "registration", id); err != nil {
@@ -57,7 +57,7 @@ func (s *Store) ChangeRegistrations(ctx context.Context, change map[string]json.
 
 // CouncilMembers returns the names of the members of all councils, those of chats in the
 // trash included.
-func (s *Store) CouncilMembers(ctx context.Context) ([]string, error) {
+func (s *Councils) CouncilMembers(ctx context.Context) ([]string, error) {
 	var names []string
 	err := s.view(ctx, "store.council_members", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketCouncils)

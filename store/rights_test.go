@@ -23,11 +23,11 @@ func withRights(t *testing.T, name string) (dir, backup string) {
 	dir = t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	newChat(t, s, name)
-	_, err := s.PutSettings(t.Context(), json.RawMessage(`{"editor":"`+name+`"}`), 0)
+	_, err := s.Settings.PutSettings(t.Context(), json.RawMessage(`{"editor":"`+name+`"}`), 0)
 	must(t, err)
-	must(t, s.PutRule(t.Context(), gate.Rule{ID: name, Effect: gate.Allow, Plugin: name, Tool: "*"}))
-	must(t, s.PutApproval(t.Context(), gate.Approval{Plugin: name, Code: "digest"}))
-	must(t, s.PutPluginState(t.Context(), name, json.RawMessage(`{"options":{}}`)))
+	must(t, s.Permissions.PutRule(t.Context(), gate.Rule{ID: name, Effect: gate.Allow, Plugin: name, Tool: "*"}))
+	must(t, s.Permissions.PutApproval(t.Context(), gate.Approval{Plugin: name, Code: "digest"}))
+	must(t, s.Plugins.PutPluginState(t.Context(), name, json.RawMessage(`{"options":{}}`)))
 	backup = filepath.Join(t.TempDir(), "backup.db")
 	_, err = s.Backup(t.Context(), backup)
 	must(t, errors.Join(err, s.Close()))
@@ -94,7 +94,7 @@ func TestRightsOfACopyCanBeLeftOut(t *testing.T) {
 			must(t, err)
 			equal(t, "rights", after, before)
 			s := storetest.OpenWith(t, store.Options{Dir: mine})
-			page, err := s.List(t.Context(), chat.ListOptions{})
+			page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 			if err != nil || page.Total != 1 || page.Conversations[0].Title != "theirs" {
 				t.Errorf("chats: %+v, %v", page, err)
 			}
@@ -113,7 +113,7 @@ func TestACopyThatChangesWhileItIsLookedAtIsRefused(t *testing.T) {
 	_, err = store.RestoreCopy(t.Context(), mine, theirs, time.Now(), store.RestoreOptions{Seen: &seen})
 	kind(t, err, fault.Conflict)
 	s := storetest.OpenWith(t, store.Options{Dir: mine})
-	page, err := s.List(t.Context(), chat.ListOptions{})
+	page, err := s.Chats.List(t.Context(), chat.ListOptions{})
 	if err != nil || page.Conversations[0].Title != "mine" {
 		t.Errorf("chats: %+v, %v", page, err)
 	}

@@ -52,7 +52,7 @@ func childSearch(ctx context.Context, dir string) error {
 	defer s.Close()
 	before := proportional()
 	const rest = 3 * time.Second
-	x := search.New(search.Options{Dir: dir, Source: s, Patience: 10 * time.Minute, Rest: rest})
+	x := search.New(search.Options{Dir: dir, Source: s.Search, Patience: 10 * time.Minute, Rest: rest})
 	defer x.Close()
 	if _, err := x.Query(ctx, search.Query{Text: "w1"}); err != nil {
 		return err

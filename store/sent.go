@@ -22,7 +22,7 @@ var bucketSent = []byte("requests_sent")
 
 // Sent returns the request that a message answers, as it was sent to the model. The kind is
 // NotFound where it is not kept: only the newest of a chat are, for 30 days.
-func (s *Store) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
+func (s *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
 	const op = "store.sent"
 	var packed []byte
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -85,7 +85,7 @@ const (
 )
 
 // purgeOldSent removes the requests that were kept for long enough.
-func (s *Store) purgeOldSent(ctx context.Context) error {
+func (s *file) purgeOldSent(ctx context.Context) error {
 	const op = "store.purge_sent"
 	limit := timeKey(s.now().Add(-sentKept))
 	var old [][]byte

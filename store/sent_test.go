@@ -18,8 +18,8 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 	s := storetest.OpenWith(t, store.Options{Dir: t.TempDir(), Now: func() time.Time { return now }})
 	ctx := t.Context()
 	var c, other chat.Conversation
-	must(t, s.CreateConversation(ctx, &c))
-	must(t, s.CreateConversation(ctx, &other))
+	must(t, s.Chats.CreateConversation(ctx, &c))
+	must(t, s.Chats.CreateConversation(ctx, &other))
 	random := rand.NewChaCha8([32]byte{})
 	answer := func(c chat.Conversation, size int) (chat.MessageSeq, []byte) {
 		body := make([]byte, size) // which cannot be packed
@@ -27,12 +27,12 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 		m := chat.Message{
 			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now, Sent: body,
 		}
-		must(t, s.Append(ctx, &m))
+		must(t, s.Chats.Append(ctx, &m))
 		return m.Seq, body
 	}
 	kept := func(c chat.Conversation, seq chat.MessageSeq, want []byte) {
 		t.Helper()
-		got, err := s.Sent(ctx, c.ID, seq)
+		got, err := s.Chats.Sent(ctx, c.ID, seq)
 		if want == nil {
 			kind(t, err, fault.NotFound)
 		} else if must(t, err); !bytes.Equal(got, want) {
@@ -51,7 +51,7 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 	kept(other, elsewhere, there)
 
 	// One that is written again without a request keeps it.
-	must(t, s.UpdateMessages(ctx, c.ID, []chat.MessageSeq{last}, func(m []chat.Message) error {
+	must(t, s.Chats.UpdateMessages(ctx, c.ID, []chat.MessageSeq{last}, func(m []chat.Message) error {
 		m[0].Hidden = true
 		return nil
 	}))
@@ -59,11 +59,11 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 
 	// A message without one has none, and neither has a chat that is gone.
 	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete}
-	must(t, s.Append(ctx, &m))
+	must(t, s.Chats.Append(ctx, &m))
 	kept(c, m.Seq, nil)
-	token, err := s.DeleteConversation(ctx, other.ID)
+	token, err := s.Chats.DeleteConversation(ctx, other.ID)
 	must(t, err)
-	must(t, s.Purge(ctx, token))
+	must(t, s.Chats.Purge(ctx, token))
 	kept(other, elsewhere, nil)
 
 	now = now.Add(31 * 24 * time.Hour)

@@ -20,7 +20,7 @@ type settingsRecord struct {
 
 // Settings returns the settings as they were put, and their revision. Nothing
 // and 0 mean that none were ever put.
-func (s *Store) Settings(ctx context.Context) (value json.RawMessage, revision uint64, err error) {
+func (s *Settings) Settings(ctx context.Context) (value json.RawMessage, revision uint64, err error) {
 	err = s.view(ctx, "store.settings", func(tx *bbolt.Tx) error {
 		r, err := getSettings(tx)
 		value, revision = r.Value, r.Revision
@@ -33,7 +33,7 @@ func (s *Store) Settings(ctx context.Context) (value json.RawMessage, revision u
 // the one that value was made from; when it is no longer the newest, somebody
 // else has changed the settings meanwhile and the kind is Conflict. Value must be
 // JSON (kind Invalid).
-func (s *Store) PutSettings(ctx context.Context, value json.RawMessage, revision uint64) (uint64, error) {
+func (s *Settings) PutSettings(ctx context.Context, value json.RawMessage, revision uint64) (uint64, error) {
 	const op = "store.put_settings"
 	if !json.Valid(value) {
 		return 0, fault.New(fault.Invalid, op, "The settings are not JSON, so they were not saved.", "")

@@ -13,7 +13,7 @@ import (
 var bucketSpending = []byte("plugin_spending")
 
 // Spent returns what a plugin had models cost on the last day that it did.
-func (s *Store) Spent(ctx context.Context, plugin string) (d cost.Day, err error) {
+func (s *Plugins) Spent(ctx context.Context, plugin string) (d cost.Day, err error) {
 	err = s.view(ctx, "store.spent", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketSpending)
 		if b == nil {
@@ -28,7 +28,7 @@ func (s *Store) Spent(ctx context.Context, plugin string) (d cost.Day, err error
 }
 
 // PutSpent replaces what a plugin had models cost.
-func (s *Store) PutSpent(ctx context.Context, plugin string, d cost.Day) error {
+func (s *Plugins) PutSpent(ctx context.Context, plugin string, d cost.Day) error {
 	const op = "store.put_spent"
 	if err := checkID(op, "plugin", plugin); err != nil {
 		return err

@@ -16,10 +16,10 @@ func TestAChatKnowsWhatEverythingInItTook(t *testing.T) {
 		{Role: chat.RoleUser, State: chat.Complete},
 		{Role: chat.RoleAssistant, State: chat.Complete, Usage: &chat.Usage{Input: 10, Output: 1, Cost: 0.5}},
 	}
-	must(t, s.ImportConversation(t.Context(), &c, imported))
+	must(t, s.Chats.ImportConversation(t.Context(), &c, imported))
 	spent := func() chat.Usage {
 		t.Helper()
-		c, err := s.Conversation(t.Context(), c.ID)
+		c, err := s.Chats.Conversation(t.Context(), c.ID)
 		if err != nil || c.Spent == nil {
 			t.Fatalf("the chat is %+v, %v", c, err)
 		}
@@ -31,13 +31,13 @@ func TestAChatKnowsWhatEverythingInItTook(t *testing.T) {
 	add := func(usage *chat.Usage) chat.MessageSeq {
 		t.Helper()
 		m := chat.Message{Conversation: c.ID, Parent: 1, Role: chat.RoleAssistant, State: chat.Complete, Usage: usage}
-		must(t, s.Append(t.Context(), &m))
+		must(t, s.Chats.Append(t.Context(), &m))
 		return m.Seq
 	}
 	add(&chat.Usage{Input: 20, Output: 2, Cost: 1})
 	later := add(nil) // one that streams says at its end what it took
 	for range 2 {     // and is written again, as when it is hidden
-		must(t, s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{later}, func(m []chat.Message) error {
+		must(t, s.Chats.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{later}, func(m []chat.Message) error {
 			m[0].Usage = &chat.Usage{Input: 5, Output: 5}
 			return nil
 		}))
@@ -46,7 +46,7 @@ func TestAChatKnowsWhatEverythingInItTook(t *testing.T) {
 		t.Errorf("everything took %+v", got)
 	}
 	// A chat of an older version has no sum: its next answer makes one.
-	err := s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) {
+	err := s.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) {
 		c.Spent, c.TitleUsage = nil, &chat.Usage{Input: 1, Cost: 0.25}
 	})
 	must(t, err)

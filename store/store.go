@@ -6,7 +6,7 @@
 //
 // What does not belong here: API keys (they live in the system keychain), the
 // files of plugins, and any decision. The store satisfies interfaces that others
-// declare: turn.Log, gate.Store and plugin.Cache.
+// declare: Turns is a turn.Log, Permissions a gate.Store, Plugins a host.Store.
 //
 // # Layout
 //
@@ -81,8 +81,74 @@ type Options struct {
 	OnRecord func()
 }
 
-// Store is an open store. All methods are safe for concurrent use. Close it.
+// Store is an open store. Its fields have one subject each. All methods are safe for
+// concurrent use. Close it.
 type Store struct {
+	*file
+
+	Chats       *Chats
+	Calls       *CallLog
+	Media       *Attachments
+	Activity    *ActivityLog
+	Councils    *Councils
+	Permissions *Permissions
+	Plugins     *Plugins
+	PluginData  *PluginData
+	Settings    *Settings
+	Search      *SearchSource
+	// Turns is where turns write: it implements turn.Log.
+	Turns Turns
+}
+
+// The subjects of a store. Each is the open file with the records of one subject.
+type (
+	// Chats are conversations with their messages, and the trash.
+	Chats struct{ *file }
+	// CallLog holds the records of tool calls.
+	CallLog struct{ *file }
+	// Attachments are the media files that messages, calls and council members name.
+	Attachments struct{ *file }
+	// ActivityLog is the record of activity. It implements activity.Log.
+	ActivityLog struct{ *file }
+	// Councils are the councils that are set, and their runs. It implements council.Settings and
+	// council.Log.
+	Councils struct{ *file }
+	// Permissions are rules, approvals and the use of tools. It implements gate.Store.
+	Permissions struct{ *file }
+	// Plugins holds what the host knows of plugins, what programs registered, and what plugins
+	// spent.
+	Plugins struct{ *file }
+	// PluginData are the records and variables that plugins share.
+	PluginData struct{ *file }
+	// Settings are what a person set. It implements settings.Store.
+	Settings struct{ *file }
+	// SearchSource is what the full-text index reads. It implements search.Source.
+	SearchSource struct {
+		*file
+		*Chats
+	}
+	// Turns are the three subjects that a turn writes. It implements turn.Log.
+	Turns struct {
+		*Chats
+		*CallLog
+		*Attachments
+	}
+)
+
+// newStore returns a store over an open file.
+func newStore(f *file) *Store {
+	s := &Store{
+		file: f, Chats: &Chats{f}, Calls: &CallLog{f}, Media: &Attachments{f}, Activity: &ActivityLog{f},
+		Councils: &Councils{f}, Permissions: &Permissions{f}, Plugins: &Plugins{f}, PluginData: &PluginData{f},
+		Settings: &Settings{f},
+	}
+	s.Search = &SearchSource{f, s.Chats}
+	s.Turns = Turns{s.Chats, s.Calls, s.Media}
+	return s
+}
+
+// file is the opened file of a store, with what waits to be written to it.
+type file struct {
 	dir       string
 	readOnly  bool // nothing may be written in dir
 	log       *slog.Logger
@@ -93,7 +159,7 @@ type Store struct {
 
 	lock *lockFile
 	db   *bbolt.DB
-	file *os.File // db's file, to close it when db itself is past closing
+	raw  *os.File // db's file, to close it when db itself is past closing
 
 	writer chan struct{} // holds one token; whoever has it may write
 	// journalled holds what the journal on the disk has, by message; for the writer.
@@ -189,7 +255,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil && !readOnly {
 		return nil, err
 	}
-	s := &Store{
+	s := newStore(&file{
 		dir: o.Dir, readOnly: readOnly, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, onRecord: o.OnRecord, lock: lock,
 		// As a time comes back from JSON, so that what was written equals what is read.
 		now:    func() time.Time { return o.Now().UTC().Round(0) },
@@ -197,7 +263,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		live:   map[messageKey]chat.Message{}, journalled: map[messageKey]journalled{},
 		wake: make(chan struct{}, 1),
 		stop: make(chan struct{}),
-	}
+	})
 	if err := s.start(ctx); err != nil {
 		s.abandon()
 		return nil, err
@@ -214,9 +280,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, file, err := openFile(path, false)
+	db, raw, err := openFile(path, false)
 	if err == nil {
-		s.db, s.file = db, file
+		s.db, s.raw = db, raw
 		err = s.inspect()
 	}
 	if errors.Is(err, errDamaged) {
@@ -262,9 +328,9 @@ func (s *Store) startReading(ctx context.Context) error {
 			"Make the folder writable, or name another one with --data.")
 	}
 	s.cancel = func(error) {} // there is no background work
-	db, file, err := openFile(path, true)
+	db, raw, err := openFile(path, true)
 	if err == nil {
-		s.db, s.file = db, file
+		s.db, s.raw = db, raw
 		err = s.inspect()
 	}
 	switch {
@@ -315,25 +381,25 @@ func (s *Store) Close() error {
 var errClosing = errors.New("the store is closing")
 
 // abandon lets go of the file and the lock, whatever state they are in.
-func (s *Store) abandon() {
+func (s *file) abandon() {
 	s.abandonFile()
 	if s.lock != nil {
 		s.lock.release()
 	}
 }
 
-func (s *Store) abandonFile() {
+func (s *file) abandonFile() {
 	switch {
 	case s.db != nil && s.damaged.Load() == nil:
 		if err := s.db.Close(); err != nil {
 			s.log.Warn("The store's file did not close cleanly.", "err", err)
 		}
-	case s.file != nil:
+	case s.raw != nil:
 		// A transaction on a damaged file may have left bbolt's own locks held, so
 		// its Close could wait for ever. Nothing is buffered.
-		letGo(s.file)
+		letGo(s.raw)
 	}
-	s.db, s.file = nil, nil
+	s.db, s.raw = nil, nil
 }
 
 // Dir returns the data folder.

@@ -36,7 +36,7 @@ type Deleted struct {
 // DeleteConversation moves a conversation to the trash and returns the token
 // that brings it back. After 30 days it is purged. The kind is NotFound when
 // there is none.
-func (s *Store) DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error) {
+func (s *Chats) DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error) {
 	const op = "store.delete_conversation"
 	made, err := uuid.NewV7()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) DeleteConversation(ctx context.Context, id chat.ConversationID) 
 
 // Undelete brings a deleted conversation back as it was and returns its ID. The
 // kind is NotFound when it has been purged or brought back already.
-func (s *Store) Undelete(ctx context.Context, token string) (chat.ConversationID, error) {
+func (s *Chats) Undelete(ctx context.Context, token string) (chat.ConversationID, error) {
 	const op = "store.undelete"
 	var id chat.ConversationID
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
@@ -106,7 +106,7 @@ func (s *Store) Undelete(ctx context.Context, token string) (chat.ConversationID
 }
 
 // Trash lists the deleted conversations, last deleted first.
-func (s *Store) Trash(ctx context.Context) ([]Deleted, error) {
+func (s *Chats) Trash(ctx context.Context) ([]Deleted, error) {
 	all := []Deleted{}
 	err := s.view(ctx, "store.trash", func(tx *bbolt.Tx) error {
 		return bucket(tx, bucketTrash).ForEach(func(k, v []byte) error {
@@ -125,7 +125,7 @@ func (s *Store) Trash(ctx context.Context) ([]Deleted, error) {
 // Purge deletes a conversation in the trash for good: its messages, its call
 // records, its rules, the runs of its councils, and the media that nothing else names. The kind is
 // NotFound when the token names none.
-func (s *Store) Purge(ctx context.Context, token string) error {
+func (s *Chats) Purge(ctx context.Context, token string) error {
 	const op = "store.purge"
 	var orphans []string
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {

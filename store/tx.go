@@ -32,7 +32,7 @@ var (
 
 // view runs fn in a transaction that only reads. fn must not write to the store
 // or call back into it.
-func (s *Store) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+func (s *file) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
@@ -48,7 +48,7 @@ func (s *Store) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) e
 // write runs fn in a transaction that writes, after whatever was pending, and
 // returns once it is on the disk. fn may be nil. When it fails, nothing of it
 // is written and what was pending is pending still.
-func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+func (s *file) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
 	if err := s.claim(ctx, op); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) 
 }
 
 // claim waits for the right to write. The caller gives it back with yield.
-func (s *Store) claim(ctx context.Context, op string) error {
+func (s *file) claim(ctx context.Context, op string) error {
 	select {
 	case s.writer <- struct{}{}:
 	case <-ctx.Done():
@@ -101,11 +101,11 @@ func (s *Store) claim(ctx context.Context, op string) error {
 	return nil
 }
 
-func (s *Store) yield() { <-s.writer }
+func (s *file) yield() { <-s.writer }
 
 // asFault turns err into the fault that the caller gets, and stops all use of a file that
 // proved damaged.
-func (s *Store) asFault(op string, err error) error {
+func (s *file) asFault(op string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -17,21 +17,21 @@ func TestSeveralMessagesAreUpdatedInOneStepOrNotAtAll(t *testing.T) {
 	two := say(t, s, c.ID, one.Seq, chat.RoleAssistant, "two")
 	both := []chat.MessageSeq{one.Seq, two.Seq}
 	refused := errors.New("no")
-	err := s.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
+	err := s.Chats.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
 		messages[0].Parts = []chat.Part{chat.TextPart("changed")}
 		return refused
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("the error of a change came back as %v", err)
 	}
-	kind(t, s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{one.Seq, 9}, func([]chat.Message) error {
+	kind(t, s.Chats.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{one.Seq, 9}, func([]chat.Message) error {
 		t.Error("a change was begun with a message that is not there")
 		return nil
 	}), fault.NotFound)
-	before, err := s.Path(t.Context(), c.ID)
+	before, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "after changes that failed", texts(before), []string{"one", "two"})
-	err = s.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
+	err = s.Chats.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
 		for i := range messages {
 			messages[i].Hidden = true
 			messages[i].Parts = []chat.Part{chat.TextPart(chat.TextOf(messages[i].Parts) + "!")}
@@ -39,7 +39,7 @@ func TestSeveralMessagesAreUpdatedInOneStepOrNotAtAll(t *testing.T) {
 		return nil
 	})
 	must(t, err)
-	after, err := s.Path(t.Context(), c.ID)
+	after, err := s.Chats.Path(t.Context(), c.ID)
 	must(t, err)
 	equal(t, "after", texts(after), []string{"one!", "two!"})
 	equal(t, "hidden", after[0].Hidden && after[1].Hidden, true)
@@ -53,17 +53,17 @@ func TestAMessageHiddenWhileItStreamsStaysHiddenAndKeepsItsText(t *testing.T) {
 	journal := func(text string) {
 		t.Helper()
 		m.Parts = []chat.Part{chat.TextPart(text)}
-		s.Journal(m)
+		s.Chats.Journal(m)
 	}
 	hidden := func(when, text string) {
 		t.Helper()
-		got, err := s.Message(t.Context(), c.ID, m.Seq)
+		got, err := s.Chats.Message(t.Context(), c.ID, m.Seq)
 		if err != nil || !got.Hidden || chat.TextOf(got.Parts) != text {
 			t.Errorf("%s it is hidden %v and says %q, %v", when, got.Hidden, chat.TextOf(got.Parts), err)
 		}
 	}
 	journal("so")
-	err := s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
+	err := s.Chats.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
 		if got := chat.TextOf(messages[0].Parts); got != "so" {
 			t.Errorf("it was given as %q, not with its newest text", got)
 		}
@@ -88,15 +88,15 @@ func TestATurnIsStillOpenAfterItsQuestionWasEdited(t *testing.T) {
 	m := chat.Message{
 		Conversation: c.ID, Role: chat.RoleUser, State: chat.Complete, Open: true, Parts: []chat.Part{chat.TextPart("why")},
 	}
-	must(t, s.Append(t.Context(), &m))
-	err := s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
+	must(t, s.Chats.Append(t.Context(), &m))
+	err := s.Chats.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
 		messages[0].Parts = []chat.Part{chat.TextPart("why not")}
 		return nil
 	})
 	must(t, err)
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	got, err := s.Chats.Message(t.Context(), c.ID, m.Seq)
 	if err != nil || got.Reason != chat.EndInterrupted || chat.TextOf(got.Parts) != "why not" {
 		t.Errorf("after a restart it is %+v, %v", got, err)
 	}

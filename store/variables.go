@@ -27,7 +27,7 @@ const maxVariableKey = bbolt.MaxKeySize - 128
 
 // Variable reads one variable; in is empty for those of all chats. there is false when it
 // is not set.
-func (s *Store) Variable(ctx context.Context, scope string, in chat.ConversationID,
+func (s *PluginData) Variable(ctx context.Context, scope string, in chat.ConversationID,
 	key string,
 ) (v chat.Variable, there bool, err error) {
 	err = s.view(ctx, "store.variable", func(tx *bbolt.Tx) error {
@@ -43,7 +43,7 @@ func (s *Store) Variable(ctx context.Context, scope string, in chat.Conversation
 }
 
 // Variables reads all variables of a scope of a chat.
-func (s *Store) Variables(ctx context.Context, scope string, in chat.ConversationID) (map[string]chat.Variable, error) {
+func (s *PluginData) Variables(ctx context.Context, scope string, in chat.ConversationID) (map[string]chat.Variable, error) {
 	all := map[string]chat.Variable{}
 	err := s.view(ctx, "store.variables", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketVariables)
@@ -74,7 +74,7 @@ func variable(tx *bbolt.Tx, name, text []byte) chat.Variable {
 
 // PutVariable sets a variable. The kind is Invalid for a name that cannot be kept, and
 // NotFound for a chat there is not.
-func (s *Store) PutVariable(ctx context.Context, scope string, in chat.ConversationID, key string,
+func (s *PluginData) PutVariable(ctx context.Context, scope string, in chat.ConversationID, key string,
 	v chat.Variable,
 ) error {
 	const op = "store.put_variable"
@@ -109,7 +109,7 @@ func (s *Store) PutVariable(ctx context.Context, scope string, in chat.Conversat
 }
 
 // DeleteVariable unsets a variable, and reports whether it was set.
-func (s *Store) DeleteVariable(ctx context.Context, scope string, in chat.ConversationID,
+func (s *PluginData) DeleteVariable(ctx context.Context, scope string, in chat.ConversationID,
 	key string,
 ) (there bool, err error) {
 	err = s.write(ctx, "store.delete_variable", func(tx *bbolt.Tx) error {

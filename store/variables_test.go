@@ -20,10 +20,10 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 	ctx := t.Context()
 	a, b := chat.Conversation{}, chat.Conversation{}
 	for _, c := range []*chat.Conversation{&a, &b} {
-		must(t, s.CreateConversation(ctx, c))
+		must(t, s.Chats.CreateConversation(ctx, c))
 	}
 	wrote := []chat.Author{{Plugin: "notes", Name: "Notes"}, {Plugin: "web"}}
-	if all, err := s.Variables(ctx, "global", ""); err != nil || len(all) != 0 {
+	if all, err := s.PluginData.Variables(ctx, "global", ""); err != nil || len(all) != 0 {
 		t.Fatalf("before the first: %v, %v", all, err)
 	}
 	for _, v := range []struct {
@@ -31,31 +31,31 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 		chat  chat.ConversationID
 		value string
 	}{{"global", "", "g"}, {"chat", a.ID, "ca"}, {"chat", b.ID, "cb"}, {"local", a.ID, "la"}} {
-		must(t, s.PutVariable(ctx, v.scope, v.chat, "k\x00ey", chat.Variable{Value: v.value, Authors: wrote}))
-		got, there, err := s.Variable(ctx, v.scope, v.chat, "k\x00ey")
+		must(t, s.PluginData.PutVariable(ctx, v.scope, v.chat, "k\x00ey", chat.Variable{Value: v.value, Authors: wrote}))
+		got, there, err := s.PluginData.Variable(ctx, v.scope, v.chat, "k\x00ey")
 		if got.Value != v.value || !slices.Equal(got.Authors, wrote) || !there || err != nil {
 			t.Errorf("%s: %+v %v %v", v.scope, got, there, err)
 		}
 	}
-	if err := s.PutVariable(ctx, "chat", "none", "k", chat.Variable{Value: "v"}); fault.KindOf(err) != fault.NotFound {
+	if err := s.PluginData.PutVariable(ctx, "chat", "none", "k", chat.Variable{Value: "v"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of no chat: %v", err)
 	}
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got, err := s.Variables(ctx, "chat", a.ID); err != nil || len(got) != 1 || got["k\x00ey"].Value != "ca" ||
+	if got, err := s.PluginData.Variables(ctx, "chat", a.ID); err != nil || len(got) != 1 || got["k\x00ey"].Value != "ca" ||
 		!slices.Equal(got["k\x00ey"].Authors, wrote) {
 		t.Errorf("after a restart: %+v, %v", got, err)
 	}
-	if there, err := s.DeleteVariable(ctx, "local", a.ID, "k\x00ey"); !there || err != nil {
+	if there, err := s.PluginData.DeleteVariable(ctx, "local", a.ID, "k\x00ey"); !there || err != nil {
 		t.Errorf("delete: %v, %v", there, err)
 	}
-	token, err := s.DeleteConversation(ctx, a.ID)
+	token, err := s.Chats.DeleteConversation(ctx, a.ID)
 	must(t, err)
-	must(t, s.Purge(ctx, token))
-	if got, err := s.Variables(ctx, "chat", a.ID); err != nil || len(got) != 0 {
+	must(t, s.Chats.Purge(ctx, token))
+	if got, err := s.PluginData.Variables(ctx, "chat", a.ID); err != nil || len(got) != 0 {
 		t.Errorf("of a chat that is gone: %+v, %v", got, err)
 	}
-	if got, there, _ := s.Variable(ctx, "chat", b.ID, "k\x00ey"); got.Value != "cb" || !there {
+	if got, there, _ := s.PluginData.Variable(ctx, "chat", b.ID, "k\x00ey"); got.Value != "cb" || !there {
 		t.Errorf("of the other chat: %+v", got)
 	}
 }
@@ -75,17 +75,17 @@ func TestVariablesFromBeforeAuthorsWereKeptAreReadAndHaveNone(t *testing.T) {
 	})
 	must(t, errors.Join(err, db.Close()))
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	got, there, err := s.Variable(t.Context(), "global", "", "k")
+	got, there, err := s.PluginData.Variable(t.Context(), "global", "", "k")
 	if got.Value != "old" || len(got.Authors) != 0 || !there || err != nil {
 		t.Errorf("got %+v, %v, %v", got, there, err)
 	}
 	wrote := []chat.Author{{Plugin: "notes", Name: "Notes"}}
-	must(t, s.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "new", Authors: wrote}))
-	if there, err := s.DeleteVariable(t.Context(), "global", "", "k"); !there || err != nil {
+	must(t, s.PluginData.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "new", Authors: wrote}))
+	if there, err := s.PluginData.DeleteVariable(t.Context(), "global", "", "k"); !there || err != nil {
 		t.Errorf("delete: %v, %v", there, err)
 	}
-	must(t, s.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "another"}))
-	if got, _, err = s.Variable(t.Context(), "global", "", "k"); len(got.Authors) != 0 || err != nil {
+	must(t, s.PluginData.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "another"}))
+	if got, _, err = s.PluginData.Variable(t.Context(), "global", "", "k"); len(got.Authors) != 0 || err != nil {
 		t.Errorf("it has the authors of one that was deleted: %+v, %v", got, err)
 	}
 }

@@ -177,7 +177,7 @@ func (c *Core) pluginsFolder() error {
 
 func (c *Core) build(ctx context.Context) error {
 	var err error
-	c.Settings = &settings.Current{Store: c.Store, Changed: func() {
+	c.Settings = &settings.Current{Store: c.Store.Settings, Changed: func() {
 		c.Bus.Changed(bus.Settings, "")
 		c.Bus.Changed(bus.Models, "") // the connections and the default are settings
 	}}
@@ -193,7 +193,7 @@ func (c *Core) build(ctx context.Context) error {
 		listed: func() { c.Bus.Changed(bus.Models, "") },
 	}
 	c.Gate, err = gate.Open(ctx, gate.Options{
-		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
+		Store: c.Store.Permissions, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
 		Mode: func() gate.Mode {
 			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
 				return gate.Careful
@@ -218,15 +218,15 @@ func (c *Core) build(ctx context.Context) error {
 	points := c.points()
 	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log, Record: c.recordTurning})
 	c.Calls = call.New(call.Options{
-		Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
+		Gate: c.Gate, Log: c.Store.Turns, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
 		Sync: c.Store.Sync,
 	})
 	c.Turns = turn.New(turn.Options{
-		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
+		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
 		Price: c.charge, Files: document.Reader{PDF: c.pdfs.read},
 	})
 	c.Conversations = conversation.New(conversation.Options{
-		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
+		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
 		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
 	})
 	c.Councils = c.councils()
@@ -234,7 +234,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.egress = newNetwork(c)
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
-		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
+		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
 		Environments: environments, Network: network{c}, Own: network{c}.own, Opening: c.opening,
 		Expected: c.expectsPlugins, Hooking: []string{gate.Interceptor, gate.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
@@ -383,7 +383,7 @@ func (c *Core) active(ctx context.Context) (*chat.Conversation, error) {
 	if err != nil || set.OpenChat == "" {
 		return nil, err
 	}
-	v, err := c.Store.Conversation(ctx, chat.ConversationID(set.OpenChat))
+	v, err := c.Store.Chats.Conversation(ctx, chat.ConversationID(set.OpenChat))
 	if fault.KindOf(err) == fault.NotFound {
 		return nil, nil
 	}

@@ -17,8 +17,8 @@ import (
 // councils makes what has the councils of chats deliberate.
 func (c *Core) councils() *deliberation.Runner {
 	return deliberation.New(deliberation.Options{
-		Log: c.Store, Settings: c.Store, Conversations: c.Conversations, Calls: c.Calls, Tools: c.Tools, Models: c.Models,
-		Chats: c.Store, Bus: c.Bus, Price: c.Models.Price, Call: c.Store.Call, Slog: c.Log,
+		Log: c.Store.Councils, Settings: c.Store.Councils, Conversations: c.Conversations, Calls: c.Calls, Tools: c.Tools, Models: c.Models,
+		Chats: c.Store.Turns, Bus: c.Bus, Price: c.Models.Price, Call: c.Store.Calls.Call, Slog: c.Log,
 		OnEvent: c.events.onCouncilEvent,
 		Missing: c.whyMissing,
 		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
@@ -64,7 +64,7 @@ func (c *Core) councilOf(ctx context.Context, id chat.ConversationID) (council.C
 
 // projectOf returns the project of a chat, "" for none: that of one that is not kept, too.
 func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, error) {
-	v, err := c.Store.Conversation(ctx, id)
+	v, err := c.Store.Chats.Conversation(ctx, id)
 	if fault.KindOf(err) == fault.NotFound {
 		return "", nil
 	}

@@ -109,7 +109,7 @@ func (w *whole) deliberateAsking(in chat.ConversationID, text string, c council.
 	if len(headers) == 0 {
 		return model.Requests()[0], council.Run{}
 	}
-	steps, err := w.Store.Steps(w.t.Context(), headers[len(headers)-1].Run)
+	steps, err := w.Store.Councils.Steps(w.t.Context(), headers[len(headers)-1].Run)
 	must(w.t, err)
 	run, err := council.Replay(steps)
 	must(w.t, err)
@@ -263,7 +263,7 @@ class Probe(NekoPluginBase):
 	if len(bodies) != 2 {
 		t.Errorf("the helper was asked %d times: %s", len(bodies), bodies)
 	}
-	records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+	records, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: in})
 	must(t, err)
 	callers := map[string]string{}
 	for _, r := range records {
@@ -546,7 +546,7 @@ spindle.on("TOOL_INVOCATION", async () => { await seed; return "ready"; });`, "t
 	w.wants("", "{}", "ready")
 	helper := w.helper()
 	in := w.chat("FIRSTWORD the boat?", "SECONDWORD.")
-	must(t, w.Store.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.System = "CHARACTERWORD" }))
+	must(t, w.Store.Chats.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.System = "CHARACTERWORD" }))
 	var question chat.MessageSeq
 	asked := func(change func(*council.ToolSettings)) string {
 		t.Helper()
@@ -652,7 +652,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 			t.Errorf("the result %d is %s", i, got)
 		}
 	}
-	records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+	records, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: in})
 	must(t, err)
 	callers := map[string]string{}
 	for _, r := range records {
@@ -669,7 +669,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 func TestAMembersToolReadsNothingOfTheChatThatTheMemberIsNotGiven(t *testing.T) {
 	w := extension(t, listener, "tools", "chats", "chat_mutation")
 	in := w.chat("SECRETWORD?", "Kept.")
-	must(t, w.Store.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.System = "SYSTEMWORD" }))
+	must(t, w.Store.Chats.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.System = "SYSTEMWORD" }))
 	ada := council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run", "ext:reach"}}
 	ada.Context = council.ContextPolicy{Span: council.Question}
 	_, run := w.deliberate(in, "What now?", toolsOf(ada))
@@ -782,7 +782,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 			t.Errorf("%s came to %s, want %s", task, got, want)
 		}
 	}
-	path, err := w.Store.Path(t.Context(), in)
+	path, err := w.Store.Chats.Path(t.Context(), in)
 	must(t, err)
 	for _, m := range path {
 		if strings.Contains(chat.TextOf(m.Parts), "FORGED") {

@@ -8,19 +8,19 @@ import (
 	"conclave/store"
 )
 
-// councilSettings is the store of councils as the window and commands use it: what one of
-// them changes, the others hear of.
+// councilSettings are the councils as the window and commands use them. It publishes what one of
+// them changes.
 type councilSettings struct {
-	*store.Store
+	*store.Councils
 	bus *bus.Bus
 }
 
 // CouncilSettings returns where the window and commands set councils.
-func (c *Core) CouncilSettings() council.Settings { return councilSettings{c.Store, c.Bus} }
+func (c *Core) CouncilSettings() council.Settings { return councilSettings{c.Store.Councils, c.Bus} }
 
 // PutCouncil implements council.Settings.
 func (s councilSettings) PutCouncil(ctx context.Context, scope council.Scope, set *council.Council) error {
-	err := s.Store.PutCouncil(ctx, scope, set)
+	err := s.Councils.PutCouncil(ctx, scope, set)
 	if err == nil {
 		s.bus.Changed(bus.Councils, "")
 	}

@@ -86,7 +86,7 @@ func (c *Core) goodCopy(ctx context.Context) string {
 // checkMedia finds files attached to chats that are missing.
 func (c *Core) checkMedia(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "attached files", OK: true}
-	r, err := c.Store.CheckMedia(ctx)
+	r, err := c.Store.Media.CheckMedia(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
 		return f
@@ -102,7 +102,7 @@ func (c *Core) checkMedia(ctx context.Context) terminal.Finding {
 // checkRecord says whether the record of activity is as it was written.
 func (c *Core) checkRecord(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "record", OK: true}
-	report, err := c.Store.VerifyActivity(ctx)
+	report, err := c.Store.Activity.VerifyActivity(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
 		return f

@@ -85,7 +85,7 @@ func TestASwipeIsAnotherVersionOfTheMessage(t *testing.T) {
 	w.wants("", change(2, `{"swipes":["hi there"]}`),
 		`That message has 3 versions, and 1 were given. Only the person takes one away.|[["hello",0,["hello"],{}],`+
 			`["hi there",0,["hi there","good day","bye"],{}],["how are you?",0,["how are you?"],{}]]`)
-	added, err := w.Store.Message(t.Context(), id, 4)
+	added, err := w.Store.Chats.Message(t.Context(), id, 4)
 	must(t, err)
 	if added.Role != chat.RoleAssistant || added.Parent != 1 || added.Model != "plugin/ext" || len(added.Origins) == 0 {
 		t.Errorf("the added version is %+v", added)

@@ -63,7 +63,7 @@ func (w *whole) calledIn(in chat.ConversationID, id, arguments string, files ...
 			[]modeltest.Step{modeltest.Say("Done.")}),
 	}, nil)
 	must(w.t, err)
-	path, err := w.Store.Path(w.t.Context(), in)
+	path, err := w.Store.Chats.Path(w.t.Context(), in)
 	must(w.t, err)
 	return chat.OriginsOf(chat.Conversation{}, path)
 }

@@ -242,7 +242,7 @@ func (h *hour) talks(turns ...calls) []gate.Request {
 		}, nil)
 		must(h.t, err)
 	}
-	records, err := h.Store.Calls(h.t.Context(), chat.CallFilter{Conversation: in})
+	records, err := h.Store.Calls.Calls(h.t.Context(), chat.CallFilter{Conversation: in})
 	must(h.t, err)
 	for _, r := range records {
 		if r.Status != chat.CallOK {

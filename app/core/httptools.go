@@ -53,7 +53,7 @@ const portAgain = 3 * time.Second
 func newHTTPTools(c *Core) *HTTPTools {
 	h := &HTTPTools{c: c, again: portAgain}
 	h.pool = httptools.New(httptools.Options{
-		Store: c.Store, Host: c.Host, Roles: c.Store.CouncilMembers, Others: h.others, Call: h.call, Log: c.Log,
+		Store: c.Store.Plugins, Host: c.Host, Roles: c.Store.Councils.CouncilMembers, Others: h.others, Call: h.call, Log: c.Log,
 	})
 	for _, d := range c.dialects {
 		if its, ok := d.(*httptools.Dialect); ok {

@@ -104,7 +104,7 @@ func (w *whole) answers(in chat.ConversationID, tool string) string {
 // trusts has the person trust all text of others in a chat.
 func (w *whole) trusts(in chat.ConversationID) {
 	w.t.Helper()
-	path, err := w.Store.Path(w.t.Context(), in)
+	path, err := w.Store.Chats.Path(w.t.Context(), in)
 	must(w.t, err)
 	for _, o := range chat.OriginsOf(chat.Conversation{}, path) {
 		_, err := w.Gate.Rules.Trust(w.t.Context(), in, o)
@@ -172,7 +172,7 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 		t.Errorf("%d requests wait for a person", n)
 	}
 	in := chat.Conversation{Title: "x"}
-	must(t, w.Store.CreateConversation(t.Context(), &in))
+	must(t, w.Store.Chats.CreateConversation(t.Context(), &in))
 	for _, id := range ids {
 		must(t, plugintest.Approve(t.Context(), w.Host, id, false))
 		_, err := w.Gate.Rules.Add(t.Context(), gate.Rule{
@@ -251,7 +251,7 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	})
 	must(t, err)
 	in := chat.Conversation{Title: "x"}
-	must(t, w.Store.CreateConversation(t.Context(), &in))
+	must(t, w.Store.Chats.CreateConversation(t.Context(), &in))
 	set, err := w.Settings.Settings(t.Context())
 	must(t, err)
 

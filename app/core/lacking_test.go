@@ -42,7 +42,7 @@ spindle.on("TOOL_INVOCATION", async () => "there");`, "tools")
 			_, run := w.deliberateAsking(w.chat(), "Go.", c)
 			var lines []string
 			teller := deliberation.Reporter{}
-			steps, err := w.Store.Steps(t.Context(), run.Begin.Run)
+			steps, err := w.Store.Councils.Steps(t.Context(), run.Begin.Run)
 			must(t, err)
 			var at council.Run
 			for _, s := range steps {

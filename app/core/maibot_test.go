@@ -138,7 +138,7 @@ func TestMB60WhatAToolSendsIsInItsChatMarkedAsThePlugins(t *testing.T) {
 	here, other := w.chat("hello", "hi there"), w.chat("elsewhere")
 	w.wants(here, `{"what":"text"}`, "True")
 	w.wants(here, `{"what":"image"}`, "True")
-	path, err := w.Store.Path(t.Context(), here)
+	path, err := w.Store.Chats.Path(t.Context(), here)
 	must(t, err)
 	if len(path) != 4 {
 		t.Fatalf("%d messages: %+v", len(path), path)
@@ -151,7 +151,7 @@ func TestMB60WhatAToolSendsIsInItsChatMarkedAsThePlugins(t *testing.T) {
 	if picture.Role != chat.RoleAssistant || media == nil || media.MIME != "image/png" || picture.Model != "plugin/ext" {
 		t.Errorf("the picture is %+v", picture)
 	}
-	if path, err := w.Store.Path(t.Context(), other); err != nil || len(path) != 1 {
+	if path, err := w.Store.Chats.Path(t.Context(), other); err != nil || len(path) != 1 {
 		t.Errorf("the other chat has %d messages, %v", len(path), err)
 	}
 }

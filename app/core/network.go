@@ -273,7 +273,7 @@ func (n network) recordBeside() {
 		for i, s := range all {
 			sent[i] = chat.Sending(s)
 		}
-		n.c.Store.RecordBeside(time.Now().UTC(), id, sent)
+		n.c.Store.Activity.RecordBeside(time.Now().UTC(), id, sent)
 	}
 }
 

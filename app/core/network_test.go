@@ -65,7 +65,7 @@ func TestWhatAPluginSendsForNoCallIsOnRecord(t *testing.T) {
 	}
 	must(t, w.Close())
 	w.open()
-	rows, err := w.Store.Activity(t.Context(), activity.Filter{Plugin: "ext"})
+	rows, err := w.Store.Activity.Activity(t.Context(), activity.Filter{Plugin: "ext"})
 	must(t, err)
 	var told []string
 	for _, row := range rows {
@@ -82,7 +82,7 @@ func TestWhatAPluginSendsForNoCallIsOnRecord(t *testing.T) {
 		!strings.HasSuffix(told[0], " to "+site.host+" while it worked on no call.") {
 		t.Errorf("on record is %q", told)
 	}
-	if report, err := w.Store.VerifyActivity(t.Context()); err != nil || !report.OK {
+	if report, err := w.Store.Activity.VerifyActivity(t.Context()); err != nil || !report.OK {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -113,12 +113,12 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 				[]modeltest.Step{modeltest.Say("Done.")}),
 		}, nil)
 		must(t, err)
-		path, err := w.Store.Path(t.Context(), id)
+		path, err := w.Store.Chats.Path(t.Context(), id)
 		must(t, err)
 		for _, m := range path {
 			for _, p := range m.Parts {
 				if p.Call != nil {
-					record, err := w.Store.Call(t.Context(), p.Call.Sequence)
+					record, err := w.Store.Calls.Call(t.Context(), p.Call.Sequence)
 					must(t, err)
 					return record, person.asked
 				}

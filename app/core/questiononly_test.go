@@ -68,9 +68,9 @@ func TestQuestionOnlyIsAllThatAnIndependentServerIsSent(t *testing.T) {
 	w := reading(t)
 	folder := w.recording()
 	c := chat.Conversation{Title: "TITLE-secret", System: "SYSTEM-secret"}
-	must(t, w.Store.CreateConversation(t.Context(), &c))
+	must(t, w.Store.Chats.CreateConversation(t.Context(), &c))
 	file := chat.Media{MIME: "text/plain", Name: "FILE-name.txt", Data: []byte("FILE-secret")}
-	must(t, w.Store.PutMedia(t.Context(), &file))
+	must(t, w.Store.Media.PutMedia(t.Context(), &file))
 	file.Data = nil
 	last := chat.MessageSeq(0)
 	for i, text := range []string{"EARLIER-question", "EARLIER-answer"} {
@@ -82,7 +82,7 @@ func TestQuestionOnlyIsAllThatAnIndependentServerIsSent(t *testing.T) {
 		if i == 0 {
 			m.Parts = append(m.Parts, chat.Part{Kind: chat.PartMedia, Media: &file})
 		}
-		must(t, w.Store.Append(t.Context(), &m))
+		must(t, w.Store.Chats.Append(t.Context(), &m))
 		last = m.Seq
 	}
 	_, run := w.deliberate(c.ID, "Which COLOUR is the sky?", council.Council{

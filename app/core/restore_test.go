@@ -75,8 +75,8 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 	gift := filepath.Join(t.TempDir(), "gift.db")
 	connected(t, theirs.URL, "", func(c *Core) {
 		ctx := t.Context()
-		must(t, c.Store.PutRule(ctx, gate.Rule{ID: "r", Effect: gate.Allow, Plugin: "helper", Tool: "*"}))
-		must(t, c.Store.PutApproval(ctx, gate.Approval{Plugin: "helper", Code: "0123456789abcdef"}))
+		must(t, c.Store.Permissions.PutRule(ctx, gate.Rule{ID: "r", Effect: gate.Allow, Plugin: "helper", Tool: "*"}))
+		must(t, c.Store.Permissions.PutApproval(ctx, gate.Approval{Plugin: "helper", Code: "0123456789abcdef"}))
 		_, err := c.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Editor = "/usr/bin/touch owned" })
 		must(t, err)
 		_, err = c.backup(ctx, gift)

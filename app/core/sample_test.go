@@ -27,7 +27,7 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	talk := chat.Conversation{}
-	if err := c.Store.CreateConversation(ctx, &talk); err != nil {
+	if err := c.Store.Chats.CreateConversation(ctx, &talk); err != nil {
 		t.Fatal(err)
 	}
 	guide, err := c.Models.Open(ctx, "demo/guide")
@@ -54,7 +54,7 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("there are %d runs, %v", len(runs), err)
 	}
-	steps, err := c.Store.Steps(ctx, runs[0].Run)
+	steps, err := c.Store.Councils.Steps(ctx, runs[0].Run)
 	must(t, err)
 	run, err := council.Replay(steps)
 	if err != nil || run.State != council.Over || len(run.Tasks) != 6 {
@@ -79,7 +79,7 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 		len(view.Result.NotChecked) == 0 || len(view.Lanes) < 3 {
 		t.Errorf("what is shown is %+v, %v", view.Result, err)
 	}
-	talk, err = c.Store.Conversation(ctx, talk.ID)
+	talk, err = c.Store.Chats.Conversation(ctx, talk.ID)
 	if err != nil || talk.Spent == nil || talk.Spent.Input <= out.Usage.Input || !talk.Spent.Known() {
 		t.Errorf("the chat took %+v, its answer %+v, %v", talk.Spent, out.Usage, err)
 	}

@@ -23,10 +23,10 @@ import (
 func (c *Core) services() map[string]plugin.Service {
 	c.Settings.Switched = func(id string) { c.events.queueEvent(func() { c.events.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate.Reach,
-		Values:   c.Store,
-		Spending: spending{c.Store, c}, Now: c.o.Now,
-		Shared: c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
+		Chats: c.Store.Turns, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate.Reach,
+		Values:   c.Store.PluginData,
+		Spending: spending{c.Store.Plugins, c}, Now: c.o.Now,
+		Shared: c.Store.PluginData, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
 		Publish: func(event string, payload any) {
 			c.Host.Publish(event, payload)
 		},
@@ -220,7 +220,7 @@ func (n *pluginEvents) messageEdited(id chat.ConversationID, seq chat.MessageSeq
 // ChatChanged tells plugins that the person changed a conversation itself.
 func (c *Core) ChatChanged(id chat.ConversationID) {
 	c.events.queueEvent(func() {
-		if v, err := c.Store.Conversation(c.events.ctx, id); err == nil {
+		if v, err := c.Store.Chats.Conversation(c.events.ctx, id); err == nil {
 			c.Host.Publish("CHAT_CHANGED", map[string]any{"chat": service.ChatOf(v), "changedFields": []string{}})
 		}
 	})
@@ -343,7 +343,7 @@ func (n *pluginEvents) message(event string, id chat.ConversationID, seq chat.Me
 	if seq == 0 || !n.c.Host.HasSubscriber(event) && !n.c.Host.HasSubscriber("GENERATION_ENDED") {
 		return service.Message{}, false
 	}
-	path, err := n.c.Store.Path(n.ctx, id)
+	path, err := n.c.Store.Chats.Path(n.ctx, id)
 	if err != nil {
 		return service.Message{}, false
 	}

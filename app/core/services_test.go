@@ -161,14 +161,14 @@ func (w *whole) until(arguments, want string) {
 func (w *whole) chat(texts ...string) chat.ConversationID {
 	w.t.Helper()
 	c := chat.Conversation{Title: "A chat"}
-	must(w.t, w.Store.CreateConversation(w.t.Context(), &c))
+	must(w.t, w.Store.Chats.CreateConversation(w.t.Context(), &c))
 	for i, text := range texts {
 		role := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]
 		m := chat.Message{
 			Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("t", i), Role: role, State: chat.Complete,
 			Parts: []chat.Part{{Kind: chat.PartText, Text: text}},
 		}
-		must(w.t, w.Store.Append(w.t.Context(), &m))
+		must(w.t, w.Store.Chats.Append(w.t.Context(), &m))
 	}
 	return c.ID
 }
@@ -212,7 +212,7 @@ func (w *whole) called(id, arguments string, asker gate.Asker) chat.Conversation
 // edit has the person change a message to what it says already.
 func (w *whole) edit(id chat.ConversationID, seq chat.MessageSeq) {
 	w.t.Helper()
-	m, err := w.Store.Message(w.t.Context(), id, seq)
+	m, err := w.Store.Chats.Message(w.t.Context(), id, seq)
 	must(w.t, err)
 	text := chat.TextOf(m.Parts)
 	must(w.t, w.Conversations.Edit(w.t.Context(), id, []chat.MessageSeq{seq}, conversation.Edit{Text: &text}))
@@ -339,7 +339,7 @@ func TestAnExtensionAsksTheModelOfItsChatWhereTheNewChatsHaveNoChosenOne(t *test
 	w := asks(t)
 	must(t, w.Models.Add(t.Context(), model.Connection{Name: "real", Kind: "openai", URL: server.URL + "/v1"}, ""))
 	in := w.chat("hello")
-	must(t, w.Store.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.Model = "real/m" }))
+	must(t, w.Store.Chats.UpdateConversation(t.Context(), in, func(c *chat.Conversation) { c.Model = "real/m" }))
 	w.wants(in, `{}`, "from the server")
 	if got := w.run("", `{}`); !strings.HasPrefix(got, "No model was chosen that plugins could ask.") {
 		t.Errorf("outside of a chat: %s", got)
@@ -437,7 +437,7 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 	live := func() string {
 		t.Helper()
 		c := chat.Conversation{Title: word, System: word}
-		must(t, w.Store.CreateConversation(t.Context(), &c))
+		must(t, w.Store.Chats.CreateConversation(t.Context(), &c))
 		w.say(c.ID, word+" {{spy::"+word+"}}", modeltest.New([]modeltest.Step{modeltest.Say(word)}))
 		w.edit(c.ID, 1)
 		w.ChatChanged(c.ID)

@@ -13,7 +13,7 @@ import (
 
 // spending bounds what plugins have models cost by what the person set.
 type spending struct {
-	*store.Store
+	*store.Plugins
 	c *Core
 }
 

@@ -26,7 +26,7 @@ catch (e) { return e.message }`), "tools", "generation")
 	must(t, w.Models.SetPrices(t.Context(), []cost.Price{{Model: "demo/*", Input: 1000, Output: 1000}}))
 	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = 0.1 })
 	must(t, err)
-	must(t, w.Store.PutSpent(t.Context(), "ext", cost.Day{Date: "2001-01-01", Dollars: 99}))
+	must(t, w.Store.Plugins.PutSpent(t.Context(), "ext", cost.Day{Date: "2001-01-01", Dollars: 99}))
 	ask := func() (string, []gate.Request) {
 		t.Helper()
 		person := &refuser{}
@@ -34,7 +34,7 @@ catch (e) { return e.message }`), "tools", "generation")
 			Effect: gate.Allow, Plugin: "ext", Tool: "*", Scope: gate.UntilQuit, Callers: []gate.Caller{gate.Main},
 		})
 		must(t, err)
-		path, err := w.Store.Path(t.Context(), w.called("ext:run", `{}`, person))
+		path, err := w.Store.Chats.Path(t.Context(), w.called("ext:run", `{}`, person))
 		must(t, err)
 		for _, m := range path {
 			for _, p := range m.Parts {
@@ -118,7 +118,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 		return answered, refused
 	}
 	answered, refused := spend(&refuser{})
-	day, err := w.Store.Spent(t.Context(), "ext")
+	day, err := w.Store.Plugins.Spent(t.Context(), "ext")
 	must(t, err)
 	t.Logf("stopped by: %s; %d of 36 were answered, for $%.3f", refused, answered, day.Dollars)
 	// Four at a time are asked, and each that began with something left may cost as much as an answer
@@ -129,7 +129,7 @@ spindle.on("TOOL_INVOCATION", async () => {
 		t.Errorf("%d of 36 were answered, for $%.3f of $%.2f; the others: %s", answered, day.Dollars, may, refused)
 	}
 	more, _ := spend(agrees{gate.Once})
-	after, err := w.Store.Spent(t.Context(), "ext")
+	after, err := w.Store.Plugins.Spent(t.Context(), "ext")
 	must(t, err)
 	if more == 0 || after.Dollars <= day.Dollars || after.More == 0 {
 		t.Errorf("with the person's yes %d more were answered, for $%.3f: %+v", more, after.Dollars, after)

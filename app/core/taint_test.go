@@ -118,13 +118,13 @@ func (l *lured) wantAsked(when string, asked []gate.Request) {
 func TestAPageCannotHaveAChatSentWhateverIsAllowed(t *testing.T) {
 	l := lure(t)
 	l.wantAsked("in the same answer", l.answers(turn.Request{Text: "My secret is 7. Read it."}, l.read(), l.steal()))
-	path, err := l.Store.Path(t.Context(), l.id)
+	path, err := l.Store.Chats.Path(t.Context(), l.id)
 	must(t, err)
 	var record chat.CallRecord
 	for _, m := range path {
 		for _, p := range m.Parts {
 			if p.Call != nil {
-				record, err = l.Store.Call(t.Context(), p.Call.Sequence)
+				record, err = l.Store.Calls.Call(t.Context(), p.Call.Sequence)
 				must(t, err)
 			}
 		}
@@ -220,7 +220,7 @@ spindle.on("TOOL_INVOCATION", async ({ toolName }) =>
 	w.settle()
 	holds := func(id string) []chat.Origin {
 		t.Helper()
-		path, err := w.Store.Path(t.Context(), w.called(id, `{}`, agrees{gate.Once}))
+		path, err := w.Store.Chats.Path(t.Context(), w.called(id, `{}`, agrees{gate.Once}))
 		must(t, err)
 		return chat.OriginsOf(chat.Conversation{}, path)
 	}

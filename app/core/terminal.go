@@ -276,7 +276,7 @@ func (c *Core) Terminal() *terminal.App {
 		Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
+		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
 		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
 	}
 }
@@ -334,10 +334,10 @@ func (c *Core) logChanges(plugin string) (<-chan struct{}, func()) {
 	return changed, func() { cancel(); s.Close(); wg.Wait() }
 }
 
-// terminalChats is the store as commands use it. It notifies an open window of what
+// terminalChats are the chats as commands use it. It notifies an open window of what
 // they change.
 type terminalChats struct {
-	*store.Store
+	store.Turns
 	bus *bus.Bus
 }
 
@@ -352,13 +352,13 @@ func (s terminalChats) notify(id chat.ConversationID, err error) error {
 
 // CreateConversation implements terminal.Chats.
 func (s terminalChats) CreateConversation(ctx context.Context, c *chat.Conversation) error {
-	err := s.Store.CreateConversation(ctx, c)
+	err := s.Turns.CreateConversation(ctx, c)
 	return s.notify(c.ID, err)
 }
 
 // ImportConversation implements terminal.Chats.
 func (s terminalChats) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
-	err := s.Store.ImportConversation(ctx, c, messages)
+	err := s.Turns.ImportConversation(ctx, c, messages)
 	return s.notify(c.ID, err)
 }
 
@@ -366,7 +366,7 @@ func (s terminalChats) ImportConversation(ctx context.Context, c *chat.Conversat
 func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID,
 	change func(*chat.Conversation),
 ) error {
-	return s.notify(id, s.Store.UpdateConversation(ctx, id, change))
+	return s.notify(id, s.Turns.UpdateConversation(ctx, id, change))
 }
 
 // scanFor is Scan for a command.

@@ -40,7 +40,7 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T)
 	if len(told) != 2 || told[0] != "ran" || !strings.Contains(told[1], "switched off") {
 		t.Errorf("the model was told %q", told)
 	}
-	if calls, err := w.Store.Calls(t.Context(), chat.CallFilter{}); err != nil || len(calls) != 2 {
+	if calls, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{}); err != nil || len(calls) != 2 {
 		t.Errorf("on record are %+v, %v", calls, err)
 	}
 	must(t, w.Host.SetToolEnabled(t.Context(), "ext", "run", true))

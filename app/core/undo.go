@@ -32,7 +32,7 @@ func (c *Core) recordTurning(ctx context.Context, o undo.Outcome) error {
 	for _, change := range o.Changes()[:min(len(o.Done), maxChanges)] {
 		t.Changes = append(t.Changes, chat.FileChange{Path: change.Path(), What: change.What()})
 	}
-	return c.Store.RecordTurning(ctx, t)
+	return c.Store.Activity.RecordTurning(ctx, t)
 }
 
 // keeper is a call that runs, and what is kept for it.

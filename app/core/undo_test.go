@@ -28,7 +28,7 @@ def write(path: str, text: str) -> str:
 	letter := filepath.Join(letters, "a.txt")
 	testkit.Write(t, letter, "dear a")
 	in := w.called("notes:write", fmt.Sprintf(`{"path":%q,"text":"cruel a"}`, letter), agrees{gate.Once})
-	records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+	records, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: in})
 	must(t, err)
 	if len(records) != 1 || records[0].Changed != 2 || records[0].Undo == "" || records[0].Unkept != "" {
 		t.Fatalf("the records are %+v", records)
@@ -42,7 +42,7 @@ def write(path: str, text: str) -> str:
 		t.Errorf("the file that was made: %v", err)
 	}
 
-	rows, err := w.Store.Activity(t.Context(), activity.Filter{Chat: in, Limit: 1})
+	rows, err := w.Store.Activity.Activity(t.Context(), activity.Filter{Chat: in, Limit: 1})
 	must(t, err)
 	e, d, err := rows[0].Read()
 	must(t, err)
@@ -91,7 +91,7 @@ def move(path: str, to: str) -> str:
 		if len(person.asked) != asked {
 			t.Fatalf("%s was asked about %d times, want %d: %+v", name, len(person.asked), asked, person.asked)
 		}
-		records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+		records, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: in})
 		must(t, err)
 		return records[0]
 	}
@@ -129,7 +129,7 @@ def write(path: str, text: str) -> str:
 	w.settle()
 	for range 2 {
 		in := w.called("diary:write", fmt.Sprintf(`{"path":%q,"text":"NEW"}`, diary), agrees{gate.Once})
-		records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
+		records, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: in})
 		must(t, err)
 		if got, _ := os.ReadFile(diary); string(got) != "NEW" || records[0].Undo == "" {
 			t.Fatalf("it holds %q, and the record is %+v", got, records)

@@ -43,7 +43,7 @@ func TestAttackOrdersHiddenInWhatAToolAnswers(t *testing.T) {
 			requests := model.Requests()
 			told := resultsOf(requests[len(requests)-1])
 			shown := slices.IndexFunc([]rune(told), func(r rune) bool { return strings.ContainsRune(hidden, r) })
-			calls, err := w.Store.Calls(t.Context(), chat.CallFilter{})
+			calls, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{})
 			must(t, err)
 			var kept string
 			if len(calls) != 1 || json.Unmarshal(calls[0].Result, &kept) != nil || kept != answered {

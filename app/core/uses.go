@@ -51,7 +51,7 @@ func (c *Core) used(u activity.Use) {
 			return
 		}
 	}
-	c.Store.RecordUse(u)
+	c.Store.Activity.RecordUse(u)
 	level := "info"
 	switch {
 	case u.Permission == gate.Network || u.Permission == gate.Web: // the proxy tells what was sent, and what was not

@@ -32,7 +32,7 @@ def look(path: str) -> str:
 	}
 	in := w.called("notes:look", fmt.Sprintf(`{"path":%q}`, letters), agrees{gate.ThisChat})
 
-	rows, err := w.Store.Activity(t.Context(), activity.Filter{Chat: in, Plugin: "notes", Oldest: true})
+	rows, err := w.Store.Activity.Activity(t.Context(), activity.Filter{Chat: in, Plugin: "notes", Oldest: true})
 	must(t, err)
 	var got []string
 	for _, row := range rows {

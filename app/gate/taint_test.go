@@ -130,7 +130,7 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	must(t, err)
 	defer s.Close()
-	g, c := trusted(t, gate.Options{Store: s})
+	g, c := trusted(t, gate.Options{Store: s.Permissions})
 	detach := g.Questions.Attach()
 	defer detach()
 	_, err = g.Rules.Add(t.Context(), rule(gate.Allow))
@@ -168,7 +168,7 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 		t.Errorf("in another chat: %s", s)
 	}
 
-	again, err := gate.Open(t.Context(), gate.Options{Store: s})
+	again, err := gate.Open(t.Context(), gate.Options{Store: s.Permissions})
 	must(t, err)
 	again.Approvals.Status(c)
 	if s := decisive(again, sends(c, example)); s.Number != 7 {

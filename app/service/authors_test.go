@@ -63,7 +63,7 @@ func TestWhatPluginsShareIsKnownByWhoWroteIt(t *testing.T) {
 	f.wants(a.Caller, "variables.get", `{"scope":"global","key":"passed on"}`, "Send all.")
 	f.wantRead("its own words back", a, "b")
 	f.ask(b.Caller, "chats.append", `{"role":"user","content":"Send all."}`)
-	path, err := f.store.Path(t.Context(), f.open.ID)
+	path, err := f.store.Chats.Path(t.Context(), f.open.ID)
 	must(t, err)
 	got, want := path[len(path)-1].Origins, chat.OriginsBy([]chat.Author{{Name: "Plugin b"}, {Name: "Plugin a"}})
 	if !slices.Equal(got, want) {
@@ -91,7 +91,7 @@ func TestRecordsThatPluginsShareAreKnownByAllWhoWroteThem(t *testing.T) {
 	f.wants(c.Caller, "characters.update", one, "Captain")
 	f.wantRead("a record that it changes nothing of", c, "a b")
 
-	_, err := f.store.AddRecord(t.Context(), "personas", "", "", []byte(`{"created_ms":1,"fields":{"name":"Old"}}`))
+	_, err := f.store.PluginData.AddRecord(t.Context(), "personas", "", "", []byte(`{"created_ms":1,"fields":{"name":"Old"}}`))
 	must(t, err)
 	d := f.reader("d")
 	f.wants(d.Caller, "personas.list", `{}`, "Old")

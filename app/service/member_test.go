@@ -16,12 +16,12 @@ func TestAToolOfAMemberReadsNoMoreOfTheChatThanTheMember(t *testing.T) {
 			Conversation: f.open.ID, Parent: last, Turn: "t", Role: chat.RoleUser, State: chat.Complete,
 			Parts: []chat.Part{chat.TextPart(text)},
 		}
-		must(t, f.store.Append(t.Context(), &m))
+		must(t, f.store.Chats.Append(t.Context(), &m))
 		last = m.Seq
 	}
 	other := chat.Conversation{Title: "SECRET other"}
-	must(t, f.store.CreateConversation(t.Context(), &other))
-	must(t, f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) {
+	must(t, f.store.Chats.CreateConversation(t.Context(), &other))
+	must(t, f.store.Chats.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) {
 		c.Title, c.System = "SECRET title", "SECRET system"
 	}))
 	f.s.o.Given = func(call string) (Given, bool) {
@@ -58,7 +58,7 @@ func TestAMembersViewHoldsWhicheverOfItsOpenCallsAPluginNames(t *testing.T) {
 			Conversation: f.open.ID, Parent: last, Turn: "t", Role: chat.RoleUser, State: chat.Complete,
 			Parts: []chat.Part{chat.TextPart(text)},
 		}
-		must(t, f.store.Append(t.Context(), &m))
+		must(t, f.store.Chats.Append(t.Context(), &m))
 		last = m.Seq
 	}
 	f.s.o.Given = func(call string) (Given, bool) {

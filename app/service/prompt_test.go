@@ -307,7 +307,7 @@ func TestARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *test
 	if got := ask(); !strings.Contains(got, "not_found: No model was chosen") {
 		t.Errorf("with none chosen and a chat without a model: %s", got)
 	}
-	must(t, f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) { c.Model = "two/small" }))
+	must(t, f.store.Chats.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) { c.Model = "two/small" }))
 	f.open.Model = "two/small"
 	f.model.Add([]modeltest.Step{modeltest.Say("two")})
 	if got := ask(); !strings.Contains(got, `"model":"two/small"`) {

@@ -114,7 +114,7 @@ func newFixture(t *testing.T) *fixture {
 		t: t, store: storetest.Open(t), model: modeltest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0),
 	}
 	c := chat.Conversation{Title: "Open"}
-	must(t, f.store.CreateConversation(t.Context(), &c))
+	must(t, f.store.Chats.CreateConversation(t.Context(), &c))
 	f.open = &c
 	publish := func(event string, payload any) {
 		raw, _ := json.Marshal(payload)
@@ -125,9 +125,9 @@ func newFixture(t *testing.T) *fixture {
 	gate, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	f.chats = conversation.New(conversation.Options{
-		Store: f.store, Turns: turn.New(turn.Options{Log: f.store, Calls: call.New(call.Options{Log: f.store, Gate: gate})}),
+		Store: f.store.Turns, Turns: turn.New(turn.Options{Log: f.store.Turns, Calls: call.New(call.Options{Log: f.store.Turns, Gate: gate})}),
 		Edited: func(id chat.ConversationID, seq chat.MessageSeq) {
-			path, err := f.store.Path(t.Context(), id)
+			path, err := f.store.Chats.Path(t.Context(), id)
 			if err != nil {
 				t.Error(err)
 			}
@@ -141,9 +141,9 @@ func newFixture(t *testing.T) *fixture {
 	}})
 	t.Cleanup(web.Close)
 	f.s = New(Options{
-		Chats: f.store, Conversations: f.chats, Models: models{f.model, &f.chosen},
+		Chats: f.store.Turns, Conversations: f.chats, Models: models{f.model, &f.chosen},
 		Web: web, Keys: &memoryKeys{all: map[string]string{}}, Lending: gate.Reach,
-		Values: f.store, Shared: f.store, Bus: bus.New(),
+		Values: f.store.PluginData, Shared: f.store.PluginData, Bus: bus.New(),
 		Active:  func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:     func() time.Time { return f.now },
 		Publish: publish,
@@ -366,7 +366,7 @@ func TestChatsAreReadAndWritten(t *testing.T) {
 	if strings.Contains(got, "zwei") || !strings.Contains(got, "one") || !strings.Contains(got, "three") {
 		t.Errorf("after removing: %s", got)
 	}
-	if old, err := f.store.Message(t.Context(), f.open.ID, 2); err != nil || chat.TextOf(old.Parts) != "zwei" {
+	if old, err := f.store.Chats.Message(t.Context(), f.open.ID, 2); err != nil || chat.TextOf(old.Parts) != "zwei" {
 		t.Errorf("what was removed is gone: %v, %v", old, err)
 	}
 	names := []string{}

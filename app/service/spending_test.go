@@ -19,7 +19,7 @@ import (
 // purse is a person who lets plugins spend, over a real store. Models of the connection one
 // cost a cent for ten tokens, those of free nothing, and of others it is not known.
 type purse struct {
-	*store.Store
+	*store.Plugins
 	limit cost.Cap
 	asked []string
 	yes   bool
@@ -57,7 +57,7 @@ func (p *purse) More(_ context.Context, _, why string) error {
 
 func spender(t *testing.T) (*fixture, *purse) {
 	f := newFixture(t)
-	p := &purse{Store: f.store, limit: cost.Cap{Dollars: 1, Tokens: 1000}}
+	p := &purse{Plugins: f.store.Plugins, limit: cost.Cap{Dollars: 1, Tokens: 1000}}
 	f.s.o.Spending = p
 	return f, p
 }

@@ -47,7 +47,7 @@ func TestThePictureOfAMemberIsBoundedAndDrawnAnew(t *testing.T) {
 	}
 	id, err := put(withText(drawn(t, 128, 96), "Place\x00at home"))
 	must(t, err)
-	kept, err := w.core.Store.Media(t.Context(), id)
+	kept, err := w.core.Store.Media.Media(t.Context(), id)
 	must(t, err)
 	size, err := png.DecodeConfig(bytes.NewReader(kept))
 	if err != nil || size.Width != 128 || size.Height != 96 || bytes.Contains(kept, []byte("at home")) {

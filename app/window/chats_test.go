@@ -186,7 +186,7 @@ func TestAnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
 func TestAnAnswerWithoutAQuestionIsNotAnsweredAgain(t *testing.T) {
 	w := open(t).quiet()
 	c := chat.Conversation{Title: "Imported"}
-	must(t, w.core.Store.ImportConversation(t.Context(), &c, []chat.Message{
+	must(t, w.core.Store.Chats.ImportConversation(t.Context(), &c, []chat.Message{
 		{Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{chat.TextPart("Welcome.")}},
 	}))
 	_, err := w.Chats.Regenerate(string(c.ID), 1, "")
@@ -196,7 +196,7 @@ func TestAnAnswerWithoutAQuestionIsNotAnsweredAgain(t *testing.T) {
 func TestAChatThatNamesNoModelGoesOnWithThatOfItsLastAnswer(t *testing.T) {
 	w := open(t).quiet()
 	c := chat.Conversation{Title: "Imported"}
-	must(t, w.core.Store.ImportConversation(t.Context(), &c, []chat.Message{
+	must(t, w.core.Store.Chats.ImportConversation(t.Context(), &c, []chat.Message{
 		{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("Hello.")}},
 		{Role: chat.RoleAssistant, State: chat.Complete, Model: "former/one", Parts: []chat.Part{chat.TextPart("Hi.")}},
 		{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("And?")}},
@@ -354,7 +354,7 @@ func TestARequestThatWasNotKeptIsCalledRebuilt(t *testing.T) {
 		Role:         chat.RoleAssistant,
 		State:        chat.Complete,
 	}
-	must(t, w.core.Store.Append(t.Context(), &old)) // it is shown in place of the other version now
+	must(t, w.core.Store.Chats.Append(t.Context(), &old)) // it is shown in place of the other version now
 	behind(old.Seq, true)
 }
 
@@ -414,7 +414,7 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		d.Queued[0].Attachments == nil {
 		t.Errorf("the chat's draft is %+v, %v", d, err)
 	}
-	w.core.Store.SaveDraft(chat.ConversationID(sent.Conversation), "words of an older version")
+	w.core.Store.Chats.SaveDraft(chat.ConversationID(sent.Conversation), "words of an older version")
 	if d, err := w.Chats.Draft(sent.Conversation); err != nil || d.Text != "words of an older version" {
 		t.Errorf("an older draft is %+v, %v", d, err)
 	}

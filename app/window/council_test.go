@@ -368,7 +368,7 @@ func TestAMemberThatSaysNothingOfItsOwnIsCountedByItsNewestRuns(t *testing.T) {
 		set.Mode, set.Members = mode, []council.Member{{ID: "ada", Name: "Ada"}}
 		begin := council.Begin{Run: run, Conversation: id, Council: set}
 		step := council.Step{Number: 1, Kind: council.Begins, At: at, Begin: &begin}
-		must(t, w.core.Store.AppendSteps(t.Context(), council.Header{
+		must(t, w.core.Store.Councils.AppendSteps(t.Context(), council.Header{
 			Run: run, Conversation: id, Mode: mode, State: council.Over, Began: at, Seats: seats,
 		}, []council.Step{step}, nil))
 	}
@@ -418,7 +418,7 @@ func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 		do(council.Step{Kind: council.Starts, Task: task, Attempt: 1})
 		do(council.Step{Kind: council.Ends, Task: task, Attempt: 1, End: &end})
 	}
-	must(t, w.core.Store.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: chat.ConversationID(id)}, steps,
+	must(t, w.core.Store.Councils.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: chat.ConversationID(id)}, steps,
 		texts))
 	for _, task := range run.Tasks {
 		said, err := w.Council.Said("run", task.ID)
@@ -478,7 +478,7 @@ func TestRequestsAreComparedByTheirNumber(t *testing.T) {
 		do(council.Step{Kind: council.Starts, Task: task, Attempt: 1})
 		do(council.Step{Kind: council.Ends, Task: task, Attempt: 1, End: &end})
 	}
-	must(t, w.core.Store.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: id}, steps, texts))
+	must(t, w.core.Store.Councils.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: id}, steps, texts))
 	for number, want := range []string{"Ada first", "Ada second", "Ada second"} {
 		lines, err := w.Council.Compare("run", "0/ada/answer", "0/bo/answer", number)
 		must(t, err)

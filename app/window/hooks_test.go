@@ -108,7 +108,7 @@ func TestWhatExtensionsDidToAnAnswerIsKeptAndShown(t *testing.T) {
 		t.Errorf("of one that calls it off is kept %q in %+v", steps, entry)
 	}
 
-	messages, err := w.core.Store.Path(t.Context(), chat.ConversationID(id))
+	messages, err := w.core.Store.Chats.Path(t.Context(), chat.ConversationID(id))
 	must(t, err)
 	if got := messages[1].Hooks; len(got) != 3 || got[2].Change == "" || got[2].Plugin != "second" {
 		t.Errorf("the store has %+v", got)

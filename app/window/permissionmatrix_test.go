@@ -202,7 +202,7 @@ func TestThePageIsServedFilesThatCannotRunInIt(t *testing.T) {
 		return recorder
 	}
 	file := chat.Media{Name: "page.png", MIME: "image/png", Data: []byte("<script>alert(1)</script>")}
-	must(t, w.core.Store.PutMedia(t.Context(), &file))
+	must(t, w.core.Store.Media.PutMedia(t.Context(), &file))
 	page := served(http.MethodGet, "/media/"+file.ID)
 	if h := page.Header(); page.Code != http.StatusOK || h.Get("Content-Type") != "application/octet-stream" ||
 		!strings.HasPrefix(h.Get("Content-Disposition"), "attachment") || h.Get("X-Content-Type-Options") != "nosniff" ||

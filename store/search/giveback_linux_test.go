@@ -55,7 +55,7 @@ func TestMemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
 		texts[i] = fmt.Sprintf("word %d %s", i, strings.Repeat("more words ", 100))
 	}
 	create(t, s, "a", "", texts...)
-	source := &given{s, make(chan struct{}, 100)}
+	source := &given{s.Search, make(chan struct{}, 100)}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: time.Second})
 	defer x.Close()
 	var before []string
@@ -96,7 +96,7 @@ type asking struct{}
 func TestMemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "", "one word")
-	source := &slow{given: &given{s, make(chan struct{}, 100)}}
+	source := &slow{given: &given{s.Search, make(chan struct{}, 100)}}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: 50 * time.Millisecond})
 	defer x.Close()
 	find(t, x, search.Query{Text: "word", Limit: 5})

@@ -30,7 +30,7 @@ var must = testkit.Must
 // open returns an index over s that waits until it has caught up.
 func open(t testing.TB, s *store.Store) *search.Index {
 	t.Helper()
-	x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+	x := search.New(search.Options{Dir: s.Dir(), Source: s.Search, Patience: time.Minute})
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			t.Errorf("close the index: %v", err)
@@ -65,7 +65,7 @@ func equal[T any](t *testing.T, what string, got, want T) {
 
 func create(t testing.TB, s *store.Store, id chat.ConversationID, title string, texts ...string) {
 	t.Helper()
-	must(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: id, Title: title}))
+	must(t, s.Chats.CreateConversation(t.Context(), &chat.Conversation{ID: id, Title: title}))
 	for i, text := range texts {
 		m := chat.Message{
 			Conversation: id, Parent: chat.MessageSeq(i), Role: []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2],
@@ -73,7 +73,7 @@ func create(t testing.TB, s *store.Store, id chat.ConversationID, title string, 
 			Created: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC),
 			Parts:   []chat.Part{{Kind: chat.PartReasoning, Text: "secretly"}, {Kind: chat.PartText, Text: text}},
 		}
-		must(t, s.Append(t.Context(), &m))
+		must(t, s.Chats.Append(t.Context(), &m))
 	}
 }
 
@@ -153,7 +153,7 @@ func TestTheIndexFollowsTheStore(t *testing.T) {
 	equal(t, "at first", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
 
 	gamma := chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "gamma"}}}
-	err := s.UpdateMessages(t.Context(), "a", []chat.MessageSeq{1}, func(messages []chat.Message) error {
+	err := s.Chats.UpdateMessages(t.Context(), "a", []chat.MessageSeq{1}, func(messages []chat.Message) error {
 		messages[0].Parts = []chat.Part{{Kind: chat.PartToolResult, Result: &gamma}}
 		return nil
 	})
@@ -161,12 +161,12 @@ func TestTheIndexFollowsTheStore(t *testing.T) {
 	equal(t, "the old text", find(t, x, search.Query{Text: "alpha"}), []string{})
 	equal(t, "the new text", find(t, x, search.Query{Text: "gamma"}), []string{"a/1"})
 
-	token, err := s.DeleteConversation(t.Context(), "a")
+	token, err := s.Chats.DeleteConversation(t.Context(), "a")
 	must(t, err)
 	for _, word := range []string{"gamma", "beta", "title"} {
 		equal(t, "deleted: "+word, find(t, x, search.Query{Text: word}), []string{})
 	}
-	if _, err := s.Undelete(t.Context(), token); err != nil {
+	if _, err := s.Chats.Undelete(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
 	for word, want := range map[string]string{"gamma": "a/1", "beta": "a/2", "title": "a/0"} {
@@ -179,11 +179,11 @@ func TestAnIndexIsKeptAndAnOddOneIsMadeAnew(t *testing.T) {
 	create(t, s, "a", "", "alpha")
 	again := func(name string, spoil func(dir string) error) {
 		t.Run(name, func(t *testing.T) {
-			x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+			x := search.New(search.Options{Dir: s.Dir(), Source: s.Search, Patience: time.Minute})
 			equal(t, "before", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
 			must(t, x.Close())
 			must(t, spoil(filepath.Join(s.Dir(), "search")))
-			x = search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+			x = search.New(search.Options{Dir: s.Dir(), Source: s.Search, Patience: time.Minute})
 			equal(t, "after", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
 			must(t, x.Close())
 		})
@@ -225,7 +225,7 @@ func TestAnotherStoresIndexIsNotUsed(t *testing.T) {
 	_, err := s.Backup(t.Context(), backup)
 	must(t, err)
 	create(t, s, "b", "", "beta")
-	x := search.New(search.Options{Dir: dir, Source: s, Patience: time.Minute})
+	x := search.New(search.Options{Dir: dir, Source: s.Search, Patience: time.Minute})
 	equal(t, "before", find(t, x, search.Query{Text: "beta"}), []string{"b/1"})
 	must(t, errors.Join(x.Close(), s.Close()))
 	_, err = store.RestoreCopy(t.Context(), dir, backup, time.Now(), store.RestoreOptions{})
@@ -259,7 +259,7 @@ func TestAnImpatientQuerySaysHowMuchItKnowsAndLaterOnesKnowAll(t *testing.T) {
 		texts[i] = fmt.Sprint("word ", i)
 	}
 	create(t, s, "a", "", texts...)
-	x := search.New(search.Options{Dir: s.Dir(), Source: &held{s, 700}, Patience: time.Nanosecond})
+	x := search.New(search.Options{Dir: s.Dir(), Source: &held{s.Search, 700}, Patience: time.Nanosecond})
 	result, err := x.Query(t.Context(), search.Query{Text: "word"})
 	must(t, err)
 	if p := result.Progress; p.Complete() || p.Total == 0 || p.Percent() == 100 {
@@ -283,7 +283,7 @@ func TestAFolderThatCannotHoldTheIndexIsNamed(t *testing.T) {
 	create(t, s, "a", "", "alpha")
 	taken := filepath.Join(t.TempDir(), "taken")
 	must(t, os.WriteFile(taken, nil, 0o600))
-	x := search.New(search.Options{Dir: taken, Source: s})
+	x := search.New(search.Options{Dir: taken, Source: s.Search})
 	_, err := x.Query(t.Context(), search.Query{Text: "alpha"})
 	if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable || !strings.Contains(f.Message, taken) || f.Hint == "" {
 		t.Errorf("got %v", err)
@@ -318,7 +318,7 @@ func TestAnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	create(t, s, "a", "", texts...)
 	// The index goes on once it was asked after each step, and not before.
 	news, answered, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	source := &counted{Source: s}
+	source := &counted{Source: s.Search}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() {
 		select {
 		case news <- struct{}{}:
@@ -398,7 +398,7 @@ func TestOnlyTheRowsThatAreShownAreRead(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "about words", "one word", "another word",
 		strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))
-	source := &counted{Source: s}
+	source := &counted{Source: s.Search}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute})
 	defer x.Close()
 	find(t, x, search.Query{Text: "nothing"})

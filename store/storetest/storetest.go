@@ -44,7 +44,7 @@ func Check(t testing.TB, s *store.Store) {
 	for _, p := range problems {
 		t.Errorf("the store is not sound: %s", p)
 	}
-	report, err := s.VerifyActivity(background(t))
+	report, err := s.Activity.VerifyActivity(background(t))
 	if err != nil || !report.OK {
 		t.Errorf("the record of activity does not hold: %s (%v)", report.Problem, err)
 	}

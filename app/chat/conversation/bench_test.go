@@ -40,7 +40,7 @@ func (echo) Call(_ context.Context, c tool.Call) (tool.Result, error) {
 
 // full is a store whose disk is full from some moment on.
 type full struct {
-	*store.Store
+	store.Turns
 	mu  sync.Mutex
 	err error
 }
@@ -61,27 +61,27 @@ func (f *full) Append(ctx context.Context, m *chat.Message) error {
 	if err := f.failure(); err != nil {
 		return err
 	}
-	return f.Store.Append(ctx, m)
+	return f.Turns.Append(ctx, m)
 }
 
 func (f *full) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {
 	if err := f.failure(); err != nil {
 		return nil, err
 	}
-	return f.Store.Path(ctx, id)
+	return f.Turns.Path(ctx, id)
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	s := storetest.Open(t)
-	return benchOver(t, s, s)
+	return benchOver(t, s, s.Turns)
 }
 
 func benchOver(t *testing.T, s *store.Store, through conversation.Store) *bench {
 	t.Helper()
 	b := &bench{t: t, store: s, edited: make(chan chat.MessageSeq, 20)}
 	c := chat.Conversation{Title: "Talk"}
-	must(t, s.CreateConversation(t.Context(), &c))
+	must(t, s.Chats.CreateConversation(t.Context(), &c))
 	b.id = c.ID
 	b.tools = tool.NewRegistry().Publish("p",
 		[]tool.Tool{{Name: "echo", Description: "Says it again.", Dialect: "spindle"}}, echo{})
@@ -189,7 +189,7 @@ func halts(first, rest string) (*modeltest.Model, chan struct{}) {
 // star on hidden ones.
 func (b *bench) path() []string {
 	b.t.Helper()
-	path, err := b.store.Path(b.t.Context(), b.id)
+	path, err := b.store.Chats.Path(b.t.Context(), b.id)
 	must(b.t, err)
 	var out []string
 	for _, m := range path {

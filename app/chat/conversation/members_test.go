@@ -41,7 +41,7 @@ func TestTwoModelsRunAtOnceInOneChatAndOneWrites(t *testing.T) {
 	main.end()
 	b.wants("in the end", "1 user Hello.", "2 assistant Hello yourself.", "3 user Is it so?", "4 assistant It is so.")
 	must(t, b.store.Sync(t.Context()))
-	records, err := b.store.Calls(t.Context(), chat.CallFilter{Conversation: b.id})
+	records, err := b.store.Calls.Calls(t.Context(), chat.CallFilter{Conversation: b.id})
 	if err != nil || len(records) != 1 {
 		t.Fatalf("on record are %+v, %v", records, err)
 	}
@@ -68,7 +68,7 @@ func TestWhatAMemberSaysIsAddedBehindTheAnswerWhenAsked(t *testing.T) {
 	main.end()
 	b.wants("behind it", "1 user Is it so?", "2 assistant It is so.", "3 assistant Let me see.", "4 tool",
 		"5 assistant I doubt it.")
-	path, err := b.store.Path(t.Context(), b.id)
+	path, err := b.store.Chats.Path(t.Context(), b.id)
 	must(t, err)
 	if entries := chat.Entries(path); len(entries) != 3 || len(entries[2].Messages) != 3 {
 		t.Errorf("the entries are %+v", entries)
@@ -115,7 +115,7 @@ func TestAMemberOfAChatThatIsNotThereOrEmptyIsRefused(t *testing.T) {
 
 func TestAMembersWordsThatCannotBeAddedAreInTheOutcome(t *testing.T) {
 	s := storetest.Open(t)
-	through := &full{Store: s}
+	through := &full{Turns: s.Turns}
 	b := benchOver(t, s, through)
 	b.add(chat.RoleUser, "t", "Q")
 	goes := make(chan struct{})

@@ -135,7 +135,7 @@ func TestAnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
 				t.Errorf("with a message that is not there: %v", err)
 			}
 			must(t, b.owner.Edit(t.Context(), b.id, seqs, text("new")))
-			path, err := b.store.Path(t.Context(), b.id)
+			path, err := b.store.Chats.Path(t.Context(), b.id)
 			must(t, err)
 			var got []string
 			for _, m := range path {
@@ -187,7 +187,7 @@ func TestAnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
 	if !told {
 		t.Error("nobody was told that it is removed")
 	}
-	if old, err := b.store.Message(t.Context(), b.id, 4); err != nil || chat.TextOf(old.Parts) != "Done." {
+	if old, err := b.store.Chats.Message(t.Context(), b.id, 4); err != nil || chat.TextOf(old.Parts) != "Done." {
 		t.Errorf("the old branch has %+v, %v", old, err)
 	}
 	if _, err := b.owner.Remove(t.Context(), b.id, 4, nil); fault.KindOf(err) != fault.NotFound {
@@ -218,7 +218,7 @@ func TestAMessageFarFromTheEndCannotBeRemoved(t *testing.T) {
 
 func TestAFullDiskIsToldToWhoeverChangesAChat(t *testing.T) {
 	s := storetest.Open(t)
-	through := &full{Store: s}
+	through := &full{Turns: s.Turns}
 	b := benchOver(t, s, through)
 	b.add(chat.RoleUser, "t", "Q")
 	b.add(chat.RoleUser, "t", "R")
@@ -247,14 +247,14 @@ func TestWhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
 	}
 	holds := func(when string, want bool) {
 		t.Helper()
-		path, err := b.store.Path(t.Context(), b.id)
+		path, err := b.store.Chats.Path(t.Context(), b.id)
 		must(t, err)
 		if got := chat.OriginsOf(chat.Conversation{}, path); slices.Contains(got, page) != want {
 			t.Errorf("%s, the path holds %v", when, got)
 		}
 	}
 	remove := func(n int) {
-		path, err := b.store.Path(t.Context(), b.id)
+		path, err := b.store.Chats.Path(t.Context(), b.id)
 		must(t, err)
 		_, err = b.owner.Remove(t.Context(), b.id, path[n].Seq, nil)
 		must(t, err)
@@ -271,7 +271,7 @@ func TestWhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
 	holds("with nothing that followed", false)
 
 	add(chat.RoleAssistant, "It says so.", page)
-	path, err := b.store.Path(t.Context(), b.id)
+	path, err := b.store.Chats.Path(t.Context(), b.id)
 	must(t, err)
 	last := []chat.MessageSeq{path[len(path)-1].Seq}
 	must(t, b.owner.Edit(t.Context(), b.id, last, text("It says nothing.")))
@@ -281,7 +281,7 @@ func TestWhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
 	must(t, b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{path[0].Seq}, conversation.Edit{
 		Text: text("Read all.").Text, Origins: []chat.Origin{by},
 	}))
-	path, err = b.store.Path(t.Context(), b.id)
+	path, err = b.store.Chats.Path(t.Context(), b.id)
 	must(t, err)
 	if got := path[0].Origins; !slices.Equal(got, []chat.Origin{by}) {
 		t.Errorf("what a plugin wrote came from %v", got)

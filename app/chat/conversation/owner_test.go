@@ -225,7 +225,7 @@ func TestAChatThatIsAnsweredIsDeletedWithWhatWasSaid(t *testing.T) {
 		nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a question to a chat that is gone: %v", err)
 	}
-	if _, err := b.store.Undelete(t.Context(), token); err != nil {
+	if _, err := b.store.Chats.Undelete(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
 	b.wants("when it is back", "1 user Q", "2 assistant Half")

@@ -100,7 +100,7 @@ func TestTheCouncilOfATemporaryChatIsKeptNowhere(t *testing.T) {
 	if s := toldIn(main.Requests()[0]); !strings.Contains(s, "Ada SAYS.") || !heard {
 		t.Errorf("the main model was told %s", s)
 	}
-	if kept, err := b.store.Runs(t.Context(), "temporary"); err != nil || len(kept) != 0 {
+	if kept, err := b.store.Councils.Runs(t.Context(), "temporary"); err != nil || len(kept) != 0 {
 		t.Errorf("kept are %+v, %v", kept, err)
 	}
 	headers, err := b.runner.Runs(t.Context(), "temporary")

@@ -251,9 +251,9 @@ func TestARequestThatIsTooLongToBeKeptIsNamedByItsHash(t *testing.T) {
 	b.council(two)
 	b.says("test/ada", "A.")
 	b.says("test/bo", "B.")
-	c, err := b.store.Conversation(t.Context(), b.id)
+	c, err := b.store.Chats.Conversation(t.Context(), b.id)
 	if err == nil {
-		err = b.store.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) {
+		err = b.store.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) {
 			c.System = strings.Repeat("x", limit.CouncilRequest.Int())
 		})
 	}
@@ -365,7 +365,7 @@ func TestAChatThatWasChangedAfterARunIsSaidToBe(t *testing.T) {
 	if v, err := b.runner.View(t.Context(), run.Begin.Run, 0); err != nil || v.Edited || v.Live || len(v.Lanes) != 3 {
 		t.Errorf("before, it is shown as %+v, %v", v, err)
 	}
-	err := b.store.UpdateMessages(t.Context(), b.id, []chat.MessageSeq{run.Question}, func(m []chat.Message) error {
+	err := b.store.Chats.UpdateMessages(t.Context(), b.id, []chat.MessageSeq{run.Question}, func(m []chat.Message) error {
 		m[0].Parts = []chat.Part{chat.TextPart("Stay.")}
 		return nil
 	})
@@ -504,7 +504,7 @@ func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
 		}
 	}
 	run, header := b.stored()
-	text, err := b.store.Text(t.Context(), id, run.Tasks[0].End.Text)
+	text, err := b.store.Councils.Text(t.Context(), id, run.Tasks[0].End.Text)
 	if header.State != council.Over || err != nil || !strings.HasPrefix(string(text), "A SAYS.") {
 		t.Errorf("kept is %s, %q, %v", header.State, text, err)
 	}
@@ -549,7 +549,7 @@ func TestAMemberIsAskedForByNameAndItsCallsAreItsOwn(t *testing.T) {
 		if len(end.Calls) != 1 || len(end.Used) != 1 || end.Used[0] != "p:send" {
 			t.Fatalf("%s is kept as %+v", name, end)
 		}
-		record, err := b.store.Call(t.Context(), end.Calls[0])
+		record, err := b.store.Calls.Call(t.Context(), end.Calls[0])
 		if err != nil || record.Turn != end.Turn || record.Caller != "member:"+strings.ToLower(name) ||
 			!strings.Contains(string(record.Arguments), strings.ToLower(name)) {
 			t.Errorf("the call of %s is on record as %+v, %v", name, record, err)

@@ -99,7 +99,7 @@ func newBench(t testing.TB, change ...func(*deliberation.Options)) *bench {
 		heard: make(chan struct{}, 1),
 	}
 	c := chat.Conversation{Title: "Talk", System: "Be kind."}
-	if err := s.CreateConversation(t.Context(), &c); err != nil {
+	if err := s.Chats.CreateConversation(t.Context(), &c); err != nil {
 		t.Fatal(err)
 	}
 	b.id = c.ID
@@ -107,12 +107,12 @@ func newBench(t testing.TB, change ...func(*deliberation.Options)) *bench {
 	if b.gate, err = gate.Open(t.Context(), gate.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	calls := call.New(call.Options{Gate: b.gate, Log: s})
+	calls := call.New(call.Options{Gate: b.gate, Log: s.Turns})
 	b.owner = conversation.New(conversation.Options{
-		Store: s, Turns: turn.New(turn.Options{Log: s, Calls: calls, Retry: model.Policy{Attempts: 1}}),
+		Store: s.Turns, Turns: turn.New(turn.Options{Log: s.Turns, Calls: calls, Retry: model.Policy{Attempts: 1}}),
 	})
 	o := deliberation.Options{
-		Log: s, Settings: s, Conversations: b.owner, Calls: calls, Tools: b.registry, Models: b.models, Chats: s, Bus: b.bus,
+		Log: s.Councils, Settings: s.Councils, Conversations: b.owner, Calls: calls, Tools: b.registry, Models: b.models, Chats: s.Turns, Bus: b.bus,
 		Seed: func() uint64 { return 7 },
 	}
 	for _, f := range change {
@@ -155,7 +155,7 @@ func (b *bench) council(text string) council.Council {
 	if err := c.Check(); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.store.PutCouncil(b.t.Context(), council.Global, &c); err != nil {
+	if err := b.store.Councils.PutCouncil(b.t.Context(), council.Global, &c); err != nil {
 		b.t.Fatal(err)
 	}
 	return c
@@ -245,12 +245,12 @@ func (b *bench) words(run council.Run) func(council.Hash) string {
 // stored returns the only run of the chat, made of its steps, and its header.
 func (b *bench) stored() (council.Run, council.Header) {
 	b.t.Helper()
-	headers, err := b.store.Runs(b.t.Context(), b.id)
+	headers, err := b.store.Councils.Runs(b.t.Context(), b.id)
 	if err != nil || len(headers) == 0 {
 		b.t.Fatalf("there are %d runs, %v", len(headers), err)
 	}
 	last := headers[len(headers)-1]
-	steps, err := b.store.Steps(b.t.Context(), last.Run)
+	steps, err := b.store.Councils.Steps(b.t.Context(), last.Run)
 	if err != nil {
 		b.t.Fatal(err)
 	}

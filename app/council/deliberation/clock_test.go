@@ -296,7 +296,7 @@ func TestTheTimeOfARunBeginsWithItAndNotWithWhatIsReadBefore(t *testing.T) {
 		b.model("test/ada", []modeltest.Step{modeltest.Wait(make(chan struct{}))})
 		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
 		run, _ := b.stored()
-		kept, err := b.store.Steps(t.Context(), run.Begin.Run)
+		kept, err := b.store.Councils.Steps(t.Context(), run.Begin.Run)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func TestAHelperModelIsOfferedWhereItWouldHelp(t *testing.T) {
 	b := newBench(t)
 	b.tools("p", echo{}, "look")
 	b.says("test/main")
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 	b := newBench(t, func(o *deliberation.Options) { o.Price = dear })
 	b.says("test/main")
 	b.says("test/ada")
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAnEstimateIsOfTheModelThatIsToAnswerAndOfAllThatIsAsked(t *testing.T) {
 	b := newBench(t, func(o *deliberation.Options) { o.Price, o.Background = dear, known })
 	b.says("test/ada")
 	main, unknown := b.says("test/main"), b.says("test/unknown")
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestAnEstimateOfTimeIsOfWhatIsDoneAtOnce(t *testing.T) {
 		b.says(name).SetInfo(model.ModelInfo{Connection: "demo", ID: id, Provider: "demo"})
 	}
 	b.says("test/slow")
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "demo/guide" }); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func ofTool(n int, tool string) string {
 func TestAnEstimateKnowsTheToolsThatAreForAMemberByName(t *testing.T) {
 	b := newBench(t)
 	b.says("test/main")
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 	b.publish("p", echo{}, tool.Tool{
 		Name: "look", Description: "A tool.", Dialect: "functions", Parameters: json.RawMessage(`{"type": "object", "required": ["at"]}`),
 	})
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func (m thoughtful) Stream(ctx context.Context, r model.Request) iter.Seq2[model
 func TestAnEstimateOfTimeIsOfWhatTheModelsTookLately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		if err := b.store.UpdateConversation(t.Context(), b.id,
+		if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 			func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestScriptsAndToolsAreNotTakenToThink(t *testing.T) {
 			Connection: "demo", ID: id, Title: "Demo guide", Provider: "demo", Can: model.Features{Tools: true},
 		})
 	}
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "demo/guide" }); err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 	for _, name := range []string{"test/main", "test/ada", "test/unknown"} {
 		b.says(name)
 	}
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}

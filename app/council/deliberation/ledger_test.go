@@ -133,7 +133,7 @@ func TestTheSumOfARunHasItsAnswerAndThatOfItsChatHasItOnce(t *testing.T) {
 	if err != nil || view.Spent.Output != header.Spent().Output || view.Spent.Cost != header.Spent().Cost {
 		t.Errorf("its view says %+v, %v", view.Spent, err)
 	}
-	c, err := b.store.Conversation(t.Context(), b.id)
+	c, err := b.store.Chats.Conversation(t.Context(), b.id)
 	if err != nil || c.Spent == nil || c.Spent.Input != all.Input || c.Spent.Output != all.Output {
 		t.Errorf("the chat says %+v, %v", c.Spent, err)
 	}

@@ -165,7 +165,7 @@ func TestOneMemberIsAskedByNameThoughTheCouncilIsOff(t *testing.T) {
 	b := newBench(t)
 	c := b.council(three("review", ""))
 	c.Enabled = false
-	if err := b.store.PutCouncil(t.Context(), council.Global, &c); err != nil {
+	if err := b.store.Councils.PutCouncil(t.Context(), council.Global, &c); err != nil {
 		t.Fatal(err)
 	}
 	b.says("test/ada")

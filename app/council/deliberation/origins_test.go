@@ -41,7 +41,7 @@ func TestWhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testing.T
 	if !looked {
 		t.Error("Bo heard nothing of Ada")
 	}
-	path, err := b.store.Path(t.Context(), b.id)
+	path, err := b.store.Chats.Path(t.Context(), b.id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testing.T
 		t.Errorf("the question came from %v", got)
 	}
 
-	record, err := b.store.Call(t.Context(), run.Tasks[0].End.Calls[0])
+	record, err := b.store.Calls.Call(t.Context(), run.Tasks[0].End.Calls[0])
 	if err != nil || !slices.Equal(record.Brought, []chat.Origin{returned}) {
 		t.Errorf("the call brought %v, %v", record.Brought, err)
 	}
@@ -79,7 +79,7 @@ func TestWhatPluginsKeepForTheCouncilMarksTheWordsOfWhoIsToldIt(t *testing.T) {
 			t.Errorf("%s holds %v", task.ID, task.End.Origins)
 		}
 	}
-	path, err := b.store.Path(t.Context(), b.id)
+	path, err := b.store.Chats.Path(t.Context(), b.id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func TestARunIsMadeAgainByTheModelThatAnsweredIt(t *testing.T) {
 
 func TestACouncilWhoseChairIsGoneIsAnsweredByTheChatsModel(t *testing.T) {
 	b := newBench(t)
-	if err := b.store.UpdateConversation(t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
 		t.Fatal(err)
 	}

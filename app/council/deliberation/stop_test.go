@@ -527,7 +527,7 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 	for _, h := range []council.Hash{
 		r.Tasks[0].End.Text, r.Tasks[0].End.Requests[0].Body, r.Tasks[0].End.Requests[0].Given,
 	} {
-		if text, err := b.store.Text(t.Context(), r.Begin.Run, h); err != nil || len(text) == 0 {
+		if text, err := b.store.Councils.Text(t.Context(), r.Begin.Run, h); err != nil || len(text) == 0 {
 			t.Errorf("the run does not have the text %s: %v", h, err)
 		}
 	}

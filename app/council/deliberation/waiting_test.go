@@ -18,7 +18,7 @@ import (
 // answers has a model answer in the chat.
 func (b *bench) answers(model string) {
 	b.t.Helper()
-	if err := b.store.UpdateConversation(b.t.Context(), b.id,
+	if err := b.store.Chats.UpdateConversation(b.t.Context(), b.id,
 		func(c *chat.Conversation) { c.Model = model }); err != nil {
 		b.t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
 			c.write(one.file, one.source(0))
 			c.becomes("bench", plugin.NeedsApproval)
 			c.trust("bench")
-			runner := turn.New(turn.Options{Log: c.store, Calls: call.New(call.Options{Gate: c.gate, Log: c.store})})
+			runner := turn.New(turn.Options{Log: c.store.Turns, Calls: call.New(call.Options{Gate: c.gate, Log: c.store.Turns})})
 			set := c.tools.Set()
 			t, ok := set.ByID("bench:answer")
 			if !ok {
@@ -145,7 +145,7 @@ func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
 				}
 				m.Add([]modeltest.Step{modeltest.Say("Done.")})
 				talk := chat.Conversation{Title: "bench"}
-				must(b, c.store.CreateConversation(b.Context(), &talk))
+				must(b, c.store.Chats.CreateConversation(b.Context(), &talk))
 				began := time.Now()
 				out, err := runner.Run(b.Context(), turn.Request{
 					Conversation: talk.ID, Text: "Go.", Model: m, Tools: set,
@@ -155,7 +155,7 @@ func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
 				if err != nil || out.Reason != chat.EndDone {
 					b.Fatalf("the turn ended %s: %v", out.Reason, err)
 				}
-				path, err := c.store.Path(b.Context(), talk.ID)
+				path, err := c.store.Chats.Path(b.Context(), talk.ID)
 				must(b, err)
 				if len(path) < 50 {
 					b.Fatalf("%d messages are kept", len(path))

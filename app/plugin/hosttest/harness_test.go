@@ -97,7 +97,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	c.launcher = &plugintest.Counted{Launcher: l}
 	c.store = storetest.OpenWith(t, store.Options{Dir: data})
 	news := bus.New()
-	g, err := gate.Open(t.Context(), gate.Options{Store: c.store, Bus: news, Protected: []string{data}})
+	g, err := gate.Open(t.Context(), gate.Options{Store: c.store.Permissions, Bus: news, Protected: []string{data}})
 	must(t, err)
 	c.gate = g
 	py := interpreters(t)
@@ -117,7 +117,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	c.host = host.New(host.Options{
 		Network: c,
 		Dir:     dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: g,
-		Store: c.store, Bus: news, LoadTimeout: patience,
+		Store: c.store.Plugins, Bus: news, LoadTimeout: patience,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	c.library = library.New(library.Options{

@@ -64,10 +64,10 @@ async def tell(self, **kwargs):
 		[]modeltest.Step{modeltest.Say("Seen.")}, []modeltest.Step{modeltest.Say("Seen again.")},
 	)
 	talk := chat.Conversation{Title: "pictures"}
-	must(t, c.store.CreateConversation(t.Context(), &talk))
+	must(t, c.store.Chats.CreateConversation(t.Context(), &talk))
 	say := func(c *core, text string) {
 		t.Helper()
-		runner := turn.New(turn.Options{Log: c.store, Calls: call.New(call.Options{Gate: c.gate, Log: c.store})})
+		runner := turn.New(turn.Options{Log: c.store.Turns, Calls: call.New(call.Options{Gate: c.gate, Log: c.store.Turns})})
 		out, err := runner.Run(t.Context(), turn.Request{
 			Conversation: talk.ID, Text: text, Model: m, Tools: c.tools.Set(),
 			Asker: gate.AlwaysAsker{},
@@ -111,7 +111,7 @@ async def tell(self, **kwargs):
 	}
 	say(c, "Shoot.")
 	check("the next request", toolMessage(1), true)
-	records, err := c.store.Calls(t.Context(), chat.CallFilter{})
+	records, err := c.store.Calls.Calls(t.Context(), chat.CallFilter{})
 	must(t, err)
 	raw, err := json.Marshal(records)
 	must(t, err)
@@ -121,7 +121,7 @@ async def tell(self, **kwargs):
 
 	c.end()
 	c = open(t, c.dir, c.data)
-	path, err := c.store.Path(t.Context(), talk.ID)
+	path, err := c.store.Chats.Path(t.Context(), talk.ID)
 	must(t, err)
 	for _, message := range path {
 		if message.Role != chat.RoleTool {
@@ -133,7 +133,7 @@ async def tell(self, **kwargs):
 				if content.Media == nil {
 					continue
 				}
-				if data, err := c.store.Media(t.Context(), content.Media.ID); err != nil || int64(len(data)) != content.Media.Size {
+				if data, err := c.store.Media.Media(t.Context(), content.Media.ID); err != nil || int64(len(data)) != content.Media.Size {
 					t.Errorf("MB58: %s is %d bytes, %v", content.Media.Name, len(data), err)
 				}
 			}

@@ -17,15 +17,16 @@ import (
 // Store is the store, with the full-text index of its messages, for the window. Use
 // New, and Close it before the core.
 type Store struct {
-	*store.Store
+	store.Turns
+	*store.ActivityLog
 	index *search.Index
 	core  *core.Core
 }
 
 // New returns the window's store of an open core.
 func New(c *core.Core) *Store {
-	return &Store{c.Store, search.New(search.Options{
-		Dir: c.Store.Dir(), Source: c.Store, Log: c.Log,
+	return &Store{c.Store.Turns, c.Store.Activity, search.New(search.Options{
+		Dir: c.Store.Dir(), Source: c.Store.Search, Log: c.Log,
 		OnProgress: func() { c.Bus.Changed(bus.Chats, "") },
 	}), c}
 }
@@ -107,7 +108,7 @@ func (s *Store) Search(
 func (s *Store) UpdateConversation(ctx context.Context, id chat.ConversationID,
 	change func(*chat.Conversation),
 ) error {
-	err := s.Store.UpdateConversation(ctx, id, change)
+	err := s.Turns.UpdateConversation(ctx, id, change)
 	if err == nil {
 		s.core.ChatChanged(id)
 	}

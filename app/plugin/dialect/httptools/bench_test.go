@@ -53,7 +53,7 @@ func BenchmarkRestore(b *testing.B) {
 		id, raw := httptools.RecordOf(fmt.Sprintf("tool_%d", i), s.URL, fmt.Sprintf("plugin:p%d", i%8), uint64(i+1))
 		records[id] = raw
 	}
-	must(b, c.store.ChangeRegistrations(b.Context(), records))
+	must(b, c.store.Plugins.ChangeRegistrations(b.Context(), records))
 	c.restart()
 	c.trust()
 	if n := len(c.offered()); n != 1000 {

@@ -100,12 +100,12 @@ func (b *bench) open() {
 	b.store, err = store.Open(ctx, store.Options{Dir: b.dir, Log: quiet, Program: "a test"})
 	must(b.t, err)
 	news := bus.New()
-	b.gate, err = gate.Open(ctx, gate.Options{Store: b.store, Bus: news, Log: quiet})
+	b.gate, err = gate.Open(ctx, gate.Options{Store: b.store.Permissions, Bus: news, Log: quiet})
 	must(b.t, err)
 	b.tools = tool.NewRegistry()
 	dialect := httptools.NewDialect()
-	var plugins host.Store = b.store
-	var registered httptools.Store = b.store
+	var plugins host.Store = b.store.Plugins
+	var registered httptools.Store = b.store.Plugins
 	if b.memory != nil {
 		plugins, registered = b.memory, b.memory
 	}
@@ -117,7 +117,7 @@ func (b *bench) open() {
 		Launcher: plugintest.NewWorld(plugin.Facts{Name: "none"}), Store: plugins, Bus: news, Log: quiet,
 	})
 	b.gate.Approvals.OnDecided(b.host.ApprovalChanged)
-	b.calls = call.New(call.Options{Gate: b.gate, Log: b.store})
+	b.calls = call.New(call.Options{Gate: b.gate, Log: b.store.Turns})
 	b.pool = httptools.New(httptools.Options{
 		Store: registered, Host: b.host, Log: quiet, ProbeEvery: b.every,
 		Roles:  func(context.Context) ([]string, error) { return b.roles, nil },

@@ -347,7 +347,7 @@ func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *tes
 	l := late{b.host, make(chan struct{})}
 	o := b.dialect.Observer(l)
 	defer o.Close()
-	turns := turn.New(turn.Options{Log: b.store, Calls: b.calls, OnEvent: o.Take})
+	turns := turn.New(turn.Options{Log: b.store.Turns, Calls: b.calls, OnEvent: o.Take})
 	model := modeltest.New(slices.Repeat([]modeltest.Step{modeltest.Say("word ")}, 200))
 	_, err := turns.Run(t.Context(), turn.Request{Conversation: b.chat, Model: model, Text: "hi"}, nil)
 	must(t, err)

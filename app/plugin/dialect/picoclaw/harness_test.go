@@ -74,19 +74,19 @@ func newBench(t testing.TB) *bench {
 	}
 	b.store = storetest.OpenWith(t, store.Options{Dir: b.data})
 	news := bus.New()
-	g, err := gate.Open(t.Context(), gate.Options{Store: b.store, Bus: news, Protected: []string{b.data}})
+	g, err := gate.Open(t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
 	must(t, err)
 	b.gate, b.dialect = g, picoclaw.New(py)
 	b.options = host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: launcher, Registry: b.tools, Gate: g,
-		Store: b.store, Bus: news, Log: slog.New(slog.DiscardHandler), LoadTimeout: 2 * time.Minute,
+		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), LoadTimeout: 2 * time.Minute,
 	}
 	b.host = host.New(b.options)
 	source := b.dialect.Source(b.host)
 	points := &hook.Points{Sources: []hook.Source{source}}
 	b.hear = b.dialect.Observer(b.host)
-	b.calls = call.New(call.Options{Gate: g, Log: b.store, Points: points})
-	b.turns = turn.New(turn.Options{Log: b.store, Calls: b.calls, Points: points, OnEvent: b.hear.Take})
+	b.calls = call.New(call.Options{Gate: g, Log: b.store.Turns, Points: points})
+	b.turns = turn.New(turn.Options{Log: b.store.Turns, Calls: b.calls, Points: points, OnEvent: b.hear.Take})
 	b.tools.Publish(gate.BuiltIn, []tool.Tool{
 		{Name: "exec", Description: "Runs a command.", Parameters: json.RawMessage(
 			`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)},
@@ -94,7 +94,7 @@ func newBench(t testing.TB) *bench {
 			`{"type":"object","properties":{"text":{"type":"string"}}}`)},
 	}, b)
 	conversation := chat.Conversation{System: "You are kind."}
-	must(t, b.store.CreateConversation(t.Context(), &conversation))
+	must(t, b.store.Chats.CreateConversation(t.Context(), &conversation))
 	b.chat = conversation.ID
 	stop := g.Approvals.OnDecided(b.host.ApprovalChanged)
 	t.Cleanup(func() {

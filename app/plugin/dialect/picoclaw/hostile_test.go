@@ -85,7 +85,7 @@ func TestPC21WhatAHookGivesAsItsReasonIsBoundedAndCleaned(t *testing.T) {
 			if !strings.Contains(said, "no") || len(said) > 72<<10 || strings.ContainsRune(said, '\u202e') {
 				t.Errorf("%d bytes are told: %.60q", len(said), said)
 			}
-			messages, err := b.store.Path(t.Context(), b.chat)
+			messages, err := b.store.Chats.Path(t.Context(), b.chat)
 			must(t, err)
 			kept := 0
 			for _, m := range messages {

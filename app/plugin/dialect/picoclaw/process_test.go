@@ -92,7 +92,7 @@ for line in sys.stdin:
             send({"jsonrpc": "2.0", "id": one["id"], "result": {"action": "modify", "request": params}})
 `)
 	other := chat.Conversation{}
-	must(t, b.store.CreateConversation(t.Context(), &other))
+	must(t, b.store.Chats.CreateConversation(t.Context(), &other))
 	chats := []chat.ConversationID{b.chat, other.ID}
 	ended := make(chan error, len(chats))
 	models := []*modeltest.Model{modeltest.New(say("ok")), modeltest.New(say("ok"))}
