@@ -1,9 +1,25 @@
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
-import { hooked, step } from "../bridge/fake/hookscenes";
-import type { HookedThing, HookMark } from "../bridge/generated";
+import { Scene } from "../bridge/fake/scene";
+import type { HookedThing, HookMark, HookStep } from "../bridge/generated";
 import { s } from "../strings";
 import HookSteps from "./HookSteps.svelte";
+
+const hooked = [...new Scene("hooks").all<HookedThing[]>("Chats.Hooks").values()].at(-1) ?? [];
+
+/** A step of a hook that changed nothing, but for what is named. */
+const step = (title: string, change: Partial<HookStep> = {}): HookStep => ({
+  point: "before model",
+  plugin: title.toLowerCase(),
+  title,
+  action: "",
+  reason: "",
+  notes: [],
+  ms: 1.4,
+  lines: [],
+  left: "",
+  ...change,
+});
 
 const mark = (title: string, did: HookMark["did"]): HookMark => ({
   plugin: title.toLowerCase(),

@@ -1,17 +1,7 @@
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeBridge } from "../bridge/fake";
-import {
-  called,
-  council,
-  ended,
-  lane,
-  member,
-  run,
-  task,
-  three,
-  tools,
-} from "../bridge/fake/council";
+import { called, council, ended, lane, member, run, task, three } from "./make";
 import { Notices } from "../bridge/events";
 import { s } from "../strings";
 import type { Council, CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
@@ -346,7 +336,7 @@ describe("a run that is watched", () => {
       task("0/s", { state: "working", phase: "writing", text, offset, ...change }),
     ]);
   const watched = () => {
-    const fake = fakeBridge({ scene: "bare" });
+    const fake = fakeBridge({ scene: "council" });
     const state = new RunState(fake, new Notices(fake), "run-1");
     const view = (lanes: Lane[], revision: number) =>
       state.take(run("chat-1", lanes, { revision, state: "running", live: true }));
@@ -617,7 +607,7 @@ describe("the council of a chat", () => {
     const shut = app.council.forPanel();
     await until("the choices", () => app.council.choices !== null);
     expect(app.council.choices?.tools).toHaveLength(fake.council.choices.tools.length);
-    const tool = { ...(tools[0] as CouncilTool), id: "new:tool" };
+    const tool = { ...(fake.council.choices.tools[0] as CouncilTool), id: "new:tool" };
     fake.council.choices.tools = [...fake.council.choices.tools, tool];
     fake.bus.changed("tools");
     await until(

@@ -2,7 +2,7 @@
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
-import { council, member, three } from "../bridge/fake/council";
+import { council, member, three } from "./make";
 import type { Council, Member } from "../bridge/generated";
 import { s } from "../strings";
 import { startApp, until } from "../testing";

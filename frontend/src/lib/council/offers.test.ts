@@ -2,7 +2,7 @@
 import { flushSync, mount, unmount, type Component } from "svelte";
 import { expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
-import { called, council, ended, lane, member, run, task, three } from "../bridge/fake/council";
+import { called, council, ended, lane, member, run, task, three } from "./make";
 import type { Council, Lane as LaneView, Member, Run, SentRequest } from "../bridge/generated";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
@@ -244,10 +244,8 @@ test("the request that is looked at is compared with the one of its number", asy
     lane(sceptic, "b", [ended("0/b/answer", 0, 900, 0)]),
   ]);
   const request = { model: "demo/guide", body: "{}", bytes: 2, tokens: 1, at_ms: 0, blocks: [] };
-  fake.council.sent.set(
-    "0/a/answer",
-    Array(3).fill({ ...request, tool: "", without: "" }) as SentRequest[],
-  );
+  fake.council.Sent = async () =>
+    Array(3).fill({ ...request, tool: "", without: "" }) as SentRequest[];
   draw(Inspector, { run: state, member: researcher.id, task: "0/a/answer", onclose: () => {} });
   const press = (words: string) => {
     const all = document.querySelectorAll<HTMLElement>("[role=dialog] label");

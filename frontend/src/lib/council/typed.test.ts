@@ -3,7 +3,7 @@ import { flushSync, mount, unmount, type Component } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { inApp, type App } from "../app.svelte";
 import { AppError } from "../bridge/calls";
-import { council, three } from "../bridge/fake/council";
+import { council, three } from "./make";
 import type { Council, CouncilPreset, Member, Run, Task } from "../bridge/generated";
 import AnswerCost from "../chat/AnswerCost.svelte";
 import { s } from "../strings";

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { PermissionRequest } from "../bridge/generated";
-import { note } from "../bridge/fake/scenes";
+import { note } from "../bridge/fake/permissions";
 import PermissionsPage from "../settings/PermissionsPage.svelte";
 import { s } from "../strings";
 import { startApp, until } from "../testing";

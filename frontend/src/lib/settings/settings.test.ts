@@ -3,12 +3,25 @@ import { expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { Fake } from "../bridge/fake";
-import { connection, model } from "../bridge/fake/models";
+import { Scene } from "../bridge/fake/scene";
+import type { Connection, Model, ModelList } from "../bridge/generated";
 import SidebarFoot from "../chat/SidebarFoot.svelte";
 import { commands } from "../shell/commands";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { bestGuess } from "./models.svelte";
+
+const known = new Scene("chat").of<ModelList>("Models.List");
+
+/** A connection like the recorded one. */
+const connection = (name: string, change: Partial<Connection>) =>
+  ({ ...known.connections.at(-1), name, ...change }) as Connection;
+
+/** A model like the recorded one. */
+const model = (connection: string, id: string, title: string, change: Partial<Model> = {}) => {
+  const name = `${connection}/${id}`;
+  return { ...known.models.at(-1), name, connection, id, title, ...change } as Model;
+};
 
 test("a setting holds at once, and goes back when it could not be kept", async () => {
   const { app, fake } = await startApp();

@@ -1,8 +1,7 @@
-/** Conversations with fixed content: every call is answered with what a scene put into them. */
+/** The conversations of a scene, which a test may add to and change. */
 import type * as t from "../generated";
 import type { FakeBus } from "./bus";
-import { words } from "./content";
-import type { FakeModels } from "./models";
+import { sample, type Scene } from "./scene";
 
 export interface Conversation {
   chat: t.Chat;
@@ -12,37 +11,13 @@ export interface Conversation {
   unread: boolean;
 }
 
-/** A part of an entry, of which only what counts is named. */
-export function part(kind: t.PartKind, change: Partial<t.Part>): t.Part {
-  const blocks = change.blocks ?? [];
-  return {
-    index: 0,
-    kind,
-    blocks,
-    block_count: blocks.length,
-    ms: 0,
-    done: true,
-    call: null,
-    media: null,
-    ...change,
-  };
-}
+/** The words of HTML. */
+const wordsOf = (html: string) => html.replace(/<[^>]+>/g, "");
 
-export const textPart = (blocks: string[], done = true): t.Part =>
-  part("text", {
-    blocks: blocks.map((html, index) => ({
-      index,
-      html,
-      keep: 0,
-      done: done || index < blocks.length - 1,
-    })),
-    done,
-  });
-
-/** The words of an entry, without marks. */
+/** The words of an entry. */
 const source = (entry: t.Entry) =>
   entry.parts
-    .flatMap((p) => (p.kind === "text" ? p.blocks.map((b) => b.html.replace(/<[^>]+>/g, "")) : []))
+    .flatMap((p) => (p.kind === "text" ? p.blocks.map((b) => wordsOf(b.html)) : []))
     .join("\n\n");
 
 function excerptOf(entry: t.Entry, wanted: string): t.Excerpt | null {
@@ -54,92 +29,69 @@ function excerptOf(entry: t.Entry, wanted: string): t.Excerpt | null {
   return { before, match, after: text.slice(end, end + 40) };
 }
 
-/** What an answer took. */
-const used: t.Usage = {
-  input_tokens: 412,
-  output_tokens: 87,
-  cached_tokens: 0,
-  reasoning_tokens: 0,
-  cost: 0.0021,
-  known: true,
-  priced: "2026-10-16",
-};
+/** A text of these blocks. */
+export function textPart(blocks: string[]): t.Part {
+  const drawn = blocks.map((html, index) => ({ index, html, keep: 0, done: true }));
+  return { ...sample().text, blocks: drawn, block_count: drawn.length };
+}
 
 export class FakeChats {
   all = new Map<string, Conversation>();
-  details = new Map<string, t.CallDetail>();
-  /** What hooks did, by the entry. */
-  hooked = new Map<number, t.HookedThing[]>();
   drafts = new Map<string, t.Draft>();
   /** How much of the index is there, in percent. */
   searched = 100;
 
   constructor(
     private bus: FakeBus,
-    private models: FakeModels,
-  ) {}
+    private scene: Scene,
+  ) {
+    const rows = new Map(scene.of<t.ChatList>("Chats.List").rows.map((row) => [row.id, row]));
+    const { requests } = scene.of<t.PermissionRequestList>("Permissions.Requests");
+    for (const [id, { chat, entries, status }] of scene.all<t.Pull>("Chats.Pull")) {
+      if (!chat) continue;
+      const waiting = requests.some((request) => request.conversation === id);
+      this.all.set(id, { chat, entries, status, waiting, unread: rows.get(id)?.unread ?? false });
+    }
+  }
 
+  /** Adds a chat like those that were recorded. */
   add(title: string, updated: Date, change: Partial<t.Chat> = {}): Conversation {
-    const model = change.model ?? this.models.default;
+    const models = this.scene.of<t.ModelList>("Models.List");
+    const model = change.model ?? models.default;
     const chat: t.Chat = {
+      ...sample().chat,
       id: `chat-${this.all.size + 1}`,
       title,
       model,
-      model_title: this.models.title(model),
-      vision: false,
-      tools: true,
-      system: "",
-      project: "",
-      pinned: false,
-      archived: false,
-      demo: model.startsWith("demo/"),
-      spent: { ...used, input_tokens: 12_300, cost: 0.0371 },
+      model_title: models.models.find((m) => m.name === model)?.title ?? model,
       created: updated.toISOString(),
       updated: updated.toISOString(),
       ...change,
     };
-    const c = { chat, entries: [], status: null, waiting: false, unread: false };
-    this.all.set(chat.id, c);
-    return c;
+    const made = { chat, entries: [], status: null, waiting: false, unread: false };
+    this.all.set(chat.id, made);
+    return made;
   }
 
   /** Adds an entry at the end. */
   say(c: Conversation, role: t.EntryRole, parts: t.Part[], change: Partial<t.Entry> = {}): t.Entry {
     const seq = c.entries.length + 1;
     const entry: t.Entry = {
+      ...(role === "assistant" ? sample().answer : sample().question),
       seq,
-      whole: true,
-      role,
       turn: `turn-${seq}`,
-      model: role === "assistant" ? c.chat.model_title : "",
-      state: "complete",
-      reason: role === "assistant" ? "done" : "",
-      error: null,
-      created: new Date().toISOString(),
-      ended: "",
-      hidden: false,
-      siblings: [],
-      other_branch: 0,
-      words: parts.reduce((n, p) => n + p.blocks.reduce((m, b) => m + words(b.html), 0), 0),
-      usage: role === "assistant" ? { ...used } : null,
       part_count: parts.length,
-      parts: parts.map((p, index) => ({ ...p, index })),
+      parts: parts.map((part, index) => ({ ...part, index })),
       ...change,
     };
     c.entries.push(entry);
     return entry;
   }
 
-  /** Has an answer end with a part that calls a tool. */
-  call(entry: t.Entry, call: t.Call): void {
-    entry.parts.push({ ...part("tool_call", { call }), index: entry.parts.length });
-    entry.part_count = entry.parts.length;
-  }
-
   /** Says what a running turn does. */
   busy(c: Conversation, phase: t.Phase, more: Partial<t.TurnStatus> = {}): void {
-    const model = c.chat.model_title;
     const since = new Date().toISOString();
+    const model = c.chat.model_title;
     c.status = { turn: "turn", phase, since, model, tool: "", note: "", ...more };
   }
 
@@ -153,7 +105,7 @@ export class FakeChats {
     const wanted = query.text.trim().toLowerCase();
     const excerpt = (c: Conversation) =>
       c.entries.map((e) => excerptOf(e, wanted)).find((e) => e !== null) ?? null;
-    const rows = [...this.all.values()]
+    const found = [...this.all.values()]
       .filter((c) => c.chat.archived === query.archived)
       .filter((c) => !wanted || c.chat.title.toLowerCase().includes(wanted) || excerpt(c))
       .sort(
@@ -162,12 +114,9 @@ export class FakeChats {
           b.chat.updated.localeCompare(a.chat.updated),
       );
     const groups: t.ChatGroup[] = [];
-    const week = Date.now() - 6 * 86_400_000;
-    for (const { chat } of rows) {
-      const day = new Date(chat.updated);
-      const month = `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}`;
-      const date = `${month}-${String(day.getDate()).padStart(2, "0")}`;
-      const when = day.getTime() > week ? date : month;
+    const week = new Date(Date.now() - 6 * 86_400_000).toISOString();
+    for (const { chat } of found) {
+      const when = chat.updated.slice(0, chat.updated > week ? 10 : 7);
       const key = wanted ? "found" : chat.pinned ? "pinned" : when;
       const last = groups.at(-1);
       if (last?.key === key) last.count++;
@@ -175,11 +124,11 @@ export class FakeChats {
     }
     return {
       revision: this.bus.revision("chats"),
-      total: rows.length,
+      total: found.length,
       groups,
       offset,
       searched: wanted ? this.searched : 100,
-      rows: rows.slice(offset, offset + limit).map((c) => ({
+      rows: found.slice(offset, offset + limit).map((c) => ({
         id: c.chat.id,
         title: c.chat.title,
         updated: c.chat.updated,
@@ -197,14 +146,13 @@ export class FakeChats {
     const { chat, entries, status } = this.of(id);
     const revision = this.bus.revision("chat", id);
     const pulled = since === revision ? [] : entries.slice(-30);
-    const seqs = wants.map((want) => want.seq);
     return {
       conversation: id,
       revision,
       chat: { ...chat },
       outline: { from: 0, seqs: entries.map((e) => e.seq) },
       entries: entries
-        .filter((e) => pulled.includes(e) || seqs.includes(e.seq))
+        .filter((e) => pulled.includes(e) || wants.some((want) => want.seq === e.seq))
         .map((e) => {
           const mine = wants.filter((want) => want.seq === e.seq);
           const whole = pulled.includes(e) || mine.some((want) => want.to === 0);
@@ -229,42 +177,10 @@ export class FakeChats {
     });
   }
 
-  async Info(id: string, seq: number): Promise<t.MessageInfo> {
-    const { chat, entries } = this.of(id);
-    const usage = { ...used };
-    const messages = entries
-      .filter((e) => e.seq < seq)
-      .map((e) => ({ role: e.role, content: source(e) }));
-    const body = JSON.stringify({ model: chat.model, messages, tools: ["word_count"] }, null, 2);
-    const request = {
-      model: chat.model,
-      sent: chat.updated,
-      ms: 1240,
-      body,
-      rebuilt: false,
-      usage,
-    };
-    return { requests: [request], usage, ms: 1310 };
-  }
-
-  async Hooks(_id: string, seq: number): Promise<t.HookedThing[]> {
-    return this.hooked.get(seq) ?? [];
-  }
-
-  async Call(_id: string, call: string): Promise<t.CallDetail> {
-    const detail = this.details.get(call);
-    if (!detail) throw new Error(`the scene tells nothing of call ${call}`);
-    return detail;
-  }
-
   async Place(id: string, seq: number, words: string): Promise<t.Spot> {
+    const has = (html: string) => wordsOf(html).toLowerCase().includes(words.toLowerCase());
     for (const { index, blocks } of this.of(id).entries.find((e) => e.seq === seq)?.parts ?? []) {
-      const block = blocks.findIndex(({ html }) =>
-        html
-          .replace(/<[^>]+>/g, "")
-          .toLowerCase()
-          .includes(words.toLowerCase()),
-      );
+      const block = blocks.findIndex(({ html }) => has(html));
       if (block >= 0) return { part: index, block };
     }
     return { part: 0, block: 0 };
