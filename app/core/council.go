@@ -23,7 +23,7 @@ func (c *Core) councils() *deliberation.Runner {
 		Missing: c.whyMissing,
 		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
 		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error) {
-			return c.Services.Background(ctx, id, path) // made after this
+			return c.Services.Memory.Background(ctx, id, path) // made after this
 		},
 	})
 }

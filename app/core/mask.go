@@ -30,7 +30,7 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 		secrets = append(secrets, key)
 	}
 	for _, s := range c.Host.List() {
-		kept, err := c.Services.Secrets(ctx, s.ID)
+		kept, err := c.Services.Secrets.All(ctx, s.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -80,7 +80,7 @@ func (c *Core) printToasts(out io.Writer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background()) // its own: stop ends it
 	last := uint64(0)
 	tell := func() {
-		for _, t := range c.Services.Toasts(last) {
+		for _, t := range c.Services.Toasts.After(last) {
 			last = t.Number
 			_, _ = io.WriteString(out, t.Sentence()+"\n") // a closed terminal has nobody to tell
 		}

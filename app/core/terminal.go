@@ -277,7 +277,7 @@ func (c *Core) Terminal() *terminal.App {
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
+		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
 	}
 }
 

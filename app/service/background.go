@@ -18,7 +18,7 @@ const (
 // chat: the person's persona, and the entries of world books that the newest messages
 // name. It is worked out once for all members (contracts/spindle, section 10.4). The
 // character that the main model is in a chat stands in the chat's system text.
-func (s *Services) Background(ctx context.Context, _ chat.ConversationID,
+func (s *Memory) Background(ctx context.Context, _ chat.ConversationID,
 	path []chat.Message,
 ) ([]council.Background, error) {
 	if s.o.Shared == nil {
@@ -33,7 +33,7 @@ func (s *Services) Background(ctx context.Context, _ chat.ConversationID,
 }
 
 // persona is the one that is in use, or nothing.
-func (s *Services) persona(ctx context.Context) ([]council.Background, error) {
+func (s *Memory) persona(ctx context.Context) ([]council.Background, error) {
 	ids, values, err := s.o.Shared.Records(ctx, "personas", "")
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Services) persona(ctx context.Context) ([]council.Background, error) {
 }
 
 // world are the entries that said activates, in the order of books and entries.
-func (s *Services) world(ctx context.Context, said string) ([]council.Background, error) {
+func (s *Memory) world(ctx context.Context, said string) ([]council.Background, error) {
 	books, _, err := s.o.Shared.Records(ctx, "world_books", "")
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
@@ -18,7 +19,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Chats reads and writes chats for services; store.Store is the real one.
+// Chats reads and writes chats for services; store.Turns is the real one.
 type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
@@ -135,10 +136,19 @@ func (v *Message) take(m chat.Message) {
 	}
 }
 
+// chatServices read and change chats.
+type chatServices struct {
+	o       *Options
+	members *members
+
+	mu    sync.Mutex                 // guards later
+	later map[string]chat.MessageSeq // messages that were kept back, by the id given for them
+}
+
 // find returns the chat that is meant: the one named, else the one of the call,
 // else the open one.
-func (s *Services) find(ctx context.Context, by plugin.Caller, id chat.ConversationID) (chat.Conversation, error) {
-	if err := s.ofMember(by, id); err != nil {
+func (s *chatServices) find(ctx context.Context, by plugin.Caller, id chat.ConversationID) (chat.Conversation, error) {
+	if err := s.members.ofMember(by, id); err != nil {
 		return chat.Conversation{}, err
 	}
 	if id = cmp.Or(id, by.Conversation); id != "" {
@@ -154,12 +164,12 @@ func (s *Services) find(ctx context.Context, by plugin.Caller, id chat.Conversat
 	return *c, nil
 }
 
-func (s *Services) active(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
+func (s *chatServices) active(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
 	c, err := s.find(ctx, by, "")
 	return s.maybeChat(by, c, err)
 }
 
-func (s *Services) maybeChat(by plugin.Caller, c chat.Conversation, err error) (any, error) {
+func (s *chatServices) maybeChat(by plugin.Caller, c chat.Conversation, err error) (any, error) {
 	if fault.KindOf(err) == fault.NotFound {
 		return map[string]any{"chat": nil}, nil
 	}
@@ -186,7 +196,7 @@ func (a chatArgs) page() (offset, limit int) {
 	return max(0, a.Offset), min(limit, maxPage)
 }
 
-func (s *Services) chat(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
+func (s *chatServices) chat(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
 	if a.Chat == "" {
 		return nil, invalid("Which chat? Its id is needed.")
 	}
@@ -194,8 +204,8 @@ func (s *Services) chat(ctx context.Context, by plugin.Caller, a chatArgs) (any,
 	return s.maybeChat(by, c, err)
 }
 
-func (s *Services) list(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
-	if _, is := s.given(by); is {
+func (s *chatServices) list(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
+	if _, is := s.members.given(by); is {
 		c, err := s.find(ctx, by, "")
 		return map[string]any{"chats": []Chat{s.chatFor(by, c)}, "total": 1}, err
 	}
@@ -211,7 +221,7 @@ func (s *Services) list(ctx context.Context, by plugin.Caller, a chatArgs) (any,
 	return map[string]any{"chats": out, "total": page.Total}, nil
 }
 
-func (s *Services) update(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
+func (s *chatServices) update(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
@@ -248,7 +258,7 @@ func (s *Services) update(ctx context.Context, by plugin.Caller, a chatArgs) (an
 	return map[string]any{"chat": ChatOf(c)}, nil
 }
 
-func (s *Services) messages(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
+func (s *chatServices) messages(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
@@ -266,7 +276,7 @@ func (s *Services) messages(ctx context.Context, by plugin.Caller, a chatArgs) (
 			all = all[:min(a.Limit, len(all))]
 		}
 	}
-	if _, is := s.given(by); !is { // a member is given one version
+	if _, is := s.members.given(by); !is { // a member is given one version
 		if err := s.addVersions(ctx, c.ID, all); err != nil {
 			return nil, err
 		}
@@ -311,7 +321,7 @@ type messageArgs struct {
 }
 
 // append writes a message at the end of a chat.
-func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
+func (s *chatServices) append(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
@@ -400,7 +410,7 @@ func seqOf(c chat.ConversationID, id string) chat.MessageSeq {
 }
 
 // entryOf finds an entry of a chat's visible path by its id.
-func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string) ([]chat.MessageSeq, error) {
+func (s *chatServices) entryOf(ctx context.Context, c chat.ConversationID, id string) ([]chat.MessageSeq, error) {
 	seq := seqOf(c, id)
 	s.mu.Lock()
 	if kept, ok := s.later[id]; ok {
@@ -425,7 +435,7 @@ func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string
 
 // edit changes what an entry and its other versions say, what is stored with it, which version
 // is shown, and whether the model is told of it.
-func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
+func (s *chatServices) edit(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
@@ -469,7 +479,7 @@ func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (a
 }
 
 // remove takes an entry off the visible path.
-func (s *Services) remove(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
+func (s *chatServices) remove(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err

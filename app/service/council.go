@@ -10,10 +10,13 @@ import (
 	"conclave/app/plugin"
 )
 
-// councils are the services that tell of the council of the chat a call is made in, or
+// councilServices describe councils.
+type councilServices struct{ o *Options }
+
+// all returns the services that tell of the council of the chat a call is made in, or
 // of the open one. What members are and may do is free to read (contracts/spindle, section
 // 14); which models they speak through is not told.
-func (s *Services) councils() map[string]plugin.Service {
+func (s *councilServices) all() map[string]plugin.Service {
 	return map[string]plugin.Service{
 		"council.settings": define("", func(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
 			c, err := s.councilOf(ctx, by)
@@ -48,7 +51,7 @@ func (s *Services) councils() map[string]plugin.Service {
 	}
 }
 
-func (s *Services) councilOf(ctx context.Context, by plugin.Caller) (council.Council, error) {
+func (s *councilServices) councilOf(ctx context.Context, by plugin.Caller) (council.Council, error) {
 	id := by.Conversation
 	if id == "" {
 		switch open, err := s.o.Active(ctx); {

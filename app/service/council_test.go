@@ -70,7 +70,7 @@ func TestBackgroundIsThePersonaInUseAndWhatTheNewestMessagesName(t *testing.T) {
 	said := func(role chat.Role, text string) chat.Message {
 		return chat.Message{Role: role, Parts: []chat.Part{chat.TextPart(text)}}
 	}
-	got, err := f.s.Background(t.Context(), f.open.ID, []chat.Message{
+	got, err := f.s.Memory.Background(t.Context(), f.open.ID, []chat.Message{
 		said(chat.RoleUser, "Is the HARBOUR open?"), said(chat.RoleAssistant, "Your ship has a mast."),
 		said(chat.RoleTool, "whale"),
 		{Role: chat.RoleUser, Hidden: true, Parts: []chat.Part{chat.TextPart("anchor")}},

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -32,6 +33,16 @@ const (
 
 // requestTime bounds a request and its answer.
 var requestTime = fetch.Patience
+
+// webServices make requests to servers.
+type webServices struct {
+	o       *Options
+	secrets *Secrets
+	held    held // of answers
+
+	mu    sync.Mutex       // guards rests
+	rests map[string]*rest // bodies that are still to be read
+}
 
 type httpArgs struct {
 	URL     string            `json:"url"`
@@ -58,7 +69,7 @@ var ours = []string{
 	"proxy-connection", "accept-encoding",
 }
 
-func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (any, error) {
+func (s *webServices) request(ctx context.Context, by plugin.Caller, a httpArgs) (any, error) {
 	address, err := url.Parse(a.URL)
 	if err != nil || (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" {
 		return nil, invalid("Only http and https addresses can be asked.")
@@ -90,7 +101,7 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 		r.Header.Set(name, value)
 	}
 	client := s.o.Web.Client(by.Plugin, by.Call)
-	secrets := &putting{s: s, by: by, over: client.Transport}
+	secrets := &putting{s: s.secrets, by: by, over: client.Transport}
 	if s.o.Keys != nil {
 		client.Transport = secrets
 	}
@@ -185,7 +196,7 @@ type rest struct {
 }
 
 // forgetOldRests drops what nobody read on in time.
-func (s *Services) forgetOldRests() {
+func (s *webServices) forgetOldRests() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, r := range s.rests {
@@ -197,7 +208,7 @@ func (s *Services) forgetOldRests() {
 }
 
 // pieceOf returns the first piece of a body as base64, and a name for what is left.
-func (s *Services) pieceOf(id string, pieces [][]byte) (piece, left string, err error) {
+func (s *webServices) pieceOf(id string, pieces [][]byte) (piece, left string, err error) {
 	if len(pieces) > 1 {
 		if left, err = s.keepRest(id, pieces[1:]); err != nil {
 			return "", "", err
@@ -206,7 +217,7 @@ func (s *Services) pieceOf(id string, pieces [][]byte) (piece, left string, err 
 	return base64.StdEncoding.EncodeToString(pieces[0]), left, nil
 }
 
-func (s *Services) keepRest(id string, pieces [][]byte) (name string, err error) {
+func (s *webServices) keepRest(id string, pieces [][]byte) (name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -227,7 +238,7 @@ type restArgs struct {
 	Rest string `json:"rest"`
 }
 
-func (s *Services) readRest(_ context.Context, by plugin.Caller, a restArgs) (any, error) {
+func (s *webServices) readRest(_ context.Context, by plugin.Caller, a restArgs) (any, error) {
 	s.forgetOldRests()
 	s.mu.Lock()
 	r := s.rests[a.Rest]

@@ -26,7 +26,7 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 		}
 		in := a.Chat
 		if s.o.Chats != nil {
-			if c, err := s.find(ctx, by, a.Chat); err == nil {
+			if c, err := s.chats.find(ctx, by, a.Chat); err == nil {
 				in = c.ID
 			} else if a.Chat != "" {
 				return nil, err
@@ -34,7 +34,7 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 		}
 		m := p.Macros(ctx, in, by.Plugin, a.Commit)
 		m.builtIn = func(name string, given []string) (string, bool) {
-			return s.ownMacro(ctx, by, m, name, given)
+			return s.variables.ownMacro(ctx, by, m, name, given)
 		}
 		diagnostics := []map[string]string{}
 		text := m.Text(ctx, a.Text)
@@ -47,11 +47,11 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 }
 
 // ownMacro returns the value of a macro of Conclave's own, among those of a plugin's template.
-func (s *Services) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, name string,
+func (s *variableServices) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, name string,
 	args []string,
 ) (string, bool) {
 	now := s.o.Now()
-	kept := s.o.Values != nil && (scopeOf(name) == scopeGlobal || s.remembers(by))
+	kept := s.o.Values != nil && (scopeOf(name) == scopeGlobal || s.members.remembers(by))
 	switch strings.ToLower(name) {
 	case "user":
 		return "User", true

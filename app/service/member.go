@@ -16,12 +16,15 @@ type Given struct {
 	Memory  bool                    // it was given personas, characters and world information
 }
 
+// members knows what council members were given.
+type members struct{ o *Options }
+
 // given returns what a council member was given, where a call of such a member is open in the
 // plugin that asks; false says that none is. Whoever works for a member reads no more of the
 // chat, and of what is known beside it, than the member does, and writes nothing into it:
 // whatever it does meanwhile, since what is told to one call of a process can be answered by
 // another. Where calls of several members are open, it reads what all of them were given.
-func (s *Services) given(by plugin.Caller) (Given, bool) {
+func (s *members) given(by plugin.Caller) (Given, bool) {
 	var all []Given
 	for _, call := range by.Open {
 		if given, is := s.givenTo(call); is {
@@ -37,7 +40,7 @@ func (s *Services) given(by plugin.Caller) (Given, bool) {
 }
 
 // givenTo returns what the member was given that makes a call.
-func (s *Services) givenTo(call string) (Given, bool) {
+func (s *members) givenTo(call string) (Given, bool) {
 	if s.o.Given == nil {
 		return Given{}, false
 	}
@@ -46,7 +49,7 @@ func (s *Services) givenTo(call string) (Given, bool) {
 
 // remembers reports whether a plugin may read what is known beside chats: not while it works
 // for a member that is given no memory.
-func (s *Services) remembers(by plugin.Caller) bool {
+func (s *members) remembers(by plugin.Caller) bool {
 	given, is := s.given(by)
 	return !is || given.Memory
 }
@@ -54,7 +57,7 @@ func (s *Services) remembers(by plugin.Caller) bool {
 // remembering is a service of what is known beside chats, or of the arguments that about
 // names. Without memory it answers nothing, as where nothing is kept; a service that changes
 // something has no such answer, and refuses.
-func remembering[A any](s *Services, permission string, nothing any, about func(A) bool,
+func remembering[A any](s *members, permission string, nothing any, about func(A) bool,
 	do func(ctx context.Context, by plugin.Caller, args A) (any, error),
 ) plugin.Service {
 	return define(permission, func(ctx context.Context, by plugin.Caller, args A) (any, error) {
@@ -70,9 +73,9 @@ func remembering[A any](s *Services, permission string, nothing any, about func(
 }
 
 // pathFor is the path of a chat as a plugin may read it.
-func (s *Services) pathFor(ctx context.Context, by plugin.Caller, id chat.ConversationID) ([]chat.Message, error) {
+func (s *chatServices) pathFor(ctx context.Context, by plugin.Caller, id chat.ConversationID) ([]chat.Message, error) {
 	path, err := s.o.Chats.Path(ctx, id)
-	if given, is := s.given(by); is {
+	if given, is := s.members.given(by); is {
 		path = slices.DeleteFunc(path, func(m chat.Message) bool { return !given.Message(m) })
 	}
 	return path, err
@@ -80,15 +83,15 @@ func (s *Services) pathFor(ctx context.Context, by plugin.Caller, id chat.Conver
 
 // chatFor is a chat as a plugin may read it: without its title and system text for a
 // member, who has what it was given of them.
-func (s *Services) chatFor(by plugin.Caller, c chat.Conversation) Chat {
-	if _, is := s.given(by); is {
+func (s *chatServices) chatFor(by plugin.Caller, c chat.Conversation) Chat {
+	if _, is := s.members.given(by); is {
 		c.Title, c.System = "", ""
 	}
 	return ChatOf(c)
 }
 
 // ofMember refuses what a council member's call asks of another chat than its own.
-func (s *Services) ofMember(by plugin.Caller, id chat.ConversationID) error {
+func (s *members) ofMember(by plugin.Caller, id chat.ConversationID) error {
 	if _, is := s.given(by); is && id != "" && id != by.Conversation {
 		return missing("A member of the council reads the chat that it is asked in, and no other.")
 	}
@@ -96,7 +99,7 @@ func (s *Services) ofMember(by plugin.Caller, id chat.ConversationID) error {
 }
 
 // notForMembers is a service that calls of council members do not get.
-func (s *Services) notForMembers(service plugin.Service) plugin.Service {
+func (s *members) notForMembers(service plugin.Service) plugin.Service {
 	do := service.Do
 	service.Do = func(ctx context.Context, by plugin.Caller, args json.RawMessage) (any, error) {
 		if _, is := s.given(by); is {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/base/fault"
@@ -46,6 +47,17 @@ const (
 // the model says as it says it: {stream, number, kind, text}, kind text or reasoning.
 // The answer says how many there were. Plugins cannot subscribe to it.
 const PieceEvent = "conclave.piece"
+
+// modelServices ask models.
+type modelServices struct {
+	o      *Options
+	chats  *chatServices
+	ledger *ledger
+
+	mu      sync.Mutex                        // guards the fields below
+	budgets map[string]*budget                // by plugin
+	open    map[requestKey]context.CancelFunc // model calls under way
+}
 
 // message is one message as a plugin writes it. Content is a text or a list of
 // parts.
@@ -99,7 +111,7 @@ type usage struct {
 	Total      int64 `json:"total_tokens"`
 }
 
-func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArgs) (any, error) {
+func (s *modelServices) generate(ctx context.Context, by plugin.Caller, a generateArgs) (any, error) {
 	request, err := a.request()
 	if err != nil {
 		return nil, err
@@ -118,7 +130,7 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 		return nil, err
 	}
 	defer release()
-	bill, err := s.charge(ctx, by, m.Info(), &request)
+	bill, err := s.ledger.charge(ctx, by, m.Info(), &request)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +263,7 @@ func (p *pieces) flush() {
 }
 
 // stoppable returns a context that models.stop ends.
-func (s *Services) stoppable(ctx context.Context, key requestKey) (context.Context, func()) {
+func (s *modelServices) stoppable(ctx context.Context, key requestKey) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if key.request == "" {
 		return ctx, func() { cancel(nil) }
@@ -272,7 +284,7 @@ type stopArgs struct {
 	Request string `json:"request"`
 }
 
-func (s *Services) stop(_ context.Context, by plugin.Caller, a stopArgs) (any, error) {
+func (s *modelServices) stop(_ context.Context, by plugin.Caller, a stopArgs) (any, error) {
 	s.mu.Lock()
 	stop := s.open[requestKey{by.Plugin, a.Request}]
 	s.mu.Unlock()
@@ -290,12 +302,12 @@ type budget struct {
 
 // spend takes one call out of the plugin's budget, waiting for one of its own to
 // end when too many are under way.
-func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(), err error) {
+func (s *modelServices) spend(ctx context.Context, by plugin.Caller) (release func(), err error) {
 	s.mu.Lock()
-	b := s.spent[by.Plugin]
+	b := s.budgets[by.Plugin]
 	if b == nil {
 		b = &budget{slots: make(chan struct{}, callsAtOnce)}
-		s.spent[by.Plugin] = b
+		s.budgets[by.Plugin] = b
 	}
 	now := s.o.Now()
 	b.calls = slices.DeleteFunc(b.calls, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
@@ -317,7 +329,7 @@ func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(),
 }
 
 // model opens the model that was asked for.
-func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) (model.Model, error) {
+func (s *modelServices) model(ctx context.Context, by plugin.Caller, a generateArgs) (model.Model, error) {
 	name := a.Model
 	if raw, ok := a.Parameters["model"]; ok && name == "" {
 		_ = json.Unmarshal(raw, &name) // what is no text names none
@@ -362,13 +374,13 @@ func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) 
 // chose, else that of the chat the request is made in. The scripted model counts as
 // chosen only where there is no chat: earlier versions stored it as the default of
 // everybody who had chosen none.
-func (s *Services) usual(ctx context.Context, by plugin.Caller) (string, error) {
+func (s *modelServices) usual(ctx context.Context, by plugin.Caller) (string, error) {
 	chosen, err := s.o.Models.Chosen(ctx)
 	if err != nil || chosen != "" && chosen != settings.DemoModel {
 		return chosen, err
 	}
 	if s.o.Chats != nil {
-		if c, err := s.find(ctx, by, ""); err == nil && c.Model != "" {
+		if c, err := s.chats.find(ctx, by, ""); err == nil && c.Model != "" {
 			return c.Model, nil
 		}
 	}
@@ -381,7 +393,7 @@ func (s *Services) usual(ctx context.Context, by plugin.Caller) (string, error) 
 
 // modelOf is the model that a connection stands for: the default one when it is
 // of that connection, else the first known.
-func (s *Services) modelOf(ctx context.Context, connection string) (string, error) {
+func (s *modelServices) modelOf(ctx context.Context, connection string) (string, error) {
 	chosen, err := s.o.Models.Chosen(ctx)
 	if err != nil {
 		return "", err
@@ -412,7 +424,7 @@ type connection struct {
 	HasKey    bool     `json:"has_key"`
 }
 
-func (s *Services) connections(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
+func (s *modelServices) connections(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
 	all, err := s.o.Models.Connections(ctx)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,15 @@ const (
 
 var secretKey = regexp.MustCompile(`^[A-Za-z0-9_\-.]+$`)
 
+// Secrets stores the secrets of plugins: those that they keep, and those that a person gave them,
+// which they use without seeing them.
+type Secrets struct {
+	o *Options
+
+	mu       sync.Mutex             // guards changing
+	changing map[string]*sync.Mutex // orders changes of a plugin's list of secrets
+}
+
 type secretArgs struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
@@ -47,7 +56,7 @@ func (a secretArgs) check() error {
 	return nil
 }
 
-func (s *Services) getSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+func (s *Secrets) get(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -61,7 +70,7 @@ func (s *Services) getSecret(ctx context.Context, by plugin.Caller, a secretArgs
 	return map[string]any{"value": value}, nil
 }
 
-func (s *Services) hasSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+func (s *Secrets) has(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -69,12 +78,12 @@ func (s *Services) hasSecret(ctx context.Context, by plugin.Caller, a secretArgs
 	return map[string]any{"has": slices.Contains(names, a.Key)}, err
 }
 
-func (s *Services) listSecrets(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
+func (s *Secrets) list(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
 	names, err := s.secretNames(ctx, by.Plugin)
 	return map[string]any{"keys": names}, err
 }
 
-func (s *Services) putSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+func (s *Secrets) put(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -99,7 +108,7 @@ func (s *Services) putSecret(ctx context.Context, by plugin.Caller, a secretArgs
 	return done, s.o.Keys.Set(ctx, secretName(by.Plugin, a.Key), a.Value)
 }
 
-func (s *Services) deleteSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+func (s *Secrets) delete(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -118,9 +127,9 @@ func (s *Services) deleteSecret(ctx context.Context, by plugin.Caller, a secretA
 	return map[string]any{"deleted": true}, s.writeSecretNames(ctx, by.Plugin, slices.Delete(names, i, i+1))
 }
 
-// Secrets returns the secrets that a plugin keeps, so that they can be taken out of what
+// All returns the secrets that a plugin has, so that they can be taken out of what
 // leaves this computer.
-func (s *Services) Secrets(ctx context.Context, id string) ([]string, error) {
+func (s *Secrets) All(ctx context.Context, id string) ([]string, error) {
 	names, err := s.secretNames(ctx, id)
 	if err != nil {
 		return nil, err
@@ -145,12 +154,12 @@ func (s *Services) Secrets(ctx context.Context, id string) ([]string, error) {
 	return secrets, err
 }
 
-func (s *Services) secretNames(ctx context.Context, id string) ([]string, error) {
+func (s *Secrets) secretNames(ctx context.Context, id string) ([]string, error) {
 	return s.namesIn(ctx, secretIndex(id))
 }
 
 // namesIn reads a list of names, which is kept as a secret.
-func (s *Services) namesIn(ctx context.Context, index string) ([]string, error) {
+func (s *Secrets) namesIn(ctx context.Context, index string) ([]string, error) {
 	text, err := s.o.Keys.Get(ctx, index)
 	names := []string{}
 	switch {
@@ -166,11 +175,11 @@ func (s *Services) namesIn(ctx context.Context, index string) ([]string, error) 
 	return names, nil
 }
 
-func (s *Services) writeSecretNames(ctx context.Context, id string, names []string) error {
+func (s *Secrets) writeSecretNames(ctx context.Context, id string, names []string) error {
 	return s.writeNames(ctx, secretIndex(id), names)
 }
 
-func (s *Services) writeNames(ctx context.Context, index string, names []string) error {
+func (s *Secrets) writeNames(ctx context.Context, index string, names []string) error {
 	if len(names) == 0 {
 		if err := s.o.Keys.Delete(ctx, index); err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
@@ -185,12 +194,12 @@ func (s *Services) writeNames(ctx context.Context, index string, names []string)
 }
 
 // lockSecrets orders the changes of one plugin's secrets.
-func (s *Services) lockSecrets(id string) (unlock func()) {
+func (s *Secrets) lockSecrets(id string) (unlock func()) {
 	s.mu.Lock()
-	m := s.secret[id]
+	m := s.changing[id]
 	if m == nil {
 		m = &sync.Mutex{}
-		s.secret[id] = m
+		s.changing[id] = m
 	}
 	s.mu.Unlock()
 	m.Lock()

@@ -13,7 +13,6 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/conversation"
 	"conclave/app/council"
-	"conclave/app/model/cost"
 	"conclave/app/plugin"
 )
 
@@ -68,28 +67,21 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Services answers the requests of plugins. Use New. It is safe for concurrent use.
+// Services answers the requests of plugins. Each subject is a type with its own state and lock.
+// Use New. It is safe for concurrent use.
 type Services struct {
-	o    Options
-	held held // of what http.request answers
+	Secrets *Secrets
+	Memory  *Memory
+	Toasts  *Toasts
 
-	keeping sync.Mutex          // orders changes of what plugins share
-	paying  sync.Mutex          // orders changes of days
-	days    map[string]cost.Day // what each plugin spent, as far as that was asked for
-	// what the requests under way can come to, by plugin; paid is closed when one of them ends
-	reserved map[string]cost.Cap
-	paid     chan struct{}
-
-	mu     sync.Mutex                        // guards the fields below
-	spent  map[string]*budget                // of model calls, by plugin
-	open   map[requestKey]context.CancelFunc // model calls under way
-	rests  map[string]*rest                  // bodies that are still to be read
-	later  map[string]chat.MessageSeq        // messages that were kept back, by the id given for them
-	toasts []Toast                           // the newest, oldest first
-	toastN uint64                            // the number of the newest
-	pace   map[string][]time.Time            // of toasts, by plugin
-	wrote  map[string]*written               // by plugin
-	secret map[string]*sync.Mutex            // orders changes of a plugin's list of secrets
+	o         *Options
+	members   *members
+	chats     *chatServices
+	models    *modelServices
+	variables *variableServices
+	web       *webServices
+	council   *councilServices
+	writes    *writeLimit
 }
 
 // New returns the services.
@@ -109,19 +101,29 @@ func New(o Options) *Services {
 	if o.Active == nil {
 		o.Active = func(context.Context) (*chat.Conversation, error) { return nil, nil }
 	}
+	members := &members{&o}
+	chats := &chatServices{o: &o, members: members, later: map[string]chat.MessageSeq{}}
+	secrets := &Secrets{o: &o, changing: map[string]*sync.Mutex{}}
 	return &Services{
-		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
-		later: map[string]chat.MessageSeq{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
-		wrote: map[string]*written{}, days: map[string]cost.Day{}, reserved: map[string]cost.Cap{},
-		paid: make(chan struct{}),
+		o: &o, members: members, chats: chats, Secrets: secrets,
+		Memory: &Memory{o: &o, members: members},
+		Toasts: &Toasts{o: &o, recent: map[string][]time.Time{}},
+		models: &modelServices{
+			o: &o, chats: chats, ledger: newLedger(&o), budgets: map[string]*budget{},
+			open: map[requestKey]context.CancelFunc{},
+		},
+		variables: &variableServices{o: &o, chats: chats, members: members},
+		web:       &webServices{o: &o, secrets: secrets, rests: map[string]*rest{}},
+		council:   &councilServices{&o},
+		writes:    &writeLimit{o: &o, wrote: map[string]*written{}},
 	}
 }
 
 // All returns the services by name.
 func (s *Services) All() map[string]plugin.Service {
 	all := map[string]plugin.Service{
-		"toast":        define("", s.toast),
-		"tokens.count": define("", s.count),
+		"toast":        define("", s.Toasts.toast),
+		"tokens.count": define("", count),
 	}
 	add := func(there bool, more map[string]plugin.Service) {
 		for name, service := range more {
@@ -131,42 +133,42 @@ func (s *Services) All() map[string]plugin.Service {
 		}
 	}
 	add(s.o.Web != nil, map[string]plugin.Service{
-		"http.request": define(web, s.request),
-		"http.read":    define(web, s.readRest),
+		"http.request": define(web, s.web.request),
+		"http.read":    define(web, s.web.readRest),
 	})
 	add(s.o.Models != nil, map[string]plugin.Service{
-		"models.generate":    define(generation, s.generate),
-		"models.connections": define(generation, s.connections),
-		"models.stop":        define("", s.stop),
+		"models.generate":    define(generation, s.models.generate),
+		"models.connections": define(generation, s.models.connections),
+		"models.stop":        define("", s.models.stop),
 	})
 	add(s.o.Chats != nil, map[string]plugin.Service{
-		"chats.active":   define(chats, s.active),
-		"chats.get":      define(chats, s.chat),
-		"chats.list":     define(chats, s.list),
-		"chats.update":   s.notForMembers(define(chats, s.update)),
-		"chats.messages": define(chatMutation, s.messages),
-		"chats.append":   s.notForMembers(define(chatMutation, s.append)),
-		"chats.edit":     s.notForMembers(define(chatMutation, s.edit)),
-		"chats.remove":   s.notForMembers(define(chatMutation, s.remove)),
+		"chats.active":   define(chats, s.chats.active),
+		"chats.get":      define(chats, s.chats.chat),
+		"chats.list":     define(chats, s.chats.list),
+		"chats.update":   s.members.notForMembers(define(chats, s.chats.update)),
+		"chats.messages": define(chatMutation, s.chats.messages),
+		"chats.append":   s.members.notForMembers(define(chatMutation, s.chats.append)),
+		"chats.edit":     s.members.notForMembers(define(chatMutation, s.chats.edit)),
+		"chats.remove":   s.members.notForMembers(define(chatMutation, s.chats.remove)),
 	})
 	add(s.o.Keys != nil, map[string]plugin.Service{
-		"secrets.get":    define("", s.getSecret),
-		"secrets.put":    define("", s.putSecret),
-		"secrets.delete": define("", s.deleteSecret),
-		"secrets.has":    define("", s.hasSecret),
-		"secrets.list":   define("", s.listSecrets),
+		"secrets.get":    define("", s.Secrets.get),
+		"secrets.put":    define("", s.Secrets.put),
+		"secrets.delete": define("", s.Secrets.delete),
+		"secrets.has":    define("", s.Secrets.has),
+		"secrets.list":   define("", s.Secrets.list),
 	})
 	add(s.o.Values != nil, map[string]plugin.Service{
-		"variables.get":    remembering(s, "", noVariable, variableArgs.ofChat, s.getVariable),
-		"variables.set":    remembering(s, "", nil, variableArgs.ofChat, s.setVariable),
-		"variables.delete": remembering(s, "", nil, variableArgs.ofChat, s.deleteVariable),
-		"variables.list":   remembering(s, "", noVariables, variableArgs.ofChat, s.listVariables),
+		"variables.get":    remembering(s.members, "", noVariable, variableArgs.ofChat, s.variables.get),
+		"variables.set":    remembering(s.members, "", nil, variableArgs.ofChat, s.variables.set),
+		"variables.delete": remembering(s.members, "", nil, variableArgs.ofChat, s.variables.delete),
+		"variables.list":   remembering(s.members, "", noVariables, variableArgs.ofChat, s.variables.list),
 	})
-	add(s.o.Shared != nil, s.records())
-	add(s.o.Council != nil, s.councils())
+	add(s.o.Shared != nil, s.Memory.records())
+	add(s.o.Council != nil, s.council.all())
 	for _, name := range writing {
 		if service, there := all[name]; there {
-			all[name] = s.bounded(service)
+			all[name] = s.writes.bounded(service)
 		}
 	}
 	for _, name := range append([]string{"secrets.put"}, writing...) {

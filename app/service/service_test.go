@@ -333,7 +333,7 @@ func TestAModelCallCanBeStoppedAndIsBounded(t *testing.T) {
 	}
 	f.wants(f.caller("b"), "models.stop", `{"request":"r"}`, `false`)
 	for range callsAnHour - 1 {
-		release, err := f.s.spend(t.Context(), by)
+		release, err := f.s.models.spend(t.Context(), by)
 		must(t, err)
 		release()
 	}
@@ -512,10 +512,10 @@ func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 	}
 	var held atomic.Int64 // the most that was seen
 	look := func() {
-		f.s.held.mu.Lock()
-		defer f.s.held.mu.Unlock()
-		held.Store(max(held.Load(), f.s.held.all))
-		for id, n := range f.s.held.by {
+		f.s.web.held.mu.Lock()
+		defer f.s.web.held.mu.Unlock()
+		held.Store(max(held.Load(), f.s.web.held.all))
+		for id, n := range f.s.web.held.by {
 			if n > limit.HTTPHeld.Value {
 				t.Errorf("%s holds %d", id, n)
 			}
@@ -544,8 +544,8 @@ func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 	cancel()
 	wg.Wait()
 	close(all)
-	if f.s.held.all != 0 || len(f.s.held.by) != 0 {
-		t.Errorf("after them %d bytes are held by %v", f.s.held.all, f.s.held.by)
+	if f.s.web.held.all != 0 || len(f.s.web.held.by) != 0 {
+		t.Errorf("after them %d bytes are held by %v", f.s.web.held.all, f.s.web.held.by)
 	}
 	if _, err := ask(t.Context(), "p0", "/small"); err != nil {
 		t.Errorf("afterwards: %v", err)
@@ -556,15 +556,15 @@ func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := int64(3 * (body - pieceBytes)); f.s.held.all != want {
-		t.Errorf("rests hold %d, want %d", f.s.held.all, want)
+	if want := int64(3 * (body - pieceBytes)); f.s.web.held.all != want {
+		t.Errorf("rests hold %d, want %d", f.s.web.held.all, want)
 	}
 	if _, err := ask(t.Context(), "p0", "/endless"); fault.KindOf(err) != fault.NotAllowed {
 		t.Errorf("beside three rests: %v", err)
 	}
 	f.now = f.now.Add(restTime)
-	if _, err := ask(t.Context(), "p0", "/small"); err != nil || f.s.held.all != 0 {
-		t.Errorf("a minute later %d bytes are held, %v", f.s.held.all, err)
+	if _, err := ask(t.Context(), "p0", "/small"); err != nil || f.s.web.held.all != 0 {
+		t.Errorf("a minute later %d bytes are held, %v", f.s.web.held.all, err)
 	}
 }
 
@@ -574,8 +574,8 @@ func TestToastsAreCleanedNumberedAndFew(t *testing.T) {
 	f.wants(by, "toast", `{"kind":"success","text":" two\n lines\u202e ","title":"T"}`, `true`)
 	f.wants(by, "toast", `{"kind":"odd","text":"x"}`, `true`)
 	f.wants(by, "toast", `{"kind":"info","text":""}`, `invalid`)
-	got := f.s.Toasts(0)
-	if len(got) != 2 || got[0].Sentence() != "Plugin a: T: two lines" || got[1].Kind != "info" || len(f.s.Toasts(1)) != 1 {
+	got := f.s.Toasts.After(0)
+	if len(got) != 2 || got[0].Sentence() != "Plugin a: T: two lines" || got[1].Kind != "info" || len(f.s.Toasts.After(1)) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	for range toastsAt {
@@ -610,7 +610,7 @@ func TestAPluginDoesNotFillTheStore(t *testing.T) {
 				t.Errorf("the first one: %s", got)
 			}
 			for n := limit.PluginWrites.Value/each - 1; n > 0; n-- { // as many more, without a store of gigabytes
-				if !f.s.mayWrite(by.Plugin, each) {
+				if !f.s.writes.mayWrite(by.Plugin, each) {
 					t.Fatalf("it was stopped %d calls early", n)
 				}
 			}

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/chat"
@@ -27,9 +28,24 @@ type Spending interface {
 	More(ctx context.Context, plugin, why string) error
 }
 
+// ledger counts what each plugin spends in a day.
+type ledger struct {
+	o *Options
+
+	mu   sync.Mutex          // orders changes of the fields below
+	days map[string]cost.Day // what each plugin spent, as far as that was asked for
+	// reserved holds what the requests under way can cost, by plugin; paid is closed when one ends.
+	reserved map[string]cost.Cap
+	paid     chan struct{}
+}
+
+func newLedger(o *Options) *ledger {
+	return &ledger{o: o, days: map[string]cost.Day{}, reserved: map[string]cost.Cap{}, paid: make(chan struct{})}
+}
+
 // bill is one request to a model that a plugin pays for.
 type bill struct {
-	s      *Services
+	s      *ledger
 	by     plugin.Caller
 	model  model.ModelInfo
 	input  int64 // tokens, estimated
@@ -45,7 +61,7 @@ const longAnswer = 16 << 10
 
 // charge takes a request into account. It asks the person when the plugin has no money left
 // for it today, and bounds the answer by what is left.
-func (s *Services) charge(
+func (s *ledger) charge(
 	ctx context.Context,
 	by plugin.Caller,
 	model model.ModelInfo,
@@ -90,11 +106,11 @@ func (s *Services) charge(
 
 // reserve keeps what a request can come to from the plugin's other requests, and bounds its
 // answer by that. others is closed when one of these ends; it is nil if there was enough.
-func (s *Services) reserve(ctx context.Context, b *bill, limit cost.Cap, r *model.Request) (
+func (s *ledger) reserve(ctx context.Context, b *bill, limit cost.Cap, r *model.Request) (
 	day cost.Day, others <-chan struct{}, err error,
 ) {
-	s.paying.Lock()
-	defer s.paying.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if day, err = s.today(ctx, b.by.Plugin); err != nil {
 		return day, nil, err
 	}
@@ -128,8 +144,8 @@ func (b *bill) upTo(output int64) cost.Cap {
 // free gives back what was reserved for the request.
 func (b *bill) free() {
 	s := b.s
-	s.paying.Lock()
-	defer s.paying.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	left := s.reserved[b.by.Plugin]
 	left.Dollars -= b.most.Dollars
 	left.Tokens -= b.most.Tokens
@@ -196,9 +212,9 @@ func (b *bill) pay(ctx context.Context) {
 }
 
 // change changes what a plugin spent today, and keeps it.
-func (s *Services) change(ctx context.Context, id string, change func(*cost.Day)) error {
-	s.paying.Lock()
-	defer s.paying.Unlock()
+func (s *ledger) change(ctx context.Context, id string, change func(*cost.Day)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	d, err := s.today(ctx, id)
 	if err != nil {
 		return err
@@ -208,8 +224,8 @@ func (s *Services) change(ctx context.Context, id string, change func(*cost.Day)
 	return s.o.Spending.PutSpent(ctx, id, d)
 }
 
-// today returns what a plugin spent today. The caller holds paying.
-func (s *Services) today(ctx context.Context, id string) (cost.Day, error) {
+// today returns what a plugin spent today. The caller holds mu.
+func (s *ledger) today(ctx context.Context, id string) (cost.Day, error) {
 	date := s.o.Now().Format(time.DateOnly)
 	d, ok := s.days[id]
 	if !ok {

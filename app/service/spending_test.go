@@ -63,9 +63,9 @@ func spender(t *testing.T) (*fixture, *purse) {
 }
 
 // spentToday returns what a plugin spent today.
-func (s *Services) spentToday(ctx context.Context, id string) (cost.Day, error) {
-	s.paying.Lock()
-	defer s.paying.Unlock()
+func (s *ledger) spentToday(ctx context.Context, id string) (cost.Day, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.today(ctx, id)
 }
 
@@ -103,8 +103,8 @@ func TestAPluginAsksBeforeItSpendsMoreThanItMayInADay(t *testing.T) {
 	p.yes = false
 	answer(1, 1)
 	f.wants(f.caller("b"), "models.generate", question, `"content":"yes"`) // it has a day of its own
-	f.s.days = map[string]cost.Day{}                                       // Conclave was closed
-	day, err := f.s.spentToday(t.Context(), "a")
+	f.s.models.ledger.days = map[string]cost.Day{}                         // Conclave was closed
+	day, err := f.s.models.ledger.spentToday(t.Context(), "a")
 	testkit.Must(t, err)
 	if day.More != 1 || day.Dollars < 1.04 {
 		t.Errorf("kept %+v", day)
@@ -148,14 +148,14 @@ func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
 		return len(f.model.Requests()) == 1 && strings.Contains(f.ask(by, "models.stop", `{"request":"r"}`), "true")
 	})
 	<-over
-	day, err := f.s.spentToday(t.Context(), "a")
+	day, err := f.s.models.ledger.spentToday(t.Context(), "a")
 	testkit.Must(t, err)
 	if day.Dollars == 0 {
 		t.Errorf("what was stopped cost %+v", day)
 	}
 	f.model.Add([]modeltest.Step{modeltest.Fail(&model.Error{Kind: model.BadRequest})})
 	f.wants(by, "models.generate", question, "")
-	if now, err := f.s.spentToday(t.Context(), "a"); err != nil || now.Dollars != day.Dollars {
+	if now, err := f.s.models.ledger.spentToday(t.Context(), "a"); err != nil || now.Dollars != day.Dollars {
 		t.Errorf("what failed cost: %+v, before %+v, %v", now, day, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestAnAnswerThatIsLongerThanItsBoundIsCut(t *testing.T) {
 	f.model.Add(slices.Repeat([]modeltest.Step{modeltest.Say(strings.Repeat("word ", 20))}, 1000))
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"parameters":{"max_tokens":40}}`,
 		`"finish_reason":"length"`)
-	day, err := f.s.spentToday(t.Context(), "a")
+	day, err := f.s.models.ledger.spentToday(t.Context(), "a")
 	testkit.Must(t, err)
 	if day.Dollars < 0.04 || day.Dollars > 0.4 { // a dollar is a thousand tokens
 		t.Errorf("of 40 tokens it spent %+v", day)
@@ -223,8 +223,8 @@ func TestRequestsAtTheSameTimeShareWhatIsLeft(t *testing.T) {
 			if n := f.model.Requests()[1].MaxTokens; n < c.least || n > c.most {
 				t.Errorf("the second was bounded by %d tokens, want %d to %d", n, c.least, c.most)
 			}
-			if len(p.asked) != 0 || p.spent > 1 || len(f.s.reserved) != 0 {
-				t.Errorf("asked %q, spent %v, reserved %v", p.asked, p.spent, f.s.reserved)
+			if len(p.asked) != 0 || p.spent > 1 || len(f.s.models.ledger.reserved) != 0 {
+				t.Errorf("asked %q, spent %v, reserved %v", p.asked, p.spent, f.s.models.ledger.reserved)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ type countArgs struct {
 // perMessage estimates what a message costs beyond its text.
 const perMessage = 4
 
-func (s *Services) count(_ context.Context, _ plugin.Caller, a countArgs) (any, error) {
+func count(_ context.Context, _ plugin.Caller, a countArgs) (any, error) {
 	total := model.Tokens(a.Text)
 	for _, m := range a.Messages {
 		parts, err := m.parts()

@@ -9,7 +9,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Values stores variables: texts by scope, chat and key; store.Store is the real one.
+// Values stores variables: texts by scope, chat and key; store.PluginData is the real one.
 // A variable that does not exist is no error.
 type Values interface {
 	Variable(ctx context.Context, scope string, in chat.ConversationID, key string) (v chat.Variable, set bool, err error)
@@ -31,6 +31,13 @@ const (
 	variableSentence = "The scope of a variable is local, global or chat."
 )
 
+// variableServices read and change variables.
+type variableServices struct {
+	o       *Options
+	chats   *chatServices
+	members *members
+}
+
 type variableArgs struct {
 	Scope string              `json:"scope"`
 	Chat  chat.ConversationID `json:"chat"`
@@ -39,7 +46,7 @@ type variableArgs struct {
 }
 
 // place checks the scope and finds the chat.
-func (s *Services) place(ctx context.Context, by plugin.Caller, a variableArgs) (chat.ConversationID, error) {
+func (s *variableServices) place(ctx context.Context, by plugin.Caller, a variableArgs) (chat.ConversationID, error) {
 	switch a.Scope {
 	case scopeGlobal:
 		return "", nil
@@ -50,7 +57,7 @@ func (s *Services) place(ctx context.Context, by plugin.Caller, a variableArgs) 
 	if s.o.Chats == nil {
 		return a.Chat, nil
 	}
-	c, err := s.find(ctx, by, a.Chat)
+	c, err := s.chats.find(ctx, by, a.Chat)
 	return c.ID, err
 }
 
@@ -71,7 +78,7 @@ func (a variableArgs) check() error {
 	return nil
 }
 
-func (s *Services) getVariable(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
+func (s *variableServices) get(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -87,7 +94,7 @@ func (s *Services) getVariable(ctx context.Context, by plugin.Caller, a variable
 	return map[string]any{"value": v.Value}, nil
 }
 
-func (s *Services) setVariable(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
+func (s *variableServices) set(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
 	if err := a.check(); err != nil {
 		return nil, err
 	}
@@ -113,7 +120,7 @@ func (s *Services) setVariable(ctx context.Context, by plugin.Caller, a variable
 	return done, s.o.Values.PutVariable(ctx, a.Scope, at, a.Key, chat.Variable{Value: a.Value, Authors: authors(by)})
 }
 
-func (s *Services) deleteVariable(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
+func (s *variableServices) delete(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
 	at, err := s.place(ctx, by, a)
 	if err != nil {
 		return nil, err
@@ -122,7 +129,7 @@ func (s *Services) deleteVariable(ctx context.Context, by plugin.Caller, a varia
 	return map[string]any{"deleted": there}, err
 }
 
-func (s *Services) listVariables(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
+func (s *variableServices) list(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
 	at, err := s.place(ctx, by, a)
 	if err != nil {
 		return nil, err

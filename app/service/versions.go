@@ -27,7 +27,7 @@ type tree struct {
 	answers map[chat.MessageSeq][]chat.OutlineItem // by what they answer, oldest first
 }
 
-func (s *Services) tree(ctx context.Context, id chat.ConversationID) (tree, error) {
+func (s *chatServices) tree(ctx context.Context, id chat.ConversationID) (tree, error) {
 	o, err := s.o.Chats.Outline(ctx, id)
 	t := tree{o, make(map[chat.MessageSeq][]chat.OutlineItem, len(o.Items))}
 	for _, item := range o.Items {
@@ -60,7 +60,7 @@ func (t tree) newest(seq chat.MessageSeq) []chat.MessageSeq {
 }
 
 // entry reads the messages of the version that begins with seq.
-func (s *Services) entry(ctx context.Context, t tree, seq chat.MessageSeq) ([]chat.Message, error) {
+func (s *chatServices) entry(ctx context.Context, t tree, seq chat.MessageSeq) ([]chat.Message, error) {
 	own, _ := t.Item(seq)
 	var out []chat.Message
 	for _, at := range t.newest(seq) {
@@ -78,7 +78,7 @@ func (s *Services) entry(ctx context.Context, t tree, seq chat.MessageSeq) ([]ch
 }
 
 // addVersions fills in the versions of those messages that have more than one.
-func (s *Services) addVersions(ctx context.Context, id chat.ConversationID, all []Message) error {
+func (s *chatServices) addVersions(ctx context.Context, id chat.ConversationID, all []Message) error {
 	t, err := s.tree(ctx, id)
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ type versionEdit struct {
 }
 
 // versionsFor checks what a plugin wants the versions of an entry to be.
-func (s *Services) versionsFor(ctx context.Context, t tree, entry []chat.MessageSeq, a messageArgs,
+func (s *chatServices) versionsFor(ctx context.Context, t tree, entry []chat.MessageSeq, a messageArgs,
 ) (versionEdit, error) {
 	e := versionEdit{entry: entry, texts: map[chat.MessageSeq]string{}, all: t.versions(entry[0])}
 	e.current = slices.Index(e.all, entry[0])
@@ -178,7 +178,7 @@ func valuesOf(texts map[chat.MessageSeq]string) func(func(string) bool) {
 
 // branch adds versions to an entry and shows the one wanted, at once or when the turn that
 // writes in the chat is over.
-func (s *Services) branch(ctx context.Context, by plugin.Caller, id chat.ConversationID, e versionEdit) error {
+func (s *chatServices) branch(ctx context.Context, by plugin.Caller, id chat.ConversationID, e versionEdit) error {
 	if len(e.added) == 0 && !e.shows {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (s *Services) branch(ctx context.Context, by plugin.Caller, id chat.Convers
 }
 
 // rewrite changes the texts of versions in place, and what is stored with the entry.
-func (s *Services) rewrite(ctx context.Context, by plugin.Caller, id chat.ConversationID, t tree, e versionEdit,
+func (s *chatServices) rewrite(ctx context.Context, by plugin.Caller, id chat.ConversationID, t tree, e versionEdit,
 	a messageArgs,
 ) error {
 	for seq, text := range e.texts {

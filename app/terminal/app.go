@@ -32,7 +32,7 @@ type App struct {
 	Calls *call.Runner
 
 	// Secrets stores those that plugins use and do not see.
-	Secrets *service.Services
+	Secrets *service.Secrets
 
 	Library  *library.Library
 	Packages *packages.Installer

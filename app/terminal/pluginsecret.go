@@ -22,7 +22,7 @@ func (c pluginSetupCommands) secretCommand() *cobra.Command {
 			case forget && len(hosts) > 0:
 				return usageError("--forget takes no --host")
 			case forget:
-				if err := app.Secrets.ForgetSecret(ctx, s.ID, args[1]); err != nil {
+				if err := app.Secrets.Forget(ctx, s.ID, args[1]); err != nil {
 					return err
 				}
 				return c.result(facts, "The secret was removed.")
@@ -33,7 +33,7 @@ func (c pluginSetupCommands) secretCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := app.Secrets.GiveSecret(ctx, s.ID, args[1], strings.TrimSpace(string(text)), hosts); err != nil {
+			if err := app.Secrets.Give(ctx, s.ID, args[1], strings.TrimSpace(string(text)), hosts); err != nil {
 				return asUsage(err)
 			}
 			return c.result(facts, "It replaces {{secret:%s}} in headers and queries of requests to %s.",

@@ -32,7 +32,7 @@ type Core struct {
 	Gate          *gate.Gate
 
 	// Secrets keeps those that plugins have sent and do not see.
-	Secrets *service.Services
+	Secrets *service.Secrets
 
 	Undo     *undo.Keeper // what calls changed, as it was
 	Library  *library.Library

@@ -111,11 +111,11 @@ func (p *Plugins) RevokeProgram(id, program string) error {
 // GiveSecret lets a plugin have a secret sent to hosts, without seeing it.
 func (p *Plugins) GiveSecret(id, name, value string, hosts []string) error {
 	return p.of(id, func(ctx context.Context, s plugin.Status) error {
-		return p.core.Secrets.GiveSecret(ctx, s.ID, name, value, hosts)
+		return p.core.Secrets.Give(ctx, s.ID, name, value, hosts)
 	})
 }
 
 // ForgetSecret takes a secret back from a plugin, and deletes it.
 func (p *Plugins) ForgetSecret(id, name string) error {
-	return p.core.Secrets.ForgetSecret(p.call(), id, name)
+	return p.core.Secrets.Forget(p.call(), id, name)
 }

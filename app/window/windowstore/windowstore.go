@@ -39,9 +39,9 @@ func (s *Store) Core(facts window.Info) window.Core {
 	c := s.core
 	return window.Core{
 		Bus: c.Bus, Store: s, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
-		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Secrets: c.Services, Undo: c.Undo,
+		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Secrets: c.Services.Secrets, Undo: c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts,
+		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts.After,
 	}
 }
 

@@ -39,9 +39,9 @@ var placeholder = regexp.MustCompile(`(?i)(?:\{\{|%7B%7B)secret(?::|%3A)([A-Za-z
 // minGiven is how short a given secret may be, so that masking it masks no ordinary words.
 const minGiven = 8
 
-// GiveSecret lets a plugin use a secret without seeing it, for these hosts: “api.example.org”
+// Give lets a plugin use a secret without seeing it, for these hosts: “api.example.org”
 // or “127.0.0.1:8000”. It replaces what was given under that name.
-func (s *Services) GiveSecret(ctx context.Context, id, name, value string, hosts []string) error {
+func (s *Secrets) Give(ctx context.Context, id, name, value string, hosts []string) error {
 	if err := (secretArgs{Key: name}).check(); err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (s *Services) GiveSecret(ctx context.Context, id, name, value string, hosts
 	return s.o.Lending.GrantSecret(ctx, id, name, named)
 }
 
-// ForgetSecret takes a given secret back. The kind is not_found when there is none.
-func (s *Services) ForgetSecret(ctx context.Context, id, name string) error {
+// Forget takes a given secret back. The kind is not_found when there is none.
+func (s *Secrets) Forget(ctx context.Context, id, name string) error {
 	defer s.lockSecrets(id)()
 	names, err := s.namesIn(ctx, givenIndex(id))
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Services) ForgetSecret(ctx context.Context, id, name string) error {
 func givenIndex(id string) string { return secretName(id, "given") + "/" }
 
 // lent reads a given secret.
-func (s *Services) lent(ctx context.Context, id, name string) (g lentSecret, err error) {
+func (s *Secrets) lent(ctx context.Context, id, name string) (g lentSecret, err error) {
 	text, err := s.o.Keys.Get(ctx, secretName(id, givenPrefix+name))
 	if err == nil && json.Unmarshal([]byte(text), &g) != nil {
 		err = fault.New(fault.Damaged, "service.secrets", "The secret "+name+" cannot be read.", "")
@@ -126,7 +126,7 @@ func hostOf(u *url.URL) string {
 // putting puts given secrets into the requests of one plugin, each on its own way: what a
 // redirect leads to has the placeholders still.
 type putting struct {
-	s    *Services
+	s    *Secrets
 	by   plugin.Caller
 	over http.RoundTripper
 	used []string // the secrets that were put in

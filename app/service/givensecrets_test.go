@@ -51,7 +51,7 @@ func TestAGivenSecretReachesTheHostsItIsForAndNobodyElse(t *testing.T) {
 	by := f.caller("a", LocalNetwork)
 	named, host := newSeen(t)
 	other, _ := newSeen(t)
-	must(t, f.s.GiveSecret(t.Context(), "a", "api", secret, []string{strings.ToUpper(host)}))
+	must(t, f.s.Secrets.Give(t.Context(), "a", "api", secret, []string{strings.ToUpper(host)}))
 	ask := func(url, header string) string {
 		t.Helper()
 		args, err := json.Marshal(map[string]any{"url": url, "headers": map[string]string{"X-Key": header}, "method": "POST"})
@@ -98,14 +98,14 @@ func TestAGivenSecretReachesTheHostsItIsForAndNobodyElse(t *testing.T) {
 		`{"url":"`+named.URL+`","headers":{"X-Key":"{{secret:api}}"}}`, "there is no secret api for it")
 	f.wants(by, "secrets.list", `{}`, `{"keys":[]}`)
 	f.wants(by, "secrets.get", `{"key":"given/api"}`, "invalid")
-	if all, err := f.s.Secrets(t.Context(), "a"); err != nil || len(all) != 1 || all[0] != secret {
+	if all, err := f.s.Secrets.All(t.Context(), "a"); err != nil || len(all) != 1 || all[0] != secret {
 		t.Errorf("what is masked elsewhere: %q, %v", all, err)
 	}
-	must(t, f.s.ForgetSecret(t.Context(), "a", "api"))
+	must(t, f.s.Secrets.Forget(t.Context(), "a", "api"))
 	if got := ask(named.URL, "{{secret:api}}"); !strings.Contains(got, "there is no secret api") {
 		t.Errorf("after it was taken back: %s", got)
 	}
-	if err := f.s.ForgetSecret(t.Context(), "a", "api"); fault.KindOf(err) != fault.NotFound {
+	if err := f.s.Secrets.Forget(t.Context(), "a", "api"); fault.KindOf(err) != fault.NotFound {
 		t.Error(err)
 	}
 }
@@ -123,19 +123,19 @@ func TestAGivenSecretIsHeldToWhatItMayBe(t *testing.T) {
 		"a host with a path":  {"a", "long enough", []string{"example.org/x"}},
 		"a scheme":            {"a", "long enough", []string{"https://example.org"}},
 	} {
-		if err := f.s.GiveSecret(t.Context(), "a", c.name, c.value, c.hosts); fault.KindOf(err) != fault.Invalid {
+		if err := f.s.Secrets.Give(t.Context(), "a", c.name, c.value, c.hosts); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
-	must(t, f.s.GiveSecret(t.Context(), "a", "gone", "long enough", []string{"plain.example"}))
+	must(t, f.s.Secrets.Give(t.Context(), "a", "gone", "long enough", []string{"plain.example"}))
 	must(t, f.s.o.Lending.RevokeSecret(t.Context(), "a", "gone")) // among the person's rules
 	f.wants(f.caller("a"), "http.request", `{"url":"https://plain.example/","headers":{"X":"{{secret:gone}}"}}`,
 		"there is no secret gone for it")
-	must(t, f.s.ForgetSecret(t.Context(), "a", "gone"))
-	if err := f.s.ForgetSecret(t.Context(), "a", "gone"); fault.KindOf(err) != fault.NotFound {
+	must(t, f.s.Secrets.Forget(t.Context(), "a", "gone"))
+	if err := f.s.Secrets.Forget(t.Context(), "a", "gone"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("forgotten twice: %v", err)
 	}
-	must(t, f.s.GiveSecret(t.Context(), "a", "api", "long enough", []string{"plain.example"}))
+	must(t, f.s.Secrets.Give(t.Context(), "a", "api", "long enough", []string{"plain.example"}))
 	f.wants(f.caller("a"), "http.request", `{"url":"http://plain.example/","headers":{"X":"{{secret:api}}"}}`,
 		"is sent over https alone")
 }

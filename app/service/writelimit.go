@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"sync"
 	"time"
 
 	"conclave/app/base/fault"
@@ -28,8 +29,16 @@ type written struct {
 	at   time.Time
 }
 
+// writeLimit bounds what each plugin writes.
+type writeLimit struct {
+	o *Options
+
+	mu    sync.Mutex // guards wrote
+	wrote map[string]*written
+}
+
 // bounded is a service that counts what the caller writes.
-func (s *Services) bounded(service plugin.Service) plugin.Service {
+func (s *writeLimit) bounded(service plugin.Service) plugin.Service {
 	do := service.Do
 	service.Do = func(ctx context.Context, by plugin.Caller, args json.RawMessage) (any, error) {
 		if !s.mayWrite(by.Plugin, max(leastWritten, int64(len(args)))) {
@@ -42,7 +51,7 @@ func (s *Services) bounded(service plugin.Service) plugin.Service {
 }
 
 // mayWrite takes n bytes of what the plugin may write.
-func (s *Services) mayWrite(id string, n int64) bool {
+func (s *writeLimit) mayWrite(id string, n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, most := s.o.Now(), limit.PluginWrites.Value

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
 )
 
-// Records stores the records that plugins share; store.Store is the real one.
+// Records stores the records that plugins share; store.PluginData is the real one.
 type Records interface {
 	Records(ctx context.Context, kind, parent string) (ids []string, values [][]byte, err error)
 	Record(ctx context.Context, kind, id string) (value []byte, there bool, err error)
@@ -24,6 +25,14 @@ const (
 	maxRecord  = 256 << 10 // bytes of one
 	maxRecords = 2000      // of a kind, or under one
 )
+
+// Memory holds what plugins share: world books, characters and personas.
+type Memory struct {
+	o       *Options
+	members *members
+
+	changing sync.Mutex // orders changes
+}
 
 // recordKind is one kind of what plugins share. Conclave reads none of it.
 type recordKind struct {
@@ -70,24 +79,24 @@ type recordArgs struct {
 var noRecord = map[string]any{"item": nil}
 
 // records are the services of every kind: council members are given them as memory.
-func (s *Services) records() map[string]plugin.Service {
+func (s *Memory) records() map[string]plugin.Service {
 	all := map[string]plugin.Service{}
 	for _, k := range recordKinds {
 		for verb, of := range map[string]struct {
 			do      func(context.Context, plugin.Caller, recordKind, recordArgs) (any, error)
 			nothing any
 		}{
-			"list": {s.listRecords, map[string]any{"items": []record{}, "total": 0}}, "get": {s.getRecord, noRecord},
-			"create": {s.createRecord, nil}, "update": {s.updateRecord, nil}, "delete": {s.deleteRecord, nil},
+			"list": {s.list, map[string]any{"items": []record{}, "total": 0}}, "get": {s.get, noRecord},
+			"create": {s.create, nil}, "update": {s.update, nil}, "delete": {s.delete, nil},
 		} {
-			all[k.name+"."+verb] = remembering(s, k.permission, of.nothing, func(recordArgs) bool { return true },
+			all[k.name+"."+verb] = remembering(s.members, k.permission, of.nothing, func(recordArgs) bool { return true },
 				func(ctx context.Context, by plugin.Caller, a recordArgs) (any, error) { return of.do(ctx, by, k, a) })
 		}
 	}
 	return all
 }
 
-func (s *Services) listRecords(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
+func (s *Memory) list(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	if k.parent != "" && a.Parent == "" {
 		return nil, missing("There is no " + k.parent + " of that id.")
 	}
@@ -108,7 +117,7 @@ func (s *Services) listRecords(ctx context.Context, by plugin.Caller, k recordKi
 	return map[string]any{"items": items, "total": total}, nil
 }
 
-func (s *Services) getRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
+func (s *Memory) get(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	value, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
 	if err != nil || !there {
 		return noRecord, err
@@ -116,9 +125,9 @@ func (s *Services) getRecord(ctx context.Context, by plugin.Caller, k recordKind
 	return map[string]any{"item": recordOf(a.ID, value).given(by)}, nil
 }
 
-func (s *Services) createRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
-	s.keeping.Lock()
-	defer s.keeping.Unlock()
+func (s *Memory) create(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	ids, _, err := s.o.Shared.Records(ctx, k.name, a.Parent)
 	if err != nil {
 		return nil, err
@@ -141,10 +150,10 @@ func (s *Services) createRecord(ctx context.Context, by plugin.Caller, k recordK
 	return map[string]any{"item": recordOf(r.ID, value).given(by)}, nil
 }
 
-// updateRecord changes the fields that are given and leaves the others.
-func (s *Services) updateRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
-	s.keeping.Lock()
-	defer s.keeping.Unlock()
+// update changes the fields that are given and leaves the others.
+func (s *Memory) update(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	before, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
 	if err != nil {
 		return nil, err
@@ -170,7 +179,7 @@ func (s *Services) updateRecord(ctx context.Context, by plugin.Caller, k recordK
 	return map[string]any{"item": recordOf(a.ID, value).given(by)}, nil
 }
 
-func (s *Services) deleteRecord(ctx context.Context, _ plugin.Caller, k recordKind, a recordArgs) (any, error) {
+func (s *Memory) delete(ctx context.Context, _ plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	there, err := s.o.Shared.DeleteRecord(ctx, k.name, a.ID, k.below)
 	return map[string]any{"deleted": there}, err
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/base/bus"
@@ -47,13 +48,23 @@ const (
 	toastWindow = 10 * time.Second
 )
 
+// Toasts holds the newest toasts.
+type Toasts struct {
+	o *Options
+
+	mu     sync.Mutex             // guards the fields below
+	all    []Toast                // the newest, oldest first
+	last   uint64                 // the number of the newest
+	recent map[string][]time.Time // when each plugin made its newest
+}
+
 type toastArgs struct {
 	Kind  ToastKind `json:"kind"`
 	Text  string    `json:"text"`
 	Title string    `json:"title"`
 }
 
-func (s *Services) toast(_ context.Context, by plugin.Caller, a toastArgs) (any, error) {
+func (s *Toasts) toast(_ context.Context, by plugin.Caller, a toastArgs) (any, error) {
 	switch a.Kind {
 	case ToastSuccess, ToastInfo, ToastWarning, ToastError:
 	default:
@@ -66,33 +77,33 @@ func (s *Services) toast(_ context.Context, by plugin.Caller, a toastArgs) (any,
 	s.mu.Lock()
 	now := s.o.Now()
 	var recent []time.Time
-	for _, at := range s.pace[by.Plugin] {
+	for _, at := range s.recent[by.Plugin] {
 		if now.Sub(at) < toastWindow {
 			recent = append(recent, at)
 		}
 	}
 	if len(recent) >= toastsAt {
-		s.pace[by.Plugin] = recent
+		s.recent[by.Plugin] = recent
 		s.mu.Unlock()
 		return map[string]any{"shown": false}, nil
 	}
-	s.pace[by.Plugin] = append(recent, now)
-	s.toastN++
-	t.Number = s.toastN
-	s.toasts = append(s.toasts, t)
-	s.toasts = s.toasts[max(0, len(s.toasts)-keptToasts):]
+	s.recent[by.Plugin] = append(recent, now)
+	s.last++
+	t.Number = s.last
+	s.all = append(s.all, t)
+	s.all = s.all[max(0, len(s.all)-keptToasts):]
 	s.mu.Unlock()
 	s.o.Bus.Changed(bus.Toasts, "")
 	return map[string]any{"shown": true}, nil
 }
 
-// Toasts returns the toasts after the given number, oldest first; the newest 50 are
+// After returns the toasts after the given number, oldest first; the newest 50 are
 // kept.
-func (s *Services) Toasts(after uint64) []Toast {
+func (s *Toasts) After(after uint64) []Toast {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []Toast{}
-	for _, t := range s.toasts {
+	for _, t := range s.all {
 		if t.Number > after {
 			out = append(out, t)
 		}
