@@ -81,11 +81,11 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, e
 	}
 	begun := set.Turning
 	set.Turning = true
-	if err = k.beginTurning(turning{set.ID, back}); err == nil {
-		err = k.saveSet(set)
+	if err = k.archive.beginTurning(turning{set.ID, back}); err == nil {
+		err = k.archive.saveSet(set)
 	}
 	if err != nil {
-		_ = k.endTurning(set.ID) // nothing was changed, which recovery sees
+		_ = k.archive.endTurning(set.ID) // nothing was changed, which recovery sees
 		return Outcome{}, cannotWrite(k.o.Dir, err)
 	}
 	out = Outcome{Set: set, Back: back}
@@ -93,7 +93,7 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, e
 		if failed := k.record(ctx, out); err == nil {
 			err = failed
 		}
-		_ = k.endTurning(set.ID) // likewise
+		_ = k.archive.endTurning(set.ID) // likewise
 	}()
 	between := false // a name is neither as before nor as after
 	for _, path := range foldersOf(set) {
@@ -109,7 +109,7 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, e
 		set.Undone = time.Time{}
 	}
 	out.Set = set
-	if err := k.saveSet(set); err != nil {
+	if err := k.archive.saveSet(set); err != nil {
 		return out, cannotWrite(k.o.Dir, err)
 	}
 	if nothing {
@@ -170,7 +170,7 @@ func (k *Keeper) turnFolder(path string, set Set, begun bool, out *Outcome) (bet
 			}
 		}
 	}
-	f := k.folder(path)
+	f := k.archive.folder(path)
 	if begun {
 		if err := k.settle(path, set, out.Back); err != nil {
 			k.o.Log.Warn("an undo that was cut off cannot be settled", "err", err)
@@ -211,7 +211,7 @@ func (k *Keeper) turnFolder(path string, set Set, begun bool, out *Outcome) (bet
 		if !out.Back {
 			want, from = from, want
 		}
-		switch why, err := k.putBack(at, name, begun, is, from, want); {
+		switch why, err := k.archive.objects.putBack(at, name, begun, is, from, want); {
 		case err != nil:
 			k.o.Log.Warn("a file could not be put back", "err", err)
 			fails(c, whyNotPut(err), !errors.Is(err, errDamaged) && !errors.Is(err, errGone))
@@ -226,7 +226,7 @@ func (k *Keeper) turnFolder(path string, set Set, begun bool, out *Outcome) (bet
 	for dir := range touched {
 		_ = at.Sync(dir) // it may be gone by now, and a system may have no such thing
 	}
-	if now, cut, err := k.objects.look(path, f.entries, k.o.Now()); err == nil { // else the next look has it
+	if now, cut, err := k.archive.objects.look(path, f.entries, k.o.Now()); err == nil { // else the next look has it
 		if err := k.seen(f, now, cut); err != nil {
 			k.o.Log.Warn("a folder in which files were put back cannot be kept", "err", err)
 		}
@@ -328,7 +328,7 @@ func inOrder(set Set, path string, back bool) []Change {
 // putBack makes one name what want says, if it is as from says. why tells why it did not; the error
 // is a fault, after which the name is as it was, or lies between both and is settled by the next try.
 // begun says that one was made before.
-func (k *Keeper) putBack(at *safefs.Folder, name string, begun bool, is, from, want *State) (why string, err error) {
+func (o objects) putBack(at *safefs.Folder, name string, begun bool, is, from, want *State) (why string, err error) {
 	folders := from != nil && want != nil && (from.Kind == "folder" || want.Kind == "folder")
 	switch {
 	case is.equal(want):
@@ -341,7 +341,7 @@ func (k *Keeper) putBack(at *safefs.Folder, name string, begun bool, is, from, w
 	}
 	var copied *os.File
 	if want != nil && want.Kind == "file" { // before anything is removed for it
-		if copied, err = k.objects.open(want.Text); err != nil {
+		if copied, err = o.open(want.Text); err != nil {
 			return "", err
 		}
 		defer copied.Close() //nolint:errcheck // read only
@@ -366,31 +366,31 @@ func (k *Keeper) putBack(at *safefs.Folder, name string, begun bool, is, from, w
 	}
 	err = at.Restore(name, copied, want.Mode, want.Modified)
 	if errors.Is(err, safefs.ErrInPlace) {
-		err = k.overwrite(at, name, is, want)
+		err = o.overwrite(at, name, is, want)
 	}
 	return "", err
 }
 
 // overwrite writes one version of a file over the other, in the file itself. It has a copy of what
 // it writes over, and puts that back where it fails.
-func (k *Keeper) overwrite(at *safefs.Folder, name string, is, want *State) error {
-	before, err := k.objects.open(is.Text)
+func (o objects) overwrite(at *safefs.Folder, name string, is, want *State) error {
+	before, err := o.open(is.Text)
 	if err != nil {
 		return fmt.Errorf("what is to be written over: %w", err)
 	}
-	if err = errors.Join(before.Close(), k.overwriteWith(at, name, want)); err == nil {
+	if err = errors.Join(before.Close(), o.overwriteWith(at, name, want)); err == nil {
 		return nil
 	}
 	text, failed := contentOf(at, name)
 	if failed == nil && text == is.Text {
 		return err
 	}
-	return errors.Join(err, k.overwriteWith(at, name, is))
+	return errors.Join(err, o.overwriteWith(at, name, is))
 }
 
 // overwriteWith writes a version of a file into the file itself.
-func (k *Keeper) overwriteWith(at *safefs.Folder, name string, s *State) error {
-	copied, err := k.objects.open(s.Text)
+func (o objects) overwriteWith(at *safefs.Folder, name string, s *State) error {
+	copied, err := o.open(s.Text)
 	if err != nil {
 		return err
 	}

@@ -21,15 +21,15 @@ type turning struct {
 	Back bool   `json:"back"` // it was an undo
 }
 
-func (k *Keeper) turningDir() string { return filepath.Join(k.o.Dir, "turning") }
+func (a *archive) turningDir() string { return filepath.Join(a.dir, "turning") }
 
 // beginTurning writes down that a set is about to be put back; it is on the disk then.
-func (k *Keeper) beginTurning(t turning) error {
-	return errors.Join(write(filepath.Join(k.turningDir(), t.Set+ending), t), syncDir(k.turningDir()))
+func (a *archive) beginTurning(t turning) error {
+	return errors.Join(write(filepath.Join(a.turningDir(), t.Set+ending), t), syncDir(a.turningDir()))
 }
 
-func (k *Keeper) endTurning(set string) error {
-	err := os.Remove(filepath.Join(k.turningDir(), set+ending))
+func (a *archive) endTurning(set string) error {
+	err := os.Remove(filepath.Join(a.turningDir(), set+ending))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -49,11 +49,11 @@ func syncDir(path string) error {
 // resume settles what a program left that was ended while it put files back. What that had
 // changed is nobody else's.
 func (k *Keeper) resume() {
-	for _, id := range namesIn(k.turningDir()) {
+	for _, id := range namesIn(k.archive.turningDir()) {
 		var t turning
-		set, err := k.set(id)
+		set, err := k.archive.set(id)
 		if err == nil {
-			err = read(filepath.Join(k.turningDir(), id+ending), &t)
+			err = read(filepath.Join(k.archive.turningDir(), id+ending), &t)
 		}
 		if err == nil {
 			for _, path := range foldersOf(set) {
@@ -64,7 +64,7 @@ func (k *Keeper) resume() {
 			k.o.Log.Warn("an undo that was cut off cannot be settled", "err", err)
 			continue // the next program tries again
 		}
-		_ = k.endTurning(id) // likewise
+		_ = k.archive.endTurning(id) // likewise
 	}
 }
 
@@ -72,8 +72,8 @@ func (k *Keeper) resumeFolder(path string, set Set, back bool) error {
 	if err := k.settle(path, set, back); err != nil {
 		return err
 	}
-	f := k.folder(path)
-	now, cut, err := k.objects.look(path, f.entries, k.o.Now())
+	f := k.archive.folder(path)
+	now, cut, err := k.archive.objects.look(path, f.entries, k.o.Now())
 	if err != nil {
 		return err
 	}
@@ -110,12 +110,12 @@ func (k *Keeper) settle(path string, set Set, back bool) error {
 			from, want = want, from
 		}
 		name := cmp.Or(only, c.Name)
-		if c.Folder != path || c.Unseen || !isKept(from) || !isKept(want) || !k.torn(at, name, from, want) {
+		if c.Folder != path || c.Unseen || !isKept(from) || !isKept(want) || !k.archive.objects.torn(at, name, from, want) {
 			continue
 		}
-		failed := k.overwriteWith(at, name, want)
+		failed := k.archive.objects.overwriteWith(at, name, want)
 		if failed != nil {
-			failed = errors.Join(failed, k.overwriteWith(at, name, from))
+			failed = errors.Join(failed, k.archive.objects.overwriteWith(at, name, from))
 		}
 		err = errors.Join(err, failed)
 	}
@@ -127,7 +127,7 @@ func isKept(s *State) bool { return s != nil && s.Kind == "file" && s.Text != ""
 // torn reports whether a file is what safefs.Folder.Overwrite leaves where it is cut off as it
 // writes one version over another: each byte is that of one or the other, and not all of one. A
 // byte that only the new one has may not have reached the disk. No person writes such a file.
-func (k *Keeper) torn(at *safefs.Folder, name string, from, want *State) bool {
+func (o objects) torn(at *safefs.Folder, name string, from, want *State) bool {
 	info, err := at.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() < min(from.Size, want.Size) ||
 		info.Size() > max(from.Size, want.Size) {
@@ -136,8 +136,8 @@ func (k *Keeper) torn(at *safefs.Folder, name string, from, want *State) bool {
 	var read [3]*bufio.Reader
 	for i, open := range []func() (*os.File, error){
 		func() (*os.File, error) { return at.OpenFile(name) },
-		func() (*os.File, error) { return k.objects.open(from.Text) },
-		func() (*os.File, error) { return k.objects.open(want.Text) },
+		func() (*os.File, error) { return o.open(from.Text) },
+		func() (*os.File, error) { return o.open(want.Text) },
 	} {
 		file, err := open()
 		if err != nil {

@@ -50,10 +50,7 @@ type Keeper struct {
 	o    Options
 	line chan struct{} // holds one: whoever put it there may use the fields below and Dir
 
-	folders  map[string]*folder // by path, those used since the program started
-	objects  objects
-	most     int64 // bytes of old versions in all
-	pruned   time.Time
+	archive  *archive
 	ready    bool // what an ended program left is accounted for
 	recovery sync.WaitGroup
 }
@@ -185,13 +182,14 @@ func Open(o Options) *Keeper {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	k := &Keeper{
-		o: o, line: make(chan struct{}, 1), folders: map[string]*folder{},
-		most: limit.UndoBytes.Value, objects: objects{
-			dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile.Value, total: limit.UndoFolder.Value,
-			names: limit.UndoFiles.Int(),
+		o: o, line: make(chan struct{}, 1), archive: &archive{
+			dir: o.Dir, now: o.Now, log: o.Log, most: limit.UndoBytes.Value, folders: map[string]*folder{}, objects: objects{
+				dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile.Value, total: limit.UndoFolder.Value,
+				names: limit.UndoFiles.Int(),
+			},
 		},
 	}
-	if _, err := os.Stat(k.useDir()); err == nil {
+	if _, err := os.Stat(k.archive.useDir()); err == nil {
 		k.recovery.Go(func() { // Close waits for it
 			k.line <- struct{}{}
 			k.recover()
@@ -212,9 +210,6 @@ func (k *Keeper) enter(ctx context.Context) error {
 }
 
 func (k *Keeper) leave() { <-k.line }
-
-func (k *Keeper) useDir() string { return filepath.Join(k.o.Dir, "use") }
-func (k *Keeper) setDir() string { return filepath.Join(k.o.Dir, "sets") }
 
 // Watch is a call that runs. End it.
 type Watch struct {
@@ -237,7 +232,7 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 	}
 	defer k.leave()
 	k.recover()
-	k.pruneSometimes()
+	k.archive.pruneSometimes()
 	w := &Watch{k: k, call: c}
 	for _, path := range folders {
 		if err := w.add(path); err != nil {
@@ -264,7 +259,7 @@ func (w *Watch) Add(ctx context.Context, path string) error {
 
 func (w *Watch) add(path string) error {
 	k := w.k
-	f := k.folder(path)
+	f := k.archive.folder(path)
 	err := k.look(f) // what changed until now is not this call's
 	if err == nil {
 		w.cut = w.cut || f.Cut
@@ -274,7 +269,7 @@ func (w *Watch) add(path string) error {
 		for _, one := range f.watches {
 			one.shared = one.shared || len(f.watches) > 1
 		}
-		err = k.saveUse(f)
+		err = k.archive.saveUse(f)
 	}
 	switch {
 	case err == nil, errors.Is(err, errNoFolder):
@@ -324,13 +319,13 @@ func (w *Watch) end() (Set, error) {
 		f.watches = slices.DeleteFunc(f.watches, func(one *Watch) bool { return one == w })
 		if err == nil { // else the next look has it
 			f.Calls = slices.DeleteFunc(f.Calls, func(c Call) bool { return c == w.call })
-			err = k.saveUse(f)
+			err = k.archive.saveUse(f)
 		}
 		if err != nil {
 			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", f.path, err))
 		}
 	}
-	set, err := k.set(w.call.Handle())
+	set, err := k.archive.set(w.call.Handle())
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
@@ -341,11 +336,11 @@ func (w *Watch) end() (Set, error) {
 // look brings what is known of a folder up to date. What changed since the last look goes to
 // the calls that run, or else is kept as changed between calls.
 func (k *Keeper) look(f *folder) error {
-	now, cut, err := k.objects.look(f.path, f.entries, k.o.Now())
+	now, cut, err := k.archive.objects.look(f.path, f.entries, k.o.Now())
 	if err != nil {
 		return err
 	}
-	changes := f.compare(now, len(now) >= 2*k.objects.names)
+	changes := f.compare(now, len(now) >= 2*k.archive.objects.names)
 	cutBefore := f.Cut
 	calls := f.Calls
 	if len(calls) == 0 && f.Open {
@@ -369,16 +364,16 @@ func (k *Keeper) look(f *folder) error {
 func (k *Keeper) seen(f *folder, now map[string]State, cut bool) error {
 	if cut && !f.Cut {
 		f.Cut = true
-		if err := k.saveUse(f); err != nil {
+		if err := k.archive.saveUse(f); err != nil {
 			return err
 		}
 	}
 	f.entries = now
-	if err := k.saveEntries(f); err != nil || cut == f.Cut {
+	if err := k.archive.saveEntries(f); err != nil || cut == f.Cut {
 		return err
 	}
 	f.Cut = cut
-	return k.saveUse(f)
+	return k.archive.saveUse(f)
 }
 
 // add keeps changes as those of a call, behind what is kept of it. cut says that not all names of
@@ -388,7 +383,7 @@ func (k *Keeper) add(f *folder, c Call, changes []Change, cut bool) error {
 	if c == (Call{}) {
 		set.ID = "between-" + strconv.FormatInt(k.o.Now().UnixNano(), 36)
 	}
-	if was, err := k.set(set.ID); err == nil {
+	if was, err := k.archive.set(set.ID); err == nil {
 		set = was
 	}
 	set.Time, set.Undone = k.o.Now().UTC(), time.Time{}
@@ -418,15 +413,15 @@ func (k *Keeper) add(f *folder, c Call, changes []Change, cut bool) error {
 		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Name, b.Name))
 	})
 	if len(set.Changes) == 0 {
-		return k.removeSet(set.ID)
+		return k.archive.removeSet(set.ID)
 	}
-	return k.saveSet(set)
+	return k.archive.saveSet(set)
 }
 
 // within reports whether a path lies in a folder inside of f that the same call uses, which
 // has it: that folder was looked at before the call could change anything there, f maybe later.
 func (k *Keeper) within(f *folder, c Call, path string) bool {
-	for _, inner := range k.folders {
+	for _, inner := range k.archive.folders {
 		if inner != f && slices.Contains(inner.Calls, c) && place.Inside(f.path, inner.path) &&
 			place.Inside(inner.path, path) {
 			return true
@@ -442,9 +437,9 @@ func (k *Keeper) recover() {
 		return
 	}
 	k.ready = true
-	k.sweepParts()
+	k.archive.sweepParts()
 	k.resume()
-	all := slices.DeleteFunc(k.everyFolder(), func(f *folder) bool { return len(f.Calls) == 0 })
+	all := slices.DeleteFunc(k.archive.everyFolder(), func(f *folder) bool { return len(f.Calls) == 0 })
 	all = slices.DeleteFunc(all, func(f *folder) bool { // once all are known to be used, and before one is not
 		err := k.look(f)
 		if err != nil {
@@ -454,7 +449,7 @@ func (k *Keeper) recover() {
 	})
 	for _, f := range all {
 		f.Calls = nil
-		if err := k.saveUse(f); err != nil {
+		if err := k.archive.saveUse(f); err != nil {
 			k.o.Log.Warn("what an interrupted call changed cannot be kept", "err", err)
 		}
 	}
@@ -465,17 +460,17 @@ func (k *Keeper) Close() {
 	k.recovery.Wait()
 	k.line <- struct{}{}
 	defer k.leave()
-	for _, f := range k.folders {
+	for _, f := range k.archive.folders {
 		if !f.Open {
 			continue
 		}
 		err := k.look(f)
 		f.Open = false
-		if err = errors.Join(err, k.saveUse(f)); err != nil {
+		if err = errors.Join(err, k.archive.saveUse(f)); err != nil {
 			k.o.Log.Warn("a folder of a plugin cannot be looked at", "err", err)
 		}
 	}
-	clear(k.folders)
+	clear(k.archive.folders)
 }
 
 // Of returns the changes of a call, by its handle or its number. The kind is NotFound when none are
@@ -490,9 +485,9 @@ func (k *Keeper) Of(ctx context.Context, id string) (Set, error) {
 }
 
 func (k *Keeper) found(id string) (Set, error) {
-	set, err := k.set(id)
+	set, err := k.archive.set(id)
 	if number, e := strconv.ParseUint(id, 10, 64); e == nil && number > 0 {
-		all := slices.DeleteFunc(k.sets(), func(s Set) bool {
+		all := slices.DeleteFunc(k.archive.sets(), func(s Set) bool {
 			return s.Call.ID != number || k.o.Now().Sub(s.Time) > Kept
 		})
 		if len(all) > 1 {
@@ -548,15 +543,15 @@ func (k *Keeper) Usage(ctx context.Context) (Usage, error) {
 	}
 	defer k.leave()
 	k.recover()
-	k.prune()
-	u := Usage{Sets: k.sets()}
+	k.archive.prune()
+	u := Usage{Sets: k.archive.sets()}
 	present := map[string]bool{}
-	for _, f := range k.everyFolder() {
+	for _, f := range k.archive.everyFolder() {
 		for _, s := range f.entries {
 			present[s.Text] = true
 		}
 	}
-	k.objects.each(func(hash string, size int64) {
+	k.archive.objects.each(func(hash string, size int64) {
 		if present[hash] {
 			u.Now += size
 		} else {
@@ -577,30 +572,18 @@ func (k *Keeper) Empty(ctx context.Context) error {
 	defer k.leave()
 	k.recover()
 	var err error
-	for _, set := range k.sets() {
-		err = errors.Join(err, k.removeSet(set.ID))
+	for _, set := range k.archive.sets() {
+		err = errors.Join(err, k.archive.removeSet(set.ID))
 	}
-	for _, f := range k.everyFolder() {
+	for _, f := range k.archive.everyFolder() {
 		if len(f.watches) == 0 {
-			err = errors.Join(err, k.dropFolder(f))
+			err = errors.Join(err, k.archive.dropFolder(f))
 		}
 	}
-	k.prune()
+	k.archive.prune()
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, "undo.empty", "Not every old version could be removed.",
 			"They lie in "+k.o.Dir+".", err)
 	}
 	return nil
-}
-
-// sets returns what is kept, the newest first.
-func (k *Keeper) sets() []Set {
-	var all []Set
-	for _, id := range namesIn(k.setDir()) {
-		if set, err := k.set(id); err == nil {
-			all = append(all, set)
-		}
-	}
-	slices.SortFunc(all, func(a, b Set) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.ID, a.ID)) })
-	return all
 }

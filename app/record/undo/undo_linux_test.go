@@ -30,7 +30,7 @@ func TestAnUndoLeavesWhatIsChangedWhileItRuns(t *testing.T) {
 		}
 		must(t, os.Remove(filepath.Join(w.folder, "deleted")))
 	})
-	before := w.k.objects.path(set.Changes[0].Before.Text)
+	before := w.k.archive.objects.path(set.Changes[0].Before.Text)
 	kept, err := os.ReadFile(before)
 	must(t, err)
 	must(t, os.Remove(before))
@@ -224,8 +224,8 @@ func TestWhatAnUndoWroteInPartIsNotTakenForAnEdit(t *testing.T) {
 				for _, back := range []bool{true, false} {
 					must(t, os.WriteFile(file, []byte(text), 0o600))
 					set.Turning = true
-					must(t, w.k.beginTurning(turning{set.ID, true})) // as after a kill
-					must(t, w.k.saveSet(set))
+					must(t, w.k.archive.beginTurning(turning{set.ID, true})) // as after a kill
+					must(t, w.k.archive.saveSet(set))
 					w.k.Close()
 					w.reopen(w.k.o.Dir)
 					if _, err := w.k.Usage(t.Context()); err != nil {
@@ -246,8 +246,8 @@ func TestWhatAnUndoWroteInPartIsNotTakenForAnEdit(t *testing.T) {
 
 			must(t, os.WriteFile(file, []byte(before+"I wrote on"), 0o600)) // a person's edit stays
 			set.Turning = true
-			must(t, w.k.beginTurning(turning{set.ID, true}))
-			must(t, w.k.saveSet(set))
+			must(t, w.k.archive.beginTurning(turning{set.ID, true}))
+			must(t, w.k.archive.saveSet(set))
 			w.k.Close()
 			w.reopen(w.k.o.Dir)
 			if _, err := w.k.Undo(t.Context(), "1"); fault.KindOf(err) != fault.Invalid {
@@ -264,8 +264,8 @@ func TestWhatAnUndoThatWasCutOffChangedIsNobodyElses(t *testing.T) {
 	w.put("b", "1")
 	set := w.call(func() { w.put("a", "2"); w.put("b", "2") })
 	set.Turning = true
-	must(t, w.k.beginTurning(turning{set.ID, true})) // as after a kill in the middle
-	must(t, w.k.saveSet(set))
+	must(t, w.k.archive.beginTurning(turning{set.ID, true})) // as after a kill in the middle
+	must(t, w.k.archive.saveSet(set))
 	w.put("a", "1")
 	w.put("c", "a plugin's, which ran on")
 	left := filepath.Join(w.folder, "b.1-x-1.conclave-part")

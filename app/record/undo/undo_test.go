@@ -40,7 +40,7 @@ func newWorld(t *testing.T) *world {
 func newCrowd(t *testing.T, names ...string) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.k.objects.names = 3
+	w.k.archive.objects.names = 3
 	for _, name := range names {
 		w.put(name, "1")
 	}
@@ -306,7 +306,7 @@ func TestWhatChangesBetweenCallsIsKeptAsNobodys(t *testing.T) {
 
 func TestWhatIsTooLargeIsSaidNotToBeKept(t *testing.T) {
 	w := newWorld(t)
-	w.k.objects.most, w.k.objects.total = 10, 25
+	w.k.archive.objects.most, w.k.archive.objects.total = 10, 25
 	w.put("large", strings.Repeat("x", 11))
 	w.put("just", strings.Repeat("y", 10))
 	w.put("also", strings.Repeat("z", 10))
@@ -436,7 +436,7 @@ func TestADamagedCopyIsNeverPutBack(t *testing.T) {
 	w := newWorld(t)
 	w.put("a", "before")
 	set := w.call(func() { w.put("a", "after") })
-	must(t, os.WriteFile(w.k.objects.path(set.Changes[0].Before.Text), []byte("befo"), 0o600))
+	must(t, os.WriteFile(w.k.archive.objects.path(set.Changes[0].Before.Text), []byte("befo"), 0o600))
 	_, err := w.k.Undo(t.Context(), "1")
 	if fault.KindOf(err) != fault.Unavailable ||
 		!strings.Contains(fault.Of(err).Message, "a (its old version is damaged).") {
@@ -470,7 +470,7 @@ func TestTheOldestVersionsGoFirstWhenThereIsTooMuch(t *testing.T) {
 		w.now = w.now.Add(time.Minute)
 		w.call(func() { w.put("a", strings.Repeat(strconv.Itoa(i), 10)) })
 	}
-	w.k.most = 30
+	w.k.archive.most = 30
 	usage, err := w.k.Usage(t.Context())
 	must(t, err)
 	if usage.Old+usage.Now > 30 || len(usage.Sets) == 0 || usage.Sets[0].Call.ID != 5 {
@@ -536,7 +536,7 @@ func TestAKillLosesNoVersion(t *testing.T) {
 				if s == nil || s.Kind != "file" {
 					continue
 				}
-				file, err := w.k.objects.open(s.Text) // whole
+				file, err := w.k.archive.objects.open(s.Text) // whole
 				must(t, err)
 				must(t, file.Close())
 			}

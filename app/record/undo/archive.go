@@ -1,0 +1,190 @@
+package undo
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// archive is what the keeper has in its folder: sets of changes, what is known of folders, and
+// copies.
+type archive struct {
+	dir string
+	now func() time.Time
+	log *slog.Logger
+
+	folders map[string]*folder // by path, those used since the program started
+	objects objects
+	most    int64 // bytes of old versions in all
+	pruned  time.Time
+}
+
+func (a *archive) useDir() string { return filepath.Join(a.dir, "use") }
+func (a *archive) setDir() string { return filepath.Join(a.dir, "sets") }
+
+// ending ends the names of what is kept as JSON.
+const ending = ".json"
+
+// namesIn returns the names in a folder of ours, without their ending.
+func namesIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // nothing is kept yet
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() || strings.HasSuffix(e.Name(), ending) {
+			names = append(names, strings.TrimSuffix(e.Name(), ending))
+		}
+	}
+	return names
+}
+
+// partName begins the names of files of ours that are not whole.
+const partName = "part-"
+
+// sweepParts removes files of ours that a program was writing when it was ended: no other writes there.
+func (a *archive) sweepParts() {
+	for _, dir := range []string{a.useDir(), a.setDir(), a.entriesDir(), a.turningDir(), a.objects.dir} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), partName) {
+				_ = os.Remove(filepath.Join(dir, e.Name())) // tried again by the next program
+			}
+		}
+	}
+}
+
+// write puts value into a file of ours, whole or not at all.
+func write(path string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), partName)
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name()) // left behind at worst
+	}
+	return err
+}
+
+func read(path string, value any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
+}
+
+// set returns what is kept under a name. The error wraps fs.ErrNotExist where there is nothing.
+func (a *archive) set(id string) (Set, error) {
+	var s Set
+	if !filepath.IsLocal(id) || filepath.Base(id) != id {
+		return s, fs.ErrNotExist
+	}
+	err := read(filepath.Join(a.setDir(), id+ending), &s)
+	return s, err
+}
+
+func (a *archive) saveSet(s Set) error { return write(filepath.Join(a.setDir(), s.ID+ending), s) }
+
+func (a *archive) removeSet(id string) error {
+	err := os.Remove(filepath.Join(a.setDir(), id+ending))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// folder returns what is known of a folder.
+func (a *archive) folder(path string) *folder {
+	if f := a.folders[path]; f != nil {
+		return f
+	}
+	f := &folder{path: path}
+	err := read(a.useFile(path), &f.use)
+	if e := read(a.entriesFile(path), &f.entries); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		err = e
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.log.Warn("what was known of a folder is damaged and is made anew", "err", err)
+		f = &folder{path: path}
+	}
+	f.Path = path
+	a.folders[path] = f
+	return f
+}
+
+// digestOf names a folder in a file name.
+func digestOf(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (a *archive) useFile(path string) string {
+	return filepath.Join(a.useDir(), digestOf(path)+ending)
+}
+
+func (a *archive) entriesFile(path string) string {
+	return filepath.Join(a.entriesDir(), digestOf(path)+ending)
+}
+
+func (a *archive) entriesDir() string { return filepath.Join(a.dir, "folders") }
+
+func (a *archive) saveUse(f *folder) error { return write(a.useFile(f.path), f.use) }
+
+func (a *archive) saveEntries(f *folder) error { return write(a.entriesFile(f.path), f.entries) }
+
+func (a *archive) dropFolder(f *folder) error {
+	delete(a.folders, f.path)
+	var failed error
+	for _, name := range []string{a.entriesFile(f.path), a.useFile(f.path)} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// everyFolder returns what is known of all folders.
+func (a *archive) everyFolder() []*folder {
+	var all []*folder
+	for _, name := range namesIn(a.useDir()) {
+		var at use
+		if read(filepath.Join(a.useDir(), name+ending), &at) == nil && at.Path != "" {
+			all = append(all, a.folder(at.Path))
+		}
+	}
+	return all
+}
+
+// sets returns what is kept, the newest first.
+func (a *archive) sets() []Set {
+	var all []Set
+	for _, id := range namesIn(a.setDir()) {
+		if set, err := a.set(id); err == nil {
+			all = append(all, set)
+		}
+	}
+	slices.SortFunc(all, func(a, b Set) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.ID, a.ID)) })
+	return all
+}
