@@ -1255,7 +1255,7 @@ export const s = {
         low: "low risk",
         medium: "medium risk",
         high: "high risk",
-        wall: "leaves the sandbox",
+        sandbox: "leaves the sandbox",
       },
       states: { asked: "", granted: "granted", denied: "denied" },
       without: (what: string) => `Without it: ${what}`,
