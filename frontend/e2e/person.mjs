@@ -49,11 +49,7 @@ export class Person {
   async open(app, { width = 1280, height = 832, colorScheme = "light" } = {}) {
     const errors = this.page?.errors ?? [];
     this.page = await newPage(this.#browser, { viewport: { width, height }, colorScheme });
-    this.page.errors = errors;
-    this.page.on("pageerror", (error) => {
-      // Wails' own development overlay fails under module pages; it is not in a release.
-      if (!String(error.stack).includes("/wails/ipc.js")) errors.push(String(error));
-    });
+    this.page.errors.unshift(...errors);
     await this.page.goto(app.url);
     await this.page.getByPlaceholder("Message Conclave").waitFor();
   }

@@ -1,7 +1,7 @@
 // Every state of the prompt and of the pages of permissions and activity: name → its scene, what
 // is done in it, and the height of the window. Pictures are taken of each (shots.mjs), and axe
 // looks at each (scenes/access.mjs).
-import { armed, palette } from "./harness.mjs";
+import { armed, palette } from "./page.mjs";
 
 /** Opens the page of permissions. */
 async function permissions(page) {

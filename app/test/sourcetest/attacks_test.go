@@ -89,7 +89,7 @@ func exists(t *testing.T, name string, tests map[string][]string) string {
 				}
 			}
 		}
-		if !regexp.MustCompile(`(?m)^ +"` + regexp.QuoteMeta(sentence) + `":( [{a]|$)`).MatchString(text) {
+		if !regexp.MustCompile(`(?m)^ *(test\(\s*)?"` + regexp.QuoteMeta(sentence) + `"[,:]`).MatchString(text) {
 			return file + " has no such scene or journey"
 		}
 	case talk:

@@ -1,13 +1,13 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
-import assert from "node:assert/strict";
-import { accessibleInBoth, scrolled, settled } from "../harness.mjs";
 import { pages, prompt } from "../states.mjs";
+import { accessibleInBoth, scrolled, settled } from "../page.mjs";
+import { expect, test } from "../scene.mjs";
 
 /** Opens a page of the settings, once they are there. */
 async function settings(page, name) {
   await page.keyboard.press("Control+,");
   await page.getByRole("button", { name, exact: true }).click();
-  await page.getByRole("heading", { name, exact: true }).waitFor();
+  await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
 }
 
 const screens = {
@@ -28,7 +28,7 @@ const screens = {
       await page.getByRole("button", { name: "Add plugin…" }).click();
       await page.getByLabel("Address or path").fill("http://example.org/moon.git");
       await page.keyboard.press("Enter");
-      await page.getByText("A plugin is fetched over https only").waitFor();
+      await expect(page.getByText("A plugin is fetched over https only")).toBeVisible();
     },
   ],
   ...Object.fromEntries(
@@ -48,7 +48,7 @@ const screens = {
       [
         scene,
         async (page) => {
-          await page.locator(".council .use").waitFor();
+          await expect(page.locator(".council .use")).toBeVisible();
           await settled(page, { arming: false });
           const lane = page.locator("[data-lane] .who").first();
           if (await lane.count()) await lane.click();
@@ -63,22 +63,22 @@ const screens = {
     async (page) => {
       await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
       await page.getByRole("menuitem", { name: "What did Sceptic see?" }).click();
-      await page.getByRole("dialog").getByText("garden.pdf").waitFor();
+      await expect(page.getByRole("dialog").getByText("garden.pdf")).toBeVisible();
     },
   ],
   "a run as a table": [
     "councilasking",
     async (page) => {
       await page.getByRole("button", { name: "As a table" }).click();
-      await page.getByRole("table").waitFor();
+      await expect(page.getByRole("table")).toBeVisible();
     },
   ],
   palette: [
     "chat",
     async (page) => {
       await page.keyboard.press("Control+k");
-      await page.locator(".palette input:focus").waitFor();
-      await page.locator(".palette [role=option]").first().waitFor();
+      await expect(page.locator(".palette input:focus")).toBeVisible();
+      await expect(page.locator(".palette [role=option]").first()).toBeVisible();
     },
   ],
   general: ["chat", (page) => settings(page, "General")],
@@ -87,7 +87,7 @@ const screens = {
     async (page) => {
       await settings(page, "Models");
       await page.getByRole("button", { name: "Add a connection" }).click();
-      await page.locator("form.card :focus").waitFor();
+      await expect(page.locator("form.card :focus")).toBeVisible();
     },
   ],
   prices: [
@@ -95,7 +95,7 @@ const screens = {
     async (page) => {
       await settings(page, "Prices");
       await page.getByRole("button", { name: "Add a price" }).click();
-      await page.getByRole("textbox", { name: "Model", exact: true }).waitFor();
+      await expect(page.getByRole("textbox", { name: "Model", exact: true })).toBeVisible();
     },
   ],
   "council presets": [
@@ -104,14 +104,16 @@ const screens = {
       await settings(page, "Council presets");
       await page.getByRole("button", { name: "More for My reviewers" }).click();
       await page.getByRole("menuitem", { name: "Rename…" }).click();
-      await page.getByLabel("New name for My reviewers").waitFor();
+      await expect(page.getByLabel("New name for My reviewers")).toBeVisible();
     },
   ],
   keys: [
     "chat",
     async (page) => {
       await page.keyboard.press("Control+/");
-      await page.getByRole("heading", { name: "Keys and shortcuts", exact: true }).waitFor();
+      await expect(
+        page.getByRole("heading", { name: "Keys and shortcuts", exact: true }),
+      ).toBeVisible();
     },
   ],
 };
@@ -176,52 +178,43 @@ const contrast = (page) =>
       .map(([a, b, least, ratio]) => `${a} on ${b}: ${ratio.toFixed(2)} < ${least}`);
   }, pairs);
 
-export const tests = Object.fromEntries([
-  ...["light", "dark", "contrast"].map((theme) => [
-    `contrast of every text on every surface, ${theme}`,
-    { theme, run: async (page) => assert.deepEqual(await contrast(page), []) },
-  ]),
-  ...Object.entries(screens).map(([name, [scene, act]]) => [
-    `axe finds nothing in both themes: ${name}`,
-    {
-      scene,
-      async run(page) {
-        await act?.(page);
-        await accessibleInBoth(page);
-      },
-    },
-  ]),
-  [
-    "forced colours keep borders on controls",
-    {
-      forcedColors: "active",
-      async run(page) {
-        const border = await page
-          .getByRole("button", { name: "New chat" })
-          .first()
-          .evaluate((b) => getComputedStyle(b).borderTopStyle);
-        assert.equal(border, "solid");
-      },
-    },
-  ],
-  [
-    "text at 200 % and a right-to-left page lose nothing sideways",
-    {
-      async run(page) {
-        await page.evaluate(() => {
-          document.documentElement.style.fontSize = "200%";
-          document.documentElement.dir = "rtl";
-        });
-        await settled(page);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-        // At this size the code is above the view, where nothing is drawn.
-        // In the narrow column that is left, the button that leads to the end lies over the middle.
-        await page.locator(".scroller").hover({ position: { x: 20, y: 20 } });
-        const code = page.locator("figure.code pre").first();
-        for (let i = 0; i < 100 && (await code.count()) === 0; i++)
-          await scrolled(page, () => page.mouse.wheel(0, -500));
-        assert.equal(await code.evaluate((e) => getComputedStyle(e).direction), "ltr");
-      },
-    },
-  ],
-]);
+for (const theme of ["light", "dark", "contrast"])
+  test(`contrast of every text on every surface, ${theme}`, async ({ open }) => {
+    expect(await contrast(await open("chat", { theme }))).toEqual([]);
+  });
+
+for (const [name, [scene, act]] of Object.entries(screens))
+  test(`axe finds nothing in both themes: ${name}`, async ({ open }) => {
+    const page = await open(scene);
+    await act?.(page);
+    await accessibleInBoth(page);
+  });
+
+test("forced colours keep borders on controls", async ({ open }) => {
+  const page = await open();
+  await page.emulateMedia({ forcedColors: "active" });
+  const border = await page
+    .getByRole("button", { name: "New chat" })
+    .first()
+    .evaluate((b) => getComputedStyle(b).borderTopStyle);
+  expect(border).toBe("solid");
+});
+
+test("text at 200 % and a right-to-left page lose nothing sideways", async ({ open }) => {
+  const page = await open();
+  await page.evaluate(() => {
+    document.documentElement.style.fontSize = "200%";
+    document.documentElement.dir = "rtl";
+  });
+  await settled(page);
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+  ).toBeTruthy();
+  // At this size the code is above the view, where nothing is drawn.
+  // In the narrow column that is left, the button that leads to the end lies over the middle.
+  await page.locator(".scroller").hover({ position: { x: 20, y: 20 } });
+  const code = page.locator("figure.code pre").first();
+  for (let i = 0; i < 100 && (await code.count()) === 0; i++)
+    await scrolled(page, () => page.mouse.wheel(0, -500));
+  expect(await code.evaluate((e) => getComputedStyle(e).direction)).toBe("ltr");
+});

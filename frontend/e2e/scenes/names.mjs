@@ -1,6 +1,6 @@
 // Every screen with names of 90 characters: nothing leaves the window, nothing covers a control.
-import assert from "node:assert/strict";
-import { palette, settled } from "../harness.mjs";
+import { palette, settled } from "../page.mjs";
+import { expect, test } from "../scene.mjs";
 
 /** What a person cannot press: it is outside the window, or something lies over its middle. */
 const lost = (page) =>
@@ -43,38 +43,38 @@ const lost = (page) =>
 const settings = (name) => async (page) => {
   await page.keyboard.press("Control+,");
   await page.getByRole("button", { name, exact: true }).click();
-  await page.getByRole("heading", { name, exact: true }).waitFor();
+  await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
 };
 
 const screens = {
   chat: async (page) => {
-    await page.getByText("Good. Keep it short next time.").waitFor();
+    await expect(page.getByText("Good. Keep it short next time.")).toBeVisible();
     if (page.viewportSize().width < 880) return;
     const foot = page.getByRole("button", { name: "Settings", exact: true });
     await foot.click();
-    await page.getByRole("heading", { name: "General" }).waitFor();
+    await expect(page.getByRole("heading", { name: "General" })).toBeVisible();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Pause all tools" }).click();
     await page.getByRole("button", { name: "Tools are paused. Resume" }).first().click();
-    await page.getByRole("button", { name: "Pause all tools" }).waitFor();
+    await expect(page.getByRole("button", { name: "Pause all tools" })).toBeVisible();
   },
   welcome: async (page) => {
     await page.keyboard.press("Control+n");
-    await page.locator(".welcome").waitFor();
+    await expect(page.locator(".welcome")).toBeVisible();
   },
   tools: async (page) => {
     await palette(page, "show tools");
-    await page.getByRole("tabpanel", { name: /^Tools/ }).waitFor();
+    await expect(page.getByRole("tabpanel", { name: /^Tools/ })).toBeVisible();
   },
   plugins: async (page) => {
     await palette(page, "show plugins");
-    await page.getByRole("tabpanel", { name: /^Plugins/ }).waitFor();
+    await expect(page.getByRole("tabpanel", { name: /^Plugins/ })).toBeVisible();
   },
   models: async (page) => {
     await page.getByRole("button", { name: /^Model: / }).click();
-    await page.getByPlaceholder("Search models").waitFor();
+    await expect(page.getByPlaceholder("Search models")).toBeVisible();
   },
-  permission: (page) => page.getByRole("button", { name: "Allow once" }).waitFor(),
+  permission: (page) => expect(page.getByRole("button", { name: "Allow once" })).toBeVisible(),
   ...Object.fromEntries(
     [
       "General",
@@ -88,20 +88,14 @@ const screens = {
   ),
 };
 
-export const tests = Object.fromEntries(
-  Object.entries(screens).flatMap(([name, act]) =>
-    [720, 1280].map((width) => [
-      `F101 names of 90 characters leave every control in reach: ${name}, ${width} wide`,
-      {
-        scene: name === "permission" ? "longrequest" : "longnames",
-        width,
-        height: 700,
-        async run(page) {
-          await act(page);
-          await settled(page); // a column slides in
-          assert.deepEqual(await lost(page), []);
-        },
-      },
-    ]),
-  ),
-);
+for (const [name, act] of Object.entries(screens))
+  for (const width of [720, 1280])
+    test(`names of 90 characters leave every control in reach: ${name}, ${width} wide`, async ({
+      open,
+    }) => {
+      const scene = name === "permission" ? "longrequest" : "longnames";
+      const page = await open(scene, { width, height: 700 });
+      await act(page);
+      await settled(page); // a column slides in
+      expect(await lost(page)).toEqual([]);
+    });
