@@ -798,7 +798,7 @@ func TestTheTerminalProgramAndTheWorkerArePureGo(t *testing.T) {
 // starters are the packages that may start a program, and which.
 var starters = map[string]string{
 	"app/plugin/worker":           "the processes of plugins",
-	"app/plugin/worker/confine":   "becomes the program of a plugin, behind its walls",
+	"app/plugin/worker/confine":   "becomes the program of a plugin, in its sandbox",
 	"app/plugin/python":           "asks a Python what it is, and to read a file without running it",
 	"app/plugin/dialect/picoclaw": "none: it looks for the program that a hook names, and the worker becomes it",
 	"app/plugin/library":          "git, for a plugin that is added by its address",

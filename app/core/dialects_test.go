@@ -25,7 +25,7 @@ func TestEachDialectDeclaresItsFacts(t *testing.T) {
 	}
 	for dialect, want := range map[string]struct {
 		loose, chat bool     // see TestSP27… of the package that acts on it
-		sealed      bool     // no permission opens its walls
+		sealed      bool     // no permission opens its sandbox
 		tools       string   // the permission to offer tools
 		endings     []string // of files that are plugins
 	}{

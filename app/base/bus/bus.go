@@ -1,4 +1,4 @@
-// Package bus tells its subscribers that something has a new revision.
+// Package bus notifies its subscribers that something has a new revision.
 //
 // A notice says only what changed and its newest revision; the subscriber pulls the
 // new state from its owner (docs/adr/0005). That makes the bus simple and lossless

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kind says what sort of failure an Error is. Kinds are part of the command
+// Kind describes what sort of failure an Error is. Kinds are part of the command
 // line's public interface (the "kind" of an error with --json, and the exit
 // status).
 type Kind string

@@ -22,7 +22,7 @@ func Keep(old, now json.RawMessage, t reflect.Type) json.RawMessage {
 	return keep(old, now, t)
 }
 
-// opaque reports whether the JSON of t is not told by its fields. That of a struct which
+// opaque reports whether the JSON of t does not follow from its fields. That of a struct which
 // encodes itself is: such a type does it for members that it adds.
 func opaque(t reflect.Type) bool {
 	if t.Kind() == reflect.Struct {

@@ -15,7 +15,7 @@ import (
 // and port. The name of a connection is in the store, which may be a copy that somebody
 // else made, so the name alone does not lead to a key.
 
-// addressesName is the file beside the encrypted one that has the addresses of keys from
+// addressesName is the file next to the encrypted one that has the addresses of keys from
 // before keys had any: name → address. No secret is in it.
 const addressesName = "keys.addresses"
 

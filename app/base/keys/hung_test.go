@@ -53,7 +53,7 @@ func hungKeychain(t *testing.T) (address string, called <-chan *dbus.Message) {
 	return address, heard
 }
 
-// TestAKeychainThatHangsIsGivenUpWithASentence runs itself anew, on a bus whose keychain hangs: the
+// TestAKeychainThatHangsIsGivenUpWithASentence runs itself again, on a bus whose keychain hangs: the
 // library keeps its connection for as long as a process lives.
 func TestAKeychainThatHangsIsGivenUpWithASentence(t *testing.T) {
 	if os.Getenv("CONCLAVE_TEST_HUNG") == "" {

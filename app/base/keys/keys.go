@@ -84,8 +84,8 @@ func New(dir string) *Store {
 	}
 }
 
-// Sentence says where keys are kept, for the settings page. It does not wait for a keychain that
-// does not answer; Answered tells when to ask again.
+// Sentence returns where keys are kept, for the settings page. It does not wait for a keychain that
+// does not answer; see Answered for when to ask again.
 func (s *Store) Sentence() string {
 	chain, known := s.soon()
 	if !known {
@@ -117,7 +117,7 @@ func (s *Store) Fresh() bool {
 // passphraseVariable gives the passphrase where nobody can be asked.
 const passphraseVariable = "CONCLAVE_PASSPHRASE"
 
-// unlocking is how long a key is waited for: a locked keychain asks the person for its password first.
+// unlocking is the time that a key is waited for: a locked keychain asks the person for its password first.
 // Tests replace it.
 var unlocking = 30 * time.Second
 
@@ -158,16 +158,16 @@ func (s *Store) keychain(ctx context.Context, do func() (string, error)) (value 
 	}
 }
 
-// silent says why whoever waited for a keychain waits no more.
+// silent returns why whoever waited for a keychain no longer waits.
 func silent(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return fault.New(fault.Unavailable, "keys.wait", "The system keychain does not answer.",
-		"If it asks for its password, give it there and try again. Where it asks for nothing, log in to the desktop anew.")
+		"If it asks for its password, give it there and try again. Where it asks for nothing, log in to the desktop again.")
 }
 
-// patience is how long whoever shows where keys are kept waits for the keychain. Tests replace it.
+// patience is the time that whoever shows where keys are kept waits for the keychain. Tests replace it.
 var patience = time.Second
 
 // soon reports whether the system's keychain works, where that is known in time.

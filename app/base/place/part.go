@@ -15,7 +15,7 @@ import (
 // partEnding ends the name of a part.
 const partEnding = ".conclave-part"
 
-// process tells this process from an earlier one with the same number.
+// process distinguishes this process from an earlier one with the same number.
 var process = strconv.FormatInt(time.Now().UnixNano(), 36)
 
 // parts numbers them: two writes of one file may overlap.

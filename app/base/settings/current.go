@@ -8,7 +8,7 @@ import (
 	"conclave/app/base/fault"
 )
 
-// Store keeps the settings as one JSON value, each write of which must name the
+// Store keeps the settings as one JSON value. Each write must name the
 // revision that it changes. Errors are *fault.Error.
 type Store interface {
 	Settings(ctx context.Context) (value json.RawMessage, revision uint64, err error)

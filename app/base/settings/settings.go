@@ -209,7 +209,7 @@ func (s Settings) Check() error {
 
 var functionKey = regexp.MustCompile(`^F[0-9]{1,2}$`)
 
-// bare tells whether a chord is a key that one writes or moves the focus with, and not a shortcut.
+// bare reports whether a chord is a key that one writes or moves the focus with, and not a shortcut.
 func bare(chord string) bool {
 	keys := strings.Split(chord, "+")
 	holds := func(key string) bool { return slices.Contains([]string{"Mod", "Ctrl", "Meta", "Alt"}, key) }
@@ -217,7 +217,7 @@ func bare(chord string) bool {
 	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey.MatchString(keys[last])
 }
 
-// PluginCap is how much each plugin may have models cost in a day.
+// PluginCap is what each plugin may spend on models in a day.
 func (s Settings) PluginCap() cost.Cap {
 	return cost.Cap{Dollars: s.PluginSpend, Tokens: s.PluginTokens}
 }

@@ -26,7 +26,7 @@ func After(text string, most int) string {
 	return string([]rune(text[:end])) + "…"
 }
 
-// place returns where so many characters of a text end; its length where it has no more.
+// place returns where so many characters of a text end; its length if it has fewer.
 func place(text string, characters int) int {
 	if len(text) <= characters {
 		return len(text)

@@ -63,7 +63,7 @@ func ended(text string) []byte {
 	return []byte(text)
 }
 
-// around is how much of what two lines share Near leaves beside what differs.
+// around is how much of what two lines share Near leaves next to what differs.
 const around = 60
 
 // Near shortens lines of more than most characters: of a removed line and of the added one

@@ -20,10 +20,10 @@ import (
 	"conclave/app/plugin"
 )
 
-// cloneTime is how long git may take to fetch one repository.
+// cloneTime is the time that git may take to fetch one repository.
 const cloneTime = 5 * time.Minute
 
-// sizeEvery is how often what git fetches is measured.
+// sizeEvery is the interval at which what git fetches is measured.
 const sizeEvery = 200 * time.Millisecond
 
 // untrusted holds git settings for cloning an untrusted repository: https alone, no

@@ -12,7 +12,7 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
-// Imported says what Import made of a configuration file.
+// Imported describes what Import made of a configuration file.
 type Imported struct {
 	Added []Added
 	Left  []plugin.LeftOut // of what it made nothing
@@ -116,7 +116,7 @@ func (l *Library) writeImported(from, to string, p plugin.ImportedPlugin) error 
 	return bounded(to)
 }
 
-// stageUpdate is stage for the plugin id, of which from may be a configuration file with
+// stageUpdate is stage for the plugin id, where from may be a configuration file with
 // others.
 func (l *Library) stageUpdate(ctx context.Context, id, from string) (_ *staged, err error) {
 	what, err := l.importable(ctx, from)

@@ -191,7 +191,7 @@ func (l *Library) added(ctx context.Context, s *staged, base string) (string, er
 	return id, l.o.Host.SetOrigin(ctx, id, s.from)
 }
 
-// staged is a plugin that is about to be added, in a folder beside the plugins
+// staged is a plugin that is about to be added, in a folder next to the plugins
 // folder, so that the last step is a rename and half of a plugin is never seen.
 type staged struct {
 	dir      string // to discard
@@ -296,7 +296,7 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 	}
 	unknown := func() error {
 		if script := l.onlyScript(ctx, s.path); script != "" {
-			hint := "Get it as a file of its own, and add that."
+			hint := "Get it as a single file, and add that."
 			if info, err := os.Stat(s.from); err == nil && info.IsDir() {
 				hint = "Add the file itself: conclave plugins add " + filepath.Join(s.from, script) + "."
 			}

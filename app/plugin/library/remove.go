@@ -43,7 +43,7 @@ func (l *Library) Remove(ctx context.Context, id string) (kept string, err error
 	return kept, errors.Join(forgotten, err, l.o.Host.Scan())
 }
 
-// recorded is the folder of calls recorded beside a single-file plugin.
+// recorded is the folder of calls recorded next to a single-file plugin.
 func recorded(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + plugin.TestsEnding
 }

@@ -186,10 +186,10 @@ func recordedFiles(path string) ([]string, error) {
 		files, err = filepath.Glob(filepath.Join(path, "tests", "*.json"))
 	} else {
 		stem := strings.TrimSuffix(path, filepath.Ext(path))
-		var beside []string
+		var recorded []string
 		files, err = filepath.Glob(stem + plugin.TestsEnding + "/*.json")
-		beside, _ = filepath.Glob(filepath.Join(filepath.Dir(path), "tests", filepath.Base(stem)+"*.json"))
-		files = append(files, beside...)
+		recorded, _ = filepath.Glob(filepath.Join(filepath.Dir(path), "tests", filepath.Base(stem)+"*.json"))
+		files = append(files, recorded...)
 	}
 	if err != nil || len(files) == 0 {
 		return nil, errors.Join(fault.New(fault.NotFound, "plugin.replay", "No calls are recorded for "+path+".",
@@ -227,7 +227,7 @@ func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, ask pl
 	return judge(rec, result, update)
 }
 
-// judge compares what came of a recorded call with what is expected, which update makes
+// judge compares the result of a recorded call with what is expected, which update makes
 // of it.
 func judge(rec *TestCase, result tool.Result, update bool) (TestResult, error) {
 	out := TestResult{Name: rec.Name}

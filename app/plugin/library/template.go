@@ -135,7 +135,7 @@ func (l *Library) approveMade(ctx context.Context, id, written string) error {
 	return nil
 }
 
-// putTemplate writes the template's files beside the plugins folder and moves them there, the
+// putTemplate writes the template's files next to the plugins folder and moves them there, the
 // plugin itself, which is called base, last. It returns the digest of the plugin as written.
 func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base string) (digest string, err error) {
 	dir, err := l.staging()

@@ -248,7 +248,7 @@ func (d *declaration) address(line, from string, hashes []string) {
 		name = egg.Get("egg")
 	}
 	if name == "" {
-		d.note("%s: %q is left out: it does not tell the name of its package.", from, clip(redact(line)))
+		d.note("%s: %q is left out: it does not name its package.", from, clip(redact(line)))
 		return
 	}
 	text := name + " @ " + address
@@ -287,7 +287,7 @@ func (d *declaration) option(line, from, file string, read func(string) (string,
 			d.note("%s: the index %s is not obeyed: an index is asked over https.", from, clip(redact(value)))
 			return
 		}
-		// Beside ours, never in its place: what a person trusts stays asked.
+		// In addition to ours, never in its place: what a person trusts stays asked.
 		d.indexes = append(d.indexes, value)
 	case "--require-hashes", "--prefer-binary", "--only-binary":
 		// The hashes that are there are checked anyway, and wheels are preferred.

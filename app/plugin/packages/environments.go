@@ -204,7 +204,7 @@ type resolution struct {
 	found   python.Inspected  // which imports it loads without
 }
 
-// declared tells how one declared package stands.
+// declared returns the state of one declared package.
 func (s *resolution) declared(w wanted) plugin.Package {
 	name := canonical(w.name)
 	one := plugin.Package{Name: name, Requirement: redact(w.text()), From: w.from, Version: s.have[name]}
@@ -237,7 +237,7 @@ func (s *resolution) declared(w wanted) plugin.Package {
 }
 
 // bundled reports whether a plugin has a module of a package in vendor/, without the
-// papers that would tell its version.
+// metadata that has its version.
 func (s *resolution) bundled(name, written string) bool {
 	return s.src.Folder && slices.ContainsFunc(append(modulesOf(name), modulesOf(written)...), func(module string) bool {
 		return holds([]string{filepath.Join(s.src.Path, "vendor")}, module)
@@ -285,7 +285,7 @@ func (s *resolution) guessed(wants []wanted, imports []string) []string {
 	return found
 }
 
-// guess tells how a package stands whose name was taken from an import.
+// guess returns the state of a package whose name was taken from an import.
 func (s *resolution) guess(module string) plugin.Package {
 	name := packageNamed(module)
 	one := plugin.Package{

@@ -3,7 +3,7 @@ package packages
 import "strings"
 
 // packageOf are the modules whose package is named otherwise, as the packages'
-// own metadata on the Python Package Index tells (top_level.txt, or the files of
+// own metadata on the Python Package Index names (top_level.txt, or the files of
 // their wheels). A module that is not here is looked for under its own name.
 var packageOf = map[string]string{
 	"Crypto": "pycryptodome", "IPython": "ipython", "Levenshtein": "levenshtein", "MySQLdb": "mysqlclient",

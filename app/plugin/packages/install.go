@@ -112,7 +112,7 @@ func megabytes(bytes int64) string {
 }
 
 // allowed returns what may be installed with the person's consent. What is left
-// out is told; what the plugin cannot be without is a *plugin.Problem.
+// out is reported; what the plugin cannot be without is a *plugin.Problem.
 func (p *plan) allowed(consent plugin.InstallOptions, tell func(string)) ([]wanted, error) {
 	lacking := p.packages.MissingRequired()
 	var lines []wanted
@@ -290,7 +290,7 @@ func (e *Environments) run(ctx context.Context, spec sandbox.Spec, w *words) (ex
 	return process.Exit(), nil
 }
 
-// words holds what an installer says: told to the card, kept in a log, and searched
+// words holds an installer's output: shown on the card, written to a log, and searched
 // when it fails. It is safe for concurrent use.
 type words struct {
 	tell func(string)
@@ -338,7 +338,7 @@ func (w *words) last() string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// watch tells now and then how much has arrived, until ctx ends.
+// watch reports now and then how much has arrived, until ctx ends.
 func (w *words) watch(ctx context.Context, dir string) {
 	tick := time.NewTicker(sizePeriod)
 	defer tick.Stop()
@@ -448,7 +448,7 @@ func packageOfLine(said string) string {
 	return "?"
 }
 
-// conflict returns the lines in which pip tells what contradicts what.
+// conflict returns the lines in which pip reports what contradicts what.
 func conflict(said string) string {
 	_, rest, _ := strings.Cut(said, "The conflict is caused by:")
 	rest, _, _ = strings.Cut(rest, "To fix this")

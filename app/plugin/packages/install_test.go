@@ -86,7 +86,7 @@ func TestPackagesGoIntoAnEnvironmentOfThePluginsOwn(t *testing.T) {
 		t.Errorf("another plugin has %v", site)
 	}
 
-	// The plugin uses it behind its walls.
+	// The plugin uses it in its sandbox.
 	w := pythontest.BehindWallsWith(t, f.dialect, path, plugin.StartOptions{Site: site})
 	w.List()
 	if got := w.Call("greet", `{"name":"Ada"}`).Text(); got != "Good day, Ada" {

@@ -10,7 +10,7 @@ import (
 )
 
 // distributions returns the packages installed in folders, by canonical name,
-// with their versions, as the names of their metadata folders tell them. The
+// with their versions, from the names of their metadata folders. The
 // first folder that has one counts, as on an interpreter's path.
 func distributions(dirs []string) map[string]string {
 	found := map[string]string{}

@@ -222,7 +222,7 @@ func (j job) pip(p pip) sandbox.Spec {
 	}
 	for _, index := range append([]string{j.index}, j.more...) {
 		// A loopback index has no certificate, and pip keeps nothing of such a one
-		// unless it is told to trust it.
+		// unless it is set to trust it.
 		if u, err := url.Parse(index); err == nil && loopback(u) {
 			argv = append(argv, "--trusted-host", u.Host)
 		}
@@ -238,7 +238,7 @@ func (j job) pip(p pip) sandbox.Spec {
 	return j.network(j.sandboxed(j.py.Program(append(argv, "-r", j.list))))
 }
 
-// pipLog is pip's own log, which tells more than what it prints.
+// pipLog is pip's own log, which has more than what it prints.
 const pipLog = "pip.log"
 
 // withUV describes the installation with uv, which starts the environment's

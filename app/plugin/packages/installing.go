@@ -69,7 +69,7 @@ const workPace = 250 * time.Millisecond
 // errStopped is the cause of an installation that the person stopped.
 var errStopped = errors.New("the installation was stopped")
 
-// installation is one under way. One goroutine at a time tells it how it goes.
+// installation is one under way. One goroutine at a time reports its progress.
 type installation struct {
 	in      *Installer
 	id      string

@@ -25,7 +25,7 @@ const inspectTimeout = 10 * time.Second
 // maxInspected bounds the sources that are read together, in bytes.
 const maxInspected = 8 << 20
 
-// Inspected holds what the syntax trees of a plugin's sources tell, as
+// Inspected holds what the syntax trees of a plugin's sources show, as
 // shim/conclave_worker/listing.py answers.
 type Inspected struct {
 	Functions []InspectedFunction `json:"functions"` // those of the entry that would become tools
@@ -34,7 +34,7 @@ type Inspected struct {
 	Imports []string `json:"imports"`
 	Lazy    []string `json:"lazy"`    // first parts of those that are imported in functions alone
 	Guarded []string `json:"guarded"` // first parts of those whose failure to import is caught
-	// what of a home folder they name, as ~/name; “~” alone where that is not told
+	// what of a home folder they name, as ~/name; “~” alone if that is not known
 	Home []string `json:"home"`
 	// JSON Schema of the variables and keys that the sources ask for by name
 	Options json.RawMessage     `json:"options"`
@@ -98,7 +98,7 @@ func (i Inspected) Declared(provided []string, declared func(InspectedMark) tool
 	return listing
 }
 
-// Inspect tells which functions entry offers and what is imported: an
+// Inspect returns which functions entry offers and what is imported: an
 // interpreter parses the sources, by their names, and runs none of them. The
 // error is a *plugin.Problem.
 func (d *Interpreters) Inspect(ctx context.Context, entry string, files map[string][]byte) (Inspected, error) {
@@ -222,7 +222,7 @@ func unread(entry, said string, err error) *plugin.Problem {
 	}
 	if exit, ok := errors.AsType[ended](err); ok && string(exit) == fmt.Sprintf("exit %d", sandbox.NotStarted) {
 		return &plugin.Problem{
-			Kind: "unavailable", Message: "Python could not be started behind its walls.",
+			Kind: "unavailable", Message: "Python could not be started in its sandbox.",
 			Hint: strings.TrimSpace(strings.ToValidUTF8(said, "")),
 		}
 	}

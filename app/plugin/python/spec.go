@@ -19,7 +19,7 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// Config tells the worker of its plugin; shim/conclave_worker/main.py says what each
+// Config describes its plugin to the worker; shim/conclave_worker/main.py says what each
 // key means.
 type Config struct {
 	Loader   string   `json:"loader"`            // module of the shim that loads the plugin
@@ -143,7 +143,7 @@ func (d *Interpreters) Spec(ctx context.Context, start plugin.StartOptions, c Co
 	return spec, nil
 }
 
-// setAccess tells the worker what its sandbox lets it access.
+// setAccess writes down for the worker what its sandbox lets it access.
 func (c *Config) setAccess(start plugin.StartOptions, spec sandbox.Spec) {
 	start.ApplyPermissions(&spec)
 	c.Granted = start.Granted
@@ -209,7 +209,7 @@ func zone() string {
 // nothing about the person or other processes: the kinds of files by their endings (mimetypes.knownfiles),
 // the memory and processors that there are, the user that stands for those of other namespaces (bubblewrap
 // reads it first), and whose certificates of servers are trusted (OpenSSL opens them in C, where a refusal
-// has no words). /proc/stat is not among them, since its counts of interrupts tell when keys are pressed;
+// has no words). /proc/stat is not among them, since its counts of interrupts show when keys are pressed;
 // nor is anything below /proc/self, which has the environment and the memory of the process.
 var impersonal = []string{
 	"/etc/mime.types", "/etc/httpd/mime.types", "/etc/httpd/conf/mime.types", "/etc/apache/mime.types",

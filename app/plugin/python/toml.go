@@ -19,7 +19,7 @@ func TOML(text string) (map[string]any, error) {
 	return plain(table).(map[string]any), nil
 }
 
-// Float keeps the point of a whole number in JSON, by which Python tells it from an
+// Float keeps the point of a whole number in JSON, by which Python knows it from an
 // integer.
 type Float float64
 

@@ -279,7 +279,7 @@ func (p *Pool) listOf(role, host string) []listed {
 	return rows
 }
 
-// statusOf says how a plugin stands.
+// statusOf returns how a plugin stands.
 func (p *Pool) statusOf(id string) string {
 	s, err := p.o.Host.Status(id)
 	switch {

@@ -68,7 +68,7 @@ func newCaller() *caller {
 				}
 				return conn, nil
 			},
-			// Each call connects anew: who answers is looked at each time, and a service that was
+			// Each call connects again: who answers is looked at each time, and a service that was
 			// restarted is not taken for one that failed.
 			DisableKeepAlives: true, MaxConnsPerHost: maxConnections, MaxResponseHeaderBytes: 64 << 10,
 			DisableCompression: true,
@@ -79,12 +79,12 @@ func newCaller() *caller {
 }
 
 func (c *caller) note(at netip.AddrPort, ok bool) {
-	if told := c.reached.Load(); told != nil {
-		told.call(at, ok)
+	if reached := c.reached.Load(); reached != nil {
+		reached.call(at, ok)
 	}
 }
 
-// call calls a tool's callback and says what came of it. It ends at the deadline.
+// call calls a tool's callback and returns its result. It ends at the deadline.
 func (c *caller) call(ctx context.Context, t defined, asked request, deadline time.Time) Outcome {
 	if len(asked.Arguments) == 0 {
 		asked.Arguments = json.RawMessage("{}")
@@ -129,7 +129,7 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	return interpret(answer)
 }
 
-// networkFailure says why a callback was not answered, in upstream's words and in a sentence
+// networkFailure returns why a callback was not answered, in upstream's words and in a sentence
 // that says what to do; or that the time is up.
 func networkFailure(ctx context.Context, t defined, err error) Outcome {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

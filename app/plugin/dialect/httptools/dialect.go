@@ -26,17 +26,17 @@ var (
 	_ plugin.Prober    = (*Dialect)(nil)
 )
 
-// NewDialect returns the dialect. It reaches programs; who is told how that went, Serve says.
+// NewDialect returns the dialect. It reaches programs; Serve sets who learns how that went.
 func NewDialect() *Dialect { return &Dialect{newCaller()} }
 
-// Serve has the dialect tell the pool which addresses answer.
+// Serve has the dialect report to the pool which addresses answer.
 func (d *Dialect) Serve(p *Pool) { d.client.reached.Store(&reachedBy{p.reached}) }
 
 // Facts implements plugin.Dialect.
 func (d *Dialect) Facts() plugin.Facts {
 	return plugin.Facts{
 		Name: Name,
-		// Programs have answers of their own for arguments that do not fit.
+		// Programs have their own answers for arguments that do not fit.
 		Convention: tool.Convention{Loose: true, Raw: true},
 	}
 }

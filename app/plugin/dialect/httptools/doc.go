@@ -6,7 +6,7 @@
 //
 //	api.go       the requests of programs, and what they are answered
 //	pool.go      what is registered, whose names win, for whom
-//	publish.go   what the host of plugins is told of it
+//	publish.go   what the host of plugins gets of it
 //	probe.go     which addresses answer; what is dropped
 //	dialect.go   a registration as a plugin
 //	connect.go   that plugin as something that speaks docs/WIRE.md, in memory

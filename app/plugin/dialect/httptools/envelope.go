@@ -18,12 +18,12 @@ type Outcome struct {
 	Failed   bool
 	TimedOut bool
 	Kind     string          // of an error, as contracts/neko, item 42 names them
-	Text     string          // what a model is told, where that is a text
+	Text     string          // what a model gets, if that is a text
 	Value    json.RawMessage // the output, where it is no text
 	Pictures []picture
 }
 
-// interpret says what an answer means: the first row of contracts/neko, item 56, that fits.
+// interpret returns what an answer means: the first row of contracts/neko, item 56, that fits.
 func interpret(answer []byte) Outcome {
 	var value any
 	if !json.Valid(answer) || json.Unmarshal(answer, &value) != nil {

@@ -26,7 +26,7 @@ type Store interface {
 	ChangeRegistrations(ctx context.Context, change map[string]json.RawMessage) error
 }
 
-// Host is told which plugins there are; plugin/host is the real one.
+// Host gets the plugins that there are; plugin/host is the real one.
 type Host interface {
 	SetRegistered(from string, all []plugin.Source) error
 	WaitLoaded(ctx context.Context, names ...string) error
@@ -53,8 +53,8 @@ type Options struct {
 // plugins. Use New, then Start, and Close it before the host. It is safe for concurrent
 // use.
 //
-// What is registered is kept. After a restart it is unverified: no model is told of it,
-// until its address answers, with the program that answered before where the system tells
+// What is registered is kept. After a restart it is unverified: no model gets it
+// until its address answers, with the program that answered before if the system knows
 // which that is, or until it registers again. An address that three times in a row cannot
 // be connected to loses its registrations.
 type Pool struct {
@@ -62,7 +62,7 @@ type Pool struct {
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
-	working sync.Mutex // orders changes, and what the host is told of them
+	working sync.Mutex // orders changes, and their publication to the host
 
 	mu      sync.Mutex // guards the fields below
 	all     map[string]*Registration
@@ -71,7 +71,7 @@ type Pool struct {
 	failed  map[netip.AddrPort]int  // connections in a row that an address refused
 	probing map[netip.AddrPort]bool // addresses that are looked at again and again
 	on      bool
-	built   map[string]group // what the host was told, by plugin
+	built   map[string]group // what the host has, by plugin
 }
 
 // New returns a pool that is off: Start reads what is kept.
@@ -206,7 +206,7 @@ func (p *Pool) room(r *Registration) error {
 	return nil
 }
 
-// gone says how many tools went for each role that lost one.
+// gone describes how many tools went for each role that lost one.
 type gone map[string]int
 
 // unregister removes the tools of a name: all of them, or, with a role, those for that
@@ -277,7 +277,7 @@ func (p *Pool) RolesChanged(ctx context.Context) error {
 	return p.change(ctx, change)
 }
 
-// change writes and removes (nil) registrations, by id, and tells the host. The caller
+// change writes and removes (nil) registrations, by id, and publishes them to the host. The caller
 // holds working.
 func (p *Pool) change(ctx context.Context, change map[string]*Registration) error {
 	records := make(map[string]json.RawMessage, len(change))
@@ -305,7 +305,7 @@ func (p *Pool) change(ctx context.Context, change map[string]*Registration) erro
 	}
 	changed := p.publish()
 	p.mu.Unlock()
-	return p.tell(ctx, changed)
+	return p.inform(ctx, changed)
 }
 
 // put takes a registration that changed. The caller holds mu.
@@ -361,8 +361,8 @@ func (p *Pool) Rows(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// programAt names the program that listens at an address; empty where the system does not
-// tell. Whose it is, meet finds out.
+// programAt names the program that listens at an address; empty if the system does not
+// know. Whose it is, meet finds out.
 func programAt(at netip.AddrPort) string {
 	found, _ := loopback.Listening(at)
 	return strings.TrimSpace(found.Name)

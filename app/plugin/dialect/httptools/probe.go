@@ -10,7 +10,7 @@ import (
 	"conclave/app/net/loopback"
 )
 
-// maxFailed is how many connections in a row an address may refuse before its
+// maxFailed is the number of connections in a row an address may refuse before its
 // registrations are dropped (contracts/neko, item 68).
 const maxFailed = 3
 
@@ -56,7 +56,7 @@ func (p *Pool) Stop(ctx context.Context) error {
 	p.all = map[string]*Registration{}
 	changed := p.publish()
 	p.mu.Unlock()
-	return p.tell(ctx, changed)
+	return p.inform(ctx, changed)
 }
 
 // On reports whether the pool was started.
@@ -168,7 +168,7 @@ func (p *Pool) probe(at netip.AddrPort) {
 	}
 }
 
-// verify drops what addresses registered that failed too often, and tells the host what is
+// verify drops what addresses registered that failed too often, and publishes to the host what is
 // live now. The caller holds working.
 func (p *Pool) verify(ctx context.Context) error {
 	change := map[string]*Registration{}
@@ -187,7 +187,7 @@ func (p *Pool) verify(ctx context.Context) error {
 	if len(change) == 0 {
 		changed := p.publish()
 		p.mu.Unlock()
-		return p.tell(ctx, changed)
+		return p.inform(ctx, changed)
 	}
 	p.mu.Unlock()
 	p.o.Log.Info("registered tools are dropped: their address did not answer", "tools", len(change))

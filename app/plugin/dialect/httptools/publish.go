@@ -58,7 +58,7 @@ func (r *Registration) plugin() string {
 
 func port(r *Registration) string { return strconv.Itoa(int(r.Address.Port())) }
 
-// group is one plugin as the host was told of it.
+// group is one plugin as the host has it.
 type group struct {
 	source plugin.Source
 	made   string // of what
@@ -125,9 +125,9 @@ func sourceOf(id string, all []*Registration) plugin.Source {
 // registered (contracts/neko, item 48).
 const publishTime = 5 * time.Second
 
-// tell gives the host what there is now, and waits until it has taken what changed. The
+// inform gives the host what there is now, and waits until it has taken what changed. The
 // caller holds working.
-func (p *Pool) tell(ctx context.Context, changed []string) error {
+func (p *Pool) inform(ctx context.Context, changed []string) error {
 	if len(changed) == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ type Registration struct {
 	// NotFor are the roles for which a tool of every role was unregistered.
 	NotFor []string `json:"not_for,omitempty"`
 	// Program registered it, Listener answered at the address then; empty where the system
-	// does not tell.
+	// does not know.
 	Program  string `json:"program,omitempty"`
 	Listener string `json:"listener,omitempty"`
 	// Order is that of registration: of two of one name the later counts.

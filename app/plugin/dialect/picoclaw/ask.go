@@ -7,7 +7,7 @@ import (
 )
 
 // Ask asks the hook in its own words, for what is recorded to try it with. An
-// event is told, and nothing awaited.
+// event is sent, and nothing awaited.
 func (c *connection) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if strings.HasSuffix(method, "event") {
 		return json.RawMessage("null"), c.client.notify(method, params)

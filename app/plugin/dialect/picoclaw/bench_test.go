@@ -39,7 +39,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 	var each []time.Duration
 	for b.Loop() {
-		// Two rounds beside one: the second asks the hook about its request too.
+		// Two rounds next to one: the second asks the hook about its request too.
 		around := 2 * turn()
 		each = append(each, (turn(pairs...)-around)/many)
 	}

@@ -41,7 +41,7 @@ func (t *turns) take(call string) hook.TurnInfo {
 	return info
 }
 
-// shortID is the id of a call as the model has it: hooks are told that one.
+// shortID is the id of a call as the model has it: hooks get that one.
 func shortID(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // nameOf is the name of a tool as hooks know it.
@@ -186,7 +186,7 @@ func (h hooked) changed(c hook.Call, change changedCall) (callVerdict, error) {
 	return callVerdict{Action: hook.Changed, Value: c, Notes: []string{note}}, nil
 }
 
-// note returns what a person is shown of a result besides what the model is told.
+// note returns what a person is shown of a result besides what the model gets.
 func (t toolResult) note() []string {
 	text, _ := tool.Strip(strings.TrimSpace(t.ForUser))
 	if text == "" || t.Silent {

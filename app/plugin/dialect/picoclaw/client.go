@@ -136,7 +136,7 @@ func (c *client) stalledLocked() bool {
 	return false
 }
 
-// notify tells the process something, unless too much waits to be read already.
+// notify sends the process a notification, unless too much waits to be read already.
 func (c *client) notify(method string, params any) error { return c.send(0, method, params) }
 
 // send queues one line.
@@ -254,7 +254,7 @@ func readLine(in *bufio.Reader, most int) (line []byte, long bool, err error) {
 	}
 }
 
-// headOfLine is how much of a line that is too long is looked at for its id.
+// headOfLine is the part of a line that is too long in which its id is looked for.
 const headOfLine = 64 << 10
 
 var idIn = regexp.MustCompile(`"id"\s*:\s*"?(\d{1,19})`)

@@ -72,15 +72,15 @@ func milliseconds(fallback time.Duration, settings ...int) time.Duration {
 	return fallback
 }
 
-// HelloTime is how long the process may take to answer hook.hello.
+// HelloTime is the time that the process may take to answer hook.hello.
 func (p Process) HelloTime() time.Duration { return milliseconds(helloTime, p.Own.HelloMS) }
 
-// InterceptorTime is how long it may take to answer at a stage.
+// InterceptorTime is the time that it may take to answer at a stage.
 func (p Process) InterceptorTime() time.Duration {
 	return milliseconds(interceptorTime, p.Own.InterceptorMS, p.Defaults.InterceptorMS)
 }
 
-// ApprovalTime is how long it may take to say whether a call may be made.
+// ApprovalTime is the time that it may take to say whether a call may be made.
 func (p Process) ApprovalTime() time.Duration {
 	return milliseconds(approvalTime, p.Own.ApprovalMS, p.Defaults.ApprovalMS)
 }
@@ -99,7 +99,7 @@ func (p Process) Tools() bool {
 // Approves reports whether it is asked whether a call may be made.
 func (p Process) Approves() bool { return slices.Contains(p.Intercept, "approve_tool") }
 
-// Observes reports whether it is told what happens.
+// Observes reports whether it gets events.
 func (p Process) Observes() bool { return len(p.Observe) > 0 }
 
 // Modes are those of hook.hello, in its order.

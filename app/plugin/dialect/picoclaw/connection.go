@@ -107,7 +107,7 @@ func (c *connection) hello(ctx context.Context) *plugin.Problem {
 	return nil
 }
 
-// lastWords is how long the end of a process is awaited that did not answer hello, so
+// lastWords is the time that the end of a process is awaited that did not answer hello, so
 // that what it wrote last is known.
 const lastWords = time.Second
 
@@ -117,7 +117,7 @@ var traced = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+)`)
 // unforked finds how shells say that they may not start programs: dash, bash, busybox, zsh.
 var unforked = regexp.MustCompile(`(?i)cannot fork|can't fork|fork: |fork failed`)
 
-// unready says why hello failed: how the process ended, and what it wrote (section 4.5).
+// unready returns why hello failed: how the process ended, and what it wrote (section 4.5).
 func (c *connection) unready(err error) *plugin.Problem {
 	p := &plugin.Problem{Kind: "crashed", Message: "hook.hello failed: " + err.Error() + "."}
 	timer := time.NewTimer(lastWords)
@@ -208,7 +208,7 @@ func failed(err error) plugin.Answer {
 	return plugin.Answer{Result: tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}}
 }
 
-// responded returns the result that a hook gave to a call of its own tool.
+// responded returns the result that a hook gave to a call of its tool.
 func responded(name string, a answer) tool.Result {
 	payload := a.Result
 	if payload == nil && a.Call != nil {

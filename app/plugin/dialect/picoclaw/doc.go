@@ -5,11 +5,11 @@
 //	the host ── MCP in memory ── connection ── client ── lines ── the hook's process
 //	a turn ──── Source ───────────────────────┘
 //
-// The process is the host's: it starts behind the walls of every plugin, rests after
+// The process is the host's: it starts in the sandbox of every plugin, rests after
 // deaths, and is called off like others. [Dialect.Adapt] puts the host's protocol on
 // top of it. What a turn and a call ask of hooks comes past that, from [Source], which
 // borrows the connection.
 //
 // hook.json is config.go; the process to start launch.go; the protocol client.go; what
-// the host is told connection.go; what goes over the wire shapes.go.
+// the host gets connection.go; what goes over the wire shapes.go.
 package picoclaw

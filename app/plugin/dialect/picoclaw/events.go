@@ -15,7 +15,7 @@ import (
 	"conclave/app/tool/hook"
 )
 
-// kinds are the events that Conclave tells of, by their dotted name, with the name and
+// kinds are the events that Conclave sends, by their dotted name, with the name and
 // the number of older releases (contracts/picoclaw-hooks, section 8).
 var kinds = []struct {
 	dotted, legacy string
@@ -70,32 +70,32 @@ func observable(kind string) bool {
 // (contracts/picoclaw-hooks, section 8.2).
 const maxEvents = 64
 
-// Observer tells hooks what happens in turns. Use [Dialect.Observer], and Close. Take
-// does not wait for anybody; one goroutine tells, and ends with Close.
+// Observer sends hooks the events of turns. Use [Dialect.Observer], and Close. Take
+// does not wait for anybody; one goroutine sends, and ends with Close.
 type Observer struct {
 	lender Lender
 	now    func() time.Time
 
-	ctx    context.Context //nolint:containedctx // of starting hooks to tell them; ends with Close
+	ctx    context.Context //nolint:containedctx // of starting hooks that get events; ends with Close
 	cancel context.CancelFunc
-	queue  chan told
+	queue  chan queued
 	over   chan struct{}
 
 	mu     sync.Mutex // guards the fields below
 	number uint64
 	turns  map[string]*watched
-	spoken map[string]*client // that were told something since the last Flush, by the ids of their hooks
+	spoken map[string]*client // that got something since the last Flush, by the ids of their hooks
 }
 
-// told is one event on its way.
-type told struct {
+// queued is one event on its way.
+type queued struct {
 	kind    int // index into kinds
 	at      time.Time
 	turn    chat.Event
 	info    hook.TurnInfo
 	payload map[string]any
 	error   bool
-	flushed chan struct{} // closed instead of being told
+	flushed chan struct{} // closed instead of being sent
 }
 
 // watched holds what is known of a turn under way.
@@ -110,10 +110,10 @@ type watched struct {
 	used   []map[string]any
 }
 
-// Observer returns what tells the hook processes that lender has of turns.
+// Observer returns an Observer for the hook processes that lender has.
 func (d *Dialect) Observer(lender Lender) *Observer {
 	o := &Observer{
-		lender: lender, now: time.Now, queue: make(chan told, maxEvents), over: make(chan struct{}),
+		lender: lender, now: time.Now, queue: make(chan queued, maxEvents), over: make(chan struct{}),
 		turns: map[string]*watched{}, spoken: map[string]*client{},
 	}
 	o.ctx, o.cancel = context.WithCancel(context.Background()) // its own: Close ends it
@@ -132,7 +132,7 @@ func (o *Observer) Close() {
 func (o *Observer) Flush(ctx context.Context) {
 	done := make(chan struct{})
 	select {
-	case o.queue <- told{flushed: done}:
+	case o.queue <- queued{flushed: done}:
 	case <-ctx.Done():
 		return
 	case <-o.over:
@@ -156,10 +156,10 @@ func (o *Observer) Flush(ctx context.Context) {
 	}
 }
 
-// flushTime bounds how long Flush waits for all hooks together to read what they were told.
+// flushTime bounds how long Flush waits for all hooks together to read what they were sent.
 const flushTime = 500 * time.Millisecond
 
-// The kinds that Conclave tells of, by their place among kinds.
+// The kinds that Conclave sends, by their place among kinds.
 const (
 	turnStart   = 0
 	turnEnd     = 1
@@ -197,7 +197,7 @@ func (o *Observer) Take(e chat.Event) {
 			return // so that pieces of an answer, while hooks load, leave room for its end
 		}
 		select {
-		case o.queue <- told{kind: kind, at: o.now(), turn: e, info: w.info, payload: payload, error: kind == failedEvent}:
+		case o.queue <- queued{kind: kind, at: o.now(), turn: e, info: w.info, payload: payload, error: kind == failedEvent}:
 		default: // too much waits
 		}
 	}
@@ -300,12 +300,12 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// observers returns the hooks that are told what happens.
+// observers returns the hooks that get events.
 func (o *Observer) observers() []hooked {
 	return (&Source{lender: o.lender}).hooks(gate.TurnEvents, false, Process.Observes)
 }
 
-// run tells, one event after another.
+// run sends one event after another.
 func (o *Observer) run() {
 	defer close(o.over)
 	for {
@@ -323,13 +323,13 @@ func (o *Observer) run() {
 				o.mu.Unlock()
 				continue
 			}
-			o.tell(e)
+			o.send(e)
 		}
 	}
 }
 
 // heard waits for hooks that are loading, as they are when a command has just opened Conclave, and reports
-// whether anybody is told what happens.
+// whether any hook gets events.
 func (o *Observer) heard() bool {
 	o.lender.Ready(o.ctx, Name)
 	return len(o.observers()) > 0
@@ -353,7 +353,7 @@ func (p Process) wants(kind int) (now, legacy bool) {
 // startTime bounds the start of a hook for the sake of an event.
 const startTime = 10 * time.Second
 
-func (o *Observer) tell(e told) {
+func (o *Observer) send(e queued) {
 	for _, h := range o.observers() {
 		now, legacy := h.process.wants(e.kind)
 		if !now && !legacy {
@@ -377,7 +377,7 @@ func (o *Observer) tell(e told) {
 				err = c.client.notify("hook.event", e.legacy())
 			}
 			if err != nil {
-				c.log("warn", "It was not told of an event: "+err.Error()+".")
+				c.log("warn", "It did not get an event: "+err.Error()+".")
 			}
 		}
 		release()
@@ -385,7 +385,7 @@ func (o *Observer) tell(e told) {
 }
 
 // event is the notification of newer releases.
-func (e told) event(number uint64) map[string]any {
+func (e queued) event(number uint64) map[string]any {
 	severity := "info"
 	if e.error {
 		severity = "error"
@@ -404,7 +404,7 @@ func (e told) event(number uint64) map[string]any {
 }
 
 // legacy is the notification of older ones, whose turn_start also says where the turn is.
-func (e told) legacy() map[string]any {
+func (e queued) legacy() map[string]any {
 	about := of(e.info, "")
 	payload := e.payload
 	if e.kind == turnStart {

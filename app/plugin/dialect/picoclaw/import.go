@@ -72,7 +72,7 @@ func readConfig(path string) ([]byte, error) {
 	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
 }
 
-// named says of which file a problem is.
+// named adds the file to a problem.
 func named(err error, file string) error {
 	if p, ok := errors.AsType[*plugin.Problem](err); ok {
 		p.File = file
@@ -122,7 +122,7 @@ func membersOf(raw json.RawMessage) members {
 }
 
 // only returns the member of that name; nil without one. Which of two is meant, nobody
-// can tell: programs take the first or the last.
+// knows: programs take the first or the last.
 func (m members) only(name string) (json.RawMessage, error) {
 	var found json.RawMessage
 	for _, one := range m {
@@ -224,7 +224,7 @@ func (i *importing) block(ctx context.Context, block members) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case count[p.name] > 1:
-			i.leave(p.name, "It is written %d times, and nobody can tell which is meant.", count[p.name])
+			i.leave(p.name, "It is written %d times, and it is not clear which is meant.", count[p.name])
 			continue
 		}
 		if err := i.process(block, p); err != nil {
@@ -233,7 +233,7 @@ func (i *importing) block(ctx context.Context, block members) error {
 		}
 	}
 	for _, b := range compiled {
-		i.leave(b.name, "It is built into PicoClaw, and no program of its own.")
+		i.leave(b.name, "It is built into PicoClaw, and is not a separate program.")
 	}
 	return nil
 }

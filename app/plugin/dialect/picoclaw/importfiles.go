@@ -18,7 +18,7 @@ import (
 
 // taking finds what of a configuration's folder one process needs: its “dir”, and what
 // the words of its command name. Of a file in a folder below, its whole folder is taken,
-// for what the program may load beside it; of one beside the configuration that file
+// for what the program may load beside it; of one next to the configuration that file
 // alone, since other programs keep their secrets there too.
 type taking struct {
 	*importing
@@ -39,7 +39,7 @@ func (t *taking) process(p Process, entry members) (members, error) {
 			return nil, err
 		}
 		if info, err := os.Stat(t.at(dir)); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("its folder %s does not exist beside %s", excerpt(p.Dir), filepath.Base(t.path))
+			return nil, fmt.Errorf("its folder %s does not exist next to %s", excerpt(p.Dir), filepath.Base(t.path))
 		}
 		if filepath.IsAbs(p.Dir) {
 			entry = entry.with("dir", dir)
@@ -96,7 +96,7 @@ func (t *taking) word(word, dir string, program bool) (string, error) {
 	}
 	if _, err := os.Lstat(t.at(name)); err != nil {
 		if program {
-			return "", fmt.Errorf("its program %s does not exist beside %s", excerpt(word), filepath.Base(t.path))
+			return "", fmt.Errorf("its program %s does not exist next to %s", excerpt(word), filepath.Base(t.path))
 		}
 		return "", nil // an argument that is no path
 	}
@@ -126,7 +126,7 @@ func (t *taking) inside(name, dir string) (string, error) {
 
 func (t *taking) at(name string) string { return filepath.Join(t.folder, filepath.FromSlash(name)) }
 
-// take takes a file or folder, and what lies beside a file that is not beside the
+// take takes a file or folder, and what lies next to a file that is not next to the
 // configuration.
 func (t *taking) take(name string) error {
 	for _, part := range strings.Split(name, "/") {
@@ -201,22 +201,22 @@ func (t *taking) folderOf(name string) error {
 	})
 }
 
-// note says what of the entry still names where it came from.
+// note returns what of the entry still names where it came from.
 func (t *taking) note(p Process) {
 	if len(t.files) == 0 {
-		t.notes = append(t.notes, "Its command names no file beside "+filepath.Base(t.path)+
+		t.notes = append(t.notes, "Its command names no file next to "+filepath.Base(t.path)+
 			", so nothing but its "+FileName+" was made.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		if strings.Contains(p.Env[name], t.folder) {
 			t.notes = append(t.notes, "Its variable "+excerpt(name)+" names "+t.folder+
-				", which its walls keep it from reading.")
+				", which its sandbox keeps it from reading.")
 		}
 	}
 	for _, word := range p.Command {
 		if !filepath.IsAbs(word) && strings.Contains(word, t.folder) {
 			t.notes = append(t.notes, "Its argument "+excerpt(word)+" names "+t.folder+
-				", which its walls keep it from reading.")
+				", which its sandbox keeps it from reading.")
 		}
 	}
 }

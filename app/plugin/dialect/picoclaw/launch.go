@@ -22,7 +22,7 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// patience is how long a hook may take to end once its input has ended (section 3).
+// patience is the time that a hook may take to end once its input has ended (section 3).
 const patience = 2 * time.Second
 
 // Spec implements plugin.Dialect. The process gets none of the person's environment:
@@ -151,7 +151,7 @@ func isEnv(name string) bool {
 }
 
 // behindEnv returns the command that env starts with args, and the variables that it sets; no words when
-// that cannot be told. What it takes out of the environment is not there in the first place.
+// that is not clear.
 func behindEnv(args []string) (words, set []string) {
 	for len(args) > 0 {
 		word := args[0]
@@ -207,7 +207,7 @@ func (p Process) permissions() []string {
 	return asked
 }
 
-// describe says what the hook does, for its card.
+// describe returns what the hook does, for its card.
 func (p Process) describe() string {
 	var does []string
 	for _, one := range []struct {
@@ -217,7 +217,7 @@ func (p Process) describe() string {
 		{p.LLM(), "sees each request to a model with its answer"},
 		{p.Tools(), "sees each call of a tool with its result"},
 		{p.Approves(), "decides whether a call may be made"},
-		{p.Observes(), "is told what happens"},
+		{p.Observes(), "follows what happens"},
 	} {
 		if one.on {
 			does = append(does, one.says)
@@ -237,11 +237,11 @@ func (p Process) notices(src plugin.Source) []string {
 	for _, arg := range p.Command[min(1, len(p.Command)):] {
 		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() && outside(arg) {
 			out = append(out, "It runs "+arg+", which lies outside of its folder: what that holds is not part of what you "+
-				"approve, and its walls keep it from reading it. Put it beside "+FileName+".")
+				"approve, and its sandbox keeps it from reading it. Put it next to "+FileName+".")
 		}
 	}
 	if filepath.IsAbs(p.Dir) && outside(p.Dir) {
-		out = append(out, "It runs in "+p.Dir+", outside of its folder, which its walls keep it from reading.")
+		out = append(out, "It runs in "+p.Dir+", outside of its folder, which its sandbox keeps it from reading.")
 	}
 	return out
 }

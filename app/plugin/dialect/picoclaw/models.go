@@ -124,7 +124,7 @@ func (h hooked) inject(ctx context.Context, given []model.ToolDefinition, said [
 			tools = append(tools, given[i])
 			if !tool.SameJSON(encoded(shownTools(given[i : i+1])[0]), encoded(d)) {
 				notes = append(notes, fmt.Sprintf("The hook %s describes the tool %s, which is not its own, differently; "+
-					"the model is told its own description.", h.process.Name, name))
+					"the model gets its own description.", h.process.Name, name))
 			}
 		case legalName(name):
 			added = append(added, tool.Tool{

@@ -220,7 +220,7 @@ func readAnswer(raw json.RawMessage) (answer, error) {
 	return a, nil
 }
 
-// maxReason is how much of a reason is told, in characters.
+// maxReason bounds a reason, in characters.
 const maxReason = 2000
 
 // fromSite reports whether the answer is written as the documentation site has it.
@@ -340,7 +340,7 @@ func callsOf(parts []chat.Part) []toolCall {
 }
 
 // shownMessages is a request as hooks see it: the system text, then the messages, each
-// result a message of its own.
+// result its own message.
 func shownMessages(r model.Request) []message {
 	var out []message
 	add := func(m message) {

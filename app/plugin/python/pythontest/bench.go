@@ -49,7 +49,7 @@ func StartToListed(b *testing.B, d plugin.Dialect, path string) {
 func IdleMemory(b *testing.B, serve func() *Worker) {
 	b.Helper()
 	if runtime.GOOS != "linux" {
-		b.Skip("only Linux tells the memory of a process without what it shares")
+		b.Skip("only Linux reports the memory of a process without what it shares")
 	}
 	const many = 10
 	var all []*Worker
@@ -76,6 +76,6 @@ func pss(b *testing.B, pid int) int {
 			return n
 		}
 	}
-	b.Fatalf("the memory of process %d is not told", pid)
+	b.Fatalf("the memory of process %d is not reported", pid)
 	return 0
 }
