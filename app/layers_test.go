@@ -142,6 +142,18 @@ var layers = []map[string][]string{
 		},
 		// Who writes in a chat: above turns and calls, and asked by all that follow.
 		"app/chat/conversation": {"app/base/fault", "app/chat", "app/tool/call", "app/chat/turn", "app/gate"},
+		// Models by name, over the person's connections; it knows no vendor.
+		"app/model/connections": {
+			"app/base/fault", "app/base/settings", "app/chat", "app/model", "app/model/cost",
+		},
+		// PDFs, read in processes.
+		"app/chat/document/pdfprocess": {"app/chat/document", "app/plugin/sandbox"},
+		// Which files of calls are kept, and what of that is on record.
+		"app/record/changes": {
+			"app/base/place", "app/chat", "app/gate", "app/record/activity", "app/record/undo",
+		},
+		// The port at which programs register tools.
+		"app/plugin/toolport": {"app/base/bus", "app/base/fault", "app/base/settings", "app/net/loopback"},
 		// Councils: above the owner of chats, through whom members speak.
 		"app/council/deliberation": {
 			"app/base/fault",
@@ -173,6 +185,10 @@ var layers = []map[string][]string{
 			"app/net/fetch",
 			"app/chat/document",
 			"github.com/google/uuid",
+		},
+		// Conclave's events, as plugins get them.
+		"app/service/events": {
+			"app/chat", "app/council", "app/council/deliberation", "app/plugin/host", "app/service",
 		},
 		// What the dialects of Python plugins are built on, and their packages.
 		"app/plugin/python": {
@@ -235,7 +251,10 @@ var layers = []map[string][]string{
 			"app/net/address",
 			"app/net/loopback",
 			"app/chat",
+			"app/gate",
 			"app/tool",
+			"app/tool/call",
+			"app/tool/hook",
 			"app/plugin",
 			"app/plugin/sandbox",
 		},
@@ -283,6 +302,8 @@ var layers = []map[string][]string{
 			"app/record/activity",
 			"app/model/cost",
 			"app/model",
+			"app/model/connections",
+			"app/plugin/toolport",
 			"app/tool",
 			"app/gate",
 			"app/base/settings",
@@ -312,6 +333,8 @@ var layers = []map[string][]string{
 			"app/base/jsonobject",
 			"app/tool/call",
 			"app/model",
+			"app/model/connections",
+			"app/plugin/toolport",
 			"app/tool",
 			"app/gate",
 			"app/chat/render",
@@ -339,7 +362,6 @@ var layers = []map[string][]string{
 			"app/net/address",
 			"app/record/undo",
 			"app/record/activity",
-			"app/base/place",
 			"app/base/fault",
 			"app/base/bus",
 			"app/base/version",
@@ -360,7 +382,6 @@ var layers = []map[string][]string{
 			"app/terminal",
 			"app/net/egress",
 			"app/chat/document",
-			"app/net/loopback",
 			"app/plugin/watch",
 			"app/base/keys",
 			"app/terminal/remote",
@@ -386,6 +407,22 @@ var layers = []map[string][]string{
 			"plugins",
 			"golang.org/x/sys",
 			"golang.org/x/term", // the person's terminal is here
+			"app/core/doctor",
+			"app/core/restore",
+			"app/model/connections",
+			"app/chat/document/pdfprocess",
+			"app/record/changes",
+			"app/plugin/toolport",
+			"app/service/events",
+		},
+		// What of it decides something, in packages of their own.
+		"app/core/doctor": {
+			"app/base/fault", "app/base/version", "app/model", "app/model/connections", "app/plugin", "app/plugin/host",
+			"app/plugin/python", "app/plugin/sandbox", "app/terminal", "store",
+		},
+		"app/core/restore": {
+			"app/base/fault", "app/base/keys", "app/base/settings", "app/gate", "app/model", "app/terminal",
+			"app/plugin/dialect/httptools", "store",
 		},
 		"app/window/windowstore": {
 			"app/window",
@@ -802,7 +839,8 @@ var starters = map[string]string{
 	"app/plugin/python":           "asks a Python what it is, and to read a file without running it",
 	"app/plugin/dialect/picoclaw": "none: it looks for the program that a hook names, and the worker becomes it",
 	"app/plugin/library":          "git, for a plugin that is added by its address",
-	"app/core":                    "ldd and conclave-worker version, for doctor",
+	"app/core":                    "none: it looks for uv",
+	"app/core/doctor":             "ldd and conclave-worker version",
 	"app/terminal":                "the window's program",
 	"app/window/desktop":          "itself, as the small window that waits for a command of the terminal",
 	"app/window":                  "the person's editor, and the system's way to open a folder",

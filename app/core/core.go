@@ -1,7 +1,8 @@
-// Package core builds everything for the window and the terminal, and is the only
-// package that knows every concrete type: the store, the vendors' models, the
-// dialects, the launcher. It decides nothing itself. Read Open and Core first; Main
-// is the terminal program.
+// Package core builds everything for the window and the terminal, and closes it. It is the only package
+// that knows every concrete type: the store, the vendors' models, the dialects, the launcher. Other
+// packages decide; the files here connect them: network.go plugins' connections to the gate,
+// services.go hooks and services to the host, mask.go secrets to all texts that leave this computer.
+// Read Open, Core.build and Core first; Main is the terminal program.
 package core
 
 import (
@@ -10,9 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,22 +25,29 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/conversation"
 	"conclave/app/chat/document"
+	"conclave/app/chat/document/pdfprocess"
 	"conclave/app/chat/turn"
+	"conclave/app/core/restore"
+	"conclave/app/council"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
+	"conclave/app/model"
+	"conclave/app/model/connections"
 	"conclave/app/net/egress"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
 	"conclave/app/plugin/packages"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/toolport"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
+	"conclave/app/record/changes"
 	"conclave/app/record/undo"
 	"conclave/app/service"
+	"conclave/app/service/events"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
-	"conclave/plugins"
 	"conclave/store"
 )
 
@@ -59,7 +67,8 @@ type Options struct {
 	// Reads says that the data folder is only read, so that one which cannot be written will do.
 	Reads bool
 
-	Now func() time.Time // the clock of decisions and of what plugins do; nil is time.Now
+	Now   func() time.Time // the clock of decisions and of what plugins do; nil is time.Now
+	Model model.Model      // opened in addition to those of connections, for tests; optional
 
 	// LoadTimeout is how long a plugin may take to load; 0 means host.LoadTimeout.
 	LoadTimeout time.Duration
@@ -81,24 +90,26 @@ type Core struct {
 	Conversations *conversation.Owner
 	Councils      *deliberation.Runner // has the councils of chats deliberate before they are answered
 	Keys          *keys.Store
-	Models        *Models
+	Models        *connections.Models
 	Settings      *settings.Current
 	Python        *python.Interpreters
 	Services      *service.Services // what plugins may ask for
-	HTTP          *HTTPTools        // where programs register tools
-	Undo          *undo.Keeper      // keeps what calls change as it was
-	keepers       keepers
-	uses          uses
+	HTTP          *toolport.Port    // where programs register tools
+	Undo          *undo.Keeper      // old versions of files that calls changed
+	changes       *changes.Recorder
+	uses          *uses
 	besides       besides
-	pdfs          *pdfs
-	Log           *slog.Logger
-	Trouble       error // what was wrong and was coped with
+	pdfs          *pdfprocess.Reader
+	// Mask returns a function that removes secrets from a text that leaves this computer.
+	Mask    func(ctx context.Context) (func(string) string, error)
+	Log     *slog.Logger
+	Trouble error // what was wrong and was coped with
 
 	launcher  *worker.Launcher
 	egress    *egress.Proxy // the way out of plugins' processes
 	dialects  []plugin.Dialect
-	observers []observer    // that tell plugins what happens in turns
-	events    *pluginEvents // sends plugins events of Conclave's own
+	observers []observer     // send hook processes the events of turns
+	events    *events.Events // sends plugins Conclave's events
 	logs      io.Closer
 	throw     string // the throw-away folder, to remove
 	scan      sync.Once
@@ -110,6 +121,7 @@ type Core struct {
 // Damaged, Unavailable. It runs no plugin; Scan reads the plugins folder.
 func Open(ctx context.Context, o Options) (*Core, error) {
 	c := &Core{o: o, Bus: bus.New(), Tools: tool.NewRegistry()}
+	c.Mask, c.uses = mask{c}.all, &uses{c: c}
 	if err := c.folders(); err != nil {
 		return nil, err
 	}
@@ -118,7 +130,7 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 	c.Keys.Answered = func() { c.Bus.Changed(bus.Models, "") }
 	var err error
 	c.Store, err = store.Open(ctx, store.Options{
-		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown, Reads: c.o.Reads,
+		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: mask{c}.known, Reads: c.o.Reads,
 		OnRecord: func() { c.Bus.Changed(bus.Activity, "") },
 	})
 	if err != nil {
@@ -185,22 +197,20 @@ func (c *Core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Keys.BindOld(addressesOf(set)); err != nil && !c.Store.ReadOnly() {
+	if err := c.Keys.BindOld(restore.Addresses(set)); err != nil && !c.Store.ReadOnly() {
 		c.Log.Warn("The addresses of keys could not be noted; those given before are asked for again.", "err", err)
 	}
-	c.Models = &Models{
-		settings: c.Settings, keys: c.Keys, log: c.Log, watched: c.o.Watched,
-		listed: func() { c.Bus.Changed(bus.Models, "") },
-	}
+	c.Models = c.models()
 	c.Gate, err = gate.Open(ctx, gate.Options{
-		Store: c.Store.Permissions, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
+		Store: c.Store.Permissions, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,
+		Now: c.o.Now,
 		Mode: func() gate.Mode {
 			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
 				return gate.Careful
 			}
 			return gate.Standard
 		},
-		Project: c.projectOf, Used: c.used,
+		Project: c.projectOf, Used: c.uses.record,
 	})
 	if err != nil {
 		return err
@@ -213,80 +223,67 @@ func (c *Core) build(ctx context.Context) error {
 		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
 	})
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
-	c.events = newPluginEvents(c)
-	c.pdfs = newPDFs(c.launcher, c.Log)
-	points := c.points()
-	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log, Record: c.recordTurning})
-	c.Calls = call.New(call.Options{
-		Gate: c.Gate, Log: c.Store.Turns, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
-		Sync: c.Store.Sync,
+	c.pdfs = pdfprocess.New(c.launcher, c.Log)
+	c.Undo = undo.Open(undo.Options{
+		Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log,
+		Record: func(ctx context.Context, o undo.Outcome) error {
+			return c.Store.Activity.RecordTurning(ctx, changes.Turning(o))
+		},
 	})
-	c.Turns = turn.New(turn.Options{
-		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.charge, Files: document.Reader{PDF: c.pdfs.read},
-	})
-	c.Conversations = conversation.New(conversation.Options{
-		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
-		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
-	})
-	c.Councils = c.councils()
+	c.changes = changes.New(changes.Options{Undo: c.Undo, Gate: c.Gate, Sync: c.Store.Sync, Log: c.Log})
+	services := map[string]plugin.Service{} // filled below: the host looks one up when a plugin asks, after Scan
+	c.buildHost(services)
+	c.buildChats()
+	maps.Copy(services, c.services())
+	c.HTTP = c.toolPort()
+	c.Gate.Approvals.OnDecided(c.Host.ApprovalChanged)
+	if !c.o.OwnPlugins || c.Store.ReadOnly() {
+		return nil
+	}
+	return shippedPlugins{c.o.Plugins, c.Host, c.Gate, c.dialects, c.launcher.Confinement().Level}.approve(ctx)
+}
+
+// buildHost makes the host of plugins, which has these services, and what works on its plugins.
+func (c *Core) buildHost(services map[string]plugin.Service) {
 	environments := c.environments()
 	c.egress = newNetwork(c)
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
-		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
-		Environments: environments, Network: network{c}, Own: network{c}.own, Opening: c.opening,
+		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active},
+		Services: services, Environments: environments, Network: network{c}, Own: network{c}.own,
+		Opening:  c.changes.Opening,
 		Expected: c.expectsPlugins, Hooking: []string{gate.Interceptor, gate.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})
 	c.Library = library.New(library.Options{
-		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects),
+		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log,
+		Templates: plugin.Templates(c.dialects),
 	})
 	c.Packages = packages.NewInstaller(c.Host, environments)
-	c.HTTP = newHTTPTools(c)
-	c.Gate.Approvals.OnDecided(c.Host.ApprovalChanged)
-	return c.approveShipped(ctx)
 }
 
-// approveShipped approves the plugins that come with Conclave, while they are as
-// they came: their author is the one who asks.
-func (c *Core) approveShipped(ctx context.Context) error {
-	if !c.o.OwnPlugins || c.Store.ReadOnly() {
-		return nil
-	}
-	known := map[string]bool{}
-	for _, a := range c.Gate.Approvals.List() {
-		known[a.Plugin] = true
-	}
-	for id := range shipped() {
-		if known[id] {
-			continue
-		}
-		version, ok, err := c.shippedVersion(ctx, id)
-		if err != nil || !ok {
-			continue // changed, removed, or not readable: the person is asked
-		}
-		bundled := gate.ApproveOptions{Bundled: true, By: "comes with Conclave"}
-		if err := c.Gate.Approvals.Approve(ctx, version, bundled); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// shipped returns the ids of the plugins that come with Conclave.
-func shipped() map[string]bool {
-	out := map[string]bool{}
-	entries, err := plugins.Files.ReadDir(".")
-	if err != nil {
-		return out
-	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			out[strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))] = true
-		}
-	}
-	return out
+// buildChats makes what runs calls, turns and councils.
+func (c *Core) buildChats() {
+	c.events = events.New(events.Options{
+		Host: c.Host, Chats: c.Store.Chats, Log: c.Log,
+		Text: func(ctx context.Context, run council.RunID, text council.Hash) ([]byte, error) {
+			return c.Councils.Text(ctx, run, text) // built below, with these events
+		},
+	})
+	points := c.points()
+	c.Calls = call.New(call.Options{
+		Gate: c.Gate, Log: c.Store.Turns, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.changes.Keep,
+		Sync: c.Store.Sync,
+	})
+	c.Turns = turn.New(turn.Options{
+		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
+		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read},
+	})
+	c.Conversations = conversation.New(conversation.Options{
+		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.Edited, Log: c.Log,
+		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
+	})
+	c.Councils = c.councils()
 }
 
 // Scan reads the plugins folder once and waits until the plugins of waitFor (none:
@@ -336,7 +333,7 @@ func (c *Core) Close() error {
 			c.Packages.Close()
 		}
 		if c.HTTP != nil {
-			c.HTTP.close()
+			c.HTTP.Close()
 		}
 		if c.Host != nil {
 			c.Host.Close()

@@ -14,22 +14,25 @@ import (
 	"conclave/app/tool/call"
 )
 
-// councils makes what has the councils of chats deliberate.
+// councils returns the runner of councils.
 func (c *Core) councils() *deliberation.Runner {
 	return deliberation.New(deliberation.Options{
-		Log: c.Store.Councils, Settings: c.Store.Councils, Conversations: c.Conversations, Calls: c.Calls, Tools: c.Tools, Models: c.Models,
-		Chats: c.Store.Turns, Bus: c.Bus, Price: c.Models.Price, Call: c.Store.Calls.Call, Slog: c.Log,
-		OnEvent: c.events.onCouncilEvent,
+		Log: c.Store.Councils, Settings: c.Store.Councils, Conversations: c.Conversations, Calls: c.Calls,
+		Tools: c.Tools, Models: c.Models, Chats: c.Store.Turns, Bus: c.Bus, Price: c.Models.Price,
+		Call: c.Store.Calls.Call, Slog: c.Log,
+		OnEvent: c.events.Council,
 		Missing: c.whyMissing,
 		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
-		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error) {
-			return c.Services.Memory.Background(ctx, id, path) // made after this
+		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) (
+			[]council.Background, error,
+		) {
+			return c.Services.Memory.Background(ctx, id, path) // built after this
 		},
 	})
 }
 
-// whyMissing says why tools of a plugin are not there, and how they come back; "" for a plugin
-// that nobody knows.
+// whyMissing returns a sentence on why tools of a plugin are not there, and how to get them back; ""
+// for an unknown plugin.
 func (c *Core) whyMissing(id string, tools []string) string {
 	s, err := c.Host.Status(id)
 	if err != nil {
@@ -62,7 +65,7 @@ func (c *Core) councilOf(ctx context.Context, id chat.ConversationID) (council.C
 	return held, err
 }
 
-// projectOf returns the project of a chat, "" for none: that of one that is not kept, too.
+// projectOf returns the project of a chat; "" for none, and for a temporary chat.
 func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, error) {
 	v, err := c.Store.Chats.Conversation(ctx, id)
 	if fault.KindOf(err) == fault.NotFound {
@@ -71,7 +74,7 @@ func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, e
 	return v.Project, err
 }
 
-// givenIn returns what the council member was given that makes a call.
+// givenIn returns what was given to the council member that makes a call.
 func (c *Core) givenIn(name string) (service.Given, bool) {
 	turn := call.TurnOf(name)
 	if turn == "" {

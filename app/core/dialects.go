@@ -13,6 +13,7 @@ import (
 	"conclave/app/plugin/dialect/spindle"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/toolport"
 	"conclave/app/tool/hook"
 )
 
@@ -40,6 +41,21 @@ func hookProcesses(all []plugin.Dialect, lender picoclaw.Lender) (sources []hook
 		}
 	}
 	return sources, observers
+}
+
+// toolPort returns the port at which programs register tools, closed.
+func (c *Core) toolPort() *toolport.Port {
+	others := httptools.Others{Dialect: neko.Name, Tools: c.Tools, Host: c.Host, Calls: c.Calls}
+	pool := httptools.New(httptools.Options{
+		Store: c.Store.Plugins, Host: c.Host, Roles: c.Store.Councils.CouncilMembers,
+		Others: others.List, Call: others.Call, Log: c.Log,
+	})
+	for _, d := range c.dialects {
+		if its, ok := d.(*httptools.Dialect); ok {
+			its.Serve(pool) // it knows which addresses answer
+		}
+	}
+	return toolport.New(toolport.Options{Pool: pool, Settings: c.Settings, Keys: c.Keys, Bus: c.Bus, Log: c.Log})
 }
 
 // templateKinds are the words of the templates that plugins can be begun from.

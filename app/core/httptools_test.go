@@ -288,7 +288,7 @@ func (w *whole) follows(set func(*settings.Settings)) {
 func TestAPortThatIsTakenOpensOnceItIsFree(t *testing.T) {
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
-	w.HTTP.again = 10 * time.Millisecond
+	w.HTTP.TryAgain = 10 * time.Millisecond
 	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:"+testkit.FreePort(t))
 	must(t, err)
 	port := other.Addr().(*net.TCPAddr).Port
@@ -305,6 +305,8 @@ func TestAPortThatIsTakenOpensOnceItIsFree(t *testing.T) {
 }
 
 func TestAProgramThatTheTokenKeepsOutIsNamed(t *testing.T) {
+	t.Setenv("CONCLAVE_PASSPHRASE", "for tests")
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:") // no token goes into a real keychain
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
 	port := testkit.FreePort(t)
@@ -312,8 +314,8 @@ func TestAProgramThatTheTokenKeepsOutIsNamed(t *testing.T) {
 	must(t, err)
 	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, number })
 	testkit.Until(t, "the port is open", func() bool { at, _ := w.HTTP.Address(); return at != "" })
-	token := "mine" // as SetToken does where there is a place for keys
-	w.HTTP.token.Store(&token)
+	_, err = w.HTTP.SetToken(t.Context(), true)
+	must(t, err)
 	script := filepath.Join(w.data, "stranger.py")
 	testkit.Write(t, script, `
 import sys, time, urllib.error, urllib.request
@@ -333,9 +335,8 @@ except urllib.error.HTTPError as e:
 	if runtime.GOOS == "linux" && why != nil && !strings.HasPrefix(why.Error(), "python3 stranger.py ") {
 		t.Errorf("the program is not named: %v", why)
 	}
-	if _, err := w.HTTP.SetToken(t.Context(), false); err != nil { // the person wants none any more
-		t.Log(err)
-	}
+	_, err = w.HTTP.SetToken(t.Context(), false)
+	must(t, err)
 	if _, why := w.HTTP.Address(); why != nil {
 		t.Errorf("without a token it is said still: %v", why)
 	}

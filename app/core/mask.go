@@ -8,10 +8,13 @@ import (
 	"conclave/app/model"
 )
 
-// Mask returns what takes secrets out of a text that leaves this computer: the keys of
-// connections, the secrets that plugins keep, and whatever looks like a key.
-func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
-	connections, err := c.Models.Connections(ctx)
+// mask removes secrets from texts.
+type mask struct{ c *Core }
+
+// all returns a function that removes secrets from a text that leaves this computer: the keys of
+// connections, the secrets of plugins, and whatever looks like a key.
+func (m mask) all(ctx context.Context) (func(string) string, error) {
+	connections, err := m.c.Models.Connections(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +23,7 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 		if !v.HasKey {
 			continue
 		}
-		key, err := c.Keys.GetFor(ctx, v.Name, v.Address())
+		key, err := m.c.Keys.GetFor(ctx, v.Name, v.Address())
 		if fault.KindOf(err) == fault.NotFound {
 			continue
 		}
@@ -29,8 +32,8 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 		}
 		secrets = append(secrets, key)
 	}
-	for _, s := range c.Host.List() {
-		kept, err := c.Services.Secrets.All(ctx, s.ID)
+	for _, s := range m.c.Host.List() {
+		kept, err := m.c.Services.Secrets.All(ctx, s.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -39,13 +42,13 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 	return func(text string) string { return model.Mask(text, secrets...) }, nil
 }
 
-// maskUnasked is Mask for what happens by itself: nobody is asked for the passphrase of
-// the file with the keys. While nobody gave it, nothing here knows what the file holds.
-func (c *Core) maskUnasked(ctx context.Context) (func(string) string, error) {
-	if !c.Keys.NeedsPassphrase() {
-		return c.Mask(ctx)
+// unasked is all for what happens by itself: it asks nobody for the passphrase of the file with the
+// keys. Until somebody gave it, nothing here knows the keys in the file.
+func (m mask) unasked(ctx context.Context) (func(string) string, error) {
+	if !m.c.Keys.NeedsPassphrase() {
+		return m.all(ctx)
 	}
-	connections, err := c.Models.Connections(ctx)
+	connections, err := m.c.Models.Connections(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +61,6 @@ func (c *Core) maskUnasked(ctx context.Context) (func(string) string, error) {
 	return func(text string) string { return model.Mask(text, secrets...) }, nil
 }
 
-// maskKnown takes the keys out of a text that were read or set since Conclave was started,
-// and whatever looks like a key. It waits for nothing, so that calls can.
-func (c *Core) maskKnown(text string) string { return model.Mask(text, c.Keys.Known()...) }
+// known removes the keys from a text that were read or set since Conclave was started, and whatever
+// looks like a key. It waits for nothing, so that calls can use it.
+func (m mask) known(text string) string { return model.Mask(text, m.c.Keys.Known()...) }

@@ -100,7 +100,7 @@ func (n network) preview(ctx context.Context, to egress.Target) *gate.Preview {
 	if r == nil {
 		return &gate.Preview{Words: "What it sends there is encrypted: Conclave cannot show it, and counts the bytes."}
 	}
-	mask, err := n.c.maskUnasked(ctx)
+	hide, err := mask{n.c}.unasked(ctx)
 	if err != nil {
 		n.c.Log.Warn("a request cannot be shown before it is sent, since the secrets are not known", "err", err)
 		return nil
@@ -139,7 +139,7 @@ func (n network) preview(ctx context.Context, to egress.Target) *gate.Preview {
 			rest = "and " + limit.Size(left) + " more"
 		}
 	}
-	shown := alike(mask(strings.Join(whole, "\n")), mask(strings.Join(said, "\n")))
+	shown := alike(hide(strings.Join(whole, "\n")), hide(strings.Join(said, "\n")))
 	if rest != "" {
 		shown += "\n" + rest
 	}
@@ -280,5 +280,5 @@ func (n network) recordBeside() {
 // own reports where Conclave itself listens, but for the proxy: where programs register
 // tools.
 func (n network) own(at netip.AddrPort) bool {
-	return address.Here(at.Addr()) && slices.Contains(n.c.HTTP.server.Ports(), int(at.Port()))
+	return address.Here(at.Addr()) && n.c.HTTP.Listens(int(at.Port()))
 }

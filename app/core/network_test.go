@@ -195,7 +195,7 @@ func TestWherePluginsRegisterToolsIsKnownByEachAddressThatLeadsThere(t *testing.
 	c := opened(t)
 	port, err := strconv.ParseUint(testkit.FreePort(t), 10, 16)
 	must(t, err)
-	_, release, err := c.HTTP.server.Open(t.Context(), int(port))
+	_, release, err := c.HTTP.Serve(t.Context(), int(port))
 	must(t, err)
 	defer release()
 	for text, want := range map[string]bool{

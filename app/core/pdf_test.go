@@ -12,6 +12,7 @@ import (
 	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/chat/document"
+	"conclave/app/chat/document/pdfprocess"
 	"conclave/app/chat/document/pdftest"
 	"conclave/app/chat/turn"
 	"conclave/app/model/modeltest"
@@ -24,7 +25,7 @@ func reading(t *testing.T) *whole {
 	t.Helper()
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
-	w.pdfs.time = patience
+	w.pdfs.Time = patience
 	return w
 }
 
@@ -110,9 +111,9 @@ func TestAPDFBeyondABoundIsSaid(t *testing.T) {
 
 func TestAHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
 	w := reading(t)
-	p := newPDFs(w.launcher, w.Log)
-	if p.time != 10*time.Second {
-		t.Errorf("a process has %s", p.time)
+	p := pdfprocess.New(w.launcher, w.Log)
+	if p.Time != 10*time.Second {
+		t.Errorf("a process has %s", p.Time)
 	}
 	for name, c := range map[string]struct {
 		data []byte
@@ -126,17 +127,17 @@ func TestAHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
 		if len(c.data) > 1<<20 {
 			t.Fatalf("%s has %d bytes", name, len(c.data))
 		}
-		p.time = c.time
-		if said, err := p.ask(t.Context(), c.data); !errors.Is(err, c.want) || said.Text != "" {
+		p.Time = c.time
+		if said, err := p.Read(t.Context(), c.data); !errors.Is(err, c.want) || said.Text != "" {
 			t.Errorf("%s: %q, %v", name, said.Text, err)
 		}
-		p.time = patience
-		if said, err := p.read(t.Context(), pdftest.Saying(name)); err != nil || !strings.Contains(said.Text, name) {
+		p.Time = patience
+		if said, err := p.Read(t.Context(), pdftest.Saying(name)); err != nil || !strings.Contains(said.Text, name) {
 			t.Errorf("after %s: %q, %v", name, said.Text, err)
 		}
 	}
 	counted := &plugintest.Counted{Launcher: w.launcher}
-	w.pdfs.launcher, w.pdfs.time = counted, time.Second // in place of the ten that the words name
+	w.pdfs.Launcher, w.pdfs.Time = counted, time.Second // in place of the ten that the words name
 	told, notes := w.attach("circle.pdf", "application/pdf", pdftest.Circle())
 	if !strings.Contains(told, "reading it takes more than 10 s or 256 MiB of memory]") || len(notes) != 1 ||
 		notes[0] != "circle.pdf is not read: reading it takes more than 10 s or 256 MiB of memory." {

@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
+	"conclave/app/core/restore"
 	"conclave/app/gate"
 	"conclave/app/model"
 )
@@ -93,7 +94,7 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 	// Nobody says yes: nothing is restored, and what would come was listed.
 	refused := fault.New(fault.NotAllowed, "test", "no", "")
 	bring, listed := asked(false, refused)
-	if _, err := restore(t.Context(), dir, gift, bring); fault.KindOf(err) != fault.NotAllowed {
+	if _, err := restore.Restore(t.Context(), dir, gift, bring); fault.KindOf(err) != fault.NotAllowed {
 		t.Errorf("restored: %v", err)
 	}
 	for _, want := range []string{
@@ -108,7 +109,7 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 
 	// No: the chats come, and all that was listed stays as it was.
 	bring, _ = asked(false, nil)
-	done, err := restore(t.Context(), dir, gift, bring)
+	done, err := restore.Restore(t.Context(), dir, gift, bring)
 	if err != nil || !done.LeftOut {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -122,7 +123,7 @@ func TestAttackACopyOfAStrangerTakesTheKeyAndBringsItsRights(t *testing.T) {
 
 	// Yes: the connection is theirs now, and the key is still for the address it was given for.
 	bring, _ = asked(true, nil)
-	if _, err := restore(t.Context(), dir, gift, bring); err != nil {
+	if _, err := restore.Restore(t.Context(), dir, gift, bring); err != nil {
 		t.Fatal(err)
 	}
 	c = openedIn(t, dir)
@@ -157,7 +158,7 @@ func TestAKeyThatConclaveHadBeforeGoesOnBeingUsedWhereItWas(t *testing.T) {
 					must(t, err)
 				})
 				yes := func(context.Context, []string) (bool, error) { return true, nil }
-				if _, err := restore(t.Context(), dir, gift, yes); err != nil {
+				if _, err := restore.Restore(t.Context(), dir, gift, yes); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -188,7 +189,7 @@ func TestABackupOfOnesOwnIsRestoredWithoutAQuestion(t *testing.T) {
 	moved := model.Connection{Name: "work", Kind: "openai", URL: "http://127.0.0.1:9/v1"}
 	must(t, c.Models.Update(t.Context(), moved, "sk-other"))
 	must(t, c.Close())
-	done, err := restore(t.Context(), dir, backup, func(context.Context, []string) (bool, error) {
+	done, err := restore.Restore(t.Context(), dir, backup, func(context.Context, []string) (bool, error) {
 		t.Error("it was asked about")
 		return false, nil
 	})

@@ -16,6 +16,8 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/version"
 	"conclave/app/chat"
+	"conclave/app/core/doctor"
+	"conclave/app/core/restore"
 	"conclave/app/terminal"
 	"conclave/app/terminal/remote"
 	"conclave/store"
@@ -110,7 +112,7 @@ func terminalSession(args []string) *terminal.Session {
 		Terminal: term.IsTerminal(in) && term.IsTerminal(errs),
 		Kinds:    templateKinds(),
 	}
-	s.Restore = restore
+	s.Restore = restore.Restore
 	s.Compact = func(ctx context.Context, data string) (before, after int64, err error) {
 		return store.Compact(ctx, data, time.Now())
 	}
@@ -276,9 +278,18 @@ func (c *Core) Terminal() *terminal.App {
 		Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.Doctor,
+		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo,
+		Models: c.Models, Settings: c.Settings,
+		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.doctor,
 	}
+}
+
+// doctor checks this machine.
+func (c *Core) doctor(ctx context.Context) []terminal.Finding {
+	return doctor.Machine{
+		Data: c.o.Data, Worker: c.o.Worker, Store: c.Store, Host: c.Host, Python: c.Python,
+		Confinement: c.launcher.Confinement(), Keys: c.Keys.Sentence(), Models: c.Models,
+	}.Check(ctx)
 }
 
 // backup writes a whole copy of the store.

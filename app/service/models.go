@@ -20,7 +20,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Models opens and lists models for services; core.Models is the real one.
+// Models opens and lists models for services; connections.Models is the real one.
 type Models interface {
 	// Open returns a model by "connection/model".
 	Open(ctx context.Context, name string) (model.Model, error)

@@ -2,18 +2,17 @@ package terminal
 
 import (
 	"context"
-	"time"
 
 	"conclave/app/base/settings"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
-	"conclave/app/model"
-	"conclave/app/model/cost"
+	"conclave/app/model/connections"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
 	"conclave/app/plugin/packages"
+	"conclave/app/plugin/toolport"
 	"conclave/app/record/activity"
 	"conclave/app/record/undo"
 	"conclave/app/service"
@@ -40,11 +39,11 @@ type App struct {
 	Councils        *deliberation.Runner
 	CouncilSettings council.Settings
 
-	HTTP     HTTPTools
+	HTTP     *toolport.Port
 	Chats    Chats
 	Activity activity.Log
 	Undo     *undo.Keeper
-	Models   Models
+	Models   *connections.Models
 	Settings *settings.Current
 
 	// Watch follows the plugins folder until ctx ends; its channel carries why it ended. Where the
@@ -60,18 +59,6 @@ type App struct {
 	Doctor func(ctx context.Context) []Finding
 	// Close releases the core; the last one closes it.
 	Close func()
-}
-
-// HTTPTools is the port at which programs register tools. Errors are *fault.Error. It is an
-// interface because the type that does it is in package core, which imports this one.
-type HTTPTools interface {
-	// Serve opens a port until stop is called; 0 is that of the settings.
-	Serve(ctx context.Context, port int) (address string, stop func(), err error)
-	// Address returns where programs register tools in the Conclave that runs this command, if the
-	// settings open the port there. The error is why it is not open, or which program was refused.
-	Address() (string, error)
-	// SetToken makes a token that programs must send, or lets them register without one.
-	SetToken(ctx context.Context, wanted bool) (string, error)
 }
 
 // Chats reads and writes chats. Errors are *fault.Error. It is an interface because the store is
@@ -101,27 +88,6 @@ type Chats interface {
 	MissingMedia(ctx context.Context, id chat.ConversationID) (int, error)
 	// Find searches messages and titles; the conversation that changed last comes first.
 	Find(ctx context.Context, words string, limit int) ([]chat.SearchResult, error)
-}
-
-// Models opens, lists and changes models and connections. Errors are *fault.Error. It is an
-// interface because the type that does it is in package core, which imports this one.
-type Models interface {
-	// Open returns a model by "connection/model", or the default for "".
-	Open(ctx context.Context, name string) (model.Model, error)
-	// List asks every connection for its models; the errors are by the name of the connection.
-	List(ctx context.Context) ([]model.ModelInfo, map[string]error)
-	Add(ctx context.Context, c model.Connection, key string) error
-	// SetServedBy names a user of this computer whose program may serve a connection, in addition
-	// to programs of the person and of the system.
-	SetServedBy(ctx context.Context, name, user string) error
-	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
-	SetDefault(ctx context.Context, name string) error
-	Default(ctx context.Context) (string, error)
-	// Prices returns what models cost; SetPrices replaces the person's own rows.
-	Prices(ctx context.Context) (cost.Table, error)
-	SetPrices(ctx context.Context, own []cost.Price) error
-	// Pull has an Ollama server download a model.
-	Pull(ctx context.Context, name string, progress func(status string, done, total int64)) error
 }
 
 // Finding is one line of doctor.

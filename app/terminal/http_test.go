@@ -7,19 +7,15 @@ import (
 	"testing"
 
 	"conclave/app/base/settings"
+	"conclave/app/plugin/toolport"
 )
 
-// refusing is a port that is open, and that refused somebody.
-type refusing struct{ HTTPTools }
+// tokened is settings in which only the token of programs is set.
+type tokened struct{ settings.Store }
 
-func (refusing) Address() (string, error) {
-	return "http://127.0.0.1:1", errors.New("a tool was refused")
+func (tokened) Settings(context.Context) (json.RawMessage, uint64, error) {
+	return json.RawMessage(`{"http_token":true}`), 1, nil
 }
-
-// unset is settings of which none was ever set.
-type unset struct{ settings.Store }
-
-func (unset) Settings(context.Context) (json.RawMessage, uint64, error) { return nil, 0, nil }
 
 // torn is a file that takes all but the first that is written.
 type torn struct{ writes int }
@@ -35,7 +31,7 @@ func (f *torn) Write(p []byte) (int, error) {
 
 func TestASentenceThatCannotBeWrittenFails(t *testing.T) {
 	c := httpCommands{newTerminal(&Session{Out: new(torn), Env: func(string) string { return "" }}, nil)}
-	app := &App{HTTP: refusing{}, Settings: &settings.Current{Store: unset{}}}
+	app := &App{HTTP: new(toolport.Port), Settings: &settings.Current{Store: tokened{}}}
 	if err := c.print(t.Context(), app); !errors.Is(err, errTorn) {
 		t.Errorf("got %v", err)
 	}

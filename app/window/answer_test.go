@@ -2,28 +2,20 @@ package window
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
-	"conclave/app/base/fault"
+	"conclave/app/base/settings"
 	"conclave/app/chat/turn"
 	"conclave/app/model"
+	"conclave/app/model/connections"
 	"conclave/app/model/modeltest"
 )
 
-type connections = Connections // has a method of its own name
+// unset is settings of which none was ever set.
+type unset struct{ settings.Store }
 
-// known are models by their full names.
-type known struct {
-	connections
-	models map[string]model.Model
-}
-
-func (k known) Open(_ context.Context, name string) (model.Model, error) {
-	if m := k.models[name]; m != nil {
-		return m, nil
-	}
-	return nil, fault.New(fault.NotFound, "test", "There is no such model.", "")
-}
+func (unset) Settings(context.Context) (json.RawMessage, uint64, error) { return nil, 0, nil }
 
 func TestWhileAnAnswerIsWrittenTheModelThatWritesItIsNamed(t *testing.T) {
 	named := func(id, title string) model.Model {
@@ -33,7 +25,9 @@ func TestWhileAnAnswerIsWrittenTheModelThatWritesItIsNamed(t *testing.T) {
 	}
 	own, chair := named("small", "Small"), named("large", "Large")
 	s := &shownTurn{
-		c: &Chats{core: Core{Models: known{models: map[string]model.Model{"work/large": chair}}}},
+		c: &Chats{core: Core{Models: connections.New(connections.Options{
+			Scripted: chair, Settings: &settings.Current{Store: unset{}},
+		})}},
 		r: turn.Request{Model: own}, model: "Small, as it is called here",
 	}
 	for name, want := range map[string]string{

@@ -17,7 +17,6 @@ import (
 	"conclave/app/chat/transcript"
 	"conclave/app/core"
 	"conclave/app/gate"
-	"conclave/app/model"
 	"conclave/app/model/modeltest"
 	"conclave/app/test/programtest"
 	"conclave/app/test/testkit"
@@ -40,30 +39,6 @@ type testWindow struct {
 	data  string
 }
 
-type connections = window.Connections // has a method of its own name
-
-// scripted is the models of the core, and one more.
-type scripted struct {
-	connections
-	m *modeltest.Model
-}
-
-func (s scripted) Open(ctx context.Context, name string) (model.Model, error) {
-	if name == s.m.Info().Name() {
-		return s.m, nil
-	}
-	return s.connections.Open(ctx, name)
-}
-
-func (s scripted) Info(ctx context.Context, name string) model.ModelInfo {
-	if name == s.m.Info().Name() {
-		return s.m.Info()
-	}
-	return s.connections.Info(ctx, name)
-}
-
-func (s scripted) Default(context.Context) (string, error) { return s.m.Info().Name(), nil }
-
 func TestMain(m *testing.M) { programtest.Main(m) }
 
 // open opens a window over a new store, in which the model gives these answers.
@@ -77,7 +52,7 @@ func openOn(t *testing.T, data, worker string, answers ...[]modeltest.Step) *tes
 	w := &testWindow{t: t, model: modeltest.New(answers...), data: data}
 	c, err := core.Open(t.Context(), core.Options{
 		Data: data, Plugins: filepath.Join(data, "plugins"), Work: data,
-		Worker: worker, LoadTimeout: 2 * time.Minute,
+		Worker: worker, LoadTimeout: 2 * time.Minute, Model: w.model,
 	})
 	must(t, err)
 	w.core = c
@@ -87,7 +62,6 @@ func openOn(t *testing.T, data, worker string, answers ...[]modeltest.Step) *tes
 		Logs: filepath.Join(data, "logs"), Isolation: c.Isolation(),
 	}
 	parts := keep.Core(facts)
-	parts.Models = scripted{parts.Models, w.model}
 	w.App = window.New(parts, slog.New(slog.DiscardHandler))
 	w.HearNotices(func(...any) {})
 	must(t, c.Scan(t.Context()))

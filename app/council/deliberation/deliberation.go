@@ -26,7 +26,7 @@ import (
 	"conclave/app/tool/call"
 )
 
-// Models opens models; core.Models is the real one. Errors are *fault.Error.
+// Models opens models; connections.Models is the real one. Errors are *fault.Error.
 type Models interface {
 	// Open returns a model by "connection/model", or the default for "".
 	Open(ctx context.Context, name string) (model.Model, error)

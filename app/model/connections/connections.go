@@ -1,4 +1,9 @@
-package core
+// Package connections opens models by name over the connections that the person set, and adds,
+// changes and removes connections with their keys and prices. It knows no vendor: package core gives
+// it what makes the provider of a connection.
+//
+// Read Options and Models.Open first.
+package connections
 
 import (
 	"cmp"
@@ -13,39 +18,71 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/keys"
 	"conclave/app/base/settings"
 	"conclave/app/model"
-	"conclave/app/model/anthropic"
-	"conclave/app/model/demo"
-	"conclave/app/model/google"
-	"conclave/app/model/ollama"
-	"conclave/app/model/openai"
 )
 
-// Models opens models by name, over the connections of the settings. It is safe
-// for concurrent use.
+// Keys stores API keys, each for one address; keys.Store is the real one, an adapter. Errors are
+// *fault.Error, of kind not_found where there is no key.
+type Keys interface {
+	GetFor(ctx context.Context, name, address string) (string, error)
+	SetFor(ctx context.Context, name, address, key string) error
+	DeleteFor(ctx context.Context, name, address string) error
+	Sentence() string
+	NeedsPassphrase() bool
+	Fresh() bool
+	Unlock(passphrase string) error
+}
+
+// Options configure Models. All fields are required but where they say otherwise.
+type Options struct {
+	Settings *settings.Current
+	Keys     Keys
+	Log      *slog.Logger
+	// Provider makes the provider of a connection. The error is of kind invalid for a kind of
+	// connection that does not exist.
+	Provider func(model.Connection) (model.Provider, error)
+	// Demo reports whether Demo guide has a model.
+	Demo func(id string) bool
+	// Pull has an Ollama server download a model.
+	Pull func(ctx context.Context, server model.Connection, name string,
+		progress func(status string, done, total int64)) error
+	// Unasked returns a context in which nobody is asked for the passphrase of the keys.
+	Unasked func(ctx context.Context) context.Context
+	Listed  func() // called when a connection listed its models; optional
+	// Scripted is opened by its name in addition to the models of connections, and is the default
+	// where the person chose none. Optional, for tests.
+	Scripted model.Model
+}
+
+// Models opens, lists and changes models and connections. Use New. It is safe for concurrent use.
 type Models struct {
-	settings *settings.Current
-	keys     *keys.Store
-	log      *slog.Logger
-	watched  bool   // Demo guide writes at a pace that reads well
-	listed   func() // called when a connection listed its models; may be nil
+	o Options
 
 	mu        sync.Mutex                   // guards known and providers
 	known     map[string][]model.ModelInfo // by connection, of the last listing
-	providers map[string]kept              // by connection
+	providers map[string]made              // by connection
 }
 
-// kept is a provider, and the connection it was made for. Providers are kept
-// because they learn what their models refuse, and hold connections open.
-type kept struct {
+// made is a provider, and the connection it was made for. Providers are reused because they learn
+// what their models refuse, and hold connections open.
+type made struct {
 	connection model.Connection
 	provider   model.Provider
 }
 
-// demoConnection is always there.
+// New returns the models of the person's connections.
+func New(o Options) *Models {
+	return &Models{o: o, known: map[string][]model.ModelInfo{}, providers: map[string]made{}}
+}
+
+// demoConnection always exists.
 var demoConnection = model.Connection{Name: "demo", Kind: "demo", Title: "Demo guide"}
+
+// scripted returns the model that tests add, if name is its name.
+func (m *Models) scripted(name string) (model.Model, bool) {
+	return m.o.Scripted, m.o.Scripted != nil && m.o.Scripted.Info().Name() == name
+}
 
 // provider returns the provider of a connection as it is set now.
 func (m *Models) provider(c model.Connection) (model.Provider, error) {
@@ -54,57 +91,34 @@ func (m *Models) provider(c model.Connection) (model.Provider, error) {
 	if k, ok := m.providers[c.Name]; ok && reflect.DeepEqual(k.connection, c) {
 		return k.provider, nil
 	}
-	p, err := m.build(c)
+	keyed := c
+	if c.Kind != "demo" {
+		keyed.Key = func(ctx context.Context) (string, error) { return m.key(ctx, c) }
+	}
+	p, err := m.o.Provider(keyed)
 	if err != nil {
 		return nil, err
 	}
-	if m.providers == nil {
-		m.providers = map[string]kept{}
-	}
-	m.providers[c.Name] = kept{c, p}
+	m.providers[c.Name] = made{c, p}
 	return p, nil
 }
 
-// build makes the provider of a connection.
-func (m *Models) build(c model.Connection) (model.Provider, error) {
-	if c.Kind != "demo" {
-		name, address := c.Name, c.Address()
-		c.Key = func(ctx context.Context) (string, error) {
-			if !c.HasKey { // nobody is asked for a passphrase to look for one
-				ctx = context.WithValue(ctx, ownTerminal{}, nil)
-			}
-			key, err := m.keys.GetFor(ctx, name, address)
-			if err != nil && !c.HasKey {
-				// A local server needs none, and no passphrase to look for one;
-				// another says that it is missing.
-				return "", nil
-			}
-			return key, err
-		}
+// key returns the key of a connection. Where the person gave none it is empty without an error: a
+// local server needs none, and another says that it is missing.
+func (m *Models) key(ctx context.Context, c model.Connection) (string, error) {
+	if c.HasKey {
+		return m.o.Keys.GetFor(ctx, c.Name, c.Address())
 	}
-	switch c.Kind {
-	case "demo":
-		o := demo.Options{}
-		if m.watched {
-			o.Pace = demo.ReadingPace
-		}
-		return demo.New(o), nil
-	case "openai":
-		return openai.New(c, openai.Options{}), nil
-	case "anthropic":
-		return anthropic.New(c, anthropic.Options{}), nil
-	case "google":
-		return google.New(c, google.Options{}), nil
-	case "ollama":
-		return ollama.New(c, ollama.Options{}), nil
+	key, err := m.o.Keys.GetFor(m.o.Unasked(ctx), c.Name, c.Address())
+	if err != nil {
+		return "", nil //nolint:nilerr // nobody gave one
 	}
-	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+c.Kind+"”.",
-		"Remove the connection "+c.Name+" and add it again.")
+	return key, nil
 }
 
 // Connections returns the person's connections, Demo guide first.
 func (m *Models) Connections(ctx context.Context) ([]model.Connection, error) {
-	set, err := m.settings.Settings(ctx)
+	set, err := m.o.Settings.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +137,7 @@ func (m *Models) connection(ctx context.Context, name string) (model.Connection,
 		}
 		names = append(names, c.Name)
 	}
-	return model.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".",
+	return model.Connection{}, fault.New(fault.NotFound, "models", "There is no connection named "+name+".",
 		"There are: "+strings.Join(names, ", ")+". Add one with conclave models add.")
 }
 
@@ -135,17 +149,20 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 			return nil, err
 		}
 	}
+	if scripted, ok := m.scripted(name); ok {
+		return scripted, nil
+	}
 	connection, id, ok := strings.Cut(name, "/")
 	if !ok || id == "" {
-		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".",
+		return nil, fault.New(fault.NotFound, "models", "There is no model named "+name+".",
 			"Write it as CONNECTION/MODEL; conclave models list shows what there is.")
 	}
 	c, err := m.connection(ctx, connection)
 	if err != nil {
 		return nil, err
 	}
-	if c.Kind == "demo" && !demo.Knows(id) {
-		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".",
+	if c.Kind == "demo" && !m.o.Demo(id) {
+		return nil, fault.New(fault.NotFound, "models", "There is no model named "+name+".",
 			"The built-in one is "+settings.DemoModel+".")
 	}
 	p, err := m.provider(c)
@@ -158,7 +175,7 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 	return p.Open(id), nil
 }
 
-// knownModel is a model of which the person said what it can do.
+// knownModel is a model whose features the person set.
 type knownModel struct {
 	model.Model
 	can model.Features
@@ -171,7 +188,7 @@ func (m knownModel) Info() model.ModelInfo {
 	return info
 }
 
-// SetFeatures stores what the person says that a model can do.
+// SetFeatures stores the features that a model has by the person's word.
 func (m *Models) SetFeatures(ctx context.Context, name string, can model.Features) error {
 	connection, id, _ := strings.Cut(name, "/")
 	c, err := m.connection(ctx, connection)
@@ -179,10 +196,10 @@ func (m *Models) SetFeatures(ctx context.Context, name string, can model.Feature
 		return err
 	}
 	if c.Kind == "demo" || id == "" {
-		return fault.New(fault.Invalid, "core.models", "What "+name+" can do is not to be set.",
-			"Choose a model of a connection of your own.")
+		return fault.New(fault.Invalid, "models", "The features of "+name+" cannot be set.",
+			"Choose a model of one of your connections.")
 	}
-	_, err = m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
+	_, err = m.o.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
 		s.Connections = slices.Clone(s.Connections)
 		for i, c := range s.Connections {
 			if c.Name == connection {
@@ -199,6 +216,9 @@ func (m *Models) SetFeatures(ctx context.Context, name string, can model.Feature
 
 // Info returns what is known of a model, without a request to its provider.
 func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
+	if scripted, ok := m.scripted(name); ok {
+		return scripted.Info()
+	}
 	connection, id, _ := strings.Cut(name, "/")
 	m.mu.Lock()
 	for _, k := range m.known[connection] {
@@ -222,7 +242,8 @@ func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
 	return info
 }
 
-// Known returns the models that are known without a request to a provider.
+// Known returns the models that are known without a request to a provider: the built-in ones,
+// those of the last List or Test, and those added by hand.
 func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
 	all, err := m.Connections(ctx)
 	if err != nil {
@@ -288,13 +309,14 @@ func (m *Models) List(ctx context.Context) ([]model.ModelInfo, map[string]error)
 // listTime bounds one listing.
 const listTime = 20 * time.Second
 
+// ask requests the models of a connection, and returns how many there are and how long it took.
 func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duration, error) {
 	p, err := m.provider(c)
 	if err != nil {
 		return 0, 0, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime,
-		fault.New(fault.Timeout, "core.models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.",
+		fault.New(fault.Timeout, "models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.",
 			"Check that the server runs, and its address in Settings > Models."))
 	defer cancel()
 	began := time.Now()
@@ -309,17 +331,14 @@ func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duratio
 		return 0, took, err
 	}
 	m.mu.Lock()
-	if m.known == nil {
-		m.known = map[string][]model.ModelInfo{}
-	}
 	m.known[c.Name] = slices.DeleteFunc(
 		model.Listed(listed),
 		func(info model.ModelInfo) bool { return !model.Chats(info.ID) },
 	)
 	listed = m.known[c.Name]
 	m.mu.Unlock()
-	if m.listed != nil {
-		m.listed()
+	if m.o.Listed != nil {
+		m.o.Listed()
 	}
 	return len(listed), took, nil
 }
@@ -335,9 +354,12 @@ func (m *Models) Test(ctx context.Context, name string) (int, time.Duration, err
 
 // Default returns the model of new chats: the one the person chose, else Demo guide.
 func (m *Models) Default(ctx context.Context) (string, error) {
-	set, err := m.settings.Settings(ctx)
+	set, err := m.o.Settings.Settings(ctx)
 	if err != nil {
 		return "", err
+	}
+	if set.DefaultModel == "" && m.o.Scripted != nil {
+		return m.o.Scripted.Info().Name(), nil
 	}
 	return cmp.Or(set.DefaultModel, settings.DemoModel), nil
 }
@@ -345,7 +367,7 @@ func (m *Models) Default(ctx context.Context) (string, error) {
 // Chosen returns the model that the person chose for new chats; empty when they
 // chose none.
 func (m *Models) Chosen(ctx context.Context) (string, error) {
-	set, err := m.settings.Settings(ctx)
+	set, err := m.o.Settings.Settings(ctx)
 	return set.DefaultModel, err
 }
 
@@ -354,7 +376,7 @@ func (m *Models) SetDefault(ctx context.Context, name string) error {
 	if _, err := m.Open(ctx, name); err != nil {
 		return err
 	}
-	_, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.DefaultModel = name })
+	_, err := m.o.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.DefaultModel = name })
 	return err
 }
 
@@ -392,8 +414,8 @@ func (m *Models) Update(ctx context.Context, c model.Connection, key string) err
 	if err := m.put(ctx, c, key); err != nil || !moved || !old.HasKey {
 		return err
 	}
-	if err := m.keys.DeleteFor(ctx, old.Name, old.Address()); err != nil {
-		m.log.Warn("The key for a connection's old address could not be removed.", "provider", c.Name, "err", err)
+	if err := m.o.Keys.DeleteFor(ctx, old.Name, old.Address()); err != nil {
+		m.o.Log.Warn("The key for a connection's old address could not be removed.", "provider", c.Name, "err", err)
 	}
 	return nil
 }
@@ -410,43 +432,44 @@ func (m *Models) put(ctx context.Context, c model.Connection, key string) error 
 	})
 }
 
-// meets returns the reason for which a server of this computer is not used, if one answers
-// there now: a program of another user, whom the person did not name.
+// meets returns why a server of this computer is not used, if one answers there now: it is a program
+// of another user, whom the person did not name.
 func meets(ctx context.Context, c model.Connection) error {
 	if e, ok := errors.AsType[*model.Error](model.Meet(ctx, c)); ok {
-		return fault.Wrap(fault.NotAllowed, "core.models", e.Sentence(), e.Hint(), e)
+		return fault.Wrap(fault.NotAllowed, "models", e.Sentence(), e.Hint(), e)
 	}
 	return nil
 }
 
-// SetServedBy implements terminal.Models.
+// SetServedBy names a user of this computer whose program may serve a connection, in addition to
+// programs of the person and of the system.
 func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
 	c, err := m.connection(ctx, name)
 	if err != nil {
 		return err
 	}
 	if c.Kind == "demo" {
-		return fault.New(fault.Invalid, "core.models", "Demo guide has no server.", "")
+		return fault.New(fault.Invalid, "models", "Demo guide has no server.", "")
 	}
 	c.ServedBy = user
 	return m.put(ctx, c, "")
 }
 
-// write changes the settings first, since they are checked, and takes that back
-// when the key cannot be kept.
+// write changes the settings first, since they are checked, and takes that back when the key cannot
+// be stored.
 func (m *Models) write(ctx context.Context, c model.Connection, key string, change func(*settings.Settings)) error {
-	before, err := m.settings.Settings(ctx)
+	before, err := m.o.Settings.Settings(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := m.settings.ChangeSettings(ctx, change); err != nil {
+	if _, err := m.o.Settings.ChangeSettings(ctx, change); err != nil {
 		return err
 	}
 	if key == "" {
 		return nil
 	}
-	if err := m.keys.SetFor(ctx, c.Name, c.Address(), key); err != nil {
-		_, back := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Connections = before.Connections })
+	if err := m.o.Keys.SetFor(ctx, c.Name, c.Address(), key); err != nil {
+		_, back := m.o.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Connections = before.Connections })
 		return errors.Join(err, back)
 	}
 	return nil
@@ -460,20 +483,20 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 		return nil, err
 	}
 	if c.Kind == "demo" {
-		return nil, fault.New(fault.Invalid, "core.models", "Demo guide is built in and cannot be removed.", "")
+		return nil, fault.New(fault.Invalid, "models", "Demo guide is built in and cannot be removed.", "")
 	}
 	key := ""
 	if c.HasKey {
-		if key, err = m.keys.GetFor(ctx, name, c.Address()); err != nil && fault.KindOf(err) != fault.NotFound {
+		if key, err = m.o.Keys.GetFor(ctx, name, c.Address()); err != nil && fault.KindOf(err) != fault.NotFound {
 			return nil, err
 		}
 	}
-	set, err := m.settings.Settings(ctx)
+	set, err := m.o.Settings.Settings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	chosen := set.DefaultModel
-	if _, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
+	if _, err := m.o.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
 		s.Connections = slices.DeleteFunc(
 			slices.Clone(s.Connections),
 			func(o model.Connection) bool { return o.Name == name },
@@ -484,7 +507,7 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	}); err != nil {
 		return nil, err
 	}
-	if err := m.keys.DeleteFor(ctx, name, c.Address()); err != nil {
+	if err := m.o.Keys.DeleteFor(ctx, name, c.Address()); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) error {
@@ -498,15 +521,15 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	}, nil
 }
 
-// KeyStore says where keys are kept, and whether a passphrase is needed first.
-func (m *Models) KeyStore() (string, bool) { return m.keys.Sentence(), m.keys.NeedsPassphrase() }
+// KeyStore returns a sentence about where keys are stored, and whether a passphrase is needed first.
+func (m *Models) KeyStore() (string, bool) { return m.o.Keys.Sentence(), m.o.Keys.NeedsPassphrase() }
 
-// KeysFresh reports whether the encrypted file of keys is used and does not exist
-// yet: the passphrase given next becomes its own.
-func (m *Models) KeysFresh() bool { return m.keys.NeedsPassphrase() && m.keys.Fresh() }
+// KeysFresh reports whether the encrypted file of keys is used and does not exist yet, so that the
+// person chooses its passphrase.
+func (m *Models) KeysFresh() bool { return m.o.Keys.NeedsPassphrase() && m.o.Keys.Fresh() }
 
-// Unlock gives the passphrase of the encrypted file of keys.
-func (m *Models) Unlock(passphrase string) error { return m.keys.Unlock(passphrase) }
+// Unlock takes the passphrase of the encrypted file of keys.
+func (m *Models) Unlock(passphrase string) error { return m.o.Keys.Unlock(passphrase) }
 
 // Pull has an Ollama server download a model: NAME, or CONNECTION/NAME where
 // there are several servers.
@@ -528,10 +551,5 @@ func (m *Models) Pull(ctx context.Context, name string, progress func(status str
 			server = c
 		}
 	}
-	err = ollama.New(server, ollama.Options{}).Pull(ctx, name,
-		func(p ollama.Progress) { progress(p.Status, p.Done, p.Total) })
-	if e, ok := errors.AsType[*model.Error](err); ok {
-		return e.Fault()
-	}
-	return err
+	return m.o.Pull(ctx, server, name, progress)
 }

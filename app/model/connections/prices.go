@@ -1,4 +1,4 @@
-package core
+package connections
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 	"conclave/app/model/cost"
 )
 
-// Prices returns the prices that hold: the person's own rows, and the built-in ones.
+// Prices returns the prices in force: the person's own rows, and the built-in ones.
 func (m *Models) Prices(ctx context.Context) (cost.Table, error) {
-	set, err := m.settings.Settings(ctx)
+	set, err := m.o.Settings.Settings(ctx)
 	return cost.Default().With(set.Prices), err
 }
 
 // SetPrices replaces the person's own rows.
 func (m *Models) SetPrices(ctx context.Context, own []cost.Price) error {
-	_, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Prices = own })
+	_, err := m.o.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Prices = own })
 	return err
 }
 
-// Price returns u with what it cost at that model, where that is known. What the provider
-// said is kept; models of this computer cost nothing, unless the person says otherwise.
+// Price returns u with its cost at that model, where that is known. A cost that the provider reported
+// stays; models of this computer cost nothing, unless the person set a price.
 func (m *Models) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	ctx := context.Background() // the settings are in memory
 	table, err := m.Prices(ctx)
@@ -42,16 +42,8 @@ func (m *Models) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	return u
 }
 
-// charge returns u with what it cost, and counts that against the bound of tools that run
-// unattended.
-func (c *Core) charge(model model.ModelInfo, u chat.Usage) chat.Usage {
-	u = c.Models.Price(model, u)
-	c.Gate.Modes.Spent(u.Cost)
-	return u
-}
-
-// names returns what a price may call a connection's model, and whether it is a model of
-// this computer.
+// names returns the names by which a row of prices may mean a connection's model, and whether it is a
+// model of this computer.
 func names(c model.Connection, m string) (names []string, local bool) {
 	names = []string{c.Name + "/" + m}
 	switch u, err := url.Parse(c.URL); {

@@ -1,4 +1,6 @@
-package core
+// Package restore makes a copy of the store the one that is used. It finds what the copy lets
+// others do here that the present store does not. Read Restore first.
+package restore
 
 import (
 	"cmp"
@@ -16,12 +18,13 @@ import (
 	"conclave/app/base/settings"
 	"conclave/app/gate"
 	"conclave/app/model"
+	"conclave/app/plugin/dialect/httptools"
 	"conclave/app/terminal"
 	"conclave/store"
 )
 
-// addressesOf returns the addresses that keys of connections are sent to, by name.
-func addressesOf(set settings.Settings) map[string]string {
+// Addresses returns the addresses that keys of connections are sent to, by name.
+func Addresses(set settings.Settings) map[string]string {
 	addresses := map[string]string{}
 	for _, c := range set.Connections {
 		addresses[c.Name] = c.Address()
@@ -29,11 +32,11 @@ func addressesOf(set settings.Settings) map[string]string {
 	return addresses
 }
 
-// restore makes the copy at path the store of the data folder. What the copy lets others
-// do here is compared with what the present store does: addresses, approvals, rules,
-// permissions and programs. Those of a copy that was not made here come only when bring
-// says so, which is asked with a sentence for each; they are left out when it says no.
-func restore(ctx context.Context, data, path string,
+// Restore makes the copy at path the store of the data folder. It compares what the copy lets others
+// do here with what the present store does: addresses, approvals, rules, permissions and programs.
+// Those of a copy that was not made here come only if bring agrees, which gets a sentence for each;
+// otherwise they are left out.
+func Restore(ctx context.Context, data, path string,
 	bring func(ctx context.Context, differs []string) (bool, error),
 ) (terminal.Restored, error) {
 	none := terminal.Restored{}
@@ -53,9 +56,10 @@ func restore(ctx context.Context, data, path string,
 	// now. Where nobody can say what those were, a stranger's copy must not say it.
 	if presentErr == nil || !own {
 		set, _ := settingsOf(present) // of none: no addresses
-		if err := keys.New(data).BindOld(addressesOf(set)); err != nil {
+		if err := keys.New(data).BindOld(Addresses(set)); err != nil {
 			return none, fault.Wrap(fault.Unavailable, "core.restore",
-				"The data folder "+data+" cannot be written, so nothing was restored.", "Check its permissions and its disk.", err)
+				"The data folder "+data+" cannot be written, so nothing was restored.",
+				"Check its permissions and its disk.", err)
 		}
 	}
 	differs, err := difference(present, copied)
@@ -126,7 +130,7 @@ func difference(present, copied store.Rights) ([]string, error) {
 		if sameJSON(copied.Registrations[id], present.Registrations[id]) {
 			continue
 		}
-		differs = append(differs, registeredSentence(id, copied.Registrations[id]))
+		differs = append(differs, httptools.RegisteredBy(id, copied.Registrations[id]))
 	}
 	return differs, nil
 }

@@ -1,4 +1,4 @@
-package core
+package events
 
 import (
 	"cmp"
@@ -8,8 +8,7 @@ import (
 	"conclave/app/council/deliberation"
 )
 
-// councilResult is one result of a member, as plugins are told of it (contracts/spindle,
-// section 10.7).
+// councilResult is one result of a member as plugins get it (contracts/spindle, section 10.7).
 type councilResult struct {
 	MemberID   string `json:"memberId"`
 	MemberName string `json:"memberName"`
@@ -21,37 +20,36 @@ type councilResult struct {
 	MS         int64  `json:"durationMs"`
 }
 
-// toldRun keeps what plugins were told of a run.
-type toldRun struct {
+// sentRun notes which events of a run were sent.
+type sentRun struct {
 	members   map[string]bool // those that are done
 	failed    bool            // that tools failed, since somebody was last asked
 	completed bool
 }
 
-// onCouncilEvent sends plugins what happens in a run (contracts/spindle, section 12). It
-// does not block.
-func (n *pluginEvents) onCouncilEvent(e deliberation.Event) {
+// Council sends what happens in a council's run.
+func (n *Events) Council(e deliberation.Event) {
 	if e.Step != nil {
-		n.queueEvent(func() { n.councilStep(e) })
+		n.queue(func() { n.councilStep(e) })
 	}
 }
 
-// councilStep tells of one step. Nothing is told of a run in which nobody takes part.
-func (n *pluginEvents) councilStep(e deliberation.Event) {
+// councilStep sends what one step changed. Nothing is sent of a run in which nobody takes part.
+func (n *Events) councilStep(e deliberation.Event) {
 	r := &e.Run
 	if len(r.Tasks) == 0 {
 		return
 	}
 	id := r.Begin.Run
-	told := n.councils[id]
-	if told == nil {
-		told = &toldRun{members: map[string]bool{}}
-		if e.Step.Kind != council.Begins { // it goes on: those that ended before were told of
+	sent := n.councils[id]
+	if sent == nil {
+		sent = &sentRun{members: map[string]bool{}}
+		if e.Step.Kind != council.Begins { // it goes on: those that ended before were sent
 			for _, seat := range r.Seats {
-				told.members[seat.Member.ID] = done(r, seat.Member.ID)
+				sent.members[seat.Member.ID] = done(r, seat.Member.ID)
 			}
 		}
-		n.councils[id] = told
+		n.councils[id] = sent
 	}
 	if e.Step.Kind == council.Begins {
 		n.switchTo(r.Conversation)
@@ -61,21 +59,21 @@ func (n *pluginEvents) councilStep(e deliberation.Event) {
 				in++
 			}
 		}
-		n.c.Host.Publish("COUNCIL_STARTED", map[string]any{"chatId": r.Conversation, "memberCount": in})
+		n.o.Host.Publish("COUNCIL_STARTED", map[string]any{"chatId": r.Conversation, "memberCount": in})
 	}
 	for _, seat := range r.Seats {
-		if m := seat.Member; seat.In && !told.members[m.ID] && done(r, m.ID) {
-			told.members[m.ID] = true
-			n.c.Host.Publish("COUNCIL_MEMBER_DONE", map[string]any{
+		if m := seat.Member; seat.In && !sent.members[m.ID] && done(r, m.ID) {
+			sent.members[m.ID] = true
+			n.o.Host.Publish("COUNCIL_MEMBER_DONE", map[string]any{
 				"chatId": r.Conversation, "memberId": m.ID, "memberName": m.Name, "memberItemId": m.ItemID,
 				"memberAvatarUrl": council.AvatarURL(m), "results": n.councilResults(r, m.ID),
 			})
 		}
 	}
-	n.councilFailures(r, told)
-	if r.State == council.Ready && !told.completed {
-		told.completed = true
-		n.c.Host.Publish("COUNCIL_COMPLETED", map[string]any{
+	n.councilFailures(r, sent)
+	if r.State == council.Ready && !sent.completed {
+		sent.completed = true
+		n.o.Host.Publish("COUNCIL_COMPLETED", map[string]any{
 			"chatId": r.Conversation, "totalDurationMs": r.After(e.Step.At).Milliseconds(),
 			"resultCount": len(n.councilResults(r, "")),
 		})
@@ -85,7 +83,7 @@ func (n *pluginEvents) councilStep(e deliberation.Event) {
 	}
 }
 
-// done reports whether nothing more is to come of a member.
+// done reports whether a member has nothing left to do.
 func done(r *council.Run, member string) bool {
 	for _, t := range r.Tasks {
 		if t.Member == member && (t.State == council.Waiting || t.State == council.Working) {
@@ -95,11 +93,11 @@ func done(r *council.Run, member string) bool {
 	return true
 }
 
-// councilFailures tells once that tools failed: when a person is asked, or when the run
-// goes on without asking.
-func (n *pluginEvents) councilFailures(r *council.Run, told *toldRun) {
+// councilFailures sends once that tools failed: when a person is asked, or when the run goes on
+// without asking.
+func (n *Events) councilFailures(r *council.Run, sent *sentRun) {
 	if r.State != council.Asking && r.State != council.Ready {
-		told.failed = told.failed && r.State != council.Running
+		sent.failed = sent.failed && r.State != council.Running
 		return
 	}
 	failed, succeeded := []map[string]any{}, 0
@@ -115,21 +113,22 @@ func (n *pluginEvents) councilFailures(r *council.Run, told *toldRun) {
 			})
 		}
 	}
-	if len(failed) == 0 || told.failed {
+	if len(failed) == 0 || sent.failed {
 		return
 	}
-	told.failed = true
-	n.c.Host.Publish("COUNCIL_TOOLS_FAILED", map[string]any{
+	sent.failed = true
+	n.o.Host.Publish("COUNCIL_TOOLS_FAILED", map[string]any{
 		"generationId": r.Turn, "chatId": r.Conversation, "failedTools": failed, "successCount": succeeded,
 		"failedCount": len(failed),
 	})
 }
 
-// councilResults are the results of a member, or of all, in the order of the tasks.
-func (n *pluginEvents) councilResults(r *council.Run, member string) []councilResult {
+// councilResults returns the results of a member, or of all, in the order of the tasks.
+func (n *Events) councilResults(r *council.Run, member string) []councilResult {
 	results := []councilResult{}
 	for _, t := range r.Tasks {
-		if t.Member == "" || member != "" && t.Member != member || t.State != council.Done && t.State != council.Failed {
+		if t.Member == "" || member != "" && t.Member != member ||
+			t.State != council.Done && t.State != council.Failed {
 			continue
 		}
 		one := councilResult{
@@ -140,7 +139,7 @@ func (n *pluginEvents) councilResults(r *council.Run, member string) []councilRe
 		if !one.Success {
 			one.Error = message(t.End.Failure)
 		} else if member != "" && t.Kind != council.Cast {
-			text, _ := n.c.Councils.Text(n.ctx, r.Begin.Run, t.End.Text) // what cannot be read is empty
+			text, _ := n.o.Text(n.ctx, r.Begin.Run, t.End.Text) // what cannot be read is empty
 			one.Content = string(text)
 			if t.Tool == "" { // the words of a member, which end with a block for the program
 				one.Content = deliberation.Shown(one.Content)

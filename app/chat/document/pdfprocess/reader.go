@@ -1,4 +1,7 @@
-package core
+// Package pdfprocess reads PDFs, each in a process of its own, since a hostile file can take all
+// memory or end the program that parses it. The process links app/chat/document/pdf; this package
+// does not. Read Reader.Read first.
+package pdfprocess
 
 import (
 	"bufio"
@@ -18,43 +21,44 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// keptPDFs is how many texts are kept: those of a chat, so that a file is not read
-// again for every request. One takes at most limit.DocumentText.
-const keptPDFs = 32
+// remembered is how many texts stay in memory: those of a chat, so that a file is not read again for
+// every request. One takes at most limit.DocumentText.
+const remembered = 32
 
-// maxReply bounds what a process says of a PDF: its text, of which JSON can make
-// six times as much.
+// maxReply bounds the reply of a process: the text of a PDF, which JSON can make six times as long.
 var maxReply = 8 * limit.DocumentText.Value
 
-// pdfs reads PDFs, each in a process of its own, one at a time. It is safe for
-// concurrent use.
-type pdfs struct {
-	launcher sandbox.Launcher
-	log      *slog.Logger
-	time     time.Duration // for one
-	turn     chan struct{} // whose holder reads
+// Reader reads PDFs, each in a process of its own, one at a time. Use New. It is safe for concurrent
+// use once its fields are set.
+type Reader struct {
+	Launcher sandbox.Launcher
+	Time     time.Duration // how long a PDF may take
+
+	log  *slog.Logger
+	turn chan struct{} // whose holder reads
 
 	mu    sync.Mutex // guards the fields below
 	known map[[sha256.Size]byte]pdfText
 	order [][sha256.Size]byte // of known, the oldest first
 }
 
-// pdfText holds what came of reading one.
+// pdfText is the result of reading one.
 type pdfText struct {
 	said document.PDF
 	err  error
 }
 
-func newPDFs(l sandbox.Launcher, log *slog.Logger) *pdfs {
-	return &pdfs{
-		launcher: l, log: log, time: time.Duration(limit.PDFTime.Value) * time.Millisecond,
+// New returns a reader that starts its processes with l.
+func New(l sandbox.Launcher, log *slog.Logger) *Reader {
+	return &Reader{
+		Launcher: l, log: log, Time: time.Duration(limit.PDFTime.Value) * time.Millisecond,
 		turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{},
 	}
 }
 
-// read returns the text of a PDF, or an error of app/chat/document, or why no process
-// could read it.
-func (p *pdfs) read(ctx context.Context, data []byte) (document.PDF, error) {
+// Read returns the text of a PDF. The error is one of app/chat/document, or why no process could
+// read it, or the cause of ctx's end.
+func (p *Reader) Read(ctx context.Context, data []byte) (document.PDF, error) {
 	if int64(len(data)) > limit.PDF.Value {
 		return document.PDF{}, document.ErrTooLarge
 	}
@@ -70,7 +74,7 @@ func (p *pdfs) read(ctx context.Context, data []byte) (document.PDF, error) {
 	}
 	said, err := p.ask(ctx, data)
 	if err == nil || isVerdict(err) {
-		p.keep(key, pdfText{said, err})
+		p.remember(key, pdfText{said, err})
 	} else {
 		p.log.Info("a PDF was not read", "err", err)
 	}
@@ -83,30 +87,30 @@ func isVerdict(err error) bool {
 		errors.Is(err, document.ErrNoText) || errors.Is(err, document.ErrTooMuch)
 }
 
-func (p *pdfs) find(key [sha256.Size]byte) (pdfText, bool) {
+func (p *Reader) find(key [sha256.Size]byte) (pdfText, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t, ok := p.known[key]
 	return t, ok
 }
 
-func (p *pdfs) keep(key [sha256.Size]byte, t pdfText) {
+func (p *Reader) remember(key [sha256.Size]byte, t pdfText) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known[key], p.order = t, append(p.order, key)
-	if len(p.order) > keptPDFs {
+	if len(p.order) > remembered {
 		delete(p.known, p.order[0])
 		p.order = p.order[1:]
 	}
 }
 
 // ask has a process read a PDF, which may end in any way.
-func (p *pdfs) ask(ctx context.Context, data []byte) (document.PDF, error) {
-	process, err := p.launcher.Start(ctx, sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+func (p *Reader) ask(ctx context.Context, data []byte) (document.PDF, error) {
+	process, err := p.Launcher.Start(ctx, sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
 	if err != nil {
 		return document.PDF{}, err
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, p.time, document.ErrTooMuch)
+	timed, cancel := context.WithTimeoutCause(ctx, p.Time, document.ErrTooMuch)
 	defer cancel()
 	stop := context.AfterFunc(timed, process.Kill)
 	defer stop()
@@ -139,8 +143,8 @@ func troubleOf(said document.PDF) error {
 	return document.ErrDamaged
 }
 
-// whyDead tells a file that took all memory, one that the parser fell over, and a
-// process that never ran.
+// whyDead returns the error of a process that ended: the file took all memory, or the parser crashed
+// on it, or the process never ran.
 func whyDead(exit, last string) error {
 	switch {
 	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate memory"),

@@ -1,4 +1,6 @@
-package core
+// Package doctor checks what this machine has: the store, the plugins, Python, the sandbox, the
+// programs and the models. It changes nothing. Read Machine.Check first.
+package doctor
 
 import (
 	"context"
@@ -13,51 +15,67 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/version"
 	"conclave/app/model"
+	"conclave/app/model/connections"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
+	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/terminal"
 	"conclave/store"
 )
 
-// Doctor checks what this machine has, one finding for each thing.
-func (c *Core) Doctor(ctx context.Context) []terminal.Finding {
+// Machine holds the parts of Conclave that Check looks at.
+type Machine struct {
+	Data        string // the data folder
+	Worker      string // the program that plugins are started from
+	Store       *store.Store
+	Host        *host.Host
+	Python      *python.Interpreters
+	Confinement sandbox.Confinement // of plugins
+	Keys        string              // a sentence about where keys are stored
+	Models      *connections.Models
+}
+
+// Check returns one finding for each thing.
+func (m Machine) Check(ctx context.Context) []terminal.Finding {
 	return []terminal.Finding{
-		c.checkStore(ctx), c.checkMedia(ctx), c.checkRecord(ctx),
-		c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(),
-		c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
+		m.checkStore(ctx), m.checkMedia(ctx), m.checkRecord(ctx),
+		m.checkPlugins(), m.checkPython(ctx), checkSandbox(m.Confinement),
+		{Name: "keys", OK: true, Found: strings.TrimSuffix(m.Keys, ".")},
+		m.checkWorker(ctx), checkWindow(ctx), checkServers(ctx), m.checkModel(ctx),
 	}
 }
 
-func (c *Core) checkStore(ctx context.Context) terminal.Finding {
+func (m Machine) checkStore(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "store", OK: true}
-	info, err := os.Stat(filepath.Join(c.o.Data, "conclave.db"))
+	info, err := os.Stat(filepath.Join(m.Data, "conclave.db"))
 	if err != nil {
 		return terminal.Finding{
 			Name:  "store",
 			Found: "its file cannot be seen",
-			Fix:   "Check the permissions of " + c.o.Data + ".",
+			Fix:   "Check the permissions of " + m.Data + ".",
 		}
 	}
-	f.Found = fmt.Sprintf("%s, %.1f MB", c.o.Data, float64(info.Size())/1e6)
-	if c.Store.ReadOnly() {
-		f.OK, f.Fix = false, "Make the folder writable, or name a copy of it with --data; until then it can only be read."
+	f.Found = fmt.Sprintf("%s, %.1f MB", m.Data, float64(info.Size())/1e6)
+	if m.Store.ReadOnly() {
+		f.OK = false
+		f.Fix = "Make the folder writable, or name a copy of it with --data; until then it can only be read."
 		f.Found += ", and nothing can be written there"
-	} else if err := roomIn(c.o.Data); err != nil {
+	} else if err := roomIn(m.Data); err != nil {
 		f.OK, f.Fix = false, "Make room on the disk; Conclave keeps nothing new until then."
 		f.Found += ", and nothing can be written there: " + plainCause(err)
 		return f
 	}
-	if space, err := c.Store.Space(ctx); err == nil && space.Wasteful() {
+	if space, err := m.Store.Space(ctx); err == nil && space.Wasteful() {
 		f.Found += fmt.Sprintf(" (%.1f MB of them hold nothing)", float64(space.Free)/1e6)
 		f.Fix = "Close Conclave and run conclave compact to give them back."
 	}
-	problems, err := c.Store.Check(ctx)
+	problems, err := m.Store.Check(ctx)
 	if err != nil {
 		problems = append(problems, damageOf(err))
 	}
 	if len(problems) > 0 {
-		f.OK, f.Fix = false, c.goodCopy(ctx)
+		f.OK, f.Fix = false, m.goodCopy(ctx)
 		f.Found += ", damaged: " + strings.Join(problems, "; ")
 	}
 	return f
@@ -71,22 +89,22 @@ func damageOf(err error) string {
 	return err.Error()
 }
 
-// goodCopy says which copy of the store to go back to.
-func (c *Core) goodCopy(ctx context.Context) string {
-	copies, err := store.Recover(ctx, c.o.Data)
+// goodCopy returns a sentence with the copy of the store to go back to.
+func (m Machine) goodCopy(ctx context.Context) string {
+	copies, err := store.Recover(ctx, m.Data)
 	for _, kept := range copies {
 		if err == nil && kept.Whole() {
 			return fmt.Sprintf("Close Conclave; the newest good copy is from %s: conclave restore %s",
 				kept.Made.Local().Format("2 January 2006, 15:04"), kept.Path)
 		}
 	}
-	return "There is no good copy in " + filepath.Join(c.o.Data, "backups") + ". Copy the folder before you go on."
+	return "There is no good copy in " + filepath.Join(m.Data, "backups") + ". Copy the folder before you go on."
 }
 
 // checkMedia finds files attached to chats that are missing.
-func (c *Core) checkMedia(ctx context.Context) terminal.Finding {
+func (m Machine) checkMedia(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "attached files", OK: true}
-	r, err := c.Store.Media.CheckMedia(ctx)
+	r, err := m.Store.Media.CheckMedia(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
 		return f
@@ -99,17 +117,18 @@ func (c *Core) checkMedia(ctx context.Context) terminal.Finding {
 	return f
 }
 
-// checkRecord says whether the record of activity is as it was written.
-func (c *Core) checkRecord(ctx context.Context) terminal.Finding {
+// checkRecord verifies the record of activity.
+func (m Machine) checkRecord(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "record", OK: true}
-	report, err := c.Store.Activity.VerifyActivity(ctx)
+	report, err := m.Store.Activity.VerifyActivity(ctx)
 	if err != nil {
 		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
 		return f
 	}
 	f.Found = strings.TrimSuffix(report.Sentence(), ".")
 	if !report.OK {
-		f.OK, f.Fix = false, "Find out who may write in "+c.o.Data+"; a copy in its folder backups may have the record whole."
+		f.OK = false
+		f.Fix = "Find out who may write in " + m.Data + "; a copy in its folder backups may have the record whole."
 	}
 	return f
 }
@@ -125,7 +144,7 @@ func roomIn(dir string) (err error) {
 	return errors.Join(err, file.Close())
 }
 
-// plainCause is a file error without the operation and the path.
+// plainCause returns a file error without the operation and the path.
 func plainCause(err error) string {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err.Error()
@@ -133,11 +152,11 @@ func plainCause(err error) string {
 	return err.Error()
 }
 
-func (c *Core) checkPlugins() terminal.Finding {
-	dir, problem := c.Host.Folder()
-	sources, err := host.Sources(dir, c.Host.Endings())
+func (m Machine) checkPlugins() terminal.Finding {
+	dir, problem := m.Host.Folder()
+	sources, err := host.Sources(dir, m.Host.Endings())
 	if err == nil {
-		err = c.Host.Away()
+		err = m.Host.Away()
 	}
 	if problem == nil && err != nil {
 		problem = fault.Of(err)
@@ -146,14 +165,14 @@ func (c *Core) checkPlugins() terminal.Finding {
 		return terminal.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
 	}
 	found := fmt.Sprintf("%s, %d plugins", dir, len(sources))
-	for _, link := range c.Host.LinksOut() {
+	for _, link := range m.Host.LinksOut() {
 		found += ". " + link.Sentence()
 	}
 	return terminal.Finding{Name: "plugins", OK: true, Found: found}
 }
 
-func (c *Core) checkPython(ctx context.Context) terminal.Finding {
-	p, err := c.Python.Python(ctx)
+func (m Machine) checkPython(ctx context.Context) terminal.Finding {
+	p, err := m.Python.Python(ctx)
 	if err != nil {
 		var problem *plugin.Problem
 		if errors.As(err, &problem) {
@@ -164,12 +183,8 @@ func (c *Core) checkPython(ctx context.Context) terminal.Finding {
 	return terminal.Finding{Name: "python", OK: true, Found: fmt.Sprintf("%s (%s), %s", p.Version, p.Executable, p.Why)}
 }
 
-func (c *Core) checkSandbox() terminal.Finding {
-	return sandboxFinding(c.launcher.Confinement())
-}
-
-// sandboxFinding says what holds plugins, and what would.
-func sandboxFinding(confinement sandbox.Confinement) terminal.Finding {
+// checkSandbox finds what confines plugins, or what would.
+func checkSandbox(confinement sandbox.Confinement) terminal.Finding {
 	if confinement.Sentence == "" && confinement.Network != "" {
 		return terminal.Finding{
 			Name: "sandbox", Found: confinement.Network,
@@ -190,24 +205,20 @@ func sandboxFinding(confinement sandbox.Confinement) terminal.Finding {
 	}
 }
 
-func (c *Core) checkKeys() terminal.Finding {
-	return terminal.Finding{Name: "keys", OK: true, Found: strings.TrimSuffix(c.Keys.Sentence(), ".")}
-}
-
 // checkWorker asks the program that plugins are started from for its version.
-func (c *Core) checkWorker(ctx context.Context) terminal.Finding {
+func (m Machine) checkWorker(ctx context.Context) terminal.Finding {
 	f := terminal.Finding{Name: "worker", Fix: "Install Conclave again, or build its programs with make build."}
-	out, err := exec.CommandContext(ctx, c.o.Worker, "version").Output()
+	out, err := exec.CommandContext(ctx, m.Worker, "version").Output()
 	said := strings.TrimSpace(string(out))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		f.Found = c.o.Worker + ", which plugins are started from, is not there"
+		f.Found = m.Worker + ", which plugins are started from, is not there"
 	case err != nil:
-		f.Found = c.o.Worker + ", which plugins are started from, does not run: " + plainCause(err)
+		f.Found = m.Worker + ", which plugins are started from, does not run: " + plainCause(err)
 	case said != version.Worker+" "+version.Version:
-		f.Found = fmt.Sprintf("%s is of another version: it is %s, and this is %s", c.o.Worker, said, version.Version)
+		f.Found = fmt.Sprintf("%s is of another version: it is %s, and this is %s", m.Worker, said, version.Version)
 	default:
-		return terminal.Finding{Name: "worker", OK: true, Found: c.o.Worker}
+		return terminal.Finding{Name: "worker", OK: true, Found: m.Worker}
 	}
 	return f
 }
@@ -246,7 +257,7 @@ func checkWindow(ctx context.Context) terminal.Finding {
 	return terminal.Finding{Name: "window", OK: true, Found: path}
 }
 
-func (c *Core) checkServers(ctx context.Context) terminal.Finding {
+func checkServers(ctx context.Context) terminal.Finding {
 	found, err := model.Scanner{}.Scan(ctx)
 	f := terminal.Finding{Name: "local models", OK: true, Found: "no local server answered"}
 	if err != nil {
@@ -262,10 +273,10 @@ func (c *Core) checkServers(ctx context.Context) terminal.Finding {
 	return f
 }
 
-func (c *Core) checkModel(ctx context.Context) terminal.Finding {
-	name, err := c.Models.Default(ctx)
+func (m Machine) checkModel(ctx context.Context) terminal.Finding {
+	name, err := m.Models.Default(ctx)
 	if err == nil {
-		_, err = c.Models.Open(ctx, name)
+		_, err = m.Models.Open(ctx, name)
 	}
 	if err != nil {
 		f := fault.Of(err)

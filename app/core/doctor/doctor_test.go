@@ -1,4 +1,4 @@
-package core
+package doctor
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 
 func TestDoctorFindsNoSandboxWhereThereIsNone(t *testing.T) {
 	t.Parallel()
-	if f := sandboxFinding(sandbox.None()); f.OK || f.Found != "Runs as you, not isolated." || f.Fix == "" {
+	if f := checkSandbox(sandbox.None()); f.OK || f.Found != "Runs as you, not isolated." || f.Fix == "" {
 		t.Errorf("found %+v", f)
 	}
 }
