@@ -6,7 +6,7 @@
 // What they share is here: Link, the way to a server with its timeouts and
 // refusals; CallAssembler, which puts streamed tool calls together; Scanner, which finds model
 // servers on this computer. The shared suite
-// every vendor passes is in llmtest. Read Model, Request, Event and Error first.
+// every vendor passes is in modeltest. Read Model, Request, Event and Error first.
 package model
 
 import (

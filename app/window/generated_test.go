@@ -85,7 +85,7 @@ func TestThePagesTypesAreThoseOfTheProgram(t *testing.T) {
 		want += "\n" + p.written[name]
 	}
 	want += "\n" + calls + "}\n"
-	if flag.Lookup("update").Value.String() == "true" { // a flag of llmtest, which is linked here
+	if flag.Lookup("update").Value.String() == "true" { // a flag of modeltest, which is linked here
 		must(t, os.WriteFile(generatedTypes, []byte(want), 0o644))
 		return
 	}

@@ -76,7 +76,7 @@ func aimockDir(t *testing.T) string {
 	testkit.Must(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "app", "llm", "llmtest", "aimock")
+			return filepath.Join(dir, "app", "model", "modeltest", "aimock")
 		}
 		if parent := filepath.Dir(dir); parent != dir {
 			dir = parent

@@ -1,4 +1,4 @@
-// Starts aimock with the answers that llmtest asks for, prints its address as the
+// Starts aimock with the answers that modeltest asks for, prints its address as the
 // first line, and ends with its standard input.
 import { LLMock } from "@copilotkit/aimock";
 
