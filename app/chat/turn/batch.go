@@ -10,23 +10,22 @@ import (
 	"conclave/app/tool/call"
 )
 
-// batch holds what came of the calls of one message.
+// batch is how the calls of one message ended.
 type batch struct {
 	paused bool // a call has no result yet
 	stuck  bool // the same call failed the same way too often
 	done   bool // a tool ended the turn
 }
 
-// record puts the calls of a message on record as asked, and the numbers of
-// their records into the calls. It comes before the message is written, and so
-// before any of them runs.
+// record records the calls of a message as asked, and puts the numbers of their records into the calls.
+// It comes before the message is written, and so before any of them runs.
 func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*chat.ToolCall) ([]*call.Call, error) {
 	save, cancel := call.SaveContext(ctx)
 	defer cancel()
 	calls := make([]*call.Call, len(asked))
 	for i, one := range asked {
 		var found tool.Tool
-		if t.searching(one.Tool) {
+		if t.toolSearch().searching(one.Tool) {
 			found = searchTool
 		} else if t.callTurn.Tools != nil {
 			found, _ = t.callTurn.Tools.ByWire(one.Tool)
@@ -40,14 +39,15 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*cha
 		record := c.Record
 		t.emit(chat.Event{Kind: chat.EventAsked, Seq: response, Call: &record})
 		if record.Mended != nil {
-			t.emit(chat.Event{Kind: chat.EventNoted, Note: record.ToolName + ": " + record.Mended.Sentence(), Call: &record})
+			t.emit(chat.Event{
+				Kind: chat.EventNoted, Note: record.ToolName + ": " + record.Mended.Sentence(), Call: &record,
+			})
 		}
 	}
 	return calls, nil
 }
 
-// turnOf returns what the calls of a tool share: those of one that is a council member's
-// are made for the member.
+// turnOf returns the turn for the calls of a tool: a council member's tool is called for the member.
 func (t *run) turnOf(called tool.Tool) *call.Turn {
 	inline, ok := t.req.Inline[called.Member]
 	if !ok {
@@ -58,19 +58,18 @@ func (t *run) turnOf(called tool.Tool) *call.Turn {
 	return &turn
 }
 
-// batch has each call decided in order, runs the released ones in parallel as
-// they are released, and writes the results in call order. limit says that the
-// turn's last request with tools asked for them: then none is run.
+// batch has each call decided in order, runs the allowed ones in parallel, each as soon as it is
+// allowed, and finishes them. With limit, the last request with tools that the turn may make asked for
+// them: then none is run.
 //
-// Where a window is asked, a call does not wait for the answer to the one before
-// it, so that all cards are there at once and equal ones are one; a terminal is
-// asked one thing at a time.
+// In a window, a call does not wait for the answer about the one before it, so that all cards are there
+// at once and equal ones are one; a terminal is asked one thing at a time.
 func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 	var running sync.WaitGroup
 	serial := t.o.Points.Serial(ctx, t.callTurn.TurnInfo)
 	for _, c := range calls {
 		if result := t.answered(c, limit); result != nil {
-			c.Finish(ctx, t.hinted(c, *result))
+			c.Finish(ctx, t.toolSearch().hinted(c, *result))
 			continue
 		}
 		turn := make(chan struct{}) // closed when the next call may be decided
@@ -93,7 +92,7 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 			if inline, ok := t.req.Inline[c.Tool.Member]; ok {
 				extra.Member = inline.Member
 			}
-			c.Finish(ctx, t.hinted(c, c.Invoke(ctx, extra)))
+			c.Finish(ctx, t.toolSearch().hinted(c, c.Invoke(ctx, extra)))
 		})
 		<-turn
 		if serial && t.off == nil {
@@ -112,8 +111,8 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 	return out
 }
 
-// answered is the result of a call that nobody needs to be asked about, because
-// it cannot be made or is Conclave's own; nil for the others.
+// answered returns the result of a call about which nobody is asked, because it cannot be made or is
+// Conclave's own; nil for the others.
 func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 	if off, ok := hookStopped(t.off); ok {
 		return &tool.Result{Status: chat.CallCancelled, Error: off.Error()}
@@ -123,16 +122,15 @@ func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 			Status: chat.CallLimit, Error: fmt.Sprintf("limit of %d model requests reached", t.req.ChainLimit),
 		}
 	}
-	if t.searching(c.Record.ToolName) && c.Record.RawArguments == "" {
-		result := t.search(c)
+	if t.toolSearch().searching(c.Record.ToolName) && c.Record.RawArguments == "" {
+		result := t.toolSearch().search(c)
 		return &result
 	}
 	return c.Check()
 }
 
-// writeResults writes the message with the results, in call order, behind the
-// turn. A call that is paused has none; with no result at all nothing is written,
-// and the answer is false.
+// writeResults writes the message with the results, in call order. A paused call has none; without any
+// result it writes nothing and returns false.
 func (t *run) writeResults(ctx context.Context, calls []*call.Call, reason chat.EndReason) bool {
 	m := chat.Message{
 		Conversation: t.req.Conversation, Turn: t.turn, Role: chat.RoleTool, Model: t.model,

@@ -9,6 +9,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/chat/document"
+	"conclave/app/model"
 	"conclave/app/tool"
 )
 
@@ -32,33 +33,46 @@ func NewAttachment(name string, data []byte) (chat.Media, error) {
 	return chat.Media{MIME: file.MIME, Name: name, Size: int64(len(data)), Data: data}, nil
 }
 
-// Lost says to the person what of an attached file, whose bytes are in m.Data, a model is not
-// shown, or "". It may take as long as a PDF takes to be read.
+// Lost returns a sentence for the person about what a model is not shown of an attached file, whose
+// bytes are in m.Data, or "". It may take as long as reading a PDF.
 func (r *Runner) Lost(ctx context.Context, m chat.Media) string {
 	return r.o.Files.Read(ctx, m.Name, m.Data).Lost
 }
 
-// cleanName returns the name of a file as one line that hides nothing: it stands in what
-// a model and a person read.
+// cleanName returns the name of a file as one line without hidden characters, since a model and a
+// person read it.
 func cleanName(name string) string { return tool.ShowLine(lineEnds.Replace(name)) }
 
-// files are the files of a chat in the requests of one turn.
+// files shows a model the files of a chat in the requests of one turn. Use newFiles.
 type files struct {
-	t     *run
-	shown map[fileKey]document.Content
-	told  map[string]bool // what the person was told in this turn
+	reader document.Reader
+	media  func(ctx context.Context, id string) ([]byte, error) // reads the log
+	model  string
+	vision bool              // the model sees pictures
+	note   func(text string) // tells the person
+	shown  map[fileKey]document.Content
+	told   map[string]bool // the notes of this turn
 
 	// Of the request that is being built.
+	turn  string               // that makes it
 	sent  map[*chat.Media]bool // the pictures that it may hold
-	noted map[string]bool      // what notes of the chat's messages say
+	noted map[string]bool      // the notes of the chat's messages
 	moved bool                 // another model gave the answer before
+}
+
+// newFiles returns the files of a chat for a model.
+func newFiles(reader document.Reader, log Log, name string, can model.Features, note func(text string)) files {
+	return files{
+		reader: reader, media: log.Media, model: name, vision: can.Vision, note: note,
+		shown: map[fileKey]document.Content{}, told: map[string]bool{},
+	}
 }
 
 type fileKey struct{ id, name string }
 
-// begin prepares for a request from a path.
-func (f *files) begin(ctx context.Context, path []chat.Message, model string) {
-	f.sent, f.noted, f.moved = f.newest(ctx, path), map[string]bool{}, false
+// begin prepares for a request from a path, in a turn.
+func (f *files) begin(ctx context.Context, turn string, path []chat.Message) {
+	f.turn, f.sent, f.noted, f.moved = turn, f.newest(ctx, path), map[string]bool{}, false
 	for i := range path {
 		for _, n := range path[i].Notes {
 			f.noted[n.Text] = true
@@ -66,7 +80,7 @@ func (f *files) begin(ctx context.Context, path []chat.Message, model string) {
 	}
 	for _, m := range slices.Backward(path) {
 		if m.Role == chat.RoleAssistant {
-			f.moved = m.Model != model
+			f.moved = m.Model != f.model
 			break
 		}
 	}
@@ -74,34 +88,33 @@ func (f *files) begin(ctx context.Context, path []chat.Message, model string) {
 
 // read returns what a model is shown of a file whose bytes m has.
 func (f *files) read(ctx context.Context, m chat.Media) document.Content {
-	c := f.t.o.Files.Read(ctx, cleanName(m.Name), m.Data)
+	c := f.reader.Read(ctx, cleanName(m.Name), m.Data)
 	if !c.Passing {
 		f.shown[fileKey{m.ID, m.Name}] = c
 	}
 	return c
 }
 
-// content returns what a model is shown of a file, once it is read from the log; not ok: it
-// is no longer there.
+// content returns what a model is shown of a file, which it reads from the log; not ok: the file is no
+// longer there.
 func (f *files) content(ctx context.Context, m chat.Media) (c document.Content, ok bool) {
 	if c, ok = f.shown[fileKey{m.ID, m.Name}]; ok {
 		return c, true
 	}
 	if m.Data == nil {
 		var err error
-		if m.Data, err = f.t.log.Media(ctx, m.ID); err != nil {
+		if m.Data, err = f.media(ctx, m.ID); err != nil {
 			return c, false
 		}
 	}
 	return f.read(ctx, m), true
 }
 
-// part returns a media part of a turn with its bytes, a text file as its text, or a line that
-// says what the model is not shown. What of it is lost becomes a note, where no message of the
-// chat has it yet.
+// part returns a media part of a turn with its bytes, a text file as its text, or a line about what the
+// model is not shown. What is lost becomes a note, unless a message of the chat has it.
 func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	m := *p.Media
-	name, fresh := cleanName(m.Name), turn == f.t.turn
+	name, fresh := cleanName(m.Name), turn == f.turn
 	if name == "" {
 		name = "without a name"
 	}
@@ -110,18 +123,18 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	}
 	blind := func() chat.Part {
 		if fresh || f.moved {
-			f.tell(name + " is not shown: the model " + f.t.model + " is not known to see pictures.")
+			f.tell(name + " is not shown: the model " + f.model + " is not known to see pictures.")
 		}
 		return line("file", "this model cannot be shown it")
 	}
 	labelled := isPicture(m.MIME)
 	switch {
-	case labelled && !f.t.can.Vision:
+	case labelled && !f.vision:
 		return blind()
 	case labelled && m.Size <= document.MaxPicture && !f.sent[p.Media]:
 		if fresh {
-			f.tell(fmt.Sprintf("Older pictures are not shown: a request holds %d, and %d MiB of them at most.", maxPictures,
-				maxPictureBytes>>20))
+			f.tell(fmt.Sprintf("Older pictures are not shown: a request holds %d, and %d MiB of them at most.",
+				maxPictures, maxPictureBytes>>20))
 		}
 		return line("picture", fmt.Sprintf("left out, since %d newer ones are shown", len(f.sent)))
 	}
@@ -136,7 +149,7 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	switch {
 	case c.Picture == nil:
 		return chat.TextPart(c.Text)
-	case !f.t.can.Vision:
+	case !f.vision:
 		return blind()
 	}
 	m.Data, m.MIME, m.Size, m.Name = c.Picture, c.MIME, int64(len(c.Picture)), cleanName(m.Name)
@@ -148,7 +161,7 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 func (f *files) tell(note string) {
 	if !f.told[note] {
 		f.told[note] = true
-		f.t.note(note)
+		f.note(note)
 	}
 }
 

@@ -10,16 +10,21 @@ import (
 
 // request builds the request of a round from the visible path.
 func (t *run) request(ctx context.Context) model.Request {
-	r := model.Request{System: t.system, Tools: t.definitions()}
-	r.Messages = t.messages(ctx, t.path)
-	return r
+	return model.Request{
+		System: t.system, Tools: t.toolSearch().definitions(), Messages: t.history.messages(ctx, t.turn, t.path),
+	}
 }
 
-// messages returns what a model is told of a path, valid for every provider: what a
-// person sees and has not hidden; each call that was made followed by exactly one
-// result, made up where there never was one; neighbours of one role in one
-// message.
-func (t *run) messages(ctx context.Context, path []chat.Message) []model.Message {
+// history makes the messages of a request to a model from those of a chat.
+type history struct {
+	model string // "connection/model"
+	files files
+}
+
+// messages returns what a model gets of a path in a turn, valid for every provider: what a person sees
+// and has not hidden; each call that was made followed by exactly one result, made up where there
+// never was one; neighbours of one role in one message.
+func (h *history) messages(ctx context.Context, turn string, path []chat.Message) []model.Message {
 	var out []model.Message
 	add := func(role chat.Role, parts []chat.Part) {
 		if len(parts) == 0 {
@@ -32,27 +37,26 @@ func (t *run) messages(ctx context.Context, path []chat.Message) []model.Message
 		}
 		out = append(out, model.Message{Role: role, Parts: parts})
 	}
-	t.files.begin(ctx, path, t.model)
+	h.files.begin(ctx, turn, path)
 	for i, m := range path {
 		if m.Hidden {
 			continue
 		}
 		switch m.Role {
 		case chat.RoleUser:
-			add(chat.RoleUser, t.content(ctx, m.Turn, m.Parts))
+			add(chat.RoleUser, h.content(ctx, m.Turn, m.Parts))
 		case chat.RoleAssistant:
-			add(chat.RoleAssistant, t.answer(ctx, m))
-			add(chat.RoleTool, t.results(ctx, m, path[i+1:]))
+			add(chat.RoleAssistant, h.answer(ctx, m))
+			add(chat.RoleTool, h.results(ctx, m, path[i+1:]))
 		case chat.RoleTool, chat.RoleSystem:
-			// Results are told with their calls; system text is the
-			// conversation's.
+			// Results go with their calls; the system text is the conversation's.
 		}
 	}
 	return out
 }
 
-// madeCalls returns the calls of a message that were really made: those of an
-// answer that was stopped or failed while it was written never were.
+// madeCalls returns the calls of a message that were made: those of an answer that was stopped or
+// failed while it was written never were.
 func madeCalls(m *chat.Message) []*chat.ToolCall {
 	if m.State != chat.Complete {
 		return nil
@@ -60,9 +64,9 @@ func madeCalls(m *chat.Message) []*chat.ToolCall {
 	return callsOf(m)
 }
 
-// answer returns what a model is told of an earlier answer. Thinking goes back only
-// to the model that thought it, and only when that wants it back.
-func (t *run) answer(ctx context.Context, m chat.Message) []chat.Part {
+// answer returns what a model gets of an earlier answer. Thinking goes back only to the model that
+// thought it, and only when that wants it back.
+func (h *history) answer(ctx context.Context, m chat.Message) []chat.Part {
 	var parts []chat.Part
 	for _, p := range m.Parts {
 		switch p.Kind {
@@ -71,7 +75,7 @@ func (t *run) answer(ctx context.Context, m chat.Message) []chat.Part {
 				parts = append(parts, p)
 			}
 		case chat.PartReasoning:
-			if m.State == chat.Complete && m.Model == t.model && p.Vendor != nil {
+			if m.State == chat.Complete && m.Model == h.model && p.Vendor != nil {
 				parts = append(parts, p)
 			}
 		case chat.PartToolCall:
@@ -79,7 +83,7 @@ func (t *run) answer(ctx context.Context, m chat.Message) []chat.Part {
 				parts = append(parts, p)
 			}
 		case chat.PartMedia:
-			parts = append(parts, t.files.part(ctx, m.Turn, p))
+			parts = append(parts, h.files.part(ctx, m.Turn, p))
 		}
 	}
 	return parts
@@ -87,7 +91,7 @@ func (t *run) answer(ctx context.Context, m chat.Message) []chat.Part {
 
 // results returns one result for each call of an answer, in the order of the
 // calls, from the messages that follow it.
-func (t *run) results(ctx context.Context, m chat.Message, rest []chat.Message) []chat.Part {
+func (h *history) results(ctx context.Context, m chat.Message, rest []chat.Message) []chat.Part {
 	calls := madeCalls(&m)
 	if len(calls) == 0 {
 		return nil
@@ -101,8 +105,8 @@ func (t *run) results(ctx context.Context, m chat.Message, rest []chat.Message) 
 		}
 		if known, ok := given[call.ID]; ok {
 			result = *known
-			if result.Content = t.content(ctx, m.Turn, known.Content); len(result.Content) == 0 {
-				result.Content = []chat.Part{chat.TextPart("(no output)")} // an empty result is refused by some providers
+			if result.Content = h.content(ctx, m.Turn, known.Content); len(result.Content) == 0 {
+				result.Content = []chat.Part{chat.TextPart("(no output)")} // some providers refuse an empty result
 			}
 		}
 		parts = append(parts, chat.Part{Kind: chat.PartToolResult, Result: &result})
@@ -154,14 +158,14 @@ func openCalls(path []chat.Message) (int, []*chat.ToolCall) {
 }
 
 // content returns text and media of a turn as they are sent.
-func (t *run) content(ctx context.Context, turn string, parts []chat.Part) []chat.Part {
+func (h *history) content(ctx context.Context, turn string, parts []chat.Part) []chat.Part {
 	var out []chat.Part
 	for _, p := range parts {
 		switch {
 		case p.Kind == chat.PartText && p.Text != "":
 			out = append(out, p)
 		case p.Kind == chat.PartMedia && p.Media != nil:
-			out = append(out, t.files.part(ctx, turn, p))
+			out = append(out, h.files.part(ctx, turn, p))
 		}
 	}
 	return out

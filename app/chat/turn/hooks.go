@@ -12,14 +12,14 @@ import (
 	"conclave/app/tool/hook"
 )
 
-// hooked is a request as hooks left it, and how much of the path it covers.
+// hooked is a request as hooks changed it, and how much of the path it covers.
 type hooked struct {
 	request model.Request
 	path    int // messages of the path that were in it
 }
 
-// prepared is the request of a round: built from the path, as the hooks of the turn and
-// then those of each round leave it.
+// prepared returns the request of a round: built from the path, then changed by the hooks of the turn
+// and by those of each round.
 func (t *run) prepared(ctx context.Context) (model.Request, error) {
 	if t.o.Points == nil {
 		return t.request(ctx), nil
@@ -31,8 +31,7 @@ func (t *run) prepared(ctx context.Context) (model.Request, error) {
 	return t.each(ctx, r)
 }
 
-// each has the hooks of every round look at a request. What they offer the model is
-// among the tools of this round, and of no other.
+// each runs the hooks of every round on a request. The tools that they offer are for this round alone.
 func (t *run) each(ctx context.Context, r model.Request) (model.Request, error) {
 	var more []tool.Tool
 	invokers := map[string]tool.Invoker{}
@@ -47,7 +46,7 @@ func (t *run) each(ctx context.Context, r model.Request) (model.Request, error) 
 		if _, taken := t.req.Tools.ByWire(offered.WireName); taken {
 			return errors.New("there is a tool of that name")
 		}
-		if t.taken(ctx, offered) {
+		if t.names.taken(ctx, offered) {
 			return errors.New("that name is another tool's in this chat")
 		}
 		more, invokers[offered.Plugin] = append(more, offered), by
@@ -60,7 +59,7 @@ func (t *run) each(ctx context.Context, r model.Request) (model.Request, error) 
 		return r, err
 	}
 	if len(more) > 0 {
-		if err := t.keepNames(ctx, more); err != nil {
+		if err := t.names.add(ctx, more); err != nil {
 			return r, err
 		}
 		t.callTurn.Tools = t.req.Tools.Plus(more, invokers)
@@ -69,8 +68,8 @@ func (t *run) each(ctx context.Context, r model.Request) (model.Request, error) 
 	return next, nil
 }
 
-// allowed returns the definitions of wanted that the model may be given: those it was
-// given anyway, as they were, and those of more.
+// allowed returns the definitions of wanted that the model may get: those it got anyway, unchanged, and
+// those of more.
 func allowed(wanted, given []model.ToolDefinition, more []tool.Tool) []model.ToolDefinition {
 	var out []model.ToolDefinition
 	for _, d := range given {
@@ -80,13 +79,13 @@ func allowed(wanted, given []model.ToolDefinition, more []tool.Tool) []model.Too
 	}
 	for _, m := range more {
 		if slices.ContainsFunc(wanted, func(w model.ToolDefinition) bool { return w.Name == m.WireName }) {
-			out = append(out, model.ToolDefinition{Name: m.WireName, Description: m.Description, Parameters: m.Parameters})
+			out = append(out, definition(m))
 		}
 	}
 	return out
 }
 
-// once is the request of a round as the hooks of the turn left its first one.
+// once returns the request of a round, with what the hooks of the turn did to the first one.
 func (t *run) once(ctx context.Context) (model.Request, error) {
 	if t.hooked == nil {
 		r, trace, err := t.o.Points.BeforeModel(ctx, t.request(ctx), t.callTurn.TurnInfo)
@@ -101,7 +100,7 @@ func (t *run) once(ctx context.Context) (model.Request, error) {
 	r.System, r.Temperature, r.MaxTokens = t.hooked.request.System, t.hooked.request.Temperature,
 		t.hooked.request.MaxTokens
 	r.Messages = append([]model.Message{}, t.hooked.request.Messages...)
-	for _, m := range t.messages(ctx, t.path[t.hooked.path:]) {
+	for _, m := range t.history.messages(ctx, t.turn, t.path[t.hooked.path:]) {
 		if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == m.Role {
 			last := &r.Messages[n-1]
 			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], m.Parts...)
@@ -112,18 +111,18 @@ func (t *run) once(ctx context.Context) (model.Request, error) {
 	return r, nil
 }
 
-// traced remembers what hooks did for the message that is written next, and tells the
-// person their notes.
+// traced remembers what hooks did for the message that is written next, and shows the person their
+// notes.
 func (t *run) traced(trace []hook.Trace) {
 	t.trace = append(t.trace, trace...)
 	t.added = chat.AddOrigins(t.added, hook.Origins(trace)...)
 	for _, note := range hook.Notes(trace) {
-		t.emit(chat.Event{Kind: chat.EventNoted, Note: note})
+		t.remark(note)
 	}
 }
 
-// afterModel runs the hooks on a whole answer and applies their changes to its text and
-// its calls. The closing answer has none.
+// afterModel runs the hooks on a whole answer and applies their changes to its text and its calls. The
+// closing answer has no calls.
 func (t *run) afterModel(ctx context.Context, w *writing, closing bool) error {
 	if t.o.Points == nil {
 		return nil
@@ -131,7 +130,7 @@ func (t *run) afterModel(ctx context.Context, w *writing, closing bool) error {
 	m, trace, err := t.o.Points.AfterModel(ctx, w.m, t.callTurn.TurnInfo)
 	t.traced(trace)
 	if w.m.Parts = m.Parts; closing {
-		w.m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p chat.Part) bool { return p.Kind == chat.PartToolCall })
+		w.m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), isCall)
 	}
 	switch calls := len(callsOf(&w.m)); {
 	case calls > 0:
@@ -142,16 +141,18 @@ func (t *run) afterModel(ctx context.Context, w *writing, closing bool) error {
 	return err
 }
 
+func isCall(p chat.Part) bool { return p.Kind == chat.PartToolCall }
+
 // hookStopped reports whether err is that of a hook which called the turn off.
 func hookStopped(err error) (*hook.Stopped, bool) { return errors.AsType[*hook.Stopped](err) }
 
-// undone takes the turn out of what later turns are told: its messages stay, hidden.
+// undone hides the messages of the turn, so that later turns do not send them.
 func (t *run) undone(ctx context.Context) {
 	t.scribe.do(ctx, func(save context.Context) error {
 		path, err := t.log.Path(save, t.req.Conversation)
 		for _, m := range path {
 			if m.Turn == t.turn {
-				err = cmp.Or(err, t.update(save, m.Seq, func(stored *chat.Message) { stored.Hidden = true }))
+				err = cmp.Or(err, t.scribe.update(save, m.Seq, func(stored *chat.Message) { stored.Hidden = true }))
 			}
 		}
 		return err

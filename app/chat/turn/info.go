@@ -8,8 +8,8 @@ import (
 	"conclave/app/model"
 )
 
-// SentRequest is a request to a model as it can be rebuilt from a chat: no key is part of
-// it, media are described and not included, and tools are not known.
+// SentRequest is a request to a model as it can be rebuilt from a chat: it has no key, media are
+// described and not included, and tools are not known.
 type SentRequest struct {
 	Model    string        `json:"model"`
 	System   string        `json:"system,omitempty"`
@@ -22,9 +22,9 @@ type SentMessage struct {
 	Content []any     `json:"content"`
 }
 
-// RequestBefore rebuilds the request that the assistant message m answered, from
-// what is stored: the visible path up to it. It is for messages whose request was not kept
-// as it was sent: which tools and capabilities the model had is not known any longer.
+// RequestBefore rebuilds the request that the assistant message m answered from the visible path up to
+// it. It is for messages whose request was not stored as it was sent: the tools and capabilities of the
+// model are not known any more.
 func (r *Runner) RequestBefore(ctx context.Context, m chat.Message) (SentRequest, error) {
 	conversation, err := r.o.Log.Conversation(ctx, m.Conversation)
 	if err != nil {
@@ -40,9 +40,8 @@ func (r *Runner) RequestBefore(ctx context.Context, m chat.Message) (SentRequest
 			break
 		}
 	}
-	t := r.newRun(Request{}, nil)
-	t.model, t.can = m.Model, model.Features{Tools: true}
-	messages := t.messages(ctx, path)
+	h := history{m.Model, newFiles(r.o.Files, r.o.Log, m.Model, model.Features{}, func(string) {})}
+	messages := h.messages(ctx, "", path)
 	out := SentRequest{Model: m.Model, System: conversation.System, Messages: []SentMessage{}}
 	for _, sent := range messages {
 		shown := SentMessage{Role: sent.Role, Content: []any{}}
@@ -64,7 +63,8 @@ func shownPart(p chat.Part) any {
 		return map[string]any{"type": p.Kind, "id": p.Call.ID, "tool": p.Call.Tool, "arguments": arguments}
 	case chat.PartToolResult:
 		return map[string]any{
-			"type": p.Kind, "id": p.Result.CallID, "tool": p.Result.Tool, "is_error": p.Result.IsError, "text": p.Result.Text(),
+			"type": p.Kind, "id": p.Result.CallID, "tool": p.Result.Tool, "is_error": p.Result.IsError,
+			"text": p.Result.Text(),
 		}
 	case chat.PartMedia:
 		return map[string]any{"type": p.Kind, "mime_type": p.Media.MIME, "name": p.Media.Name, "size": p.Media.Size}

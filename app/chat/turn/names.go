@@ -7,8 +7,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Names are where the names are kept that models know tools by in a chat; [Log] and the store
-// are.
+// Names stores the names by which models know tools in a chat; [Log] and the store implement it.
 type Names interface {
 	// UpdateConversation reads, changes and writes one conversation in one step.
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
@@ -18,10 +17,9 @@ type Names interface {
 	ToolsCalled(ctx context.Context, id chat.ConversationID) (map[string]string, error)
 }
 
-// NameTools returns the set with the names by which models know its tools in the chat c, and
-// keeps those that are new with the chat, before any model is told of them; it writes only
-// then. c.ToolNames is brought up to date. A chat that has no names yet, because an older
-// Conclave wrote it, begins with those of the calls that are on record.
+// NameTools returns the set with the names by which models know its tools in the chat c. It stores new
+// names with the chat before any model gets them, and writes only then. c.ToolNames is brought up to
+// date. A chat without names, which an older Conclave wrote, begins with those of its recorded calls.
 func NameTools(ctx context.Context, names Names, c *chat.Conversation, set *tool.Set) (*tool.Set, error) {
 	if set == nil || set.Len() == 0 {
 		return set, nil
@@ -47,36 +45,35 @@ func NameTools(ctx context.Context, names Names, c *chat.Conversation, set *tool
 	return named, err
 }
 
-// nameTools gives the tools of the turn the names of its chat.
-func (t *run) nameTools(ctx context.Context, c chat.Conversation) error {
-	named, err := NameTools(ctx, t.log, &c, t.req.Tools)
-	t.req.Tools, t.callTurn.Tools, t.chat = named, named, c
-	return err
+// chatNames are the names that models know tools by in the chat of a turn.
+type chatNames struct {
+	log  Log
+	chat chat.Conversation // as it was when the turn began, but for the names
 }
 
-// taken reports whether the name that a hook offers a tool by is another tool's in this chat,
-// where members of a council may have been given tools since the turn began.
-func (t *run) taken(ctx context.Context, offered tool.Tool) bool {
-	if now, err := t.log.Conversation(ctx, t.req.Conversation); err == nil {
-		t.chat.ToolNames = now.ToolNames
+// taken reports whether the name by which a hook offers a tool is another tool's in this chat, where
+// members of a council may have got tools since the turn began.
+func (n *chatNames) taken(ctx context.Context, offered tool.Tool) bool {
+	if now, err := n.log.Conversation(ctx, n.chat.ID); err == nil {
+		n.chat.ToolNames = now.ToolNames
 	}
-	whose, given := t.chat.ToolNames[offered.WireName]
+	whose, given := n.chat.ToolNames[offered.WireName]
 	return given && whose != offered.Whose()
 }
 
-// keepNames keeps the names by which hooks offered tools.
-func (t *run) keepNames(ctx context.Context, offered []tool.Tool) error {
+// add stores the names by which hooks offered tools.
+func (n *chatNames) add(ctx context.Context, offered []tool.Tool) error {
 	fresh := map[string]string{}
 	for _, o := range offered {
-		if _, given := t.chat.ToolNames[o.WireName]; !given {
+		if _, given := n.chat.ToolNames[o.WireName]; !given {
 			fresh[o.WireName] = o.Whose()
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	return t.log.UpdateConversation(ctx, t.req.Conversation, func(stored *chat.Conversation) {
+	return n.log.UpdateConversation(ctx, n.chat.ID, func(stored *chat.Conversation) {
 		stored.ToolNames = tool.AddNames(stored.ToolNames, fresh)
-		t.chat.ToolNames = stored.ToolNames
+		n.chat.ToolNames = stored.ToolNames
 	})
 }

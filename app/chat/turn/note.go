@@ -15,22 +15,25 @@ type notes struct {
 	all []chat.Note
 }
 
-// noteOf returns a sentence as a note: one line that hides nothing, since servers and files have words
-// in it.
+// noteOf returns a sentence as a note: one line without hidden characters, since parts of it come from
+// servers and files.
 func noteOf(text string) chat.Note {
 	shown, _ := tool.Strip(text)
 	return chat.Note{Text: strings.Join(strings.Fields(shown), " ")}
 }
 
-// note tells the person a sentence about the answer, and keeps it with the message that is written
-// next. What was said of that message already is counted.
+// remark shows the person a sentence that is not saved.
+func (t *run) remark(text string) { t.emit(chat.Event{Kind: chat.EventNoted, Note: text}) }
+
+// note shows the person a sentence about the answer, and saves it with the message that is written
+// next. A note that this message has already is counted.
 func (t *run) note(text string) {
 	if said := t.notes.add(noteOf(text)); said != "" {
 		t.emit(chat.Event{Kind: chat.EventNoted, Note: said, Kept: true})
 	}
 }
 
-// add returns what the person is to be told: nothing where it was counted only.
+// add returns the note to show the person: nothing if it was only counted.
 func (n *notes) add(one chat.Note) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"conclave/app/tool"
 )
 
-// question reads the conversation and saves what the person said, or moves the
-// head to what is answered again. It returns the saved message, whose number is 0 where
-// there is none, or the calls to make first.
+// question reads the conversation and saves the person's message, or moves the head to what is answered
+// again. It returns the saved message, whose number is 0 where there is none, or the calls to make
+// first.
 func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.ToolCall, err error) {
 	conversation, err := t.log.Conversation(ctx, t.req.Conversation)
 	if err != nil {
@@ -31,7 +31,9 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	}
 	t.system, t.plain = conversation.System, conversation.Origins
 	t.scribe.head, t.scribe.given = parent, conversation.Last
-	if err := t.nameTools(ctx, conversation); err != nil {
+	named, err := NameTools(ctx, t.log, &conversation, t.req.Tools)
+	t.req.Tools, t.callTurn.Tools, t.names = named, named, chatNames{t.log, conversation}
+	if err != nil {
 		return chat.Message{}, nil, err
 	}
 	if asks {
@@ -57,8 +59,7 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	return saved, nil, err
 }
 
-// again reads what is answered again, and returns the calls of it that were never
-// answered.
+// again reads what is answered again, and returns its calls that have no result.
 func (t *run) again(ctx context.Context) ([]*chat.ToolCall, error) {
 	var err error
 	if t.path, err = t.log.Path(ctx, t.req.Conversation); err != nil {
@@ -76,7 +77,7 @@ func (t *run) again(ctx context.Context) ([]*chat.ToolCall, error) {
 	}
 	last := &t.path[len(t.path)-1]
 	last.Reason = "" // nothing ends with it any more
-	return nil, t.update(ctx, last.Seq, func(m *chat.Message) { m.Reason, m.Open = "", true })
+	return nil, t.scribe.update(ctx, last.Seq, func(m *chat.Message) { m.Reason, m.Open = "", true })
 }
 
 // saveQuestion saves the person's message.
@@ -96,7 +97,7 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 					return m, err
 				}
 			}
-			if c, there := t.files.content(ctx, media); there {
+			if c, there := t.history.files.content(ctx, media); there {
 				m.Notes, _ = chat.AddNote(m.Notes, noteOf(c.Lost))
 				if !kept {
 					media.MIME = c.MIME
@@ -113,11 +114,11 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 // maxTitle is the length of a made title in characters: what fits the chat list.
 const maxTitle = 60
 
-// marks are Markdown's that can be taken out of a line without looking at it.
+// marks are the marks of Markdown that can be removed from a line wherever they stand.
 var marks = strings.NewReplacer("**", "", "__", "", "`", "", "~~", "")
 
-// Title makes a conversation's title of its first message: the first line's
-// words, without Markdown marks, at most 60 characters.
+// Title makes a conversation's title from its first message: the words of the first line, without
+// marks of Markdown, at most 60 characters.
 func Title(text string) string {
 	clean, _ := tool.Strip(text)
 	for line := range strings.Lines(clean) {

@@ -4,9 +4,9 @@
 // person stops it. It writes as it goes, so that a kill loses a quarter of a
 // second.
 //
-// It knows no vendor, process or disk: a [Log] keeps, and package call makes the calls.
-// Read Request and Runner.Run first; round.go is one request to the model, batch.go
-// the calls that came of it, history.go what the model is told. The rules are
+// It knows no vendor, process or disk: a [Log] stores messages, and package call makes the calls. Read
+// Request and Runner.Run first; rounds.go asks the model until it is done, stream.go is one request,
+// batch.go the calls of one answer, history.go the messages that the model gets. The rules are
 // contracts/llm-functions, section 8.
 package turn
 
@@ -136,16 +136,16 @@ type Outcome struct {
 // run is one turn under way.
 type run struct {
 	*Runner
-	req    Request
-	log    Log
-	turn   string
-	model  string
-	can    model.Features
-	system string
-	chat   chat.Conversation // as it was when the turn began, but for the names of tools
-	path   []chat.Message    // what is visible, grown by the turn
-	files  files
-	scribe scribe
+	req     Request
+	log     Log
+	turn    string
+	model   string
+	can     model.Features
+	system  string
+	path    []chat.Message // what is visible, grown by the turn
+	names   chatNames
+	history history
+	scribe  scribe
 
 	callTurn call.Turn // of the calls; says what hooks run for once the question is known
 	failures call.Failures
@@ -171,11 +171,10 @@ func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 	t := &run{
 		Runner: r, req: req, log: req.Log, turn: req.ID, on: on,
 	}
-	t.scribe.t = t
-	t.files = files{t: t, shown: map[fileKey]document.Content{}, told: map[string]bool{}}
 	if t.log == nil {
 		t.log = r.o.Log
 	}
+	t.scribe.log, t.scribe.conversation = t.log, req.Conversation
 	if t.turn == "" {
 		t.turn = uuid.Must(uuid.NewV7()).String()
 	}
@@ -186,9 +185,8 @@ func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.emit, Ready: t.scribe.wait,
 		CallerName: req.CallerName, Given: req.Given, Taint: t.origins, Wrote: t.wrote,
 	}
-	if req.Model != nil {
-		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
-	}
+	t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
+	t.history = history{t.model, newFiles(r.o.Files, t.log, t.model, t.can, t.note)}
 	return t
 }
 
@@ -271,151 +269,6 @@ func (t *run) emit(e chat.Event) {
 	if t.o.OnEvent != nil && t.req.Log == nil {
 		t.o.OnEvent(e)
 	}
-}
-
-// rounds makes the calls that are open, then asks the model until it is done.
-func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
-	out := Outcome{Turn: t.turn, Reason: chat.EndDone}
-	if len(open) > 0 {
-		i, _ := openCalls(t.path)
-		reason, err := t.calls(ctx, t.path[i].Seq, open, false, nil)
-		if err != nil {
-			return t.broke(ctx, out, err)
-		}
-		if reason != "" {
-			out.Reason = reason
-			return out
-		}
-	}
-	for {
-		t.round++
-		t.callTurn.Round = t.round
-		w, err := t.ask(ctx, false)
-		if w != nil {
-			out.Message = &w.m
-		}
-		if err != nil {
-			if w != nil {
-				w.write(ctx)
-			}
-			return t.broke(ctx, out, err)
-		}
-		t.off = nil
-		if err := t.afterModel(ctx, w, false); err != nil {
-			if _, off := hookStopped(err); !off || len(callsOf(&w.m)) == 0 {
-				w.write(ctx)
-				return t.broke(ctx, out, err)
-			}
-			t.off = err // its calls get results that say so
-		}
-		calls := callsOf(&w.m)
-		if len(calls) == 0 {
-			w.write(ctx)
-			return out
-		}
-		if err := t.scribe.wait(); err != nil {
-			return t.broke(ctx, out, err)
-		}
-		seq := w.m.Seq
-		if seq == 0 {
-			seq = t.scribe.next()
-		}
-		last := t.req.ChainLimit > 0 && t.round >= t.req.ChainLimit
-		reason, err := t.calls(ctx, seq, calls, last, w)
-		switch {
-		case err != nil:
-			return t.broke(ctx, out, err)
-		case reason != "":
-			out.Reason = reason
-			return out
-		case last:
-			return t.close(ctx, out)
-		}
-	}
-}
-
-// calls makes the calls of the message numbered response. It returns why the turn
-// ends with them, or "". w is that message, when it is still to be written.
-func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat.ToolCall, limit bool,
-	w *writing,
-) (chat.EndReason, error) {
-	pending, err := t.record(ctx, response, calls)
-	if w != nil {
-		w.write(ctx)
-	}
-	if err != nil {
-		return "", err
-	}
-	b := t.batch(ctx, pending, limit)
-	var reason chat.EndReason
-	switch {
-	case ctx.Err() != nil:
-		reason = chat.EndStopped
-	case b.paused:
-		reason = chat.EndHandled
-	case b.stuck:
-		reason = chat.EndLimit
-	case b.done:
-		reason = chat.EndDone
-	}
-	if t.off != nil && ctx.Err() == nil {
-		reason = chat.EndError
-	}
-	if !t.writeResults(ctx, pending, reason) && reason != "" && w != nil {
-		w.ended(ctx, reason)
-	}
-	return reason, cmp.Or(t.scribe.failed(), t.off)
-}
-
-// close makes the closing request: the model answers with what it has
-// (contracts/llm-functions, section 8.7).
-func (t *run) close(ctx context.Context, out Outcome) Outcome {
-	w, err := t.ask(ctx, true)
-	if w != nil {
-		out.Message = &w.m
-		if err == nil {
-			err = t.afterModel(ctx, w, true)
-		}
-		w.write(ctx)
-	}
-	if err != nil {
-		return t.broke(ctx, out, err)
-	}
-	out.Reason = chat.EndLimit
-	return out
-}
-
-// conclude tells the log that the turn ended with its question or with results,
-// and writes into the results why. An answer says so itself, but one that was
-// stopped before its first word is not there.
-func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
-	t.scribe.do(ctx, func(save context.Context) error {
-		m := t.scribe.answered()
-		if n := len(t.path); m.Seq == 0 && n > 0 {
-			m = t.path[n-1] // what was to be answered
-		}
-		if m.Seq == 0 || m.Role == chat.RoleAssistant || m.Reason != "" {
-			return nil
-		}
-		return t.update(save, m.Seq, func(stored *chat.Message) {
-			if stored.Open = false; stored.Role == chat.RoleTool {
-				stored.Reason = reason
-			}
-		})
-	})
-}
-
-// broke is the outcome of a turn whose round failed or was stopped.
-func (t *run) broke(ctx context.Context, out Outcome, err error) Outcome {
-	if ctx.Err() != nil {
-		out.Reason = chat.EndStopped
-		return out
-	}
-	if off, ok := hookStopped(err); ok && off.Undo {
-		t.undone(ctx)
-	}
-	out.Reason, out.Err = chat.EndError, asFault(err)
-	return out
 }
 
 // asFault is err in a person's words.

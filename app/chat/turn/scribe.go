@@ -9,11 +9,13 @@ import (
 	"conclave/app/tool/call"
 )
 
-// scribe writes a turn's messages into its log, one after another and one behind
-// the turn: a round does not wait for the disk unless the write before it is
-// still under way. It has at most one goroutine, which wait waits for.
+// scribe writes a turn's messages into its log, one after another and one behind the turn: a round does
+// not wait for the disk unless the write before it is still under way. It has at most one goroutine,
+// which wait waits for.
 type scribe struct {
-	t    *run
+	log          Log
+	conversation chat.ConversationID
+
 	last chan struct{} // closed when the write under way is over; nil before the first
 
 	mu    sync.Mutex      // guards the fields below
@@ -25,7 +27,7 @@ type scribe struct {
 
 // do starts write behind the turn, once the write before it is over.
 func (s *scribe) do(ctx context.Context, write func(context.Context) error) {
-	_ = s.wait() // looked at below
+	_ = s.wait() // the goroutine looks at the error
 	over := make(chan struct{})
 	s.last = over
 	go func() { // ends with its write; wait waits for it
@@ -33,7 +35,7 @@ func (s *scribe) do(ctx context.Context, write func(context.Context) error) {
 		save, cancel := call.SaveContext(ctx)
 		defer cancel()
 		if s.failed() != nil {
-			return // what follows a message that is not there would hang in the air
+			return // this message would follow one that is not stored
 		}
 		if err := write(save); err != nil {
 			s.mu.Lock()
@@ -57,13 +59,13 @@ func (s *scribe) failed() error {
 	return s.err
 }
 
-// append writes m behind the message that was written last.
+// append writes m after the message that was written last.
 func (s *scribe) append(ctx context.Context, m *chat.Message) error {
 	s.mu.Lock()
 	m.Parent = s.head
 	s.mu.Unlock()
 	m.Open = m.Reason == ""
-	if err := s.t.log.Append(ctx, m); err != nil {
+	if err := s.log.Append(ctx, m); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -72,25 +74,25 @@ func (s *scribe) append(ctx context.Context, m *chat.Message) error {
 	return nil
 }
 
-// update changes a message that is in the log, in one step with reading it: what it is
-// not the turn's to say stays as others set it.
-func (t *run) update(ctx context.Context, seq chat.MessageSeq, change func(*chat.Message)) error {
-	return t.log.UpdateMessages(ctx, t.req.Conversation, []chat.MessageSeq{seq}, func(messages []chat.Message) error {
+// update changes a message that is in the log, in one step with reading it, so that it overwrites
+// nothing that others changed.
+func (s *scribe) update(ctx context.Context, seq chat.MessageSeq, change func(*chat.Message)) error {
+	return s.log.UpdateMessages(ctx, s.conversation, []chat.MessageSeq{seq}, func(messages []chat.Message) error {
 		change(&messages[0])
 		return nil
 	})
 }
 
-// next is the number that the next message gets, since one turn at a time writes
-// to a conversation.
+// next returns the number that the next message gets, since one turn at a time writes to a
+// conversation.
 func (s *scribe) next() chat.MessageSeq {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.given + 1
 }
 
-// answered is the last message of the turn's answer as it was appended, of number
-// 0 before there is one.
+// answered returns the last message of the turn's answer as it was appended; its number is 0 before
+// there is one.
 func (s *scribe) answered() chat.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,10 +12,9 @@ import (
 	"conclave/app/tool/call"
 )
 
-// A deferred tool is not sent to the model with its definition. The model is told
-// its name and what it is good for, and finds it with tool_search; from the next
-// request on the definition is there, for as long as that search is in what the
-// model sees (contracts/maibot, section 6).
+// The definition of a deferred tool is not sent to the model. The model gets its name and its purpose,
+// and finds it with tool_search; from the next request on the definition is there, as long as the model
+// sees that search (contracts/maibot, section 6).
 
 // searchTool is the built-in tool that finds deferred ones. Its limit is not
 // checked: a bad one counts as the default.
@@ -30,27 +29,36 @@ var searchTool = tool.Tool{
 // defaultFound is how many tools a search finds when it is not said.
 const defaultFound = 5
 
-// deferred returns the deferred tools of the turn.
-func (t *run) deferred() []tool.Tool {
-	if t.req.Tools == nil {
-		return nil
-	}
-	return slices.DeleteFunc(t.req.Tools.Tools(), func(x tool.Tool) bool { return x.Visibility != tool.Deferred })
+// toolSearch finds the deferred tools of a round: among the tools of the turn, of which nil is none,
+// and by the searches in the path.
+type toolSearch struct {
+	tools *tool.Set
+	path  []chat.Message
 }
 
-// definitions are the tools as the model is told of them: the direct ones, the
-// search when there is something to find, and what was found. What is found comes
-// last, so that the beginning stays the same.
-func (t *run) definitions() []model.ToolDefinition {
-	if t.req.Tools == nil {
+// toolSearch returns the search of this round.
+func (t *run) toolSearch() toolSearch { return toolSearch{t.req.Tools, t.path} }
+
+// deferred returns the deferred tools.
+func (s toolSearch) deferred() []tool.Tool {
+	if s.tools == nil {
+		return nil
+	}
+	return slices.DeleteFunc(s.tools.Tools(), func(x tool.Tool) bool { return x.Visibility != tool.Deferred })
+}
+
+// definitions returns the tools that the model gets: the direct ones, the search when there is
+// something to find, and what it found. That comes last, so that the beginning stays the same.
+func (s toolSearch) definitions() []model.ToolDefinition {
+	if s.tools == nil {
 		return nil
 	}
 	var out []model.ToolDefinition
 	add := func(x tool.Tool) {
-		out = append(out, model.ToolDefinition{Name: x.WireName, Description: x.Description, Parameters: x.Parameters})
+		out = append(out, definition(x))
 	}
 	hidden := false
-	for _, x := range t.req.Tools.Tools() {
+	for _, x := range s.tools.Tools() {
 		if x.Visibility == tool.Deferred {
 			hidden = true
 			continue
@@ -61,19 +69,24 @@ func (t *run) definitions() []model.ToolDefinition {
 		return out
 	}
 	add(searchTool)
-	for _, name := range t.discovered() {
-		if x, ok := t.req.Tools.ByWire(name); ok && x.Visibility == tool.Deferred {
+	for _, name := range s.discovered() {
+		if x, ok := s.tools.ByWire(name); ok && x.Visibility == tool.Deferred {
 			add(x)
 		}
 	}
 	return out
 }
 
+// definition returns a tool as the model gets it.
+func definition(x tool.Tool) model.ToolDefinition {
+	return model.ToolDefinition{Name: x.WireName, Description: x.Description, Parameters: x.Parameters}
+}
+
 // discovered returns the names that searches found, in the order they were found,
 // read from the path: a search that is no longer seen found nothing.
-func (t *run) discovered() []string {
+func (s toolSearch) discovered() []string {
 	var names []string
-	for i, m := range t.path {
+	for i, m := range s.path {
 		if m.Hidden || m.Role != chat.RoleAssistant {
 			continue
 		}
@@ -83,7 +96,7 @@ func (t *run) discovered() []string {
 				continue
 			}
 			if given == nil {
-				given = resultsIn(t.path[i+1:])
+				given = resultsIn(s.path[i+1:])
 			}
 			if r := given[call.ID]; r != nil && !r.IsError {
 				for _, name := range foundIn(r.Text()) {
@@ -109,16 +122,15 @@ func foundIn(text string) []string {
 	return names
 }
 
-// remind tells the model, in the person's newest message, which deferred tools
-// there are besides those it found. It is made again for every request and kept
-// nowhere.
-func (t *run) remind(r *model.Request) {
+// remind adds to the person's newest message which deferred tools the model did not find yet. It is
+// made again for every request, and not saved.
+func (s toolSearch) remind(r *model.Request) {
 	if len(r.Tools) == 0 {
 		return
 	}
-	known := t.discovered()
+	known := s.discovered()
 	var lines []string
-	for _, x := range t.deferred() {
+	for _, x := range s.deferred() {
 		if !slices.Contains(known, x.WireName) {
 			lines = append(lines,
 				fmt.Sprintf("%d. %s: %s", len(lines)+1, x.WireName, strings.Join(strings.Fields(x.Description), " ")))
@@ -139,18 +151,18 @@ func (t *run) remind(r *model.Request) {
 	r.Messages = append(r.Messages, model.Message{Role: chat.RoleUser, Parts: []chat.Part{note}})
 }
 
-// searching reports whether a call is one of the built-in search.
-func (t *run) searching(name string) bool {
-	if name != tool.SearchName || t.req.Tools == nil {
+// searching reports whether a call is of the built-in search.
+func (s toolSearch) searching(name string) bool {
+	if name != tool.SearchName || s.tools == nil {
 		return false
 	}
-	_, taken := t.req.Tools.ByWire(name)
-	return !taken && len(t.deferred()) > 0
+	_, taken := s.tools.ByWire(name)
+	return !taken && len(s.deferred()) > 0
 }
 
-// search answers a call of tool_search. Nobody has to allow it: it looks at what
-// the model may call anyway.
-func (t *run) search(c *call.Call) tool.Result {
+// search answers a call of tool_search. Nobody has to allow it: it looks at what the model may call
+// anyway.
+func (s toolSearch) search(c *call.Call) tool.Result {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "allow", "It only looks at the tools of this chat.",
 		"built-in"
 	var args struct {
@@ -161,17 +173,18 @@ func (t *run) search(c *call.Call) tool.Result {
 	query, _ := args.Query.(string)
 	if strings.TrimSpace(query) == "" {
 		return tool.Result{
-			Status: chat.CallBadArguments, Error: "the query is empty; give a tool's name, or words for what it should do",
+			Status: chat.CallBadArguments,
+			Error:  "the query is empty; give a tool's name, or words for what it should do",
 		}
 	}
 	limit := defaultFound
 	if n, ok := args.Limit.(float64); ok && n >= 1 && n == float64(int(n)) {
 		limit = int(n)
 	}
-	known := t.discovered()
+	known := s.discovered()
 	names, fresh := []string{}, []string{}
 	var b strings.Builder
-	for _, x := range t.req.Tools.Find(query, limit) {
+	for _, x := range s.tools.Find(query, limit) {
 		names = append(names, x.WireName)
 		note := "known already"
 		if !slices.Contains(known, x.WireName) {
@@ -198,10 +211,10 @@ func (t *run) search(c *call.Call) tool.Result {
 const searchHint = "\nIts definition was not among your tools: find it with " + tool.SearchName +
 	" before you call it again."
 
-// hinted adds searchHint to a failure, where it may help.
-func (t *run) hinted(c *call.Call, r tool.Result) tool.Result {
+// hinted adds searchHint to the failure of a deferred tool that was not found.
+func (s toolSearch) hinted(c *call.Call, r tool.Result) tool.Result {
 	if r.Error != "" && c.Tool.Visibility == tool.Deferred && r.Status != chat.CallCancelled &&
-		r.Status != chat.CallRefused && !slices.Contains(t.discovered(), c.Tool.WireName) {
+		r.Status != chat.CallRefused && !slices.Contains(s.discovered(), c.Tool.WireName) {
 		r.Error += searchHint
 	}
 	return r
