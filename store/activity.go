@@ -37,7 +37,7 @@ var (
 // mostActivity is how many entries are kept, and cutActivity how many are removed at once
 // when there are more. Tests set them.
 var (
-	mostActivity = limit.ActivityEntries.Int()
+	mostActivity = limit.ActivityEntries
 	cutActivity  = mostActivity / 100
 )
 

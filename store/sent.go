@@ -71,7 +71,7 @@ func putSent(tx *bbolt.Tx, m chat.Message) error {
 	start, size := prefix(string(m.Conversation)), int64(0)
 	keys := keysWith(b, start)
 	for i := len(keys) - 1; i >= 0; i-- {
-		if size += int64(len(b.Get(keys[i]))); size > limit.SentRequests.Value {
+		if size += int64(len(b.Get(keys[i]))); size > limit.SentRequests {
 			return deleteAll(b, keys[:i+1])
 		}
 	}

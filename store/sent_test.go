@@ -40,7 +40,7 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 		}
 	}
 	elsewhere, there := answer(other, 1000)
-	third := limit.SentRequests.Int() / 3
+	third := limit.SentRequests / 3
 	first, one := answer(c, third)
 	second, two := answer(c, third)
 	kept(c, first, one)

@@ -70,7 +70,7 @@ func (o Origin) String() string {
 	case FromMember:
 		return "what " + o.Name + " said"
 	}
-	return limit.ChatOrigins.Person
+	return "text from more places"
 }
 
 // ReadOrigins returns origins that a file says its texts have.
@@ -99,7 +99,7 @@ func addNew[T comparable](all, more []T, rest T) []T {
 	for _, one := range more {
 		switch {
 		case slices.Contains(all, one):
-		case one == rest || len(all) < limit.ChatOrigins.Int():
+		case one == rest || len(all) < limit.ChatOrigins:
 			all = append(all[:len(all):len(all)], one)
 		case !slices.Contains(all, rest):
 			all = append(all[:len(all):len(all)], rest)

@@ -25,15 +25,15 @@ func TestAnOriginsNameIsOneLineOfWhatCanBeSeen(t *testing.T) {
 
 func TestOriginsBeyondTheBoundAreMorePlaces(t *testing.T) {
 	var all []chat.Origin
-	for i := range limit.ChatOrigins.Int() + 1 {
+	for i := range limit.ChatOrigins + 1 {
 		for range 2 { // the second time is nothing new
 			all = chat.AddOrigins(all, chat.NewOrigin(chat.FromWeb, fmt.Sprint("h", i, ".example")))
 		}
 	}
-	if n := len(all); n != limit.ChatOrigins.Int()+1 || all[n-1].Kind != chat.FromMore {
+	if n := len(all); n != limit.ChatOrigins+1 || all[n-1].Kind != chat.FromMore {
 		t.Errorf("there are %d, the last %v", n, all[n-1])
 	}
-	if got := all[len(all)-1].String(); got != limit.ChatOrigins.Person {
+	if got := all[len(all)-1].String(); got != "text from more places" {
 		t.Errorf("it reads %q", got)
 	}
 }

@@ -78,7 +78,7 @@ func TestAModelIsToldWhatAPDFSays(t *testing.T) {
 			"half.pdf is not read: it is damaged.",
 		},
 		{
-			"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText.Int())),
+			"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText)),
 			"xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]",
 			"Only the first 256 KiB of the text of long.pdf are sent; the rest is left out.",
 		},
@@ -96,7 +96,7 @@ func TestAModelIsToldWhatAPDFSays(t *testing.T) {
 func TestAPDFBeyondABoundIsSaid(t *testing.T) {
 	w := reading(t)
 	good := pdftest.Saying("largest")
-	largest := append(good, make([]byte, limit.PDF.Int()-len(good))...)
+	largest := append(good, make([]byte, limit.PDF-len(good))...)
 	if told, notes := w.attach("largest.pdf", "application/pdf", largest); !strings.HasSuffix(told, "\nlargest") ||
 		len(notes) > 0 {
 		t.Errorf("the largest: %.300q, %q", told, notes)
@@ -104,7 +104,7 @@ func TestAPDFBeyondABoundIsSaid(t *testing.T) {
 	told, notes := w.attach("huge.pdf", "application/pdf", append(largest, 0))
 	if !strings.HasSuffix(told,
 		fmt.Sprintf("[file huge.pdf, application/pdf, %d bytes: it is larger than 32 MiB, more than is read]",
-			limit.PDF.Value+1)) || len(notes) != 1 || notes[0] != "huge.pdf is not read: a PDF may have at most 32 MiB." {
+			limit.PDF+1)) || len(notes) != 1 || notes[0] != "huge.pdf is not read: a PDF may have at most 32 MiB." {
 		t.Errorf("one byte more: %.300q, %q", told, notes)
 	}
 }
@@ -153,7 +153,7 @@ func TestTheProcessThatReadsAPDFIsBehindWalls(t *testing.T) {
 		t.Skip("the walls are Linux's")
 	}
 	w := reading(t)
-	process, err := w.launcher.Start(t.Context(), sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+	process, err := w.launcher.Start(t.Context(), sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory})
 	must(t, err)
 	defer process.Kill()
 	// More than a pipe holds: it is written once the process reads, which is once
@@ -171,7 +171,7 @@ func TestTheProcessThatReadsAPDFIsBehindWalls(t *testing.T) {
 			t.Errorf("not %s: %s", want, status)
 		}
 	}
-	if limits := of("limits"); !strings.Contains(limits, fmt.Sprintf("Max data size %d ", limit.PDFMemory.Value)) {
+	if limits := of("limits"); !strings.Contains(limits, fmt.Sprintf("Max data size %d ", limit.PDFMemory)) {
 		t.Error(limits)
 	}
 	if environment := of("environ"); strings.Contains(environment, "HOME=") {

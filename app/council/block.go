@@ -182,8 +182,8 @@ func choiceOf(name string, choices []string) (string, bool) {
 
 // readBlock reads the JSON object of a block into out, from the first brace on.
 func readBlock(block string, out any) error {
-	if len(block) > limit.CouncilBlock.Int() {
-		return errors.New(limit.CouncilBlock.Person)
+	if len(block) > limit.CouncilBlock {
+		return errors.New("The block at the end of a member's answer is longer than 64 KiB and was not read.")
 	}
 	start := strings.IndexByte(block, '{')
 	if start < 0 {

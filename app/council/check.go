@@ -13,6 +13,12 @@ import (
 	"conclave/app/tool"
 )
 
+// roleTooLong refuses a role, or a choice of the vote, over limit.CouncilRole.
+const roleTooLong = "A role, or a choice, of a council has at most 2,000 characters."
+
+// nameTooLong refuses the name of a council or a member over limit.CouncilName.
+const nameTooLong = "A name in a council has at most 80 characters."
+
 var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // IsMemberID reports whether a member can have the id.
@@ -24,13 +30,13 @@ func (c Council) Check() error {
 	if err := c.bounds(); err != nil {
 		return err
 	}
-	if err := checkName("the council", c.Name, limit.CouncilName); err != nil {
+	if err := checkName("the council", c.Name, limit.CouncilName, nameTooLong); err != nil {
 		return err
 	}
 	chosen := map[string]bool{}
 	for _, choice := range c.Choices {
 		plain := strings.ToLower(shownLine(choice))
-		switch err := checkName("a choice of the vote", choice, limit.CouncilRole); {
+		switch err := checkName("a choice of the vote", choice, limit.CouncilRole, roleTooLong); {
 		case err != nil:
 			return err
 		case plain == "":
@@ -42,24 +48,24 @@ func (c Council) Check() error {
 		chosen[plain] = true
 	}
 	for _, m := range c.Members {
-		if err := checkName("a member", m.Name, limit.CouncilName); err != nil {
+		if err := checkName("a member", m.Name, limit.CouncilName, nameTooLong); err != nil {
 			return err
 		}
-		if role := []rune(m.Role); len(role) > limit.CouncilRole.Int() {
-			return invalid(limit.CouncilRole.Person, "Make the role of "+m.Name+" shorter.")
+		if role := []rune(m.Role); len(role) > limit.CouncilRole {
+			return invalid(roleTooLong, "Make the role of "+m.Name+" shorter.")
 		}
 	}
 	return nil
 }
 
 // checkName refuses a name that has several lines, invisible characters, or too many characters.
-func checkName(whose, name string, most *limit.Limit) error {
+func checkName(whose, name string, most int, tooLong string) error {
 	switch {
 	case shownLine(name) != strings.TrimSpace(name):
 		return invalid("The name of "+whose+" has several lines or invisible characters: “"+shownLine(name)+"”.",
 			"Write it again.")
-	case len([]rune(name)) > most.Int():
-		return invalid(most.Person, "Make “"+cut(name, 40)+"” shorter.")
+	case len([]rune(name)) > most:
+		return invalid(tooLong, "Make “"+cut(name, 40)+"” shorter.")
 	}
 	return nil
 }
@@ -84,14 +90,14 @@ func (c Council) bounds() error {
 	if m := c.Tool.Mode; m != Sidecar && m != Inline {
 		return invalid(fmt.Sprintf("The tools of a council cannot have the mode “%s”.", m), "It is sidecar or inline.")
 	}
-	if len(c.Members) > limit.CouncilMembers.Int() {
-		return invalid(limit.CouncilMembers.Person, "Remove some.")
+	if len(c.Members) > limit.CouncilMembers {
+		return invalid("A council has at most 24 members.", "Remove some.")
 	}
 	if err := c.Limits.check("The council"); err != nil {
 		return err
 	}
 	if err := within("The setting %s of a council cannot be %s.", append([]number{
-		{"parallel", float64(c.Parallel), 0, float64(limit.CouncilMembers.Value)},
+		{"parallel", float64(c.Parallel), 0, float64(limit.CouncilMembers)},
 		{"rounds", float64(c.Rounds), 0, maxRounds},
 		{"sidecarContextWindow", float64(c.Tool.Window), 0, 10_000},
 		{"maxWordsPerTool", float64(c.Tool.MaxWords), 0, 100_000},
@@ -151,8 +157,8 @@ func (m Member) bounds() error {
 	case !memberID.MatchString(m.ID):
 		return invalid(fmt.Sprintf("%s cannot have the id “%s”.", who, m.ID),
 			"Use small letters, digits and dashes, at most 64.")
-	case len(m.Tools) > limit.CouncilTools.Int():
-		return invalid(limit.CouncilTools.Person, "Take some of "+shownLine(m.Name)+" away.")
+	case len(m.Tools) > limit.CouncilTools:
+		return invalid("A member of a council has at most 64 tools.", "Take some of "+shownLine(m.Name)+" away.")
 	case !slices.Contains([]Span{AsMode, Question, Turns, Messages, Summary, Whole}, m.Context.Span):
 		return invalid(fmt.Sprintf("%s cannot have the context policy “%s”.", who, m.Context.Span),
 			"It is one of: question, turns, messages, summary, all.")

@@ -120,7 +120,7 @@ func TestNamesInACouncilAreOneLineThatIsSeen(t *testing.T) {
 		}
 	}
 	for _, good := range []string{
-		"Ada", " Ada ", "李 Ada O’Neil", "👩‍🔬 Ada", strings.Repeat("ä", limit.CouncilName.Int()),
+		"Ada", " Ada ", "李 Ada O’Neil", "👩‍🔬 Ada", strings.Repeat("ä", limit.CouncilName),
 	} {
 		c := council.Default()
 		c.Members = members("a")
@@ -130,13 +130,14 @@ func TestNamesInACouncilAreOneLineThatIsSeen(t *testing.T) {
 	}
 	c := council.Default()
 	c.Members = members("a")
-	named(&c, strings.Repeat("ä", limit.CouncilName.Int()+1))
-	if err := c.Check(); err == nil || err.Error() != limit.CouncilName.Person {
+	named(&c, strings.Repeat("ä", limit.CouncilName+1))
+	if err := c.Check(); err == nil || err.Error() != "A name in a council has at most 80 characters." {
 		t.Errorf("a long name: %v", err)
 	}
 	named(&c, "Ada")
-	c.Members[0].Role = strings.Repeat("ä", limit.CouncilRole.Int()+1)
-	if err := c.Check(); err == nil || err.Error() != limit.CouncilRole.Person {
+	c.Members[0].Role = strings.Repeat("ä", limit.CouncilRole+1)
+	if err := c.Check(); err == nil || err.Error() != "A role, or a choice, of a council has at most 2,000 "+
+		"characters." {
 		t.Errorf("a long role: %v", err)
 	}
 }
@@ -176,22 +177,22 @@ func TestNamesThatWereKeptStandInOneLine(t *testing.T) {
 
 func TestACouncilHasABoundedNumberOfMembers(t *testing.T) {
 	c := council.Default()
-	for i := range limit.CouncilMembers.Int() {
+	for i := range limit.CouncilMembers {
 		c.Members = append(c.Members, council.Member{ID: fmt.Sprint("m", i), Name: "M"})
 	}
 	if err := c.Check(); err != nil {
 		t.Error(err)
 	}
 	c.Members = append(c.Members, council.Member{ID: "more", Name: "M"})
-	if err := c.Check(); err == nil || err.Error() != limit.CouncilMembers.Person {
+	if err := c.Check(); err == nil || err.Error() != "A council has at most 24 members." {
 		t.Errorf("one over: %v", err)
 	}
 	c.Members = c.Members[:1]
-	if c.Members[0].Tools = make([]string, limit.CouncilTools.Int()); c.Check() != nil {
+	if c.Members[0].Tools = make([]string, limit.CouncilTools); c.Check() != nil {
 		t.Error("a member cannot have as many tools as it may")
 	}
 	c.Members[0].Tools = append(c.Members[0].Tools, "p:more")
-	if err := c.Check(); err == nil || err.Error() != limit.CouncilTools.Person {
+	if err := c.Check(); err == nil || err.Error() != "A member of a council has at most 64 tools." {
 		t.Errorf("one tool over: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package council
 
 import (
 	"encoding/json"
-	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
@@ -64,10 +63,10 @@ func HasMembers(file []byte) error {
 }
 
 // bounded refuses a file that is too long.
-func bounded(file []byte, most *limit.Limit) error {
-	if int64(len(file)) <= most.Value {
+func bounded(file []byte, most int) error {
+	if len(file) <= most {
 		return nil
 	}
-	what, hint, _ := strings.Cut(strings.ReplaceAll(most.Person, " FILE", ""), ". ")
-	return invalid(what+".", hint)
+	return invalid("The file has more than "+limit.Size(int64(most))+", the most that is taken.",
+		"Check that it is the right file.")
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -163,7 +162,7 @@ func (r Record) signing(viewer string) string {
 }
 
 // AnswerCut ends an answer that was cut because it was too long.
-var AnswerCut = "[" + limit.MemberAnswer.Person + "]"
+const AnswerCut = "[The answer was longer than 256 KiB and was cut here.]"
 
 // missing returns sentences: for a chair that could not be asked, and for each member that took part
 // without an answer, or with one that cannot be compared.

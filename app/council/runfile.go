@@ -231,8 +231,9 @@ func ReadRun(file []byte) (FileRun, error) {
 	if err := json.Unmarshal(file, &f); err != nil || f.Format != RunFormat {
 		return FileRun{}, fault.New(fault.Invalid, op, "This file is not a council run.", hint)
 	}
-	if len(f.Steps) > limit.CouncilSteps.Int() {
-		return FileRun{}, fault.New(fault.Invalid, op, limit.CouncilSteps.Person, hint)
+	if len(f.Steps) > limit.CouncilSteps {
+		return FileRun{}, fault.New(fault.Invalid, op,
+			"The file has more than 20,000 steps, more than any run of a council takes.", hint)
 	}
 	r := FileRun{Texts: map[Hash][]byte{}, Problems: []string{}}
 	steps, err := r.replay(f)

@@ -237,20 +237,21 @@ func TestVotesAreCountedByWeightOnceAllAreOpened(t *testing.T) {
 
 func TestTheFileOfARunIsBounded(t *testing.T) {
 	const long = "The file has more than 64 MiB, the most that is taken."
-	if _, err := council.ReadRun(make([]byte, limit.RunFile.Int()+1)); err == nil || err.Error() != long {
+	if _, err := council.ReadRun(make([]byte, limit.RunFile+1)); err == nil || err.Error() != long {
 		t.Errorf("one over: %v", err)
 	}
 	d, all := voted(t)
-	for len(d.steps) <= limit.CouncilSteps.Int() {
+	for len(d.steps) <= limit.CouncilSteps {
 		s := council.Step{Kind: council.Rates, Number: len(d.steps) + 1, At: d.at}
 		d.steps = append(d.steps, s)
 	}
 	file, _ := written(t, d, all, nil)
-	if _, err := council.ReadRun(file); err == nil || err.Error() != limit.CouncilSteps.Person {
+	if _, err := council.ReadRun(file); err == nil ||
+		err.Error() != "The file has more than 20,000 steps, more than any run of a council takes." {
 		t.Errorf("one step over: %v", err)
 	}
-	d.steps = d.steps[:limit.CouncilSteps.Int()]
-	if file, _ = written(t, d, all, nil); len(file) > limit.RunFile.Int() {
+	d.steps = d.steps[:limit.CouncilSteps]
+	if file, _ = written(t, d, all, nil); len(file) > limit.RunFile {
 		t.Fatal("the file is too long")
 	}
 	if r, err := council.ReadRun(file); err != nil || r.Run.Last.Number != len(d.steps) {
@@ -260,7 +261,7 @@ func TestTheFileOfARunIsBounded(t *testing.T) {
 
 func TestTheFileOfACouncilIsBounded(t *testing.T) {
 	file := []byte(`{"mode": "vote", "members": [{"name": "Ada"}]}`)
-	spaces := bytes.Repeat([]byte(" "), limit.CouncilFile.Int()-len(file))
+	spaces := bytes.Repeat([]byte(" "), limit.CouncilFile-len(file))
 	if c, err := council.Read(append(file, spaces...)); err != nil || c.Members[0].ID != "ada" {
 		t.Errorf("at the limit: %+v, %v", c, err)
 	}

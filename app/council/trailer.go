@@ -99,7 +99,7 @@ func (t *Trailer) inside(line string) {
 
 // keep adds to the block, up to a length at which it is refused.
 func (t *Trailer) keep(text string) {
-	room := max(limit.CouncilBlock.Int()+1-t.block.Len(), 0)
+	room := max(limit.CouncilBlock+1-t.block.Len(), 0)
 	t.block.WriteString(text[:min(len(text), room)])
 }
 

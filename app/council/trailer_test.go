@@ -9,14 +9,15 @@ import (
 )
 
 func TestABlockAtTheEndOfAnAnswerIsBounded(t *testing.T) {
-	most := limit.CouncilBlock.Int()
+	most := limit.CouncilBlock
 	block := func(size int) string {
 		return `{"position":"yes"` + strings.Repeat(" ", size-len(`{"position":"yes"}`)) + "}"
 	}
 	if o, err := council.ReadOpinion(block(most)); err != nil || o.Position != "yes" {
 		t.Errorf("at the limit: %+v, %v", o, err)
 	}
-	if _, err := council.ReadOpinion(block(most + 1)); err == nil || err.Error() != limit.CouncilBlock.Person {
+	if _, err := council.ReadOpinion(block(most + 1)); err == nil ||
+		err.Error() != "The block at the end of a member's answer is longer than 64 KiB and was not read." {
 		t.Errorf("one over: %v", err)
 	}
 	var trailer council.Trailer
@@ -96,7 +97,7 @@ func FuzzTrailer(f *testing.F) {
 		if strings.TrimRight(shown+more, " \t\r\n") != whole || got != block {
 			t.Fatalf("in pieces of %d it is %q and %q, as a whole %q and %q", size+1, shown+more, got, whole, block)
 		}
-		if len(shown+more) > len(said) || len(got) > limit.CouncilBlock.Int()+1 {
+		if len(shown+more) > len(said) || len(got) > limit.CouncilBlock+1 {
 			t.Fatalf("%d bytes became %d and %d", len(said), len(shown+more), len(got))
 		}
 	})

@@ -124,8 +124,8 @@ type test func(item) (holds, known bool)
 // compile reads the conditions of a rule about calls, of that effect. The error is a fault of kind
 // invalid that says which cannot be used.
 func compile(matches []Match, effect Effect) ([]condition, error) {
-	if len(matches) > limit.RuleConditions.Int() {
-		return nil, fault.New(fault.Invalid, "gate.match", limit.RuleConditions.Person, "Make two rules of it.")
+	if len(matches) > limit.RuleConditions {
+		return nil, fault.New(fault.Invalid, "gate.match", "A rule has at most 16 conditions.", "Make two rules of it.")
 	}
 	var all []condition
 	for _, m := range matches {
@@ -143,8 +143,9 @@ func (m Match) compile(effect Effect) (test, error) {
 	for _, v := range m.Values {
 		size += len(v)
 	}
-	if size+len(m.Field) > limit.RuleCondition.Int() {
-		return nil, fault.New(fault.Invalid, "gate.match", limit.RuleCondition.Person, "Compare with less.")
+	if size+len(m.Field) > limit.RuleCondition {
+		return nil, fault.New(fault.Invalid, "gate.match", "A condition of a rule has at most 4 KiB.",
+			"Compare with less.")
 	}
 	switch {
 	case m.Field == "" || m.Field == "/":

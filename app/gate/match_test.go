@@ -328,19 +328,19 @@ func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 
 func TestARuleOverTheBoundsIsRefused(t *testing.T) {
 	g, c := trusted(t, gate.Options{})
-	long := gate.Match{Field: "to", Op: gate.Equals, Value: strings.Repeat("a", limit.RuleCondition.Int())}
+	long := gate.Match{Field: "to", Op: gate.Equals, Value: strings.Repeat("a", limit.RuleCondition)}
 	for want, matches := range map[string][]gate.Match{
-		limit.RuleConditions.Person: make([]gate.Match, limit.RuleConditions.Value+1),
-		limit.RuleCondition.Person:  {long},
-		"names no argument":         {{Op: gate.Equals, Value: "a"}},
-		"no absolute path":          {{Field: "path", Op: gate.PathUnder, Value: "Notes"}},
-		"is no host":                {{Field: "url", Op: gate.HostIs, Value: "https://a.example/path"}},
-		"nothing is below":          {{Field: "url", Op: gate.HostSuffix, Value: "127.0.0.1"}},
-		"is no number":              {{Field: "n", Op: gate.AtMost, Value: "NaN"}},
-		"is no pattern":             {{Field: "n", Op: gate.Pattern, Value: "a)|(b"}},
-		"nothing to choose from":    {{Field: "n", Op: gate.OneOf}},
-		"nothing to compare with":   {{Field: "n", Op: gate.PathUnder}},
-		"does not know":             {{Field: "n", Op: "sounds-like", Value: "a"}},
+		"A rule has at most 16 conditions.":        make([]gate.Match, limit.RuleConditions+1),
+		"A condition of a rule has at most 4 KiB.": {long},
+		"names no argument":                        {{Op: gate.Equals, Value: "a"}},
+		"no absolute path":                         {{Field: "path", Op: gate.PathUnder, Value: "Notes"}},
+		"is no host":                               {{Field: "url", Op: gate.HostIs, Value: "https://a.example/path"}},
+		"nothing is below":                         {{Field: "url", Op: gate.HostSuffix, Value: "127.0.0.1"}},
+		"is no number":                             {{Field: "n", Op: gate.AtMost, Value: "NaN"}},
+		"is no pattern":                            {{Field: "n", Op: gate.Pattern, Value: "a)|(b"}},
+		"nothing to choose from":                   {{Field: "n", Op: gate.OneOf}},
+		"nothing to compare with":                  {{Field: "n", Op: gate.PathUnder}},
+		"does not know":                            {{Field: "n", Op: "sounds-like", Value: "a"}},
 	} {
 		if _, err := g.Rules.Add(t.Context(), rule(gate.Allow, matches...)); err == nil ||
 			fault.Of(err).Kind != fault.Invalid ||
@@ -351,7 +351,7 @@ func TestARuleOverTheBoundsIsRefused(t *testing.T) {
 	if _, err := g.Rules.Add(t.Context(), gate.Rule{Effect: gate.Allow, Plugin: "notes", MaxUses: -1}); err == nil {
 		t.Error("a rule for -1 calls is made")
 	}
-	long.Value = long.Value[:limit.RuleCondition.Value-2]
+	long.Value = long.Value[:limit.RuleCondition-2]
 	if _, err := g.Rules.Add(t.Context(), rule(gate.Allow, long)); err != nil {
 		t.Errorf("one of just the length is refused: %v", err)
 	}

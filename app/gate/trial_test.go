@@ -39,7 +39,7 @@ func TestACallWhoseArgumentsAreNotOnRecordIsNotTried(t *testing.T) {
 		log.rows = append(log.rows, activity.Row{Entry: written, Detail: detail})
 	}
 	add("short", mask)
-	add(strings.Repeat("x", limit.ActivityArguments.Int()), mask)
+	add(strings.Repeat("x", limit.ActivityArguments), mask)
 	add("of a call that was running when Conclave was ended", nil)
 	past, err := gate.PastCalls(t.Context(), log, now, func(string) (tool.Tool, bool) { return notes().Tools[0], true })
 	must(t, err)

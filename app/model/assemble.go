@@ -27,7 +27,7 @@ type Fragment struct {
 }
 
 // errTooMuch is returned by Add beyond limit.CallArguments.
-var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.CallArguments.String())
+var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.Size(limit.CallArguments))
 
 // CallAssembler puts streamed fragments together into whole calls, by id and index
 // (contracts/llm-functions, section 8.2), and mends what can be read in one way only. Use
@@ -69,7 +69,7 @@ func NewCallAssembler(r Request) *CallAssembler {
 // Add takes a fragment. started is true, and start holds id and name, when the fragment
 // is the first to name a call. The only error is a call of impossible size.
 func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err error) {
-	if g.size += len(f.Arguments); g.size > limit.CallArguments.Int() {
+	if g.size += len(f.Arguments); g.size > limit.CallArguments {
 		return chat.ToolCall{}, false, errTooMuch
 	}
 	call := g.find(f)

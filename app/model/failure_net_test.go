@@ -20,7 +20,7 @@ func TestArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 	piece := strings.Repeat("x", 1<<20)
 	g := model.NewCallAssembler(model.Request{})
 	var err error
-	for range limit.CallArguments.Int() >> 20 {
+	for range limit.CallArguments >> 20 {
 		if _, _, err = g.Add(model.Fragment{ID: "a", Arguments: piece}); err != nil {
 			t.Fatalf("within the limit: %v", err)
 		}

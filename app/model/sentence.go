@@ -66,7 +66,7 @@ func (e *Error) Sentence() string {
 		return fmt.Sprintf("%s declined to answer.", upper(who))
 	case TooMuch:
 		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model),
-			limit.CallArguments)
+			limit.Size(limit.CallArguments))
 	case StrangersServer:
 		if e.User == "" {
 			return fmt.Sprintf("This computer does not say whose program answers%s, so nothing was sent.", e.at())

@@ -43,7 +43,7 @@ func NewEventReader(r io.Reader) *EventReader {
 }
 
 // errEventTooLong is the error of an event beyond limit.StreamEvent.
-var errEventTooLong = errors.New("one event of its answer is longer than " + limit.StreamEvent.String())
+var errEventTooLong = errors.New("one event of its answer is longer than " + limit.Size(limit.StreamEvent))
 
 // Next returns the next event that has data. It returns io.EOF at the end. An event that
 // the end cuts in the middle of its JSON is dropped.
@@ -81,7 +81,7 @@ func (e *EventReader) Next() (ServerEvent, error) {
 				e.event.Data = append(e.event.Data, '\n')
 			}
 			e.event.Data = append(e.event.Data, value...)
-			if len(e.event.Data) > limit.StreamEvent.Int() {
+			if len(e.event.Data) > limit.StreamEvent {
 				return ServerEvent{}, errEventTooLong
 			}
 		} // else a comment, or a field that nobody here reads
@@ -123,7 +123,7 @@ func (e *EventReader) begin() error {
 			return err
 		default:
 			e.lines = bufio.NewScanner(e.body)
-			e.lines.Buffer(nil, limit.StreamEvent.Int()+64) // and the name of the field
+			e.lines.Buffer(nil, limit.StreamEvent+64) // and the name of the field
 			e.lines.Split(e.split)
 			return nil
 		}
@@ -152,7 +152,7 @@ type bounded struct {
 
 // Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.read-(*b.decoder).InputOffset() > limit.StreamEvent.Value {
+	if b.read-(*b.decoder).InputOffset() > limit.StreamEvent {
 		return 0, errEventTooLong
 	}
 	n, err := b.r.Read(p)

@@ -45,7 +45,7 @@ func TestAnEventWithoutEndIsStoppedWithItsBound(t *testing.T) {
 			}))
 			defer server.Close()
 			e := asked(t, server.URL)
-			if e.Kind != model.Malformed || !strings.Contains(e.Sentence(), limit.StreamEvent.String()) ||
+			if e.Kind != model.Malformed || !strings.Contains(e.Sentence(), limit.Size(limit.StreamEvent)) ||
 				strings.Contains(e.Hint(), "address") {
 				t.Errorf("%s / %s", e.Sentence(), e.Hint())
 			}

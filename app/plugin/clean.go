@@ -39,7 +39,7 @@ func (s *scrub) line(text string, n int) string {
 }
 
 // name makes a text one line as names have it.
-func (s *scrub) name(text string) string { return s.line(text, limit.ManifestName.Int()) }
+func (s *scrub) name(text string) string { return s.line(text, limit.ManifestName) }
 
 // text keeps the lines of a text, up to n characters.
 func (s *scrub) text(text string, n int) string {
@@ -55,7 +55,7 @@ func (s *scrub) names(list []string) []string {
 	}
 	clean := []string{}
 	for _, one := range list {
-		if one = s.name(one); one != "" && !slices.Contains(clean, one) && len(clean) < limit.ManifestList.Int() {
+		if one = s.name(one); one != "" && !slices.Contains(clean, one) && len(clean) < limit.ManifestList {
 			clean = append(clean, one)
 		}
 	}
@@ -89,7 +89,7 @@ func (m *Manifest) Clean() error {
 	}
 	for _, path := range paths {
 		if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\t") ||
-			len(path) > limit.ManifestText.Int() {
+			len(path) > limit.ManifestText {
 			return &Problem{
 				Kind: "refused",
 				Message: "Its manifest names a file with hidden characters or line ends, or with a name that is too long: " +
@@ -99,14 +99,14 @@ func (m *Manifest) Clean() error {
 		}
 	}
 	m.Name, m.Version, m.Author = s.name(m.Name), s.name(m.Version), s.name(m.Author)
-	m.Identity = s.line(m.Identity, 2*limit.ManifestName.Int())
-	m.Description = s.text(m.Description, limit.ManifestText.Int())
-	m.Homepage = s.line(m.Homepage, limit.ManifestText.Int())
+	m.Identity = s.line(m.Identity, 2*limit.ManifestName)
+	m.Description = s.text(m.Description, limit.ManifestText)
+	m.Homepage = s.line(m.Homepage, limit.ManifestText)
 	m.Permissions = s.permissions(m.Permissions)
 	for i, notice := range m.Notices {
-		m.Notices[i] = s.line(notice, limit.ManifestText.Int())
+		m.Notices[i] = s.line(notice, limit.ManifestText)
 	}
-	m.Notices = m.Notices[:min(len(m.Notices), limit.ManifestList.Int())]
+	m.Notices = m.Notices[:min(len(m.Notices), limit.ManifestList)]
 	m.Hidden, m.Marked = s.hidden, s.marked
 	return nil
 }
@@ -118,9 +118,9 @@ func (l *Listing) Clean(m *Manifest) {
 	l.Imports, l.Home = s.names(l.Imports), s.names(l.Home)
 	for i := range l.Tools {
 		t := &l.Tools[i]
-		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName.Int()), s.line(t.File, limit.ManifestText.Int())
-		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()),
-			cutText(t.Description, limit.ToolDefinition.Int())
+		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName), s.line(t.File, limit.ManifestText)
+		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName),
+			cutText(t.Description, limit.ToolDefinition)
 	}
 	m.Hidden, m.Marked = s.hidden, s.marked
 }

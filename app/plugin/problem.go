@@ -61,9 +61,9 @@ func ProblemOf(err error) *Problem {
 func (p *Problem) cleaned() *Problem {
 	s := &scrub{}
 	c := *p
-	c.Message, c.Hint = s.line(p.Message, limit.ManifestText.Int()), s.line(p.Hint, limit.ManifestText.Int())
-	c.Type, c.File, c.Missing = s.name(p.Type), s.line(p.File, limit.ManifestText.Int()), s.names(p.Missing)
-	c.Frame, c.Stderr = s.text(p.Frame, 4*limit.ManifestText.Int()), p.Stderr
+	c.Message, c.Hint = s.line(p.Message, limit.ManifestText), s.line(p.Hint, limit.ManifestText)
+	c.Type, c.File, c.Missing = s.name(p.Type), s.line(p.File, limit.ManifestText), s.names(p.Missing)
+	c.Frame, c.Stderr = s.text(p.Frame, 4*limit.ManifestText), p.Stderr
 	if frame := strings.TrimRight(p.Frame, "\n"); frame == strings.TrimRight(c.Frame, "\n") ||
 		strings.TrimSpace(frame) == c.Frame {
 		c.Frame = p.Frame // its first line may be indented

@@ -23,7 +23,7 @@ type held struct {
 func (h *held) take(id string, n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.by[id]+n > limit.HTTPHeld.Value || h.all+n > limit.HTTPHeldByAll.Value {
+	if h.by[id]+n > limit.HTTPHeld || h.all+n > limit.HTTPHeldByAll {
 		return false
 	}
 	if h.by == nil {

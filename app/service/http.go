@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/limit"
 	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 
@@ -115,7 +114,8 @@ func (s *webServices) request(ctx context.Context, by plugin.Caller, a httpArgs)
 	defer func() { s.held.give(by.Plugin, size) }() // size is then what no rest holds
 	switch {
 	case errors.Is(err, errTooMuchHeld):
-		return nil, refused(limit.HTTPHeld.Model)
+		return nil, refused("The answers of servers that this plugin waits for hold more than 64 MiB, or those of " +
+			"all plugins more than 256 MiB. Ask for fewer at once, or read on what is left of earlier ones.")
 	case err != nil:
 		return nil, httpFault(ctx, address.Host, err)
 	case size > maxBody:

@@ -16,6 +16,9 @@ import (
 	"conclave/app/tool/hook"
 )
 
+// macrosLeftOut is the note about macros over limit.MacroValues.
+const macrosLeftOut = "The values of macros are more than 3 MiB together, so the last of them were left out."
+
 // Hooks lists and runs the hooks of plugins for a prompt; the plugin host does it.
 type Hooks interface {
 	// Hooks returns those that may run now; asker is the plugin whose own text they
@@ -400,12 +403,12 @@ func (m *Macros) Text(ctx context.Context, text string) string {
 // within returns a value, or nothing once the values together are too long: a macro
 // can occur any number of times, and its plugin decides how long its value is.
 func (m *Macros) within(value string) string {
-	if m.size+int64(len(value)) <= limit.MacroValues.Value {
+	if m.size+int64(len(value)) <= limit.MacroValues {
 		m.size += int64(len(value))
 		return value
 	}
-	if !slices.Contains(m.Failed, limit.MacroValues.Person) {
-		m.Failed = append(m.Failed, limit.MacroValues.Person)
+	if !slices.Contains(m.Failed, macrosLeftOut) {
+		m.Failed = append(m.Failed, macrosLeftOut)
 	}
 	return ""
 }
@@ -467,8 +470,8 @@ func (m *Macros) notes() []string {
 
 // beyond is the sentence of values that were left out, if any were.
 func (m *Macros) beyond() []string {
-	if slices.Contains(m.Failed, limit.MacroValues.Person) {
-		return []string{limit.MacroValues.Person}
+	if slices.Contains(m.Failed, macrosLeftOut) {
+		return []string{macrosLeftOut}
 	}
 	return nil
 }

@@ -236,8 +236,9 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 	args, err := json.Marshal(map[string]string{"text": strings.Repeat("{{big}}", maxMacros) + "end"})
 	must(t, err)
 	answer := f.ask(f.caller("a"), "macros.resolve", string(args))
-	if n := strings.Count(answer, value); n != int(limit.MacroValues.Value>>20) || !strings.Contains(answer, "end") ||
-		strings.Count(answer, limit.MacroValues.Person) != 1 {
+	if n := strings.Count(answer, value); n != int(limit.MacroValues>>20) || !strings.Contains(answer, "end") ||
+		strings.Count(answer, "The values of macros are more than 3 MiB together, so the last of them were left "+
+			"out.") != 1 {
 		t.Errorf("the value is there %d times, in %d bytes", n, len(answer))
 	}
 	var r model.Request
@@ -245,8 +246,9 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 		r.Messages = append(r.Messages, says(chat.RoleUser, "{{big}} {{big}} end"))
 	}
 	got, notes, err := apply(t, p, r, "")
-	if err != nil || strings.Count(shape(got), value) != int(limit.MacroValues.Value>>20) ||
-		strings.Count(shape(got), "end") != 100 || !slices.Contains(notes, limit.MacroValues.Person) {
+	if err != nil || strings.Count(shape(got), value) != int(limit.MacroValues>>20) ||
+		strings.Count(shape(got), "end") != 100 || !slices.Contains(notes,
+		"The values of macros are more than 3 MiB together, so the last of them were left out.") {
 		t.Errorf("a prompt of %d bytes, notes %q, %v", len(shape(got)), notes, err)
 	}
 }

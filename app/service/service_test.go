@@ -516,7 +516,7 @@ func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 		defer f.s.web.held.mu.Unlock()
 		held.Store(max(held.Load(), f.s.web.held.all))
 		for id, n := range f.s.web.held.by {
-			if n > limit.HTTPHeld.Value {
+			if n > limit.HTTPHeld {
 				t.Errorf("%s holds %d", id, n)
 			}
 		}
@@ -533,12 +533,14 @@ func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 		})
 	}
 	for range plugins { // each plugin's fourth, at the least
-		if err := <-refusedOnes; fault.KindOf(err) != fault.NotAllowed || fault.Of(err).Message != limit.HTTPHeld.Model {
+		if err := <-refusedOnes; fault.KindOf(err) != fault.NotAllowed ||
+			fault.Of(err).Message != "The answers of servers that this plugin waits for hold more than 64 MiB, or "+
+				"those of all plugins more than 256 MiB. Ask for fewer at once, or read on what is left of earlier ones." {
 			t.Fatalf("got %v", err)
 		}
 	}
 	look()
-	if held.Load() > limit.HTTPHeldByAll.Value || held.Load() < limit.HTTPHeld.Value {
+	if held.Load() > limit.HTTPHeldByAll || held.Load() < limit.HTTPHeld {
 		t.Errorf("%d bytes were held", held.Load())
 	}
 	cancel()
@@ -606,17 +608,19 @@ func TestAPluginDoesNotFillTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			by := f.caller(name)
 			each := int64(max(leastWritten, len(args)))
-			if got := f.ask(by, name, args); strings.Contains(got, limit.PluginWrites.Model) {
+			if got := f.ask(by, name, args); strings.Contains(got,
+				"the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait") {
 				t.Errorf("the first one: %s", got)
 			}
-			for n := limit.PluginWrites.Value/each - 1; n > 0; n-- { // as many more, without a store of gigabytes
+			for n := limit.PluginWrites/each - 1; n > 0; n-- { // as many more, without a store of gigabytes
 				if !f.s.writes.mayWrite(by.Plugin, each) {
 					t.Fatalf("it was stopped %d calls early", n)
 				}
 			}
-			f.wants(by, name, args, limit.PluginWrites.Model)
+			f.wants(by, name, args, "the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait")
 			f.now = f.now.Add(time.Minute)
-			if got := f.ask(by, name, args); strings.Contains(got, limit.PluginWrites.Model) {
+			if got := f.ask(by, name, args); strings.Contains(got,
+				"the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait") {
 				t.Errorf("a minute later: %s", got)
 			}
 		})

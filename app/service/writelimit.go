@@ -43,7 +43,8 @@ func (s *writeLimit) bounded(service plugin.Service) plugin.Service {
 	service.Do = func(ctx context.Context, by plugin.Caller, args json.RawMessage) (any, error) {
 		if !s.mayWrite(by.Plugin, max(leastWritten, int64(len(args)))) {
 			s.o.Log.Warn("a plugin writes too much", "plugin", by.Plugin, "bytes", len(args))
-			return nil, fault.New(fault.NotAllowed, "service.write", limit.PluginWrites.Model, "")
+			return nil, fault.New(fault.NotAllowed, "service.write",
+				"the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait", "")
 		}
 		return do(ctx, by, args)
 	}
@@ -54,7 +55,7 @@ func (s *writeLimit) bounded(service plugin.Service) plugin.Service {
 func (s *writeLimit) mayWrite(id string, n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, most := s.o.Now(), limit.PluginWrites.Value
+	now, most := s.o.Now(), int64(limit.PluginWrites)
 	w, known := s.wrote[id]
 	if !known {
 		w = &written{left: most, at: now}

@@ -307,10 +307,10 @@ func (c chatCommands) exportCommand() *cobra.Command {
 					return err
 				}
 			}
-			if format == "json" && counted.n > limit.ImportFile.Value {
+			if format == "json" && counted.n > limit.ImportFile {
 				return c.say(c.Err,
 					"The export has more than %s, the most that conclave chats import takes; conclave backup "+
-						"copies the chat, too.", limit.ImportFile)
+						"copies the chat, too.", limit.Size(limit.ImportFile))
 			}
 			return nil
 		})

@@ -108,7 +108,7 @@ func readExport(path, name string) (v exported, err error) {
 	case errors.Is(err, errTooMuch):
 		return v, fault.New(fault.Invalid, importOp,
 			fmt.Sprintf("The file %s has more than %s, the most that is taken, "+
-				"or lists of so many items that they take as much.", name, limit.ImportFile), notImported)
+				"or lists of so many items that they take as much.", name, limit.Size(limit.ImportFile)), notImported)
 	case broken:
 		return v, fault.Wrap(fault.Unavailable, importOp, "The file "+name+" could not be read to its end.",
 			"Try again.", err)
@@ -129,7 +129,7 @@ func affordable(file *os.File) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > limit.ImportFile.Value {
+	if info.Size() > limit.ImportFile {
 		return errTooMuch
 	}
 	if _, err := io.Copy(io.Discard, &weighed{r: file}); err != nil {
@@ -241,7 +241,7 @@ func (w *weighed) Read(p []byte) (int, error) {
 			w.weight += itemWeight
 		}
 	}
-	if w.weight > limit.ImportFile.Value || len(w.inList) > deepest {
+	if w.weight > limit.ImportFile || len(w.inList) > deepest {
 		return 0, errTooMuch
 	}
 	return n, err

@@ -50,7 +50,7 @@ func TestAnImportOverALimitIsRefusedAsAWhole(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.json")
 	file, err := os.Create(large)
 	must(t, err)
-	must(t, file.Truncate(limit.ImportFile.Value+1)) // a hole: no disk holds it
+	must(t, file.Truncate(limit.ImportFile+1)) // a hole: no disk holds it
 	must(t, file.Close())
 	chats := &importing{}
 	c := newTerminal(&Session{Out: io.Discard, Err: io.Discard}, nil)

@@ -236,8 +236,8 @@ func notUsable(app *App, set council.Council, id string) string {
 }
 
 // readCouncilFile reads the file of a council, a member or a run.
-func readCouncilFile(s *Session, name string, bound *limit.Limit) ([]byte, error) {
-	raw, err := readFile("cli.council", s.Path(name), name, bound)
+func readCouncilFile(s *Session, name string, most int64) ([]byte, error) {
+	raw, err := readFile("cli.council", s.Path(name), name, most)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Hint == sendPart {
 		full := *f
 		full.Hint = "Check that it is the right file."

@@ -99,17 +99,17 @@ func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
 func TestACouncilsFileIsOfABoundedSize(t *testing.T) {
 	dir := t.TempDir()
 	s := &Session{Dir: dir}
-	for _, bound := range []*limit.Limit{limit.CouncilFile, limit.RunFile} {
+	for _, bound := range []int64{limit.CouncilFile, limit.RunFile} {
 		for more, refused := range map[int64]bool{0: false, 1: true} {
 			file, err := os.Create(filepath.Join(dir, "file"))
 			must(t, err)
-			must(t, file.Truncate(bound.Value+more), file.Close())
+			must(t, file.Truncate(bound+more), file.Close())
 			_, err = readCouncilFile(s, "file", bound)
 			if f := fault.Of(err); refused && (f.Kind != fault.Invalid ||
 				f.Hint != "Check that it is the right file.") {
-				t.Errorf("%s, %d bytes over: %v", bound.Name, more, err)
+				t.Errorf("%d, %d bytes over: %v", bound, more, err)
 			} else if !refused && err != nil {
-				t.Errorf("%s, just as large as may be: %v", bound.Name, err)
+				t.Errorf("%d, just as large as may be: %v", bound, err)
 			}
 		}
 	}

@@ -25,13 +25,13 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestOnlyRegularFilesOfABoundedSizeAreRead(t *testing.T) {
 	dir := t.TempDir()
 	full := filepath.Join(dir, "full")
-	must(t, os.WriteFile(full, make([]byte, limit.Attachment.Value), 0o600))
+	must(t, os.WriteFile(full, make([]byte, limit.Attachment), 0o600))
 	if data, err := readFile("t", full, "full", limit.Attachment); err != nil ||
-		int64(len(data)) != limit.Attachment.Value {
+		int64(len(data)) != limit.Attachment {
 		t.Errorf("as large as may be: %d bytes, %v", len(data), err)
 	}
 	over := filepath.Join(dir, "over")
-	must(t, os.WriteFile(over, make([]byte, limit.Attachment.Value+1), 0o600))
+	must(t, os.WriteFile(over, make([]byte, limit.Attachment+1), 0o600))
 	refused := map[string]string{
 		over: "The file over has more than 20 MiB, the most that is taken.",
 		dir:  "The file " + filepath.Base(dir) + " cannot be read: it is a folder.",
@@ -49,7 +49,7 @@ func TestOnlyRegularFilesOfABoundedSizeAreRead(t *testing.T) {
 	in := &endless{}
 	_, err := readAtMost("t", "The text", in, limit.MessageText)
 	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") ||
-		in.read > 2*limit.MessageText.Value {
+		in.read > 2*limit.MessageText {
 		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
 	}
 }

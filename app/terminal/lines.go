@@ -37,7 +37,7 @@ func readLines(in io.Reader) *lines {
 				behind = r.Buffered() > 0
 			}
 			part, err := r.ReadSlice('\n')
-			if line = append(line, part...); len(line) > limit.MessageText.Int() {
+			if line = append(line, part...); len(line) > limit.MessageText {
 				l.err = tooLong()
 				return
 			}
@@ -57,6 +57,5 @@ func readLines(in io.Reader) *lines {
 
 // tooLong is the error of a message over the limit.
 func tooLong() error {
-	message, hint := limit.MessageText.Person, sendPart
-	return fault.New(fault.Invalid, "cli.message", strings.TrimSuffix(message, " "+hint), hint)
+	return fault.New(fault.Invalid, "cli.message", "The text has more than 16 MiB, the most that is taken.", sendPart)
 }

@@ -58,7 +58,7 @@ func (p *person) message(ctx context.Context) (message string, behind bool, err 
 	size := 0
 	for {
 		line, err := p.line(ctx)
-		if size += len(line) + 1; size > limit.MessageText.Int() {
+		if size += len(line) + 1; size > limit.MessageText {
 			return "", first.behind, tooLong()
 		}
 		if err != nil || strings.TrimSpace(line) == `"""` {

@@ -40,7 +40,7 @@ func (c activityCommands) undoCommands() []*cobra.Command {
 			return c.listKept(ctx, app)
 		})
 	kept.Long = "List the old versions of files that calls changed in folders that you granted to their\n" +
-		"plugins. Conclave stores them for 30 days, at most " + limit.Size(limit.UndoBytes.Value) + " in all.\n" +
+		"plugins. Conclave stores them for 30 days, at most " + limit.Size(limit.UndoBytes) + " in all.\n" +
 		"Changes between calls are listed too: a program of the plugin or you may have made them."
 	kept.Flags().BoolVar(&empty, "empty", false, "remove all of them permanently")
 	return []*cobra.Command{undoCmd, redo, kept}

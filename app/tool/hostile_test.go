@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/base/limit"
 	"conclave/app/test/testkit"
 	"conclave/app/tool"
 )
@@ -59,7 +58,7 @@ func TestNoSchemaAndNoArgumentsTakeLong(t *testing.T) {
 		deep     = 9990
 		patterns = "[Its schema cannot be used: its patterns are too large.]"
 	)
-	tooLong := "[" + limit.CheckSteps.Person + "]"
+	tooLong := "[" + "Checking it by its schema takes too long, so it is not checked." + "]"
 	nested := strings.Repeat("[", deep) + strings.Repeat("]", deep)
 	ofA := func(schema string) string { return `{"properties":{"a":{"$ref":"#/$defs/a0"}},` + schema + `}` }
 	colliding := bracketed(50_000)

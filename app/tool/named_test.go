@@ -142,7 +142,7 @@ func TestTwoMembersToolsKeepTheirNamesAndTheOwnKeepsItsOwn(t *testing.T) {
 
 func TestAFullListOfNamesGivesNoBareNameAway(t *testing.T) {
 	names := map[string]string{}
-	for i := range limit.ChatToolNames.Int() {
+	for i := range limit.ChatToolNames {
 		names[fmt.Sprint("t", i)] = fmt.Sprint("flood:t", i)
 	}
 	r := tool.NewRegistry()

@@ -108,7 +108,7 @@ func compile(raw json.RawMessage) (c *compiled, err error) {
 		return nil, fmt.Errorf("it has more than %d parts", maxSchemaParts)
 	}
 	c = &compiled{size: size.parts, parts: map[string]*part{}, patterns: map[string]*readPattern{}}
-	c.left = int(limit.CheckSteps.Value)
+	c.left = int(limit.CheckSteps)
 	draft := draftOf(value)
 	c.tidy(value, draft == "" || strings.Contains(draft, "2020-12"))
 	compiler := jsonschema.NewCompiler()

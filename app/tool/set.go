@@ -116,7 +116,7 @@ func (s *Set) With(more []Tool) *Set {
 // new are not among those returned.
 func (s *Set) Named(given map[string]string) (*Set, map[string]string) {
 	tools := slices.Clone(s.tools)
-	if full := len(given) >= limit.ChatToolNames.Int(); full {
+	if full := len(given) >= limit.ChatToolNames; full {
 		for i := range tools {
 			tools[i].Qualified = true
 		}
@@ -135,7 +135,7 @@ func AddNames(given, fresh map[string]string) map[string]string {
 	all := make(map[string]string, len(given)+len(fresh))
 	maps.Copy(all, given)
 	for name, whose := range fresh {
-		if _, there := given[name]; !there && len(all) < limit.ChatToolNames.Int() {
+		if _, there := given[name]; !there && len(all) < limit.ChatToolNames {
 			all[name] = whose
 		}
 	}

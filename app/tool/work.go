@@ -22,7 +22,7 @@ const maxPatterns = 10_000
 const unit = 50
 
 var (
-	errWork     = errors.New(limit.CheckSteps.Person)
+	errWork     = errors.New("Checking it by its schema takes too long, so it is not checked.")
 	errPatterns = errors.New("its patterns are too large")
 )
 
@@ -42,7 +42,7 @@ func (c *compiled) check(value any, depth int) (warning string, err error) {
 			warning, err = unusable(recovered(r)), nil
 		}
 	}()
-	c.left = int(limit.CheckSteps.Value) / (2 + depth) // mistakes in what is deep take more memory
+	c.left = int(limit.CheckSteps) / (2 + depth) // mistakes in what is deep take more memory
 	if wrong, ok := errors.AsType[*jsonschema.ValidationError](c.schema.Validate(value)); ok {
 		return "", argumentError(c.explain(wrong, value))
 	}

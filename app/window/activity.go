@@ -152,7 +152,7 @@ func (*Activity) detail(out *ActivityEntry, d *activity.Detail) {
 	out.Left = d.Left
 	if d.Beginning != "" {
 		beginning, _ := tool.Strip(d.Beginning)
-		out.Arguments, out.Left = beginning, limit.ActivityArguments.Person
+		out.Arguments, out.Left = beginning, "The arguments have more than 8 KiB; their beginning is on record."
 	}
 }
 

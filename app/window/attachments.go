@@ -60,9 +60,9 @@ func (c *Chats) Attach(name, data string) (Attached, error) {
 		return Attached{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.",
 			"Try again.", err)
 	}
-	if int64(len(raw)) > limit.Attachment.Value {
+	if int64(len(raw)) > limit.Attachment {
 		return Attached{}, fault.New(fault.Invalid, "app.attach",
-			fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment),
+			fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Size(limit.Attachment)),
 			"Choose a smaller file, or a part of it.")
 	}
 	if len(raw) == 0 {

@@ -12,25 +12,28 @@ import (
 	"conclave/app/chat"
 )
 
+// avatarTooLarge refuses a picture over limit.Avatar.
+const avatarTooLarge = "The picture of a member has more than 128 KiB."
+
 // Avatar keeps the picture of a member, and returns its id. data is a PNG in base64, which
 // the page has drawn small; what is kept is drawn anew, so that nothing but pixels is.
 func (c *Council) Avatar(data string) (string, error) {
-	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit.Avatar.Value+2 { // two may be padding
-		return "", badAvatar(limit.Avatar.Person)
+	if int64(base64.StdEncoding.DecodedLen(len(data))) > limit.Avatar+2 { // two may be padding
+		return "", badAvatar(avatarTooLarge)
 	}
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return "", badAvatar("The picture could not be read.")
 	}
-	if int64(len(raw)) > limit.Avatar.Value {
-		return "", badAvatar(limit.Avatar.Person)
+	if int64(len(raw)) > limit.Avatar {
+		return "", badAvatar(avatarTooLarge)
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(raw))
 	if err != nil || size.Width == 0 || size.Height == 0 {
 		return "", badAvatar("The picture could not be read.")
 	}
-	if side := limit.AvatarSide.Int(); size.Width > side || size.Height > side {
-		return "", badAvatar(limit.AvatarSide.Person)
+	if side := limit.AvatarSide; size.Width > side || size.Height > side {
+		return "", badAvatar("The picture of a member has more than 128 pixels in one direction.")
 	}
 	picture, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {

@@ -53,17 +53,18 @@ func TestThePictureOfAMemberIsBoundedAndDrawnAnew(t *testing.T) {
 	if err != nil || size.Width != 128 || size.Height != 96 || bytes.Contains(kept, []byte("at home")) {
 		t.Errorf("kept is %+v, %v, %d bytes", size, err, len(kept))
 	}
-	full := withText(drawn(t, 8, 8), strings.Repeat("a", limit.Avatar.Int()-len(drawn(t, 8, 8))-12))
-	if len(full) != limit.Avatar.Int() {
+	full := withText(drawn(t, 8, 8), strings.Repeat("a", limit.Avatar-len(drawn(t, 8, 8))-12))
+	if len(full) != limit.Avatar {
 		t.Fatalf("the picture has %d bytes", len(full))
 	}
 	_, err = put(full)
 	must(t, err)
 	_, err = put(append(full, 0))
-	kind(t, "one byte over", err, fault.Invalid, limit.Avatar.Person)
+	kind(t, "one byte over", err, fault.Invalid, "The picture of a member has more than 128 KiB.")
 	for _, size := range [][2]int{{129, 1}, {1, 129}} {
 		_, err = put(drawn(t, size[0], size[1]))
-		kind(t, "a pixel over", err, fault.Invalid, limit.AvatarSide.Person)
+		kind(t, "a pixel over", err, fault.Invalid,
+			"The picture of a member has more than 128 pixels in one direction.")
 	}
 	for name, raw := range map[string][]byte{
 		"no picture": []byte("<svg onload='x()'/>"), "nothing": nil, "half of one": drawn(t, 64, 64)[:60],

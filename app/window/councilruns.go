@@ -290,8 +290,8 @@ func (c *Council) Export(run string) (RunFile, error) {
 
 // Open reads the file of a run.
 func (c *Council) Open(text string) (OpenedRun, error) {
-	if int64(len(text)) > limit.RunFile.Value {
-		return OpenedRun{}, fault.New(fault.Invalid, "app.council", "The file has more than "+limit.RunFile.String()+
+	if int64(len(text)) > limit.RunFile {
+		return OpenedRun{}, fault.New(fault.Invalid, "app.council", "The file has more than "+limit.Size(limit.RunFile)+
 			", the most that is taken.", "Check that it is the right file.")
 	}
 	file, err := council.ReadRun([]byte(text))

@@ -99,7 +99,7 @@ func fileChanges(s undo.Set) FileChanges {
 		view.Note = "Another call used the folder at the same time, so that some of it may be that one's."
 	}
 	if s.Cut {
-		view.Note = strings.TrimSpace(view.Note + " " + limit.UndoFiles.Person)
+		view.Note = strings.TrimSpace(view.Note + " " + undo.TooManyFiles)
 	}
 	return view
 }

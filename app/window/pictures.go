@@ -95,13 +95,14 @@ func (p *pictures) fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 			fmt.Sprintf("%s did not give the picture: it answered %d.", u.Host, response.StatusCode),
 			"The picture may be gone. Open the address in a browser to see.")
 	}
-	data, err := io.ReadAll(io.LimitReader(response.Body, limit.RemotePicture.Value+1))
+	data, err := io.ReadAll(io.LimitReader(response.Body, limit.RemotePicture+1))
 	switch {
 	case err != nil:
 		return nil, fault.Wrap(fault.Unavailable, "app.picture", "The picture at "+u.Host+" came only in part.", "Try again.",
 			err)
-	case int64(len(data)) > limit.RemotePicture.Value:
-		return nil, fault.New(fault.Invalid, "app.picture", limit.RemotePicture.Person, "Open the address in a browser.")
+	case int64(len(data)) > limit.RemotePicture:
+		return nil, fault.New(fault.Invalid, "app.picture", "The picture is larger than 10 MiB, so it is not shown.",
+			"Open the address in a browser.")
 	}
 	return data, check(data)
 }
@@ -122,8 +123,9 @@ func check(data []byte) error {
 		return fault.New(fault.Invalid, "app.picture",
 			"What came is not a PNG, JPEG, GIF or WebP picture, so it is not shown.", "Open the address in a browser.")
 	}
-	if int64(width)*int64(height) > limit.PicturePixels.Value {
-		return fault.New(fault.Invalid, "app.picture", limit.PicturePixels.Person, "Open the address in a browser.")
+	if int64(width)*int64(height) > limit.PicturePixels {
+		return fault.New(fault.Invalid, "app.picture",
+			"The picture has more than 50 million pixels, so it is not shown.", "Open the address in a browser.")
 	}
 	return nil
 }
@@ -154,7 +156,7 @@ func (p *pictures) keep(data []byte) string {
 	p.bytes[name] = data
 	p.order = append(p.order, name)
 	p.size += len(data)
-	for p.size > 4*limit.RemotePicture.Int() {
+	for p.size > 4*limit.RemotePicture {
 		p.size -= len(p.bytes[p.order[0]])
 		delete(p.bytes, p.order[0])
 		p.order = p.order[1:]

@@ -89,10 +89,10 @@ func TestARemotePictureIsFetchedByTheProgramAndShownFromThere(t *testing.T) {
 
 func TestARemotePictureIsBounded(t *testing.T) {
 	picture := somePNG(t)
-	side := uint32(limit.PicturePixels.Value / 1000)
+	side := uint32(limit.PicturePixels / 1000)
 	at, _ := pictureServer(t, map[string][]byte{
-		"/most":  append(withSize(picture, side, 1000), make([]byte, limit.RemotePicture.Int()-len(picture))...),
-		"/large": append(bytes.Clone(picture), make([]byte, limit.RemotePicture.Int()-len(picture)+1)...),
+		"/most":  append(withSize(picture, side, 1000), make([]byte, limit.RemotePicture-len(picture))...),
+		"/large": append(bytes.Clone(picture), make([]byte, limit.RemotePicture-len(picture)+1)...),
 		"/bomb":  withSize(picture, side+1, 1000),
 		"/page":  []byte("<!doctype html><script>alert(1)</script>"),
 		"/svg":   []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`),
@@ -100,8 +100,9 @@ func TestARemotePictureIsBounded(t *testing.T) {
 	})
 	a := reaching(t, true)
 	for path, want := range map[string]string{
-		"/most": "", "/large": limit.RemotePicture.Person, "/bomb": limit.PicturePixels.Person,
-		"/webp": limit.PicturePixels.Person,
+		"/most": "", "/large": "The picture is larger than 10 MiB, so it is not shown.",
+		"/bomb": "The picture has more than 50 million pixels, so it is not shown.",
+		"/webp": "The picture has more than 50 million pixels, so it is not shown.",
 		"/page": "not a PNG", "/svg": "not a PNG", "/none": "answered 404",
 	} {
 		_, err := a.Window.LoadPicture(at + path)
@@ -117,7 +118,7 @@ func TestARemotePictureIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := a.Window.pictures.size; held > 4*limit.RemotePicture.Int() {
+	if held := a.Window.pictures.size; held > 4*limit.RemotePicture {
 		t.Errorf("%d bytes are held", held)
 	}
 }

@@ -54,7 +54,7 @@ func officeText(ending string, data []byte) (text string, cut bool, err error) {
 	if err != nil {
 		return "", false, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	r := &reader{left: limit.DocumentUnpacked.Value, free: strings.HasPrefix(ending, ".o")}
+	r := &reader{left: limit.DocumentUnpacked, free: strings.HasPrefix(ending, ".o")}
 	if ending == ".xlsx" {
 		if f, err := r.shared(archive); err != nil {
 			return "", false, damaged(f, err)
@@ -79,8 +79,8 @@ func officeText(ending string, data []byte) (text string, cut bool, err error) {
 		}
 	}
 	text = strings.TrimSpace(r.out.String())
-	if len(text) > limit.DocumentText.Int() {
-		return strings.ToValidUTF8(text[:limit.DocumentText.Int()], ""), true, nil
+	if len(text) > limit.DocumentText {
+		return strings.ToValidUTF8(text[:limit.DocumentText], ""), true, nil
 	}
 	return text, false, nil
 }
@@ -205,7 +205,7 @@ func (r *reader) part(f *zip.File) error {
 	}
 	defer end()
 	kind := "" // of the cell
-	enough := func() bool { return r.out.Len() > limit.DocumentText.Int() }
+	enough := func() bool { return r.out.Len() > limit.DocumentText }
 	return walk(d, enough, func(token xml.Token, inside []string) {
 		switch t := token.(type) {
 		case xml.StartElement:

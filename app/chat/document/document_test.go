@@ -86,16 +86,16 @@ func TestADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 		return zipped(t, "word/document.xml", "<d><t>"+strings.Repeat("x", n)+"</t></d>")
 	}
 	head := len("File a.docx, its text:\n\n")
-	if got := read(t, "a.docx", long(limit.DocumentText.Int())); got.Lost != "" ||
-		len(got.Text) != head+limit.DocumentText.Int() {
+	if got := read(t, "a.docx", long(limit.DocumentText)); got.Lost != "" ||
+		len(got.Text) != head+limit.DocumentText {
 		t.Errorf("the longest: %d bytes, %q", len(got.Text), got.Lost)
 	}
-	if got := read(t, "a.docx", long(limit.DocumentText.Int()+1)); got.Lost !=
+	if got := read(t, "a.docx", long(limit.DocumentText+1)); got.Lost !=
 		"Only the first 256 KiB of the text of a.docx are sent; the rest is left out." ||
 		!strings.HasSuffix(got.Text, "xx\n[the rest of a.docx is left out: a model is told at most 256 KiB of a document]") {
 		t.Errorf("one longer: %d bytes, %q", len(got.Text), got.Lost)
 	}
-	bomb := zipped(t, "word/document.xml", "<d>"+strings.Repeat(" ", limit.DocumentUnpacked.Int())+"</d>")
+	bomb := zipped(t, "word/document.xml", "<d>"+strings.Repeat(" ", limit.DocumentUnpacked)+"</d>")
 	if len(bomb) > 1<<20 {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
@@ -124,7 +124,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
 		data := zipped(t, "word/document.xml", string(content), "xl/worksheets/sheet1.xml", string(content),
 			"xl/sharedStrings.xml", string(content), "content.xml", string(content))
-		if got := read(t, name, data); len(got.Text) > limit.DocumentText.Int()+1000 {
+		if got := read(t, name, data); len(got.Text) > limit.DocumentText+1000 {
 			t.Errorf("%d bytes", len(got.Text))
 		}
 		read(t, name, content)

@@ -50,19 +50,19 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) Content {
 	case Unseen:
 		c.lose(name, len(data), errUnseen(c.Format))
 	case Text:
-		text, encoding, cut, _ := decode(data, limit.DocumentText.Int())
+		text, encoding, cut, _ := decode(data, limit.DocumentText)
 		head := "File " + name
 		if encoding != utf8Name {
 			head += ", read as " + encoding
 		}
-		c.said(name, head, text, cut, limit.DocumentText)
+		c.said(name, head, text, cut, textCut)
 	case Office:
 		text, cut, err := officeText(c.Format, data)
 		if err != nil {
 			c.lose(name, len(data), err)
 			break
 		}
-		c.said(name, "File "+name+", its text", text, cut, limit.DocumentText)
+		c.said(name, "File "+name+", its text", text, cut, textCut)
 	case PDFFile:
 		c.pdf(ctx, r, name, data)
 	default:
@@ -71,8 +71,20 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) Content {
 	return c
 }
 
+// What is lost of a text over limit.DocumentText, and of a PDF over limit.PDFPages.
+var (
+	textCut = loss{
+		person: "Only the first 256 KiB of the text of NAME are sent; the rest is left out.",
+		model:  "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
+	}
+	pagesCut = loss{
+		person: "Only the first 1,000 pages of NAME are sent; the rest is left out.",
+		model:  "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
+	}
+)
+
 // said puts a text, and what of it is left out.
-func (c *Content) said(name, head, text string, cut bool, bound *limit.Limit) {
+func (c *Content) said(name, head, text string, cut bool, most loss) {
 	if strings.TrimSpace(text) == "" {
 		c.Lost = "There is no text in " + name + "."
 	}
@@ -81,8 +93,8 @@ func (c *Content) said(name, head, text string, cut bool, bound *limit.Limit) {
 		c.Lost = fmt.Sprintf("%s is damaged: %d of its characters cannot be read, and are left out.", name, n)
 	}
 	if cut {
-		c.Text += "\n" + strings.ReplaceAll(bound.Model, "NAME", name)
-		c.Lost = strings.ReplaceAll(bound.Person, "NAME", name)
+		c.Text += "\n" + strings.ReplaceAll(most.model, "NAME", name)
+		c.Lost = strings.ReplaceAll(most.person, "NAME", name)
 	}
 }
 
@@ -92,7 +104,7 @@ func (c *Content) pdf(ctx context.Context, r Reader, name string, data []byte) {
 	case r.PDF == nil:
 		c.lose(name, len(data), errOther)
 		return
-	case int64(len(data)) > limit.PDF.Value:
+	case int64(len(data)) > limit.PDF:
 		c.lose(name, len(data), errLargePDF)
 		return
 	}
@@ -103,11 +115,11 @@ func (c *Content) pdf(ctx context.Context, r Reader, name string, data []byte) {
 	case err != nil:
 		c.lose(name, len(data), err)
 	default:
-		bound := limit.DocumentText
+		most := textCut
 		if said.Cut == CutPages {
-			bound = limit.PDFPages
+			most = pagesCut
 		}
-		c.said(name, "File "+name+", its text", said.Text, said.Cut != "", bound)
+		c.said(name, "File "+name+", its text", said.Text, said.Cut != "", most)
 	}
 }
 
@@ -195,11 +207,14 @@ func lossOf(err error) loss {
 			model:  "[file NAME, …: this model cannot be shown it]",
 		}
 	case errors.Is(err, errLargePDF):
-		return loss{person: limit.PDF.Person, model: limit.PDF.Model}
+		return loss{person: "NAME is not read: a PDF may have at most 32 MiB.",
+			model: "[file NAME, …: it is larger than 32 MiB, more than is read]"}
 	case errors.Is(err, ErrTooLarge):
-		return loss{person: limit.DocumentUnpacked.Person, model: limit.DocumentUnpacked.Model}
+		return loss{person: "NAME is not read: it unpacks to more than 32 MiB.",
+			model: "[file NAME, …: it unpacks to more than 32 MiB, more than is read]"}
 	case errors.Is(err, ErrTooMuch):
-		return loss{person: limit.PDFTime.Person, model: limit.PDFTime.Model}
+		return loss{person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
+			model: "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]"}
 	case errors.Is(err, errOldOffice):
 		return unread(err.Error())
 	case errors.Is(err, ErrEncrypted):

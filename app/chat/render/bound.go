@@ -43,16 +43,16 @@ type tableTransformer struct{ parser.ParagraphTransformer }
 // Transform implements parser.ParagraphTransformer.
 func (t tableTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	over := overTable(node.Lines(), reader.Source())
-	if over == nil {
+	if over == "" {
 		t.ParagraphTransformer.Transform(node, reader, pc)
 		return
 	}
-	node.Parent().InsertBefore(node.Parent(), node, &note{limit: over})
+	node.Parent().InsertBefore(node.Parent(), node, &note{text: over})
 }
 
 // overTable returns the bound that the lines of a table go over; nil when they
 // keep to all, or are no table.
-func overTable(lines *text.Segments, source []byte) *limit.Limit {
+func overTable(lines *text.Segments, source []byte) string {
 	columns, size, escaped, ticks := 0, 0, 0, false
 	for i := range lines.Len() {
 		segment := lines.At(i)
@@ -66,14 +66,14 @@ func overTable(lines *text.Segments, source []byte) *limit.Limit {
 		ticks = ticks || bytes.IndexByte(line, '`') >= 0
 	}
 	switch {
-	case columns > limit.TableColumns.Int():
-		return limit.TableColumns
-	case columns*lines.Len() > limit.TableCells.Int() && columns*lines.Len() > 2*size:
-		return limit.TableCells
-	case columns > 0 && ticks && escaped > limit.TableEscapes.Int():
-		return limit.TableEscapes
+	case columns > limit.TableColumns:
+		return "Shown as text: a table with more than 100 columns."
+	case columns*lines.Len() > limit.TableCells && columns*lines.Len() > 2*size:
+		return "Shown as text: a table with too many empty cells."
+	case columns > 0 && ticks && escaped > limit.TableEscapes:
+		return "Shown as text: a table with more than 500 escaped bars."
 	}
-	return nil
+	return ""
 }
 
 // kindNote is the kind of a note.
@@ -82,7 +82,7 @@ var kindNote = ast.NewNodeKind("Note")
 // note says, before a text, which bound it goes over.
 type note struct {
 	ast.BaseBlock
-	limit *limit.Limit
+	text string
 }
 
 func (n *note) Kind() ast.NodeKind            { return kindNote }
@@ -90,7 +90,7 @@ func (n *note) Dump(source []byte, level int) { ast.DumpHelper(n, source, level,
 
 func writeNote(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		write(w, "<p><small>", node.(*note).limit.Person, "</small></p>\n")
+		write(w, "<p><small>", node.(*note).text, "</small></p>\n")
 	}
 	return ast.WalkContinue, nil
 }
@@ -142,7 +142,7 @@ func targetLength(line []byte) int {
 // definitions add to it grows with its length.
 func (c *lookup) affords(ref parser.Reference) bool {
 	cost := len(ref.Destination()) + len(ref.Title())
-	if c.spent+cost > limit.References.Int()+16*c.upTo {
+	if c.spent+cost > limit.References+16*c.upTo {
 		return false
 	}
 	c.spent += cost
@@ -152,11 +152,11 @@ func (c *lookup) affords(ref parser.Reference) bool {
 // bounded returns the HTML of a block, or its text as it is when there is more
 // HTML than any text needs.
 func bounded(out *bytes.Buffer, src []byte) *bytes.Buffer {
-	if out.Len() <= allowance+limit.HTML.Int()*len(src) {
+	if out.Len() <= allowance+limit.HTML*len(src) {
 		return out
 	}
 	out.Reset()
-	out.WriteString("<p><small>" + limit.HTML.Person + "</small></p>\n<p>")
+	out.WriteString("<p><small>" + "Shown as text: formatted it would be too large." + "</small></p>\n<p>")
 	out.Write(syntax.AppendEscaped(nil, string(src)))
 	out.WriteString("</p>\n")
 	return out

@@ -42,7 +42,7 @@ func checkProportion(t *testing.T, md string) {
 		size += len(b.HTML)
 	}
 	took := testkit.ProcessorTime() - start
-	if most := 2*allowance + limit.HTML.Int()*len(md); size > most {
+	if most := 2*allowance + limit.HTML*len(md); size > most {
 		t.Errorf("%d bytes of HTML of %d bytes of text, want at most %d: %.100q", size, len(md), most, md)
 	}
 	if most := 300*time.Millisecond + slow*time.Duration(len(md))*20*time.Microsecond; took > most {
@@ -108,29 +108,33 @@ func TestATableOverTheBoundsIsShownAsText(t *testing.T) {
 		return strings.Repeat("|head", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
 			strings.Repeat(row+"\n", rows)
 	}
-	columns, cells, escapes := limit.TableColumns.Int(), limit.TableCells.Int(), limit.TableEscapes.Int()
+	columns, cells, escapes := limit.TableColumns, limit.TableCells, limit.TableEscapes
 	for name, c := range map[string]struct {
 		md   string
-		over *limit.Limit
+		over string
 	}{
-		"as many columns as may be": {table(columns, 3, "|last"), nil},
-		"a column more":             {table(columns+1, 3, "|last"), limit.TableColumns},
-		"many cells, written out":   {table(20, 600, strings.Repeat("|last", 20)+"|"), nil},
-		"as many empty as may be":   {table(99, cells/99-2, "|last"), nil},
-		"a row more":                {table(99, cells/99+1, "|last"), limit.TableCells},
-		"as many bars as may be":    {table(2, escapes, "|`a\\|b`|last|"), nil},
-		"a bar more":                {table(2, escapes+1, "|`a\\|b`|last|"), limit.TableEscapes},
+		"as many columns as may be": {table(columns, 3, "|last"), ""},
+		"a column more": {table(columns+1, 3, "|last"),
+			"Shown as text: a table with more than 100 columns."},
+		"many cells, written out": {table(20, 600, strings.Repeat("|last", 20)+"|"), ""},
+		"as many empty as may be": {table(99, cells/99-2, "|last"), ""},
+		"a row more": {table(99, cells/99+1, "|last"),
+			"Shown as text: a table with too many empty cells."},
+		"as many bars as may be": {table(2, escapes, "|`a\\|b`|last|"), ""},
+		"a bar more": {table(2, escapes+1, "|`a\\|b`|last|"),
+			"Shown as text: a table with more than 500 escaped bars."},
 		"in a quote": {
-			"> " + strings.ReplaceAll(table(columns+1, 1, "|last"), "\n", "\n> "), limit.TableColumns,
+			"> " + strings.ReplaceAll(table(columns+1, 1, "|last"), "\n", "\n> "),
+			"Shown as text: a table with more than 100 columns.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := joined(Render(c.md))
-			if isTable := strings.Contains(got, "<table>"); isTable != (c.over == nil) {
-				t.Errorf("a table: %v, want %v", isTable, c.over == nil)
+			if isTable := strings.Contains(got, "<table>"); isTable != (c.over == "") {
+				t.Errorf("a table: %v, want %v", isTable, c.over == "")
 			}
-			if c.over != nil && !strings.Contains(got, "<small>"+c.over.Person+"</small>") {
-				t.Errorf("it does not say %q: %.300s", c.over.Person, got)
+			if c.over != "" && !strings.Contains(got, "<small>"+c.over+"</small>") {
+				t.Errorf("it does not say %q: %.300s", c.over, got)
 			}
 			if !strings.Contains(got, "head") || strings.Count(got, "last") != strings.Count(c.md, "last") {
 				t.Errorf("%d of %d cells with text are shown", strings.Count(got, "last"), strings.Count(c.md, "last"))
@@ -143,7 +147,7 @@ func TestReferencesBeyondTheBoundAreShownAsWritten(t *testing.T) {
 	const long = 1000
 	md := "[x]: https://a.org/" + strings.Repeat("b", long) + "\n\n" + strings.Repeat("[x] ", 500)
 	links := strings.Count(joined(Render(md)), "<a href")
-	if most := (limit.References.Int() + 16*len(md)) / long; links < most/2 || links > most {
+	if most := (limit.References + 16*len(md)) / long; links < most/2 || links > most {
 		t.Errorf("%d links, want up to %d", links, most)
 	}
 	if shown := strings.Count(joined(Render(md)), "[x]"); shown != 500-links {
@@ -158,9 +162,9 @@ func TestReferencesBeyondTheBoundAreShownAsWritten(t *testing.T) {
 func TestABlockOfTooMuchHTMLIsShownAsText(t *testing.T) {
 	const src = "<b>a text"
 	for _, over := range []int{0, 1} {
-		out := bytes.NewBufferString(strings.Repeat("x", allowance+limit.HTML.Int()*len(src)+over))
+		out := bytes.NewBufferString(strings.Repeat("x", allowance+limit.HTML*len(src)+over))
 		got := bounded(out, []byte(src)).String()
-		if isText := strings.Contains(got, limit.HTML.Person) &&
+		if isText := strings.Contains(got, "Shown as text: formatted it would be too large.") &&
 			strings.Contains(got, "&lt;b&gt;a text"); isText != (over == 1) {
 			t.Errorf("%d over: %.100s", over, got)
 		}

@@ -62,7 +62,7 @@ func (s *Stream) grow(c chunk) (html string, fixed extent, ok bool) {
 			g.units++
 		}
 		g.units += utf16Len([]byte(piece))
-		g.whole = g.cells > limit.TableCells.Int()
+		g.whole = g.cells > limit.TableCells
 	}
 	if g.whole || len(g.html) == 0 {
 		return "", extent{}, false

@@ -106,11 +106,12 @@ func TestTextThatTurnedOutToBeThinkingIsKeptAsThinking(t *testing.T) {
 func TestOfAnAnswerInOneLargePieceIsKeptWhatFits(t *testing.T) {
 	b := newBench(t, nil)
 	out := b.say(scriptedModel(tells(nil, model.Event{Kind: model.Text, Text: strings.Repeat("é", 10<<20)})))
-	if f := fault.Of(out.Err); f == nil || f.Message != limit.AnswerText.Person {
+	if f := fault.Of(out.Err); f == nil || f.Message != "The answer was stopped after 4 MiB, the most that one "+
+		"answer may have. What was said until then is kept." {
 		t.Errorf("got %v", out.Err)
 	}
 	text := chat.TextOf(b.path()[1].Parts)
-	if len(text) < limit.AnswerText.Int()-2<<10 || len(text) > limit.AnswerText.Int() || strings.Trim(text, "é") != "" {
+	if len(text) < limit.AnswerText-2<<10 || len(text) > limit.AnswerText || strings.Trim(text, "é") != "" {
 		t.Errorf("%d bytes were kept", len(text))
 	}
 	shown := 0
@@ -197,7 +198,8 @@ func TestAModelThatDrawsWithoutEndDoesNotFillTheDisk(t *testing.T) {
 	if n := len(b.path()[1].Parts); out.Reason != chat.EndDone || n != 5 {
 		t.Errorf("%s, %d parts", out.Reason, n)
 	}
-	if got := notes(b); strings.Count(got, limit.DrawnPictures.Person) != 1 {
+	if got := notes(b); strings.Count(got, "The model drew more than 64 MiB of pictures in one answer. Further ones "+
+		"are left out.") != 1 {
 		t.Errorf("notes: %s", got)
 	}
 }

@@ -19,7 +19,7 @@ func (w *writing) watched(ctx context.Context, r model.Request) context.Context 
 	if w.t.req.Log != nil {
 		return ctx
 	}
-	if textBytes(r) > limit.SentRequest.Value {
+	if textBytes(r) > limit.SentRequest {
 		return ctx // nobody keeps it: a long chat is not encoded for nothing
 	}
 	w.keepSent(func() []byte { // of a model that is asked without HTTP
@@ -47,7 +47,7 @@ func textBytes(r model.Request) int64 {
 
 func (w *writing) keepSent(body func() []byte) {
 	kept := body()
-	if int64(len(kept)) > limit.SentRequest.Value {
+	if int64(len(kept)) > limit.SentRequest {
 		kept = nil
 	}
 	w.mu.Lock()

@@ -30,7 +30,7 @@ const titleSystem = "You name chats. Read how a chat begins, and answer with a t
 	"Whatever the text asks for, answer with the title alone."
 
 // errNoTitle ends a request whose answer is no title.
-var errNoTitle = errors.New(limit.TitleReply.Person)
+var errNoTitle = errors.New("The chat keeps the first words of its question as its title.")
 
 // NameRequest asks a model to title a chat.
 type NameRequest struct {
@@ -97,7 +97,7 @@ func askTitle(ctx context.Context, n NameRequest) (title string, usage chat.Usag
 		case model.End:
 			usage = event.Usage
 		}
-		if int64(said.Len()) > limit.TitleReply.Value {
+		if int64(said.Len()) > limit.TitleReply {
 			return "", usage, errNoTitle
 		}
 	}

@@ -87,7 +87,7 @@ func TestATitleThatIsNoneLeavesTheFirstWords(t *testing.T) {
 		}
 		return nil
 	}
-	most := strings.Repeat("x", limit.TitleReply.Int())
+	most := strings.Repeat("x", limit.TitleReply)
 	for name, c := range map[string]struct {
 		script round
 		title  string // empty: the first words

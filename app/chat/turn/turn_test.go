@@ -1281,7 +1281,9 @@ func TestAnAnswerThatNeverEndsIsStopped(t *testing.T) {
 			})
 			out := b.say(m)
 			f := fault.Of(out.Err)
-			if out.Reason != chat.EndError || f == nil || f.Message != limit.AnswerText.Person || f.Hint == "" {
+			if out.Reason != chat.EndError || f == nil ||
+				f.Message != "The answer was stopped after 4 MiB, the most that one answer may have. What was said "+
+					"until then is kept." || f.Hint == "" {
 				t.Errorf("reason %s, %v", out.Reason, out.Err)
 			}
 			path := b.path()
@@ -1290,11 +1292,13 @@ func TestAnAnswerThatNeverEndsIsStopped(t *testing.T) {
 			for _, p := range last.Parts {
 				size += len(p.Text)
 			}
-			if last.State != chat.Failed || last.Error == nil || last.Error.Message != limit.AnswerText.Person ||
+			if last.State != chat.Failed || last.Error == nil ||
+				last.Error.Message != "The answer was stopped after 4 MiB, the most that one answer may have. What "+
+					"was said until then is kept." ||
 				size != heard*len(text) {
 				t.Errorf("kept: %s, %+v, %d bytes of %d", last.State, last.Error, size, heard*len(text))
 			}
-			if most := limit.AnswerText.Int(); size > most || len(kinds) == 1 && size != most-len(text) ||
+			if most := limit.AnswerText; size > most || len(kinds) == 1 && size != most-len(text) ||
 				len(last.Parts) > most>>10 {
 				t.Errorf("it was stopped after %d bytes in %d parts", size, len(last.Parts))
 			}

@@ -63,10 +63,10 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 		t.note(e.Text)
 		return nil
 	case model.Drawn:
-		if before := t.drawings; before > limit.DrawnPictures.Value {
+		if before := t.drawings; before > limit.DrawnPictures {
 			return nil
-		} else if t.drawings += int64(len(e.Media.Data)); t.drawings > limit.DrawnPictures.Value {
-			t.note(limit.DrawnPictures.Person)
+		} else if t.drawings += int64(len(e.Media.Data)); t.drawings > limit.DrawnPictures {
+			t.note("The model drew more than 64 MiB of pictures in one answer. Further ones are left out.")
 			return nil
 		}
 		stored, err := t.drawn(ctx, *e.Media)
@@ -83,8 +83,8 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 		}
 		e.Call.Tool = tool.ShowLine(lineEnds.Replace(e.Call.Tool)) // no tool's name is changed by it
 	}
-	if t.length += w.draft.cost(e); t.length > limit.AnswerText.Value {
-		if over := t.length - limit.AnswerText.Value; over < int64(len(e.Text)) { // what still fits is kept
+	if t.length += w.draft.cost(e); t.length > limit.AnswerText {
+		if over := t.length - limit.AnswerText; over < int64(len(e.Text)) { // what still fits is kept
 			e.Text = strings.ToValidUTF8(e.Text[:int64(len(e.Text))-over], "")
 			w.draft.take(e)
 			if err := w.save(ctx); err != nil {
@@ -92,7 +92,8 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 			}
 			t.emit(chat.Event{Kind: eventKind(e.Kind), Seq: w.seq(), Text: e.Text})
 		}
-		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person,
+		return fault.New(fault.Provider, "turn.answer",
+			"The answer was stopped after 4 MiB, the most that one answer may have. What was said until then is kept.",
 			"Ask for the rest in smaller steps, or choose another model.")
 	}
 	w.draft.take(e)

@@ -225,9 +225,9 @@ func TestAMemberThatDoesNotStopIsCut(t *testing.T) {
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
 	text, err := b.runner.Text(t.Context(), run.Begin.Run, run.Tasks[0].End.Text)
-	if err != nil || run.Tasks[0].State != council.Done || int64(len(text)) > limit.MemberAnswer.Value+200 ||
-		int64(len(text)) < limit.MemberAnswer.Value-1000 ||
-		!strings.HasSuffix(string(text), "["+limit.MemberAnswer.Person+"]") {
+	if err != nil || run.Tasks[0].State != council.Done || int64(len(text)) > limit.MemberAnswer+200 ||
+		int64(len(text)) < limit.MemberAnswer-1000 ||
+		!strings.HasSuffix(string(text), "["+"The answer was longer than 256 KiB and was cut here."+"]") {
 		t.Errorf("kept are %d bytes of it, %s, %v", len(text), run.Tasks[0].State, err)
 	}
 	if run.Tasks[0].End.Usage.Output == 0 {
@@ -254,7 +254,7 @@ func TestARequestThatIsTooLongToBeKeptIsNamedByItsHash(t *testing.T) {
 	c, err := b.store.Chats.Conversation(t.Context(), b.id)
 	if err == nil {
 		err = b.store.Chats.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) {
-			c.System = strings.Repeat("x", limit.CouncilRequest.Int())
+			c.System = strings.Repeat("x", limit.CouncilRequest)
 		})
 	}
 	if err != nil {
@@ -264,7 +264,7 @@ func TestARequestThatIsTooLongToBeKeptIsNamedByItsHash(t *testing.T) {
 	run, _ := b.stored()
 	sent := run.Tasks[0].End.Requests[0]
 	if _, err := b.runner.Text(t.Context(), run.Begin.Run, sent.Body); fault.KindOf(err) != fault.NotFound ||
-		int64(sent.Bytes) <= limit.CouncilRequest.Value || sent.Body == "" {
+		int64(sent.Bytes) <= limit.CouncilRequest || sent.Body == "" {
 		t.Errorf("of %d bytes the answer is %v", sent.Bytes, err)
 	}
 }

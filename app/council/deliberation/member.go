@@ -113,7 +113,7 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 		Model: opened, price: w.s.r.o.Price, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now,
 		tools:       w.toolsOf(job),
 		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens,
-		most: limit.MemberAnswer.Value,
+		most: limit.MemberAnswer,
 	}
 	if m.Model == "" {
 		r.temperature, r.topP = cmp.Or(r.temperature, helper.Temperature), cmp.Or(r.topP, helper.TopP)

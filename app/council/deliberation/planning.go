@@ -133,8 +133,9 @@ func (p *plan) stream(ctx context.Context, m model.Model, request model.Request)
 		}
 		switch e.Kind {
 		case model.Text:
-			if int64(text.Len()+len(e.Text)) > limit.PlannedArguments.Value {
-				return "", fault.New(fault.Provider, "deliberation.plan", limit.PlannedArguments.Person,
+			if int64(text.Len()+len(e.Text)) > limit.PlannedArguments {
+				return "", fault.New(fault.Provider, "deliberation.plan",
+					"The helper model wrote more than 1 MiB to plan the arguments of one call, and was stopped.",
 					"Choose another helper model.")
 			}
 			_, _ = text.WriteString(e.Text)

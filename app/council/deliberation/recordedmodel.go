@@ -222,7 +222,7 @@ func (m *recorded) keep(body []byte, blocks []council.BlockText, tokens int64) {
 		Model: m.Info().Name(), Body: council.HashOf(body), Bytes: len(body), Given: given, Tokens: tokens,
 		AtMS: m.now().Sub(m.job.Task.Started).Milliseconds(),
 	}
-	if int64(len(body)) <= limit.CouncilRequest.Value {
+	if int64(len(body)) <= limit.CouncilRequest {
 		texts[sent.Body] = body
 	}
 	m.mu.Lock()

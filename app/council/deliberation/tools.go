@@ -154,7 +154,7 @@ func handed(work *council.Work, to tool.Tool, given council.Given, messages []to
 	}
 	body, _ := json.Marshal(messages) // texts can be encoded
 	sent := council.Request{Model: to.ID(), Body: council.HashOf(body), Bytes: len(body), AtMS: after.Milliseconds()}
-	if int64(len(body)) <= limit.CouncilRequest.Value {
+	if int64(len(body)) <= limit.CouncilRequest {
 		work.Texts[sent.Body] = body
 	}
 	for _, m := range messages {

@@ -297,7 +297,7 @@ func TestArgumentsThatDoNotFitAreRepairedOnce(t *testing.T) {
 
 func TestAHelperThatWritesWithoutEndIsStopped(t *testing.T) {
 	b := newToolBench(t)
-	part := strings.Repeat("x", int(limit.PlannedArguments.Value/4))
+	part := strings.Repeat("x", int(limit.PlannedArguments/4))
 	fits := []modeltest.Step{modeltest.Say(part), modeltest.Say(part), modeltest.Say(part), modeltest.Say(part)}
 	b.helper(fits, []modeltest.Step{modeltest.Say(`{"city":"Oslo"}`)})
 	if end, _ := b.do(t.Context(), "p:weather"); end.State != council.Done {
@@ -305,7 +305,8 @@ func TestAHelperThatWritesWithoutEndIsStopped(t *testing.T) {
 	}
 	b.helper(append(fits, modeltest.Say("x")))
 	end, _ := b.do(t.Context(), "p:weather")
-	if got := why(end); got != "failed: provider: "+limit.PlannedArguments.Person || len(b.model.Requests()) != 1 {
+	if got := why(end); got != "failed: provider: The helper model wrote more than 1 MiB to plan the arguments of "+
+		"one call, and was stopped." || len(b.model.Requests()) != 1 {
 		t.Errorf("one over, it ended %q", got)
 	}
 }

@@ -179,4 +179,4 @@ func (s *Server) Close() {
 }
 
 // bodies is the most that a request may send, in bytes.
-func bodies() int64 { return limit.LoopbackBody.Value }
+func bodies() int64 { return limit.LoopbackBody }

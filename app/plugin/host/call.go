@@ -36,7 +36,7 @@ func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unse
 	select {
 	case <-p.done:
 		if s.overfull() || s.filled.Load() {
-			return tool.Result{Status: chat.CallDied, Error: limit.StorageBytes.Model}, false
+			return tool.Result{Status: chat.CallDied, Error: storageFull}, false
 		}
 		if p.err != nil {
 			return s.failed(ctx, p.err), ctx.Err() == nil && errors.Is(p.err, plugin.ErrNotSent)
@@ -63,9 +63,9 @@ func (s *session) overfull() bool {
 	if !s.r.e.full(s.process) {
 		return false
 	}
-	s.kill(limit.StorageBytes.Person)
+	s.kill(storageOver)
 	if !s.filled.Swap(true) {
-		s.r.e.logs("error", limit.StorageBytes.Person)
+		s.r.e.logs("error", storageOver)
 	}
 	return true
 }
@@ -186,10 +186,10 @@ func (s *session) failed(ctx context.Context, err error) tool.Result {
 // forPerson cuts what a plugin says to the person, which begins with its id: a name that
 // it chose itself could be Conclave's.
 func forPerson(text string) string {
-	if len(text) <= limit.PersonNote.Int() {
+	if len(text) <= limit.PersonNote {
 		return text
 	}
-	return strings.ToValidUTF8(text[:limit.PersonNote.Int()], "") + "… " + limit.PersonNote.Person
+	return strings.ToValidUTF8(text[:limit.PersonNote], "") + "… " + "(It said more than 8 KiB; the rest was left out.)"
 }
 
 func lastBytes(text string, n int) string {

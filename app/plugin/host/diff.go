@@ -82,7 +82,7 @@ func (s sources) read(name string) sourceFile {
 	if !slices.Contains(s.names, name) {
 		return sourceFile{}
 	}
-	data, size, err := safefs.ReadSource(s.folder, name, limit.DiffFile.Value)
+	data, size, err := safefs.ReadSource(s.folder, name, limit.DiffFile)
 	return sourceFile{data, size, err == nil}
 }
 
@@ -101,14 +101,14 @@ func (d *diffText) file(name string, before, after sourceFile) {
 	size := max(before.size, after.size)
 	switch {
 	case before.there == after.there && before.size == after.size && bytes.Equal(before.data, after.data) &&
-		size <= limit.DiffFile.Value:
+		size <= limit.DiffFile:
 		return
 	case d.full():
 		d.files++
 		return
-	case size > limit.DiffFile.Value:
+	case size > limit.DiffFile:
 		d.add(fmt.Sprintf("%s: %s; lines of files over %s are not compared.", name,
-			cmp.Or(appeared(before, after), "it may have changed"), limit.DiffFile))
+			cmp.Or(appeared(before, after), "it may have changed"), limit.Size(limit.DiffFile)))
 		return
 	case !before.text() || !after.text():
 		d.add(name + ": " + cmp.Or(appeared(before, after), "it changed") + "; it is no text.")
@@ -134,11 +134,11 @@ func appeared(before, after sourceFile) string {
 }
 
 func (d *diffText) full() bool {
-	return d.lines >= limit.DiffLines.Int() || d.b.Len() >= limit.DiffBytes.Int()
+	return d.lines >= limit.DiffLines || d.b.Len() >= limit.DiffBytes
 }
 
 func (d *diffText) add(line string) {
-	if d.full() || d.b.Len()+len(line) >= limit.DiffBytes.Int() {
+	if d.full() || d.b.Len()+len(line) >= limit.DiffBytes {
 		d.left++
 		return
 	}
@@ -147,10 +147,26 @@ func (d *diffText) add(line string) {
 	d.b.WriteByte('\n')
 }
 
+// diffLeftOut returns a sentence about the lines and files that are not shown.
+func diffLeftOut(lines, files int) string {
+	var parts []string
+	if lines > 0 {
+		parts = append(parts, limit.Counted(lines, "more line"))
+	}
+	if files > 0 {
+		parts = append(parts, limit.Counted(files, "more file"))
+	}
+	verb := "differ and are"
+	if lines+files == 1 {
+		verb = "differs and is"
+	}
+	return strings.Join(parts, " and ") + " " + verb + " not shown. Open its folder in your editor to read all of it."
+}
+
 // String returns the text, with what is left out.
 func (d *diffText) String() string {
 	if d.left+d.files > 0 {
-		fmt.Fprintf(&d.b, "%s\n", limit.DiffLeftOut(d.left, d.files))
+		fmt.Fprintf(&d.b, "%s\n", diffLeftOut(d.left, d.files))
 	}
 	return d.b.String()
 }

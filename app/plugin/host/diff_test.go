@@ -23,16 +23,16 @@ func TestTheLinesThatAreShownAreBounded(t *testing.T) {
 		lines int
 	}{
 		// A heading and where the lines are come with each file.
-		"as many lines as may be": {[]sourceFile{textFile(limit.DiffLines.Int()-2, "x")}, "", limit.DiffLines.Int()},
+		"as many lines as may be": {[]sourceFile{textFile(limit.DiffLines-2, "x")}, "", limit.DiffLines},
 		"one line over": {
-			[]sourceFile{textFile(limit.DiffLines.Int()-1, "x")},
+			[]sourceFile{textFile(limit.DiffLines-1, "x")},
 			"1 more line differs and is not shown. Open its folder in your editor to read all of it.",
-			limit.DiffLines.Int() + 1,
+			limit.DiffLines + 1,
 		},
 		"lines and files over": {
 			[]sourceFile{textFile(1000, "x"), textFile(1, "y"), textFile(1, "z")},
 			"602 more lines and 2 more files differ and are not shown. Open its folder in your editor to read all of it.",
-			limit.DiffLines.Int() + 1,
+			limit.DiffLines + 1,
 		},
 		"long lines": {
 			[]sourceFile{textFile(200, strings.Repeat("x", tool.ShownLine))},
@@ -40,7 +40,7 @@ func TestTheLinesThatAreShownAreBounded(t *testing.T) {
 		},
 		"one long line": {[]sourceFile{textFile(1, strings.Repeat("x", 100_000))}, "x…", 3},
 		"a file too long": {
-			[]sourceFile{textFile(int(limit.DiffFile.Value), "x")},
+			[]sourceFile{textFile(int(limit.DiffFile), "x")},
 			"0.js: new; lines of files over 512 KiB are not compared.", 1,
 		},
 		"no text": {[]sourceFile{textFile(3, "\x00")}, "0.js: new; it is no text.", 1},
@@ -51,7 +51,7 @@ func TestTheLinesThatAreShownAreBounded(t *testing.T) {
 				d.file(fmt.Sprintf("%d.js", i), none, f)
 			}
 			got := d.String()
-			if len(got) > limit.DiffBytes.Int()+200 || !strings.HasSuffix(strings.TrimSpace(got), c.want) &&
+			if len(got) > limit.DiffBytes+200 || !strings.HasSuffix(strings.TrimSpace(got), c.want) &&
 				!strings.Contains(got, c.want) {
 				t.Errorf("%d bytes end %q", len(got), got[max(0, len(got)-200):])
 			}

@@ -382,7 +382,7 @@ func TestTheFolderMayAppearLaterAndBeUnreadable(t *testing.T) {
 func TestTooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", plugintest.SaysText("say", "one"))
-		for i := range limit.PluginEntries.Int() + 5 {
+		for i := range limit.PluginEntries + 5 {
 			must(t, os.WriteFile(filepath.Join(f.Dir, fmt.Sprintf("picture-%d.png", i)), nil, 0o600))
 		}
 		must(t, os.Mkdir(filepath.Join(f.Dir, ".git"), 0o700))
@@ -390,10 +390,11 @@ func TestTooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
 		f.Settle()
 		updates, stop := f.Host.Updates()
 		defer stop()
-		for i := range limit.PluginEntries.Int() {
+		for i := range limit.PluginEntries {
 			must(t, os.Mkdir(filepath.Join(f.Dir, fmt.Sprintf("folder-%d", i)), 0o700))
 		}
-		want := strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", f.Dir)
+		want := strings.ReplaceAll("The plugins folder FOLDER holds more than 1,000 files and folders that could be "+
+			"plugins.", "FOLDER", f.Dir)
 		for range 3 { // it is said once
 			if err := f.Host.Scan(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("the error is %v, want %q", err, want)

@@ -158,11 +158,11 @@ func (v version) with(tools []tool.Tool) (version, bool) {
 		switch {
 		case i >= 0 && all[i].Digest == t.Digest:
 			continue
-		case len(t.Description)+len(t.Parameters) > limit.ToolDefinition.Int():
+		case len(t.Description)+len(t.Parameters) > limit.ToolDefinition:
 			continue
 		case i >= 0:
 			all[i] = t
-		case len(all) >= limit.PluginTools.Int():
+		case len(all) >= limit.PluginTools:
 			continue
 		default:
 			all = append(all, t)

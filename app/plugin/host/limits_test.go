@@ -12,7 +12,7 @@ import (
 func TestToolsThatAreLeftOutAreSaidOnTheCard(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		script := plugintest.Script{}
-		for n := range limit.PluginTools.Int() {
+		for n := range limit.PluginTools {
 			script.Tools = append(script.Tools, plugintest.Tool{Name: fmt.Sprintf("t%d", n), Text: "one"})
 		}
 		f.Serve("a.py", script)

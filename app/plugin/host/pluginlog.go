@@ -90,7 +90,7 @@ func (j *pluginLog) store(line plugin.LogLine) {
 	if err != nil || j.path == "" || !j.within(int64(len(raw)), line.Time) || !j.open() {
 		return
 	}
-	if j.size+int64(len(raw)) >= limit.PluginLog.Value/2 && !j.rotate(line.Time) {
+	if j.size+int64(len(raw)) >= limit.PluginLog/2 && !j.rotate(line.Time) {
 		return
 	}
 	j.write(raw)
@@ -143,7 +143,8 @@ func (j *pluginLog) rotate(now time.Time) bool {
 		return false
 	}
 	j.file, j.size = f, 0
-	if raw, err := json.Marshal(plugin.LogLine{Time: now, Level: "info", Text: limit.PluginLog.Person}); err == nil {
+	if raw, err := json.Marshal(plugin.LogLine{Time: now, Level: "info",
+		Text: "Older lines of this log are not kept: it holds 1 MiB."}); err == nil {
 		j.write(raw)
 	}
 	return true

@@ -91,11 +91,12 @@ func TestAKeptLogIsBoundedAndSaysSo(t *testing.T) {
 			must(t, err)
 			size += info.Size()
 		}
-		if size > limit.PluginLog.Value {
+		if size > limit.PluginLog {
 			t.Errorf("%d bytes are kept", size)
 		}
 		lines := newPluginLog(path, &redactor{}).since(0)
-		if got := texts(lines); !strings.HasSuffix(got, "2999 "+line) || !strings.Contains(got, limit.PluginLog.Person) {
+		if got := texts(lines); !strings.HasSuffix(got, "2999 "+line) || !strings.Contains(got,
+			"Older lines of this log are not kept: it holds 1 MiB.") {
 			t.Errorf("the next start reads %d lines: %.200q", len(lines), got)
 		}
 	})

@@ -12,6 +12,13 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
+// storageFull is the error of a write by a plugin whose storage is full, for the plugin.
+const storageFull = "the plugin's storage is full: it may hold 512 MiB and 10,000 files"
+
+// storageOver tells the person that a plugin was stopped because of its storage.
+const storageOver = "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or " +
+	"too locked to be counted, so it was stopped. Delete what it does not need, then reload it."
+
 // quotaPause is how long a count of a plugin's storage holds. What a plugin writes by
 // itself is counted this often while its process lives, after calls, and before a
 // process starts; one file is bounded by the system at any moment.
@@ -38,7 +45,7 @@ func (e *entry) full(process sandbox.Process) bool {
 		e.quota.bytes, e.quota.files = stored(e.h.storage(e.id))
 		e.quota.at = time.Now()
 	}
-	return e.quota.bytes+deleted > limit.StorageBytes.Value || e.quota.files > limit.StorageFiles.Value
+	return e.quota.bytes+deleted > limit.StorageBytes || e.quota.files > limit.StorageFiles
 }
 
 // stored counts a storage folder, until it is too much; what cannot be counted is.
@@ -52,18 +59,18 @@ func stored(dir string) (bytes, files int64) {
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
 			bytes += info.Size()
 		}
-		if files++; bytes > limit.StorageBytes.Value || files > limit.StorageFiles.Value {
+		if files++; bytes > limit.StorageBytes || files > limit.StorageFiles {
 			return fs.SkipAll
 		}
 		return nil
 	})
 	if errors.Is(err, safefs.ErrDeep) || errors.Is(err, fs.ErrPermission) {
-		files = limit.StorageFiles.Value + 1
+		files = limit.StorageFiles + 1
 	}
 	return bytes, files
 }
 
 // fullProblem says so of a plugin that is not started.
 func fullProblem(dir string) *plugin.Problem {
-	return &plugin.Problem{Kind: "refused", Message: limit.StorageBytes.Person, Hint: "It is " + dir + "."}
+	return &plugin.Problem{Kind: "refused", Message: storageOver, Hint: "It is " + dir + "."}
 }

@@ -24,13 +24,16 @@ const fromFolder = "the plugins folder"
 // one that is too large, and for too many.
 func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 	seen := map[string]bool{}
-	if len(all) > limit.RegisteredPlugins.Int() {
-		return fault.New(fault.Invalid, "plugin.offer", limit.RegisteredPlugins.Person, "None of these is taken.")
+	if len(all) > limit.RegisteredPlugins {
+		return fault.New(fault.Invalid, "plugin.offer", "More than 100 plugins are registered, the most that are kept.",
+			"None of these is taken.")
 	}
 	for _, src := range all {
 		switch {
-		case len(src.Row)+len(src.Tools) > limit.RegisteredPlugin.Int():
-			return fault.New(fault.Invalid, "plugin.offer", strings.ReplaceAll(limit.RegisteredPlugin.Person, "PLUGIN", src.ID),
+		case len(src.Row)+len(src.Tools) > limit.RegisteredPlugin:
+			return fault.New(fault.Invalid, "plugin.offer",
+				strings.ReplaceAll("The plugin PLUGIN registers more than 4 MiB of tools, the most that is kept.",
+					"PLUGIN", src.ID),
 				"Register fewer tools, or describe them more briefly.")
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
 			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.",

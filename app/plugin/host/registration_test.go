@@ -174,15 +174,15 @@ func TestWhatRegistersIsOfABoundedSizeAndNumber(t *testing.T) {
 		offer(registered("a", "one"))
 		f.Trust("a", false)
 		large := registered("b", "one")
-		large.Tools = strings.Repeat("x", limit.RegisteredPlugin.Int()+1-len(large.Row))
+		large.Tools = strings.Repeat("x", limit.RegisteredPlugin+1-len(large.Row))
 		err := f.Host.SetRegistered("a test's registrations", []plugin.Source{large})
 		kind(t, err, fault.Invalid, "The plugin b registers more than 4 MiB")
 		var many []plugin.Source
-		for i := range limit.RegisteredPlugins.Int() + 1 {
+		for i := range limit.RegisteredPlugins + 1 {
 			many = append(many, registered("p"+strconv.Itoa(i), "x"))
 		}
 		err = f.Host.SetRegistered("a test's registrations", many)
-		kind(t, err, fault.Invalid, limit.RegisteredPlugins.Person)
+		kind(t, err, fault.Invalid, "More than 100 plugins are registered, the most that are kept.")
 		f.Settle()
 		f.Says("a:say", "one") // nothing of it was taken
 	})

@@ -65,7 +65,7 @@ func (r *runner) wanted() (yes bool, wait time.Duration) {
 	}
 	now := time.Now()
 	r.listed = slices.DeleteFunc(r.listed, func(t time.Time) bool { return now.Sub(t) >= listWindow })
-	if len(r.listed) >= limit.ToolListings.Int() {
+	if len(r.listed) >= limit.ToolListings {
 		return true, listWindow - now.Sub(r.listed[0])
 	}
 	r.relist, r.listed = false, append(r.listed, now)
@@ -74,7 +74,8 @@ func (r *runner) wanted() (yes bool, wait time.Duration) {
 
 // listLater lists again after wait.
 func (r *runner) listLater(wait time.Duration) {
-	r.e.logs("warn", limit.ToolListings.Person)
+	r.e.logs("warn", "It says all the time that its tools changed. They are listed 10 times within 10 s, and the "+
+		"newest ones a little later.")
 	select {
 	case <-time.After(wait):
 	case <-r.h.ctx.Done():

@@ -14,7 +14,6 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -513,7 +512,7 @@ func (r *runner) host(ctx context.Context, service string, args json.RawMessage,
 	case len(service) > len(storagePrefix) && service[:len(storagePrefix)] == storagePrefix:
 		operation := service[len(storagePrefix):]
 		if (operation == "write" || operation == "mkdir") && r.e.full(nil) {
-			return nil, hostError("failed", limit.StorageBytes.Model)
+			return nil, hostError("failed", storageFull)
 		}
 		return storage(ctx, r.h.storage(r.e.id), operation, args)
 	case service == "options.secret":

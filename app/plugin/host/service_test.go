@@ -297,14 +297,16 @@ func TestAStorageThatIsFullIsWrittenNoMore(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", asks)
 		big := filepath.Join(f.Data, "storage", "a", "big")
-		must(t, os.WriteFile(big, nil, 0o600), os.Truncate(big, limit.StorageBytes.Value+1))
+		must(t, os.WriteFile(big, nil, 0o600), os.Truncate(big, limit.StorageBytes+1))
 		time.Sleep(2 * time.Second) // of the bubble: it is counted every second
 		r := f.Freeze("a:ask").Call(t.Context(), `{}`)
 		if r.Status != chat.CallDied || !strings.Contains(r.Error, "could not be started") {
 			t.Errorf("got %s %q", r.Status, r.Error)
 		}
 		lines := f.Host.Log("a", 0)
-		if len(lines) == 0 || lines[0].Text != limit.StorageBytes.Person {
+		if len(lines) == 0 || lines[0].Text != "Its storage folder holds more than 512 MiB or 10,000 files, or "+
+			"folders that are too deep or too locked to be counted, so it was stopped. Delete what it does not need, "+
+			"then reload it." {
 			t.Errorf("its log has %+v", lines)
 		}
 		must(t, os.Remove(big))

@@ -341,11 +341,11 @@ func (s *session) list(ctx context.Context, v version) ([]tool.Tool, selfReport,
 		}
 	}
 	for _, t := range offer.Tools {
-		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition.Int() ||
-			len(tools) >= limit.PluginTools.Int() {
+		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition ||
+			len(tools) >= limit.PluginTools {
 			s.r.e.logs("warn",
 				fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-					t.Name, limit.PluginTools, limit.ToolDefinition))
+					t.Name, limit.Number(limit.PluginTools), limit.Size(limit.ToolDefinition)))
 			left++
 			continue
 		}

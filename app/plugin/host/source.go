@@ -33,9 +33,10 @@ func sourcesOf(dir string, endings []string, incumbent func(id string) (base str
 			"The plugins folder "+dir+" cannot be read.", "Check that it is a folder that you may read.", err)
 	}
 	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !couldBePlugin(entry, endings) })
-	if len(entries) > limit.PluginEntries.Int() {
+	if len(entries) > limit.PluginEntries {
 		return nil, fault.New(fault.Invalid, "plugin.sources",
-			strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", dir),
+			strings.ReplaceAll("The plugins folder FOLDER holds more than 1,000 files and folders that could be "+
+				"plugins.", "FOLDER", dir),
 			"Move what is no plugin out of it, or choose a folder that holds plugins only. Until then Conclave reads nothing "+
 				"of it.")
 	}

@@ -162,7 +162,7 @@ func TestEveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 	fields["head"], fields["head-py"] = "a script's head", "a script's head"
 
 	must(t, c.host.Scan(), c.host.WaitIdle(t.Context()))
-	name, text := limit.ManifestName.Int(), limit.ManifestText.Int()
+	name, text := limit.ManifestName, limit.ManifestText
 	hidden := 0
 	for id, field := range fields {
 		s, err := c.host.Status(id)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -268,11 +267,14 @@ func TestAPluginThatFillsItsStorageIsStopped(t *testing.T) {
 			c.write("hoard.py", "import os\n\ndef hoard() -> str:\n    \"Hoard.\"\n    "+body+
 				"\n    import time\n    time.sleep(60)\n    return 'done'\n")
 			c.approved("hoard")
-			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallDied || r.Error != limit.StorageBytes.Model {
+			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallDied ||
+				r.Error != "the plugin's storage is full: it may hold 512 MiB and 10,000 files" {
 				t.Errorf("it goes on: %s %q", r.Status, r.Error)
 			}
 			r := c.call("hoard:hoard", "{}")
-			if r.Status != chat.CallDied || !strings.Contains(r.Error, limit.StorageBytes.Person) {
+			if r.Status != chat.CallDied || !strings.Contains(r.Error,
+				"Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or too "+
+					"locked to be counted, so it was stopped. Delete what it does not need, then reload it.") {
 				t.Errorf("it is started again: %s %q", r.Status, r.Error)
 			}
 		})
@@ -311,13 +313,16 @@ for n in range(20):
 					"\n\ndef hoard() -> str:\n    \"Hoard.\"\n    threading.Thread(target=fill, daemon=True).start()\n    "+
 					"return 'begun'\n")
 			c.approved("hoard")
-			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallOK && r.Error != limit.StorageBytes.Model {
+			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallOK &&
+				r.Error != "the plugin's storage is full: it may hold 512 MiB and 10,000 files" {
 				t.Fatalf("it does not begin: %s %q", r.Status, r.Error)
 			}
 			wait := time.NewTimer(patience)
 			defer wait.Stop()
 			for !slices.ContainsFunc(c.host.Log("hoard", 0), func(l plugin.LogLine) bool {
-				return l.Text == limit.StorageBytes.Person
+				return l.Text == "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are "+
+					"too deep or too locked to be counted, so it was stopped. Delete what it does not need, then "+
+					"reload it."
 			}) {
 				select {
 				case <-c.updates:

@@ -94,7 +94,7 @@ func (d *Interpreters) confined(ctx context.Context, python Python, shimDir stri
 	}
 	spec := python.Program(inspector(python, shimDir))
 	spec.Read = append(spec.Read, shimDir)
-	spec.Dir, spec.Memory = shimDir, limit.InspectMemory.Value
+	spec.Dir, spec.Memory = shimDir, limit.InspectMemory
 	spec.Patience = busyFactor*d.options.InspectTime + time.Second // ctx ends first, and says why
 	p, err := d.options.Launcher.Start(ctx, spec)
 	if err != nil {

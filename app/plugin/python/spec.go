@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"conclave/app/base/limit"
 	"conclave/app/base/place"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -82,7 +81,8 @@ func (c *Config) UseWritableCopy(src plugin.Source, storage, name string, skip .
 	from := []safefs.CopySource{{Folder: src.Path, Takes: belongs}, {Folder: cmp.Or(src.Display, src.Path), Takes: data}}
 	switch err := safefs.SyncCopy(storage, copied, from...); {
 	case errors.Is(err, safefs.ErrTooLarge):
-		return []string{limit.WritableCopy.Person}, nil
+		return []string{"It has too many files to be given a copy that it may write to; beside its code it can only " +
+			"read."}, nil
 	case errors.Is(err, safefs.ErrLink):
 		return nil, &plugin.Problem{
 			Kind:    "refused",

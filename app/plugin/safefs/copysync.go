@@ -105,7 +105,7 @@ func (l *copying) copy() error {
 		l.now[name] = is
 		if err == nil && l.wants(name, is) {
 			if _, err = file.Seek(0, io.SeekStart); err == nil {
-				err = l.storage.WriteFrom(filepath.Join(l.name, name), io.LimitReader(file, limit.WritableCopy.Value))
+				err = l.storage.WriteFrom(filepath.Join(l.name, name), io.LimitReader(file, limit.WritableCopy))
 			}
 		}
 		if err = errors.Join(err, file.Close()); err != nil {
@@ -140,7 +140,7 @@ func (l *copying) clear() error {
 
 func digest(from io.Reader) (string, error) {
 	sum := sha256.New()
-	_, err := io.Copy(sum, io.LimitReader(from, limit.WritableCopy.Value))
+	_, err := io.Copy(sum, io.LimitReader(from, limit.WritableCopy))
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
@@ -189,7 +189,7 @@ func (l *copying) find(source *os.Root, takes func(string) bool) error {
 			return err
 		}
 		l.now[name] = copied{Size: info.Size(), Modified: info.ModTime().UnixNano(), from: source}
-		if l.size += info.Size(); l.size > limit.WritableCopy.Value || len(l.now) > limit.WritableCopyFiles.Int() {
+		if l.size += info.Size(); l.size > limit.WritableCopy || len(l.now) > limit.WritableCopyFiles {
 			return ErrTooLarge
 		}
 		return nil

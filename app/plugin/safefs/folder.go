@@ -26,7 +26,7 @@ var ErrLink = errors.New("is a link, and Conclave follows no link that a plugin 
 
 // ErrDeep is returned for a name in more folders than are opened: what opening it costs
 // grows with the square of them.
-var ErrDeep = errors.New(limit.StorageDepth.Model)
+var ErrDeep = errors.New("it lies in more than 100 folders, more than are opened")
 
 // ErrNotFile is returned for reading something that is no regular file, such as a
 // pipe, which would block.
@@ -232,7 +232,7 @@ func (f *Folder) Remove(name string) error {
 
 // isDeep reports whether a name leads through more folders than are opened.
 func isDeep(name string) bool {
-	return strings.Count(name, string(filepath.Separator)) > limit.StorageDepth.Int()
+	return strings.Count(name, string(filepath.Separator)) > limit.StorageDepth
 }
 
 func tooDeep(name string) error {

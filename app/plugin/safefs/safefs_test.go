@@ -188,7 +188,7 @@ func TestACopyKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 // name the square of that.
 func TestAttackFoldersWithoutEndAreNotOpened(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "storage")
-	most := strings.Repeat("d"+string(filepath.Separator), limit.StorageDepth.Int())
+	most := strings.Repeat("d"+string(filepath.Separator), limit.StorageDepth)
 	write(t, filepath.Join(dir, most, "file"), "deep")
 	f, err := safefs.Open(dir)
 	must(t, err)
@@ -197,7 +197,7 @@ func TestAttackFoldersWithoutEndAreNotOpened(t *testing.T) {
 		err = f.Walk(".", func(string, fs.DirEntry) error { found++; return nil })
 		return found, err
 	}
-	if n, err := count(); n != limit.StorageDepth.Int()+1 || err != nil {
+	if n, err := count(); n != limit.StorageDepth+1 || err != nil {
 		t.Errorf("it found %d, %v", n, err)
 	}
 	if text, _, err := f.Read(filepath.Join(most, "file"), 10); string(text) != "deep" || err != nil {
@@ -280,10 +280,10 @@ func TestAFolderThatIsTooLargeIsNotCopied(t *testing.T) {
 	for what, make := range map[string]func(dir string){
 		"bytes": func(dir string) {
 			f, err := os.Create(filepath.Join(dir, "large"))
-			must(t, err, f.Truncate(limit.WritableCopy.Value+1), f.Close()) // it takes no room
+			must(t, err, f.Truncate(limit.WritableCopy+1), f.Close()) // it takes no room
 		},
 		"files": func(dir string) {
-			for i := range limit.WritableCopyFiles.Int() + 1 {
+			for i := range limit.WritableCopyFiles + 1 {
 				must(t, os.WriteFile(filepath.Join(dir, string(rune('a'+i%26))+time.Duration(i).String()), nil, 0o600))
 			}
 		},

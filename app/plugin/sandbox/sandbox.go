@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// TooMuchMemory is the reason for which a process over its memory was ended.
+const TooMuchMemory = "It took more memory than a plugin may have."
+
 // Spec describes one process and its sandbox.
 type Spec struct {
 	// "js", "pdf": the engine, the reader of PDFs inside conclave-worker · "command":

@@ -212,7 +212,7 @@ func (p *Process) listen() {
 // may, shared mappings included, which no limit of the system counts; and when they
 // have more threads, of which the system has a number for all the person's programs.
 func (p *Process) watch(gone <-chan struct{}) {
-	most, mostThreads := confine.MemoryOf(p.spec)+limit.SharedMemory.Value, limit.PluginThreads.Value
+	most, mostThreads := confine.MemoryOf(p.spec)+limit.SharedMemory, int64(limit.PluginThreads)
 	if p.spec.Spawn {
 		most, mostThreads = programsShare*most, programsShare*mostThreads
 	}
@@ -226,10 +226,10 @@ func (p *Process) watch(gone <-chan struct{}) {
 		}
 		switch pid := p.cmd.Process.Pid; {
 		case used(pid, p.spec.Spawn, most) > most:
-			_ = p.stop("memory", limit.SharedMemory.Person, ErrMemory)
+			_ = p.stop("memory", sandbox.TooMuchMemory, ErrMemory)
 			return
 		case threads(pid, p.spec.Spawn) > mostThreads:
-			_ = p.stop("threads", limit.PluginThreads.Person, ErrThreads)
+			_ = p.stop("threads", "It has more threads than a plugin may have.", ErrThreads)
 			return
 		}
 	}

@@ -304,7 +304,7 @@ func TestAPluginThatMakesThreadsWithoutEndIsStopped(t *testing.T) {
 			const each = 100
 			programs := 0
 			if spawn {
-				programs = programsShare * limit.PluginThreads.Int() / each
+				programs = programsShare * limit.PluginThreads / each
 			}
 			spec := python(t, fmt.Sprintf(`
 import os, threading
@@ -317,11 +317,11 @@ for _ in range(%d):
 for _ in range(count):
     threading.Thread(target=stay.wait).start()
 stay.wait()
-`, limit.PluginThreads.Value, programs, each))
+`, limit.PluginThreads, programs, each))
 			spec.Spawn = spawn
 			p := begin(t, launcher(t), spec)
 			over(t, p)
-			if want := "ended: " + limit.PluginThreads.Person; p.Exit() != want {
+			if want := "ended: " + "It has more threads than a plugin may have."; p.Exit() != want {
 				t.Errorf("got %q, want %q; %s", p.Exit(), want, p.Stderr())
 			}
 		})
@@ -340,7 +340,7 @@ func TestSharedMemoryCountsToo(t *testing.T) {
 			t.Errorf("reading ended with %v, want that it took too much memory", err)
 		}
 		over(t, p)
-		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+		if want := "ended: " + "It took more memory than a plugin may have."; p.Exit() != want {
 			t.Errorf("got %q, want %q", p.Exit(), want)
 		}
 	})
@@ -354,7 +354,7 @@ while True: # nothing is written, so nothing but the tables is in memory
         m[i]
 `))
 		over(t, p)
-		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+		if want := "ended: " + "It took more memory than a plugin may have."; p.Exit() != want {
 			t.Errorf("got %q, want %q", p.Exit(), want)
 		}
 	})
@@ -372,7 +372,7 @@ time.sleep(1000)
 		spec.Spawn = true
 		p := begin(t, launcher(t), spec)
 		over(t, p)
-		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+		if want := "ended: " + "It took more memory than a plugin may have."; p.Exit() != want {
 			t.Errorf("got %q, want %q", p.Exit(), want)
 		}
 	})
@@ -602,7 +602,7 @@ func TestHostilePython(t *testing.T) {
 			}
 			p.End() // it never ends by itself
 			// Where it was slow to begin, its threads may have been counted before.
-			many := name == "threads" && p.Exit() == "ended: "+limit.PluginThreads.Person
+			many := name == "threads" && p.Exit() == "ended: "+"It has more threads than a plugin may have."
 			if p.Exit() != "signal: killed" && !many {
 				t.Errorf("it ended with %s: %s", p.Exit(), p.Stderr())
 			}

@@ -233,7 +233,7 @@ func output(r chat.CallRecord, salt string) (size int64, digest string) {
 
 // arguments returns a call's arguments without secrets, or how they begin.
 func arguments(r chat.CallRecord, mask func(string) string) (kept json.RawMessage, beginning string) {
-	most := limit.ActivityArguments.Int()
+	most := limit.ActivityArguments
 	if len(r.Arguments) > 8*most { // its secrets are masked where it is whole
 		return nil, shorten.Bytes(mask(strings.ToValidUTF8(string(r.Arguments[:8*most]), "")), most)
 	}

@@ -43,7 +43,7 @@ func TestArgumentsAreKeptWithoutSecretsAndUpToABound(t *testing.T) {
 		}
 	}
 
-	most := limit.ActivityArguments.Int()
+	most := limit.ActivityArguments
 	exact := fmt.Sprintf(`{"text":"%s"}`, strings.Repeat("é", (most-len(`{"text":""}`))/2)+"x")
 	if _, d, _ := detail(t, chat.CallRecord{Arguments: json.RawMessage(exact)}); len(exact) != most || d.Arguments == nil {
 		t.Errorf("%d bytes are not kept whole", len(exact))

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/base/limit"
 	"conclave/app/base/place"
 	"conclave/app/chat"
 	"conclave/app/gate"
@@ -117,7 +116,7 @@ func (r *Recorder) write(watch *undo.Watch, record *chat.CallRecord) {
 		record.Unkept = undo.Unseen(err)
 	}
 	if set.Cut {
-		record.Unkept = strings.TrimSpace(record.Unkept + " " + limit.UndoFiles.Person)
+		record.Unkept = strings.TrimSpace(record.Unkept + " " + undo.TooManyFiles)
 	}
 	for _, change := range set.Shown() {
 		if record.Changed++; len(record.Changes) < maxChanges {

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"conclave/app/base/limit"
 	"conclave/app/plugin/safefs"
 )
 
@@ -183,9 +182,9 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 		was, known := before[name]
 		switch {
 		case s.Size > o.most:
-			s.NotKept = limit.UndoFile.Person
+			s.NotKept = "larger than 64 MiB"
 		case total > o.total:
-			s.NotKept = limit.UndoFolder.Person
+			s.NotKept = "its folder has more than 256 MiB of smaller files"
 		case known && !was.Fresh && was.Text != "" && was.unread(s):
 			s.Text = was.Text
 		case known && was.Text != "" && was.Size == s.Size && o.holds(f, cmp.Or(only, name), was.Text, s.Size):

@@ -33,6 +33,9 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
+// TooManyFiles tells the person that a folder has more files than limit.UndoFiles.
+const TooManyFiles = "The folder has more than 20,000 files; changes to those beyond are not seen."
+
 // Kept is how long old versions are kept.
 const Kept = 30 * 24 * time.Hour
 
@@ -183,9 +186,9 @@ func Open(o Options) *Keeper {
 	}
 	k := &Keeper{
 		o: o, line: make(chan struct{}, 1), archive: &archive{
-			dir: o.Dir, now: o.Now, log: o.Log, most: limit.UndoBytes.Value, folders: map[string]*folder{}, objects: objects{
-				dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile.Value, total: limit.UndoFolder.Value,
-				names: limit.UndoFiles.Int(),
+			dir: o.Dir, now: o.Now, log: o.Log, most: limit.UndoBytes, folders: map[string]*folder{}, objects: objects{
+				dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile, total: limit.UndoFolder,
+				names: limit.UndoFiles,
 			},
 		},
 	}

@@ -96,8 +96,8 @@ func resultText(c Call) [][]section {
 // given (see chat.HookStep.Change), and why they are not all.
 func change(before, after [][]section, mask func(string) string, room int) (text, left string) {
 	before, after = apart(before, after)
-	if size(before)+size(after) > limit.HookCompared.Int() {
-		return "", limit.HookCompared.Person
+	if size(before)+size(after) > limit.HookCompared {
+		return "", "It was given and gave back more than 2 MiB that differ, which are not compared line by line."
 	}
 	first := written(before, mask)
 	lines := textdiff.Near(textdiff.Lines(first, written(after, mask)), tool.ShownLine)
@@ -113,7 +113,7 @@ func change(before, after [][]section, mask func(string) string, room int) (text
 			line = "@" + headingAbove(given, l.At)
 		}
 		if b.Len()+len(line) >= room {
-			return b.String(), limit.HookLinesLeft(len(lines) - i)
+			return b.String(), linesLeft(len(lines) - i)
 		}
 		b.WriteString(line + "\n")
 	}
@@ -173,4 +173,12 @@ func headingAbove(lines []string, n int) string {
 		}
 	}
 	return ""
+}
+
+// linesLeft returns a sentence about changed lines over limit.HookChange.
+func linesLeft(n int) string {
+	if n == 1 {
+		return "1 more line differs and is not kept."
+	}
+	return fmt.Sprintf("%d more lines differ and are not kept.", n)
 }

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 
@@ -21,7 +22,7 @@ func (p *Points) Steps(ctx context.Context, trace []Trace) []chat.HookStep {
 	}
 	trace, more := listed(trace)
 	mask, unknown := p.mask(ctx, trace)
-	room := limit.HookChange.Int()
+	room := limit.HookChange
 	steps := make([]chat.HookStep, 0, len(trace)+1)
 	for _, t := range trace {
 		s := chat.HookStep{
@@ -44,7 +45,7 @@ func (p *Points) Steps(ctx context.Context, trace []Trace) []chat.HookStep {
 	}
 	if more > 0 {
 		steps = append(steps, chat.HookStep{
-			Plugin: Conclave.ID, Title: Conclave.Title, Point: trace[len(trace)-1].Point, Reason: limit.HookStepsLeft(more),
+			Plugin: Conclave.ID, Title: Conclave.Title, Point: trace[len(trace)-1].Point, Reason: stepsLeft(more),
 		})
 	}
 	return steps
@@ -72,7 +73,7 @@ func shortened(words string, mask func(string) string) string {
 // listed returns the steps that are kept, and how many are not: before those that did
 // something, those go that changed nothing.
 func listed(trace []Trace) ([]Trace, int) {
-	most := limit.HookSteps.Int()
+	most := limit.HookSteps
 	if len(trace) <= most {
 		return trace, 0
 	}
@@ -104,4 +105,12 @@ func (p *Points) mask(ctx context.Context, trace []Trace) (mask func(string) str
 		return shapes, true
 	}
 	return mask, false
+}
+
+// stepsLeft returns a sentence about steps over limit.HookSteps.
+func stepsLeft(n int) string {
+	if n == 1 {
+		return "1 more step of a hook is not listed."
+	}
+	return fmt.Sprintf("%d more steps of hooks are not listed.", n)
 }

@@ -172,18 +172,19 @@ func TestWhatHooksChangedOfCallsAndAnswersIsKept(t *testing.T) {
 }
 
 func TestWhatIsKeptOfHooksIsBounded(t *testing.T) {
-	most, long := limit.HookSteps.Int(), strings.Repeat("a line of forty characters, more or less\n", 2000)
+	most, long := limit.HookSteps, strings.Repeat("a line of forty characters, more or less\n", 2000)
 	for name, c := range map[string]struct {
 		add  string
 		left string
 	}{
 		"lines": {long, "more lines differ and are not kept."},
-		"text":  {strings.Repeat("x", limit.HookCompared.Int()+1), limit.HookCompared.Person},
+		"text": {strings.Repeat("x", limit.HookCompared+1),
+			"It was given and gave back more than 2 MiB that differ, which are not compared line by line."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &hook.Points{Sources: []hook.Source{rewrites(func(r *model.Request) { r.System = c.add })}}
 			steps := kept(t, p, model.Request{})
-			if !strings.Contains(steps[0].Left, c.left) || len(steps[0].Change) > limit.HookChange.Int() {
+			if !strings.Contains(steps[0].Left, c.left) || len(steps[0].Change) > limit.HookChange {
 				t.Errorf("kept %d bytes and %q", len(steps[0].Change), steps[0].Left)
 			}
 		})
@@ -193,7 +194,7 @@ func TestWhatIsKeptOfHooksIsBounded(t *testing.T) {
 		all = append(all, says("a", hook.Change, 0, 0))
 	}
 	steps := kept(t, &hook.Points{Sources: []hook.Source{&scripted{model: all}}}, model.Request{})
-	if len(steps) != most+1 || steps[most].Reason != limit.HookStepsLeft(1) {
+	if len(steps) != most+1 || steps[most].Reason != "1 more step of a hook is not listed." {
 		t.Errorf("kept %d steps, the last %+v", len(steps), steps[len(steps)-1])
 	}
 }

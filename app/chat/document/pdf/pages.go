@@ -43,7 +43,7 @@ func allPages(r *parser.Reader) []page {
 	seen := 0
 	var walk func(node, resources parser.Value, depth int)
 	walk = func(node, resources parser.Value, depth int) {
-		if seen++; depth > maxNesting || seen > 4*limit.PDFPages.Int() || len(all) > limit.PDFPages.Int() {
+		if seen++; depth > maxNesting || seen > 4*limit.PDFPages || len(all) > limit.PDFPages {
 			return
 		}
 		if own := node.Key("Resources"); !own.IsNull() {

@@ -270,7 +270,7 @@ func (w *writer) write(text string, from, to, along point, height float64) {
 		w.letters = w.letters || unicode.IsPrint(c) && c != unicode.ReplacementChar
 	}
 	w.out.WriteString(text)
-	if w.out.Len() > limit.DocumentText.Int()+1 { // it begins with the end of a line, which is cut off
+	if w.out.Len() > limit.DocumentText+1 { // it begins with the end of a line, which is cut off
 		panic(full{})
 	}
 }

@@ -26,10 +26,10 @@ const maxStack = 32 << 20
 // document.PDF to out. It is all that its process does.
 func Serve(in io.Reader, out io.Writer) error {
 	debug.SetMaxStack(maxStack)
-	debug.SetMemoryLimit(limit.PDFMemory.Value / 2)
+	debug.SetMemoryLimit(limit.PDFMemory / 2)
 	r := bufio.NewReader(in)
 	var size int64
-	if _, err := fmt.Fscanf(r, "%d\n", &size); err != nil || size < 0 || size > limit.PDF.Value {
+	if _, err := fmt.Fscanf(r, "%d\n", &size); err != nil || size < 0 || size > limit.PDF {
 		return fmt.Errorf("read the length of the PDF: %d, %w", size, err)
 	}
 	data := make([]byte, size)
@@ -59,7 +59,7 @@ func Text(data []byte) (said document.PDF, err error) {
 	}
 	broken, letters := 0, false
 	for i, p := range pages {
-		if i == limit.PDFPages.Int() {
+		if i == limit.PDFPages {
 			said.Cut = document.CutPages
 			break
 		}
@@ -92,8 +92,8 @@ func Text(data []byte) (said document.PDF, err error) {
 // cutTo returns text as far as the bound goes.
 func cutTo(text string, cut *document.Cut) string {
 	b := bytes.TrimSpace([]byte(text))
-	if len(b) > limit.DocumentText.Int() {
-		b, *cut = b[:limit.DocumentText.Int()], document.CutText
+	if len(b) > limit.DocumentText {
+		b, *cut = b[:limit.DocumentText], document.CutText
 	}
 	return string(bytes.ToValidUTF8(b, nil))
 }

@@ -63,14 +63,14 @@ func TestTextOfAPDFIsReadInPagesLinesAndWords(t *testing.T) {
 func TestAPDFIsReadAsFarAsItsBounds(t *testing.T) {
 	first := len("[page 1]\n")
 	for extra, want := range map[int]document.Cut{0: "", 1: document.CutText} {
-		said, err := pdf.Text(Saying(strings.Repeat("x", limit.DocumentText.Int()-first+extra)))
-		if err != nil || said.Cut != want || len(said.Text) != limit.DocumentText.Int() {
+		said, err := pdf.Text(Saying(strings.Repeat("x", limit.DocumentText-first+extra)))
+		if err != nil || said.Cut != want || len(said.Text) != limit.DocumentText {
 			t.Errorf("%d more characters: %d, %q, %v", extra, len(said.Text), said.Cut, err)
 		}
 	}
 	for extra, want := range map[int]document.Cut{0: "", 1: document.CutPages} {
-		said, err := pdf.Text(Saying(slices.Repeat([]string{"x"}, limit.PDFPages.Int()+extra)...))
-		if err != nil || said.Cut != want || strings.Count(said.Text, "[page ") != limit.PDFPages.Int() {
+		said, err := pdf.Text(Saying(slices.Repeat([]string{"x"}, limit.PDFPages+extra)...))
+		if err != nil || said.Cut != want || strings.Count(said.Text, "[page ") != limit.PDFPages {
 			t.Errorf("%d more pages: %d, %q, %v", extra, strings.Count(said.Text, "[page "), said.Cut, err)
 		}
 	}
@@ -109,7 +109,7 @@ func TestWhatIsNoTextSaysWhy(t *testing.T) {
 }
 
 func TestAReaderTakesNoMoreThanItsBound(t *testing.T) {
-	for _, size := range []int64{-1, limit.PDF.Value + 1} {
+	for _, size := range []int64{-1, limit.PDF + 1} {
 		var out bytes.Buffer
 		if err := pdf.Serve(strings.NewReader(fmt.Sprintf("%d\n", size)), &out); err == nil || out.Len() > 0 {
 			t.Errorf("%d bytes: %v, %q", size, err, out.String())

@@ -26,7 +26,7 @@ import (
 const remembered = 32
 
 // maxReply bounds the reply of a process: the text of a PDF, which JSON can make six times as long.
-var maxReply = 8 * limit.DocumentText.Value
+const maxReply = 8 * limit.DocumentText
 
 // Reader reads PDFs, each in a process of its own, one at a time. Use New. It is safe for concurrent
 // use once its fields are set.
@@ -51,7 +51,7 @@ type pdfText struct {
 // New returns a reader that starts its processes with l.
 func New(l sandbox.Launcher, log *slog.Logger) *Reader {
 	return &Reader{
-		Launcher: l, log: log, Time: time.Duration(limit.PDFTime.Value) * time.Millisecond,
+		Launcher: l, log: log, Time: limit.PDFTime,
 		turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{},
 	}
 }
@@ -59,7 +59,7 @@ func New(l sandbox.Launcher, log *slog.Logger) *Reader {
 // Read returns the text of a PDF. The error is one of app/chat/document, or why no process could
 // read it, or the cause of ctx's end.
 func (p *Reader) Read(ctx context.Context, data []byte) (document.PDF, error) {
-	if int64(len(data)) > limit.PDF.Value {
+	if int64(len(data)) > limit.PDF {
 		return document.PDF{}, document.ErrTooLarge
 	}
 	key := sha256.Sum256(data)
@@ -106,7 +106,7 @@ func (p *Reader) remember(key [sha256.Size]byte, t pdfText) {
 
 // ask has a process read a PDF, which may end in any way.
 func (p *Reader) ask(ctx context.Context, data []byte) (document.PDF, error) {
-	process, err := p.Launcher.Start(ctx, sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+	process, err := p.Launcher.Start(ctx, sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory})
 	if err != nil {
 		return document.PDF{}, err
 	}
@@ -148,7 +148,7 @@ func troubleOf(said document.PDF) error {
 func whyDead(exit, last string) error {
 	switch {
 	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate memory"),
-		strings.Contains(exit, limit.SharedMemory.Person):
+		strings.Contains(exit, sandbox.TooMuchMemory):
 		return document.ErrTooMuch
 	case strings.HasPrefix(exit, "exit 2"), strings.HasPrefix(exit, "ended: "): // Go's own end of a program
 		return document.ErrDamaged
@@ -176,7 +176,7 @@ func exchange(w io.ReadWriter, data []byte) (said document.PDF, err error) {
 	if err := json.Unmarshal(line, &said); err != nil {
 		return document.PDF{}, err
 	}
-	if len(said.Text) > limit.DocumentText.Int() {
+	if len(said.Text) > limit.DocumentText {
 		return document.PDF{}, errors.New("more text than asked for")
 	}
 	said.Text = strings.ToValidUTF8(said.Text, "")

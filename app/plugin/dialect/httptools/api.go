@@ -54,8 +54,9 @@ func (p *Pool) posted(do func(r *http.Request, f *form) answer) http.HandlerFunc
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			loopback.Refuse(w, http.StatusRequestEntityTooLarge, strings.ReplaceAll(limit.LoopbackBody.Model, "SIZE",
-				limit.Size(tooLarge.Limit)))
+			loopback.Refuse(w, http.StatusRequestEntityTooLarge,
+				strings.ReplaceAll("the body has more than SIZE, the most that is read", "SIZE",
+					limit.Size(tooLarge.Limit)))
 			return
 		}
 		if err != nil {

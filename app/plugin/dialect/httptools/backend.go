@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -101,7 +100,7 @@ func (o Outcome) result() tool.Result {
 		}
 	}
 	if raw, err := encode(text); err != nil || len(raw) > maxAnswerText {
-		return Outcome{Failed: true, Text: limit.CallbackAnswer.Model}.result()
+		return Outcome{Failed: true, Text: answerTooLong}.result()
 	}
 	switch {
 	case o.TimedOut:

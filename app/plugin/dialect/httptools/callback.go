@@ -19,6 +19,10 @@ import (
 	"conclave/app/net/loopback"
 )
 
+// answerTooLong tells the model that a tool answered more than limit.CallbackAnswer.
+const answerTooLong = "the tool answered more than 3 MiB with pictures, or a text of more than 1 MiB, the most that " +
+	"is read"
+
 // request holds the body that a callback is sent (contracts/neko, item 54).
 type request struct {
 	Name      string          `json:"name"`
@@ -115,13 +119,13 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no answer, and ends at no deadline
 		return networkFailure(ctx, t, errSwitched)
 	}
-	most := limit.CallbackAnswer.Value
+	most := int64(limit.CallbackAnswer)
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
 	case err != nil:
 		return networkFailure(ctx, t, err)
 	case int64(len(answer)) > most:
-		return Outcome{Failed: true, Text: limit.CallbackAnswer.Model}
+		return Outcome{Failed: true, Text: answerTooLong}
 	case resp.StatusCode >= http.StatusBadRequest:
 		return Outcome{Failed: true, Text: fmt.Sprintf("remote tool callback returned HTTP %d: %s", resp.StatusCode,
 			firstCharacters(answer, 200))}

@@ -152,8 +152,9 @@ func (f *form) registration() Registration {
 		Source:      f.text("source", false, 0, 0, defaultSource),
 		Timeout:     f.number("timeout_seconds", maxTimeout, usualTimeout),
 	}
-	if len(r.Description)+len(r.Parameters) > limit.ToolDefinition.Int() {
-		f.bad("value_error", "parameters", "description and parameters have more than "+limit.ToolDefinition.String()+
+	if len(r.Description)+len(r.Parameters) > limit.ToolDefinition {
+		f.bad("value_error", "parameters", "description and parameters have more than "+
+			""+limit.Size(limit.ToolDefinition)+
 			", the most that a model is sent of one tool")
 	}
 	if tool.Depth(r.Parameters) > maxDepth {

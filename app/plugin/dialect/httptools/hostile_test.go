@@ -104,14 +104,14 @@ func TestHostileMoreRegistrationsThanAreKept(t *testing.T) {
 	s := saying(t, "x")
 	// Most of them came before Conclave was started: each that comes has all looked through.
 	const left, refusals = 20, 20
-	taken, refused := limit.Registrations.Int()-left, ""
+	taken, refused := limit.Registrations-left, ""
 	kept := map[string]json.RawMessage{}
 	for i := range taken {
 		id, raw := httptools.RecordOf(fmt.Sprintf("tool_%d", i), s.URL, fmt.Sprintf("plugin:p%d", i%4), uint64(i+1))
 		kept[id] = raw
 	}
 	b := newBench(t, func(b *bench) { b.memory = &memory{all: kept} })
-	for i := taken; i < limit.Registrations.Int()+refusals; i++ {
+	for i := taken; i < limit.Registrations+refusals; i++ {
 		status, answer := b.post("/api/tools/register", object{
 			"name": fmt.Sprintf("tool_%d", i), "callback_url": s.URL, "source": fmt.Sprintf("plugin:p%d", i%4),
 		})
@@ -124,7 +124,8 @@ func TestHostileMoreRegistrationsThanAreKept(t *testing.T) {
 		}
 		refused = fmt.Sprint(answer["error"])
 	}
-	if taken != limit.Registrations.Int() || !strings.Contains(refused, limit.Registrations.Model) {
+	if taken != limit.Registrations || !strings.Contains(refused,
+		"1,000 tools are registered, the most that are kept") {
 		t.Errorf("%d were taken, and the others told %q", taken, refused)
 	}
 	if rows := b.listed("Conclave"); len(rows) != taken {
@@ -147,11 +148,12 @@ func TestHostileMoreRegistrationsThanAreKept(t *testing.T) {
 		}
 	}
 	// As many sources as there are cards for.
-	for i := range limit.RegistrationSources.Int() {
+	for i := range limit.RegistrationSources {
 		b.register("t", s.URL, object{"source": fmt.Sprintf("plugin:s%d", i)})
 	}
 	_, answer := b.post("/api/tools/register", object{"name": "t", "callback_url": s.URL, "source": "plugin:over"})
-	if answer["ok"] != false || !strings.Contains(fmt.Sprint(answer["error"]), limit.RegistrationSources.Model) {
+	if answer["ok"] != false || !strings.Contains(fmt.Sprint(answer["error"]),
+		"100 sources have registered tools, the most that are kept") {
 		t.Errorf("one source too many is answered %v", answer)
 	}
 }
@@ -159,7 +161,7 @@ func TestHostileMoreRegistrationsThanAreKept(t *testing.T) {
 func TestHostileMoreBytesThanAreKept(t *testing.T) {
 	s := saying(t, "x")
 	long, kept := strings.Repeat("x", 60<<10), map[string]json.RawMessage{}
-	most := limit.RegistrationBytes.Int() / len(long)
+	most := limit.RegistrationBytes / len(long)
 	for i := range most - 2 { // they came before Conclave was started
 		id, raw := httptools.RecordOf(fmt.Sprintf("long_%d", i), s.URL, "plugin:p", uint64(i+1))
 		var fields object
@@ -176,7 +178,8 @@ func TestHostileMoreBytesThanAreKept(t *testing.T) {
 			"name": fmt.Sprintf("long_%d", taken), "callback_url": s.URL, "description": long,
 		}))
 	}
-	if !strings.Contains(fmt.Sprint(full["error"]), limit.RegistrationBytes.Model) {
+	if !strings.Contains(fmt.Sprint(full["error"]),
+		"the tools of this source have more than 2 MiB, the most that is kept") {
 		t.Errorf("too many bytes are answered %v", full)
 	}
 	status, _ := b.post("/api/tools/register", object{"name": "t", "callback_url": s.URL, "description": long + long})

@@ -112,9 +112,12 @@ func (p *Pool) roles(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
+// tooManyTools refuses a registration over limit.Registrations.
+const tooManyTools = "1,000 tools are registered, the most that are kept"
+
 // errFull is the error of a registration for which there is no room.
-func errFull(l *limit.Limit) error {
-	return fault.New(fault.Conflict, "httptools.register", l.Model, "")
+func errFull(sentence string) error {
+	return fault.New(fault.Conflict, "httptools.register", sentence, "")
 }
 
 // register takes a registration in place of what it replaces (contracts/neko, item 48):
@@ -162,10 +165,10 @@ func (p *Pool) register(ctx context.Context, r *Registration) error {
 func (p *Pool) full(r *Registration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.all) < limit.Registrations.Int() || p.all[r.id()] != nil {
+	if len(p.all) < limit.Registrations || p.all[r.id()] != nil {
 		return nil
 	}
-	return errFull(limit.Registrations)
+	return errFull(tooManyTools)
 }
 
 // newest reports whether no later registration has the name of r for its role. The caller
@@ -181,8 +184,8 @@ func (p *Pool) newest(r *Registration) bool {
 
 // room returns why there is none for one more. The caller holds mu.
 func (p *Pool) room(r *Registration) error {
-	if len(p.all) >= limit.Registrations.Int() {
-		return errFull(limit.Registrations)
+	if len(p.all) >= limit.Registrations {
+		return errFull(tooManyTools)
 	}
 	groups, tools, size, known := map[string]bool{}, 0, len(r.Description)+len(r.Parameters), false
 	for _, other := range p.all {
@@ -195,13 +198,14 @@ func (p *Pool) room(r *Registration) error {
 		}
 	}
 	switch {
-	case tools >= limit.PluginTools.Int():
-		return fault.New(fault.Conflict, "httptools.register", "one source may register "+limit.PluginTools.String()+
-			" tools at one address", "")
-	case size > limit.RegistrationBytes.Int():
-		return errFull(limit.RegistrationBytes)
-	case !known && len(groups) >= limit.RegisteredPlugins.Int():
-		return errFull(limit.RegistrationSources)
+	case tools >= limit.PluginTools:
+		return fault.New(fault.Conflict, "httptools.register",
+			"one source may register "+limit.Number(limit.PluginTools)+
+				" tools at one address", "")
+	case size > limit.RegistrationBytes:
+		return errFull("the tools of this source have more than 2 MiB, the most that is kept")
+	case !known && len(groups) >= limit.RegisteredPlugins:
+		return errFull("100 sources have registered tools, the most that are kept")
 	}
 	return nil
 }

@@ -150,10 +150,10 @@ func (c *client) send(id uint64, method string, params any) error {
 	if err != nil {
 		return fmt.Errorf("what it is asked cannot be written: %w", err)
 	}
-	if int64(len(line)) > limit.HookMessage.Value {
-		return errors.New(limit.HookMessage.Model)
+	if int64(len(line)) > limit.HookMessage {
+		return errors.New("what it would be asked has more than 16 MiB")
 	}
-	if c.queued.Load()+int64(len(line)) > 2*limit.HookMessage.Value {
+	if c.queued.Load()+int64(len(line)) > 2*limit.HookMessage {
 		return errStalled
 	}
 	c.queued.Add(int64(len(line)))
@@ -221,7 +221,7 @@ func (c *client) end(err error) {
 func (c *client) read() {
 	in := bufio.NewReaderSize(c.wire, 64<<10)
 	for {
-		line, long, err := readLine(in, limit.HookLine.Int())
+		line, long, err := readLine(in, limit.HookLine)
 		switch {
 		case long:
 			c.tooLong(line)
@@ -262,7 +262,7 @@ var idIn = regexp.MustCompile(`"id"\s*:\s*"?(\d{1,19})`)
 // tooLong fails the request that a line answers which is too long: the one it names in
 // its beginning, or the oldest.
 func (c *client) tooLong(head []byte) {
-	c.log("error", limit.HookLine.Person)
+	c.log("error", "It answered with a line of more than 32 MiB, which was passed over.")
 	id := uint64(0)
 	if m := idIn.FindSubmatch(head); m != nil {
 		id, _ = strconv.ParseUint(string(m[1]), 10, 64)
@@ -277,7 +277,7 @@ func (c *client) tooLong(head []byte) {
 		}
 	}
 	c.mu.Unlock()
-	c.answer(id, reply{err: errors.New(limit.HookLine.Model)})
+	c.answer(id, reply{err: errors.New("it answered with a line of more than 32 MiB")})
 }
 
 // take reads one line of the process.

@@ -73,7 +73,7 @@ func TestPC34LongLines(t *testing.T) {
 		switch method {
 		case "long":
 			fmt.Fprintf(out, `{"id":%d,"result":"`, id)
-			for range limit.HookLine.Value / (2 << 20) {
+			for range limit.HookLine / (2 << 20) {
 				_, _ = io.WriteString(out, big)
 			}
 			_, _ = io.WriteString(out, "\"}\n")
@@ -86,11 +86,12 @@ func TestPC34LongLines(t *testing.T) {
 	says(t, c, "small", "{}")
 	says(t, c, "big", `"`+big+`"`)
 	_, err := c.within(t.Context(), 5*time.Minute, "long", nil)
-	if err == nil || err.Error() != limit.HookLine.Model {
+	if err == nil || err.Error() != "it answered with a line of more than 32 MiB" {
 		t.Errorf("a line of more than 32 MiB: %v", err)
 	}
 	says(t, c, "small", "{}")
-	if got := strings.Join(logged(), "\n"); !strings.Contains(got, limit.HookLine.Person) ||
+	if got := strings.Join(logged(), "\n"); !strings.Contains(got,
+		"It answered with a line of more than 32 MiB, which was passed over.") ||
 		!strings.Contains(got, "ids as text") {
 		t.Errorf("its log says %q", got)
 	}
@@ -98,8 +99,8 @@ func TestPC34LongLines(t *testing.T) {
 
 func TestPC34ARequestThatIsTooLongIsNotSent(t *testing.T) {
 	c, _ := hookSide(t, func(id uint64, _ string, out io.Writer) { fmt.Fprintf(out, "{\"id\":%d,\"result\":{}}\n", id) })
-	_, err := c.within(t.Context(), 5*time.Minute, "m", strings.Repeat("x", limit.HookMessage.Int()+1))
-	if err == nil || err.Error() != limit.HookMessage.Model {
+	_, err := c.within(t.Context(), 5*time.Minute, "m", strings.Repeat("x", limit.HookMessage+1))
+	if err == nil || err.Error() != "what it would be asked has more than 16 MiB" {
 		t.Errorf("it was asked: %v", err)
 	}
 	says(t, c, "m", "{}")

@@ -19,6 +19,9 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
+// hookFileTooLong is the problem of a file with hooks over limit.HookFile.
+const hookFileTooLong = "The file with its hooks has more than 1 MiB, so it was not read."
+
 // FileName is the file that makes a folder a hook process.
 const FileName = "hook.json"
 
@@ -133,12 +136,12 @@ type block struct {
 
 // readProcess reads the hook.json of a folder. The error is a *plugin.Problem.
 func readProcess(src plugin.Source) (Process, error) {
-	text, size, err := safefs.ReadSource(src.Path, FileName, limit.HookFile.Value)
+	text, size, err := safefs.ReadSource(src.Path, FileName, limit.HookFile)
 	switch {
 	case err != nil:
 		return Process{}, unreadable(err)
-	case size > limit.HookFile.Value:
-		return Process{}, &plugin.Problem{Kind: "refused", File: FileName, Message: limit.HookFile.Person}
+	case size > limit.HookFile:
+		return Process{}, &plugin.Problem{Kind: "refused", File: FileName, Message: hookFileTooLong}
 	}
 	all, err := Parse(text)
 	if err != nil {

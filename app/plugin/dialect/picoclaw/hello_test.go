@@ -32,10 +32,11 @@ func TestPC01TheFirstLineIsHello(t *testing.T) {
 
 func TestPC07AFileThatIsTooLongIsNotRead(t *testing.T) {
 	b := newBench(t)
-	write(t, filepath.Join(b.dir, "long", picoclaw.FileName), "{"+strings.Repeat(" ", limit.HookFile.Int())+"}")
+	write(t, filepath.Join(b.dir, "long", picoclaw.FileName), "{"+strings.Repeat(" ", limit.HookFile)+"}")
 	must(t, b.host.Scan())
 	must(t, b.host.WaitIdle(t.Context()))
-	if s := b.status("long"); s.Problem == nil || s.Problem.Message != limit.HookFile.Person {
+	if s := b.status("long"); s.Problem == nil ||
+		s.Problem.Message != "The file with its hooks has more than 1 MiB, so it was not read." {
 		t.Errorf("it is %s: %+v", s.State, s.Problem)
 	}
 }

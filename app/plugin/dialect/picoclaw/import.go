@@ -62,12 +62,12 @@ func readConfig(path string) ([]byte, error) {
 	if err != nil {
 		return nil, named(unreadable(err), filepath.Base(path))
 	}
-	text, size, err := safefs.ReadSource(filepath.Dir(real), filepath.Base(real), limit.HookFile.Value)
+	text, size, err := safefs.ReadSource(filepath.Dir(real), filepath.Base(real), limit.HookFile)
 	switch {
 	case err != nil:
 		return nil, named(unreadable(err), filepath.Base(path))
-	case size > limit.HookFile.Value:
-		return nil, &plugin.Problem{Kind: "refused", File: filepath.Base(path), Message: limit.HookFile.Person}
+	case size > limit.HookFile:
+		return nil, &plugin.Problem{Kind: "refused", File: filepath.Base(path), Message: hookFileTooLong}
 	}
 	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
 }
@@ -212,8 +212,8 @@ func (i *importing) block(ctx context.Context, block members) error {
 		return err
 	}
 	processes, compiled := membersOf(raw), membersOf(builtins)
-	if n := int64(len(processes) + len(compiled)); n > limit.HookProcesses.Value {
-		return &plugin.Problem{Kind: "refused", Message: limit.HookProcesses.Person}
+	if n := int64(len(processes) + len(compiled)); n > limit.HookProcesses {
+		return &plugin.Problem{Kind: "refused", Message: "It has more than 100 hooks, so no plugin was made of it."}
 	}
 	count := map[string]int{}
 	for _, p := range processes {

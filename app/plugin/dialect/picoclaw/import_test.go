@@ -243,12 +243,13 @@ func TestPC55AConfigurationWithTooManyProcessesIsRefused(t *testing.T) {
 			t.Errorf("made %q", made(got))
 		}
 	}
-	for _, n := range []int{limit.HookProcesses.Int() + 1, 10_000} {
+	for _, n := range []int{limit.HookProcesses + 1, 10_000} {
 		var all []string
 		for i := range n {
 			all = append(all, fmt.Sprintf(`"p%d": {"command": ["python3"]}`, i))
 		}
-		refused(`{"hooks": {"processes": {`+strings.Join(all, ",")+`}}}`, limit.HookProcesses.Person)
+		refused(`{"hooks": {"processes": {`+strings.Join(all, ",")+`}}}`,
+			"It has more than 100 hooks, so no plugin was made of it.")
 	}
 	refused(`{"hooks": {"processes": {}}}`, "names no hook process")
 	refused(`{"hooks": {}}`, "names no hook process")
@@ -257,7 +258,7 @@ func TestPC55AConfigurationWithTooManyProcessesIsRefused(t *testing.T) {
 	refused(`{"hooks": {"processes": {}, "processes": {}}}`, `"processes" is written twice`)
 	refused(`{"hooks": {}, "hooks": {"processes": {"a": {"enabled": true}}}}`, `"hooks" is written twice`)
 	refused("{\n\"hooks\": {,}}", "config.json:2: It cannot be read")
-	refused(`{"hooks": {"x": "`+strings.Repeat("x", limit.HookFile.Int())+`"}}`, "more than 1 MiB")
+	refused(`{"hooks": {"x": "`+strings.Repeat("x", limit.HookFile)+`"}}`, "more than 1 MiB")
 	for name, text := range map[string]string{
 		"list.json": `[1]`, "mcp.json": `{"mcpServers": {}}`, "a.txt": `{"hooks": {}}`,
 	} {

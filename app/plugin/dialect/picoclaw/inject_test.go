@@ -235,8 +235,9 @@ func TestPC45WhatAToolSaysToThePersonIsBounded(t *testing.T) {
 serve(before_llm=inject, before_tool=lambda p: {"action": "respond", "result":
     {"for_llm": "x", "for_user": "y" * 9000}})`)
 	a := b.ask(person(yes), calls("get_weather", beijing), say("ok"))
-	if want := "y… " + limit.PersonNote.Person; len(a.notes) != 1 || !strings.HasSuffix(a.notes[0], want) ||
-		len(a.notes[0]) > limit.PersonNote.Int()+len(want) {
+	if want := "y… (It said more than 8 KiB; the rest was left out.)"; len(a.notes) != 1 ||
+		!strings.HasSuffix(a.notes[0], want) ||
+		len(a.notes[0]) > limit.PersonNote+len(want) {
 		t.Errorf("there are %d notes", len(a.notes))
 	}
 }
@@ -284,7 +285,7 @@ big = "data:application/octet-stream;base64," + base64.b64encode(b"x" * (`+
 serve(before_tool=lambda p: {"action": "respond", "result": {"for_llm": "much", "media": [big]}})`)
 	a := b.ask(person(yes), calls("echo", `{"text": "x"}`), say("I see"))
 	a.says("I see")
-	a.noted(limit.HookMedia.Person)
+	a.noted("A hook answered with more than 20 MiB of pictures and files; those above that were left out.")
 	if a.result(0) != "much" {
 		t.Errorf("the model was told %q", a.result(0))
 	}

@@ -34,7 +34,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	spec := sandbox.Spec{
 		Kind: "command", Dir: p.folder(src), Read: []string{src.Path}, Write: []string{start.Storage},
 		Patience: patience,
-		Line:     2 * limit.HookLine.Value, // of a line that is too long one call fails; one without end ends the process
+		Line:     2 * limit.HookLine, // of a line that is too long one call fails; one without end ends the process
 	}
 	if err := d.program(ctx, &spec, src, p.Command, maxScripts); err != nil {
 		return sandbox.Spec{}, err

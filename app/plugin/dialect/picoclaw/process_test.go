@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/chat/turn"
 	"conclave/app/model"
@@ -45,7 +44,8 @@ for line in sys.stdin:
 	}
 	testkit.Until(t, "its log has both", func() bool {
 		log := fmt.Sprint(b.host.Log("h", 0))
-		return strings.Contains(log, limit.HookLine.Person) && strings.Contains(log, "ids as text")
+		return strings.Contains(log, "It answered with a line of more than 32 MiB, which was passed over.") &&
+			strings.Contains(log, "ids as text")
 	})
 }
 

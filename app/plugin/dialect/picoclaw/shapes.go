@@ -285,10 +285,11 @@ func (t toolResult) media(known []chat.Part) (parts []chat.Part, notes []string)
 		data, mime, isData := dataURL(ref)
 		total += len(data)
 		switch found := byRef(known, ref); {
-		case isData && total <= limit.HookMedia.Int():
+		case isData && total <= limit.HookMedia:
 			parts = append(parts, mediaPart(data, mime))
 		case isData:
-			notes = append(notes, limit.HookMedia.Person)
+			notes = append(notes, "A hook answered with more than 20 MiB of pictures and files; those above that "+
+				"were left out.")
 		case found != nil:
 			parts = append(parts, *found)
 		default:

@@ -144,17 +144,17 @@ func readScript(path string) (string, error) {
 			Kind: "script", File: name, Message: name + " is empty.",
 			Hint: "A script that offers tools calls spindle.registerTool.",
 		}
-	case info.Size() > limit.ScriptFile.Value:
-		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(info.Size())}
+	case info.Size() > limit.ScriptFile:
+		return "", &plugin.Problem{Kind: "refused", File: name, Message: tooBig(info.Size())}
 	}
 	// What another program put in its place meanwhile is neither waited for nor
 	// followed out of the folder.
-	text, size, err := safefs.ReadSource(filepath.Dir(path), name, limit.ScriptFile.Value)
+	text, size, err := safefs.ReadSource(filepath.Dir(path), name, limit.ScriptFile)
 	switch {
 	case err != nil:
 		return "", unreadable(name, err)
-	case size > limit.ScriptFile.Value:
-		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(size)}
+	case size > limit.ScriptFile:
+		return "", &plugin.Problem{Kind: "refused", File: name, Message: tooBig(size)}
 	}
 	return textOf(name, text)
 }
@@ -220,10 +220,10 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}
-	if info.Size() > limit.ScriptFile.Value {
-		return "", &plugin.Problem{Kind: "refused", File: m.Entry, Message: limit.ScriptTooBig(info.Size())}
+	if info.Size() > limit.ScriptFile {
+		return "", &plugin.Problem{Kind: "refused", File: m.Entry, Message: tooBig(info.Size())}
 	}
-	text, _, err := safefs.Read(root, m.Entry, limit.ScriptFile.Value)
+	text, _, err := safefs.Read(root, m.Entry, limit.ScriptFile)
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}
@@ -323,4 +323,9 @@ func environment() []string {
 		}
 	}
 	return env
+}
+
+// tooBig returns the sentence about a script of size bytes, which is over limit.ScriptFile.
+func tooBig(size int64) string {
+	return "It has " + limit.Size(size) + "; a script may have " + limit.Size(limit.ScriptFile) + "."
 }

@@ -449,15 +449,15 @@ func TestAScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce(t *testing.T) {
 		"-- big.js --\n-- one/spindle.json "+
 			"--\n{\"version\":\"1\",\"name\":\"One\",\"identifier\":\"one\",\"author\":\"A\"}\n-- one/dist/backend.js --\n1;\n")
 	path := filepath.Join(dir, "big.js")
-	must(t, os.WriteFile(path, append(bytes.Repeat([]byte(" "), limit.ScriptFile.Int()-1), ';'), 0o600))
+	must(t, os.WriteFile(path, append(bytes.Repeat([]byte(" "), limit.ScriptFile-1), ';'), 0o600))
 	m, err := New(Options{}).Recognize(t.Context(), file(path))
 	if err != nil || len(m.Notices) != 1 ||
 		m.Notices[0] != "Its backend has 32 MiB: it may take 704 MiB of memory while it runs, and some seconds to start." {
 		t.Errorf("of the bound's size: %+v, %v", m, err)
 	}
-	must(t, os.Truncate(path, limit.ScriptFile.Value+1))
+	must(t, os.Truncate(path, limit.ScriptFile+1))
 	if got := problem(t, file(path)); got.Kind != "refused" ||
-		got.Message != limit.ScriptTooBig(limit.ScriptFile.Value+1) || strings.Contains(got.Message, "big.js") ||
+		got.Message != "It has 32.0 MiB; a script may have 32 MiB." || strings.Contains(got.Message, "big.js") ||
 		got.File != "big.js" {
 		t.Errorf("over the bound: %+v", got)
 	}

@@ -20,7 +20,7 @@ type source interface {
 	Exists(name string) bool
 }
 
-var errTooBig = errors.New("is larger than " + limit.ScriptFile.String())
+var errTooBig = errors.New("is larger than " + limit.Size(limit.ScriptFile))
 
 // openSource returns the source cfg describes. It must be called after the
 // process was confined, so that it cannot reach more than the sandbox allows.
@@ -95,11 +95,11 @@ func readAll(file *os.File) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a file")
 	}
-	text, err := io.ReadAll(io.LimitReader(file, limit.ScriptFile.Value+1))
+	text, err := io.ReadAll(io.LimitReader(file, limit.ScriptFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > limit.ScriptFile.Int() {
+	if len(text) > limit.ScriptFile {
 		return nil, errTooBig
 	}
 	return text, nil

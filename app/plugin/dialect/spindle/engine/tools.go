@@ -46,9 +46,10 @@ func (ts *tools) put(t tool) (refused string) {
 		ts.all[i] = t
 		return ""
 	}
-	if len(ts.all) >= limit.PluginTools.Int() {
+	if len(ts.all) >= limit.PluginTools {
 		ts.left++
-		return fmt.Sprintf("The tool %q was not registered: a plugin may have %s tools.", t.name, limit.PluginTools)
+		return fmt.Sprintf("The tool %q was not registered: a plugin may have %s tools.", t.name,
+			limit.Number(limit.PluginTools))
 	}
 	ts.all = append(ts.all, t)
 	return ""

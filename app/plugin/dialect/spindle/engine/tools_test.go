@@ -219,7 +219,7 @@ spindle.permissions.onChanged(() => heard.push(has()));
 func TestSP23ManyToolsAndLargeOnesAreRefusedWithAReason(t *testing.T) {
 	p := script(t, `for (let i = 0; i < 300; i++) spindle.registerTool({ name: "t" + i, description: "d" });
 spindle.registerTool({ name: "huge", description: "d", parameters: { type: "object", properties: { x: { description: "y".repeat(1 << 20) } } } });`)
-	if got := len(p.tools()); got != limit.PluginTools.Int() {
+	if got := len(p.tools()); got != limit.PluginTools {
 		t.Errorf("%d tools", got)
 	}
 	p.waitLog(`The tool "t256" was not registered: a plugin may have 256 tools.`)
