@@ -381,6 +381,7 @@ var layers = []map[string][]string{
 			"app/service",
 			"app/terminal",
 			"app/net/egress",
+			"app/net/loopback",
 			"app/chat/document",
 			"app/plugin/watch",
 			"app/base/keys",

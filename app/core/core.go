@@ -34,6 +34,7 @@ import (
 	"conclave/app/model"
 	"conclave/app/model/connections"
 	"conclave/app/net/egress"
+	"conclave/app/net/loopback"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
@@ -108,8 +109,9 @@ type Core struct {
 	launcher  *worker.Launcher
 	egress    *egress.Proxy // the way out of plugins' processes
 	dialects  []plugin.Dialect
-	observers []observer     // send hook processes the events of turns
-	events    *events.Events // sends plugins Conclave's events
+	observers []observer       // send hook processes the events of turns
+	events    *events.Events   // sends plugins Conclave's events
+	profiler  *loopback.Server // nil unless somebody asked for profiles
 	logs      io.Closer
 	throw     string // the throw-away folder, to remove
 	scan      sync.Once
@@ -126,6 +128,7 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 		return nil, err
 	}
 	c.Log, c.logs = openLog(c.o.Data)
+	c.profiler = openProfiler(ctx, c.Log)
 	c.Keys = keys.New(c.o.Data)
 	c.Keys.Answered = func() { c.Bus.Changed(bus.Models, "") }
 	var err error
@@ -359,6 +362,9 @@ func (c *Core) Close() error {
 }
 
 func (c *Core) discard() {
+	if c.profiler != nil {
+		c.profiler.Close()
+	}
 	_ = c.logs.Close()
 	if c.throw != "" {
 		_ = os.RemoveAll(c.throw)

@@ -277,8 +277,10 @@ func (n network) recordBeside() {
 	}
 }
 
-// own reports where Conclave itself listens, but for the proxy: where programs register
-// tools.
+// own reports whether Conclave itself listens at an address, apart from the proxy: where programs
+// register tools, and where it serves profiles.
 func (n network) own(at netip.AddrPort) bool {
-	return address.Here(at.Addr()) && n.c.HTTP.Listens(int(at.Port()))
+	port := int(at.Port())
+	return address.Here(at.Addr()) &&
+		(n.c.HTTP.Listens(port) || n.c.profiler != nil && slices.Contains(n.c.profiler.Ports(), port))
 }

@@ -847,7 +847,7 @@ export interface Drawn {
   name: string;
 }
 
-/** Effect says which way a rule or a decision goes: allow, ask or deny. */
+/** Effect describes which way a rule or a decision goes: allow, ask or deny. */
 export type Effect =
   | "allow"
   | "ask"
@@ -1099,7 +1099,7 @@ export type HookAction =
   | "failed"
   | "timed out"; // it took longer than it may
 
-/** HookMark says what the hooks of a plugin did to an entry. */
+/** HookMark describes what the hooks of a plugin did to an entry. */
 export interface HookMark {
   /** its id, or conclave */
   plugin: string;
@@ -1522,12 +1522,12 @@ export interface Package {
   note: string;
 }
 
-/** PackageStatus says whether a package is installed. */
+/** PackageStatus reports whether a package is installed. */
 export type PackageStatus =
   | "installed" // in the plugin's environment, or in the Python of this machine
   | "missing"
   | "outdated" // installed, in a version that does not fit
-  | "provided" // Conclave has modules of its own in its place
+  | "provided" // Conclave has its own modules in its place
   | "skipped"; // not for this system or this Python
 
 /** PackageWork is an installation: the one under way, or the last. */
@@ -2058,7 +2058,7 @@ export interface Preview {
   left: number;
 }
 
-/** Price says what the tokens of one model, or of several of a name alike, cost. */
+/** Price is the price of the tokens of one model, or of several with similar names. */
 export interface Price {
   /**
    * Model is "place/model": the connection's name, the vendor ("openai") or the server's host,
@@ -2778,7 +2778,7 @@ export interface TrialCall {
   why: string;
 }
 
-/** TurnStatus says what a running turn is doing. */
+/** TurnStatus describes what a running turn is doing. */
 export interface TurnStatus {
   turn: string;
   phase: Phase;
