@@ -231,7 +231,7 @@ class Probe(NekoPluginBase):
 		t.Skip(err)
 	}
 	for _, id := range []string{"weather", "oracle", "probe"} {
-		_, err := w.Host.PreviewFile(t.Context(), map[string]string{
+		_, err := w.Host.ThisRun.Preview(t.Context(), map[string]string{
 			"weather": filepath.Join(plugins, "weather.py"), "oracle": filepath.Join(plugins, "oracle"),
 			"probe": filepath.Join(plugins, "probe"),
 		}[id])
@@ -314,7 +314,7 @@ func TestSP58ExtensionsHearOfACouncil(t *testing.T) {
 		council.Member{ID: "nil", Name: "Nil"}))
 	ctx := t.Context()
 	w.events.Flush(ctx)
-	w.Host.WaitDelivered(ctx)
+	w.Host.Hooks.WaitDelivered(ctx)
 	var heard [][]json.RawMessage
 	must(t, json.Unmarshal([]byte(w.run("", `{"must":"heard"}`)), &heard))
 	var names []string
@@ -379,7 +379,7 @@ func TestSP58WithoutThePermissionToReadItAnExtensionHearsNoResults(t *testing.T)
 	w := extension(t, listener, "tools", "chats", "chat_mutation")
 	w.deliberate(w.chat(), "Is it so?", toolsOf(council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}))
 	w.events.Flush(t.Context())
-	w.Host.WaitDelivered(t.Context())
+	w.Host.Hooks.WaitDelivered(t.Context())
 	heard := w.run("", `{"must":"heard"}`)
 	if !strings.Contains(heard, "COUNCIL_MEMBER_DONE") || strings.Contains(heard, "results") ||
 		strings.Contains(heard, "GENERATION") {
@@ -740,7 +740,7 @@ func TestPluginsGetAMembersWordsAsPeopleReadThem(t *testing.T) {
 	_, run := w.deliberate(w.chat(), question, set)
 	blocks := 0
 	w.events.Flush(t.Context())
-	w.Host.WaitDelivered(t.Context())
+	w.Host.Hooks.WaitDelivered(t.Context())
 	heard := w.run("", `{"must":"heard"}`)
 	if !strings.Contains(heard, `"content":"`) || strings.Contains(heard, "```") {
 		t.Errorf("it heard %s", heard)

@@ -76,7 +76,7 @@ func TestSettingsAreReadWhereThePythonHasNoReaderOfTOML(t *testing.T) {
 		"# " + strings.Repeat("x", 64<<10): "config.toml is not TOML: the file has more than 64 KiB.",
 	} {
 		testkit.Write(t, config, text)
-		id, err := w.Host.PreviewFile(t.Context(), filepath.Dir(config))
+		id, err := w.Host.ThisRun.Preview(t.Context(), filepath.Dir(config))
 		must(t, err)
 		if s, err := w.Host.Status(id); err != nil || s.Problem == nil || !strings.HasPrefix(s.Problem.Message, want) {
 			t.Errorf("%.20q: %+v, %v", text, s.Problem, err)

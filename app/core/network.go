@@ -43,16 +43,16 @@ func (n network) Admit(id string) (plugin.Proxy, func(), error) {
 }
 
 func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Verdict {
-	behalf := n.c.Host.Behalf(id, to.Call)
+	behalf := n.c.Host.Calls.Behalf(id, to.Call)
 	if _, ok := n.port(id, to); ok {
 		return egress.Verdict{Allow: true, Private: true, Call: behalf.ID}
 	}
-	c := gate.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Working(id)}
+	c := gate.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Calls.Working(id)}
 	if to.Direct {
 		c.Permission = gate.Web
 	}
 	c.Preview = func(ctx context.Context) *gate.Preview { return n.preview(ctx, to) }
-	ctx, answered := n.c.Host.During(ctx, id)
+	ctx, answered := n.c.Host.Calls.During(ctx, id)
 	defer answered()
 	d, private := n.c.Gate.Connect(ctx, c)
 	return egress.Verdict{
@@ -219,7 +219,7 @@ func (n network) sent(call string) []chat.Sending {
 // working returns the names of the calls that a plugin works on.
 func (n network) working(id string) []string {
 	var all []string
-	for _, call := range n.c.Host.Working(id) {
+	for _, call := range n.c.Host.Calls.Working(id) {
 		all = append(all, call.ID)
 	}
 	return all

@@ -24,7 +24,7 @@ func (c *Core) services() map[string]plugin.Service {
 		Values:   c.Store.PluginData,
 		Spending: spending{c.Store.Plugins, c}, Now: c.o.Now,
 		Shared: c.Store.PluginData, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn,
-		Council: c.councilOf, Publish: c.Host.Publish,
+		Council: c.councilOf, Publish: c.Host.Hooks.Publish,
 	})
 	all := c.Services.All()
 	all["macros.resolve"] = c.Services.Resolve(c.prompt())
@@ -33,7 +33,7 @@ func (c *Core) services() map[string]plugin.Service {
 
 // prompt lets plugins look at prompts.
 func (c *Core) prompt() *service.Prompt {
-	return &service.Prompt{Hooks: c.Host, Granted: func(id, permission string) bool {
+	return &service.Prompt{Hooks: c.Host.Hooks, Granted: func(id, permission string) bool {
 		granted, _ := c.Gate.Reach.Permissions(id)
 		return slices.Contains(granted, permission)
 	}}
@@ -53,7 +53,7 @@ func (c *Core) flushEvents() {
 		for _, o := range c.observers {
 			o.Flush(ctx)
 		}
-		c.Host.WaitDelivered(ctx)
+		c.Host.Hooks.WaitDelivered(ctx)
 	}
 }
 
@@ -99,7 +99,7 @@ func (c *Core) printToasts(out io.Writer) (stop func()) {
 // points returns the hooks of turns and calls: those of plugins' processes. From now on hook processes
 // get the events of turns.
 func (c *Core) points() *hook.Points {
-	sources, observers := hookProcesses(c.dialects, c.Host)
+	sources, observers := hookProcesses(c.dialects, c.Host.Backends)
 	c.observers = observers
 	return &hook.Points{
 		Sources: append([]hook.Source{eventsFirst{c.prompt(), c.events}}, sources...), Mask: mask{c}.unasked,
@@ -121,7 +121,7 @@ func (g guard) required(ctx context.Context) func(id string) bool {
 
 // turn stops a turn in which plugins cannot take part that the person approved or requires.
 func (g guard) turn(ctx context.Context) error {
-	if problem := g.c.Host.Unread(); problem != nil && g.c.expectsPlugins() {
+	if problem := g.c.Host.Folder.Unread(); problem != nil && g.c.expectsPlugins() {
 		return hook.Refuse("The plugins that you approved cannot take part, so nothing was sent to the model. "+
 			problem.Message, problem.Hint)
 	}

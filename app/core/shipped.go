@@ -64,7 +64,7 @@ func shippedIDs() map[string]bool {
 
 // version describes a plugin to the gate, if nobody changed its file.
 func (s shippedPlugins) version(ctx context.Context, id string) (gate.PluginVersion, bool, error) {
-	for _, ending := range s.host.Endings() {
+	for _, ending := range s.host.Dialects.Endings() {
 		came, err := plugins.Files.ReadFile(id + ending)
 		if err != nil {
 			continue

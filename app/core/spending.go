@@ -36,9 +36,9 @@ func (s spending) Charge(model model.ModelInfo, u chat.Usage) chat.Usage { retur
 
 // More implements service.Spending.
 func (s spending) More(ctx context.Context, id, why string) error {
-	ctx, answered := s.c.Host.During(ctx, id)
+	ctx, answered := s.c.Host.Calls.During(ctx, id)
 	defer answered()
-	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Behalf(id, ""))
+	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Calls.Behalf(id, ""))
 	if d.Effect == gate.Allow {
 		return nil
 	}

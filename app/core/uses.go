@@ -44,7 +44,7 @@ func (s *uses) again(use string, now time.Time) bool {
 func (s *uses) record(u activity.Use) {
 	if u.Place != "" {
 		use := []string{u.Plugin, u.Permission, u.Place, u.Effect, cmp.Or(u.Rule, u.By)}
-		for _, call := range s.c.Host.Working(u.Plugin) {
+		for _, call := range s.c.Host.Calls.Working(u.Plugin) {
 			use = append(use, call.ID)
 		}
 		if s.again(strings.Join(use, "\x00"), u.Time) && u.Waited == 0 {

@@ -21,10 +21,10 @@ const macrosLeftOut = "The values of macros are more than 3 MiB together, so the
 
 // Hooks lists and runs the hooks of plugins for a prompt; the plugin host does it.
 type Hooks interface {
-	// Hooks returns those that may run now; asker is the plugin whose own text they
+	// Kind returns the hooks of a kind that may run now; asker is the plugin whose own text they
 	// are for, or empty.
-	Hooks(ctx context.Context, kind, asker string) []plugin.Hook
-	RunHook(ctx context.Context, h plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
+	Kind(ctx context.Context, kind, asker string) []plugin.Hook
+	Run(ctx context.Context, h plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
 	// Authors returns who wrote what a hook's process was given of what plugins share.
 	Authors(h plugin.Hook) []chat.Author
 	WriteLog(id, level, text string)
@@ -65,10 +65,10 @@ func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Ste
 		"connectionId": connectionOf(info.Model), "model": info.Model,
 		"personaId": nil, "characterId": nil, "dryRun": false,
 	}
-	for _, h := range p.Hooks.Hooks(ctx, "context_handler", "") {
+	for _, h := range p.Hooks.Kind(ctx, "context_handler", "") {
 		steps = append(steps, p.step(h, hook.Context, p.handling(h, info, &handled)))
 	}
-	for _, h := range p.Hooks.Hooks(ctx, "interceptor", "") {
+	for _, h := range p.Hooks.Kind(ctx, "interceptor", "") {
 		steps = append(steps, p.step(h, hook.Change, p.intercepting(h, info)))
 	}
 	return steps
@@ -105,7 +105,7 @@ func (p *Prompt) filling(info hook.TurnInfo) stepFunc {
 // handling asks a context handler, which may call the answer off.
 func (p *Prompt) handling(h plugin.Hook, info hook.TurnInfo, handled *map[string]any) stepFunc {
 	return func(ctx context.Context, _ model.Request) (out hook.Verdict[model.Request], _ error) {
-		raw, err := p.Hooks.RunHook(ctx, h, info.Conversation, map[string]any{"context": *handled})
+		raw, err := p.Hooks.Run(ctx, h, info.Conversation, map[string]any{"context": *handled})
 		if err != nil {
 			return out, err
 		}
@@ -126,7 +126,7 @@ func (p *Prompt) intercepting(h plugin.Hook, info hook.TurnInfo) stepFunc {
 	return func(ctx context.Context, r model.Request) (out hook.Verdict[model.Request], _ error) {
 		units := unitsOf(r)
 		items := itemsOf(r, units)
-		raw, err := p.Hooks.RunHook(ctx, h, info.Conversation, map[string]any{"messages": items, "context": map[string]any{
+		raw, err := p.Hooks.Run(ctx, h, info.Conversation, map[string]any{"messages": items, "context": map[string]any{
 			"chatId": info.Conversation, "connectionId": connectionOf(info.Model), "personaId": nil,
 			"generationType": info.Kind, "dryRun": false, "model": info.Model,
 		}})
@@ -338,7 +338,7 @@ func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker strin
 		p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{},
 		used: map[string][]string{},
 	}
-	for _, h := range p.Hooks.Hooks(ctx, "macro", asker) {
+	for _, h := range p.Hooks.Kind(ctx, "macro", asker) {
 		if _, taken := m.hooks[strings.ToLower(h.Name)]; !taken {
 			m.hooks[strings.ToLower(h.Name)] = h
 		}
@@ -485,7 +485,7 @@ func (m *Macros) ask(ctx context.Context, h plugin.Hook, name string, args []str
 	if json.Unmarshal(h.Data, &said) == nil && said.Value != nil {
 		return *said.Value, nil
 	}
-	raw, err := m.p.Hooks.RunHook(ctx, h, m.in, map[string]any{
+	raw, err := m.p.Hooks.Run(ctx, h, m.in, map[string]any{
 		"name": name, "args": args, "chatId": m.in, "commit": m.commit,
 	})
 	if err != nil {

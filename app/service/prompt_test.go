@@ -28,11 +28,11 @@ type scripted struct {
 	given map[string][]chat.Author // who wrote what a plugin was given, by its id
 }
 
-func (s *scripted) Hooks(_ context.Context, kind, _ string) []plugin.Hook {
+func (s *scripted) Kind(_ context.Context, kind, _ string) []plugin.Hook {
 	return slices.DeleteFunc(slices.Clone(s.hooks), func(h plugin.Hook) bool { return h.Kind != kind })
 }
 
-func (s *scripted) RunHook(_ context.Context, hook plugin.Hook, _ chat.ConversationID,
+func (s *scripted) Run(_ context.Context, hook plugin.Hook, _ chat.ConversationID,
 	payload any,
 ) (json.RawMessage, error) {
 	raw, err := json.Marshal(payload)

@@ -106,7 +106,7 @@ func waits(s plugin.Status) bool {
 }
 
 func (a *approval) asked(ctx context.Context, s plugin.Status) (yes bool, err error) {
-	status, err := a.app.Host.AskApproval(ctx, s.ID, a.asker)
+	status, err := a.app.Host.Approvals.Ask(ctx, s.ID, a.asker)
 	if err != nil && !errors.Is(err, host.ErrNotWaiting) {
 		return false, err
 	}
@@ -118,7 +118,7 @@ func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err er
 	if !slices.ContainsFunc(a.names, func(name string) bool { return namesPlugin(a.app, name, s) }) || !a.speaksFor(s) {
 		return false, nil
 	}
-	end, err := a.app.Host.ApproveForRun(ctx, s.ID, s.Shown)
+	end, err := a.app.Host.Approvals.ApproveForRun(ctx, s.ID, s.Shown)
 	if fault.KindOf(err) == fault.Conflict {
 		return false, nil // another version waits by now
 	}
@@ -228,7 +228,7 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		if s.Shown == "" {
 			break
 		}
-		if err := app.Host.Approve(ctx, s.ID, s.Shown, o.developing); err != nil {
+		if err := app.Host.Approvals.Approve(ctx, s.ID, s.Shown, o.developing); err != nil {
 			return err
 		}
 		approved = append(approved, newWaitingRow(s))
@@ -237,7 +237,7 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		}
 	}
 	if o.developing && s.State == plugin.Ready && len(approved) == 0 {
-		if err := app.Host.SetDeveloping(ctx, s.ID, true); err != nil {
+		if err := app.Host.Approvals.SetDeveloping(ctx, s.ID, true); err != nil {
 			return err
 		}
 	}

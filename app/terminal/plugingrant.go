@@ -137,7 +137,7 @@ func (c pluginTrustCommands) change(given *[]string,
 		if err := change(ctx, app, s.ID, args[1], m); err != nil {
 			return err
 		}
-		app.Host.ApprovalChanged(s.ID)
+		app.Host.Approvals.Changed(s.ID)
 		return c.printAfter(ctx, app, s.ID)
 	}
 }

@@ -44,7 +44,7 @@ func (c pluginSetupCommands) settings(ctx context.Context, app *App, args []stri
 	if err != nil {
 		return err
 	}
-	form, err := app.Host.Settings(ctx, id)
+	form, err := app.Host.Settings.Form(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c pluginSetupCommands) settings(ctx context.Context, app *App, args []stri
 	if err != nil {
 		return err
 	}
-	if err := app.Host.SetSettings(ctx, id, values); err != nil {
+	if err := app.Host.Settings.Set(ctx, id, values); err != nil {
 		return err
 	}
 	return c.printAfter(ctx, app, id) // a plugin's tools can depend on its settings

@@ -16,7 +16,7 @@ import (
 )
 
 func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
-	if _, f := app.Host.Folder(); f != nil {
+	if f := app.Host.Folder.Problem(); f != nil {
 		return f
 	}
 	rows, empty := []pluginRow{}, map[string]string{}
@@ -49,7 +49,7 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Dialect, oneLine(note))
 	}
-	for _, link := range app.Host.LinksOut() {
+	for _, link := range app.Host.Folder.LinksOut() {
 		fmt.Fprintln(c.Err, "conclave: "+oneLine(link.Sentence()+". "+c.toType(link.Hint())))
 	}
 	return table.print(c.terminal,

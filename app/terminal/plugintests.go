@@ -270,7 +270,7 @@ func (c pluginTestCommands) preview(ctx context.Context, path string,
 	defer app.Close()
 	fmt.Fprintln(c.Err,
 		"This runs the plugin's code in a sandbox, with no permission and with storage that is removed afterwards.")
-	id, err := app.Host.PreviewFile(ctx, path)
+	id, err := app.Host.ThisRun.Preview(ctx, path)
 	if err != nil {
 		return plugin.Status{}, err
 	}

@@ -18,7 +18,7 @@ import (
 
 // scriptFile reports whether a -T value names a file.
 func (t *promptRun) scriptFile(spec string) bool {
-	return slices.Contains(t.app.Host.Endings(), strings.ToLower(filepath.Ext(spec)))
+	return slices.Contains(t.app.Host.Dialects.Endings(), strings.ToLower(filepath.Ext(spec)))
 }
 
 // fileSpecs returns the files and the toolboxes with settings in -T, with absolute paths, as the chat
@@ -124,7 +124,7 @@ func (t *promptRun) functionsFile(code string) (string, error) {
 
 // addFile loads a file for this run.
 func (t *promptRun) addFile(ctx context.Context, file string) error {
-	id, err := t.app.Host.LoadFile(ctx, file)
+	id, err := t.app.Host.ThisRun.Load(ctx, file)
 	if err != nil {
 		return err
 	}

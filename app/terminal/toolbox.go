@@ -188,7 +188,7 @@ func (t *promptRun) addToolbox(ctx context.Context, spec string) (id, name strin
 		if err != nil {
 			return "", "", err
 		}
-		if id, err = t.app.Host.LoadWith(ctx, s.ID, options); err != nil {
+		if id, err = t.app.Host.ThisRun.LoadWith(ctx, s.ID, options); err != nil {
 			return "", "", err
 		}
 		if s, err = t.app.Host.Status(id); err != nil {

@@ -115,7 +115,7 @@ func (c toolCommands) list(app *App, all bool) error {
 			rows = append(rows, row)
 		}
 	}
-	if f := app.Host.Unread(); f != nil && len(known) == 0 {
+	if f := app.Host.Folder.Unread(); f != nil && len(known) == 0 {
 		return f
 	}
 	if c.json {
@@ -194,7 +194,7 @@ func findRow(app *App, name string) (toolRow, error) {
 		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
 			"Choose one: "+strings.Join(ids, ", ")+".")
 	}
-	if f := app.Host.Unread(); f != nil {
+	if f := app.Host.Folder.Unread(); f != nil {
 		return toolRow{}, f
 	}
 	// A plugin that did not load lists no tools, so the error is why it did not.

@@ -69,7 +69,7 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 	case ChooseFolder:
 		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
 	case ChooseFile:
-		endings := append([]string{".zip", ".json"}, p.core.Host.Endings()...)
+		endings := append([]string{".zip", ".json"}, p.core.Host.Dialects.Endings()...)
 		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{
 			DisplayName: "Plugins (" + strings.Join(endings, ", ") + ")", Pattern: "*" + strings.Join(endings, ";*"),
 		}}})

@@ -15,7 +15,7 @@ type PluginForm struct {
 
 // Settings returns what a person may set of a plugin, and what is set.
 func (p *Plugins) Settings(id string) (PluginForm, error) {
-	f, err := p.core.Host.Settings(p.call(), id)
+	f, err := p.core.Host.Settings.Form(p.call(), id)
 	if err != nil {
 		return PluginForm{}, err
 	}
@@ -27,5 +27,5 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 // SetSettings replaces the settings by a JSON object, and restarts the plugin; a
 // secret that is null is deleted. Kind invalid names what does not fit.
 func (p *Plugins) SetSettings(id, values string) error {
-	return p.core.Host.SetSettings(p.call(), id, json.RawMessage(values))
+	return p.core.Host.Settings.Set(p.call(), id, json.RawMessage(values))
 }

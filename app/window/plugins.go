@@ -27,7 +27,7 @@ type Plugins struct {
 
 // List returns all plugins, sorted by name.
 func (p *Plugins) List() (PluginList, error) {
-	folder, problem := p.core.Host.Folder()
+	folder, problem := p.core.Host.Folder.Dir, p.core.Host.Folder.Problem()
 	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder, Plugins: []PluginView{}}
 	if problem != nil {
 		out.Problem = &Failure{Kind: problem.Kind, Message: problem.Message, Hint: problem.Hint}
@@ -218,19 +218,19 @@ func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 // Approve approves what a person has read, as PluginView.Digest identifies it, and nothing that
 // comes after it. Kind conflict when something else waits by now, or nothing.
 func (p *Plugins) Approve(id, digest string, developing bool) error {
-	return p.core.Host.Approve(p.call(), id, digest, developing)
+	return p.core.Host.Approvals.Approve(p.call(), id, digest, developing)
 }
 
 // KeepOld keeps the approved version of a plugin that changed in service, and asks
 // again only after the next change. digest and the kind of error are as for Approve.
 func (p *Plugins) KeepOld(id, digest string) error {
-	return p.core.Host.KeepOld(p.call(), id, digest)
+	return p.core.Host.Approvals.KeepOld(p.call(), id, digest)
 }
 
 // SetDeveloping says whether the person edits the plugin themselves.
 func (p *Plugins) SetDeveloping(id string, developing bool) error {
 	ctx := p.call()
-	return p.core.Host.SetDeveloping(ctx, id, developing)
+	return p.core.Host.Approvals.SetDeveloping(ctx, id, developing)
 }
 
 // Remove moves the plugin out of the plugins folder, with undo.
@@ -269,7 +269,7 @@ func (p *Plugins) New(kind, name string) (string, error) {
 // plugins folder.
 func (p *Plugins) OpenFolder(id string) error {
 	ctx := p.call()
-	folder, _ := p.core.Host.Folder()
+	folder := p.core.Host.Folder.Dir
 	if id != "" {
 		s, err := p.core.Host.Status(id)
 		if err != nil {

@@ -153,10 +153,10 @@ func plainCause(err error) string {
 }
 
 func (m Machine) checkPlugins() terminal.Finding {
-	dir, problem := m.Host.Folder()
-	sources, err := host.Sources(dir, m.Host.Endings())
+	dir, problem := m.Host.Folder.Dir, m.Host.Folder.Problem()
+	sources, err := host.Sources(dir, m.Host.Dialects.Endings())
 	if err == nil {
-		err = m.Host.Away()
+		err = m.Host.Folder.Away()
 	}
 	if problem == nil && err != nil {
 		problem = fault.Of(err)
@@ -165,7 +165,7 @@ func (m Machine) checkPlugins() terminal.Finding {
 		return terminal.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
 	}
 	found := fmt.Sprintf("%s, %d plugins", dir, len(sources))
-	for _, link := range m.Host.LinksOut() {
+	for _, link := range m.Host.Folder.LinksOut() {
 		found += ". " + link.Sentence()
 	}
 	return terminal.Finding{Name: "plugins", OK: true, Found: found}

@@ -9,7 +9,6 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/watch"
 	"conclave/app/tool"
 )
@@ -17,9 +16,21 @@ import (
 // ErrNotWaiting is returned by AskApproval when the plugin does not wait for approval.
 var ErrNotWaiting = errors.New("the plugin does not wait for a decision any more")
 
+// Approvals are decisions of a person about versions that wait. Its methods are safe
+// for concurrent use.
+type Approvals struct{ h *Host }
+
+// Changed tells the host that a person decided about a plugin; the host loads
+// it again if that matters.
+func (a *Approvals) Changed(id string) {
+	if e := a.h.entry(id); e != nil {
+		e.reloadDecided()
+	}
+}
+
 // waitingVersion returns the version of the plugin that waits for approval.
-func (h *Host) waitingVersion(id string) (gate.PluginVersion, error) {
-	e, err := h.known(id)
+func (a *Approvals) waitingVersion(id string) (gate.PluginVersion, error) {
+	e, err := a.h.known(id)
 	if err != nil {
 		return gate.PluginVersion{}, err
 	}
@@ -28,18 +39,18 @@ func (h *Host) waitingVersion(id string) (gate.PluginVersion, error) {
 	if (e.status.State != plugin.NeedsApproval && e.status.State != plugin.Quarantined) || e.waiting.digest == "" {
 		return gate.PluginVersion{}, ErrNotWaiting
 	}
-	return e.waiting.forApproval(h), nil
+	return e.waiting.forApproval(), nil
 }
 
-// AskApproval asks asker to approve a plugin that waits for it, and returns what they
+// Ask asks asker to approve a plugin that waits for it, and returns what they
 // decided; ErrNotWaiting when it does not wait.
-func (h *Host) AskApproval(ctx context.Context, id string, asker gate.Asker) (gate.ApprovalStatus, error) {
-	c, err := h.waitingVersion(id)
+func (a *Approvals) Ask(ctx context.Context, id string, asker gate.Asker) (gate.ApprovalStatus, error) {
+	c, err := a.waitingVersion(id)
 	if err != nil {
 		return gate.Waiting, err
 	}
-	heard := h.reloadUnlessDecided(id)
-	status, err := h.o.Gate.Questions.AskApproval(ctx, c, asker)
+	heard := a.reloadUnlessDecided(id)
+	status, err := a.h.o.Gate.Questions.AskApproval(ctx, c, asker)
 	if err == nil && status != gate.Waiting {
 		heard()
 	}
@@ -48,8 +59,8 @@ func (h *Host) AskApproval(ctx context.Context, id string, asker gate.Asker) (ga
 
 // reloadUnlessDecided returns a function to call after a decision about the plugin: it
 // reloads the plugin, unless the gate reported a decision meanwhile (ApprovalChanged).
-func (h *Host) reloadUnlessDecided(id string) (heard func()) {
-	e := h.entry(id)
+func (a *Approvals) reloadUnlessDecided(id string) (heard func()) {
+	e := a.h.entry(id)
 	if e == nil {
 		return func() {}
 	}
@@ -66,52 +77,52 @@ func (h *Host) reloadUnlessDecided(id string) (heard func()) {
 // files or tools that only running it shows, waits for a decision of its own. Approve returns
 // once that is known. A plugin that was stopped because its process kept dying starts again.
 // The kind is conflict where another version waits by now, or none.
-func (h *Host) Approve(ctx context.Context, id, shown string, developing bool) error {
-	return h.approve(ctx, id, shown, gate.ApproveOptions{Developing: developing})
+func (a *Approvals) Approve(ctx context.Context, id, shown string, developing bool) error {
+	return a.approve(ctx, id, shown, gate.ApproveOptions{Developing: developing})
 }
 
 // ApproveForRun is Approve for the run of a command: until end is called, and nothing of it is
 // stored.
-func (h *Host) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
-	return func() { h.o.Gate.Approvals.RunEnded(id) },
-		h.approve(ctx, id, shown, gate.ApproveOptions{ThisRun: true, By: namedBy})
+func (a *Approvals) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
+	return func() { a.h.o.Gate.Approvals.RunEnded(id) },
+		a.approve(ctx, id, shown, gate.ApproveOptions{ThisRun: true, By: namedBy})
 }
 
 // KeepOld keeps the approved version of a plugin in service, and does not ask again about the
 // version that the person was shown, which shown identifies as for Approve. The kind is
 // conflict where another version waits by now, or none.
-func (h *Host) KeepOld(ctx context.Context, id, shown string) error {
-	c, err := h.shownVersion(ctx, id, shown)
+func (a *Approvals) KeepOld(ctx context.Context, id, shown string) error {
+	c, err := a.shownVersion(ctx, id, shown)
 	if err != nil {
 		return err
 	}
-	return h.o.Gate.Approvals.KeepOld(ctx, c)
+	return a.h.o.Gate.Approvals.KeepOld(ctx, c)
 }
 
-func (h *Host) approve(ctx context.Context, id, shown string, t gate.ApproveOptions) error {
-	c, err := h.shownVersion(ctx, id, shown)
+func (a *Approvals) approve(ctx context.Context, id, shown string, t gate.ApproveOptions) error {
+	c, err := a.shownVersion(ctx, id, shown)
 	if err != nil {
 		return err
 	}
-	heard := h.reloadUnlessDecided(id)
-	if err := h.o.Gate.Approvals.Approve(ctx, c, t); err != nil {
+	heard := a.reloadUnlessDecided(id)
+	if err := a.h.o.Gate.Approvals.Approve(ctx, c, t); err != nil {
 		return err
 	}
 	heard()
-	return h.WaitLoaded(ctx, id)
+	return a.h.WaitLoaded(ctx, id)
 }
 
 // shownVersion returns the version of the plugin that waits for approval, if it is the one that
 // shown identifies. The kind is conflict where it is not.
-func (h *Host) shownVersion(ctx context.Context, id, shown string) (gate.PluginVersion, error) {
-	loading := h.loading(id) // before it is looked for: it may begin to wait in between
-	c, err := h.waitingVersion(id)
+func (a *Approvals) shownVersion(ctx context.Context, id, shown string) (gate.PluginVersion, error) {
+	loading := a.loading(id) // before it is looked for: it may begin to wait in between
+	c, err := a.waitingVersion(id)
 	if errors.Is(err, ErrNotWaiting) && loading {
 		// Its files are being read once more (a save in two steps), and it may wait then.
-		if err := h.WaitLoaded(ctx, id); err != nil {
+		if err := a.h.WaitLoaded(ctx, id); err != nil {
 			return c, err
 		}
-		c, err = h.waitingVersion(id)
+		c, err = a.waitingVersion(id)
 	}
 	switch {
 	case errors.Is(err, ErrNotWaiting):
@@ -124,8 +135,8 @@ func (h *Host) shownVersion(ctx context.Context, id, shown string) (gate.PluginV
 }
 
 // loading reports whether a plugin's files are being read or loaded.
-func (h *Host) loading(id string) bool {
-	e := h.entry(id)
+func (a *Approvals) loading(id string) bool {
+	e := a.h.entry(id)
 	if e == nil {
 		return false
 	}
@@ -136,8 +147,8 @@ func (h *Host) loading(id string) bool {
 
 // SetDeveloping says whether the person edits the plugin themselves; then their edits
 // need no approval while they widen nothing.
-func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) error {
-	e, err := h.known(id)
+func (a *Approvals) SetDeveloping(ctx context.Context, id string, developing bool) error {
+	e, err := a.h.known(id)
 	if err != nil {
 		return err
 	}
@@ -147,7 +158,7 @@ func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) er
 	if serving == nil {
 		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
 	}
-	return h.o.Gate.Approvals.Approve(ctx, serving.version().forApproval(h), gate.ApproveOptions{Developing: developing})
+	return a.h.o.Gate.Approvals.Approve(ctx, serving.version().forApproval(), gate.ApproveOptions{Developing: developing})
 }
 
 // Files returns the plugin's source files, relative to its folder; a single file
@@ -187,21 +198,6 @@ func (h *Host) Log(id string, since uint64) []plugin.LogLine {
 		return e.log.since(since)
 	}
 	return []plugin.LogLine{}
-}
-
-// follow copies what the process prints into the plugin's log.
-func (e *entry) follow(p sandbox.Process) {
-	lines, ok := p.(interface {
-		// Lines calls back with each line of standard error, from one goroutine,
-		// until the process is reaped.
-		Lines(func(line string))
-	})
-	if !ok {
-		return
-	}
-	lines.Lines(func(line string) {
-		e.logs("info", line)
-	})
 }
 
 // logs adds a line to the plugin's log, and tells whoever shows that.

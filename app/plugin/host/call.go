@@ -27,7 +27,7 @@ func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unse
 	})
 	defer clock.Stop()
 	p := &pendingCall{done: make(chan struct{})}
-	if !s.r.h.spawn(func() { // ends with the answer, or with the backend
+	if !s.r.h.tasks.spawn(func() { // ends with the answer, or with the backend
 		defer close(p.done)
 		p.answer, p.err = s.backend.Call(ctx, call)
 	}) {
@@ -46,7 +46,7 @@ func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unse
 		s.kill("The tool's process was restarted because another call ran over its time; call it again.")
 		return tool.Result{Status: chat.CallTimeout}, false
 	case <-ctx.Done():
-		s.r.h.spawn(func() { s.killUnlessAnswered(p) }) // ends within grace
+		s.r.h.tasks.spawn(func() { s.killUnlessAnswered(p) }) // ends within grace
 		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}, false
 	}
 }
@@ -60,7 +60,7 @@ type pendingCall struct {
 
 // overfull ends the process if it filled its storage, and reports whether it did.
 func (s *session) overfull() bool {
-	if !s.r.e.full(s.process) {
+	if !s.r.e.quota.full(s.r.h.storage(s.r.e.id), s.process) {
 		return false
 	}
 	s.kill(storageOver)
@@ -115,7 +115,7 @@ func (s *session) taken(a plugin.Answer) tool.Result {
 		r.Error = "" // the runner names the limit
 		s.r.retireSession(s)
 	}
-	s.r.e.explainRefusals(&r, a.Refused)
+	explainRefusals(s.r.e.id, &r, s.r.e.refused(a.Refused))
 	s.r.e.redactor.result(&r)
 	return r
 }

@@ -70,7 +70,7 @@ func (s *session) changeFile(ctx context.Context, args json.RawMessage, call str
 		}
 		return nil, hostError("failed", "It could not be done.")
 	}
-	s.r.e.tells(true)
+	s.r.e.memory.tells(true)
 	return changed{}, nil
 }
 
@@ -88,10 +88,11 @@ func named(path string) (string, error) {
 // mayChange decides about a change at path, and has kept what it is for undoing.
 func (s *session) mayChange(ctx context.Context, path string, removes bool, call string) bool {
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
-	asked, answered := s.r.h.During(ctx, id)
+	asked, answered := s.r.h.Calls.During(ctx, id)
 	defer answered()
 	d, at := s.r.h.o.Gate.Open(asked, gate.Opening{
-		Plugin: id, Path: path, Write: true, Remove: removes, Behalf: s.r.h.Behalf(id, call), Within: s.r.h.Working(id),
+		Plugin: id, Path: path, Write: true, Remove: removes, Behalf: s.r.h.Calls.Behalf(id, call),
+		Within: s.r.h.Calls.Working(id),
 	})
 	if at == "" {
 		return false

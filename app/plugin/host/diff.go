@@ -21,11 +21,9 @@ import (
 
 // diff returns the lines by which the files of v differ from the last good copy,
 // as a unified diff that a person can read: cleaned and bounded, with a sentence
-// for what is left out. It is empty where there is no copy, or the files changed
-// again meanwhile.
-func (e *entry) diff(v version) string {
-	good, ok := e.good(v.src)
-	if !ok || good.digest == v.digest {
+// for what is left out. It is empty where the files changed again meanwhile.
+func (f *files) diff(good, v version) string {
+	if good.digest == v.digest {
 		return ""
 	}
 	if !v.src.HasFiles() {
@@ -42,7 +40,7 @@ func (e *entry) diff(v version) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		out.file(shownFile(name), before.read(name), after.read(name))
 	}
-	if !e.holds(v.src, v) {
+	if !f.holds(v.src, v) {
 		return ""
 	}
 	return out.String()

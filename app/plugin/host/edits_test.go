@@ -23,7 +23,7 @@ func TestASavedPluginIsServedAtOnce(t *testing.T) {
 		f.Serve("a.py", plugintest.SaysText("say", "one"))
 		f.Says("a:say", "one")
 		first := f.Tools.Set().Generation()
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true))
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true))
 		f.Settle()
 		f.Started(map[string]int{"a": 1}) // a decision about it does not end its process
 		s := plugintest.SaysText("say", "one")
@@ -57,7 +57,7 @@ func TestASaveThatChangesNothingDoesNothing(t *testing.T) {
 func TestTheLastEditWinsWhileAnEarlierOneLoads(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", plugintest.SaysText("say", "one"))
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true))
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true))
 		f.Settle()
 		// The second version never gets ready; the third is saved while it loads.
 		hangs := plugintest.SaysText("say", "one")
@@ -222,7 +222,7 @@ func TestLF10ACallEndsOnTheOldCodeWhileTheNextUsesTheNew(t *testing.T) {
 			{Name: "quick", Text: "old"},
 		}}
 		f.Serve("a.py", s)
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true))
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true))
 		f.Settle()
 		turn, quick := f.Freeze("a:say"), f.Freeze("a:quick")
 		result := turn.Begin(t.Context())
@@ -337,7 +337,7 @@ func TestAnAtomicSaveIsASave(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		s := plugintest.SaysText("say", "one")
 		f.Serve("a.py", s)
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true))
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true))
 		s.Tools[0].Text = "two"
 		f.Write("a.py.tmp4711", s)
 		must(t, os.Rename(f.Path("a.py.tmp4711"), f.Path("a.py")))
@@ -366,13 +366,13 @@ func TestTheFolderMayAppearLaterAndBeUnreadable(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), f.Dir) {
 			t.Errorf("the error is %v", err)
 		}
-		if dir, why := f.Host.Folder(); dir != f.Dir || why == nil || why.Hint == "" {
+		if dir, why := f.Host.Folder.Dir, f.Host.Folder.Problem(); dir != f.Dir || why == nil || why.Hint == "" {
 			t.Errorf("the folder's problem is %v", why)
 		}
 		f.Says("a:say", "one")
 		must(t, os.Remove(f.Dir), os.Rename(f.Dir+"-moved", f.Dir))
 		f.Scan()
-		if _, why := f.Host.Folder(); why != nil {
+		if why := f.Host.Folder.Problem(); why != nil {
 			t.Errorf("the folder's problem is %v after it was repaired", why)
 		}
 		f.Started(map[string]int{"a": 1})
@@ -408,7 +408,7 @@ func TestTooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
 			t.Errorf("and %+v", u)
 		default:
 		}
-		if _, why := f.Host.Folder(); why == nil || why.Message != want {
+		if why := f.Host.Folder.Problem(); why == nil || why.Message != want {
 			t.Errorf("the folder's problem is %v", why)
 		}
 		f.Says("a:say", "one")

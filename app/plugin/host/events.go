@@ -3,7 +3,6 @@ package host
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -103,11 +102,11 @@ func (s *session) deliver(t outgoing) {
 	listens := s.surface.listens[t.name]
 	s.surface.mu.Unlock()
 	h, id := s.r.h, s.r.e.id
-	if !listens || t.rule.hear != "" && !h.granted(id, t.rule.hear) {
+	if !listens || t.rule.hear != "" && !h.Hooks.granted(id, t.rule.hear) {
 		return
 	}
 	payload := t.whole
-	if t.rule.content == "" || !h.granted(id, t.rule.content) {
+	if t.rule.content == "" || !h.Hooks.granted(id, t.rule.content) {
 		payload = t.ids()
 	}
 	s.surface.touched.Store(true)
@@ -118,26 +117,23 @@ func (s *session) deliver(t outgoing) {
 
 // Publish sends an event of Conclave to the plugins that subscribed to it, with the
 // fields that each may know (eventRules). It returns at once.
-func (h *Host) Publish(event string, payload any) {
+func (k *Hooks) Publish(event string, payload any) {
 	t, err := outgoingOf(event, payload)
 	if err != nil {
-		h.o.Log.Warn("an event cannot be told to plugins", "event", event, "err", err)
+		k.h.o.Log.Warn("an event cannot be told to plugins", "event", event, "err", err)
 		return
 	}
-	for _, e := range h.servingEntries() {
-		e.passEvent(t)
+	for _, e := range k.servingEntries() {
+		e.queued.pass(t)
 	}
 }
 
 // HasSubscriber reports whether any plugin subscribed to an event, or had when it last
 // ran, so that callers need not make an event for nobody.
-func (h *Host) HasSubscriber(event string) bool {
-	h.mu.Lock()
-	entries := slices.Collect(maps.Values(h.entries))
-	h.mu.Unlock()
-	return slices.ContainsFunc(entries, func(e *entry) bool {
+func (k *Hooks) HasSubscriber(event string) bool {
+	return slices.ContainsFunc(k.h.all(), func(e *entry) bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return e.serving != nil && slices.Contains(e.reasonsNow(), "event "+event)
+		return e.serving != nil && slices.Contains(e.memory.reasons(), "event "+event)
 	})
 }

@@ -78,7 +78,7 @@ func TestNoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 		for name, needs := range host.EventRules {
 			hear, content := needs[0], needs[1]
 			ask("events.subscribe", map[string]any{"name": name})
-			f.Host.Publish(name, everything())
+			f.Host.Hooks.Publish(name, everything())
 			got := toldOf(f, &seen, name)
 			if strings.Contains(strings.Join(got, ""), secret) {
 				t.Errorf("%s without a permission says %q", name, got)
@@ -88,14 +88,14 @@ func TestNoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 			}
 			grant(hear, gate.Allow)
 			grant(content, gate.Allow)
-			f.Host.Publish(name, everything())
+			f.Host.Hooks.Publish(name, everything())
 			got = toldOf(f, &seen, name)
 			if says := strings.Contains(strings.Join(got, ""), secret); len(got) != 1 || says != (content != "") {
 				t.Errorf("%s with %q and %q came as %q", name, hear, content, got)
 			}
 			grant(hear, gate.Deny)
 			grant(content, gate.Deny)
-			f.Host.Publish(name, everything())
+			f.Host.Hooks.Publish(name, everything())
 			if got := toldOf(f, &seen, name); strings.Contains(strings.Join(got, ""), secret) {
 				t.Errorf("%s after the permission was taken back says %q", name, got)
 			}
@@ -103,7 +103,7 @@ func TestNoEventSaysAnythingWithoutThePermissionToReadIt(t *testing.T) {
 			grant(content, gate.Ask)
 		}
 		ask("events.subscribe", map[string]any{"name": "SOMETHING_NEW"})
-		f.Host.Publish("SOMETHING_NEW", everything())
+		f.Host.Hooks.Publish("SOMETHING_NEW", everything())
 		if got := toldOf(f, &seen, "SOMETHING_NEW"); len(got) != 0 {
 			t.Errorf("an event without a rule came: %q", got)
 		}
@@ -115,7 +115,7 @@ func TestAndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 		ask := asking(f)
 		seen := 0
 		run := func(hook plugin.Hook) error {
-			_, err := f.Host.RunHook(t.Context(), hook, "", everything()) // nobody answers: it times out
+			_, err := f.Host.Hooks.Run(t.Context(), hook, "", everything()) // nobody answers: it times out
 			return err
 		}
 		for kind, permissions := range host.HookPermissions {
@@ -123,15 +123,15 @@ func TestAndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				t.Errorf("the hook %s needs no permission", kind)
 			}
 			ask("hooks.register", map[string]any{"kind": kind, "name": "n"})
-			if hooks := f.Host.Hooks(t.Context(), kind, ""); len(hooks) != 0 {
+			if hooks := f.Host.Hooks.Kind(t.Context(), kind, ""); len(hooks) != 0 {
 				t.Errorf("without a permission there are %d hooks %s", len(hooks), kind)
 			}
-			if hooks := f.Host.Hooks(t.Context(), kind, "another"); len(hooks) != 0 {
+			if hooks := f.Host.Hooks.Kind(t.Context(), kind, "another"); len(hooks) != 0 {
 				t.Errorf("another plugin gets %d hooks %s", len(hooks), kind)
 			}
 			for _, permission := range permissions {
 				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Allow))
-				hooks := f.Host.Hooks(t.Context(), kind, "")
+				hooks := f.Host.Hooks.Kind(t.Context(), kind, "")
 				if len(hooks) != 1 {
 					t.Fatalf("with %s there are %d hooks %s", permission, len(hooks), kind)
 				}
@@ -150,7 +150,7 @@ func TestAndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 				}
 				must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Ask))
 			}
-			own := f.Host.Hooks(t.Context(), kind, "ext")
+			own := f.Host.Hooks.Kind(t.Context(), kind, "ext")
 			if len(own) != 1 {
 				t.Errorf("for its own text it has %d hooks %s", len(own), kind)
 			}

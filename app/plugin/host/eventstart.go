@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,9 +16,11 @@ const maxLate = 256
 
 // eventQueue are events that wait for a plugin's process to start.
 type eventQueue struct {
-	mu       sync.Mutex // guards the fields below, and orders what the process is told
+	e        *entry
+	mu       sync.Mutex // guards the fields below, and orders what the process is sent
 	events   []outgoing
-	starting bool // somebody starts the process for them
+	starting bool      // somebody starts the process for them
+	failed   time.Time // when starting it for an event or a hook failed
 }
 
 // current is the session of the serving runner, or nil.
@@ -30,10 +31,8 @@ func (r *runner) current() *session {
 }
 
 // servingEntries returns the entries in service.
-func (h *Host) servingEntries() []*entry {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.DeleteFunc(slices.Collect(maps.Values(h.entries)), func(e *entry) bool { return e.runner() == nil })
+func (k *Hooks) servingEntries() []*entry {
+	return slices.DeleteFunc(k.h.all(), func(e *entry) bool { return e.runner() == nil })
 }
 
 // runner returns what serves, or nil.
@@ -44,43 +43,43 @@ func (e *entry) runner() *runner {
 }
 
 // startsFor reports whether the plugin had registered something for reason when it
-// last ran, and may be started for it.
-func (e *entry) startsFor(reason string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Contains(e.record.Wakes, reason) && time.Since(e.startFailed) >= wakeAgain
+// last ran, and may be started for it. The caller holds mu.
+func (l *eventQueue) startsFor(reason string) bool {
+	l.e.mu.Lock()
+	defer l.e.mu.Unlock()
+	return slices.Contains(l.e.record.Wakes, reason) && time.Since(l.failed) >= wakeAgain
 }
 
-// passEvent sends an event to the running process, after those that waited for its
+// pass sends an event to the running process, after those that waited for its
 // start, or queues it for the one that is being started.
-func (e *entry) passEvent(o outgoing) {
-	r := e.runner()
+func (l *eventQueue) pass(o outgoing) {
+	r := l.e.runner()
 	if r == nil {
 		return
 	}
-	e.queued.mu.Lock()
-	defer e.queued.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if s := r.current(); s != nil {
-		e.queued.flush(s)
+		l.flush(s)
 		s.deliver(o)
 		return
 	}
-	if !e.startsFor("event "+o.name) || o.rule.hear != "" && !e.h.granted(e.id, o.rule.hear) ||
-		len(e.queued.events) >= maxLate {
+	if !l.startsFor("event "+o.name) || o.rule.hear != "" && !l.e.h.Hooks.granted(l.e.id, o.rule.hear) ||
+		len(l.events) >= maxLate {
 		return
 	}
-	e.queued.events = append(e.queued.events, o)
-	if !e.queued.starting {
-		e.queued.starting = true
-		e.h.spawn(func() { // ends with the start, which LoadTimeout bounds
-			if s, err := e.startForEvents(r); err == nil {
+	l.events = append(l.events, o)
+	if !l.starting {
+		l.starting = true
+		l.e.h.tasks.spawn(func() { // ends with the start, which LoadTimeout bounds
+			if s, err := l.start(r); err == nil {
 				r.release(s)
 			}
 		})
 	}
 }
 
-// flush tells a process what waited for it. The caller holds mu.
+// flush sends a process what waited for it. The caller holds mu.
 func (l *eventQueue) flush(s *session) {
 	for _, o := range l.events {
 		s.deliver(o)
@@ -88,37 +87,48 @@ func (l *eventQueue) flush(s *session) {
 	l.events = nil
 }
 
-// startForEvents returns the running process, started if none runs, after it received
+// start returns the running process, started if none runs, after it received
 // the events that waited for it; release gives it back.
-func (e *entry) startForEvents(r *runner) (*session, error) {
-	s, err := r.use(e.h.ctx)
-	e.queued.mu.Lock()
-	defer e.queued.mu.Unlock()
-	e.queued.starting = false
+func (l *eventQueue) start(r *runner) (*session, error) {
+	s, err := r.use(l.e.h.ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.starting = false
 	if err != nil {
-		e.queued.events = nil
-		e.mu.Lock()
-		e.startFailed = time.Now()
-		e.mu.Unlock()
+		l.events, l.failed = nil, time.Now()
 		return nil, err
 	}
-	e.queued.flush(s)
+	l.flush(s)
 	return s, nil
+}
+
+// empty reports whether no event waits.
+func (l *eventQueue) empty() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.events) == 0
+}
+
+// mayStart reports whether the process may be started for reason.
+func (l *eventQueue) mayStart(reason string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.startsFor(reason)
 }
 
 // beginTime is how long a process that was started for a prompt has to finish
 // what it began while it loaded, such as reading the value of a macro: a second, where it has
 // ten to load.
-func (h *Host) beginTime() time.Duration { return h.o.LoadTimeout / 10 }
+func (k *Hooks) beginTime() time.Duration { return k.h.o.LoadTimeout / 10 }
 
 // sessionsFor returns the sessions of the serving plugins that may have registered
 // something for reason. It starts first those that had when they last ran and do not
 // run now; ctx bounds the wait for them.
-func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
+func (k *Hooks) sessionsFor(ctx context.Context, reason string) []*session {
 	var running []*session
 	var mu sync.Mutex // guards running
 	var starting sync.WaitGroup
-	for _, e := range h.servingEntries() {
+	for _, e := range k.servingEntries() {
 		r := e.runner()
 		if r == nil {
 			continue
@@ -132,18 +142,18 @@ func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
 			mu.Unlock()
 			continue
 		}
-		if !e.startsFor(reason) {
+		if !e.queued.mayStart(reason) {
 			continue
 		}
 		starting.Add(1)
-		h.spawn(func() {
+		k.h.tasks.spawn(func() {
 			defer starting.Done()
-			s, err := e.startForEvents(r)
+			s, err := e.queued.start(r)
 			if err != nil {
 				return
 			}
 			defer r.release(s)
-			begun, cancel := context.WithTimeout(h.ctx, h.beginTime())
+			begun, cancel := context.WithTimeout(k.h.ctx, k.beginTime())
 			defer cancel()
 			s.done(begun)
 			mu.Lock()
@@ -152,14 +162,14 @@ func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
 		})
 	}
 	over := make(chan struct{})
-	h.spawn(func() { // ends with the starts, which LoadTimeout bounds
+	k.h.tasks.spawn(func() { // ends with the starts, which LoadTimeout bounds
 		starting.Wait()
 		close(over)
 	})
 	select {
 	case <-over:
 	case <-ctx.Done():
-	case <-h.ctx.Done():
+	case <-k.h.ctx.Done():
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -188,23 +198,20 @@ func (s *session) done(ctx context.Context) bool {
 // WaitDelivered waits until the plugins have received and handled every published
 // event, or for ctx's end. A plugin that is not done by then gets a line about it in
 // its log.
-func (h *Host) WaitDelivered(ctx context.Context) {
+func (k *Hooks) WaitDelivered(ctx context.Context) {
 	var all sync.WaitGroup
-	for _, e := range h.servingEntries() {
-		e.queued.mu.Lock()
-		queued := len(e.queued.events) > 0
-		e.queued.mu.Unlock()
+	for _, e := range k.servingEntries() {
 		r := e.runner()
 		if r == nil {
 			continue
 		}
-		if s := r.current(); !queued && (s == nil || !s.surface.touched.Load()) {
+		if s := r.current(); e.queued.empty() && (s == nil || !s.surface.touched.Load()) {
 			continue
 		}
 		all.Add(1)
-		h.spawn(func() { // ends with ctx, or with the start, which LoadTimeout and Close bound
+		k.h.tasks.spawn(func() { // ends with ctx, or with the start, which LoadTimeout and Close bound
 			defer all.Done()
-			s, err := e.startForEvents(r)
+			s, err := e.queued.start(r)
 			if err != nil {
 				return
 			}
@@ -215,7 +222,7 @@ func (h *Host) WaitDelivered(ctx context.Context) {
 		})
 	}
 	over := make(chan struct{})
-	h.spawn(func() { // ends with the plugins, which Close ends
+	k.h.tasks.spawn(func() { // ends with the plugins, which Close ends
 		all.Wait()
 		close(over)
 	})

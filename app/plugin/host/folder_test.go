@@ -22,7 +22,7 @@ func TestAFileNamedForOneRunIsTrustedForItAndLeavesNothing(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.py")
 		must(t, os.WriteFile(path, []byte(plugintest.SaysText("say", "outside").JSON()), 0o600))
 		f.Serve("b.py", plugintest.SaysText("say", "one"))
-		id, err := f.Host.LoadFile(t.Context(), path)
+		id, err := f.Host.ThisRun.Load(t.Context(), path)
 		must(t, err)
 		f.Says(id+":say", "outside")
 		f.Started(map[string]int{"a": 1, "b": 1})
@@ -34,12 +34,12 @@ func TestAFileNamedForOneRunIsTrustedForItAndLeavesNothing(t *testing.T) {
 		}
 		_, err = f.Library.Remove(t.Context(), "a")
 		kind(t, err, fault.Conflict, "a")
-		again, err := f.Host.LoadFile(t.Context(), path)
+		again, err := f.Host.ThisRun.Load(t.Context(), path)
 		must(t, err)
 		if again != "a_2" {
 			t.Errorf("the second is %s", again)
 		}
-		_, err = f.Host.LoadFile(t.Context(), path+"x")
+		_, err = f.Host.ThisRun.Load(t.Context(), path+"x")
 		kind(t, err, fault.NotFound, path+"x")
 		f.Restart()
 		f.Offers("b:say") // the folder's own a was approved by nobody
@@ -107,7 +107,7 @@ func TestALinkOutOfThePluginsFolderIsNamedAndNotFollowed(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, link := range f.Host.LinksOut() {
+		for _, link := range f.Host.Folder.LinksOut() {
 			got = append(got, link.Name)
 		}
 		if want := []string{"gone.py", "notes.txt", "outlink"}; !slices.Equal(got, want) {
@@ -123,7 +123,7 @@ func TestALinkOutOfThePluginsFolderIsNamedAndNotFollowed(t *testing.T) {
 func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true),
 			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Network, gate.Allow))
 		gone := func(d time.Duration) {
 			t.Helper()

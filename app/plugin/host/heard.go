@@ -53,7 +53,7 @@ func (s *session) keeps(elsewhere bool) {
 	s.mu.Lock()
 	s.stored = now
 	s.mu.Unlock()
-	s.r.e.mayTellOf(savedState{Heard: heard})
+	s.r.e.memory.mayTellOf(savedState{Heard: heard})
 }
 
 // tellsOf returns the origins of which the process may tell.

@@ -164,7 +164,7 @@ func (s *session) register(service string, a hookArgs) error {
 		return nil
 	}
 	if f.transport.Load() != nil { // else it is loading, and noted as a whole once it has
-		s.r.h.spawn(func() { s.r.e.storeReasons(s) }) // a write to the store
+		s.r.h.tasks.spawn(func() { s.r.e.memory.storeReasons(s) }) // a write to the store
 	}
 	return nil
 }
@@ -236,52 +236,56 @@ func (f *registrations) reasons() []string {
 
 // storeReasons stores the reasons for which the serving process must run, so that the
 // host starts it for them the next time (docs/WIRE.md, section 5).
-func (e *entry) storeReasons(s *session) {
-	e.mu.Lock()
-	serves := e.serving == s.r && e.known
+func (m *memory) storeReasons(s *session) {
+	m.e.mu.Lock()
+	serves := m.e.serving == s.r && m.known
 	if serves {
-		e.record.Wakes = s.surface.reasons()
+		m.e.record.Wakes = s.surface.reasons()
 	}
-	e.mu.Unlock()
-	if serves && !e.temporary {
-		e.save()
+	m.e.mu.Unlock()
+	if serves && !m.e.temporary {
+		m.save()
 	}
 }
 
-// reasonsNow returns the reasons of the serving runner's live session, or the stored
+// reasons returns the reasons of the serving runner's live session, or the stored
 // ones when none runs. The caller holds e.mu.
-func (e *entry) reasonsNow() []string {
-	if e.serving == nil {
-		return e.record.Wakes
+func (m *memory) reasons() []string {
+	if m.e.serving == nil {
+		return m.e.record.Wakes
 	}
-	e.serving.mu.Lock()
-	s := e.serving.live
-	e.serving.mu.Unlock()
+	m.e.serving.mu.Lock()
+	s := m.e.serving.live
+	m.e.serving.mu.Unlock()
 	if s == nil {
-		return e.record.Wakes
+		return m.e.record.Wakes
 	}
 	return s.surface.reasons()
 }
 
-func (h *Host) granted(id, permission string) bool {
-	granted, _ := h.o.Gate.Reach.Permissions(id)
+// Hooks are the functions of running plugins that Conclave calls during a turn, and the events that it
+// sends them. Its methods are safe for concurrent use.
+type Hooks struct{ h *Host }
+
+func (k *Hooks) granted(id, permission string) bool {
+	granted, _ := k.h.o.Gate.Reach.Permissions(id)
 	return slices.Contains(granted, permission)
 }
 
 // allowed reports whether a plugin's hooks of a kind may work on a prompt.
-func (h *Host) allowed(id, kind string) bool {
-	return slices.ContainsFunc(hookKinds[kind].permissions, func(p string) bool { return h.granted(id, p) })
+func (k *Hooks) allowed(id, kind string) bool {
+	return slices.ContainsFunc(hookKinds[kind].permissions, func(p string) bool { return k.granted(id, p) })
 }
 
-// Hooks returns the hooks of a kind that may run now, in the order they run in. It
+// Kind returns the hooks of a kind that may run now, in the order they run in. It
 // starts a plugin first that is not running and had such a hook when it last ran.
 // asker is the plugin whose own text they are for, empty for a prompt: its own hooks
 // need no permission.
-func (h *Host) Hooks(ctx context.Context, kind, asker string) []plugin.Hook {
+func (k *Hooks) Kind(ctx context.Context, kind, asker string) []plugin.Hook {
 	var all []plugin.Hook
-	for _, s := range h.sessionsFor(ctx, "hook "+kind) {
+	for _, s := range k.sessionsFor(ctx, "hook "+kind) {
 		own := asker != "" && asker == s.r.e.id
-		if !own && !h.allowed(s.r.e.id, kind) {
+		if !own && !k.allowed(s.r.e.id, kind) {
 			continue
 		}
 		s.surface.mu.Lock()
@@ -315,16 +319,16 @@ func (lateError) Error() string { return "it took too long" }
 // Is says what kind of error it is to those who do not know the host.
 func (lateError) Is(other error) bool { return other == context.DeadlineExceeded }
 
-// RunHook has a hook's process run it and returns its answer. in is the conversation
+// Run has a hook's process run it and returns its answer. in is the conversation
 // it runs for, or empty. The error says what went wrong: the hook threw, took too
 // long, or its process ended. A late answer is dropped.
-func (h *Host) RunHook(ctx context.Context, hook plugin.Hook, in chat.ConversationID,
+func (k *Hooks) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID,
 	payload any,
 ) (json.RawMessage, error) {
-	if !hook.Own && !h.allowed(hook.Plugin, hook.Kind) {
+	if !hook.Own && !k.allowed(hook.Plugin, hook.Kind) {
 		return nil, errMissing
 	}
-	s := h.registrant(hook)
+	s := k.registrant(hook)
 	if s == nil || !s.r.acquire(s) {
 		return nil, errors.New("its process has ended")
 	}
@@ -335,23 +339,23 @@ func (h *Host) RunHook(ctx context.Context, hook plugin.Hook, in chat.Conversati
 }
 
 // Authors returns who wrote what a hook's process was given of what plugins share.
-func (h *Host) Authors(hook plugin.Hook) []chat.Author {
+func (k *Hooks) Authors(hook plugin.Hook) []chat.Author {
 	var all []chat.Author
-	if s := h.registrant(hook); s != nil {
-		all = s.r.e.authors()
+	if s := k.registrant(hook); s != nil {
+		all = s.r.e.memory.authors()
 	}
-	if e := h.entry(hook.Plugin); e != nil { // its process may have ended since it answered
-		all = chat.AddAuthors(all, e.authors()...)
+	if e := k.h.entry(hook.Plugin); e != nil { // its process may have ended since it answered
+		all = chat.AddAuthors(all, e.memory.authors()...)
 	}
 	return all
 }
 
+// WriteLog adds a line to the log of a plugin, as Host.WriteLog does.
+func (k *Hooks) WriteLog(id, level, text string) { k.h.WriteLog(id, level, text) }
+
 // registrant returns the session that registered the hook, or nil.
-func (h *Host) registrant(hook plugin.Hook) *session {
-	h.mu.Lock()
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
-	for _, s := range sessions {
+func (k *Hooks) registrant(hook plugin.Hook) *session {
+	for _, s := range k.h.processes.all() {
 		if s.surface.registered(hook) {
 			return s
 		}

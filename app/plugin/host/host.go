@@ -3,12 +3,9 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,36 +84,40 @@ type Options struct {
 }
 
 // Host keeps the plugins of one folder, and those that register (SetRegistered). Use New, then
-// Scan or Watch, then Close. Its methods are safe for concurrent use.
+// Scan or Watch, then Close. Its methods, and those of its parts, are safe for concurrent use.
 //
 // Goroutines: one follows permissions (followPermissions); each entry has at most one that
 // loads (entry.run) and one that lists again (runner.listAgain); each running
 // process has one that waits for it (session.watch). Close ends all of them, and
 // waits.
 type Host struct {
+	Approvals *Approvals // decides about versions that wait
+	Settings  *Settings  // what a person fills in for a plugin
+	Hooks     *Hooks     // the hooks and events of plugins
+	Backends  *Backends  // running plugins, for those who talk to them directly
+	ThisRun   *ThisRun   // plugins that are loaded for one run only
+	Calls     *Calls     // the calls that plugins work on
+	Folder    *Folder    // the plugins folder
+	Packages  *Packages  // which packages plugins need
+	Dialects  Dialects
+
 	// Ports are those on which processes of plugins listen.
 	Ports sandbox.PortsByPlugin
 
-	o      Options
-	ctx    context.Context // ends with Close; loads derive from it
-	cancel context.CancelCauseFunc
-	slots  chan struct{} // bounds parallel loads
-	spare  chan struct{} // bounds those of plugins that nobody decided about
-	wg     sync.WaitGroup
+	o          Options
+	ctx        context.Context // ends with Close; loads derive from it
+	cancel     context.CancelCauseFunc
+	slots      chan struct{} // bounds parallel loads
+	spare      chan struct{} // bounds those of plugins that nobody decided about
+	tasks      tasks
+	updates    updates
+	processes  processes
+	identities identities
 
 	scanning sync.Mutex // orders scans of the folder: none is put over what a later one found
 
-	mu        sync.Mutex // guards the fields below
-	entries   map[string]*entry
-	folder    *fault.Error // why the folder cannot be read, or nil
-	read      bool         // the folder was read once
-	listeners map[chan plugin.Update]struct{}
-	sessions  map[*session]struct{} // of every version, serving or retired
-	// identities holds who has which name that no two plugins share (identity.go).
-	identities map[string]*entry
-	closed     bool
-	working    map[string][]*work // the calls under way, by plugin, oldest first
-	inFlight   inFlight           // the loads of all plugins
+	mu      sync.Mutex // guards entries
+	entries map[string]*entry
 }
 
 // New returns a host without plugins; Scan or Watch reads them.
@@ -135,14 +136,16 @@ func New(o Options) *Host {
 	}
 	h := &Host{
 		o: o, slots: make(chan struct{}, o.Parallel), spare: make(chan struct{}, max(1, o.Parallel/2)),
-		entries: map[string]*entry{}, identities: map[string]*entry{},
-		listeners: map[chan plugin.Update]struct{}{},
-		sessions:  map[*session]struct{}{}, working: map[string][]*work{},
+		entries: map[string]*entry{}, identities: identities{of: map[string]*entry{}},
+		Calls: &Calls{working: map[string][]*work{}}, processes: processes{log: o.Log}, Dialects: o.Dialects,
 	}
+	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
+	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}
+	h.Folder = &Folder{Dir: o.Dir, endings: h.Dialects.Endings(), expected: o.Expected, incumbent: h.incumbent}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
-	o.Gate.Questions.OnAsking(h.asking)
+	o.Gate.Questions.OnAsking(h.processes.asking)
 	news := o.Bus.Subscribe(bus.Permissions)
-	h.wg.Go(func() { h.followPermissions(news) }) // ends with Close
+	h.tasks.spawn(func() { h.followPermissions(news) }) // ends with Close
 	return h
 }
 
@@ -155,44 +158,20 @@ func (h *Host) Scan() error { return h.scan(nil) }
 func (h *Host) scan(names []string) error {
 	h.scanning.Lock()
 	defer h.scanning.Unlock()
-	sources, err := sourcesOf(h.o.Dir, h.Endings(), h.incumbent)
-	if err == nil && len(sources) == 0 {
-		err = h.Away()
-	}
-	h.mu.Lock()
-	was := h.folder
-	if err != nil {
-		h.folder = fault.Of(err)
-	} else {
-		h.folder = nil
-	}
-	if now := h.folder; now != nil && !h.closed && (was == nil || was.Message != now.Message) {
-		h.mu.Unlock()
+	sources, news, err := h.Folder.sources()
+	if news && !h.tasks.over() {
+		now := fault.Of(err)
 		h.announce(plugin.Update{
 			State:   plugin.Failed,
 			Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{},
 		})
-		return err
 	}
-	if err != nil || h.closed {
-		h.mu.Unlock()
+	if err != nil || h.tasks.over() {
 		h.o.Bus.Changed(bus.Plugins, "")
 		return err
 	}
-	h.read = true
-	h.mu.Unlock()
 	h.take(fromFolder, sources, func(e *entry) bool { return names == nil || e.concerns(names) })
 	return nil
-}
-
-// Away returns why a plugins folder that is not there should be: a fault of kind unavailable. It is nil
-// where the folder is there, or held no plugins.
-func (h *Host) Away() error {
-	if _, err := os.Stat(h.o.Dir); !errors.Is(err, fs.ErrNotExist) || h.o.Expected == nil || !h.o.Expected() {
-		return nil
-	}
-	return fault.New(fault.Unavailable, "plugin.sources", "The plugins folder "+h.o.Dir+" is not there.",
-		"Bring it back, for example by mounting its disk, name the right one with --plugins, or make an empty one.")
 }
 
 // incumbent returns the name of the file or folder that last served under an id;
@@ -227,7 +206,7 @@ func (h *Host) Watch(ctx context.Context) error {
 
 // WaitIdle waits until no plugin is loading, or for ctx's end, whose cause it returns.
 func (h *Host) WaitIdle(ctx context.Context) error {
-	return h.wait(ctx, &h.inFlight)
+	return h.tasks.wait(ctx, &h.tasks.loads)
 }
 
 // WaitLoaded waits until the named plugins are not loading; names are as in Find. It
@@ -243,7 +222,7 @@ func (h *Host) WaitLoaded(ctx context.Context, names ...string) error {
 		if err != nil || e == nil {
 			return h.WaitIdle(ctx)
 		}
-		if err := h.wait(ctx, &e.inFlight); err != nil {
+		if err := h.tasks.wait(ctx, &e.inFlight); err != nil {
 			return err
 		}
 	}
@@ -258,23 +237,21 @@ const fewNew = 8
 // only where they are few, so that the person is asked about them. The error is the cause
 // of ctx's end.
 func (h *Host) WaitOffered(ctx context.Context) error {
-	h.mu.Lock()
 	var decided, fresh []*entry
-	for _, e := range h.entries {
+	for _, e := range h.all() {
 		switch {
-		case e.inFlight.busy == 0:
+		case !h.tasks.busy(&e.inFlight):
 		case e.decidedAbout():
 			decided = append(decided, e)
 		default:
 			fresh = append(fresh, e)
 		}
 	}
-	h.mu.Unlock()
 	if len(fresh) <= fewNew {
 		return h.WaitIdle(ctx)
 	}
 	for _, e := range decided {
-		if err := h.wait(ctx, &e.inFlight); err != nil {
+		if err := h.tasks.wait(ctx, &e.inFlight); err != nil {
 			return err
 		}
 	}
@@ -284,71 +261,6 @@ func (h *Host) WaitOffered(ctx context.Context) error {
 // decidedAbout reports whether the person decided about the plugin once, or named it for
 // this run.
 func (e *entry) decidedAbout() bool { return e.temporary || e.h.o.Gate.Approvals.Decided(e.id) }
-
-// inFlight counts the loads under way, of one plugin or of all. Host.mu guards it.
-type inFlight struct {
-	busy  int
-	quiet chan struct{} // closed whenever busy becomes 0
-}
-
-func (a *inFlight) began() {
-	if a.busy == 0 {
-		a.quiet = make(chan struct{})
-	}
-	a.busy++
-}
-
-func (a *inFlight) ended() {
-	if a.busy--; a.busy == 0 {
-		close(a.quiet)
-	}
-}
-
-// wait waits until nothing is under way, or for ctx's end.
-func (h *Host) wait(ctx context.Context, a *inFlight) error {
-	for {
-		h.mu.Lock()
-		now := *a
-		h.mu.Unlock()
-		if now.busy == 0 {
-			return nil
-		}
-		select {
-		case <-now.quiet:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// began counts a load of e, or reports false when the host is closed.
-func (h *Host) began(e *entry) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.inFlight.began()
-	e.inFlight.began()
-	h.wg.Add(1)
-	return true
-}
-
-func (h *Host) ended(e *entry) {
-	h.mu.Lock()
-	e.inFlight.ended()
-	h.inFlight.ended()
-	h.mu.Unlock()
-	h.wg.Done()
-}
-
-// ApprovalChanged tells the host that a person decided about a plugin; the host loads
-// it again if that matters.
-func (h *Host) ApprovalChanged(id string) {
-	if e := h.entry(id); e != nil {
-		e.reloadDecided()
-	}
-}
 
 func (h *Host) entry(id string) *entry {
 	h.mu.Lock()
@@ -362,10 +274,12 @@ func (h *Host) Find(name string) (string, error) {
 	if h.Known(name) {
 		return name, nil
 	}
-	if id := h.at(name); id != "" {
-		return id, nil
+	for _, e := range h.all() {
+		if path := e.path(); filepath.Base(path) == name || path == name {
+			return e.id, nil
+		}
 	}
-	for _, link := range h.LinksOut() {
+	for _, link := range h.Folder.LinksOut() {
 		if link.Name == name || plugin.IDOf(link.Name, filepath.Ext(link.Name) == "") == name {
 			return "", fault.New(fault.NotFound, "plugin.find", link.Sentence()+".", link.Hint())
 		}
@@ -374,21 +288,6 @@ func (h *Host) Find(name string) (string, error) {
 	defer h.mu.Unlock()
 	return "", h.unknown(name)
 }
-
-// at returns the plugin whose files lie at a path, or at a name in the plugins folder.
-func (h *Host) at(name string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, e := range h.entries {
-		if path := e.path(); filepath.Base(path) == name || path == name {
-			return id
-		}
-	}
-	return ""
-}
-
-// LinksOut returns the links of the plugins folder that are not followed.
-func (h *Host) LinksOut() []LinkOut { return LinksOut(h.o.Dir, h.Endings()) }
 
 // known returns the plugin with an id. Kind not_found names what there is.
 func (h *Host) known(id string) (*entry, error) {
@@ -403,8 +302,8 @@ func (h *Host) known(id string) (*entry, error) {
 // unknown says which plugins there are. The caller holds mu.
 func (h *Host) unknown(name string) error {
 	ids := slices.Sorted(maps.Keys(h.entries))
-	if h.folder != nil && !h.read {
-		return h.folder
+	if problem := h.Folder.Unread(); problem != nil {
+		return problem
 	}
 	hint := "The plugins folder " + h.o.Dir + " holds none."
 	if len(ids) > 0 {
@@ -435,14 +334,8 @@ func (h *Host) PathOf(id string) (path string, err error) {
 
 // List returns all plugins, sorted by id.
 func (h *Host) List() []plugin.Status {
-	h.mu.Lock()
-	entries := make([]*entry, 0, len(h.entries))
-	for _, e := range h.entries {
-		entries = append(entries, e)
-	}
-	h.mu.Unlock()
-	statuses := make([]plugin.Status, 0, len(entries))
-	for _, e := range entries {
+	statuses := []plugin.Status{}
+	for _, e := range h.all() {
 		if s := e.snapshot(); s.ID != "" {
 			statuses = append(statuses, s)
 		}
@@ -458,24 +351,6 @@ func (h *Host) Status(id string) (plugin.Status, error) {
 		return plugin.Status{}, err
 	}
 	return e.snapshot(), nil
-}
-
-// Folder returns the plugins folder and why it cannot be read, or nil.
-func (h *Host) Folder() (string, *fault.Error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.o.Dir, h.folder
-}
-
-// Unread returns why the plugins folder could not be read since the program began; nil where it
-// was read once, and its plugins serve as they were.
-func (h *Host) Unread() *fault.Error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.read {
-		return nil
-	}
-	return h.folder
 }
 
 // Absent returns why a plugin does not take part in what Conclave does, in a sentence; "" for one
@@ -554,62 +429,37 @@ func (h *Host) change(ctx context.Context, id string, do func(*savedState)) erro
 	if err != nil {
 		return err
 	}
-	return e.changeState(ctx, false, do)
+	return e.memory.change(ctx, false, do)
 }
 
 // Updates returns a channel of reloads from now on, and a function that stops
 // it. A reader that is 256 updates behind loses the oldest.
-func (h *Host) Updates() (<-chan plugin.Update, func()) {
-	c := make(chan plugin.Update, 256)
-	h.mu.Lock()
-	h.listeners[c] = struct{}{}
-	h.mu.Unlock()
-	return c, func() {
-		h.mu.Lock()
-		delete(h.listeners, c)
-		h.mu.Unlock()
-	}
-}
+func (h *Host) Updates() (<-chan plugin.Update, func()) { return h.updates.listen() }
 
 func (h *Host) announce(u plugin.Update) {
-	h.mu.Lock()
-	for c := range h.listeners {
-		select {
-		case c <- u:
-		default:
-			select { // full: the oldest makes room
-			case <-c:
-			default:
-			}
-			select {
-			case c <- u:
-			default:
-			}
-		}
-	}
-	h.mu.Unlock()
+	h.updates.send(u)
 	h.o.Bus.Changed(bus.Plugins, "")
 	h.o.Bus.Changed(bus.Tools, "")
+}
+
+// all returns the plugins, in no order.
+func (h *Host) all() []*entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.entries))
 }
 
 // Close ends every process and waits for all of the host's goroutines. It may be
 // called more than once.
 func (h *Host) Close() {
-	h.mu.Lock()
-	h.closed = true
-	sessions := slices.Collect(maps.Keys(h.sessions))
-	h.mu.Unlock()
+	h.tasks.close()
 	h.cancel(fault.New(fault.Canceled, "plugin.close", closingReason, ""))
-	var ending sync.WaitGroup
-	for _, s := range sessions {
-		ending.Go(func() { s.end(closingReason) })
-	}
-	ending.Wait()
-	h.wg.Wait()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, e := range h.entries {
-		e.removeCopies()
+	h.processes.end()
+	h.tasks.wg.Wait()
+	for _, e := range h.all() {
+		if e.temporary {
+			e.files.remove()
+		}
 		e.log.close()
 	}
 }
@@ -624,40 +474,11 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 	e.mu.Lock()
 	src := e.source
 	e.mu.Unlock()
-	d, ok := h.dialect(src.Dialect).(plugin.Prober)
+	d, ok := h.Dialects.named(src.Dialect).(plugin.Prober)
 	if !ok {
 		return nil, false
 	}
 	return d.Probe(ctx, src), true
-}
-
-// adopt counts s among the processes that Close ends. It reports false when that
-// is over.
-func (h *Host) adopt(s *session) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
-	}
-	h.sessions[s] = struct{}{}
-	return true
-}
-
-func (h *Host) dismiss(s *session) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.sessions, s)
-}
-
-// spawn runs do in the background; Close waits for it. Once the host is closed it does nothing and
-// reports false: Close itself ends what there is to end.
-func (h *Host) spawn(do func()) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closed {
-		h.wg.Go(do)
-	}
-	return !h.closed
 }
 
 // storage returns the plugin's own data folder.

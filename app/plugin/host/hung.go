@@ -41,13 +41,13 @@ func (k *hungLoad) until() time.Time { return k.At.Add(rests[min(max(k.Times, 1)
 
 // loadOf is the digest of all that makes a load of v what it is: its code and its
 // settings, what it may reach, and this version of Conclave.
-func (e *entry) loadOf(v version) string {
-	granted, _ := e.h.o.Gate.Reach.Permissions(e.id)
+func (m *memory) loadOf(v version) string {
+	granted, _ := m.e.h.o.Gate.Reach.Permissions(m.e.id)
 	raw, err := json.Marshal(struct {
 		Code, Settings, Conclave string
 		Granted                  []string
 		Folders                  []gate.Folder
-	}{v.digest, v.settings, conclave.Version, granted, e.h.o.Gate.Reach.Folders(e.id)})
+	}{v.digest, v.settings, conclave.Version, granted, m.e.h.o.Gate.Reach.Folders(m.e.id)})
 	if err != nil {
 		return "" // text and lists of it: it always marshals
 	}
@@ -56,11 +56,11 @@ func (e *entry) loadOf(v version) string {
 
 // knownToHang returns the problem of a load that took too long before; nil for
 // one that is worth its time.
-func (e *entry) knownToHang(v version) error {
-	load := e.loadOf(v)
-	e.mu.Lock()
-	known := e.record.Hung
-	e.mu.Unlock()
+func (m *memory) knownToHang(v version) error {
+	load := m.loadOf(v)
+	m.e.mu.Lock()
+	known := m.e.record.Hung
+	m.e.mu.Unlock()
 	if known == nil || known.Load != load || known.mayRetry(time.Now()) {
 		return nil
 	}
@@ -71,26 +71,26 @@ func (e *entry) knownToHang(v version) error {
 }
 
 // noteHungLoad remembers durably whether loading v took too long; err is how it ended.
-func (e *entry) noteHungLoad(v version, err error) {
-	if e.temporary {
+func (m *memory) noteHungLoad(v version, err error) {
+	if m.e.temporary {
 		return
 	}
 	var now *hungLoad
 	if err != nil {
 		if p := plugin.ProblemOf(err); p.Kind == "deadline" {
-			now = &hungLoad{Load: e.loadOf(v), Problem: *p, Times: 1, At: time.Now()}
+			now = &hungLoad{Load: m.loadOf(v), Problem: *p, Times: 1, At: time.Now()}
 			now.Problem.Stderr = "" // the plugin's own words, which are its log's to keep
 		}
 	}
-	e.mu.Lock()
-	was := e.record.Hung
+	m.e.mu.Lock()
+	was := m.e.record.Hung
 	if now != nil && was != nil && was.Load == now.Load {
 		now.Times += was.Times
 	}
-	e.record.Hung = now
-	e.mu.Unlock()
+	m.e.record.Hung = now
+	m.e.mu.Unlock()
 	if was != nil || now != nil {
-		e.save()
+		m.save()
 	}
 }
 
@@ -105,20 +105,15 @@ func (h *Host) retryHungLoads(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		h.mu.Lock()
-		var rested []*entry
-		for _, e := range h.entries {
+		for _, e := range h.all() {
 			e.mu.Lock()
 			k, problem := e.record.Hung, e.status.Problem
-			if e.status.State == plugin.Failed &&
-				(k != nil && k.mayRetry(time.Now()) || problem != nil && problem.Kind == busyKind) {
-				rested = append(rested, e)
-			}
+			again := e.status.State == plugin.Failed &&
+				(k != nil && k.mayRetry(time.Now()) || problem != nil && problem.Kind == busyKind)
 			e.mu.Unlock()
-		}
-		h.mu.Unlock()
-		for _, e := range rested {
-			e.requestLoad(loadRequest{decided: true})
+			if again {
+				e.requestLoad(request{decided: true})
+			}
 		}
 	}
 }

@@ -2,49 +2,55 @@ package host
 
 import (
 	"fmt"
+	"sync"
 
 	"conclave/app/plugin"
 )
 
-// reserveID reserves the identity that m gives its plugin, which no two plugins of the
+// identities holds which plugin has which name that no two plugins share. It is safe for concurrent use.
+type identities struct {
+	mu sync.Mutex
+	of map[string]*entry
+}
+
+// reserve reserves the identity that m gives its plugin, which no two plugins of the
 // folder share where its ecosystem says so. Of two, the one that has served before
 // gets it, so that a new one which nobody approved cannot put it out of service; then
 // the one whose folder's name comes first, whatever was read first. The error is a
 // *Problem that names the plugin which has it. A plugin keeps its identity until it is
 // removed, or has another.
-func (h *Host) reserveID(e *entry, m plugin.Manifest) error {
+func (i *identities) reserve(e *entry, m plugin.Manifest) error {
 	if e.temporary {
 		return nil
 	}
-	h.mu.Lock()
 	key := identityKey(m)
-	h.releaseID(e, key)
+	i.mu.Lock()
+	i.release(e, key)
 	if key == "" {
-		h.mu.Unlock()
+		i.mu.Unlock()
 		return nil
 	}
-	by := h.identities[key]
-	if by == e || by != nil && h.entries[by.id] != by {
+	by := i.of[key]
+	if by == e {
 		by = nil
 	}
 	if by != nil && by.outranks(e) {
-		h.mu.Unlock()
+		i.mu.Unlock()
 		return &plugin.Problem{
 			Kind:    "refused",
 			Message: fmt.Sprintf("There is a plugin that calls itself %s already: %s.", m.Identity, by.id),
 			Hint:    "Remove one of the two.",
 		}
 	}
-	h.identities[key] = e
-	h.mu.Unlock()
+	i.of[key] = e
+	i.mu.Unlock()
 	if by != nil {
 		by.reloadForced() // it was read first, and is refused now
 	}
 	return nil
 }
 
-// outranks reports whether e has an identity before other. The caller holds the
-// host's mu.
+// outranks reports whether e has an identity before other.
 func (e *entry) outranks(other *entry) bool {
 	if mine, its := e.hasServed(), other.hasServed(); mine != its {
 		return mine
@@ -68,55 +74,56 @@ func identityKey(m plugin.Manifest) string {
 }
 
 // outranked reports whether another plugin has the identity that m gives e.
-func (h *Host) outranked(e *entry, m plugin.Manifest) bool {
+func (i *identities) outranked(e *entry, m plugin.Manifest) bool {
 	key := identityKey(m)
 	if key == "" || e.temporary {
 		return false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	by := h.identities[key]
-	return by != nil && by != e && h.entries[by.id] == by
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	by := i.of[key]
+	return by != nil && by != e
 }
 
-// releaseID releases the identities of e, all but one. The caller holds mu.
-func (h *Host) releaseID(e *entry, but string) {
-	for key, by := range h.identities {
+// release releases the identities of e, all but one. The caller holds mu.
+func (i *identities) release(e *entry, but string) {
+	for key, by := range i.of {
 		if by == e && key != but {
-			delete(h.identities, key)
+			delete(i.of, key)
 		}
 	}
 }
 
-// retryReservations reloads the plugins that were refused for their identity, after
-// one of the folder was removed.
-func (h *Host) retryReservations(gone *entry) {
-	h.mu.Lock()
-	h.releaseID(gone, "")
-	var refused []*entry
-	for _, e := range h.entries {
-		e.mu.Lock()
-		if p := e.status.Problem; e.status.State == plugin.Failed && p != nil && p.Kind == "refused" {
-			refused = append(refused, e)
-		}
-		e.mu.Unlock()
-	}
-	h.mu.Unlock()
-	for _, e := range refused {
-		e.reloadForced()
-	}
+// removed releases what a plugin that was removed had.
+func (i *identities) removed(gone *entry) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.release(gone, "")
 }
 
-// FindIdentity returns the id of the plugin that has the identity of m, or "".
-func (h *Host) FindIdentity(m plugin.Manifest) string {
-	key := identityKey(m)
-	if key == "" {
-		return ""
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if by := h.identities[key]; by != nil && h.entries[by.id] == by {
+// find returns the id of the plugin that has the identity of m, or "".
+func (i *identities) find(m plugin.Manifest) string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if by := i.of[identityKey(m)]; by != nil {
 		return by.id
 	}
 	return ""
+}
+
+// FindIdentity returns the id of the plugin that has the identity of m, or "".
+func (h *Host) FindIdentity(m plugin.Manifest) string { return h.identities.find(m) }
+
+// retryRefused reloads the plugins that were refused for their identity, after one of the folder was
+// removed.
+func (h *Host) retryRefused() {
+	for _, e := range h.all() {
+		e.mu.Lock()
+		p := e.status.Problem
+		refused := e.status.State == plugin.Failed && p != nil && p.Kind == "refused"
+		e.mu.Unlock()
+		if refused {
+			e.reloadForced()
+		}
+	}
 }

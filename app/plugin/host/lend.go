@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,46 +13,37 @@ import (
 	"conclave/app/tool"
 )
 
+// Backends gives access to running plugins to those who talk to them in the words of their dialect. Its
+// methods are safe for concurrent use.
+type Backends struct{ h *Host }
+
 // Ready waits until the plugins that nobody has read yet since the start, and those of
 // the dialect, are not loading any more: what guards calls must not come too late. It
 // waits no longer than ctx, and a plugin's load, may take.
-func (h *Host) Ready(ctx context.Context, dialect string) {
-	h.mu.Lock()
-	var loading []*entry
-	for _, e := range h.entries {
-		if e.inFlight.busy > 0 {
-			loading = append(loading, e)
-		}
-	}
-	h.mu.Unlock()
+func (b *Backends) Ready(ctx context.Context, dialect string) {
+	loading := slices.DeleteFunc(b.h.all(), func(e *entry) bool { return !b.h.tasks.busy(&e.inFlight) })
 	if len(loading) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, busyFactor*h.o.LoadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, busyFactor*b.h.o.LoadTimeout)
 	defer cancel()
 	for _, e := range loading {
 		e.mu.Lock()
 		wait := e.serving == nil && (e.status.Manifest.Dialect == "" || e.status.Manifest.Dialect == dialect)
 		e.mu.Unlock()
 		if wait {
-			_ = h.wait(ctx, &e.inFlight) // then it is as it is
+			_ = b.h.tasks.wait(ctx, &e.inFlight) // then it is as it is
 		}
 	}
 }
 
 // Enlisted returns the plugins of a dialect that are in service, and those that should
 // be and are not: they do not load, or keep dying. They are sorted by id.
-func (h *Host) Enlisted(dialect string) []plugin.Enlisted {
-	h.mu.Lock()
-	var entries []*entry
-	for _, e := range h.entries {
-		entries = append(entries, e)
-	}
-	h.mu.Unlock()
+func (b *Backends) Enlisted(dialect string) []plugin.Enlisted {
 	var all []plugin.Enlisted
-	for _, e := range entries {
-		if one, ok := e.enlisted(dialect); ok {
-			one.Granted, _ = h.o.Gate.Reach.Permissions(e.id)
+	for _, e := range b.h.all() {
+		if one, ok := enlisted(e, dialect); ok {
+			one.Granted, _ = b.h.o.Gate.Reach.Permissions(e.id)
 			all = append(all, one)
 		}
 	}
@@ -61,7 +51,7 @@ func (h *Host) Enlisted(dialect string) []plugin.Enlisted {
 	return all
 }
 
-func (e *entry) enlisted(dialect string) (plugin.Enlisted, bool) {
+func enlisted(e *entry, dialect string) (plugin.Enlisted, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.preview || e.state.Disabled || e.source == (plugin.Source{}) {
@@ -77,10 +67,11 @@ func (e *entry) enlisted(dialect string) (plugin.Enlisted, bool) {
 		broken && e.status.Manifest.Dialect == dialect
 }
 
-// Borrow returns the backend of a plugin, which it starts first where none runs. Whoever borrows it gives it back with release. The error is a
+// Borrow returns the backend of a plugin, which it starts first where none runs. Whoever borrows it gives
+// it back with release. The error is a
 // *Problem, a fault when the plugin is off or gone, or the cause of ctx's end.
-func (h *Host) Borrow(ctx context.Context, id string) (_ plugin.Backend, release func(), _ error) {
-	e, err := h.known(id)
+func (b *Backends) Borrow(ctx context.Context, id string) (_ plugin.Backend, release func(), _ error) {
+	e, err := b.h.known(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,8 +94,10 @@ func (h *Host) Borrow(ctx context.Context, id string) (_ plugin.Backend, release
 // first time is pinned: which tools the approved code injects, reading it could not
 // tell, and each call is asked about like others. One that says something else than
 // what was pinned waits for a person, and is left out, as is what they switched off.
-func (h *Host) Inject(ctx context.Context, id string, tools []tool.Tool) (map[string]tool.Tool, tool.Invoker, error) {
-	e, err := h.known(id)
+func (b *Backends) Inject(ctx context.Context, id string,
+	tools []tool.Tool,
+) (map[string]tool.Tool, tool.Invoker, error) {
+	e, err := b.h.known(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -117,13 +110,13 @@ func (h *Host) Inject(ctx context.Context, id string, tools []tool.Tool) (map[st
 	v := r.version()
 	next, changed := v.with(tools)
 	if changed {
-		if err := e.takeUp(ctx, r, next); err != nil {
+		if err := b.takeUp(ctx, e, r, next); err != nil {
 			return nil, nil, err
 		}
 		v = r.version()
 	}
 	offered := map[string]tool.Tool{}
-	published, enabled := v.published(e.switched())
+	published, enabled := v.published(e.currentState().Tools)
 	for _, t := range tools {
 		t = v.normal(t)
 		i := slices.IndexFunc(published, func(p tool.Tool) bool { return p.Name == t.Name && p.Digest == t.Digest })
@@ -132,13 +125,6 @@ func (h *Host) Inject(ctx context.Context, id string, tools []tool.Tool) (map[st
 		}
 	}
 	return offered, r, nil
-}
-
-// switched returns which tools the person switched on or off.
-func (e *entry) switched() map[string]bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.state.Tools)
 }
 
 // normal returns a tool that v's process injects, as it is pinned.
@@ -174,9 +160,9 @@ func (v version) with(tools []tool.Tool) (version, bool) {
 }
 
 // takeUp pins what v offers besides what r does; what differs waits for a person.
-func (e *entry) takeUp(ctx context.Context, r *runner, v version) error {
+func (b *Backends) takeUp(ctx context.Context, e *entry, r *runner, v version) error {
 	began := time.Now()
-	c := v.forApproval(e.h)
+	c := v.forApproval()
 	status, changes := e.h.o.Gate.Approvals.Status(c)
 	more := !slices.ContainsFunc(changes, func(c gate.Change) bool {
 		return c.Field != "added" && c.Field != gate.FirstListed
@@ -192,11 +178,12 @@ func (e *entry) takeUp(ctx context.Context, r *runner, v version) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if e.checkApproval(v, began, true) {
-		e.publishAgain(r, v, began)
-	}
+	e.relisted(r, v, began, true)
 	return nil
 }
 
 // byCode is who approves what approved code injects, for the record.
 const byCode = "its code, which you approved"
+
+// WriteLog writes a line to a plugin's log, as Host.WriteLog does.
+func (b *Backends) WriteLog(id, level, text string) { b.h.WriteLog(id, level, text) }

@@ -14,7 +14,7 @@ import (
 // allowed it. What is refused is on the plugin's card and in its log.
 func (r *runner) listenOn(ctx context.Context, files *openedFiles, port sandbox.Port) bool {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
-	asked, answered := r.h.During(ctx, id)
+	asked, answered := r.h.Calls.During(ctx, id)
 	defer answered()
 	at := "port " + strconv.Itoa(int(port.At.Port()))
 	if r.h.o.Own != nil && r.h.o.Own(port.At) {
@@ -22,7 +22,7 @@ func (r *runner) listenOn(ctx context.Context, files *openedFiles, port sandbox.
 		return false
 	}
 	d := r.h.o.Gate.Listen(asked, gate.Listening{
-		Plugin: id, At: port.At, Free: port.Free, Behalf: r.h.Behalf(id, ""), Within: r.h.Working(id),
+		Plugin: id, At: port.At, Free: port.Free, Behalf: r.h.Calls.Behalf(id, ""), Within: r.h.Calls.Working(id),
 	})
 	if d.Effect == gate.Allow && asked.Err() == nil {
 		files.note(r.h.o.Gate, d.Rule)

@@ -40,13 +40,13 @@ func loadClockOf(ctx context.Context) *loadClock {
 	return clock
 }
 
-// loadBound bounds what a plugin may take from its start to a listed tool set. Within a load it is
+// boundLoad bounds what a plugin may take from its start to a listed tool set. Within a load it is
 // the bound of that.
-func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFunc) {
+func boundLoad(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if loadClockOf(ctx) != nil {
 		return ctx, func() {}
 	}
-	clock := &loadClock{limit: h.o.LoadTimeout, begun: time.Now()}
+	clock := &loadClock{limit: limit, begun: time.Now()}
 	ctx, clock.end = context.WithCancelCause(context.WithValue(ctx, loadClockKey{}, clock))
 	clock.mu.Lock()
 	clock.timer = time.AfterFunc(busyFactor*clock.limit, clock.expire)

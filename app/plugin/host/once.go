@@ -11,21 +11,24 @@ import (
 	"conclave/app/plugin"
 )
 
-// LoadFile loads a plugin from outside the plugins folder, for this run only. Naming it is the
+// ThisRun loads plugins for one run of the program. Its methods are safe for concurrent use.
+type ThisRun struct{ h *Host }
+
+// Load loads a plugin from outside the plugins folder, for this run only. Naming it is the
 // yes to the files that lie there now, and to what they list first; where that is not what
 // reading them shows, it waits for approval. It returns its id once it has loaded or failed.
 // Nothing of it is stored.
-func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
-	return h.loadFile(ctx, path, false)
+func (t *ThisRun) Load(ctx context.Context, path string) (string, error) {
+	return t.load(ctx, path, false)
 }
 
-// PreviewFile is LoadFile for a plugin that nobody approved: its code runs without
+// Preview is LoadFile for a plugin that nobody approved: its code runs without
 // permissions and services, and can only use a storage folder of its own.
-func (h *Host) PreviewFile(ctx context.Context, path string) (string, error) {
-	return h.loadFile(ctx, path, true)
+func (t *ThisRun) Preview(ctx context.Context, path string) (string, error) {
+	return t.load(ctx, path, true)
 }
 
-func (h *Host) loadFile(ctx context.Context, path string, preview bool) (string, error) {
+func (t *ThisRun) load(ctx context.Context, path string, preview bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
@@ -34,7 +37,7 @@ func (h *Host) loadFile(ctx context.Context, path string, preview bool) (string,
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	return h.loadOnce(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true},
+	return t.loadSource(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true},
 		func(e *entry) { e.preview = preview })
 }
 
@@ -43,12 +46,12 @@ func (h *Host) loadFile(ctx context.Context, path string, preview bool) (string,
 // loaded or failed. Settings that options do not name are those of the first. The kind
 // is not_found or invalid for a path among them that no plugin may access. Nothing of
 // it is stored.
-func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage) (string, error) {
-	e, err := h.known(id)
+func (t *ThisRun) LoadWith(ctx context.Context, id string, options json.RawMessage) (string, error) {
+	e, err := t.h.known(id)
 	if err != nil {
 		return "", err
 	}
-	if err := e.recall(ctx); err != nil {
+	if err := e.memory.recall(ctx); err != nil {
 		return "", err
 	}
 	e.mu.Lock()
@@ -59,39 +62,39 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	}
 	form, _ := e.options()
 	options = byName(form, options)
-	if err := h.checkPaths(form, options); err != nil {
+	if err := t.h.Settings.checkPaths(form, options); err != nil {
 		return "", err
 	}
 	merged, err := mergeOptions(set.values(), options)
 	if err != nil {
 		return "", err
 	}
-	return h.loadOnce(ctx, src, func(second *entry) {
+	return t.loadSource(ctx, src, func(second *entry) {
 		second.settingsOf, second.state = id, savedState{Options: merged, Secrets: set.Secrets}
 		second.named = serving.version().digest // whatever lies there by now
 	})
 }
 
-// loadOnce loads what is at src for this run only, as with says before it begins.
-func (h *Host) loadOnce(ctx context.Context, src plugin.Source, with func(*entry)) (string, error) {
+// loadSource loads what is at src for this run only, as with says before it begins.
+func (t *ThisRun) loadSource(ctx context.Context, src plugin.Source, with func(*entry)) (string, error) {
 	name := src.ID
 	if src.HasFiles() {
 		name = plugin.IDOf(filepath.Base(src.Path), src.Folder)
 	}
 	id := name
-	h.mu.Lock()
-	for n := 2; h.entries[id] != nil; n++ {
+	t.h.mu.Lock()
+	for n := 2; t.h.entries[id] != nil; n++ {
 		id = fmt.Sprintf("%s_%d", name, n)
 	}
 	src.ID = id
-	e := newEntry(h, "this run", src)
-	e.temporary, e.known = true, true
+	e := newEntry(t.h, "this run", src)
+	e.temporary, e.memory.known = true, true
 	with(e)
 	e.log = newPluginLog("", &e.redactor)
 	e.source = src
-	h.entries[id] = e
-	h.mu.Unlock()
-	e.removeCopies() // what a run that was cut short left
+	t.h.entries[id] = e
+	t.h.mu.Unlock()
+	e.files.remove() // what a run that was cut short left
 	e.reload()
-	return id, h.WaitLoaded(ctx, id)
+	return id, t.h.WaitLoaded(ctx, id)
 }

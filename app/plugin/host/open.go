@@ -15,10 +15,10 @@ import (
 // was opened. What is refused is on the plugin's card and in its log.
 func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, write bool) sandbox.Opening {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
-	asked, answered := r.h.During(ctx, id)
+	asked, answered := r.h.Calls.During(ctx, id)
 	defer answered()
 	d, at := r.h.o.Gate.Open(asked, gate.Opening{
-		Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, ""), Within: r.h.Working(id),
+		Plugin: id, Path: path, Write: write, Behalf: r.h.Calls.Behalf(id, ""), Within: r.h.Calls.Working(id),
 	})
 	switch {
 	case at == "":
@@ -32,7 +32,7 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 				return sandbox.Refused
 			}
 		}
-		r.e.tells(true)
+		r.e.memory.tells(true)
 		files.note(r.h.o.Gate, d.Rule)
 		return sandbox.Opened
 	}

@@ -22,14 +22,14 @@ var pathFormats = []string{"path", "file-path", "directory-path"}
 //
 // A value among before is passed over: nobody filled it in now. The plugin may have
 // put it there as a default, or have turned a text into a path since.
-func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]gate.Folder, error) {
+func (s *Settings) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]gate.Folder, error) {
 	var found []gate.Folder
 	var problem error
 	eachPath(schema, object, "", 0, func(name, value string) string {
 		if problem != nil || value == "" || before[setPath{name, value}] {
 			return value
 		}
-		real, err := h.o.Gate.Reach.GrantablePath(value)
+		real, err := s.h.o.Gate.Reach.GrantablePath(value)
 		if err != nil {
 			f := fault.Of(err)
 			problem = fault.Wrap(f.Kind, "plugin.options", "The setting "+name+": "+f.Message, f.Hint, err)
@@ -47,7 +47,7 @@ type setPath struct{ setting, path string }
 // pathsBefore returns what the settings that are paths have without the person, now
 // that they are set again: what they were, but for what the person let the plugin read
 // for their sake.
-func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) map[setPath]bool {
+func (s *Settings) pathsBefore(id string, schema map[string]any, form, set json.RawMessage) map[setPath]bool {
 	before := map[setPath]bool{}
 	for _, values := range []json.RawMessage{set, currentValues(form)} {
 		var object map[string]any
@@ -58,7 +58,7 @@ func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) ma
 			})
 		}
 	}
-	for _, f := range slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id)) {
+	for _, f := range slices.Concat(s.h.o.Gate.Reach.Folders(id), s.h.o.Gate.Reach.Opened(id)) {
 		delete(before, setPath{f.Setting, f.Path})
 	}
 	return before
@@ -113,12 +113,12 @@ func WithPaths(schema, options json.RawMessage, do func(path string) string) jso
 }
 
 // checkPaths returns an error for a path among the options that no plugin is given.
-func (h *Host) checkPaths(schema, options json.RawMessage) error {
+func (s *Settings) checkPaths(schema, options json.RawMessage) error {
 	var form, object map[string]any
 	if decodeNumbers(schema, &form) != nil || decodeNumbers(options, &object) != nil {
 		return nil // the plugin says what does not fit
 	}
-	_, err := h.namedPaths(form, object, nil)
+	_, err := s.namedPaths(form, object, nil)
 	return err
 }
 
@@ -180,7 +180,7 @@ func (r *runner) namedNow(set savedState) (json.RawMessage, []gate.Folder) {
 	if decodeNumbers(form, &schema) != nil || decodeNumbers(set.Options, &object) != nil {
 		return set.Options, nil
 	}
-	named, err := r.h.namedPaths(schema, object, nil)
+	named, err := r.h.Settings.namedPaths(schema, object, nil)
 	if err != nil {
 		r.e.logs("warning", fault.Of(err).Message)
 	}

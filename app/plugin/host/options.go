@@ -51,14 +51,17 @@ type SettingsForm struct {
 	Problems []string        `json:"problems"` // why the values do not fit the schema as it is now, one line each
 }
 
-// Settings returns the settings of a plugin. Kind not_found when there is none of that
+// Settings holds what persons fill in for plugins. Its methods are safe for concurrent use.
+type Settings struct{ h *Host }
+
+// Form returns the settings of a plugin. Kind not_found when there is none of that
 // id.
-func (h *Host) Settings(ctx context.Context, id string) (SettingsForm, error) {
-	e, err := h.known(id)
+func (s *Settings) Form(ctx context.Context, id string) (SettingsForm, error) {
+	e, err := s.h.known(id)
 	if err != nil {
 		return SettingsForm{}, err
 	}
-	if err := e.recall(ctx); err != nil {
+	if err := e.memory.recall(ctx); err != nil {
 		return SettingsForm{}, err
 	}
 	schema, set := e.options()
@@ -74,17 +77,17 @@ func (h *Host) Settings(ctx context.Context, id string) (SettingsForm, error) {
 	return f, nil
 }
 
-// SetSettings replaces the settings of a plugin, stores them, and restarts the plugin
+// Set replaces the settings of a plugin, stores them, and restarts the plugin
 // with them. A secret that values do not name stays; null or "" deletes it. Kind
 // invalid when the values do not fit the schema, not_found when there are no settings;
 // or the error of storing a secret.
-func (h *Host) SetSettings(ctx context.Context, id string, values json.RawMessage) error {
+func (s *Settings) Set(ctx context.Context, id string, values json.RawMessage) error {
 	const op = "plugin.options"
-	e, err := h.known(id)
+	e, err := s.h.known(id)
 	if err != nil {
 		return err
 	}
-	if err := e.recall(ctx); err != nil {
+	if err := e.memory.recall(ctx); err != nil {
 		return err
 	}
 	schema, was := e.options()
@@ -97,7 +100,7 @@ func (h *Host) SetSettings(ctx context.Context, id string, values json.RawMessag
 	}
 	var declared map[string]any
 	_ = decodeNumbers(schema, &declared) // it was usable when it was kept
-	named, err := h.namedPaths(declared, object, e.pathsBefore(declared, schema, was.Options))
+	named, err := s.namedPaths(declared, object, s.pathsBefore(id, declared, schema, was.Options))
 	if err != nil {
 		return err
 	}
@@ -118,26 +121,26 @@ func (h *Host) SetSettings(ctx context.Context, id string, values json.RawMessag
 	if wrong := misfits(schema, clean, kept); len(wrong) > 0 {
 		return fault.New(fault.Invalid, op, "These settings do not fit "+id+": "+strings.Join(wrong, "; ")+".", "")
 	}
-	if err := e.putSecrets(ctx, given); err != nil {
+	if err := s.putSecrets(ctx, id, given); err != nil {
 		return err
 	}
-	if err := h.o.Gate.Reach.SetFolders(ctx, id, named); err != nil {
+	if err := s.h.o.Gate.Reach.SetFolders(ctx, id, named); err != nil {
 		return err
 	}
-	return e.changeState(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })
+	return e.memory.change(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })
 }
 
 // putSecrets keeps the secrets given; nil forgets one.
-func (e *entry) putSecrets(ctx context.Context, given map[string]*string) error {
+func (s *Settings) putSecrets(ctx context.Context, id string, given map[string]*string) error {
 	for _, path := range slices.Sorted(maps.Keys(given)) {
-		if e.h.o.Secrets == nil {
-			return fault.New(fault.Unavailable, "plugin.options", "There is no place for the secret "+path+" of "+e.id+".", "")
+		if s.h.o.Secrets == nil {
+			return fault.New(fault.Unavailable, "plugin.options", "There is no place for the secret "+path+" of "+id+".", "")
 		}
 		var err error
 		if secret := given[path]; secret == nil {
-			err = forgetSecret(ctx, e.h.o.Secrets, e.id, path)
+			err = forgetSecret(ctx, s.h.o.Secrets, id, path)
 		} else {
-			err = e.h.o.Secrets.Set(ctx, secretName(e.id, path), *secret)
+			err = s.h.o.Secrets.Set(ctx, secretName(id, path), *secret)
 		}
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
@@ -209,22 +212,22 @@ func (s savedState) values() json.RawMessage {
 
 // secret answers options.secret {name}: the value of one of the plugin's own
 // secret settings, or not_found.
-func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
+func (r *runner) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	var args struct {
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(raw, &args); err != nil || args.Name == "" {
 		return nil, hostError("invalid", "options.secret needs the name of a setting.")
 	}
-	_, set := e.options()
-	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
+	_, set := r.e.options()
+	if !slices.Contains(set.Secrets, args.Name) || r.e.h.o.Secrets == nil {
 		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
 	}
-	value, err := readSecret(ctx, e.h.o.Secrets, cmp.Or(e.settingsOf, e.id), args.Name)
+	value, err := readSecret(ctx, r.e.h.o.Secrets, cmp.Or(r.e.settingsOf, r.e.id), args.Name)
 	if err != nil {
 		return nil, asServiceError(err)
 	}
-	e.redactor.add(value)
+	r.e.redactor.add(value)
 	return map[string]string{"value": value}, nil
 }
 

@@ -29,7 +29,7 @@ func withOptions() plugintest.Script {
 
 func form(f *plugintest.Fixture, id string) host.SettingsForm {
 	f.T.Helper()
-	form, err := f.Host.Settings(f.T.Context(), id)
+	form, err := f.Host.Settings.Form(f.T.Context(), id)
 	if err != nil {
 		f.T.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestSettingsReachTheProcessThatIsStartedAnewWithThem(t *testing.T) {
 			string(got.Values) != "{}" || len(got.Schema) == 0 {
 			t.Errorf("an empty form is %+v", got)
 		}
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"/tmp/x","depth":4}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"/tmp/x","depth":4}`)))
 		f.Settle()
 		f.Says("a:say", "hello")
 		f.Started(map[string]int{"a": 2})
@@ -81,10 +81,10 @@ func TestSettingsThatDoNotFitAreRefusedAndNothingChanges(t *testing.T) {
 			`{"path":"x","server":{"token":["no"]}}`: "token",
 			`{"path":"x","server":{"port":"eighty"}}`: "port",
 		} {
-			kind(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(values)), fault.Invalid, word)
+			kind(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(values)), fault.Invalid, word)
 		}
-		kind(t, f.Host.SetSettings(t.Context(), "plain", json.RawMessage(`{}`)), fault.NotFound, "plain")
-		kind(t, f.Host.SetSettings(t.Context(), "gone", json.RawMessage(`{}`)), fault.NotFound, "gone")
+		kind(t, f.Host.Settings.Set(t.Context(), "plain", json.RawMessage(`{}`)), fault.NotFound, "plain")
+		kind(t, f.Host.Settings.Set(t.Context(), "gone", json.RawMessage(`{}`)), fault.NotFound, "gone")
 		if got := form(f, "a"); string(got.Values) != "{}" || len(f.Keys.Kept) != 0 {
 			t.Errorf("something was kept: %s %v", got.Values, f.Keys.Kept)
 		}
@@ -96,7 +96,7 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", withOptions())
 		f.Serve("b.py", withOptions())
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"x","server":{"token":"hush","port":80}}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"x","server":{"token":"hush","port":80}}`)))
 		f.Settle()
 		if got := form(f, "a"); string(got.Values) != `{"path":"x","server":{"port":80}}` ||
 			!slices.Equal(got.Secrets, []string{"server.token"}) || len(got.Problems) != 0 {
@@ -121,14 +121,14 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 		}
 
 		// Leaving it out keeps it; another one replaces it; null forgets it.
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81}}`)))
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":"psst"}}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81}}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":"psst"}}`)))
 		f.Settle()
 		if got := f.Keys.Kept; len(got) != 1 || got["plugin/a/option/server.token"] != "psst" {
 			t.Errorf("kept %v", got)
 		}
-		must(t, f.Host.SetSettings(t.Context(), "b", json.RawMessage(`{"path":"y"}`)))
-		kind(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":null}}`)),
+		must(t, f.Host.Settings.Set(t.Context(), "b", json.RawMessage(`{"path":"y"}`)))
+		kind(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":null}}`)),
 			fault.Invalid, "token")
 		if got := form(f, "a"); !slices.Equal(got.Secrets, []string{"server.token"}) {
 			t.Errorf("a refused change forgot the secret: %v", got.Secrets)
@@ -161,7 +161,7 @@ func TestAPluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 		}
 		set := func(values map[string]string) {
 			t.Helper()
-			form, err := f.Host.Settings(t.Context(), "a")
+			form, err := f.Host.Settings.Form(t.Context(), "a")
 			must(t, err)
 			all := map[string]any{}
 			must(t, json.Unmarshal(form.Values, &all))
@@ -170,7 +170,7 @@ func TestAPluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 			}
 			raw, err := json.Marshal(all)
 			must(t, err)
-			must(t, f.Host.SetSettings(t.Context(), "a", raw))
+			must(t, f.Host.Settings.Set(t.Context(), "a", raw))
 		}
 		// What it says is set now goes along when the person sets something else.
 		f.Serve("a.py", schema(true, fmt.Sprintf(`,"default":%q`, own), path))
@@ -211,7 +211,7 @@ func TestWhatANewerConclaveKeepsOfAPluginSurvivesASetting(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		must(t, f.Store.PutPluginState(t.Context(), "a", json.RawMessage(`{"tools":{"ask":true},"only_at_night":true}`)))
 		f.Serve("a.py", withOptions())
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"path":"x"}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"path":"x"}`)))
 		state, err := f.Store.PluginState(t.Context(), "a")
 		if err != nil || !strings.Contains(string(state), `"path":"x"`) ||
 			!strings.Contains(string(state), `"only_at_night":true`) {

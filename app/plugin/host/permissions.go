@@ -21,7 +21,7 @@ func (h *Host) followPermissions(news *bus.Subscription) {
 			return
 		}
 		for _, n := range notices {
-			h.endTakenBack(n.ID)
+			h.processes.endTakenBack(n.ID)
 			if e := h.entry(n.ID); e != nil { // others are about requests that wait
 				e.permissionsChanged()
 				h.o.Bus.Changed(bus.Plugins, "") // its card says what it may do
@@ -41,49 +41,42 @@ type permissionChange struct {
 	AllGranted []string `json:"allGranted"`
 }
 
-// applyPermissions reads what is granted now and reports whether the plugin may offer no
-// tools.
-func (e *entry) applyPermissions(v version) (toolsDenied bool) {
-	granted, denied := e.h.o.Gate.Reach.Permissions(e.id)
-	folders, programs := e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Programs(e.id)
+// grantedNow returns what a version's process may reach now, and whether the plugin may offer no tools.
+func (e *entry) grantedNow(v version) (now access, toolsDenied bool) {
+	reach := e.h.o.Gate.Reach
+	granted, denied := reach.Permissions(e.id)
 	needed := v.facts().ToolsPermission
-	toolsDenied = needed != "" && slices.Contains(denied, needed)
-	e.mu.Lock()
-	e.granted, e.folders, e.programs, e.toolsDenied = granted, folders, programs, toolsDenied
-	e.mu.Unlock()
-	return toolsDenied
+	return access{granted, reach.Folders(e.id), reach.Programs(e.id)}, needed != "" && slices.Contains(denied, needed)
 }
 
 // permissionsChanged puts in force what changed of the serving version's permissions: its
 // process is told, and its tools come or go.
 func (e *entry) permissionsChanged() {
-	e.mu.Lock()
-	serving, toolsDenied := e.serving, e.toolsDenied
-	before, was := e.granted, access{e.granted, e.folders, e.programs}
-	e.mu.Unlock()
+	serving := e.runner()
 	if serving == nil {
 		return
 	}
 	v := serving.version()
-	now := e.applyPermissions(v)
+	is, now := e.grantedNow(v)
 	e.mu.Lock()
-	granted, is := e.granted, access{e.granted, e.folders, e.programs}
+	was, before := e.access, e.toolsDenied
+	e.access, e.toolsDenied = is, now
 	e.mu.Unlock()
-	for _, p := range before {
-		if !slices.Contains(granted, p) {
-			serving.notify("PERMISSION_CHANGED", permissionChange{p, false, granted})
+	for _, p := range was.granted {
+		if !slices.Contains(is.granted, p) {
+			serving.notify("PERMISSION_CHANGED", permissionChange{p, false, is.granted})
 		}
 	}
-	for _, p := range granted {
-		if !slices.Contains(before, p) {
-			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, granted})
+	for _, p := range is.granted {
+		if !slices.Contains(was.granted, p) {
+			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, is.granted})
 		}
 	}
 	if !was.equal(is) {
 		serving.renew()
 	}
 	switch {
-	case now == toolsDenied:
+	case now == before:
 		return
 	case now:
 		serving.interrupt(errRevoked)
@@ -91,15 +84,5 @@ func (e *entry) permissionsChanged() {
 		e.reloadForced()
 		return
 	}
-	e.republish(serving)
-}
-
-// republish publishes the tools of the serving runner as the person's settings
-// now have them, unless another serves meanwhile.
-func (e *entry) republish(serving *runner) {
-	if _, ok := e.swap(serving, func() bool { return e.serving == serving }); !ok {
-		return
-	}
-	e.h.o.Bus.Changed(bus.Plugins, "")
-	e.h.o.Bus.Changed(bus.Tools, "")
+	e.step(republished{serving})
 }

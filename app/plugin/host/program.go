@@ -129,9 +129,9 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	starting := gate.Starting{
 		Plugin: id, Program: path, Arguments: s.withoutSecrets(own, a.Argv[1:]),
 		Variables: s.withoutSecrets(own, passed), Folder: folder, Own: base.Write,
-		Behalf: s.r.h.Behalf(id, call), Within: s.r.h.Working(id),
+		Behalf: s.r.h.Calls.Behalf(id, call), Within: s.r.h.Calls.Working(id),
 	}
-	asked, answered := s.r.h.During(ctx, id)
+	asked, answered := s.r.h.Calls.During(ctx, id)
 	d := s.r.h.o.Gate.Start(asked, starting)
 	allowed := d.Effect == gate.Allow && asked.Err() == nil
 	answered()
@@ -145,7 +145,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
-	s.r.e.tells(true)
+	s.r.e.memory.tells(true)
 	return map[string]string{"id": p}, nil
 }
 

@@ -34,18 +34,18 @@ type quota struct {
 
 // full reports whether the plugin's storage holds more than it may, files that its
 // process, if one lives, deleted and still has open among it.
-func (e *entry) full(process sandbox.Process) bool {
+func (q *quota) full(dir string, process sandbox.Process) bool {
 	var deleted int64
 	if process != nil {
 		deleted = process.Deleted()
 	}
-	e.quota.mu.Lock()
-	defer e.quota.mu.Unlock()
-	if time.Since(e.quota.at) >= quotaPause {
-		e.quota.bytes, e.quota.files = stored(e.h.storage(e.id))
-		e.quota.at = time.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if time.Since(q.at) >= quotaPause {
+		q.bytes, q.files = stored(dir)
+		q.at = time.Now()
 	}
-	return e.quota.bytes+deleted > limit.StorageBytes || e.quota.files > limit.StorageFiles
+	return q.bytes+deleted > limit.StorageBytes || q.files > limit.StorageFiles
 }
 
 // stored counts a storage folder, until it is too much; what cannot be counted is.

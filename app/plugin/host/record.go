@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"conclave/app/base/jsonobject"
@@ -15,6 +16,18 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
+
+// memory holds what the store keeps of a plugin. One at a time writes, who holds writing and takes what to
+// write under the entry's lock (docs/adr/0013). It is safe for concurrent use.
+type memory struct {
+	e       *entry
+	writing sync.Mutex
+
+	// The entry's mu guards these.
+	written   []byte // what matters of the record as it lies in the store
+	forgotten bool   // the record is deleted, and not written again
+	known     bool   // state and record were read
+}
 
 // record holds what the host remembers of a plugin between runs, so that an
 // unchanged plugin is listed without being started.
@@ -93,48 +106,47 @@ type savedState struct {
 
 // tells notes what the plugin's code may tell of from now on: of what it was let read, and of what
 // these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
-func (e *entry) tells(outside bool, authors ...chat.Author) {
-	e.mayTellOf(savedState{Outside: outside, Shared: authors})
+func (m *memory) tells(outside bool, authors ...chat.Author) {
+	m.mayTellOf(savedState{Outside: outside, Shared: authors})
 }
 
 // mayTellOf notes what a state says besides of what the plugin's code may tell.
-func (e *entry) mayTellOf(more savedState) {
-	e.mu.Lock()
-	next := e.alsoTells(more)
-	same := next.Outside == e.state.Outside && len(next.Shared) == len(e.state.Shared) &&
-		len(next.Had) == len(e.state.Had) && len(next.Heard) == len(e.state.Heard)
-	e.mu.Unlock()
+func (m *memory) mayTellOf(more savedState) {
+	m.e.mu.Lock()
+	next := m.e.state.alsoTells(more)
+	same := next.Outside == m.e.state.Outside && len(next.Shared) == len(m.e.state.Shared) &&
+		len(next.Had) == len(m.e.state.Had) && len(next.Heard) == len(m.e.state.Heard)
+	m.e.mu.Unlock()
 	if same {
 		return
 	}
-	e.writing.Lock()
-	defer e.writing.Unlock()
-	e.mu.Lock()
-	e.state = e.alsoTells(more)
-	raw, err := json.Marshal(e.state)
-	kept := !e.temporary
-	e.mu.Unlock()
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	m.e.mu.Lock()
+	m.e.state = m.e.state.alsoTells(more)
+	raw, err := json.Marshal(m.e.state)
+	kept := !m.e.temporary
+	m.e.mu.Unlock()
 	if err == nil && kept {
-		err = e.putState(context.WithoutCancel(e.h.ctx), raw)
+		err = m.putState(context.WithoutCancel(m.e.h.ctx), raw)
 	}
 	if err != nil {
-		e.h.o.Log.Warn("what a plugin may tell of could not be kept", "plugin", e.id, "err", err)
+		m.e.h.o.Log.Warn("what a plugin may tell of could not be kept", "plugin", m.e.id, "err", err)
 	}
 }
 
 // putState writes the state. Fields that a newer Conclave wrote stay in it. The caller holds writing.
-func (e *entry) putState(ctx context.Context, state json.RawMessage) error {
-	was, err := e.h.o.Store.PluginState(ctx, e.id)
+func (m *memory) putState(ctx context.Context, state json.RawMessage) error {
+	was, err := m.e.h.o.Store.PluginState(ctx, m.e.id)
 	if err != nil {
 		return err
 	}
-	return e.h.o.Store.PutPluginState(ctx, e.id, jsonobject.Keep(was, state, reflect.TypeFor[savedState]()))
+	return m.e.h.o.Store.PutPluginState(ctx, m.e.id, jsonobject.Keep(was, state, reflect.TypeFor[savedState]()))
 }
 
-// alsoTells returns the state with what more says of what the plugin's code may tell. The caller
-// holds mu.
-func (e *entry) alsoTells(more savedState) savedState {
-	next := e.state
+// alsoTells returns the state with what more adds to what the plugin's code may tell.
+func (s savedState) alsoTells(more savedState) savedState {
+	next := s
 	next.Outside = next.Outside || more.Outside
 	next.Shared = chat.AddAuthors(next.Shared, more.Shared...)
 	for _, p := range more.Had {
@@ -154,22 +166,22 @@ func (e *entry) alsoTells(more savedState) savedState {
 }
 
 // gave notes who wrote what the plugin's code was given of what plugins share.
-func (e *entry) gave(authors ...chat.Author) { e.tells(false, authors...) }
+func (m *memory) gave(authors ...chat.Author) { m.tells(false, authors...) }
 
-// told returns what the plugin's code may tell of, see savedState, while it has this access: what it
+// tellsOf returns what the plugin's code may tell of, see savedState, while it has this access: what it
 // reads by that is known without.
-func (e *entry) told(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (m *memory) tellsOf(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
+	m.e.mu.Lock()
+	defer m.e.mu.Unlock()
 	gone := func(p string) bool { return !slices.Contains(now.reads(), p) }
-	return e.state.Outside || slices.ContainsFunc(e.state.Had, gone), e.state.Shared, slices.Clone(e.state.Heard)
+	return m.e.state.Outside || slices.ContainsFunc(m.e.state.Had, gone), m.e.state.Shared, slices.Clone(m.e.state.Heard)
 }
 
 // authors returns who wrote what the plugin's code was given of what plugins share.
-func (e *entry) authors() []chat.Author {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.state.Shared
+func (m *memory) authors() []chat.Author {
+	m.e.mu.Lock()
+	defer m.e.mu.Unlock()
+	return m.e.state.Shared
 }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error),
@@ -218,47 +230,47 @@ func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
 }
 
 // remember keeps v in the record.
-func (e *entry) remember(v version) {
-	if e.temporary {
+func (m *memory) remember(v version) {
+	if m.e.temporary {
 		return
 	}
-	e.mu.Lock()
-	rec := &e.record
-	if rec.Wakes = e.reasonsNow(); v.listed && (rec.Digest != v.digest || !rec.Listed) &&
-		(e.serving == nil || e.serving.current() == nil) {
+	m.e.mu.Lock()
+	rec := &m.e.record
+	if rec.Wakes = m.reasons(); v.listed && (rec.Digest != v.digest || !rec.Listed) &&
+		(m.e.serving == nil || m.e.serving.current() == nil) {
 		rec.Wakes = v.wakes // the process that listed it was not kept
 	}
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed,
 		toStored(v.tools)
 	rec.Settings = v.settings
 	rec.Options, rec.Notes = v.options, v.notes
-	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
-	if e.status.State == plugin.Ready && v.listed {
+	rec.Load, rec.Loaded = m.e.status.Load.Microseconds(), m.e.status.Loaded
+	if m.e.status.State == plugin.Ready && v.listed {
 		rec.Good = &goodRecord{
-			Digest: v.digest, Manifest: v.manifest, Tools: toStored(v.tools), Loaded: e.status.Loaded,
+			Digest: v.digest, Manifest: v.manifest, Tools: toStored(v.tools), Loaded: m.e.status.Loaded,
 			Folder: v.src.Folder, Row: v.src.Row,
 		}
 		if v.src.HasFiles() {
 			rec.Good.Base = filepath.Base(v.src.Path)
 		}
 	}
-	e.mu.Unlock()
+	m.e.mu.Unlock()
 	if v.src.Tools != "" { // a program waits until it is registered, which is on the disk already
-		e.h.spawn(e.save)
+		m.e.h.tasks.spawn(m.save)
 		return
 	}
-	e.save()
+	m.save()
 }
 
 // forgetServed forgets the version that last served.
-func (e *entry) forgetServed(ctx context.Context) error {
-	if err := e.recall(ctx); err != nil {
+func (m *memory) forgetServed(ctx context.Context) error {
+	if err := m.recall(ctx); err != nil {
 		return err
 	}
-	e.mu.Lock()
-	e.record.Good = nil
-	e.mu.Unlock()
-	e.save()
+	m.e.mu.Lock()
+	m.e.record.Good = nil
+	m.e.mu.Unlock()
+	m.save()
 	return nil
 }
 
@@ -269,11 +281,11 @@ func (h *Host) Forget(ctx context.Context, id string) error {
 	if e == nil {
 		return nil
 	}
-	for _, s := range h.sessionsOf(id) {
+	for _, s := range h.processes.of(id) {
 		s.kill("The tool's process was ended because the person removed the plugin. What the call did until then stays.")
 	}
 	defer e.log.forget()
-	return e.forgetServed(ctx)
+	return e.memory.forgetServed(ctx)
 }
 
 // Origin returns where the plugin was added from, empty when that is not known, and
@@ -283,7 +295,7 @@ func (h *Host) Origin(ctx context.Context, id string) (from string, m plugin.Man
 	if err != nil {
 		return "", plugin.Manifest{}, err
 	}
-	if err := e.recall(ctx); err != nil {
+	if err := e.memory.recall(ctx); err != nil {
 		return "", plugin.Manifest{}, err
 	}
 	e.mu.Lock()
@@ -302,27 +314,27 @@ func (h *Host) SetOrigin(ctx context.Context, id, from string) error {
 
 // save writes the record, if there is anything new in it: a start that finds
 // every plugin as it was writes nothing.
-func (e *entry) save() {
-	e.writing.Lock() // an older record must not be written over a newer one
-	defer e.writing.Unlock()
-	e.mu.Lock()
-	now := e.record.withoutTimes()
-	same := e.forgotten || now != nil && bytes.Equal(now, e.written)
-	raw, err := json.Marshal(e.record)
-	e.mu.Unlock()
+func (m *memory) save() {
+	m.writing.Lock() // an older record must not be written over a newer one
+	defer m.writing.Unlock()
+	m.e.mu.Lock()
+	now := m.e.record.withoutTimes()
+	same := m.forgotten || now != nil && bytes.Equal(now, m.written)
+	raw, err := json.Marshal(m.e.record)
+	m.e.mu.Unlock()
 	if same {
 		return
 	}
 	if err == nil {
-		err = e.h.o.Store.PutPluginCache(context.WithoutCancel(e.h.ctx), e.id, raw)
+		err = m.e.h.o.Store.PutPluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id, raw)
 	}
 	if err != nil {
-		e.h.o.Log.Warn("the plugin's record could not be written", "plugin", e.id, "err", err)
+		m.e.h.o.Log.Warn("the plugin's record could not be written", "plugin", m.e.id, "err", err)
 		return
 	}
-	e.mu.Lock()
-	e.written = now
-	e.mu.Unlock()
+	m.e.mu.Lock()
+	m.written = now
+	m.e.mu.Unlock()
 }
 
 // withoutTimes returns the record without the times of its version.
@@ -342,38 +354,38 @@ func (r record) withoutTimes() []byte {
 
 // recall reads the state and the record once. It is not interrupted by a newer
 // save of the plugin: a read that was cut off must not pass for an empty record.
-func (e *entry) recall(ctx context.Context) error {
+func (m *memory) recall(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	e.mu.Lock()
-	known := e.known
-	e.mu.Unlock()
-	if known || e.temporary {
+	m.e.mu.Lock()
+	known := m.known
+	m.e.mu.Unlock()
+	if known || m.e.temporary {
 		return nil
 	}
-	state, err := readJSON[savedState](ctx, e.h.o.Store.PluginState, e.id)
+	state, err := readJSON[savedState](ctx, m.e.h.o.Store.PluginState, m.e.id)
 	if err != nil {
-		return fmt.Errorf("read the state of %s: %w", e.id, err)
+		return fmt.Errorf("read the state of %s: %w", m.e.id, err)
 	}
-	rec, err := readJSON[record](ctx, e.h.o.Store.PluginCache, e.id)
+	rec, err := readJSON[record](ctx, m.e.h.o.Store.PluginCache, m.e.id)
 	if err != nil {
-		e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", e.id, "err", err)
+		m.e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", m.e.id, "err", err)
 		rec = record{}
 	}
 	if err := rec.Manifest.Clean(); err != nil { // of a Conclave that did not clean it
 		rec.Digest = ""
 	}
-	e.mu.Lock()
-	if e.known { // somebody else was quicker, and may have changed it since
-		e.mu.Unlock()
+	m.e.mu.Lock()
+	if m.known { // somebody else was quicker, and may have changed it since
+		m.e.mu.Unlock()
 		return nil
 	}
-	e.state, e.record, e.written, e.known = state, rec, rec.withoutTimes(), true
-	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation,
+	m.e.state, m.e.record, m.written, m.known = state, rec, rec.withoutTimes(), true
+	m.e.status.Generation, m.e.status.Load, m.e.status.Loaded = rec.Generation,
 		time.Duration(rec.Load)*time.Microsecond, rec.Loaded
-	e.status.Options, e.status.Notes = rec.Options, rec.Notes
+	m.e.status.Options, m.e.status.Notes = rec.Options, rec.Notes
 	if rec.Manifest.Name != "" {
-		e.status.Manifest = rec.Manifest
+		m.e.status.Manifest = rec.Manifest
 	}
-	e.mu.Unlock()
+	m.e.mu.Unlock()
 	return nil
 }

@@ -40,9 +40,9 @@ func (m *redactor) add(secret string) {
 // it keeps may be as ordinary as “true”.
 const minKept = 8
 
-// redactSecrets adds to the redactor the secrets that the plugin reads and writes, so
+// learn adds the secrets that the plugin reads and writes, so
 // that nothing it says contains them.
-func (e *entry) redactSecrets(service string, args json.RawMessage, value any) {
+func (m *redactor) learn(service string, args json.RawMessage, value any) {
 	var secret string
 	switch service {
 	case "secrets.get":
@@ -56,7 +56,7 @@ func (e *entry) redactSecrets(service string, args json.RawMessage, value any) {
 		secret = given.Value
 	}
 	if len(secret) >= minKept {
-		e.redactor.add(secret)
+		m.add(secret)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"conclave/app/base/bus"
@@ -44,16 +45,25 @@ const (
 	maxRefusedPath = 512
 )
 
-// refused notes for the plugin's card what it was refused and could be granted.
-// usable are the refusals of the call: what a library tried while it was imported
-// explains no answer.
-func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
-	news := false
-	found = slices.Clone(found[:min(len(found), maxReported)])
-	for i := range found {
-		e.h.inHome(&found[i])
-	}
-	e.mu.Lock()
+// refusals holds what a plugin was refused since it was loaded, the newest last. It is safe for
+// concurrent use.
+type refusals struct {
+	mu   sync.Mutex
+	seen []plugin.Refusal
+}
+
+// all returns them.
+func (r *refusals) all() []plugin.Refusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.seen)
+}
+
+// add notes what was refused and could be granted. usable are the refusals of the call: what a library
+// tried while it was imported explains no answer. news reports that there is something for the card.
+func (r *refusals) add(found []plugin.Refusal) (usable []plugin.Refusal, news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, one := range found {
 		if !gate.IsPermission(one.Permission) || (one.Permission == gate.Filesystem) != (one.Path != "") ||
 			!showable(one.Path) {
@@ -64,12 +74,22 @@ func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
 			usable = append(usable, one)
 		}
 		one.Loading, one.Listing = false, false // nothing of the card's
-		if !slices.Contains(e.refusals, one) {
-			e.refusals, news = append(e.refusals, one), true
+		if !slices.Contains(r.seen, one) {
+			r.seen, news = append(r.seen, one), true
 		}
 	}
-	e.refusals = e.refusals[max(0, len(e.refusals)-maxRefusals):]
-	e.mu.Unlock()
+	r.seen = r.seen[max(0, len(r.seen)-maxRefusals):]
+	return usable, news
+}
+
+// refused notes for the plugin's card what it was refused and could be granted, and returns what of it
+// explains the answer of a call.
+func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
+	found = slices.Clone(found[:min(len(found), maxReported)])
+	for i := range found {
+		inHome(e.h.o.Gate, &found[i])
+	}
+	usable, news := e.refusals.add(found)
 	if news {
 		e.h.o.Bus.Changed(bus.Plugins, "")
 	}
@@ -81,7 +101,7 @@ const shownHome = 3
 
 // missingNotes are the sentences for a plugin's card about what its source will want and was not
 // granted, as things are now.
-func (e *entry) missingNotes(s plugin.Status) (notes []string) {
+func missingNotes(g *gate.Gate, id string, s plugin.Status) (notes []string) {
 	for permission, without := range map[string]string{
 		gate.Network:  "It may not use the network; what needs it will fail.",
 		gate.Programs: "It may not start other programs; what needs them will fail.",
@@ -92,11 +112,11 @@ func (e *entry) missingNotes(s plugin.Status) (notes []string) {
 		}
 		if slices.Contains(s.Wants, permission) && !slices.Contains(s.Granted, permission) {
 			notes = append(notes, without+" To allow it: in its menu under “What it may reach…”, or "+
-				plugin.Refusal{Permission: permission}.Command(e.id))
+				plugin.Refusal{Permission: permission}.Command(id))
 		}
 	}
 	slices.Sort(notes)
-	if note := e.homeNote(s); note != "" {
+	if note := homeNote(g, id, s); note != "" {
 		notes = append(notes, note)
 	}
 	return notes
@@ -104,11 +124,11 @@ func (e *entry) missingNotes(s plugin.Status) (notes []string) {
 
 // homeNote is the sentence for the card of a plugin whose source looks at a home folder, which is its
 // own; empty where it names nothing that is there and was not granted.
-func (e *entry) homeNote(s plugin.Status) string {
+func homeNote(g *gate.Gate, id string, s plugin.Status) string {
 	whole := slices.Contains(s.Home, "~")
 	paths := map[string]string{} // of those that are there and may be granted
 	for _, name := range s.Home {
-		if path, err := e.h.o.Gate.Reach.GrantableByHand(name, false); err == nil {
+		if path, err := g.Reach.GrantableByHand(name, false); err == nil {
 			paths[name] = path
 		}
 	}
@@ -122,23 +142,23 @@ func (e *entry) homeNote(s plugin.Status) string {
 	case len(named) > 0:
 		return "Its source looks at your home folder (" + strings.Join(named, ", ") + "). When it " +
 			"runs, it has another home folder, with only those files of yours that you let it read: " +
-			plugin.Refusal{Permission: gate.Filesystem, Path: paths[named[0]]}.Command(e.id)
+			plugin.Refusal{Permission: gate.Filesystem, Path: paths[named[0]]}.Command(id)
 	case whole:
 		return "Its source looks at your home folder. When it runs, it has another home folder, with only those files of " +
-			"yours that you let it read: " + plugin.Refusal{Permission: gate.Filesystem, Path: "~/NAME"}.Command(e.id)
+			"yours that you let it read: " + plugin.Refusal{Permission: gate.Filesystem, Path: "~/NAME"}.Command(id)
 	}
 	return ""
 }
 
 // inHome makes the path of a look at the plugin's own home folder that of the person's, if that has
 // such a file which can be granted; else it is empty, and nobody is told whether there is one.
-func (h *Host) inHome(r *plugin.Refusal) {
+func inHome(g *gate.Gate, r *plugin.Refusal) {
 	name, is := strings.CutPrefix(r.Path, "~/")
 	if !is || r.Permission != gate.Filesystem {
 		return
 	}
 	r.Path, r.Home, r.Write = "", true, false
-	if path, err := h.o.Gate.Reach.GrantableByHand("~/"+name, false); err == nil {
+	if path, err := g.Reach.GrantableByHand("~/"+name, false); err == nil {
 		r.Path = path
 	}
 }
@@ -166,11 +186,10 @@ func standing(refusals []plugin.Refusal, granted []string, folders []gate.Folder
 	})
 }
 
-// explainRefusals notes what the plugin was refused, and adds to a result that failed, or
-// that repeats the system's words for it, which grant was missing, unless the plugin
-// said so itself. Of a look at the person's home, and of a folder that was not listed, it always does.
-func (e *entry) explainRefusals(r *tool.Result, found []plugin.Refusal) {
-	usable := e.refused(found)
+// explainRefusals adds to a result that failed, or that repeats the system's words for it, which grant was
+// missing, unless the plugin named it itself. For a look at the person's home, and for a folder that was
+// not listed, it always does.
+func explainRefusals(id string, r *tool.Result, usable []plugin.Refusal) {
 	said := r.Error + chat.TextOf(r.Content)
 	if strings.Contains(said, "conclave plugins grant") {
 		return
@@ -182,9 +201,9 @@ func (e *entry) explainRefusals(r *tool.Result, found []plugin.Refusal) {
 			continue
 		}
 		if r.Status == chat.CallOK {
-			r.Content = append(r.Content, chat.Part{Kind: chat.PartText, Text: "\n" + sentence(one, e.id)})
+			r.Content = append(r.Content, chat.TextPart("\n"+sentence(one, id)))
 		} else {
-			r.Error = strings.TrimSuffix(r.Error, ".") + ". " + sentence(one, e.id)
+			r.Error = strings.TrimSuffix(r.Error, ".") + ". " + sentence(one, id)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
 			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.",
 				"Use letters, digits, - and _, and each id once.")
-		case src.HasFiles() || h.dialect(src.Dialect) == nil:
+		case src.HasFiles() || h.Dialects.named(src.Dialect) == nil:
 			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Dialect+"”, which "+
 				src.ID+" of "+from+" is said to be.", "")
 		}
@@ -53,11 +53,10 @@ func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 	var kicked []*entry
 	seen := map[string]bool{}
-	h.mu.Lock()
-	if h.closed {
-		h.mu.Unlock()
+	if h.tasks.over() {
 		return
 	}
+	h.mu.Lock()
 	for _, src := range all {
 		seen[src.ID] = true
 		e, known := h.entries[src.ID]
@@ -70,7 +69,8 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 			e = newEntry(h, from, src)
 			h.entries[src.ID] = e
 		}
-		moved := e.setSource(src)
+		moved := e.currentSource() != src
+		e.step(sourceSet{src})
 		if !known || moved || again(e) {
 			kicked = append(kicked, e)
 		}
@@ -79,7 +79,7 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 		// One that nobody named may be back by now, with the same files: its watcher
 		// would not tell.
 		if !seen[id] && e.from == from && again(e) {
-			e.setSource(plugin.Source{})
+			e.step(sourceSet{})
 			kicked = append(kicked, e)
 		}
 	}

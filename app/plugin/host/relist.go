@@ -25,7 +25,7 @@ func (r *runner) toolsChanged() {
 // process said that they changed. A version that does not serve yet is listed
 // again once it does.
 func (r *runner) listAgain() {
-	if !r.h.began(r.e) {
+	if !r.h.tasks.began(&r.e.inFlight) {
 		return
 	}
 	r.mu.Lock()
@@ -33,20 +33,20 @@ func (r *runner) listAgain() {
 	r.listing = r.listing || begin
 	r.mu.Unlock()
 	if !begin {
-		r.h.ended(r.e)
+		r.h.tasks.ended(&r.e.inFlight)
 		return
 	}
 	go func() { // ends when nothing is left to list; Close waits for it
-		defer r.h.ended(r.e)
+		defer r.h.tasks.ended(&r.e.inFlight)
 		for {
 			wanted, wait := r.wanted()
 			if wanted && wait > 0 { // nobody waits for this, so it counts as no load
-				r.h.spawn(func() { r.listLater(wait) }) // ends after wait, or with Close
+				r.h.tasks.spawn(func() { r.listLater(wait) }) // ends after wait, or with Close
 			}
 			if !wanted || wait > 0 {
 				return
 			}
-			r.e.relist(r)
+			r.listNow()
 		}
 	}()
 }
@@ -87,9 +87,10 @@ func (r *runner) listLater(wait time.Duration) {
 	r.listAgain()
 }
 
-// relist lists the tools of the running process again; they go the way of a new
+// listNow lists the tools of the running process again; they go the way of a new
 // version's.
-func (e *entry) relist(r *runner) {
+func (r *runner) listNow() {
+	e := r.e
 	began := time.Now()
 	e.mu.Lock()
 	toolsDenied := e.toolsDenied
@@ -103,7 +104,7 @@ func (e *entry) relist(r *runner) {
 	s.uses++
 	v := r.v
 	r.mu.Unlock()
-	ctx, cancel := e.h.loadBound(e.h.ctx)
+	ctx, cancel := boundLoad(e.h.ctx, e.h.o.LoadTimeout)
 	loadClockOf(ctx).follow(s.process)
 	tools, said, err := s.list(ctx, v)
 	cancel()
@@ -120,24 +121,12 @@ func (e *entry) relist(r *runner) {
 		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
 	v.tools, v.listed, v.selfReport = tools, true, said
-	if e.checkApproval(v, began, !fewer) {
-		e.publishAgain(r, v, began)
-	}
+	e.relisted(r, v, began, !fewer)
 }
 
-// publishAgain publishes the version that r runs with other tools, if r still serves.
-func (e *entry) publishAgain(r *runner, v version, began time.Time) {
-	r.setVersion(v)
-	if _, ok := e.swap(r, func() bool { return e.serving == r }); !ok {
-		return
-	}
-	e.mu.Lock()
-	e.record.Generation++
-	e.mu.Unlock()
-	e.setStatus(v, plugin.Ready, nil, began, func(s *plugin.Status) {
-		s.Tools, s.Serving, s.Listed, s.Changes = v.tools, true, true, nil
-	})
-	e.remember(v)
+// relisted takes up a version that r runs with other tools: as far as the gate lets it.
+func (e *entry) relisted(r *runner, v version, began time.Time, pin bool) {
+	e.follow(e.h.ctx, e.judge(effect{version: v, run: r, again: true, pin: pin, outcome: outcome{began: began}}))
 }
 
 func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,20 +16,19 @@ import (
 	"conclave/app/tool"
 )
 
-// A saved file, from the notice to the new version in service, read from the top:
+// A saved file, from the notice to the new version in service, read from the top. What follows from each
+// step is decided in life.go:
 //
 //	concerns   is the plugin one that the changed names mean?
 //	requestLoad, run  one load at a time; whatever happens meanwhile, another follows
-//	load       what lies there now, and is that news?
+//	loadNow    one task after the other, until there is none
 //	digest     of all files that loading it reads, once
 //	read       its manifest, and what it offers without being run
-//	deploy     may it run, does it, and what does it list?
-//	checkApproval  the gate's answer, or the card that waits for one
-//	ensureCopy  the copy that it runs from
-//	publish    the swap: the old version finishes its calls and ends (runner.retire)
+//	judge      the gate's answer
+//	ensureCopy, start  the copy that it runs from; does it run, and what does it list?
+//	step       publishes: the old version finishes its calls and ends (runner.retire)
 //
-// Where it goes another way (it fails, it is switched off, it is gone), outcome.go
-// has it.
+// Where it fails or waits for a person, checkOld finds out what serves meanwhile.
 
 // concerns reports whether a change of one of these names in the plugins folder
 // may change the plugin: it is one of them, it imports one, or it does not load
@@ -51,44 +49,27 @@ func (e *entry) concerns(names []string) bool {
 		})
 }
 
-// loadRequest says how to look at a plugin again.
-type loadRequest struct{ interrupt, force, decided bool }
-
 // reload makes the entry look at its files again. A load under way is given up:
 // the last edit wins.
-func (e *entry) reload() { e.requestLoad(loadRequest{interrupt: true}) }
+func (e *entry) reload() { e.requestLoad(request{interrupt: true}) }
 
 // reloadForced makes it load again though nothing changed.
-func (e *entry) reloadForced() { e.requestLoad(loadRequest{interrupt: true, force: true}) }
+func (e *entry) reloadForced() { e.requestLoad(request{interrupt: true, force: true}) }
 
 // reloadDecided is reload after a decision about it: the same files are not taken for a
 // no-op. A load under way may be what was decided about, and goes on.
 func (e *entry) reloadDecided() {
 	e.decisions.Add(1)
 	if !e.approving.Load() {
-		e.requestLoad(loadRequest{decided: true})
+		e.requestLoad(request{decided: true})
 	}
 }
 
-func (e *entry) requestLoad(l loadRequest) {
-	if !e.h.began(e) {
-		return
+func (e *entry) requestLoad(r request) {
+	if e.h.tasks.began(&e.inFlight) {
+		e.step(loadAsked{r})
+		e.h.tasks.ended(&e.inFlight) // a load that it began is counted by itself
 	}
-	e.mu.Lock()
-	e.dirty = true
-	e.forced = e.forced || l.force
-	e.decided = e.decided || l.decided
-	if e.cancel != nil && l.interrupt {
-		e.cancel(errNewer)
-	}
-	busy := e.loading
-	e.loading = true
-	e.mu.Unlock()
-	if busy {
-		e.h.ended(e)
-		return
-	}
-	go e.run() // ends when nothing is left to do; Close waits for it
 }
 
 // maxAgain bounds how often one load begins again because the files changed under
@@ -104,146 +85,178 @@ var errBusy = &plugin.Problem{
 	Hint: "Save it once more when whatever writes it is done.",
 }
 
+// run loads until nothing is wanted any more.
 func (e *entry) run() {
-	defer e.h.ended(e)
-	for again := 0; ; {
-		e.mu.Lock()
-		if !e.dirty || e.h.ctx.Err() != nil {
-			e.loading = false
-			e.mu.Unlock()
+	defer e.h.tasks.ended(&e.inFlight)
+	for {
+		ctx, cancel := context.WithCancelCause(e.h.ctx)
+		task := e.stepWith(func() event {
+			e.cancel = cancel
+			return loadBegan{time.Now(), e.h.ctx.Err() != nil}
+		})
+		if task.do == "" {
+			cancel(nil)
 			return
 		}
-		e.dirty = false
-		force := e.forced
-		e.forced = false
-		src := e.source
-		ctx, cancel := context.WithCancelCause(e.h.ctx)
-		e.cancel = cancel
-		e.mu.Unlock()
-
-		var err error
-		slots := e.h.slots
-		if !e.decidedAbout() {
-			slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
-		}
-		select {
-		case slots <- struct{}{}:
-			err = e.load(ctx, src, force, again < maxAgain)
-			<-slots
-		case <-ctx.Done():
-		}
-		e.mu.Lock()
-		e.cancel = nil
-		if ctx.Err() != nil { // what was left undone is done next
-			e.forced, e.decided = e.forced || force, true
-		}
-		if errors.Is(err, errNewer) && ctx.Err() == nil {
-			again++
-			e.dirty, e.forced = true, e.forced || force
-		}
-		e.mu.Unlock()
+		e.loadNow(ctx, task)
+		e.stepWith(func() event {
+			e.cancel = nil
+			return loadOver{cut: ctx.Err() != nil}
+		})
 		cancel(nil)
 	}
 }
 
-// load brings the entry in line with what lies at src. The error is errNewer
-// when the files changed meanwhile, unless again is false; everything else is
-// shown on the plugin's card.
-func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) error {
-	began := time.Now()
-	if src == (plugin.Source{}) {
-		e.remove()
-		return nil
+// loadNow does one task after the other, until there is none or ctx ends.
+func (e *entry) loadNow(ctx context.Context, task effect) {
+	slots := e.h.slots
+	if !e.decidedAbout() {
+		slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
 	}
-	if err := e.recall(ctx); err != nil {
-		e.fail(src, "", began, &plugin.Problem{
-			Kind:    "unavailable",
-			Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message,
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return
+	}
+	for task.do != "" {
+		ended := e.perform(ctx, task)
+		taken := false
+		next := e.stepWith(func() event {
+			if taken = ctx.Err() == nil; taken {
+				return ended
+			}
+			return nil
 		})
-		return nil
+		if started, ok := ended.(runnerStarted); ok && !taken && started.run != nil {
+			started.run.retire()
+		}
+		if !taken && task.run != nil {
+			task.run.retire()
+		}
+		task = next
 	}
-	if e.disabled() {
-		e.setInactive(src, plugin.Disabled, nil)
-		return nil
-	}
-	seen, err := e.digest(ctx, src)
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case errors.Is(err, os.ErrNotExist):
-		return nil // the removal is on its way
-	case err != nil && seen.digest == "":
-		f := fault.Of(err)
-		e.fail(src, "", began, &plugin.Problem{
-			Kind: "script", Message: f.Message, Hint: f.Hint,
-			File: filepath.Base(src.Path),
-		})
-		return nil
-	}
+}
+
+// step takes in an event, and does what follows from it at once. It returns the task that is next, if
+// there is one.
+func (e *entry) step(ev event) (task effect) { return e.stepWith(func() event { return ev }) }
+
+// stepWith is step of an event that is made under the entry's lock; nil is none.
+func (e *entry) stepWith(happens func() event) (task effect) {
+	var effects []effect
 	e.mu.Lock()
-	same := !force && !e.decided && seen.digest == e.status.Digest && src.Tools == e.defined &&
-		e.status.State != plugin.Loading
-	e.decided, e.defined = false, src.Tools
-	if !same && e.serving == nil {
-		e.status.State = plugin.Loading // until the load is over, whatever interrupts it
+	if ev := happens(); ev != nil {
+		e.life, effects = e.life.next(ev)
+	}
+	for _, f := range effects {
+		e.doLocked(f)
 	}
 	e.mu.Unlock()
-	if same {
-		return nil
+	for _, f := range effects {
+		if e.doNow(f) {
+			continue
+		}
+		task = f
 	}
-	e.h.o.Bus.Changed(bus.Plugins, "")
+	return task
+}
 
-	var v version
-	if err == nil {
-		v, err = e.read(ctx, src, seen)
+// doLocked does those effects that belong to the state: which tools are published is what serves, and a
+// load that is given up changes nothing. The caller holds mu.
+func (e *entry) doLocked(f effect) {
+	switch f.do {
+	case doPublish:
+		tools, enabled := e.running.published(e.state.Tools)
+		e.status.Enabled = enabled
+		if e.toolsDenied {
+			tools = nil
+		}
+		e.h.o.Registry.Publish(e.id, tools, f.run)
+	case doUnpublish:
+		e.h.o.Registry.Unpublish(e.id)
+	case doAdopt:
+		f.run.setVersion(f.version)
+	case doCancel:
+		if e.cancel != nil {
+			e.cancel(errNewer)
+		}
 	}
-	if err == nil && v.manifest.Off != nil {
-		e.setOff(v, began)
-		return nil
+}
+
+// doNow does the other effects that take no time. It reports false for a task.
+func (e *entry) doNow(f effect) bool {
+	switch f.do {
+	case doUnpublish, doAdopt, doCancel:
+	case doPublish:
+		e.h.o.Bus.Changed(bus.Tools, "")
+	case doNotice:
+		e.h.o.Bus.Changed(bus.Plugins, "")
+	case doBegin:
+		if e.h.tasks.began(&e.inFlight) {
+			go e.run() // ends when nothing is left to do; Close waits for it
+		}
+	case doRetire:
+		f.run.retire()
+	case doAnnounce:
+		e.h.announce(f.update)
+	case doPropose:
+		e.h.o.Gate.Questions.Propose(f.pending)
+	case doDrop:
+		e.h.o.Gate.Questions.Drop(e.id) // nothing waits to be approved any more
+	case doRemember:
+		e.memory.remember(f.version)
+	case doAccess:
+		e.permissionsChanged()
+	case doRelist:
+		f.run.listAgain()
+	case doLog:
+		e.h.o.Log.Info("a plugin did not load", "plugin", e.id, "err", f.outcome.problem.Error())
+	default:
+		return f.do == ""
 	}
-	if err == nil {
-		err = e.findPackages(ctx, v)
+	return true
+}
+
+// perform does a task, and returns the event with which it ends.
+func (e *entry) perform(ctx context.Context, task effect) event {
+	switch task.do {
+	case doDigest:
+		return e.look(ctx, task.version.src)
+	case doRead:
+		return e.readVersion(ctx, task)
+	case doJudge:
+		return e.judge(task)
+	case doStart:
+		return e.start(ctx, task)
+	case doFallBack:
+		return e.checkOld(task.outcome)
+	case doRemove:
+		e.remove()
 	}
-	if err == nil {
-		err = e.h.reserveID(e, v.manifest)
-	}
-	if err == nil {
-		err = e.deploy(ctx, v, began, force)
-	}
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return nil
-	case errors.Is(err, errNewer) && again:
-		return errNewer
-	case errors.Is(err, errNewer):
-		err = errBusy
-	}
-	e.fail(src, seen.digest, began, e.asMissingPackage(plugin.ProblemOf(err)))
 	return nil
 }
 
-// digested holds what one look at a plugin's files found.
-type digested struct {
-	digest   string
-	manifest *plugin.Manifest // of a single file; nil when it was not needed yet
-	dialect  plugin.Dialect
+// follow does a task outside of a load, and those that follow from it.
+func (e *entry) follow(ctx context.Context, ev event) {
+	for task := e.step(ev); task.do != ""; task = e.step(e.perform(ctx, task)) {
+		continue
+	}
 }
 
-// digest looks at src. The files of a folder are all that is in it, or what its
-// dialect says is code. Which files belong to a single one, only its dialect
-// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
-// src is gone; otherwise it is a fault or a *Problem.
-func (e *entry) digest(ctx context.Context, src plugin.Source) (digested, error) {
-	digest, err := e.digestOf(src, e.h.code(src))
-	if err != nil || src.Folder || !src.HasFiles() {
-		return digested{digest: digest}, err
+// look reads what is stored of the plugin, once, and digests its files.
+func (e *entry) look(ctx context.Context, src plugin.Source) event {
+	if err := e.memory.recall(ctx); err != nil {
+		return filesDigested{err: &plugin.Problem{
+			Kind:    "unavailable",
+			Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message,
+		}}
 	}
-	m, d, err := e.h.recognize(ctx, src)
-	if err != nil {
-		return digested{digest: digest}, err
+	if e.disabled() {
+		return filesDigested{}
 	}
-	digest, err = e.digestOf(src, m.Files)
-	return digested{digest, m, d}, err
+	seen, err := e.files.digest(ctx, src)
+	return filesDigested{seen, err}
 }
 
 // read finds out what src is without running any of it: from the record when the
@@ -261,17 +274,18 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings,
 			fromStored(rec.Tools)
 		v.selfReport = selfReport{rec.Options, rec.Notes, rec.Wakes}
-		if v.dialect = e.h.dialect(rec.Manifest.Dialect); v.dialect != nil {
+		if v.dialect = e.h.Dialects.named(rec.Manifest.Dialect); v.dialect != nil {
+			v.isolation = confinementOf(v.dialect, e.h.o.Launcher)
 			return v, nil
 		}
 	}
 	if s.manifest == nil {
 		var err error
-		if s.manifest, s.dialect, err = e.h.recognize(ctx, src); err != nil {
+		if s.manifest, s.dialect, err = e.h.Dialects.recognize(ctx, src); err != nil {
 			return v, err
 		}
 	}
-	v.dialect, v.manifest = s.dialect, *s.manifest
+	v.dialect, v.manifest, v.isolation = s.dialect, *s.manifest, confinementOf(s.dialect, e.h.o.Launcher)
 	var err error
 	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
 		return v, err
@@ -286,78 +300,33 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 	if src.Tools != "" {
 		v.tools, v.listed = v.listing.Tools, true
 	}
-	if !e.holds(src, v) { // what was read is not what the digest says
+	if !e.files.holds(src, v) { // what was read is not what the digest says
 		return v, errNewer
 	}
 	return v, nil
 }
 
-// deploy takes a version that was read as far as the gate lets it: to a card that
-// waits, or to a published tool set. The error is a *Problem, errNewer, or the
-// cause of ctx's end.
-func (e *entry) deploy(ctx context.Context, v version, began time.Time, force bool) error {
-	if !e.checkApproval(v, began, true) {
-		if v.src.Tools != "" {
-			e.withdraw(v)
-		}
-		return nil
-	}
-	if serving := e.reuse(v, force); serving != nil {
-		e.permissionsChanged()
-		if !e.serves(v) {
-			e.publish(ctx, v, serving, began)
-		}
-		return nil
-	}
-	if v.facts().NeedsDeclared {
-		if err := e.missingPackages(); err != nil {
-			return err
+// readVersion reads a version, finds the packages that it needs, and reserves its identity.
+func (e *entry) readVersion(ctx context.Context, task effect) event {
+	v, err := e.read(ctx, task.version.src, task.seen)
+	if err == nil && v.manifest.Off == nil {
+		err = e.needs.find(ctx, e.h.o.Environments, v)
+		if err == nil {
+			err = e.h.identities.reserve(e, v.manifest)
 		}
 	}
-	toolsDenied := e.applyPermissions(v)
-	runs := !toolsDenied && (!v.listed || force)
-	if runs && !force {
-		if err := e.knownToHang(v); err != nil {
-			return err
-		}
-	}
-	// Before any of it runs: a process that is started later must find the files as
-	// they were approved, whatever is saved meanwhile.
-	if _, err := e.ensureCopy(v); err != nil {
-		return err
-	}
-	next := newRunner(e.h, e, v)
-	if runs {
-		tools, said, err := next.list(ctx)
-		if ctx.Err() == nil {
-			e.noteHungLoad(v, err)
-		}
-		if err != nil {
-			next.retire()
-			return err
-		}
-		v.tools, v.listed, v.selfReport = tools, true, said
-		next.setVersion(v)
-		if !e.checkApproval(v, began, true) {
-			next.retire()
-			return nil
-		}
-	}
-	if !e.publish(ctx, v, next, began) {
-		next.retire()
-	}
-	return nil
+	return sourceRead{time.Now(), v, err}
 }
 
-// checkApproval asks the gate about v and, when it is not approved, leaves the card
-// that says so. What was approved before goes on serving. With pin, definitions
-// that nobody could know when the code was approved are pinned now.
-func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
-	c := v.forApproval(e.h)
+// judge asks the gate about a version. Where that is to be pinned, definitions that nobody could know
+// when the code was approved are approved with it now.
+func (e *entry) judge(task effect) event {
+	v := task.version
+	c := v.forApproval()
 	if e.preview {
 		c.Permissions = v.previewPermissions()
 	}
-	e.returned(c)
+	e.memory.returned(c)
 	status, changes := e.h.o.Gate.Approvals.Status(c)
 	if e.temporary && status == gate.Waiting && e.isNamed(c, changes) {
 		e.approving.Store(true)
@@ -367,41 +336,26 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 			status = gate.Approved
 		}
 	}
-	switch status {
-	case gate.Approved:
-		if pin {
+	d := gateDecided{began: task.outcome.began, version: v, run: task.run, again: task.again, status: status}
+	switch {
+	case status == gate.Approved:
+		if task.pin {
 			if err := e.h.o.Gate.Approvals.Adopt(c); err != nil {
 				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
 			}
 		}
-		return true
-	case gate.Refused:
-		e.setInactive(v.src, plugin.Disabled, &plugin.Problem{
-			Kind: "refused", Message: "You turned this version off.",
-			Hint: "Enable the plugin to be asked again.",
-		})
-		return false
-	}
-	serving := e.keepOldVersion(v.src)
-	if slices.ContainsFunc(changes, func(c gate.Change) bool { return c.Field == "code" }) {
-		c.Diff = e.diff(v)
+		if d.run == nil {
+			d.access, d.toolsDenied = e.grantedNow(v)
+			d.err = e.mayStart(v, d.toolsDenied, task.force)
+		}
+	case status == gate.Waiting && slices.ContainsFunc(changes, func(c gate.Change) bool { return c.Field == "code" }):
+		if good, ok := e.memory.good(v.src); ok {
+			c.Diff = e.files.diff(good, v)
+		}
 		_, changes = e.h.o.Gate.Approvals.Status(c)
 	}
-	state := plugin.NeedsApproval
-	if len(changes) > 0 && !gate.Expected(changes) {
-		state = plugin.Quarantined
-	}
-	u := e.writeStatus(v, state, nil, began, func(s *plugin.Status) {
-		s.Changes, s.Listed = changes, v.listed
-		s.Serving, s.LastGood = serving != nil, serving != nil && serving.version().digest != v.digest
-		if serving == nil {
-			s.Tools, s.Enabled = c.Tools, nil
-		}
-	})
-	e.h.o.Gate.Questions.Propose(c) // whoever hears of the request finds the card, and the other way round
-	e.h.announce(u)
-	e.remember(v)
-	return false
+	d.pending, d.changes, d.now = c, changes, time.Now()
+	return d
 }
 
 // isNamed reports whether naming the plugin for this run was the yes to a version: to the files
@@ -414,134 +368,139 @@ func (e *entry) isNamed(c gate.PluginVersion, changes []gate.Change) bool {
 	return e.preview || c.Code == e.named && (len(changes) == 0 || gate.Expected(changes))
 }
 
-// withdraw takes those tools out of service that next, which waits for approval, does
-// not have any more as they are. What defines tools where it registers has no older version
-// that could go on answering under the definition of before.
-func (e *entry) withdraw(next version) {
-	e.mu.Lock()
-	serving := e.serving
-	e.mu.Unlock()
-	if serving == nil {
-		return
-	}
-	v := serving.version()
-	kept := slices.DeleteFunc(slices.Clone(v.tools), func(old tool.Tool) bool {
-		return !slices.ContainsFunc(next.tools, func(t tool.Tool) bool { return sameTool(old, t) })
-	})
-	if len(kept) == len(v.tools) {
-		return
-	}
-	v.tools = kept
-	serving.setVersion(v)
-	if _, ok := e.swap(serving, func() bool { return e.serving == serving }); !ok {
-		return
-	}
-	e.mu.Lock()
-	e.status.Tools = kept
-	e.mu.Unlock()
-	e.h.o.Bus.Changed(bus.Tools, "")
-}
-
-// reuse returns the serving runner when it runs v already, so that a decision
-// about a plugin does not end its process; nil otherwise.
-func (e *entry) reuse(v version, force bool) *runner {
-	e.mu.Lock()
-	serving := e.serving
-	e.mu.Unlock()
-	if force || serving == nil || !v.listed {
-		return nil
-	}
-	if now := serving.version(); now.digest != v.digest || now.src != v.src || !now.listed {
-		return nil
-	}
-	if serving.backingOff() != nil {
-		return nil // a decision starts it afresh
-	}
-	serving.setVersion(v)
-	return serving
-}
-
-// serves reports whether the card says already that v serves.
-func (e *entry) serves(v version) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.status.State == plugin.Ready && e.status.Digest == v.digest && e.status.Problem == nil
-}
-
-// ensureCopy copies the files of v to where its processes run from, unless they lie there:
-// so the code that was approved runs, whatever is written into the plugin's folder
-// later, and a name that no digest counts cannot be loaded. Of older copies it
-// leaves those that may still be in use: what serves, and the last good version,
-// which serves after a restart while the newest save does not load.
-//
-// The error is errNewer when the files are not those of v any more; otherwise it is
-// a *Problem.
-func (e *entry) ensureCopy(v version) (plugin.Source, error) {
-	if !v.src.HasFiles() {
-		return v.src, nil
-	}
-	e.writing.Lock()
-	defer e.writing.Unlock()
-	copied := e.copyOf(v)
-	if e.holds(copied, v) {
-		return copied, nil
-	}
-	err := e.copyVersion(v)
-	switch {
-	case err == nil:
-		return copied, nil
-	case !e.holds(v.src, v):
-		return copied, errNewer
-	}
-	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
-	return copied, &plugin.Problem{
-		Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
-		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") +
-			", then reload it.",
-	}
-}
-
-// publish puts v in service and lets the old version finish what it is doing. It
-// reports false when ctx has ended: something newer is coming.
-func (e *entry) publish(ctx context.Context, v version, next *runner, began time.Time) bool {
-	old, ok := e.swap(next, func() bool { return ctx.Err() == nil })
-	if !ok {
-		return false
-	}
-	if old != nil && old != next {
-		old.retire()
-	}
-	e.setStatus(v, plugin.Ready, nil, began, func(s *plugin.Status) {
-		s.Tools, s.Serving, s.Listed, s.LastGood, s.Changes = v.tools, true, v.listed, false, nil
-		if old != next {
-			s.Loaded = time.Now()
+// mayStart returns why an approved version is not started: it lacks packages that it declares, or it
+// took too long the last time.
+func (e *entry) mayStart(v version, toolsDenied, force bool) error {
+	if v.facts().NeedsDeclared {
+		if p := e.needs.missing(e.id, e.temporary); p != nil {
+			return p
 		}
-	})
-	e.remember(v)
-	e.permissionsChanged() // what was granted may have changed before it served,
-	next.listAgain()       // and so may its tools
-	return true
+	}
+	if toolsDenied || v.listed || force {
+		return nil
+	}
+	return e.memory.knownToHang(v)
 }
 
-// swap puts next in service (nil: nothing) and publishes its tools in one step,
-// if ok, which is asked under e.mu, says so. It returns what served before.
-func (e *entry) swap(next *runner, ok func() bool) (old *runner, done bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !ok() {
-		return nil, false
+// start copies an approved version and, where its tools are not known, runs it and lists them. It is
+// copied before any of it runs: a process that is started later must find the files as they were
+// approved, whatever is saved meanwhile.
+func (e *entry) start(ctx context.Context, task effect) event {
+	v := task.version
+	if _, err := e.files.ensure(v, e.inUse(v)); err != nil {
+		return runnerStarted{now: time.Now(), version: v, err: err}
 	}
-	old, e.serving = e.serving, next
-	if next == nil {
-		e.h.o.Registry.Unpublish(e.id)
-		return old, true
+	next := newRunner(e.h, e, v)
+	if task.toolsDenied || v.listed && !task.force {
+		return runnerStarted{now: time.Now(), version: v, run: next}
 	}
-	v := next.version()
-	tools, enabled := v.published(e.state.Tools)
-	e.status.Enabled = enabled
-	if e.toolsDenied {
-		tools = nil
+	tools, said, err := next.list(ctx)
+	if ctx.Err() == nil {
+		e.memory.noteHungLoad(v, err)
 	}
-	e.h.o.Registry.Publish(e.id, tools, next)
-	return old, true
+	if err == nil {
+		v.tools, v.listed, v.selfReport = tools, true, said
+		next.setVersion(v)
+	}
+	return runnerStarted{now: time.Now(), version: v, run: next, listed: true, err: err}
+}
+
+// checkOld finds out what may serve while the newest save does not: what served before, or after a
+// restart the last good copy. A version whose approval was taken back may not, nor may one whose
+// identity another plugin has.
+func (e *entry) checkOld(o outcome) event {
+	if o.problem != nil && !e.temporary {
+		o.problem = e.needs.explain(e.id, o.problem)
+	}
+	d := oldChecked{outcome: o, serving: e.runner()}
+	switch {
+	case d.serving != nil:
+		v := d.serving.version()
+		status, changes := e.h.o.Gate.Approvals.Status(v.forApproval())
+		// What differs from the newest approval was approved once; what has none
+		// any more was taken back.
+		d.stop = e.h.identities.outranked(e, v.manifest) || status != gate.Approved && len(changes) == 0
+	default:
+		v, ok := e.memory.good(o.version.src)
+		if !ok || e.h.identities.outranked(e, v.manifest) {
+			break
+		}
+		if status, _ := e.h.o.Gate.Approvals.Status(v.forApproval()); status == gate.Approved {
+			d.good = newRunner(e.h, e, v)
+			d.access, d.denied = e.grantedNow(v)
+		}
+	}
+	d.now = time.Now()
+	return d
+}
+
+// remove removes the entry of a plugin that is gone.
+func (e *entry) remove() {
+	e.step(wentAway{})
+	e.h.identities.removed(e)
+	e.h.mu.Lock()
+	gone := e.currentSource() == (plugin.Source{}) // it may be back by now, and then it is loaded again
+	if gone {
+		delete(e.h.entries, e.id)
+	}
+	e.h.mu.Unlock()
+	if !gone {
+		return
+	}
+	if err := errors.Join(e.h.o.Gate.Approvals.MarkRemoved(e.h.ctx, e.id), e.memory.forgetStranger()); err != nil {
+		e.h.o.Log.Warn("that a plugin is gone could not be kept", "plugin", e.id, "err", err)
+	}
+	e.h.retryRefused()
+	e.h.announce(plugin.Update{Plugin: e.id, State: plugin.Disabled, Removed: true, Tools: []string{}})
+}
+
+// forgetStranger deletes the record of a plugin that registered, was decided about by
+// nobody, and is gone: any program can make up names without end.
+func (m *memory) forgetStranger() error {
+	decided := slices.ContainsFunc(m.e.h.o.Gate.Approvals.List(), func(a gate.Approval) bool { return a.Plugin == m.e.id })
+	if m.e.from == fromFolder || m.e.temporary {
+		return nil
+	}
+	if decided {
+		m.save() // before another of its name reads it
+		return nil
+	}
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	m.e.mu.Lock()
+	m.forgotten = true
+	m.e.mu.Unlock()
+	return m.e.h.o.Store.DeletePluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id)
+}
+
+// whichServes says which version serves while the newest save does not.
+func whichServes(m plugin.Manifest, s plugin.Status) string {
+	newest := "A new version waits for your approval."
+	if s.Problem != nil {
+		newest = "The newest version did not load."
+	}
+	which := "The version of "
+	if m.Version != "" {
+		which = "Version " + m.Version + " of "
+	}
+	return newest + " " + which + s.Loaded.Local().Format("January 2, 2006 at 15:04") + " is used."
+}
+
+// returned tells the gate that something lies under the name of a plugin that may
+// have left. A stranger does not bring back the version that served before.
+func (m *memory) returned(c gate.PluginVersion) {
+	stranger, err := m.e.h.o.Gate.Approvals.MarkReturned(m.e.h.ctx, c)
+	if stranger {
+		err = errors.Join(err, m.forgetServed(m.e.h.ctx))
+	}
+	if err != nil {
+		m.e.h.o.Log.Warn("what a plugin that left had could not be withdrawn", "plugin", m.e.id, "err", err)
+	}
+}
+
+// previewPermissions returns the permissions of a plugin that is only previewed: to
+// offer tools, which opens nothing.
+func (v version) previewPermissions() []string {
+	needed := v.facts().ToolsPermission
+	return slices.DeleteFunc(slices.Clone(v.manifest.Permissions), func(p string) bool { return p != needed })
 }

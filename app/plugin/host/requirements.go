@@ -2,9 +2,9 @@ package host
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
@@ -31,10 +31,13 @@ type Requirements struct {
 	Packages *plugin.Packages // nil when nothing
 }
 
-// Requirements returns the packages that the plugin needs. Kind not_found when there
+// Packages are those that plugins need from outside. Its methods are safe for concurrent use.
+type Packages struct{ h *Host }
+
+// Required returns the packages that the plugin needs. Kind not_found when there
 // is no plugin of that id, conflict for one that has no environment.
-func (h *Host) Requirements(id string) (Requirements, error) {
-	e, err := h.known(id)
+func (p *Packages) Required(id string) (Requirements, error) {
+	e, err := p.h.known(id)
 	if err != nil {
 		return Requirements{}, err
 	}
@@ -42,51 +45,65 @@ func (h *Host) Requirements(id string) (Requirements, error) {
 		return Requirements{}, fault.New(fault.Conflict, "plugin.packages", "The plugin "+id+
 			" was named for this run, so it has no environment.", "Put it into the plugins folder.")
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.wants, nil
+	return e.needs.wanted(), nil
 }
 
-// ShowPackageWork shows an installation on the plugin's card; nil shows none. The
+// ShowWork shows an installation on the plugin's card; nil shows none. The
 // caller does not change work any more.
-func (h *Host) ShowPackageWork(id string, work *plugin.PackageWork) {
-	if e := h.entry(id); e != nil {
-		e.mu.Lock()
-		e.work = work
-		e.mu.Unlock()
-		h.o.Bus.Changed(bus.Plugins, "")
+func (p *Packages) ShowWork(id string, work *plugin.PackageWork) {
+	if e := p.h.entry(id); e != nil {
+		e.needs.setWork(work)
+		p.h.o.Bus.Changed(bus.Plugins, "")
 	}
 }
 
-// findPackages finds out what packages v wants.
-func (e *entry) findPackages(ctx context.Context, v version) error {
-	if e.h.o.Environments == nil || !v.src.HasFiles() {
+// needs are the packages that the newest version of a plugin wants. It is safe for concurrent use.
+type needs struct {
+	mu    sync.Mutex // guards the fields below
+	wants Requirements
+	work  *plugin.PackageWork // installing them; not changed any more
+}
+
+func (n *needs) wanted() Requirements {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wants
+}
+
+func (n *needs) setWork(work *plugin.PackageWork) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.work = work
+}
+
+// shown returns what a card shows: the packages, and the work of installing them.
+func (n *needs) shown() (*plugin.Packages, *plugin.PackageWork) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wants.Packages, n.work
+}
+
+// find finds out what packages v wants; in is nil where nobody can.
+func (n *needs) find(ctx context.Context, in Environments, v version) error {
+	if in == nil || !v.src.HasFiles() {
 		return nil
 	}
 	var found *plugin.Packages
 	if v.facts().Packages {
 		var err error
-		if found, err = e.h.o.Environments.Packages(ctx, v.src, v.manifest, v.listing); err != nil {
+		if found, err = in.Packages(ctx, v.src, v.manifest, v.listing); err != nil {
 			return err
 		}
 	}
-	e.mu.Lock()
-	e.wants = Requirements{v.src, v.manifest, v.listing, found}
-	e.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.wants = Requirements{v.src, v.manifest, v.listing, found}
 	return nil
 }
 
-// packages are those that the newest version wants, or nil.
-func (e *entry) packages() *plugin.Packages {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.wants.Packages
-}
-
-// missingPackages says why a plugin waits for the packages that it declares, or nil when it has
-// those.
-func (e *entry) missingPackages() error {
-	packages := e.packages()
+// missing returns the problem of a plugin that lacks packages that it declares, or nil.
+func (n *needs) missing(id string, temporary bool) *plugin.Problem {
+	packages := n.wanted().Packages
 	if packages == nil {
 		return nil
 	}
@@ -104,39 +121,30 @@ func (e *entry) missingPackages() error {
 			what = "the packages " + strings.Join(wants, ", ") + ", which are"
 		}
 	}
-	hint := packages.Hint(e.id)
-	if e.temporary {
+	hint := packages.Hint(id)
+	if temporary {
 		hint = "Put it into the plugins folder: there it can have packages of its own."
 	}
 	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: hint}
 }
 
-// asMissingPackage turns a failed load for want of a package into one that waits for
-// packages.
-func (e *entry) asMissingPackage(p *plugin.Problem) *plugin.Problem {
-	packages := e.packages()
-	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" ||
+// explain turns a load that failed for want of a package into one that waits for packages.
+func (n *needs) explain(id string, p *plugin.Problem) *plugin.Problem {
+	packages := n.wanted().Packages
+	if packages == nil || len(p.Missing) == 0 || p.Kind == "packages" ||
 		!slices.ContainsFunc(packages.ToInstall(), func(one plugin.Package) bool {
 			return one.Status != plugin.PackageInstalled
 		}) {
 		return p
 	}
-	if lacking, ok := errors.AsType[*plugin.Problem](e.missingPackages()); ok {
+	if lacking := n.missing(id, false); lacking != nil {
 		lacking.Hint = strings.TrimSpace(lacking.Hint + "\n" + p.Hint)
 		return lacking
 	}
 	waiting := *p
 	waiting.Kind = "packages"
-	waiting.Hint = strings.TrimSpace(packages.Hint(e.id) + "\n" + p.Hint)
+	waiting.Hint = strings.TrimSpace(packages.Hint(id) + "\n" + p.Hint)
 	return &waiting
-}
-
-// failedState is the state that a problem leaves a plugin in.
-func failedState(p *plugin.Problem) plugin.State {
-	if p.Kind == "packages" {
-		return plugin.NeedsPackages
-	}
-	return plugin.Failed
 }
 
 // site returns the folders of packages that the plugin's process is given.

@@ -78,17 +78,10 @@ func (r *runner) setVersion(v version) {
 	r.mu.Unlock()
 }
 
-// backingOff returns why the plugin is not started again yet, or nil.
-func (r *runner) backingOff() *plugin.Problem {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.rested
-}
-
 // list starts the process and returns the tools it lists, and what else it says
 // of itself.
 func (r *runner) list(ctx context.Context) ([]tool.Tool, selfReport, error) {
-	ctx, cancel := r.h.loadBound(ctx)
+	ctx, cancel := boundLoad(ctx, r.h.o.LoadTimeout)
 	defer cancel()
 	s, err := r.use(ctx)
 	if err != nil {
@@ -155,7 +148,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 			r.live = s
 		}
 		r.mu.Unlock()
-		r.h.spawn(func() { r.e.storeReasons(s) }) // a write to the store
+		r.h.tasks.spawn(func() { r.e.memory.storeReasons(s) }) // a write to the store
 		r.h.o.Bus.Changed(bus.Plugins, "")
 		return s, nil
 	}
@@ -164,7 +157,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 // open starts the process and shakes hands with it. It runs from the copy of what
 // was approved.
 func (r *runner) open(ctx context.Context) (*session, error) {
-	ctx, cancel := r.h.loadBound(ctx)
+	ctx, cancel := boundLoad(ctx, r.h.o.LoadTimeout)
 	defer cancel()
 	storageDir := r.h.storage(r.e.id)
 	folder, err := safefs.OpenOrMake(storageDir)
@@ -172,15 +165,15 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		return nil, &plugin.Problem{Kind: "unavailable", Message: "Its storage folder cannot be opened: " + err.Error() + "."}
 	}
 	_ = folder.Close() // nothing is buffered
-	if r.e.full(nil) {
+	if r.e.quota.full(storageDir, nil) {
 		return nil, fullProblem(storageDir)
 	}
 	v := r.version()
-	src, err := r.e.ensureCopy(v)
+	src, err := r.e.files.ensure(v, r.e.inUse(v))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.e.seed(v, src, storageDir); err != nil {
+	if err := r.e.memory.seed(v, src, storageDir); err != nil {
 		return nil, err
 	}
 	access := r.access()
@@ -190,7 +183,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		start.Code = v.digest
 	}
 	if src.HasFiles() {
-		r.e.mayTellOf(savedState{Had: access.reads()})
+		r.e.memory.mayTellOf(savedState{Had: access.reads()})
 	}
 	s, err := startSession(ctx, r, v, src, start, access)
 	if s != nil && !r.e.temporary {
@@ -237,7 +230,7 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 		return nil, plugin.ProblemOf(err)
 	}
 	if start.Proxy.Address != "" {
-		r.h.spawn(func() { <-running.Done(); pass() }) // ends with the process
+		r.h.tasks.spawn(func() { <-running.Done(); pass() }) // ends with the process
 	}
 	return running, nil
 }
@@ -343,27 +336,9 @@ func (r *runner) died(why *plugin.Problem) {
 	r.mu.Unlock()
 	r.e.logs("error", why.Message)
 	if rest {
-		r.e.backOff(r, p)
+		r.e.step(processDied{r, p, r.version().forApproval()})
 	}
 	r.h.o.Bus.Changed(bus.Plugins, "")
-}
-
-// backOff takes a plugin that keeps dying out of service, if r still serves.
-func (e *entry) backOff(r *runner, p *plugin.Problem) {
-	if _, ok := e.swap(nil, func() bool { return e.serving == r }); !ok {
-		return
-	}
-	r.retire()
-	e.mu.Lock()
-	e.status.State, e.status.Problem, e.status.Serving, e.status.LastGood = plugin.Quarantined, p, false, false
-	e.waiting = r.version() // trusting it once more starts it afresh
-	e.status.Shown = e.shownLocked()
-	u := plugin.Update{
-		Plugin: e.id, Generation: e.status.Generation, State: plugin.Quarantined, Problem: p,
-		Tools: []string{},
-	}
-	e.mu.Unlock()
-	e.h.announce(u)
 }
 
 // describe adds what the runner knows to a status.
@@ -385,10 +360,10 @@ func (r *runner) describe(s *plugin.Status) {
 func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	result := r.call(ctx, call)
 	if v := r.version(); result.Traceback != "" && v.src.HasFiles() { // a person knows the plugin by its own folder
-		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.copyOf(v).Path, v.src.Display)
+		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.files.copyOf(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	outside, authors, heard := r.e.told(r.access())
+	outside, authors, heard := r.e.memory.tellsOf(r.access())
 	on, _ := gate.Behalf(ctx)
 	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
 	result.Kept = without(chat.AddOrigins(heard, result.Kept...), on.Taint)
@@ -439,7 +414,7 @@ func (r *runner) call(ctx context.Context, call tool.Call) tool.Result {
 		delete(r.stops, &stop)
 		r.mu.Unlock()
 	}()
-	defer r.h.works(ctx, cmp.Or(r.e.settingsOf, r.e.id))()
+	defer r.h.Calls.begin(ctx, cmp.Or(r.e.settingsOf, r.e.id))()
 	result, unsent := r.once(ctx, call)
 	if unsent { // the process had ended, unnoticed, while nobody used it
 		result, _ = r.once(ctx, call)
@@ -511,12 +486,12 @@ func (r *runner) host(ctx context.Context, service string, args json.RawMessage,
 	switch {
 	case len(service) > len(storagePrefix) && service[:len(storagePrefix)] == storagePrefix:
 		operation := service[len(storagePrefix):]
-		if (operation == "write" || operation == "mkdir") && r.e.full(nil) {
+		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.storage(r.e.id), nil) {
 			return nil, hostError("failed", storageFull)
 		}
 		return storage(ctx, r.h.storage(r.e.id), operation, args)
 	case service == "options.secret":
-		return r.e.secret(ctx, args)
+		return r.secret(ctx, args)
 	case service == "permissions.granted":
 		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
 		return map[string][]string{"granted": append([]string{}, granted...)}, nil

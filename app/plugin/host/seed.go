@@ -18,24 +18,24 @@ import (
 // process starts: when it was added, and when it was replaced by a newer one. What
 // is in the storage already stays, unless the seed says otherwise. The error is a
 // *Problem.
-func (e *entry) seed(v version, src plugin.Source, storage string) error {
+func (m *memory) seed(v version, src plugin.Source, storage string) error {
 	if len(v.manifest.Seeds) == 0 || !src.Folder {
 		return nil
 	}
-	e.mu.Lock()
-	done := e.record.Seeded == v.digest
-	e.mu.Unlock()
+	m.e.mu.Lock()
+	done := m.e.record.Seeded == v.digest
+	m.e.mu.Unlock()
 	if done {
 		return nil
 	}
 	from, err := safefs.OpenSource(src.Path)
 	if err != nil {
-		return unseeded(e.id, err)
+		return unseeded(m.e.id, err)
 	}
 	defer from.Close() //nolint:errcheck // read only
 	to, err := safefs.Open(storage)
 	if err != nil {
-		return unseeded(e.id, err)
+		return unseeded(m.e.id, err)
 	}
 	defer to.Close() //nolint:errcheck // nothing is buffered
 	p := seeding{from: from, to: to, files: plugin.MaxFiles, bytes: plugin.MaxBytes}
@@ -48,11 +48,11 @@ func (e *entry) seed(v version, src plugin.Source, storage string) error {
 			return unseeded(s.From, err)
 		}
 	}
-	e.mu.Lock()
-	e.record.Seeded = v.digest
-	e.mu.Unlock()
-	if !e.temporary {
-		e.save()
+	m.e.mu.Lock()
+	m.e.record.Seeded = v.digest
+	m.e.mu.Unlock()
+	if !m.e.temporary {
+		m.save()
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 	m := r.version().manifest
 	by := plugin.Caller{
 		Plugin: r.e.id, Name: m.Name, Dialect: m.Dialect, Call: call,
-		Granted: func(permission string) bool { return r.h.granted(r.e.id, permission) },
-		Read:    r.e.authors, Gave: r.e.gave,
+		Granted: func(permission string) bool { return r.h.Hooks.granted(r.e.id, permission) },
+		Read:    r.e.memory.authors, Gave: r.e.memory.gave,
 	}
 	if asks := sessionOf(ctx); asks != nil {
 		by.Conversation, by.Open = asks.surface.conversation(call), asks.surface.openCalls()
@@ -44,7 +44,7 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 		}
 	}
 	value, err := s.Do(ctx, by, args)
-	r.e.redactSecrets(service, args, value)
+	r.e.redactor.learn(service, args, value)
 	return value, asServiceError(err)
 }
 

@@ -145,7 +145,7 @@ func TestAPluginThatIsLookedAtMayDoNothing(t *testing.T) {
 		f.Open()
 		path := filepath.Join(t.TempDir(), "a.py")
 		must(t, os.WriteFile(path, []byte(asks.JSON()), 0o600))
-		id, err := f.Host.PreviewFile(t.Context(), path)
+		id, err := f.Host.ThisRun.Preview(t.Context(), path)
 		must(t, err)
 		if got := answer(f, id, "say.free", `{}`); !strings.Contains(got, "not available in Conclave") {
 			t.Errorf("got %s", got)
@@ -159,10 +159,10 @@ func TestAPluginIsOfferedOnceMoreWithOtherSettings(t *testing.T) {
 		s.Options = json.RawMessage(
 			`{"type":"object","properties":{"depth":{"type":"integer"},"place":{"type":"string","format":"path"}}}`)
 		f.Serve("a.py", s)
-		must(t, f.Host.SetSettings(t.Context(), "a", json.RawMessage(`{"depth":3}`)))
+		must(t, f.Host.Settings.Set(t.Context(), "a", json.RawMessage(`{"depth":3}`)))
 		f.Settle()
 		folder := t.TempDir()
-		id, err := f.Host.LoadWith(t.Context(), "a", json.RawMessage(`{"place":"`+folder+`"}`))
+		id, err := f.Host.ThisRun.LoadWith(t.Context(), "a", json.RawMessage(`{"place":"`+folder+`"}`))
 		must(t, err)
 		f.Says(id+":say", "hello")
 		placed := f.World.StartedWith(id)
@@ -172,9 +172,9 @@ func TestAPluginIsOfferedOnceMoreWithOtherSettings(t *testing.T) {
 		if len(placed.Folders) != 1 || placed.Folders[0].Path != folder {
 			t.Errorf("it may reach %+v", placed.Folders)
 		}
-		_, err = f.Host.LoadWith(t.Context(), "a", json.RawMessage(`{"place":"`+folder+`/none"}`))
+		_, err = f.Host.ThisRun.LoadWith(t.Context(), "a", json.RawMessage(`{"place":"`+folder+`/none"}`))
 		kind(t, err, fault.NotFound, "place")
-		_, err = f.Host.LoadWith(t.Context(), "a", json.RawMessage(`3`))
+		_, err = f.Host.ThisRun.LoadWith(t.Context(), "a", json.RawMessage(`3`))
 		kind(t, err, fault.Invalid)
 	})
 }
@@ -187,21 +187,21 @@ func (s says) Ask(context.Context, gate.Request) (gate.Answer, error) { return s
 func TestAPersonIsAskedAboutAPluginWhereTheyAre(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Save("a.py", answers("one"))
-		status, err := f.Host.AskApproval(t.Context(), "a", says{gate.Answer{Effect: gate.Allow, Scope: gate.Always}})
+		status, err := f.Host.Approvals.Ask(t.Context(), "a", says{gate.Answer{Effect: gate.Allow, Scope: gate.Always}})
 		must(t, err)
 		f.Settle()
 		if status != gate.Approved {
 			t.Errorf("the verdict is %v", status)
 		}
 		f.Says("a:say", "one")
-		if _, err := f.Host.AskApproval(t.Context(), "a",
+		if _, err := f.Host.Approvals.Ask(t.Context(), "a",
 			says{gate.Answer{Effect: gate.Allow, Scope: gate.Always}}); !errors.Is(err, host.ErrNotWaiting) {
 			t.Errorf("of one that does not wait: %v", err)
 		}
 
 		// For one run.
 		f.Save("b.py", answers("two"))
-		end, err := f.Host.ApproveForRun(t.Context(), "b", f.Status("b").Shown)
+		end, err := f.Host.Approvals.ApproveForRun(t.Context(), "b", f.Status("b").Shown)
 		must(t, err)
 		f.Says("b:say", "two")
 		end()
@@ -238,18 +238,18 @@ func TestOfTwoOfOneIdentityTheOneThatServedHasIt(t *testing.T) {
 func TestAPluginIsStartedForWhatItListenedTo(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", asks)
-		if f.Host.HasSubscriber("CHAT_SWITCHED") {
+		if f.Host.Hooks.HasSubscriber("CHAT_SWITCHED") {
 			t.Error("an event is wanted that nobody listens to")
 		}
 		answer(f, "a", "events.subscribe", `{"name":"CHAT_SWITCHED"}`)
 		f.Settle()
 		f.Restart()
-		if !f.Host.HasSubscriber("CHAT_SWITCHED") || f.Host.HasSubscriber("MESSAGE_SENT") {
+		if !f.Host.Hooks.HasSubscriber("CHAT_SWITCHED") || f.Host.Hooks.HasSubscriber("MESSAGE_SENT") {
 			t.Error("what it listened to is not remembered")
 		}
 		started, told := len(f.World.Started()), len(f.World.Events())
-		f.Host.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C1"})
-		f.Host.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C2"})
+		f.Host.Hooks.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C1"})
+		f.Host.Hooks.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C2"})
 		synctest.Wait()
 		if n := len(f.World.Started()); n != started+1 {
 			t.Errorf("%d processes were started", n-started)
@@ -259,14 +259,14 @@ func TestAPluginIsStartedForWhatItListenedTo(t *testing.T) {
 			t.Errorf("it was told %q", f.World.Events()[told:])
 		}
 		answer(f, "a", "events.subscribe", `{"name":"CHAT_SWITCHED"}`)
-		f.Host.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C3"})
+		f.Host.Hooks.Publish("CHAT_SWITCHED", map[string]string{"chatId": "C3"})
 		synctest.Wait()
 		if got := f.World.Events()[told:]; !slices.Equal(got, []string{`a CHAT_SWITCHED {"chatId":"C3"}`}) {
 			t.Errorf("it was told %q", got)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), host.LoadTimeout)
 		defer cancel()
-		f.Host.WaitDelivered(ctx) // it never says that it is done
+		f.Host.Hooks.WaitDelivered(ctx) // it never says that it is done
 		synctest.Wait()
 		lines := f.Host.Log("a", 0)
 		if len(lines) == 0 || !strings.Contains(lines[len(lines)-1].Text, "Conclave closed before the plugin was done") {

@@ -67,14 +67,14 @@ func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
 		s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener())
 	} else if s.process, err = r.start(ctx, v, src, start, s.opened); err == nil {
 		s.load.follow(s.process)
-		r.e.follow(s.process)
+		s.logOutput()
 		err = s.greet(ctx, v, src)
 	}
 	if err != nil {
 		return nil, plugin.ProblemOf(err)
 	}
 	s.watched.Go(s.watch) // ends when the backend does
-	if !r.h.adopt(s) {
+	if !r.h.processes.adopt(s) {
 		s.end(closingReason)
 		return nil, &plugin.Problem{Kind: "unavailable", Message: closingReason}
 	}
@@ -86,6 +86,21 @@ func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
 
 // speaks reports whether the process knows conclave/… keys and gets events.
 func (s *session) speaks() bool { return s.worker != nil && s.worker.speaks }
+
+// logOutput copies what the process prints into the plugin's log.
+func (s *session) logOutput() {
+	lines, ok := s.process.(interface {
+		// Lines calls back with each line of standard error, from one goroutine,
+		// until the process is reaped.
+		Lines(func(line string))
+	})
+	if !ok {
+		return
+	}
+	lines.Lines(func(line string) {
+		s.r.e.logs("info", line)
+	})
+}
 
 // greet makes the backend of the process, which it ends if that fails.
 func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err error) {
@@ -218,7 +233,7 @@ func (s *session) watch() {
 	}
 	close(s.over)
 	s.backend.Close()
-	s.r.h.dismiss(s)
+	s.r.h.processes.dismiss(s)
 }
 
 // drainTime bounds the wait for what a process that ended wrote last.
@@ -275,7 +290,7 @@ func (s *session) finish() {
 // close lets it end by itself, in the background; the host's Close waits for it.
 func (s *session) close() {
 	if !s.asked.Swap(true) {
-		s.r.h.spawn(s.finish) // ends with the process
+		s.r.h.tasks.spawn(s.finish) // ends with the process
 	}
 }
 

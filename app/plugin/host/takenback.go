@@ -16,9 +16,9 @@ const takenBackReason = "The tool's process was ended because the person took ba
 
 // endTakenBack ends the processes of a plugin that may do what it may no longer, in whatever
 // version: a sandbox that stands cannot be narrowed, nor can a file that is open be closed.
-func (h *Host) endTakenBack(id string) {
+func (p *processes) endTakenBack(id string) {
 	var over []*session
-	for _, s := range h.sessionsOf(id) {
+	for _, s := range p.of(id) {
 		if s.exceeds() {
 			over = append(over, s)
 		}
@@ -77,12 +77,12 @@ func (o *openedFiles) takenBack(gate *gate.Gate) bool {
 	})
 }
 
-// sessionsOf returns the processes of a plugin. One that was replaced may have calls still.
-func (h *Host) sessionsOf(id string) []*session {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// of returns the processes of a plugin. One that was replaced may have calls still.
+func (p *processes) of(id string) []*session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all []*session
-	for s := range h.sessions {
+	for s := range p.live {
 		if cmp.Or(s.r.e.settingsOf, s.r.e.id) == id {
 			all = append(all, s)
 		}

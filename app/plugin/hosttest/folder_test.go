@@ -270,13 +270,13 @@ func TestAPluginsFolderThatCannotBeReadIsShown(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("the error is %v", err)
 	}
-	if _, why := c.host.Folder(); why == nil || !strings.Contains(fmt.Sprint(why.Message, why.Hint), dir) {
+	if why := c.host.Folder.Problem(); why == nil || !strings.Contains(fmt.Sprint(why.Message, why.Hint), dir) {
 		t.Errorf("the folder says %v", why)
 	}
 	must(t, os.Remove(dir), os.Mkdir(dir, 0o700))
 	c.write("words.py", words)
 	c.becomes("words", plugin.NeedsApproval)
-	if _, why := c.host.Folder(); why != nil {
+	if why := c.host.Folder.Problem(); why != nil {
 		t.Errorf("once mended the folder says %v", why)
 	}
 }

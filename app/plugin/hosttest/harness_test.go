@@ -105,7 +105,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		functions.New(py)}, more...)
 	c.egress = egress.New(egress.Options{
 		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
-			on := gate.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id, "")}
+			on := gate.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Calls.Behalf(id, "")}
 			d, private := g.Connect(ctx, on)
 			return egress.Verdict{
 				Allow: d.Effect == gate.Allow, Private: private, Reason: d.Reason,
@@ -124,7 +124,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		Dir: dir, Data: data, Host: c.host, Gate: g,
 		Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects),
 	})
-	stop := g.Approvals.OnDecided(c.host.ApprovalChanged)
+	stop := g.Approvals.OnDecided(c.host.Approvals.Changed)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

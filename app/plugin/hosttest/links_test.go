@@ -66,7 +66,7 @@ func (c *core) tried(id string) map[string]string {
 	c.t.Helper()
 	found := map[string]string{}
 	if id == "hooked" { // it has no tools: its process is asked
-		connection, release, err := c.host.Borrow(c.t.Context(), id)
+		connection, release, err := c.host.Backends.Borrow(c.t.Context(), id)
 		must(c.t, err)
 		defer release()
 		answer, err := connection.(plugin.Asker).Ask(c.t.Context(), "attack", nil)

@@ -49,7 +49,7 @@ func TestOnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T) {
 	set := func(path, tag string) error {
 		values, err := json.Marshal(map[string]any{"Text": map[string]string{"path": path, "tag": tag}})
 		must(t, err)
-		err = c.host.SetSettings(t.Context(), "text", values)
+		err = c.host.Settings.Set(t.Context(), "text", values)
 		must(t, c.host.WaitIdle(t.Context()))
 		if s, _ := c.host.Status("text"); s.State != "ready" { // what its settings made of its tools is looked at once more
 			must(t, plugintest.Approve(t.Context(), c.host, "text", true), c.host.WaitIdle(t.Context()))
@@ -95,7 +95,7 @@ func TestOnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T) {
 	refused("Text_read")
 
 	// Named for one run, it is read for that run alone.
-	id, err := c.host.LoadWith(t.Context(), "text", json.RawMessage(`{"Text":{"path":"~/Notes/x.txt"}}`))
+	id, err := c.host.ThisRun.LoadWith(t.Context(), "text", json.RawMessage(`{"Text":{"path":"~/Notes/x.txt"}}`))
 	must(t, err)
 	c.answers(id+":Text_read", "{}", "Notes/x.txt")
 	if got := c.gate.Reach.Folders("text"); len(got) != 0 {

@@ -31,7 +31,7 @@ func (c *core) approveShown(id string) (shown string) {
 	c.t.Helper()
 	must(c.t, c.host.WaitLoaded(c.t.Context(), id))
 	s, err := c.host.Status(id)
-	must(c.t, err, c.host.Approve(c.t.Context(), id, s.Shown, false))
+	must(c.t, err, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, false))
 	return s.Shown
 }
 
@@ -45,10 +45,10 @@ func (c *core) waitsAgain(id, before string) {
 		c.t.Fatalf("after one yes %s is %s and waits as %q (it was shown %q)", id, s.State, s.Shown, before)
 	}
 	for what, decide := range map[string]func() error{
-		"approving": func() error { return c.host.Approve(c.t.Context(), id, before, false) },
-		"keeping":   func() error { return c.host.KeepOld(c.t.Context(), id, before) },
+		"approving": func() error { return c.host.Approvals.Approve(c.t.Context(), id, before, false) },
+		"keeping":   func() error { return c.host.Approvals.KeepOld(c.t.Context(), id, before) },
 		"approving for a run": func() error {
-			_, err := c.host.ApproveForRun(c.t.Context(), id, before)
+			_, err := c.host.Approvals.ApproveForRun(c.t.Context(), id, before)
 			return err
 		},
 	} {
@@ -57,7 +57,7 @@ func (c *core) waitsAgain(id, before string) {
 			c.t.Errorf("%s what was shown before: %v", what, err)
 		}
 	}
-	must(c.t, c.host.Approve(c.t.Context(), id, s.Shown, false))
+	must(c.t, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, false))
 	if s, err = c.host.Status(id); err != nil || s.Shown != "" {
 		c.t.Errorf("after a yes to it, %s is %s and waits as %q, %v", id, s.State, s.Shown, err)
 	}
@@ -150,7 +150,7 @@ func TestAttackASecondLoadTakesFilesThatNobodyApproved(t *testing.T) {
 	c.replace("look.py", lookingUp("swapped", ""))
 	c.becomes("look", plugin.Quarantined)
 	started := c.launcher.Started()
-	id, err := c.host.LoadWith(t.Context(), "look", []byte(`{}`))
+	id, err := c.host.ThisRun.LoadWith(t.Context(), "look", []byte(`{}`))
 	must(t, err)
 	s, err := c.host.Status(id)
 	must(t, err)
@@ -170,7 +170,7 @@ func TestAttackANamedFileSaysSomethingElseOnceItRuns(t *testing.T) {
 		dir := t.TempDir()
 		named := &core{t: t, dir: dir}
 		named.write("look.py", lookingUp("harmless", other))
-		id, err := c.host.LoadFile(t.Context(), dir+"/look.py")
+		id, err := c.host.ThisRun.Load(t.Context(), dir+"/look.py")
 		must(t, err)
 		s, err := c.host.Status(id)
 		must(t, err)

@@ -76,7 +76,7 @@ func (l *Library) importable(ctx context.Context, from string) (*plugin.Import, 
 	if info, err := os.Stat(from); err != nil || !info.Mode().IsRegular() {
 		return nil, nil //nolint:nilerr // Add says so
 	}
-	what, err := l.o.Host.Import(ctx, from)
+	what, err := l.o.Host.Dialects.Import(ctx, from)
 	if p, ok := errors.AsType[*plugin.Problem](err); ok {
 		return nil, fault.New(fault.Invalid, "plugin.import", p.Error(), p.Hint)
 	}

@@ -303,7 +303,8 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 			return fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin as a folder, but the file "+script+
 				" in it is one.", hint)
 		}
-		return fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", l.o.Host.KnownLayouts())
+		return fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.",
+			l.o.Host.Dialects.Layouts())
 	}
 	info, err := os.Stat(s.path)
 	if err != nil { // an empty folder
@@ -314,7 +315,7 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 		ID: plugin.IDOf(s.base, s.folder), Path: s.path, Display: filepath.Join(l.o.Dir, s.base),
 		Folder: s.folder,
 	}
-	m, err := l.o.Host.Recognize(ctx, src)
+	m, err := l.o.Host.Dialects.Recognize(ctx, src)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -342,7 +343,7 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 
 // onlyScript returns the only file directly in a folder that is a plugin by itself, or "".
 func (l *Library) onlyScript(ctx context.Context, dir string) string {
-	sources, err := host.Sources(dir, l.o.Host.Endings())
+	sources, err := host.Sources(dir, l.o.Host.Dialects.Endings())
 	if err != nil {
 		return ""
 	}
@@ -351,7 +352,7 @@ func (l *Library) onlyScript(ctx context.Context, dir string) string {
 		if src.Folder {
 			continue
 		}
-		if m, err := l.o.Host.Recognize(ctx, src); m == nil || err != nil {
+		if m, err := l.o.Host.Dialects.Recognize(ctx, src); m == nil || err != nil {
 			continue
 		}
 		if only != "" {

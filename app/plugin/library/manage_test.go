@@ -296,7 +296,7 @@ func TestReplayRunsWhatWasRecorded(t *testing.T) {
 func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
+		must(t, f.Host.Approvals.SetDeveloping(t.Context(), "a", true),
 			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Network, gate.Allow),
 			f.Gate.Reach.SetPermission(t.Context(), "a", gate.Programs, gate.Deny))
 		_, err := f.Gate.Rules.Add(t.Context(), gate.Rule{

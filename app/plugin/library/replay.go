@@ -139,7 +139,7 @@ func ReplayCalls(file string, raw []byte,
 // asking returns the process of a plugin where it can be asked directly, or nil. release
 // gives it back.
 func (l *Library) asking(ctx context.Context, id string) (_ plugin.Asker, release func()) {
-	connection, release, err := l.o.Host.Borrow(ctx, id)
+	connection, release, err := l.o.Host.Backends.Borrow(ctx, id)
 	if err != nil {
 		return nil, func() {} // whoever calls it says why
 	}

@@ -128,7 +128,7 @@ func (l *Library) approveMade(ctx context.Context, id, written string) error {
 			return fault.New(fault.Conflict, "plugin.new", "The files of "+id+" changed while it was made.",
 				"Look at it, and approve it.")
 		}
-		if err := l.o.Host.Approve(ctx, id, s.Shown, true); err != nil {
+		if err := l.o.Host.Approvals.Approve(ctx, id, s.Shown, true); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base
 			return "", err
 		}
 	}
-	if digest, err = l.o.Host.CodeDigest(ctx, filepath.Join(dir, base)); err != nil {
+	if digest, err = l.o.Host.Dialects.CodeDigest(ctx, filepath.Join(dir, base)); err != nil {
 		return "", err
 	}
 	return digest, move(filepath.Join(dir, base), filepath.Join(l.o.Dir, base))

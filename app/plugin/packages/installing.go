@@ -119,7 +119,7 @@ func (in *Installer) begin(ctx context.Context, id, digest string, consent plugi
 ) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	wants, err := in.host.Requirements(id)
+	wants, err := in.host.Packages.Required(id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,7 +218,7 @@ func (i *installation) show() {
 	work := i.work
 	work.Lines = slices.Clone(work.Lines)
 	i.mu.Unlock()
-	i.in.host.ShowPackageWork(i.id, &work)
+	i.in.host.Packages.ShowWork(i.id, &work)
 }
 
 // Stop ends the plugin's installation, if one runs.
@@ -246,7 +246,7 @@ func (in *Installer) Remove(id string) error {
 		return busy(id)
 	}
 	in.running[id] = &installation{stop: func(error) {}} // none may begin meanwhile
-	in.host.ShowPackageWork(id, nil)
+	in.host.Packages.ShowWork(id, nil)
 	in.mu.Unlock()
 	defer func() {
 		in.mu.Lock()

@@ -154,7 +154,7 @@ func TestAndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *test
 	t.Cleanup(h.Close)
 	in := packages.NewInstaller(h, f.e)
 	t.Cleanup(in.Close)
-	stop := gate.Approvals.OnDecided(h.ApprovalChanged)
+	stop := gate.Approvals.OnDecided(h.Approvals.Changed)
 	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*pythontest.Patience)
 	defer cancel()

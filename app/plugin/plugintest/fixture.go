@@ -43,6 +43,7 @@ type Fixture struct {
 
 	T    *testing.T
 	stop func()
+	wait func() // until nothing runs that is not blocked
 }
 
 // dialects are the facts of the world's plugins, by the name of their dialect: as
@@ -58,20 +59,29 @@ var dialects = map[string]plugin.Facts{
 // Bubble runs test in a synctest bubble with a host that trusts nothing yet.
 func Bubble(t *testing.T, dialect string, test func(t *testing.T, f *Fixture)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		f := &Fixture{
-			T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[dialect]), Store: &Memory{},
-			Bus: bus.New(), Keys: &Secrets{},
-		}
-		gate, err := gate.Open(t.Context(), gate.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Gate = gate
-		f.Open()
-		test(t, f)
-		f.Close()
-	})
+	synctest.Test(t, func(t *testing.T) { run(t, dialect, synctest.Wait, test) })
+}
+
+// RealTime is Bubble with the clock of the computer, which is the one that files have.
+func RealTime(t *testing.T, dialect string, test func(t *testing.T, f *Fixture)) {
+	t.Helper()
+	run(t, dialect, func() {}, test)
+}
+
+func run(t *testing.T, dialect string, wait func(), test func(t *testing.T, f *Fixture)) {
+	t.Helper()
+	f := &Fixture{
+		T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[dialect]), Store: &Memory{},
+		Bus: bus.New(), Keys: &Secrets{}, wait: wait,
+	}
+	gate, err := gate.Open(t.Context(), gate.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Gate = gate
+	f.Open()
+	test(t, f)
+	f.Close()
 }
 
 // Open makes the host, as at a start of Conclave.
@@ -89,7 +99,7 @@ func (f *Fixture) Open() {
 		Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	f.stop = f.Gate.Approvals.OnDecided(f.Host.ApprovalChanged)
+	f.stop = f.Gate.Approvals.OnDecided(f.Host.Approvals.Changed)
 }
 
 // Close ends the host, which must leave no process behind.
@@ -158,7 +168,7 @@ func (f *Fixture) Settle() {
 	if err := f.Host.WaitIdle(ctx); err != nil {
 		f.T.Fatal(err)
 	}
-	synctest.Wait()
+	f.wait()
 }
 
 // Save writes a plugin and has it loaded.
@@ -203,7 +213,7 @@ func Approve(ctx context.Context, h *host.Host, id string, developing bool) erro
 		if err != nil || s.Shown == "" {
 			return err
 		}
-		if err := h.Approve(ctx, id, s.Shown, developing); err != nil {
+		if err := h.Approvals.Approve(ctx, id, s.Shown, developing); err != nil {
 			return err
 		}
 	}

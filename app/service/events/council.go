@@ -59,12 +59,12 @@ func (n *Events) councilStep(e deliberation.Event) {
 				in++
 			}
 		}
-		n.o.Host.Publish("COUNCIL_STARTED", map[string]any{"chatId": r.Conversation, "memberCount": in})
+		n.o.Host.Hooks.Publish("COUNCIL_STARTED", map[string]any{"chatId": r.Conversation, "memberCount": in})
 	}
 	for _, seat := range r.Seats {
 		if m := seat.Member; seat.In && !sent.members[m.ID] && done(r, m.ID) {
 			sent.members[m.ID] = true
-			n.o.Host.Publish("COUNCIL_MEMBER_DONE", map[string]any{
+			n.o.Host.Hooks.Publish("COUNCIL_MEMBER_DONE", map[string]any{
 				"chatId": r.Conversation, "memberId": m.ID, "memberName": m.Name, "memberItemId": m.ItemID,
 				"memberAvatarUrl": council.AvatarURL(m), "results": n.councilResults(r, m.ID),
 			})
@@ -73,7 +73,7 @@ func (n *Events) councilStep(e deliberation.Event) {
 	n.councilFailures(r, sent)
 	if r.State == council.Ready && !sent.completed {
 		sent.completed = true
-		n.o.Host.Publish("COUNCIL_COMPLETED", map[string]any{
+		n.o.Host.Hooks.Publish("COUNCIL_COMPLETED", map[string]any{
 			"chatId": r.Conversation, "totalDurationMs": r.After(e.Step.At).Milliseconds(),
 			"resultCount": len(n.councilResults(r, "")),
 		})
@@ -117,7 +117,7 @@ func (n *Events) councilFailures(r *council.Run, sent *sentRun) {
 		return
 	}
 	sent.failed = true
-	n.o.Host.Publish("COUNCIL_TOOLS_FAILED", map[string]any{
+	n.o.Host.Hooks.Publish("COUNCIL_TOOLS_FAILED", map[string]any{
 		"generationId": r.Turn, "chatId": r.Conversation, "failedTools": failed, "successCount": succeeded,
 		"failedCount": len(failed),
 	})

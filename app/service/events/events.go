@@ -108,7 +108,7 @@ func (n *Events) Edited(id chat.ConversationID, seq chat.MessageSeq) {
 func (n *Events) Changed(id chat.ConversationID) {
 	n.queue(func() {
 		if v, err := n.o.Chats.Conversation(n.ctx, id); err == nil {
-			n.o.Host.Publish("CHAT_CHANGED", map[string]any{"chat": service.ChatOf(v), "changedFields": []string{}})
+			n.o.Host.Hooks.Publish("CHAT_CHANGED", map[string]any{"chat": service.ChatOf(v), "changedFields": []string{}})
 		}
 	})
 }
@@ -117,7 +117,7 @@ func (n *Events) Changed(id chat.ConversationID) {
 func (n *Events) Turn(e chat.Event) {
 	say := func(event string, payload map[string]any) {
 		payload["generationId"], payload["chatId"] = e.Turn, e.Conversation
-		n.o.Host.Publish(event, payload)
+		n.o.Host.Hooks.Publish(event, payload)
 	}
 	switch e.Kind {
 	case chat.EventStarted:
@@ -128,7 +128,7 @@ func (n *Events) Turn(e chat.Event) {
 	case chat.EventQuestioned:
 		n.queue(func() { n.message("MESSAGE_SENT", e.Conversation, e.Seq) })
 	case chat.EventText, chat.EventReasoning:
-		if n.o.Host.HasSubscriber("STREAM_TOKEN_RECEIVED") {
+		if n.o.Host.Hooks.HasSubscriber("STREAM_TOKEN_RECEIVED") {
 			n.queue(func() { say("STREAM_TOKEN_RECEIVED", map[string]any{"token": e.Text, "type": string(e.Kind)}) })
 		}
 	case chat.EventEnded:
@@ -156,15 +156,15 @@ func (n *Events) switchTo(id chat.ConversationID) {
 	}
 	n.at = id
 	if id == "" {
-		n.o.Host.Publish("CHAT_SWITCHED", map[string]any{"chatId": nil})
+		n.o.Host.Hooks.Publish("CHAT_SWITCHED", map[string]any{"chatId": nil})
 		return
 	}
-	n.o.Host.Publish("CHAT_SWITCHED", map[string]any{"chatId": id})
+	n.o.Host.Hooks.Publish("CHAT_SWITCHED", map[string]any{"chatId": id})
 }
 
 // message sends a message as plugins see it, and returns it.
 func (n *Events) message(event string, id chat.ConversationID, seq chat.MessageSeq) (service.Message, bool) {
-	if seq == 0 || !n.o.Host.HasSubscriber(event) && !n.o.Host.HasSubscriber("GENERATION_ENDED") {
+	if seq == 0 || !n.o.Host.Hooks.HasSubscriber(event) && !n.o.Host.Hooks.HasSubscriber("GENERATION_ENDED") {
 		return service.Message{}, false
 	}
 	path, err := n.o.Chats.Path(n.ctx, id)
@@ -173,7 +173,7 @@ func (n *Events) message(event string, id chat.ConversationID, seq chat.MessageS
 	}
 	view, ok := service.MessageAt(path, seq)
 	if ok {
-		n.o.Host.Publish(event, map[string]any{"chatId": id, "message": view})
+		n.o.Host.Hooks.Publish(event, map[string]any{"chatId": id, "message": view})
 	}
 	return view, ok
 }

@@ -60,7 +60,7 @@ func BenchmarkFirstHook(b *testing.B) {
 		bench.host = host.New(bench.options)
 		must(b, bench.host.Scan())
 		must(b, bench.host.WaitIdle(b.Context()))
-		points := &hook.Points{Sources: []hook.Source{bench.dialect.Source(bench.host)}}
+		points := &hook.Points{Sources: []hook.Source{bench.dialect.Source(bench.host.Backends)}}
 		began := time.Now()
 		_, traces, err := points.BeforeRound(b.Context(), request, info, offer)
 		took = append(took, time.Since(began))
@@ -76,7 +76,7 @@ func BenchmarkFirstHook(b *testing.B) {
 // hook process.
 func BenchmarkNoHook(b *testing.B) {
 	bench := newBench(b)
-	points := &hook.Points{Sources: []hook.Source{bench.dialect.Source(bench.host)}}
+	points := &hook.Points{Sources: []hook.Source{bench.dialect.Source(bench.host.Backends)}}
 	info := hook.TurnInfo{Turn: "t", Conversation: bench.chat, Model: "test/model", Kind: "normal", Caller: gate.Main}
 	request := model.Request{Messages: []model.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Hello.")}}}}
 	offer := func(tool.Tool, tool.Invoker) error { return nil }

@@ -320,7 +320,7 @@ func TestPC38AnObserverIsToldOnceOfEachTurn(t *testing.T) {
 
 // late is a lender whose hooks load while a turn begins.
 type late struct {
-	*host.Host
+	*host.Backends
 	ready chan struct{}
 }
 
@@ -334,7 +334,7 @@ func (l late) Ready(ctx context.Context, _ string) {
 func (l late) Enlisted(dialect string) []plugin.Enlisted {
 	select {
 	case <-l.ready:
-		return l.Host.Enlisted(dialect)
+		return l.Backends.Enlisted(dialect)
 	default:
 		return nil
 	}
@@ -344,7 +344,7 @@ func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *tes
 	b := newBench(t)
 	// It is busy when it is told: what is not waited for would be lost with the program's end.
 	b.hook("h", entry{"observe": []string{"turn_start", "turn_end"}}, told+"time.sleep(0.5)\nserve()")
-	l := late{b.host, make(chan struct{})}
+	l := late{b.host.Backends, make(chan struct{})}
 	o := b.dialect.Observer(l)
 	defer o.Close()
 	turns := turn.New(turn.Options{Log: b.store.Turns, Calls: b.calls, OnEvent: o.Take})

@@ -82,9 +82,9 @@ func newBench(t testing.TB) *bench {
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), LoadTimeout: 2 * time.Minute,
 	}
 	b.host = host.New(b.options)
-	source := b.dialect.Source(b.host)
+	source := b.dialect.Source(b.host.Backends)
 	points := &hook.Points{Sources: []hook.Source{source}}
-	b.hear = b.dialect.Observer(b.host)
+	b.hear = b.dialect.Observer(b.host.Backends)
 	b.calls = call.New(call.Options{Gate: g, Log: b.store.Turns, Points: points})
 	b.turns = turn.New(turn.Options{Log: b.store.Turns, Calls: b.calls, Points: points, OnEvent: b.hear.Take})
 	b.tools.Publish(gate.BuiltIn, []tool.Tool{
@@ -96,7 +96,7 @@ func newBench(t testing.TB) *bench {
 	conversation := chat.Conversation{System: "You are kind."}
 	must(t, b.store.Chats.CreateConversation(t.Context(), &conversation))
 	b.chat = conversation.ID
-	stop := g.Approvals.OnDecided(b.host.ApprovalChanged)
+	stop := g.Approvals.OnDecided(b.host.Approvals.Changed)
 	t.Cleanup(func() {
 		b.hear.Close()
 		b.host.Close()

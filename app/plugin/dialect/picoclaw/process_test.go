@@ -69,7 +69,7 @@ while True: time.sleep(60)
 			t.Errorf("it ended %s after %s and %d events", outcome.Reason, took, events)
 		}
 	}
-	if all := b.host.Enlisted("picoclaw"); len(all) != 1 || all[0].Broken != nil {
+	if all := b.host.Backends.Enlisted("picoclaw"); len(all) != 1 || all[0].Broken != nil {
 		t.Errorf("it is %+v", all)
 	}
 }

@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"conclave/app/chat"
 	"conclave/app/gate"
 )
+
+// Calls holds the calls that plugins work on, and which questions to a person are about them. It is
+// safe for concurrent use.
+type Calls struct {
+	mu      sync.Mutex
+	working map[string][]*work // by plugin, oldest first
+}
 
 // work is a call that a plugin works on.
 type work struct {
@@ -24,23 +32,23 @@ type question struct {
 // errCallOver is the cause of a question's end when what it was for is over.
 var errCallOver = errors.New("the call that it was for is over")
 
-// works notes that a plugin works on the call of ctx, until the function returned is
+// begin notes that a plugin works on the call of ctx, until the function returned is
 // called.
-func (h *Host) works(ctx context.Context, id string) (over func()) {
-	c, ok := gate.Behalf(ctx)
+func (c *Calls) begin(ctx context.Context, id string) (over func()) {
+	call, ok := gate.Behalf(ctx)
 	if !ok {
 		return func() {}
 	}
-	w := &work{Call: c, asked: map[*question]bool{}}
-	h.mu.Lock()
-	h.working[id] = append(h.working[id], w)
-	h.mu.Unlock()
+	w := &work{Call: call, asked: map[*question]bool{}}
+	c.mu.Lock()
+	c.working[id] = append(c.working[id], w)
+	c.mu.Unlock()
 	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		left := slices.DeleteFunc(slices.Clone(h.working[id]), func(one *work) bool { return one == w })
-		if h.working[id] = left; len(left) == 0 {
-			delete(h.working, id)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		left := slices.DeleteFunc(slices.Clone(c.working[id]), func(one *work) bool { return one == w })
+		if c.working[id] = left; len(left) == 0 {
+			delete(c.working, id)
 		}
 		for q := range w.asked {
 			if q.works--; q.works == 0 {
@@ -53,20 +61,20 @@ func (h *Host) works(ctx context.Context, id string) (over func()) {
 // During returns a context for a question to a person about what a plugin does. It ends with
 // the last of the calls that the plugin works on now: nobody should be asked for what is over,
 // nor allow it. For what a plugin does by itself it ends with ctx alone. Call stop afterwards.
-func (h *Host) During(ctx context.Context, id string) (_ context.Context, stop func()) {
+func (c *Calls) During(ctx context.Context, id string) (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	q := &question{end: end}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	works := h.working[id]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	works := c.working[id]
 	q.works = len(works)
 	for _, w := range works {
 		w.asked[q] = true
 	}
 	return ctx, func() {
 		end(nil)
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		for _, w := range works {
 			delete(w.asked, q)
 		}
@@ -74,11 +82,11 @@ func (h *Host) During(ctx context.Context, id string) (_ context.Context, stop f
 }
 
 // Working returns the calls that a plugin works on.
-func (h *Host) Working(id string) []gate.Call {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (c *Calls) Working(id string) []gate.Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var all []gate.Call
-	for _, w := range h.working[id] {
+	for _, w := range c.working[id] {
 		all = append(all, w.Call)
 	}
 	return all
@@ -88,10 +96,10 @@ func (h *Host) Working(id string) []gate.Call {
 // that it works on, or else nobody's, since a process does not say for which of them.
 // Of several calls of one answer that chat is returned, or the one that the plugin says it
 // is; it could say any of them. Text of others in the chat of one is in the chat of each.
-func (h *Host) Behalf(id, said string) gate.Call {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	calls := h.working[id]
+func (c *Calls) Behalf(id, said string) gate.Call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	calls := c.working[id]
 	switch {
 	case len(calls) == 0:
 		return gate.Call{}
@@ -100,9 +108,9 @@ func (h *Host) Behalf(id, said string) gate.Call {
 	}
 	shared := gate.Call{Conversation: calls[0].Conversation, Turn: calls[0].Turn, Asker: calls[0].Asker}
 	same := true
-	for _, c := range calls {
-		same = same && c.Conversation == shared.Conversation && c.Turn == shared.Turn
-		shared.Taint = chat.AddOrigins(shared.Taint, c.Taint...)
+	for _, one := range calls {
+		same = same && one.Conversation == shared.Conversation && one.Turn == shared.Turn
+		shared.Taint = chat.AddOrigins(shared.Taint, one.Taint...)
 	}
 	if !same {
 		return gate.Call{Asker: shared.Asker, Taint: shared.Taint}

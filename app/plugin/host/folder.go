@@ -7,12 +7,74 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )
+
+// Folder is the plugins folder, and whether it could be read. It is safe for concurrent use.
+type Folder struct {
+	Dir string
+
+	endings   []string
+	expected  func() bool                   // or nil
+	incumbent func(id string) (base string) // which name last served under an id; empty for none
+
+	mu     sync.Mutex   // guards the fields below
+	failed *fault.Error // why it cannot be read, or nil
+	read   bool         // it was read once
+}
+
+// sources reads the folder. news reports that the error is another than last time.
+func (f *Folder) sources() (all []plugin.Source, news bool, err error) {
+	all, err = sourcesOf(f.Dir, f.endings, f.incumbent)
+	if err == nil && len(all) == 0 {
+		err = f.Away()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	was := f.failed
+	if err == nil {
+		f.failed, f.read = nil, true
+		return all, false, nil
+	}
+	f.failed = fault.Of(err)
+	return nil, was == nil || was.Message != f.failed.Message, err
+}
+
+// Problem returns why the folder cannot be read, or nil.
+func (f *Folder) Problem() *fault.Error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// Unread returns why the folder could not be read since the program began; nil where it was read once,
+// and its plugins serve as they were.
+func (f *Folder) Unread() *fault.Error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.read {
+		return nil
+	}
+	return f.failed
+}
+
+// Away returns why a plugins folder that is not there should be: a fault of kind unavailable. It is nil
+// where the folder is there, or held no plugins.
+func (f *Folder) Away() error {
+	if _, err := os.Stat(f.Dir); !errors.Is(err, fs.ErrNotExist) || f.expected == nil || !f.expected() {
+		return nil
+	}
+	return fault.New(fault.Unavailable, "plugin.sources", "The plugins folder "+f.Dir+" is not there.",
+		"Bring it back, for example by mounting its disk, name the right one with --plugins, or make an empty one.")
+}
+
+// LinksOut returns the links of the folder that are not followed.
+func (f *Folder) LinksOut() []LinkOut { return LinksOut(f.Dir, f.endings) }
 
 // Sources lists what may be plugins in the folder dir, by id: files of the given
 // endings and folders, without hidden ones and without links that lead out of dir. A folder
@@ -158,13 +220,4 @@ func couldBePlugin(entry fs.DirEntry, endings []string) bool {
 	default:
 		return mode.IsRegular() && slices.Contains(endings, strings.ToLower(filepath.Ext(entry.Name())))
 	}
-}
-
-// Endings are those of the files that are plugins by themselves: ".py".
-func (h *Host) Endings() []string {
-	var all []string
-	for _, d := range h.o.Dialects {
-		all = append(all, d.Facts().Endings...)
-	}
-	return all
 }

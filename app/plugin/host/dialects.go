@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/app/gate"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+)
+
+// Dialects are those that the host asks, in order. Their methods are safe for concurrent use.
+type Dialects []plugin.Dialect
+
+// Recognize returns the manifest that a dialect reads of src, which may be anywhere.
+// The error is a *Problem, or the cause of ctx's end.
+func (all Dialects) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	m, _, err := all.recognize(ctx, src)
+	return m, err
+}
+
+// recognize asks the dialects in order.
+func (all Dialects) recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
+	for _, d := range all {
+		if !src.HasFiles() && d.Facts().Name != src.Dialect {
+			continue
+		}
+		m, err := d.Recognize(ctx, src)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m != nil {
+			m.Dialect = d.Facts().Name
+			if err := m.Clean(); err != nil {
+				return nil, nil, err
+			}
+			if m.Name == "" {
+				m.Name = src.ID
+			}
+			if gate.Reserved(m.Name) || gate.Reserved(src.ID) {
+				return nil, nil, &plugin.Problem{
+					Kind: "refused", Message: "Its name reads as Conclave, which speaks to you under that name itself.",
+					Hint: "Give it, and its file, another name.",
+				}
+			}
+			return m, d, nil
+		}
+	}
+	return nil, nil, &plugin.Problem{
+		Kind: "unavailable", Message: "This is no plugin that Conclave knows: " +
+			filepath.Base(src.Path) + ".",
+		Hint: all.Layouts(),
+	}
+}
+
+// Import asks the dialects what plugins a configuration file holds; nil when none of
+// them has such files. The error is a *Problem, or the cause of ctx's end.
+func (all Dialects) Import(ctx context.Context, path string) (*plugin.Import, error) {
+	for _, d := range all {
+		i, ok := d.(plugin.Importer)
+		if !ok {
+			continue
+		}
+		if found, err := i.Import(ctx, path); found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// Layouts returns a sentence that lists the forms of plugins.
+func (all Dialects) Layouts() string {
+	var known []string
+	for _, d := range all {
+		for _, l := range d.Facts().Layouts {
+			known = append(known, l.What+" ("+l.Entry+")")
+		}
+	}
+	return "What it can be: " + strings.Join(known, ", ") + "."
+}
+
+// facts returns the facts of the dialect of that name.
+func (all Dialects) facts(name string) plugin.Facts {
+	return version{dialect: all.named(name)}.facts()
+}
+
+func (all Dialects) named(name string) plugin.Dialect {
+	for _, d := range all {
+		if d.Facts().Name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+// CodeDigest returns the digest of the plugin at path, as Status.Digest is once it lies in the
+// plugins folder. The error wraps fs.ErrNotExist when there is none; otherwise it is a fault, a
+// *Problem, or the cause of ctx's end.
+func (all Dialects) CodeDigest(ctx context.Context, path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	seen, err := (&files{dialects: all}).digest(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir()})
+	return seen.digest, err
+}
+
+// confinementOf describes the sandbox of a dialect's plugins.
+func confinementOf(d plugin.Dialect, launcher sandbox.Launcher) sandbox.Confinement {
+	if c, ok := d.(plugin.Connector); ok {
+		return c.Confinement()
+	}
+	return launcher.Confinement()
+}
+
+// code returns the files of a folder that are its code; nil means all.
+func (all Dialects) code(src plugin.Source) []string {
+	for _, d := range all {
+		if s, ok := d.(plugin.CodeLister); ok && src.Folder {
+			if files, its := s.CodeFiles(src); its {
+				return files
+			}
+		}
+	}
+	return nil
+}
+
+// Endings are those of the files that are plugins by themselves: ".py".
+func (all Dialects) Endings() []string {
+	var endings []string
+	for _, d := range all {
+		endings = append(endings, d.Facts().Endings...)
+	}
+	return endings
+}
