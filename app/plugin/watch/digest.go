@@ -55,6 +55,7 @@ type tree struct {
 	files map[string]file // by relative path; the one of a single file is its base
 	dirs  int
 	bytes int64
+	read  int64 // how many files were read for it
 }
 
 // file is one file as it was seen.
@@ -67,15 +68,27 @@ type file struct {
 	read    time.Time // when sum was made
 }
 
-// racy is how fresh a file must be for its times to say nothing: a file system
-// may keep them to the second, some to two.
-const racy = 2 * time.Second
+// How fresh a file must be for its times to say nothing: a file system may keep them to the second, some
+// to two. One that shows parts of a millisecond keeps them as finely as the clock of the kernel ticks,
+// which is every 10 ms or more often.
+const (
+	racyCoarse = 2 * time.Second
+	racyFine   = 20 * time.Millisecond
+)
+
+// racy returns how long after a time of a file another change may still get the same one.
+func racy(t time.Time) time.Duration {
+	if t.Nanosecond()%int(time.Millisecond) == 0 {
+		return racyCoarse
+	}
+	return racyFine
+}
 
 // same reports whether f, seen earlier, still tells the content of a file of
 // this size and time.
 func (f file) same(info fs.FileInfo) bool {
 	return !f.link && f.size == info.Size() && f.mtime.Equal(info.ModTime()) && f.changed.Equal(Changed(info)) &&
-		f.read.Sub(f.mtime) > racy && f.read.Sub(f.changed) > racy
+		f.read.Sub(f.mtime) > racy(f.mtime) && f.read.Sub(f.changed) > racy(f.changed)
 }
 
 func (t *tree) names() []string { return slices.Sorted(maps.Keys(t.files)) }
@@ -217,6 +230,7 @@ func (s *scanner) link(name string) error {
 		return err
 	}
 	h := sha256.New()
+	s.tree.read++
 	f := file{link: true}
 	if f.size, err = s.copy(h, name); err != nil {
 		return s.skipGone(name, err)
@@ -233,6 +247,7 @@ func (s *scanner) file(rel, name string, info fs.FileInfo) error {
 	if f, ok := s.before.files[name]; ok && f.same(info) {
 		return s.add(name, f)
 	}
+	s.tree.read++
 	f := file{mtime: info.ModTime(), changed: Changed(info), read: time.Now()}
 	h := sha256.New()
 	var err error

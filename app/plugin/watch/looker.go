@@ -8,8 +8,16 @@ const maxLooks = 8192
 // Looker computes [Digest] and does not read a file again that has not changed. The
 // zero value is ready. It is safe for concurrent use.
 type Looker struct {
-	mu    sync.Mutex // guards trees
+	mu    sync.Mutex // guards the fields below
 	trees map[string]*tree
+	read  int64
+}
+
+// Read returns how many files it has read so far.
+func (l *Looker) Read() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.read
 }
 
 // Digest returns what the function of that name does.
@@ -28,5 +36,6 @@ func (l *Looker) Digest(path string) (string, []string, error) {
 		l.trees = map[string]*tree{}
 	}
 	l.trees[path] = t
+	l.read += t.read
 	return t.digest(), t.names(), nil
 }
