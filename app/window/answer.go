@@ -7,6 +7,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 	"conclave/app/chat/turn"
+	"conclave/app/council"
 	"conclave/app/council/deliberation"
 )
 
@@ -64,7 +65,7 @@ func (s *shownTurn) onEvent(ctx context.Context, e chat.Event) {
 // turn has.
 func (s *shownTurn) deliberates(e deliberation.Event) {
 	if s.live != nil && e.Step != nil {
-		s.live.Council(e.Run.Doing())
+		s.live.Council(e.Run.Doing(), e.Run.State == council.Asking)
 	}
 	s.c.deliberated(e)
 }

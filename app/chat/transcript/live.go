@@ -127,14 +127,15 @@ func (l *Live) note(note string, kept bool) {
 	})
 }
 
-// Council shows what the chat's council does while the turn waits for it; "" is nothing more. It
-// comes a little late, so it does not overwrite another phase.
-func (l *Live) Council(doing string) {
+// Council shows what the chat's council does while the turn waits for it, and whether it waits for a
+// person; "" is nothing more. It comes a little late, so it does not overwrite another phase.
+func (l *Live) Council(doing string, asks bool) {
 	l.do(func(uint64) {
 		switch phase := l.status.Phase; {
 		case phase != PhaseWaiting && phase != PhaseCouncil:
 		case doing != "":
 			l.phase(PhaseCouncil, "", doing)
+			l.status.Asks = asks
 		case phase == PhaseCouncil:
 			l.phase(PhaseWaiting, "", "")
 		}

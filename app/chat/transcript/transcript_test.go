@@ -472,17 +472,22 @@ func TestTheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	if p.status.Since != since {
 		t.Error("the same phase began twice")
 	}
-	u.live.Council("The council answers") // told late: the turn is further
+	u.live.Council("The council answers", false) // told late: the turn is further
 	is("retrying", "", "Still busy.")
 	u.take(chat.Event{Kind: chat.EventWaiting, Note: ""})
-	u.live.Council("The council answers, 0 of 3 done")
+	u.live.Council("The council answers, 0 of 3 done", false)
 	is("council", "", "The council answers, 0 of 3 done")
 	since = p.status.Since
-	u.live.Council("The council answers, 1 of 3 done")
+	u.live.Council("The council answers, 1 of 3 done", false)
 	if is("council", "", "The council answers, 1 of 3 done"); p.status.Since != since {
 		t.Error("the council began twice")
 	}
-	u.live.Council("")
+	u.live.Council("The council is waiting for you", true)
+	is("council", "", "The council is waiting for you")
+	if !p.status.Asks {
+		t.Error("the council does not ask")
+	}
+	u.live.Council("", false)
 	is("waiting", "", "")
 	u.take(chat.Event{Kind: chat.EventWaiting, Note: "The model cannot call tools, so it is offered none."})
 	is("waiting", "", "The model cannot call tools, so it is offered none.")

@@ -190,10 +190,11 @@ const (
 type TurnStatus struct {
 	Turn  string `json:"turn"`
 	Phase Phase  `json:"phase"`
-	Since string `json:"since"` // when this phase began
-	Model string `json:"model"` // display name of the model asked
-	Tool  string `json:"tool"`  // tool: display name of the tool
-	Note  string `json:"note"`  // a sentence that says more, or ""
+	Since string `json:"since"`          // when this phase began
+	Model string `json:"model"`          // display name of the model asked
+	Tool  string `json:"tool"`           // tool: display name of the tool
+	Note  string `json:"note"`           // a sentence that says more, or ""
+	Asks  bool   `json:"asks,omitempty"` // council: it waits for a person
 }
 
 // CallState is the state word of a tool card.

@@ -2790,6 +2790,8 @@ export interface TurnStatus {
   tool: string;
   /** a sentence that says more, or "" */
   note: string;
+  /** council: it waits for a person */
+  asks?: boolean;
 }
 
 /** Unattended holds what is left of the time in which tools run without asking. */
