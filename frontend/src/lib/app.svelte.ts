@@ -72,7 +72,7 @@ export class App {
   /** Chats that were left while a message waits behind their answer, until the last such answer has ended. */
   #left = new Map<string, OpenChat>();
   #undos: Back[] = $state.raw([]);
-  /** Counts the chats that were opened, and the visits to the welcome page, which has no name of its own. */
+  /** Counts how often a chat or the welcome page was opened. */
   #visit = 0;
   /** Brings what plugins say. */
   #hearing: Puller;
@@ -227,6 +227,11 @@ export class App {
   offerUndo(sentence: string, back: Back): void {
     this.#undos = [...this.#undos, back].slice(-50);
     this.toasts.say(sentence, { label: s.app.undo, run: () => void this.undo(back) });
+  }
+
+  /** Says what was set, with a button that sets it back. */
+  sayWithUndo(sentence: string, back: Back): void {
+    this.toasts.say(sentence, { label: s.app.undo, run: () => void this.attempt(back) });
   }
 
   /** Takes a queued message away, and offers to take that back. */
@@ -390,7 +395,7 @@ export class App {
 
   #zoomShown = 0;
 
-  /** One step larger or smaller, or 0 for 100 %; kept. */
+  /** One step larger or smaller, or 0 for 100 %. The setting is saved. */
   zoom(step: 1 | -1 | 0): void {
     const zoom = step ? nextZoom(this.settings.now.zoom, step) : 100;
     void this.settings.set({ zoom });

@@ -1647,7 +1647,6 @@ export const s = {
     stopped: "Answer stopped",
     failed: (why: string) => `Answer failed. ${why}`,
     undone: "Undone",
-    tooLate: "It is too late to undo that.",
   },
 
   zoom: {

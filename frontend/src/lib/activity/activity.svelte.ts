@@ -48,7 +48,7 @@ export class ActivityState {
     this.more = list.more;
   }
 
-  /** Entries before one, null where the answer counts no more or there is none. */
+  /** Entries before one; null if the answer was overtaken or there is none. */
   async #list(before: number, counts: () => boolean): Promise<ActivityList | null> {
     try {
       const list = await this.bridge.activity.List(this.#chat, this.#plugin, before);

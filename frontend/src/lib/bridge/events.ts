@@ -45,7 +45,7 @@ function key(topic: Topic, id: string): string {
 
 /**
  * Keeps one thing as new as its notices: at most one pull runs at a time, and
- * notices that come meanwhile cause one more, not one each.
+ * notices that arrive during it cause one more, not one each.
  */
 export class Puller {
   #wanted = 0;

@@ -4,8 +4,8 @@ import { AppError, type Bridge } from "./calls";
 const MOST = 20;
 
 /**
- * Has the program log what fails in the page and nobody catches. A failure that the
- * program itself told, and so logged, is not told back. The function returned ends it.
+ * Reports uncaught errors of the page to the program, which logs them. An error that the
+ * program itself reported is already logged and not sent back. The function returned ends it.
  */
 export function reportFaults(bridge: Bridge): () => void {
   let reported = 0;
@@ -15,7 +15,7 @@ export function reportFaults(bridge: Bridge): () => void {
     reported++;
     const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
     const stack = (cause instanceof Error && cause.stack) || where;
-    bridge.window.Report(message, stack).catch(() => {}); // the program is gone; nobody could be told
+    bridge.window.Report(message, stack).catch(() => {}); // the program is gone
   }
 
   const onerror = (e: ErrorEvent) =>

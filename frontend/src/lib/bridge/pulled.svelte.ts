@@ -1,4 +1,4 @@
-/** What states of the page have in common: each is kept as new as the notices of one thing. */
+/** The base of the page's states: each pulls again when a notice for its topic arrives. */
 import { AppError } from "./calls";
 import { Puller, type Notices } from "./events";
 import type { Topic } from "./generated";

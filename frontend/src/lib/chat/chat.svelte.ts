@@ -11,11 +11,11 @@ import { s } from "../strings";
 import { Edits } from "./edits.svelte";
 import { EntryView } from "./entry.svelte";
 
-/** How much HTML is kept, in characters; the messages pulled longest ago go first. */
+/** How much HTML is held, in characters; the messages pulled longest ago are dropped first. */
 const keepSize = 6_000_000;
 
 /** What is to be brought into view; seq 0 is nothing. */
-interface Target {
+export interface Target {
   seq: number;
   /** The permission request whose card is to be in view. */
   request?: string;
@@ -94,7 +94,7 @@ export class OpenChat extends Pulled {
   /** The same, for callers that need not be updated when it appears or disappears. */
   held = (seq: number): EntryView | undefined => this.#entries.get(seq);
 
-  /** Asks for what is wanted; shown are the messages on the page, which are kept. */
+  /** Requests what is wanted. Messages in shown are on the page and stay loaded. */
   want(wants: Want[], shown: { seq: number }[]): void {
     this.#wants = this.#futile === this.revision ? [] : wants;
     if (this.#size > keepSize) this.#evict(shown);

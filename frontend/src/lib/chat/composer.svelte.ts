@@ -1,5 +1,5 @@
 /**
- * The half-written message of one conversation. It is kept 300 ms after the last
+ * The half-written message of one conversation. It is saved 300 ms after the last
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
@@ -17,7 +17,7 @@ export interface Attachment {
   key: number;
   name: string;
   mimeType: string;
-  /** Set once it is kept. */
+  /** Set once it is stored. */
   media: Attached | null;
   /** Why it could not be. */
   problem: string;
@@ -53,18 +53,18 @@ export class Composer {
   );
 
   #conversation = "";
-  /** Counts the chats that were switched to: who came back is here anew. */
+  /** Counts switches between chats, so that a late answer is not applied to a later visit. */
   #visit = 0;
-  /** What goes out of the draft, which is kept without it meanwhile. */
+  /** The part of the draft that is being sent; the draft is saved without it. */
   #leaving: Draft | null = null;
   /** The message that went out last; settled once its draft is without it, or has it again. */
   #going: Promise<Sent | null> = Promise.resolve(null);
   #keys = 0;
-  /** Keys of the files that are being kept. */
+  /** Keys of the files that are being stored. */
   #coming = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
-  /** The draft that was kept has come: what is written before it has is not kept in its place. */
+  /** The saved draft has arrived. Text typed before that must not replace it. */
   #came = true;
   #saving = Promise.resolve();
   #opening = Promise.resolve();
@@ -76,7 +76,7 @@ export class Composer {
     private shown: () => string = () => this.model,
     /** The next message goes without the chat's council. */
     private skipsCouncil: () => boolean = () => false,
-    /** Resolves once what holds for the next message is kept, which may have been changed just now. */
+    /** Resolves once pending settings for the next message are saved. */
     private settled?: () => Promise<void>,
   ) {}
 
@@ -86,7 +86,7 @@ export class Composer {
   }
 
   async #open(conversation: string): Promise<void> {
-    if (this.#leaving) this.#dirty = true; // it may be in the draft that was kept
+    if (this.#leaving) this.#dirty = true; // it may be in the saved draft
     const saved = this.#keep();
     const visit = ++this.#visit;
     this.#leaving = null;
@@ -112,7 +112,7 @@ export class Composer {
     if (this.#dirty) this.#later();
   }
 
-  /** Shows a draft; a file that is not kept yet, or could not be, stays with it. */
+  /** Shows a draft; files that are not stored yet, or failed, stay attached. */
   #take({ text, cursor, attachments, queued }: Draft): void {
     const held = this.attachments;
     this.text = text;
@@ -139,13 +139,13 @@ export class Composer {
     this.#timer = setTimeout(() => void this.save(), saveAfter);
   }
 
-  /** Keeps the draft now, if it changed; resolves once all drafts are kept, one after another. */
+  /** Saves the draft now if it changed; resolves once all drafts are saved, one after another. */
   async save(): Promise<void> {
     while (this.#dirty && !this.#came) await this.#opening;
     await this.#keep();
   }
 
-  /** The same. Of a draft that is left before what was kept of it has come both are kept. */
+  /** The same. If the chat is left before its saved draft arrived, both are merged. */
   #keep(): Promise<void> {
     clearTimeout(this.#timer);
     if (!this.#dirty) return this.#saving;
@@ -156,7 +156,7 @@ export class Composer {
     return this.#after(() => this.bridge.chats.SaveDraft(conversation, draft));
   }
 
-  /** Changes what is kept of a conversation. */
+  /** Changes the saved draft of a conversation. */
   #mend(conversation: string, change: (kept: Draft) => Draft): Promise<void> {
     const { chats } = this.bridge;
     return this.#after(async () =>
@@ -164,7 +164,7 @@ export class Composer {
     );
   }
 
-  /** Does something about what is kept, once what was begun before is done. */
+  /** Runs an operation on saved drafts after the ones before it. */
   #after(act: () => Promise<void>): Promise<void> {
     this.#saving = this.#saving
       .then(act)
@@ -181,13 +181,13 @@ export class Composer {
     return { text, cursor, attachments: this.#media(), queued };
   }
 
-  /** What is written, without what goes out: what was written behind that meanwhile. */
+  /** The text without the part that is being sent: what was typed after it. */
   #draft(): Draft {
     const all = this.#all();
     const out = this.#leaving;
     if (!out) return all;
     const { text, cursor, queued } = all;
-    // What is put behind it by the window is so on lines of its own.
+    // Text that the window appends is separated by an empty line.
     const lines = out.text && text.startsWith(`${out.text}\n\n`) ? 2 : 0;
     const skips = text.startsWith(out.text) ? out.text.length + lines : 0;
     return {
@@ -222,7 +222,7 @@ export class Composer {
     await this.save();
   }
 
-  /** Takes a queued message away; its place in the list tells which. */
+  /** Removes the queued message at a position. */
   async unqueue(at: number): Promise<Queued | undefined> {
     const one = this.queued[at];
     this.queued = this.queued.filter((_, i) => i !== at);
@@ -297,14 +297,14 @@ export class Composer {
     const conversation = this.#conversation;
     const visit = this.#visit;
     const here = () => visit === this.#visit;
-    // As they are in the chat it is sent in: by the time all is kept another may be open.
+    // Read now, for the chat it is sent in: by the time everything is saved another may be open.
     const asked = { ...message, model: this.shown(), council_skip: this.skipsCouncil() };
     this.sending = true;
     this.#leaving = out;
     try {
       if (this.settled) await this.settled();
       const sent = await this.bridge.chats.Send(conversation, asked);
-      // Elsewhere the draft was kept without it when its chat was left.
+      // If the chat was left, its draft was already saved without it.
       if (here()) {
         this.#clear(out);
         await this.save();
@@ -322,14 +322,14 @@ export class Composer {
     }
   }
 
-  /** Puts what was not sent before what is written in its chat, which was left meanwhile. */
+  /** Puts an unsent message back before the draft of its chat, which is no longer open. */
   #giveBack(conversation: string, out: Draft): Promise<void> {
     return this.#change(conversation, (kept) => before(out, kept));
   }
 
   /** Changes the draft of a chat, whether or not it is open. */
   async #change(conversation: string, change: (draft: Draft) => Draft): Promise<void> {
-    // One came back: what goes out meanwhile is at the beginning of the draft until it went, or did not.
+    // The chat is open again: until the sending has ended, the message is at the beginning of the draft.
     while (this.#conversation === conversation && (this.#leaving || !this.#came))
       await (this.#came ? this.#going : this.#opening);
     if (this.#conversation !== conversation) return this.#mend(conversation, change);
@@ -385,7 +385,7 @@ export class Composer {
     } catch (cause) {
       wrong = AppError.of(cause);
     }
-    if (!this.#coming.delete(key)) return; // it was taken away meanwhile
+    if (!this.#coming.delete(key)) return; // it was removed by then
     const attachment = this.attachments.find((a) => a.key === key);
     if (attachment) {
       attachment.media = media;
@@ -404,7 +404,10 @@ export class Composer {
     return { key: ++this.#keys, name, mimeType, media, problem: "", pasted: "" };
   }
 
-  /** Takes a file away. What is returned puts it, or the text that it was to be made of, back; null: nothing was there. */
+  /**
+   * Takes a file away. What is returned puts the file back, or the text that it was to be made of;
+   * null: nothing was there.
+   */
   removeAttachment(key: number): Back | null {
     const at = this.attachments.findIndex((a) => a.key === key);
     const conversation = this.#conversation;
@@ -452,7 +455,7 @@ function before(first: Draft, then: Draft): Draft {
   };
 }
 
-/** What was typed before the draft that was kept, the queue of which is the older one. */
+/** Puts typed text before the saved draft; the saved queue is older and stays first. */
 function typedBefore(typed: Draft, kept: Draft): Draft {
   return { ...before(typed, kept), queued: [...kept.queued, ...typed.queued] };
 }

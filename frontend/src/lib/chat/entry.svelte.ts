@@ -143,7 +143,7 @@ export class EntryView {
   head = $state.raw() as Entry;
   parts = $state.raw<PartView[]>([]);
   #height = 0;
-  #summed = 0; // rows in it, 0 = it is to be summed anew
+  #summed = 0; // rows in it, 0 = the sum is outdated
   #bare = 72; // its height without parts
 
   constructor(entry: Entry) {

@@ -40,7 +40,7 @@ export function places(root: Element, words: string): Range[] {
 }
 
 /** Marks the words in all messages on the screen, and those of message seq as found. */
-export function mark(scroller: Element, words: string, seq: number): void {
+function mark(scroller: Element, words: string, seq: number): void {
   if (!("highlights" in CSS)) return;
   const others = new Highlight();
   const found = new Highlight();
@@ -50,6 +50,22 @@ export function mark(scroller: Element, words: string, seq: number): void {
   }
   CSS.highlights.set("find", others);
   CSS.highlights.set("find-here", found);
+}
+
+/** Marks the words, also in messages that scroll into view, until what it returns is called. */
+export function keepMarked(scroller: Element, words: string, seq: number): () => void {
+  const draw = () => mark(scroller, words, seq);
+  let frame = requestAnimationFrame(draw);
+  const changes = new MutationObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(draw);
+  });
+  changes.observe(scroller, { childList: true, subtree: true, characterData: true });
+  return () => {
+    changes.disconnect();
+    cancelAnimationFrame(frame);
+    mark(scroller, "", 0);
+  };
 }
 
 /** Where the words occur first in message seq. */

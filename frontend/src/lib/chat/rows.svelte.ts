@@ -31,7 +31,7 @@ const spare = 2000;
 const reach = 20_000;
 /** How much one pull may ask for. */
 const most = 200;
-/** How high a message is of which nothing is known, before any was measured, in px. */
+/** Assumed height of an unknown message before any was measured, in px. */
 const guess = 120;
 
 const isBefore = (a: RowAt, b: RowAt): boolean =>

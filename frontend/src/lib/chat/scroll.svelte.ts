@@ -5,8 +5,9 @@
  */
 import { flushSync } from "svelte";
 import type { Spot } from "../bridge/generated";
-import type { OpenChat } from "./chat.svelte";
+import type { OpenChat, Target } from "./chat.svelte";
 import { Follow } from "./follow.svelte";
+import { placeIn } from "./marks";
 import { Rows, type RowAt } from "./rows.svelte";
 
 /** Gap between the top of the view and a question that was just sent, in px. */
@@ -19,7 +20,7 @@ const pillHeight = 56;
 const handLasts = 600;
 /** A scroll this soon after something changed size may be the view keeping its place, in ms. */
 const settlingLasts = 300;
-/** How long a message that was brought into view is kept there while sizes settle, once it is there, in ms. */
+/** How long a message stays pinned after it was brought into view, while sizes settle, in ms. */
 const pinLasts = 500;
 /** What stays free above and below a card that is brought into view after another, in px. */
 const cardGap = 8;
@@ -60,7 +61,7 @@ export class TranscriptScroll {
   #expected = -1; // where this put the view
   #cut = 0; // by how much the browser moved the view up since what scrolls became less high, in px
   #question = 0; // held at the top
-  #holding = false; // nobody has moved the view since the question was put there
+  #holding = false; // the view has not moved since the question was put there
   /** A card that was answered in view, its row, and how much was written by then. */
   #answered: { card: Element; row: Element; paragraphs: number } | null = null;
 
@@ -82,7 +83,7 @@ export class TranscriptScroll {
       const { top, bottom: end } = buttons.getBoundingClientRect();
       return end > bottom - pillHeight && top < bottom;
     });
-    // What is below the last that is written or asked is empty, and nobody misses it.
+    // The space below the last text or card is empty and does not count.
     const last = content?.nextElementSibling?.lastElementChild ?? content;
     const size = last ? this.#yOf(last) + last.getBoundingClientRect().height : 0;
     this.follow.scrolled(scroller.scrollTop, scroller.clientHeight, size, paragraphs, mover);
@@ -205,7 +206,7 @@ export class TranscriptScroll {
     return rows.end + tailHeight - (scroller?.clientHeight ?? 0);
   };
 
-  /** Nothing is kept in place or brought into view any more. */
+  /** Stops keeping anything in place or bringing it into view. */
   #release(): void {
     this.#pin = null;
     this.#answered = null;
@@ -247,8 +248,19 @@ export class TranscriptScroll {
     this.#layOut(this.#atPin);
   }
 
+  /** Shows what is asked for: a message, or in it a request's card, a spot or words. */
+  show({ seq, request, spot, focus }: Target, words: string): void {
+    const card = request && `[data-request="${CSS.escape(request)}"]`;
+    const inside = () => {
+      if (card) return this.scroller?.querySelector(card)?.getBoundingClientRect();
+      return words && this.scroller ? placeIn(this.scroller, words, seq) : undefined;
+    };
+    this.bring(seq, "center", request ? this.chat().spotOf(seq, request) : spot, inside);
+    if (focus) this.#focus(seq);
+  }
+
   /** Gives a message that was brought into view the keyboard. */
-  focus(seq: number): void {
+  #focus(seq: number): void {
     this.#focusing = true;
     this.content
       ?.querySelector<HTMLElement>(`article[data-seq="${seq}"]`)
@@ -311,7 +323,7 @@ export class TranscriptScroll {
    * looks for the next there, and would else find its buttons cut off. That is the one move that
    * nobody asked for. It is not made once the reader moves the view or presses something in it, or
    * once more was written in between, which is read then: the pill and the shortcut lead to the
-   * card. The focus does not go there, and its buttons arm anew.
+   * card. The focus does not go there, and its buttons arm again.
    */
   answered = (card: Element): void => {
     const row = card.closest("[data-row]");
@@ -416,7 +428,7 @@ export class TranscriptScroll {
     addEventListener("pointerup", () => (this.#dragging = false), { once: true });
   };
 
-  /** A bar's drag may end without a pointerup; the next move without a button tells. */
+  /** The drag of a scroll bar may end without a pointerup; the next move without a button shows it. */
   onpointermove = (event: PointerEvent): void => {
     if (event.buttons === 0) this.#dragging = false;
   };

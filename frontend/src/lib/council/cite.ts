@@ -19,6 +19,6 @@ export async function sentence(app: App, run: string, button: HTMLElement): Prom
       return;
     }
   } catch {
-    // It stays a letter and a number; pressing it says what is wrong.
+    // The button stays as it is; pressing it shows the error.
   }
 }

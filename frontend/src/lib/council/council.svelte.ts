@@ -183,7 +183,7 @@ export class CouncilState {
    * the chat in their place, the helper model writes them until somebody says otherwise.
    */
   giveTools(member: Member, tools: string[]): void {
-    const asks = (id: string) => this.choices?.tools.find((t) => t.id === id)?.asks_arguments;
+    const asks = (id: string) => this.toolOf(id)?.asks_arguments;
     const more = tools.filter((id) => !member.tools.includes(id) && asks(id));
     const kept = (member.plan ?? []).filter((id) => tools.includes(id) && !more.includes(id));
     this.setMember(member.id, { tools, plan: [...kept, ...more] });
@@ -217,7 +217,7 @@ export class CouncilState {
   async #put(chat: string, scope: string, council: Council): Promise<void> {
     if (chat === this.#chat) this.#drop();
     await this.#write();
-    if (chat === this.#chat) this.#drop(); // what was refused meanwhile
+    if (chat === this.#chat) this.#drop(); // a write that was refused in between
     await this.bridge.council.Set(chat, scope, council);
     await this.#puller.refresh();
   }
@@ -378,7 +378,7 @@ export class CouncilState {
 
   /**
    * The panel is open, until the function returned is called: what a council can be made of, and
-   * what each member is told, are kept too.
+   * the context of each member, are kept up to date too.
    */
   forPanel(): () => void {
     this.#panel = true;
@@ -402,7 +402,12 @@ export class CouncilState {
     }
   }
 
-  /** What a model is called. */
+  /** The tool of an id, if members can be given it. */
+  toolOf(id: string): CouncilTool | undefined {
+    return this.choices?.tools.find((tool) => tool.id === id);
+  }
+
+  /** The display name of a model. */
   titleOf(model: string): string {
     return this.choices?.models.find((one) => one.name === model)?.title ?? model;
   }

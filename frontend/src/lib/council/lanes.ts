@@ -15,7 +15,7 @@ const steps = [
   ...[60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000],
 ];
 
-/** The time between marks: there are at most six besides the one at 0. */
+/** The time between marks: at most six after the one at 0. */
 function stepOf(ms: number): number {
   return steps.find((step) => ms <= 6 * step) ?? Math.ceil(ms / 6 / 3_600_000) * 3_600_000;
 }
@@ -120,9 +120,4 @@ export function moments(lanes: readonly LaneView[], ms: number): number[] {
 /** How long a run is: to the end of its last task, or of the answer. */
 export function lengthOf(run: Pick<RunView, "ms">, lanes: readonly LaneView[]): number {
   return Math.max(run.ms, ...lanes.flatMap((lane) => lane.tasks.map((task) => task.end_ms)));
-}
-
-/** The letters of a finding's members: of “a2”, “b1” and “a3” they are a and b. */
-export function lettersOf(points: readonly string[]): string[] {
-  return [...new Set(points.map((point) => point.replace(/\d+$/, "")))];
 }

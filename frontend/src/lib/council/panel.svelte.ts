@@ -24,7 +24,7 @@ export class Panel {
   readonly open = new SvelteSet<string>();
   /** Whose context is looked at: a task. */
   seeing = $state.raw<{ member: string; task: string } | null>(null);
-  /** Whose work is to be done again: a member, or "" for whom the person chooses; null is nobody's. */
+  /** The member to run again; "" lets the person choose, null closes the dialog. */
   again = $state.raw<string | null>(null);
   /** Whether what holds for a whole run is shown. */
   limits = $state(false);
@@ -131,7 +131,7 @@ export class Panel {
     });
   }
 
-  /** Has the council work on that question again: as it is set now, or where nobody would, as it was in this run. */
+  /** Asks the council the question again: as it is set now, or as in this run if it is off. */
   askCouncil(): Promise<boolean> {
     if (this.app.council.works) return this.ask();
     const id = this.run?.id ?? "";
@@ -199,7 +199,7 @@ export class Panel {
   }
 
   #state(id: string): RunState {
-    // What ends in one pull is said as one: of several sentences only the last would be heard.
+    // Tasks that end in one pull are announced together: a screen reader would read only the last of several sentences.
     let said: string[] = [];
     return new RunState(this.app.bridge, this.app.notices, id, (lane, task) => {
       if (!spoken.includes(task.state)) return;
@@ -224,7 +224,7 @@ export class Panel {
     const compared = this.#state(before);
     await compared.open();
     if (run !== this.run || this.compared)
-      compared.close(); // another was chosen meanwhile
+      compared.close(); // another was chosen by then
     else this.compared = compared;
   }
 

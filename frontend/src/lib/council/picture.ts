@@ -3,7 +3,7 @@
 /** Its width and height; as app/base/limit has it. */
 const side = 128;
 
-/** Draws the middle of a picture as a small square; what comes is a PNG in base64. */
+/** Crops a picture to its middle square and scales it down; returns a PNG in base64. */
 export async function small(file: File): Promise<string> {
   const address = URL.createObjectURL(file);
   try {

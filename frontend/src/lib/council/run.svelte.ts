@@ -1,6 +1,6 @@
 /**
  * One run as the panel holds it. What changes seldom is state, lane by lane; the words
- * that stream go past it, straight to whoever shows them, so that a piece of one lane
+ * that stream bypass it and go straight to the components, so that a piece of one lane
  * costs no other anything.
  */
 import type { Bridge } from "../bridge/calls";
@@ -9,7 +9,7 @@ import { Pulled } from "../bridge/pulled.svelte";
 import type { Lane as LaneView, Run as RunView, Said, Task as TaskView } from "../bridge/generated";
 import { nothing } from "./lanes";
 
-/** What hears of the words of a task: all of them so far, then each piece. */
+/** Listens to the words of a task: gets all of them so far, then each piece. */
 export type Hearer = (piece: string, whole: boolean) => void;
 
 /** The words of the tasks that are worked on. */
@@ -35,7 +35,7 @@ class Words {
     return this.#of.get(task) ?? "";
   }
 
-  /** Calls back with what there is, and with what comes; the function returned ends it. */
+  /** Calls back with the words so far and then with each piece; the function returned ends it. */
   hear(task: string, hearer: Hearer): () => void {
     const hearers = this.#hearers.get(task) ?? new Set();
     this.#hearers.set(task, hearers.add(hearer));
@@ -85,7 +85,7 @@ export class RunState extends Pulled {
   seen = 0;
 
   readonly over = $derived(this.head?.state === "over");
-  /** It was cut off, and nobody works on it. */
+  /** It was cut off and is not running. */
   readonly unfinished = $derived(this.head !== null && !this.head.live && !this.over);
 
   /** A task was under way when the run was cut off; at another time than now it was at work. */

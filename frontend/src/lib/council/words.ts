@@ -109,7 +109,7 @@ export function runLabels(
 
 /**
  * The task that says how a lane stands: one that works, else one that failed, else the newest that
- * is not waiting. One that was left out before it began, or was about others of whom nobody answered,
+ * is not waiting. One that was stopped before it began, or had no answers of others to work on,
  * says nothing of a member that has answered.
  */
 export function leading(all: readonly TaskView[]): TaskView | undefined {
@@ -124,7 +124,7 @@ export function leading(all: readonly TaskView[]): TaskView | undefined {
   );
 }
 
-/** It was skipped by itself, and says what to do about that. */
+/** It was skipped automatically, with a hint. */
 const moot = (t: TaskView) => t.state === "skipped" && t.kind !== "tool" && t.hint !== "";
 
 /** What a lane's state is called. */

@@ -32,7 +32,7 @@ const mark = "\u0000";
 
 /**
  * JSON without what JavaScript would lose: numbers that it would round are texts, and each of
- * several members of one name has a name of its own.
+ * several members with one name gets a distinct name.
  */
 export function parsed(json: string): unknown {
   /** The names of each object that is open, and how often they stand in it so far. */
@@ -68,6 +68,16 @@ export function shown(value: unknown, indent?: number): string {
 export function named(name: string, as = (own: string) => own): string {
   const [own = "", times] = name.split(mark);
   return times ? s.tool.nameAgain(as(own), Number(times)) : as(own);
+}
+
+/** Whether a text is a JSON object. */
+export function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** The arguments in the order given; null when the text is no JSON object. */

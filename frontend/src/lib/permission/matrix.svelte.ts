@@ -41,7 +41,7 @@ export class MatrixState {
     const now = await this.bridge.permissions.Matrix();
     const { open } = this;
     const tools = open ? await this.bridge.permissions.Tools(open) : [];
-    if (open === this.open) this.tools = tools; // another row may have been opened meanwhile
+    if (open === this.open) this.tools = tools; // another row may have been opened by then
     this.now = now;
     this.error = null;
   }
@@ -57,7 +57,7 @@ export class MatrixState {
       return;
     }
     const tools = await this.bridge.permissions.Tools(plugin);
-    if (this.#pressed !== plugin) return; // another row was, meanwhile
+    if (this.#pressed !== plugin) return; // another row was pressed by then
     this.tools = tools;
     this.open = plugin;
   }

@@ -11,7 +11,7 @@ import { fits } from "./summary";
 
 /** Requests drawn as one card, asked in the same message: the same tool, or all that only read. */
 export interface Batch {
-  /** The id of its first request: what joins a card, or is written in it, does not make it anew. */
+  /** The id of its first request, so that the card stays the same when requests join it. */
   key: string;
   requests: PermissionRequest[];
 }
@@ -28,7 +28,7 @@ const nothing: Written = { edited: null, why: null };
 
 /**
  * Whether a card for several shows all there is to know of a request. What a hook changed, what
- * would change or be sent, signs that nobody sees, a program or a connection, and what is longer
+ * would change or be sent, invisible characters, a program or a connection, and what is longer
  * than a few lines are looked at by themselves.
  */
 function showsInBatch(request: PermissionRequest): boolean {
@@ -65,7 +65,7 @@ export class PermissionsState extends Pulled {
     const list = await this.bridge.permissions.Requests();
     const known = new Set(this.requests.map((r) => r.id));
     this.requests = list.requests;
-    // What was answered meanwhile takes the focus from nobody later.
+    // A request that was answered by then must not take the focus later.
     if (!list.requests.some((r) => r.id === this.focused)) this.focused = "";
     this.#forget();
     this.paused = list.paused;
@@ -111,12 +111,12 @@ export class PermissionsState extends Pulled {
     else this.#written.set(id, now);
   }
 
-  /** Gives each request of a batch a card of its own. */
+  /** Shows each request of a batch as a separate card. */
   review(batch: Batch): void {
     for (const { id } of batch.requests) this.#alone.add(id);
   }
 
-  /** Drops what was written in cards that are no more. */
+  /** Drops text that was written in cards that are gone. */
   #forget(): void {
     const ids = new Set(this.requests.map((r) => r.id));
     for (const kept of [this.#written, this.#alone])
@@ -130,7 +130,7 @@ export class PermissionsState extends Pulled {
     return this.#batch(this.calls.filter(here));
   }
 
-  /** The batch a call of a message waits in; null when nobody is asked about it. */
+  /** The batch in which a call waits; null if it does not wait. */
   batchOf(conversation: string, seq: number, call: Call): Batch | null {
     const asks = (r: PermissionRequest) =>
       r.id === call.request || (call.id !== "" && r.call === call.id);
@@ -156,7 +156,7 @@ export class PermissionsState extends Pulled {
     return [...batches.values()];
   }
 
-  /** Answers one request once. false when it was settled meanwhile, or has grown. Other errors are thrown. */
+  /** Answers one request once. Returns false if it was settled before or has grown. Other errors are thrown. */
   async answer(request: PermissionRequest, answer: Answer): Promise<boolean> {
     if (this.#answering.has(request.id)) return true;
     this.#answering.add(request.id);

@@ -35,7 +35,7 @@ export interface Field {
   max: number | undefined;
   whole: boolean;
   readOnly: boolean;
-  /** A secret that is kept already. */
+  /** A secret that is already saved. */
   kept: boolean;
   /** What the control holds at first: text, or whether it is on, or what is chosen. */
   start: string | boolean | string[];
@@ -56,7 +56,7 @@ export interface Form {
 const isObject = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Of the changes those that were not kept: what was typed while others were on their way. */
+/** The changes that were not saved: those typed while others were being saved. */
 export function since(changes: Changes, kept: Changes): Changes {
   const same = (path: string) => JSON.stringify(changes[path]) === JSON.stringify(kept[path]);
   return Object.fromEntries(Object.entries(changes).filter(([path]) => !same(path)));
@@ -157,7 +157,7 @@ function startOf(kind: FieldKind, value: unknown): Field["start"] {
 /** Null forgets a secret. */
 export type Changes = Record<string, Field["start"] | null>;
 
-/** Returns what is to be saved, as JSON, or a sentence that says what is wrong. */
+/** Returns the values to save as JSON, or a sentence about what is wrong. */
 export function collect(form: Form, changes: Changes): { values: string } | { wrong: string } {
   const values = structuredClone(form.values);
   for (const field of form.sections.flatMap((section) => section.fields)) {

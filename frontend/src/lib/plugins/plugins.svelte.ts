@@ -107,7 +107,7 @@ export class PluginsState extends Pulled {
   stopAdding = () => this.bridge.plugins.StopAdding();
   update = (id: string): Promise<Undo> => this.bridge.plugins.Update(id);
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
-  /** Of the packages that nobody declared, only those named in guessed are installed. */
+  /** Of the undeclared packages, only those named in guessed are installed. */
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean, guessed: string[] = []) =>
     this.bridge.plugins.InstallPackages(
       plugin.id,

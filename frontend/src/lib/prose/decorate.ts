@@ -46,7 +46,7 @@ function colours(): string {
 
 const citation = /\[([a-z]{1,2}[1-9]\d?)\]/g;
 
-// “[a2]” names a point of a member of the council: it becomes a button, which FoldedLine hears.
+// “[a2]” names a point of a member of the council: it becomes a button, whose clicks FoldedLine handles.
 function cite(block: HTMLElement): void {
   const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];

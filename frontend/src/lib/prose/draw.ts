@@ -52,7 +52,7 @@ const definition =
   /\\(?:[gex]?def|(?:future)?let|(?:re|provide)?newcommand|providecommand|global|long)(?![a-zA-Z])/;
 
 /**
- * Whether a formula is short enough and defines no commands of its own, with which a few
+ * Whether a formula is short enough and defines no commands, with which a few
  * characters become millions.
  */
 export function drawable(tex: string): boolean {
@@ -84,7 +84,7 @@ const longestSide = 8_000;
 let drawn = 0;
 let last: Promise<unknown> = Promise.resolve(); // Mermaid draws one at a time
 
-/** Draws diagrams, or draws them anew; they carry their source in data-source. */
+/** Draws diagrams, or redraws them from the source in data-source. */
 export async function drawDiagrams(elements: HTMLElement[], alive: () => boolean): Promise<void> {
   const { default: mermaid } = await import("mermaid");
   for (const element of elements) {

@@ -14,7 +14,7 @@ const linesTogether = 1000;
 interface Kind {
   seam: string;
   end: string;
-  /** The elements of which the last holds what is being written. */
+  /** A selector of the pieces; the last one holds what is being written. */
   pieces: string;
   /** Puts what is added before the last of the pieces. */
   add: (pieces: Element[], html: string) => void;

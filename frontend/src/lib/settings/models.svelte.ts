@@ -33,12 +33,12 @@ export class ModelsState extends Pulled {
   providers = $state.raw<Provider[]>([]);
   default = $state.raw("");
   keyStore = $state.raw("");
-  /** A passphrase is needed before a key can be read or kept. */
+  /** A passphrase is needed before a key can be read or saved. */
   locked = $state.raw(false);
   /** That passphrase is still to be chosen. */
   keysFresh = $state.raw(false);
   scanning = $state.raw(false);
-  /** null: nobody has looked yet. */
+  /** null before the first scan. */
   local = $state.raw<LocalServer[] | null>(null);
 
   readonly defaultModel = $derived(this.models.find((m) => m.name === this.default));
@@ -70,7 +70,7 @@ export class ModelsState extends Pulled {
     return this.models.find((m) => m.name === name)?.title ?? name;
   }
 
-  /** The connection by which a model is asked; undefined where it is no more. */
+  /** The connection of a model; undefined if it was removed. */
   connectionOf(name: string): Connection | undefined {
     return this.connections.find((c) => c.name === name.split("/")[0]);
   }

@@ -1,4 +1,4 @@
-/** The councils that can be chosen by name, as they are kept. */
+/** The saved council presets. */
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
 import type { Council, CouncilPreset, Undo } from "../bridge/generated";

@@ -1,4 +1,4 @@
-/** What a person has set, kept in the program; the window applies it at once. */
+/** The settings, stored by the program; the window applies changes at once. */
 import type { Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
 import type { Settings } from "../bridge/generated";
@@ -6,7 +6,7 @@ import type { Settings } from "../bridge/generated";
 export class SettingsState {
   /** What the program keeps, with the changes that it has yet to answer. */
   now = $state.raw() as Settings;
-  /** Whether the system prefers dark; kept up to date by the frame. */
+  /** Whether the system prefers dark; updated by App.svelte. */
   systemDark = $state.raw(false);
   systemContrast = $state.raw(false);
 

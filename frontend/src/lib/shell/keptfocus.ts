@@ -51,9 +51,9 @@ export class KeptFocus {
       if (e.matches(places)) this.#around.push(e);
   };
 
-  // Who presses beside everything wants it nowhere; what goes, or is disabled, may say the same before it
-  // does: #look, which is told in a microtask too, is asked first. What goes because the focus is on its
-  // way elsewhere must not call it back.
+  // A press on nothing is meant to remove the focus. An element that is removed or disabled may look
+  // the same at first: #look, which also runs in a microtask, decides before. An element that is
+  // removed because the focus is on its way elsewhere must not call it back.
   #left = (event: FocusEvent): void => {
     if (event.relatedTarget) {
       this.#held = null;

@@ -23,7 +23,7 @@ const names: Record<string, string> = {
   ArrowRight: "Right",
   " ": "Space",
   Escape: "Esc",
-  // With and without Shift, on the row of digits or beside it.
+  // With and without Shift, on the row of digits or the number pad.
   "+": "Plus",
   "=": "Plus",
   "-": "Minus",

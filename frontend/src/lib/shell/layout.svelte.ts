@@ -10,7 +10,7 @@ export const sidebarRange = { min: 200, max: 360, standard: 264 };
 export const dockRange = { min: 360, max: 560, standard: 400 };
 const dockOverUnder = 1180;
 const dockClosedUnder = 1440;
-/** The conversation is not squeezed below this by an open dock, which gives up some of its own. */
+/** An open dock leaves the conversation at least this width and becomes narrower instead. */
 const leastCentre = 560;
 const leastDock = 340;
 const sidebarOverUnder = 880;
@@ -74,7 +74,7 @@ export class Layout {
   readonly tab = $derived.by<DockTab>(
     () => dockTabs.find((tab) => tab === this.settings.now.dock_tab) ?? "tools",
   );
-  /** It is open and has the whole width beside the chat list. */
+  /** It is open and fills the width next to the chat list. */
   readonly dockWide = $derived.by(() => this.#wide && this.dockOpen);
 
   /** The dock lies over the conversation, where notices are else: they have room at its foot. */
@@ -118,7 +118,7 @@ export class Layout {
     this.#dockDrag = clamp(width, dockRange.min, dockRange.max);
   }
 
-  /** The drag ended: what it came to is kept. */
+  /** The drag ended: the width is saved. */
   dropped(): void {
     if (this.#sidebarDrag) void this.settings.set({ sidebar_width: this.#sidebarDrag });
     if (this.#dockDrag) void this.settings.set({ dock_width: this.#dockDrag });

@@ -8,7 +8,7 @@ export function takeFocus(field: HTMLInputElement): void {
 export const onescape = (leave: () => void) => (form: HTMLElement) => {
   const press = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || event.isComposing) return;
-    event.preventDefault(); // who hears of it next does nothing then
+    event.preventDefault(); // later listeners ignore it
     leave();
   };
   form.addEventListener("keydown", press);

@@ -6,7 +6,7 @@
  * go once the window shows a conversation without it (e2e/program.mjs looks).
  */
 
-/** Whether an entry tells of no size though its element has one. */
+/** Whether an entry reports no size although its element has one. */
 export function untrue(entry: Pick<ResizeObserverEntry, "contentRect" | "target">): boolean {
   const { width, height } = entry.contentRect;
   if (width !== 0 || height !== 0) return false;

@@ -52,10 +52,10 @@ export function wordDiff(before: string, after: string): Run[] {
   return runs;
 }
 
-/** How much of what is the same stands beside a difference where it is cut. */
+/** How much unchanged text stays next to a difference. */
 const around = 120;
 
-/** Long stretches that are the same, cut down to what stands beside a difference. */
+/** Cuts long unchanged stretches down to the text next to differences. */
 export function brief(runs: Run[]): Run[] {
   return runs.map((run, i) => {
     if (run.kind !== "same" || run.text.length <= 3 * around) return run;

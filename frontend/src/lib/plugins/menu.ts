@@ -1,0 +1,63 @@
+import Code from "@lucide/svelte/icons/code";
+import Download from "@lucide/svelte/icons/download";
+import FolderOpen from "@lucide/svelte/icons/folder-open";
+import KeyRound from "@lucide/svelte/icons/key-round";
+import RefreshCw from "@lucide/svelte/icons/refresh-cw";
+import ScrollText from "@lucide/svelte/icons/scroll-text";
+import Trash from "@lucide/svelte/icons/trash-2";
+import type { App } from "../app.svelte";
+import type { Plugin } from "../bridge/generated";
+import { s } from "../strings";
+import type { MenuItem } from "../ui/menu";
+
+async function update(app: App, plugin: Plugin) {
+  const notice = app.toasts.say(s.plugins.updating(plugin.name, plugin.origin), {
+    label: s.plugins.addStop,
+    run: () => void app.attempt(() => app.plugins.stopAdding()),
+  });
+  app.toasts.hold(notice);
+  await app.undoable(() => app.plugins.update(plugin.id));
+  app.toasts.dismiss(notice);
+}
+
+/** What can be done with a plugin. A plugin on another computer has no files here. */
+export function pluginMenu(
+  app: App,
+  plugin: Plugin,
+  open: { onlog: () => void; onreach: () => void },
+): MenuItem[] {
+  const { id } = plugin;
+  const asks = plugin.state === "needs-approval" || plugin.state === "quarantined";
+  const reload = {
+    label: s.plugins.reload,
+    icon: RefreshCw,
+    run: () => app.attempt(() => app.plugins.reload(id)),
+  };
+  const showLog = { label: s.plugins.showLog, icon: ScrollText, run: open.onlog };
+  if (plugin.remote) return [reload, showLog];
+
+  const items: (MenuItem | false)[] = [
+    { label: s.plugins.openInEditor, icon: Code, run: () => app.openInEditor(id) },
+    reload,
+    plugin.origin !== "" && {
+      label: s.plugins.update,
+      icon: Download,
+      run: () => void update(app, plugin),
+    },
+    !asks && { label: s.plugins.reach.menu, icon: KeyRound, run: open.onreach },
+    showLog,
+    {
+      label: s.plugins.openFolder,
+      icon: FolderOpen,
+      run: () => app.attempt(() => app.plugins.openFolder(id)),
+    },
+    {
+      label: s.plugins.remove,
+      icon: Trash,
+      danger: true,
+      separated: true,
+      run: () => app.undoable(() => app.plugins.remove(id)),
+    },
+  ];
+  return items.filter((item) => item !== false);
+}
