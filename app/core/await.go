@@ -12,7 +12,7 @@ import (
 // WindowName is the name of the window's program as the owner of a store.
 const WindowName = "the window"
 
-// Choice says what a person chooses while another program has the store.
+// Choice is a person's choice while another program has the store.
 type Choice int
 
 // What can be chosen.

@@ -52,7 +52,7 @@ import (
 	"conclave/store"
 )
 
-// Options say what to open.
+// Options configure a Core.
 type Options struct {
 	Data       string // absolute; empty makes a throw-away folder
 	Plugins    string // absolute; ignored when Data is empty

@@ -17,10 +17,9 @@ import (
 	"conclave/app/tool/hook"
 )
 
-// dialects are all there are, in the order in which they are asked about an entry
-// of the plugins folder. This is the one list of them; what else is to be known of
-// one is among its facts. runtime is Conclave's folder for unpacked shims and caches,
-// confinement what holds the processes of plugins.
+// dialects returns all dialects, in the order in which they are asked about an entry of the plugins
+// folder. This is the only list of them; plugin.Facts has everything else about one. runtime is
+// Conclave's folder for unpacked shims and caches, confinement what confines the processes of plugins.
 func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confinement) []plugin.Dialect {
 	return []plugin.Dialect{
 		spindle.New(spindle.Options{SourceInside: confinement.Level != "process+landlock", Runtime: runtime}),
@@ -32,8 +31,8 @@ func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confi
 	}
 }
 
-// hookProcesses returns what asks the hook processes that lender has, and what tells
-// them of turns.
+// hookProcesses returns the sources that ask the hook processes of lender, and the observers that send
+// them the events of turns.
 func hookProcesses(all []plugin.Dialect, lender picoclaw.Lender) (sources []hook.Source, observers []observer) {
 	for _, d := range all {
 		if hooks, ok := d.(*picoclaw.Dialect); ok {

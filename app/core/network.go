@@ -88,10 +88,10 @@ func (n network) inside(id string, to egress.Target) (net.Conn, bool, error) {
 	return c, true, err
 }
 
-// shownBody is how much of a body a person is shown before it is sent.
+// shownBody bounds what a person is shown of a body before it is sent.
 const shownBody = 16 << 10
 
-// longestKey is how much more of it is read, to know whether what is shown ends within a key.
+// longestKey is read in addition, to find a key in which the shown part ends.
 const longestKey = 8 << 10
 
 // preview returns the request that waits to be sent to a host, without secrets.
@@ -146,8 +146,8 @@ func (n network) preview(ctx context.Context, to egress.Target) *gate.Preview {
 	return gate.Sending(shown)
 }
 
-// alike returns what two texts begin with. What is masked in one and not in the other, a key
-// that was cut, is no part of it.
+// alike returns the common beginning of two texts. A key that was cut, and so is masked in one of them
+// only, is no part of it.
 func alike(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -172,9 +172,8 @@ func text(s string) string {
 // secretHeader matches the names of headers that hold keys and passwords.
 var secretHeader = regexp.MustCompile(`(?i)auth|cookie|key|token|secret|password|signature`)
 
-// bodyOf returns the beginning of what a request sends, as far as it can be read without
-// sending it, and how long it is; less than 0 where that is not known. It is more than is
-// shown, so that a key is seen whole.
+// bodyOf returns the beginning of a request's body, as far as it can be read without sending it, and the
+// body's length; less than 0 if that is not known. It is more than is shown, so that it has whole keys.
 func bodyOf(r *http.Request) (body string, size int64) {
 	size = r.ContentLength
 	if r.GetBody == nil || size == 0 {
@@ -225,10 +224,10 @@ func (n network) working(id string) []string {
 	return all
 }
 
-// besideTime is for how long what plugins send for no call is gathered for one entry.
+// besideTime is how long what plugins send outside calls is gathered for one entry.
 const besideTime = 15 * time.Minute
 
-// besides has what plugins sent for no call put on record. The zero value is ready.
+// besides records what plugins sent outside calls. The zero value is ready.
 type besides struct {
 	mu     sync.Mutex // guards the fields below
 	due    *time.Timer
@@ -236,7 +235,7 @@ type besides struct {
 	writes sync.WaitGroup // the timer that runs, or is to run
 }
 
-// beside has what is sent for no call from now on put on record after a while.
+// beside has what is sent outside calls from now on recorded after a while.
 func (n network) beside() {
 	b := &n.c.besides
 	b.mu.Lock()
@@ -254,7 +253,7 @@ func (n network) beside() {
 	})
 }
 
-// close puts on record what is not yet, once nothing is sent any more.
+// close records the rest, once nothing is sent any more.
 func (b *besides) close(n network) {
 	b.mu.Lock()
 	b.closed = true
@@ -266,7 +265,7 @@ func (b *besides) close(n network) {
 	n.recordBeside()
 }
 
-// recordBeside puts on record what each plugin sent for no call.
+// recordBeside records what each plugin sent outside calls.
 func (n network) recordBeside() {
 	for id, all := range n.c.egress.TakeBeside() {
 		sent := make([]chat.Sending, len(all))

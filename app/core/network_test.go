@@ -229,7 +229,8 @@ return said.join("|");`), "tools", "cors_proxy")
 		t.Skip("this system has a keychain, which is not a test's to write into")
 	}
 	w.allow(service.LocalNetwork)
-	must(t, w.Services.Secrets.Give(t.Context(), "ext", "api", secret, []string{strings.TrimPrefix(server.URL, "http://")}))
+	host := strings.TrimPrefix(server.URL, "http://")
+	must(t, w.Services.Secrets.Give(t.Context(), "ext", "api", secret, []string{host}))
 	stars := strings.Repeat("*", len(secret))
 	w.wants("", fmt.Sprintf(`{"url":%q}`, server.URL), "hello Bearer "+stars+"|hello Bearer "+stars+"|null|")
 	if told.Load() != "Bearer "+secret {

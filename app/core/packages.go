@@ -9,7 +9,7 @@ import (
 	"conclave/app/plugin/packages"
 )
 
-// environments keeps the packages of plugins, each in an environment of its own
+// environments returns the environments of plugins' packages, one for each plugin,
 // below the data folder. The person's own pip index is theirs; a program's
 // configuration files are not read.
 func (c *Core) environments() *packages.Environments {

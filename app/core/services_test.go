@@ -309,7 +309,8 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 	if _, err := news.Next(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Services.Toasts.After(0); len(got) != 1 || got[0].Sentence() != "Ext: T: look" || got[0].Kind != "warning" {
+	got := w.Services.Toasts.After(0)
+	if len(got) != 1 || got[0].Sentence() != "Ext: T: look" || got[0].Kind != "warning" {
 		t.Errorf("toasts = %+v", got)
 	}
 	arguments := fmt.Sprintf(`{"do":"set","chat":%q}`, id)

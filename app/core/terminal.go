@@ -25,7 +25,7 @@ import (
 	"golang.org/x/term"
 )
 
-// reaching bounds how long a command looks for the store while whoever has it does not answer:
+// reaching bounds how long a command looks for the store while its owner does not answer:
 // one that closes lets its plugins finish (flushTime), ends them and writes, and one that opens
 // may have an older store to bring up to date.
 const reaching = 10 * time.Second
@@ -157,8 +157,8 @@ type console struct {
 	unsaved error // why what the command did could not be saved as it ended
 }
 
-// saved returns the status of a command that ended with code: it says so where something of it could
-// not be saved, and such a command has not ended well.
+// saved returns the status of a command that ended with code. If something of it could not be saved, it
+// prints that, and the status is a failure.
 func (t *console) saved(s *terminal.Session, code int) int {
 	if t.unsaved == nil {
 		return code
@@ -280,7 +280,8 @@ func (c *Core) Terminal() *terminal.App {
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo,
 		Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges, Backup: c.backup, Doctor: c.doctor,
+		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges,
+		Backup: c.backup, Doctor: c.doctor,
 	}
 }
 
@@ -352,7 +353,7 @@ type terminalChats struct {
 	bus *bus.Bus
 }
 
-// notify tells of a change of a conversation that was made.
+// notify publishes a change of a conversation that was made.
 func (s terminalChats) notify(id chat.ConversationID, err error) error {
 	if err == nil {
 		s.bus.Changed(bus.Chats, "")

@@ -217,7 +217,7 @@ func bare(chord string) bool {
 	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey.MatchString(keys[last])
 }
 
-// PluginCap is what each plugin may spend on models in a day.
+// PluginCap returns the amount that each plugin may spend on models in a day.
 func (s Settings) PluginCap() cost.Cap {
 	return cost.Cap{Dollars: s.PluginSpend, Tokens: s.PluginTokens}
 }

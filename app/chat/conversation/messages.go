@@ -99,10 +99,10 @@ func notThere() error {
 	return fault.New(fault.NotFound, "conversation", "That message is not on the path that is shown.", "")
 }
 
-// Edit says what to change of an entry; a nil field changes nothing.
+// Edit is a change of an entry; a nil field changes nothing.
 type Edit struct {
 	Text   *string // what it says, in place of all its texts
-	Hidden *bool   // whether the model is told of it
+	Hidden *bool   // whether the model gets it
 	// Origins say where Text comes from where it is not the person's.
 	Origins []chat.Origin
 	// Metadata, an object of JSON that plugins store with it, takes the place of the former; nil does not.

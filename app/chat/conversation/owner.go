@@ -57,7 +57,7 @@ type Owner struct {
 // state holds the turns and changes of one chat. A chat without any has no state.
 type state struct {
 	main     *answer       // the turn that writes; nil for none
-	members  []*answer     // the members' turns beside main
+	members  []*answer     // the members' turns, at the same time as main
 	changing chan struct{} // closed when the changes under way are done; nil for none
 	waiting  []change      // until main is over
 }
@@ -79,12 +79,11 @@ func New(o Options) *Owner {
 	return &Owner{o: o, chats: map[chat.ConversationID]*state{}}
 }
 
-// errWriting tells a second sender why not.
+// errWriting refuses a second sender.
 var errWriting = fault.New(fault.Conflict, "conversation", "An answer is still being written in this chat.",
 	"Stop it first, or wait for it.")
 
-// take has with look at what goes on in a chat and change it, once no change of its path
-// is under way.
+// take calls with to look at the state of a chat and change it, once no change of its path is under way.
 func (o *Owner) take(ctx context.Context, id chat.ConversationID, with func(*state) error) error {
 	for {
 		o.mu.Lock()
@@ -116,12 +115,12 @@ func (o *Owner) forget(id chat.ConversationID) {
 	}
 }
 
-// maxWaiting is how many changes of one chat may wait for the end of an answer: plugins
-// make them, and none makes as many in good faith.
+// maxWaiting bounds the changes of one chat that wait for the end of an answer: plugins make them, and
+// no honest one makes as many.
 const maxWaiting = 50
 
 // Change calls do to change the path of a chat: at once, or, while a turn writes, when
-// that turn is over. waits says which; if it waits, do gets a context of its own, and
+// that turn is over. waits reports which; if it waits, do gets its own context, and
 // its error is logged. The error is do's, or the cause of ctx's end, or of kind
 // not_allowed when too many changes wait.
 func (o *Owner) Change(ctx context.Context, id chat.ConversationID,

@@ -34,13 +34,13 @@ func (a *answer) emit(e chat.Event) {
 	}
 }
 
-// stop ends the turn, and tells whoever runs it.
+// stop ends the turn, and sends EventStopping.
 func (a *answer) stop(cause error) {
 	a.cancel(cause)
 	a.emit(chat.Event{Kind: chat.EventStopping})
 }
 
-// end says last that the turn is over and its chat free for the next.
+// end sends EventOver last, when the chat is free for the next turn.
 func (a *answer) end() {
 	if a.turn.Load() != nil {
 		a.emit(chat.Event{Kind: chat.EventOver})
@@ -72,7 +72,7 @@ func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(chat.
 }
 
 // Run runs the turn that writes in a chat, as [turn.Runner.Run] does, to its end. on
-// also gets Stopping, when the turn is told to stop, and last Over, when the changes
+// also gets EventStopping, when the turn is being stopped, and last EventOver, when the changes
 // that waited for its end are made. While another turn writes, the error is of kind
 // conflict; Run waits for a change of the path that is being made.
 func (o *Owner) Run(ctx context.Context, r turn.Request, on func(chat.Event)) (turn.Outcome, error) {
@@ -100,11 +100,10 @@ func (o *Owner) Run(ctx context.Context, r turn.Request, on func(chat.Event)) (t
 	return o.o.Turns.Run(run, r, a.emit)
 }
 
-// Member says on whose behalf a turn of a council member runs, and what of the chat it
-// gets.
+// Member describes for whom a turn of a council member runs, and what it gets of the chat.
 type Member struct {
 	Caller gate.Caller
-	// Given holds all it is told of the chat; nil is the chat as it stands, up to its last
+	// Given holds all it gets of the chat; nil is the chat as it stands, up to its last
 	// question where the turn says nothing itself.
 	Given *Given
 	Keep  bool // what it says is added to the chat once the turn is over
@@ -240,10 +239,10 @@ func (l *memberLog) ToolsCalled(ctx context.Context, id chat.ConversationID) (ma
 
 // PutCall implements turn.Log. The message that asked has no number in the chat.
 func (l *memberLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
-	kept := *r
-	kept.ResponseID = 0
-	err := l.store.PutCall(ctx, &kept)
-	r.ID = kept.ID
+	recorded := *r
+	recorded.ResponseID = 0
+	err := l.store.PutCall(ctx, &recorded)
+	r.ID = recorded.ID
 	return err
 }
 

@@ -26,7 +26,7 @@ type draftPart struct {
 	text strings.Builder
 }
 
-// partCost counts for a part, beside its text, toward limit.AnswerText.
+// partCost is what a part counts in addition to its text, toward limit.AnswerText.
 const partCost = 1 << 10
 
 // cost returns what an event adds to an answer, toward limit.AnswerText.
@@ -40,7 +40,7 @@ func (d *draft) cost(e model.Event) int64 {
 	case model.Reasoning:
 		n += d.beginning(chat.PartReasoning)
 	case model.Call, model.Drawn:
-		n += partCost // arguments and pictures have bounds of their own
+		n += partCost // arguments and pictures have their own bounds
 	case model.Vendor:
 		for _, value := range e.Part {
 			n += int64(len(value))

@@ -49,14 +49,14 @@ type files struct {
 	media  func(ctx context.Context, id string) ([]byte, error) // reads the log
 	model  string
 	vision bool              // the model sees pictures
-	note   func(text string) // tells the person
+	note   func(text string) // shows the person a sentence
 	shown  map[fileKey]document.Content
-	told   map[string]bool // the notes of this turn
+	noted  map[string]bool // the notes of this turn
 
 	// Of the request that is being built.
 	turn  string               // that makes it
 	sent  map[*chat.Media]bool // the pictures that it may hold
-	noted map[string]bool      // the notes of the chat's messages
+	saved map[string]bool      // the notes of the chat's messages
 	moved bool                 // another model gave the answer before
 }
 
@@ -64,7 +64,7 @@ type files struct {
 func newFiles(reader document.Reader, log Log, name string, can model.Features, note func(text string)) files {
 	return files{
 		reader: reader, media: log.Media, model: name, vision: can.Vision, note: note,
-		shown: map[fileKey]document.Content{}, told: map[string]bool{},
+		shown: map[fileKey]document.Content{}, noted: map[string]bool{},
 	}
 }
 
@@ -72,10 +72,10 @@ type fileKey struct{ id, name string }
 
 // begin prepares for a request from a path, in a turn.
 func (f *files) begin(ctx context.Context, turn string, path []chat.Message) {
-	f.turn, f.sent, f.noted, f.moved = turn, f.newest(ctx, path), map[string]bool{}, false
+	f.turn, f.sent, f.saved, f.moved = turn, f.newest(ctx, path), map[string]bool{}, false
 	for i := range path {
 		for _, n := range path[i].Notes {
-			f.noted[n.Text] = true
+			f.saved[n.Text] = true
 		}
 	}
 	for _, m := range slices.Backward(path) {
@@ -143,7 +143,7 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 		f.tell(name + " is not sent: its file is no longer there.")
 		return chat.TextPart(fmt.Sprintf("[file %s, %s: it is no longer there]", name, m.MIME))
 	}
-	if !f.noted[noteOf(c.Lost).Text] {
+	if !f.saved[noteOf(c.Lost).Text] {
 		f.tell(c.Lost)
 	}
 	switch {
@@ -159,8 +159,8 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 
 // tell notes something of a file once in a turn.
 func (f *files) tell(note string) {
-	if !f.told[note] {
-		f.told[note] = true
+	if !f.noted[note] {
+		f.noted[note] = true
 		f.note(note)
 	}
 }

@@ -23,7 +23,7 @@ type Log interface {
 	// everything as it was.
 	UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
 		change func(messages []chat.Message) error) error
-	// Journal keeps the newest text of a streaming message so that a kill loses
+	// Journal saves the newest text of a streaming message so that a kill loses
 	// at most 250 ms of it. It does not block on the disk; the store batches
 	// what comes within 250 ms. UpdateMessages ends the journal of a message that
 	// streams no more.

@@ -6,14 +6,14 @@ import (
 	"conclave/app/chat"
 )
 
-// origins returns where text came from that the turn's requests hold and that neither the
-// person nor a model of theirs wrote. Every call of the turn is decided with it.
+// origins returns the origins of the text in the turn's requests that neither the person nor a model of
+// theirs wrote. Every call of the turn is decided with them.
 func (t *run) origins() []chat.Origin {
 	return chat.AddOrigins(chat.OriginsOf(chat.Conversation{Origins: t.plain}, t.path), t.brought()...)
 }
 
-// brought returns the origins of what the turn itself brought into the requests, beside
-// the chat: an answer keeps them, since it was made from that.
+// brought returns the origins of what the turn added to the chat in its requests. They are saved with the
+// answer, which was made from that.
 func (t *run) brought() []chat.Origin {
 	all := t.added
 	if t.req.Taint != nil {

@@ -40,7 +40,7 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 				w.write(ctx)
 				return t.broke(ctx, out, err)
 			}
-			t.off = err // its calls get results that say so
+			t.off = err // its calls get results with that reason
 		}
 		calls := callsOf(&w.m)
 		if len(calls) == 0 {
@@ -119,9 +119,8 @@ func (t *run) close(ctx context.Context, out Outcome) Outcome {
 	return out
 }
 
-// conclude tells the log that the turn ended with its question or with results,
-// and writes into the results why. An answer says so itself, but one that was
-// stopped before its first word is not there.
+// conclude writes into the log that the turn ended with its question or with results, and why. An answer
+// holds that itself, but one that was stopped before its first word does not exist.
 func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
 	t.scribe.do(ctx, func(save context.Context) error {
 		m := t.scribe.answered()
@@ -139,7 +138,7 @@ func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
 	})
 }
 
-// broke is the outcome of a turn whose round failed or was stopped.
+// broke returns the outcome of a turn whose round failed or was stopped.
 func (t *run) broke(ctx context.Context, out Outcome, err error) Outcome {
 	if ctx.Err() != nil {
 		out.Reason = chat.EndStopped

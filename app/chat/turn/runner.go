@@ -43,11 +43,10 @@ type Options struct {
 	Retry model.Policy
 	// Points are where hooks look at requests and answers; nil is none.
 	Points *hook.Points
-	// OnEvent is told of every event of a turn whose chat is kept, in order; nil is
-	// not. It must not block.
+	// OnEvent gets every event of a turn in a saved chat, in order; may be nil. It must not block.
 	OnEvent func(chat.Event)
-	// Price returns u with what it cost, where that is known; nil knows nothing. What the
-	// provider said is kept.
+	// Price returns u with its cost, where that is known; nil knows nothing. A cost that the provider
+	// reported stays.
 	Price func(model model.ModelInfo, u chat.Usage) chat.Usage
 	// Files reads attached files and those of tools. It is asked for the same file in every
 	// turn.
@@ -97,38 +96,37 @@ type Request struct {
 	// ChainLimit is how many requests with tools a turn may make; 0 is no limit.
 	ChainLimit int
 	Reasoning  string
-	// Log replaces the runner's, for a chat that is not kept; nil is the
-	// runner's.
+	// Log replaces the runner's, for a temporary chat; nil is the runner's.
 	Log Log
 	// Asker answers where the window would ask; nil leaves it to the window.
 	Asker gate.Asker
 
 	CallerName string          // as a person reads it, "Ada"; where it is empty, Caller is shown
 	Given      string          // what of the chat it gives tools that are handed it, see gate.Call
-	Member     json.RawMessage // the council member that the turn is of, as its tools are told of it
-	// Taint returns where text came from that the requests hold beside the chat's own; nil is
+	Member     json.RawMessage // the council member whose turn it is, as its tools get it
+	// Taint returns the origins of untrusted text that is in the requests and not in the chat; nil is
 	// none.
 	Taint func() []chat.Origin
-	// Inline says whose a tool is that tool.Tool.Member names, where several offer theirs
-	// to one model.
+	// Inline names the owner of a tool by tool.Tool.Member, where several members offer theirs to one
+	// model.
 	Inline map[string]Inline
 }
 
-// Inline says for whom a tool is called that the main model is offered.
+// Inline is the member for whom the main model calls a tool.
 type Inline struct {
 	Caller gate.Caller
 	Name   string // as a person reads the caller
 	Member json.RawMessage
 }
 
-// Outcome says how a turn ended.
+// Outcome is the end of a turn.
 type Outcome struct {
 	Turn    string
 	Reason  chat.EndReason
 	Seq     chat.MessageSeq // of the last message, 0 when there is none
 	Message *chat.Message   // the last assistant message
 	Usage   chat.Usage      // of all requests
-	// Origins say where text came from that the requests held and others wrote.
+	// Origins are those of the untrusted text in the requests.
 	Origins []chat.Origin
 	Err     error // why, when Reason is error: a *fault.Error
 }
@@ -147,7 +145,7 @@ type run struct {
 	history history
 	scribe  scribe
 
-	callTurn call.Turn // of the calls; says what hooks run for once the question is known
+	callTurn call.Turn // of the calls; complete once the question is known
 	failures call.Failures
 
 	mu sync.Mutex // serialises on

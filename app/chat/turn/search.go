@@ -26,7 +26,7 @@ var searchTool = tool.Tool{
 	Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"A tool's name, or words for what it should do"},"limit":{"type":"integer","minimum":1,"default":5,"description":"How many tools to find at most"}},"required":["query"]}`),
 }
 
-// defaultFound is how many tools a search finds when it is not said.
+// defaultFound bounds the tools that a search finds if it names no bound.
 const defaultFound = 5
 
 // toolSearch finds the deferred tools of a round: among the tools of the turn, of which nil is none,

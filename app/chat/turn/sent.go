@@ -13,14 +13,14 @@ import (
 	"conclave/app/model"
 )
 
-// watched returns a context in which the message keeps the request that it answers: of
-// several attempts the last. A log of the caller's keeps none.
+// watched returns a context in which the message stores the request that it answers: of several attempts
+// the last. With a log of the caller it stores none.
 func (w *writing) watched(ctx context.Context, r model.Request) context.Context {
 	if w.t.req.Log != nil {
 		return ctx
 	}
 	if textBytes(r) > limit.SentRequest {
-		return ctx // nobody keeps it: a long chat is not encoded for nothing
+		return ctx // it would not be stored: a long chat is not encoded for nothing
 	}
 	w.keepSent(func() []byte { // of a model that is asked without HTTP
 		body, _ := json.Marshal(r) // of texts, numbers and JSON that was checked
@@ -55,7 +55,7 @@ func (w *writing) keepSent(body func() []byte) {
 	w.sent = kept
 }
 
-// request returns what was sent for the message, or nil where it is not kept.
+// request returns the request that was sent for the message, or nil if it is not stored.
 func (w *writing) request() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()

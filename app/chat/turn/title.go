@@ -15,8 +15,7 @@ import (
 // titleTime bounds how long a model may take for a title: nobody waits for it.
 const titleTime = time.Minute
 
-// titleShown is how many bytes of the question and of the answer a model is shown
-// for a title.
+// titleShown bounds the bytes of the question and of the answer that a model gets for a title.
 const titleShown = 2 << 10
 
 // titleTokens bounds what the model may write: a title, and the

@@ -53,7 +53,7 @@ func Restore(ctx context.Context, data, path string,
 		return none, presentErr
 	}
 	// Keys from before they belonged to an address are for those of the store that is here
-	// now. Where nobody can say what those were, a stranger's copy must not say it.
+	// now. If those are not known, a copy from elsewhere must not name them.
 	if presentErr == nil || !own {
 		set, _ := settingsOf(present) // of none: no addresses
 		if err := keys.New(data).BindOld(Addresses(set)); err != nil {

@@ -7,15 +7,14 @@ import (
 
 type askingKey struct{}
 
-// WithAsking returns a context with whose calls time is counted that stands still while a
-// person is asked about one of them, before it is made or while it runs. begins is called when
-// a person is asked, from any goroutine, and what it returns once they have answered or need
-// not any more. Neither may block.
+// WithAsking returns a context for calls whose caller's clock stands still while a person is asked about
+// one of them, before it is made or while it runs. begins is called from any goroutine when a person is
+// asked, and the function it returns once they answered or need not any more. Neither may block.
 func WithAsking(ctx context.Context, begins func() (over func())) context.Context {
 	return context.WithValue(ctx, askingKey{}, begins)
 }
 
-// asking is whether a person is asked about a call. It is safe for concurrent use.
+// asking tracks whether a person is asked about a call. It is safe for concurrent use.
 type asking struct {
 	begins func() (over func()) // nil: nobody counts
 
@@ -23,7 +22,7 @@ type asking struct {
 	ended func()     // nil while nobody is asked
 }
 
-// askingOf returns what counts the time of a call that is made with ctx.
+// askingOf returns the tracking of a call that is made with ctx.
 func askingOf(ctx context.Context) *asking {
 	begins, _ := ctx.Value(askingKey{}).(func() (over func()))
 	return &asking{begins: begins}

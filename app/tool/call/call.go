@@ -32,16 +32,15 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// saveTime bounds how long writing what was said and done may take once its own
-// context has ended: a disk that others keep busy takes some 10 s.
+// saveTime bounds how long a save may take once its own context has ended: a busy disk takes some 10 s.
 const saveTime = 30 * time.Second
 
 // errSaveTime is the cause of the end of a save's context.
 var errSaveTime = errors.New("saving took too long")
 
-// SaveContext returns a context for writes that must not be lost although ctx has ended: it ends
-// saveTime after that. As long as ctx goes on a slow disk is waited for, and ends nothing; whoever
-// stops the work ends the wait too. The caller calls the function when the write is over.
+// SaveContext returns a context for writes that must not be lost when ctx ends: it ends saveTime later.
+// Until ctx ends, a slow disk has all the time it needs. The caller calls the function when the write is
+// over.
 func SaveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	save, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { // in a goroutine that ends at once
@@ -56,12 +55,11 @@ func SaveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // Gate decides whether a call may be made; gate.Gate is the real one.
 type Gate interface {
-	// Decide returns what was decided about one call: allow or deny, never ask. It
-	// blocks while a person is asked.
+	// Decide decides about one call: allow or deny, never ask. It blocks while a person is asked.
 	Decide(ctx context.Context, r gate.Call) gate.Decision
-	// Begin returns what was decided about a call, as it stands once the call could wait no
-	// longer: d, or why it may not be made any more. It asks nobody. Until ended is called, stop
-	// is, from any goroutine, once the call may not go on.
+	// Begin returns the decision that holds now that the call is about to run: d, or why the call may not
+	// be made any more. It asks nobody. Until ended is called, it calls stop, from any goroutine, once the
+	// call may not go on.
 	Begin(ctx context.Context, r gate.Call, d gate.Decision, stop func(gate.Decision)) (
 		now gate.Decision, ended func(),
 	)
@@ -91,12 +89,12 @@ type Options struct {
 	Now    func() time.Time
 	// Sent returns what was sent for a call that has ended, by its name; nil is nothing.
 	Sent func(call string) []chat.Sending
-	// Keep keeps the files that a call may change, before it is made, and names them in its
-	// record. What it returns is called once the call has ended, with the record, and puts
-	// there what changed. nil keeps nothing; so does a nil that it returns. Where it fails, the
-	// call is not made: nobody could undo it.
+	// Keep saves the files that a call may change, before it is made, and names them in its record. The
+	// function that it returns is called with the record once the call has ended, and writes there what
+	// changed. nil saves nothing; so does a nil that it returns. If it fails, the call is not made, since
+	// nobody could undo it.
 	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord), err error)
-	// Sync returns once what was put on record is on the disk; nil is not waited for.
+	// Sync returns once all records are on the disk; nil is not waited for.
 	Sync func(ctx context.Context) error
 }
 
@@ -119,12 +117,12 @@ func New(o Options) *Runner {
 	return &Runner{o: o, lines: map[string]*semaphore.Weighted{}}
 }
 
-// TurnEnded tells the gate that a turn ended, and with it the rules for one answer.
+// TurnEnded ends the rules for one answer at the gate.
 func (r *Runner) TurnEnded(turn string) { r.o.Gate.TurnEnded(turn) }
 
 // Turn holds what all calls of one turn share. Its Caller, Turn and Tools are
 // required. Turn, its id, groups the calls; a rule for one answer holds for the calls
-// with the same id. A single call outside of chats is a turn of its own.
+// with the same id. A single call outside chats is a turn by itself.
 type Turn struct {
 	hook.TurnInfo
 	Tools    *tool.Set        // what can be called; frozen
@@ -134,16 +132,15 @@ type Turn struct {
 	OnEvent  func(chat.Event) // gets the events of the calls, from any goroutine; may be nil
 	// CallerName is the caller as a person reads it; where it is empty, Caller is shown.
 	CallerName string
-	// Given says what of the chat the caller gives tools that are handed it, see gate.Call.
+	// Given describes the part of the chat that the caller gives to tools that get it, see gate.Call.
 	Given string
-	// Taint returns where text came from that the caller was told of and that others wrote;
-	// nil is none.
+	// Taint returns the origins of untrusted text that the caller got; nil is none.
 	Taint func() []chat.Origin
 	// Wrote returns the addresses among a call's arguments that the person wrote; nil is
 	// none.
 	Wrote func(arguments json.RawMessage) []string
-	// Ready returns once what must be on the disk before a tool runs is there, or why
-	// it is not. nil is always ready.
+	// Ready returns once everything that must be on the disk before a tool runs is there, or why it is
+	// not. nil is always ready.
 	Ready func() error
 }
 
@@ -173,9 +170,8 @@ type Call struct {
 // Stopped returns the fault of a hook that called the turn off at this call, or nil.
 func (c *Call) Stopped() error { return c.stopped }
 
-// Record puts a call on record as asked. found is the tool it names, zero when there
-// is none; at says where in the turn it was asked for. The error is the log's; then
-// there is no call.
+// Record records a call as asked. found is the tool that it names, zero when there is none; at is its
+// place in the turn. The error is the log's; then there is no call.
 func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, found tool.Tool,
 	at Position,
 ) (*Call, error) {
@@ -206,13 +202,13 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 	return c, c.log.PutCall(ctx, &c.Record)
 }
 
-// names puts the tool that is called on record.
+// names writes the tool into the record.
 func (c *Call) names(found tool.Tool) {
 	c.Record.ToolID, c.Record.Plugin, c.Record.Digest = found.ID(), found.Plugin, found.Digest
 	c.Record.Instance, c.Record.Code = found.Instance, found.Code
 }
 
-// decided puts on record what the gate decided, and by which steps.
+// decided writes the gate's decision and its steps into the record.
 func (c *Call) decided(d gate.Decision) {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
@@ -220,8 +216,7 @@ func (c *Call) decided(d gate.Decision) {
 	c.Record.Path = gate.OnRecord(d.Path)
 }
 
-// wrapped makes an object of arguments that are none, for tools whose Convention wants
-// them so.
+// wrapped makes an object from arguments that are none, for tools whose Convention wants that.
 func wrapped(text string) json.RawMessage {
 	key, value := "_raw", json.RawMessage(nil)
 	if json.Valid([]byte(text)) {
@@ -236,8 +231,7 @@ func wrapped(text string) json.RawMessage {
 	return object
 }
 
-// rawArguments is the text of the arguments as the model wrote it, unless somebody changed
-// them since.
+// rawArguments returns the text of the arguments as the model wrote it, unless somebody changed them.
 func (c *Call) rawArguments() string {
 	if c.Record.RawArguments != "" && bytes.Equal(c.Record.Arguments, wrapped(c.Record.RawArguments)) {
 		return c.Record.RawArguments
@@ -245,16 +239,16 @@ func (c *Call) rawArguments() string {
 	return string(c.Record.Arguments)
 }
 
-// Position says where in a turn a call was asked for.
+// Position is the place in a turn where a call was asked for.
 type Position struct {
 	Response chat.MessageSeq // the message that asks
 	Round    int             // of requests to the model, from 1
 	Index    int             // among the calls of the message
 }
 
-// Name returns the call's id for the gate and the tool. A paused call that is resumed
-// keeps it. Turns beside the one of the main model run at the same time, and their models
-// number their calls alike.
+// Name returns the call's id for the gate and the tool. A paused call that is resumed has the same one.
+// Turns of other callers than the main model run at the same time, and their models number their calls
+// in the same way.
 func (c *Call) Name() string {
 	if c.turn.Caller == gate.Main || c.turn.Caller == "" {
 		return string(c.turn.Conversation) + "/" + c.Record.RequestID
@@ -271,8 +265,7 @@ func (c *Call) emit(e chat.Event) {
 	}
 }
 
-// TurnOf returns the turn that a call's name says it is of, and "" for one of the main
-// model, whose name does not say.
+// TurnOf returns the turn in a call's name, and "" for a call of the main model, whose name has none.
 func TurnOf(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if len(parts) < 3 || uuid.Validate(parts[1]) != nil { // a vendor's id may hold slashes

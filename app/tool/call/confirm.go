@@ -11,14 +11,14 @@ import (
 // maxConfirmed is how long a text may be that only confirms, in bytes.
 const maxConfirmed = 64
 
-// confirmations are the words of which no order can be made.
+// confirmations are words that cannot form an instruction.
 var confirmations = []string{
 	"accepted", "created", "deleted", "done", "false", "null", "ok", "okay", "posted", "received", "removed", "result",
 	"saved", "sent", "status", "stored", "success", "true", "updated", "written",
 }
 
-// onlyConfirms reports whether what a tool returned says nothing but that it was done, or a
-// number: such words bring nothing of others into a chat.
+// onlyConfirms reports whether a result only confirms success or holds a number: such words bring no
+// untrusted text into a chat.
 func onlyConfirms(content []chat.Part) bool {
 	if slices.ContainsFunc(content, func(p chat.Part) bool { return p.Kind != chat.PartText }) {
 		return false

@@ -78,32 +78,32 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	return nil
 }
 
-// told returns what its tool is handed of what the caller was told: nothing where the gate let
-// the call pass since its arguments say nothing.
-func (c *Call) told(context []tool.ContextMessage) []tool.ContextMessage {
+// given returns the messages of the caller that the tool gets: none if the gate allowed the call because
+// its arguments could not carry untrusted text.
+func (c *Call) given(context []tool.ContextMessage) []tool.ContextMessage {
 	if c.allowed.Alone && context != nil {
 		return []tool.ContextMessage{}
 	}
 	return context
 }
 
-// takenBack is the cause of a call's context that ended because the person paused the tools or
-// took back what allowed the call, with the refusal that took its place.
-type takenBack gate.Decision
+// revoked is the cause of a call's context that ended because the person paused the tools or revoked
+// what allowed the call, with the refusal that took its place.
+type revoked gate.Decision
 
-// Error implements error; the model is told so.
-func (t takenBack) Error() string {
+// Error implements error; the model gets it.
+func (t revoked) Error() string {
 	return "it was stopped while it ran: " + t.Reason + ". What it did until then stays."
 }
 
-// begin begins a call that was allowed, which ends with cancel once it may not go on; ended is to
-// be called when it is over. The result is that of one that may not be made any more, since the
-// person paused the tools or took a permission back while it waited; nil for one that may.
+// begin begins an allowed call, which cancel stops once it may not go on; the caller calls ended when it
+// is over. The result is for a call that may not be made any more, since the person paused the tools or
+// revoked a permission while it waited; nil for one that may.
 func (c *Call) begin(ctx context.Context, cancel context.CancelCauseFunc) (refused *tool.Result, ended func()) {
 	if c.allowed.Effect != gate.Allow || c.answer != nil {
 		return nil, func() {}
 	}
-	d, ended := c.runner.o.Gate.Begin(ctx, c.asked, c.allowed, func(no gate.Decision) { cancel(takenBack(no)) })
+	d, ended := c.runner.o.Gate.Begin(ctx, c.asked, c.allowed, func(no gate.Decision) { cancel(revoked(no)) })
 	if d.Effect == gate.Allow {
 		return nil, ended
 	}
@@ -112,8 +112,8 @@ func (c *Call) begin(ctx context.Context, cancel context.CancelCauseFunc) (refus
 	return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why)}, ended
 }
 
-// taint returns where the text came from that the call could carry on: what its caller was
-// told of, and what hooks made of the call.
+// taint returns the origins of the text that the call could carry on: of what its caller got, and of what
+// hooks put into the call.
 func (c *Call) taint() []chat.Origin {
 	var all []chat.Origin
 	if c.turn.Taint != nil {

@@ -21,7 +21,7 @@ type Failures struct {
 	running map[string]failure
 }
 
-// failure is how a call failed, and how often running it did so the same way.
+// failure holds how a call failed, and how many times in a row.
 type failure struct {
 	text  string
 	times int
@@ -39,8 +39,8 @@ func (f *Failures) Stuck() bool {
 	return false
 }
 
-// count counts a failed call. When it is not the first of its kind running, the
-// result says so. A call that went well ends its row.
+// count counts a failed call. From the third in a row on, the result warns the model. A successful call
+// resets the count.
 func (f *Failures) count(c *Call) {
 	// Equal for the same tool with the same arguments.
 	key := c.Record.ToolName + "\x00" + string(c.arguments) + "\x00" + c.Record.RawArguments

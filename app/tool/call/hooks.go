@@ -24,9 +24,8 @@ func (c *Call) traced(trace []hook.Trace) {
 	}
 }
 
-// beforeTool has hooks look at the call before anybody is asked, and returns the result
-// of a call that they refuse, or nil. What they make of it is checked again, and is
-// what the gate decides about.
+// beforeTool runs the hooks before anybody is asked, and returns the result of a call that they refuse,
+// or nil. A call that they changed is checked again, and the gate decides about the changed one.
 func (c *Call) beforeTool(ctx context.Context, held func()) *tool.Result {
 	if c.runner.o.Points == nil {
 		return nil
@@ -60,8 +59,8 @@ func (c *Call) beforeTool(ctx context.Context, held func()) *tool.Result {
 	return nil
 }
 
-// takeChanges takes up what hooks made of the call, and returns the result of one that
-// cannot be made so, or nil.
+// takeChanges applies the changes of hooks to the call, and returns the result of one that cannot be made
+// then, or nil.
 func (c *Call) takeChanges(out hook.Call) *tool.Result {
 	c.ask = append(c.ask, out.Ask...)
 	if out.Renamed != "" && out.Renamed != c.Tool.WireName {
@@ -78,13 +77,12 @@ func (c *Call) takeChanges(out hook.Call) *tool.Result {
 	return c.checkArguments(c.arguments)
 }
 
-// maxShown is how much of what a hook would answer a person is shown, in bytes.
+// maxShown bounds what a person is shown of a hook's answer, in bytes.
 const maxShown = 2 << 10
 
-// substitute asks whether what a hook answers for another's tool counts, and returns
-// the result of a call for which it does not. The tool itself is not run then: a hook
-// may answer for it in order to keep it from running (contracts/picoclaw-hooks, section
-// 11).
+// substitute asks whether a hook may answer in place of another plugin's tool, and returns the result of
+// a call for which it may not. The tool itself is not run then: a hook may answer for it in order to
+// keep it from running (contracts/picoclaw-hooks, section 11).
 func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) *tool.Result {
 	said := by.Result.Error
 	if said == "" {
@@ -125,14 +123,14 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 	return nil
 }
 
-// refusedBy is the result of a call that a hook refused, in its words.
+// refusedBy returns the result of a call that a hook refused, in its words.
 func (c *Call) refusedBy(words string) *tool.Result {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "deny", words, "hook"
 	return &tool.Result{Status: chat.CallRefused, Error: words}
 }
 
-// calledOff is the result of a call that a hook called the turn off at, or that was
-// stopped meanwhile.
+// calledOff returns the result of a call at which a hook called the turn off, or that was stopped
+// meanwhile.
 func (c *Call) calledOff(ctx context.Context, err error) *tool.Result {
 	off, ok := errors.AsType[*hook.Stopped](err)
 	if !ok || ctx.Err() != nil {
@@ -142,7 +140,7 @@ func (c *Call) calledOff(ctx context.Context, err error) *tool.Result {
 	return &tool.Result{Status: chat.CallCancelled, Error: off.Error()}
 }
 
-// afterTool has hooks look at what a tool answered.
+// afterTool runs the hooks on a tool's result.
 func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	if c.runner.o.Points == nil || r.Status == chat.CallPaused || r.Status == chat.CallCancelled {
 		return r
@@ -158,7 +156,7 @@ func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	return out
 }
 
-// hookedReason says why a person is asked about a call that a hook made what it is.
+// hookedReason returns why a person is asked about a call that a hook made or changed.
 func hookedReason(h *chat.HookedCall) string {
 	if h.Tool == "" {
 		return "the model did not ask for it: the hook " + h.By + " added it"

@@ -22,22 +22,22 @@ import (
 // (contracts/llm-functions, section 8.3).
 const perPlugin = 4
 
-// grace is how long after a call's deadline its invoker may take to say so
-// itself, which it can say better, before its context ends.
+// grace is how long after a call's deadline its invoker may take to report that itself, with a better
+// sentence, before its context ends.
 const grace = time.Second
 
 // errTimeout is the cause of a call's context that ended at its deadline.
 var errTimeout = errors.New("the call took too long")
 
-// stopped tells the model why a call has no result whose context ended.
+// stopped is the result of a call whose context ended, for the model.
 const stopped = "the person stopped the answer"
 
 // Extra holds what a tool gets with a call in addition to the arguments. The zero
 // value adds nothing.
 type Extra struct {
 	Member  json.RawMessage       // the council member's context object
-	Context []tool.ContextMessage // what the caller was told
-	// Handed hears, as the tool is called, what of Context it is handed.
+	Context []tool.ContextMessage // the messages that the caller got
+	// Handed is called with the messages of Context that the tool gets, as it is called.
 	Handed  func([]tool.ContextMessage)
 	Timeout time.Duration // 0 is the tool's own
 }
@@ -84,7 +84,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	return c.underDeadline(ctx, limited, cancel, invoker, extra)
 }
 
-// notKept is the result of a call that is not made since nobody could undo it.
+// notKept returns the result of a call that is not made since nobody could undo it.
 func notKept(ctx context.Context, err error) *tool.Result {
 	if ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
@@ -97,7 +97,7 @@ func notKept(ctx context.Context, err error) *tool.Result {
 	}
 }
 
-// keptEnd has put on record what a call changed, and says where that is not known.
+// keptEnd writes into the record what a call changed, and notes what is not known.
 func (c *Call) keptEnd(ended func(*chat.CallRecord)) {
 	ended(&c.Record)
 	if c.Record.Unkept != "" {
@@ -105,8 +105,8 @@ func (c *Call) keptEnd(ended func(*chat.CallRecord)) {
 	}
 }
 
-// underDeadline calls the tool and takes its result, by the deadline at the latest. limited is ctx
-// with an end of its own, which cancel makes.
+// underDeadline calls the tool and takes its result, by the deadline at the latest. cancel ends limited,
+// which is derived from ctx.
 func (c *Call) underDeadline(ctx, limited context.Context, cancel context.CancelCauseFunc,
 	invoker tool.Invoker, extra Extra,
 ) tool.Result {
@@ -123,14 +123,14 @@ func (c *Call) underDeadline(ctx, limited context.Context, cancel context.Cancel
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker, Taint: c.taint(),
 		Rule: c.Record.Rule, Capabilities: c.allowed.Capabilities,
 	})
-	told := c.told(extra.Context)
+	given := c.given(extra.Context)
 	if extra.Handed != nil {
-		extra.Handed(told)
+		extra.Handed(given)
 	}
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
 		Conversation: c.turn.Conversation,
-		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: told,
+		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: given,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.emit(chat.Event{Kind: chat.EventProgress, Note: note})
@@ -159,7 +159,7 @@ func (c *Call) underDeadline(ctx, limited context.Context, cancel context.Cancel
 	return c.afterTool(ctx, result)
 }
 
-// TookLonger says of what was stopped by its deadline that it was.
+// TookLonger returns the sentence about something that its deadline stopped.
 func TookLonger(what string, than time.Duration) string {
 	return fmt.Sprintf("%s took longer than %s and was stopped", what, fault.Seconds(than))
 }
@@ -167,7 +167,7 @@ func TookLonger(what string, than time.Duration) string {
 // ended returns the result of a call that was stopped, by its deadline or the person, as one of
 // these.
 func (c *Call) ended(ctx, limited context.Context, r tool.Result) tool.Result {
-	var taken takenBack
+	var taken revoked
 	switch {
 	case r.Status != chat.CallCancelled || ctx.Err() != nil:
 	case errors.Is(context.Cause(limited), errTimeout):
@@ -179,8 +179,8 @@ func (c *Call) ended(ctx, limited context.Context, r tool.Result) tool.Result {
 	return r
 }
 
-// markRunning puts the call on record as running: a kill while it runs must not lose that
-// it was asked for. The result is that of a call that is not made for want of that.
+// markRunning records the call as running: a kill while it runs must not lose that it was asked for. The
+// result is for a call that is not made because that failed.
 func (c *Call) markRunning(ctx context.Context) *tool.Result {
 	var err error
 	if c.turn.Ready != nil {
@@ -203,8 +203,7 @@ func (c *Call) markRunning(ctx context.Context) *tool.Result {
 	return nil
 }
 
-// line is a plugin's line: perPlugin calls at once, or one serial one, wherever they
-// come from.
+// line returns the queue of a plugin: perPlugin calls at once, or one serial call, from whatever caller.
 func (r *Runner) line(plugin string) *semaphore.Weighted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,8 +215,7 @@ func (r *Runner) line(plugin string) *semaphore.Weighted {
 	return line
 }
 
-// invoke calls the tool; what goes wrong with Conclave itself is a result too, so
-// that a turn goes on.
+// invoke calls the tool; an error of Conclave itself is a result too, so that a turn goes on.
 func (r *Runner) invoke(ctx context.Context, invoker tool.Invoker, call tool.Call) (result tool.Result) {
 	defer func() {
 		if p := recover(); p != nil { // an invoker's bug must not end the program

@@ -17,9 +17,8 @@ import (
 	"conclave/app/tool/hook"
 )
 
-// Bounds of what a tool may say (contracts/llm-functions, sections 7 and 9): a
-// model is given 64 KiB, the record keeps 4 MiB. Media parts of one result are
-// bounded in number so that one call cannot fill a disk.
+// Bounds of a tool's result (contracts/llm-functions, sections 7 and 9): a model gets 64 KiB, the record
+// holds 4 MiB. Media parts of one result are bounded in number so that one call cannot fill a disk.
 const (
 	maxResult    = 64 << 10
 	maxRecorded  = 4 << 20
@@ -28,16 +27,14 @@ const (
 	maxNames     = 50 // tools named when one is not known
 )
 
-// The first words of a result that is no answer (contracts/llm-functions,
-// section 8.5).
+// The first words of a result that is no answer (contracts/llm-functions, section 8.5).
 const (
 	errorPrefix     = "Error: "
 	cancelledPrefix = "Cancelled: "
 )
 
-// shape makes of what a tool answered what the model is given, and puts the whole
-// of it into the record. Hidden characters are for the record alone. Media were
-// stored before.
+// shape returns the result as the model gets it, and writes all of it into the record. Only the record
+// holds hidden characters. Media were stored before.
 func (c *Call) shape(r tool.Result) chat.ToolResult {
 	record := &c.Record
 	record.Status, record.ErrorType = r.Status, r.ErrorType
@@ -76,7 +73,7 @@ func (c *Call) shape(r tool.Result) chat.ToolResult {
 	return result
 }
 
-// errorText tells the model how a call failed.
+// errorText returns the sentence about a failed call, for the model.
 func errorText(name string, r tool.Result) string {
 	message := strings.TrimSpace(r.Error)
 	if strings.HasPrefix(message, errorPrefix) || strings.HasPrefix(message, cancelledPrefix) {
@@ -150,8 +147,8 @@ func distance(a, b string) int {
 	return row[len(y)]
 }
 
-// notObject says where argument text stops being a JSON object, and how it began
-// (contracts/llm-functions, section 6.1).
+// notObject returns an error about argument text that is no JSON object: where it stops being one, and
+// how it begins (contracts/llm-functions, section 6.1).
 func notObject(raw string) error {
 	_, err := tool.Check(json.RawMessage(`{}`), json.RawMessage(raw))
 	if err == nil {
@@ -174,8 +171,8 @@ func quoted(s string) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// cutText keeps the head and the tail of a text that is over limit bytes, with a
-// line between them that says how much is missing.
+// cutText cuts the middle of a text that is over limit bytes, and puts a line in its place with the
+// number of missing bytes.
 func cutText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -190,7 +187,7 @@ func cutText(text string, limit int) string {
 	return text[:head] + fmt.Sprintf("\n[… %d bytes left out …]\n", start-head) + text[start:]
 }
 
-// tailOf keeps the last limit bytes of a text, from the start of a character.
+// tailOf returns the last limit bytes of a text, from the start of a character.
 func tailOf(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -202,8 +199,7 @@ func tailOf(text string, limit int) string {
 	return text[start:]
 }
 
-// cutParts cuts the text parts of a result to what a model is given of all of
-// them together.
+// cutParts cuts the text parts of a result to what a model gets of all of them together.
 func cutParts(parts []chat.Part) []chat.Part {
 	total := 0
 	for _, p := range parts {
@@ -241,7 +237,7 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 		stored := *p.Media
 		if err := log.PutMedia(ctx, &stored); err != nil {
 			out = append(out,
-				chat.TextPart("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
+				chat.TextPart("[an attachment of type "+p.Media.MIME+" could not be stored: "+fault.Of(err).Message+"]"))
 			continue
 		}
 		stored.Data = nil
@@ -250,8 +246,8 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 	return out
 }
 
-// brought returns where what the call returned came from, now that it is known whether its
-// plugin was given text of others and to which hosts it sent.
+// brought returns the origins of the result, now that it is known whether the plugin got untrusted text
+// and to which hosts it sent.
 func (c *Call) brought(outside bool) []chat.Origin {
 	all, returned := c.Record.Brought, c.allowed.Returned
 	switch {

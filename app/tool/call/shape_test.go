@@ -250,7 +250,7 @@ func TestPicturesOfAToolAreKeptOnceAndBounded(t *testing.T) {
 	made = b.made(chat.ToolCall{ID: "2", Tool: "run", Arguments: json.RawMessage(`{}`)},
 		func(o *call.Turn) { o.Log = disk })
 	if text := made.Result.Text(); !strings.Contains(text,
-		"[an attachment of type image/png could not be kept: The disk is full.]") {
+		"[an attachment of type image/png could not be stored: The disk is full.]") {
 		t.Errorf("with a full disk the model is told %q", text)
 	}
 }

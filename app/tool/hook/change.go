@@ -105,10 +105,10 @@ func change(before, after [][]section, mask func(string) string, room int) (text
 		return "", "What it gave back reads as what it was given."
 	}
 	given := strings.Split(first, "\n")
-	signs := map[textdiff.Kind]string{textdiff.Same: " ", textdiff.Added: "+", textdiff.Removed: "-"}
+	marks := map[textdiff.Kind]string{textdiff.Same: " ", textdiff.Added: "+", textdiff.Removed: "-"}
 	var b strings.Builder
 	for i, l := range lines {
-		line := signs[l.Kind] + tool.ShowLine(l.Text)
+		line := marks[l.Kind] + tool.ShowLine(l.Text)
 		if l.Kind == textdiff.Gap {
 			line = "@" + headingAbove(given, l.At)
 		}
