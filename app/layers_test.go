@@ -38,6 +38,7 @@ var layers = []map[string][]string{
 		"app/base/bus":        {},
 		"app/base/version":    {},
 		"app/base/limit":      {},
+		"app/base/hidden":     {},                                       // characters that nobody sees
 		"app/base/shorten":    {},                                       // texts that are longer than there is room for
 		"app/base/place":      {},                                       // where paths lie
 		"app/net/address":     {},                                       // which addresses are nobody's to ask
@@ -50,8 +51,8 @@ var layers = []map[string][]string{
 	},
 	interfaces: {
 		// Words, and the one library each of them is about.
-		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/chat/render/clean"},
-		"app/tool":  {"app/chat", "app/chat/render/clean", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/base/hidden"},
+		"app/tool":  {"app/chat", "app/base/hidden", "github.com/santhosh-tekuri/jsonschema/v6"},
 		"app/gate": {
 			"app/base/fault",
 			"app/base/bus",
@@ -65,13 +66,12 @@ var layers = []map[string][]string{
 			"golang.org/x/text",     // what names look like
 		},
 		"app/chat/render": {
-			"app/chat/render/clean",
+			"app/base/hidden",
 			"app/chat/render/syntax",
 			"github.com/yuin/goldmark",
 			"github.com/microcosm-cc/bluemonday",
 			"golang.org/x/net/idna",
 		},
-		"app/chat/render/clean":  {},
 		"app/chat/render/syntax": {},
 		"app/base/settings":      {"app/base/fault", "app/model/cost"},
 		// What a council is, and how its deliberation goes on: a state machine without effects.

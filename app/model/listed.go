@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	visible "conclave/app/chat/render/clean"
+	"conclave/app/base/hidden"
 )
 
 // maxID and maxTitle bound what a server calls a model, in bytes: real ids have up to 120.
@@ -31,7 +31,7 @@ func showable(id string) bool {
 
 // line returns a server's words as one line that hides nothing, and is bounded.
 func line(text string, most int) string {
-	text, _ = visible.Text(strings.ToValidUTF8(text, "\uFFFD"))
+	text, _ = hidden.Strip(strings.ToValidUTF8(text, "\uFFFD"))
 	text = strings.Join(strings.FieldsFunc(text, unicode.IsSpace), " ")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "")

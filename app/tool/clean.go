@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"conclave/app/base/hidden"
 	"conclave/app/base/shorten"
-	"conclave/app/chat/render/clean"
 )
 
 // maxRun is how many columns of blanks a description keeps. More is padding that
@@ -28,60 +28,8 @@ func blank(r rune) int {
 	return 0
 }
 
-// Strip removes characters that a person does not see and a model reads: ANSI
-// escape sequences, control characters other than tab and line end, Unicode
-// tags, bidirectional marks and overrides, zero-width and filler characters,
-// and the supplementary variation selectors. Bytes that are not UTF-8 become
-// U+FFFD. It returns the text and how many characters it removed.
-//
-// A zero-width joiner stays where writing needs it (inside an emoji, between
-// letters of Arabic and Indic scripts), and so does a variation selector after
-// a symbol.
-func Strip(text string) (string, int) {
-	if plain(text) {
-		return text, 0
-	}
-	var b strings.Builder
-	b.Grow(len(text))
-	removed := 0
-	var before rune // the last rune written
-	for i := 0; i < len(text); {
-		r, size, becomes := next(text[i:], before)
-		switch becomes {
-		case isUnseen:
-			removed += utf8.RuneCountInString(text[i : i+size])
-		case isSeen:
-			b.WriteRune(r)
-			before = r
-		}
-		i += size
-	}
-	return b.String(), removed
-}
-
-// fate says what Strip makes of a piece of text.
-type fate int
-
-const (
-	isSeen    fate = iota // it stays
-	isUnseen              // it is removed
-	isLineEnd             // it is the first of two characters of a line end, which become one
-)
-
-// next returns the rune with which a text begins, how long the piece is that it begins, and
-// what Strip makes of that behind the rune before.
-func next(text string, before rune) (r rune, size int, becomes fate) {
-	r, size = utf8.DecodeRuneInString(text)
-	switch {
-	case r == 0x1b || r == 0x9b:
-		return r, escape(text), isUnseen
-	case r == '\r' && strings.HasPrefix(text[1:], "\n"):
-		return r, size, isLineEnd
-	case clean.Hidden(r) && !joins(r, before, text[size:]):
-		return r, size, isUnseen
-	}
-	return r, size, isSeen
-}
+// Strip is [hidden.Strip].
+func Strip(text string) (string, int) { return hidden.Strip(text) }
 
 // Clean is Strip for a definition's texts: it also folds runs of blanks that are wider than
 // 40 columns into one, and more than three line ends with nothing but blanks between them
@@ -140,96 +88,14 @@ func folded(run string) string {
 	return strings.Join(lines, "\n")
 }
 
-// plain reports whether text is printable ASCII with tabs and line ends only,
-// which is most text.
-func plain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c >= 0x7f || c < 0x20 && c != '\n' && c != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
-// escape returns the length of the terminal sequence that text begins with
-// (ECMA-48, section 5.4; OSC, DCS, SOS, PM and APC strings run to their end
-// mark).
-func escape(text string) int {
-	r, i := utf8.DecodeRuneInString(text)
-	if r == 0x1b {
-		if i == len(text) {
-			return i
-		}
-		switch text[i] {
-		case '[':
-			i++
-		case ']', 'P', 'X', '^', '_':
-			for i++; i < len(text); i++ {
-				if text[i] == 0x07 {
-					return i + 1
-				}
-				if strings.HasPrefix(text[i:], "\x1b\\") {
-					return i + 2
-				}
-				if text[i] == '\n' {
-					return i // an unended string must not swallow the rest
-				}
-			}
-			return i
-		default:
-			if text[i] < 0x20 || text[i] >= 0x7f {
-				return i
-			}
-			for i < len(text) && text[i] >= 0x20 && text[i] <= 0x2f {
-				i++
-			}
-			if i < len(text) && text[i] < 0x7f {
-				i++
-			}
-			return i
-		}
-	}
-	for i < len(text) && text[i] >= 0x20 && text[i] <= 0x3f {
-		i++
-	}
-	if i < len(text) && text[i] >= 0x40 && text[i] <= 0x7e {
-		i++
-	}
-	return i
-}
-
 // Unseen reports whether a person does not see r in a line of text, or sees a gap for it.
-func Unseen(r rune) bool { return clean.Hidden(r) || !unicode.IsPrint(r) }
-
-// joins reports whether a hidden r is part of the writing between before and
-// rest.
-func joins(r, before rune, rest string) bool {
-	next, _ := utf8.DecodeRuneInString(rest)
-	switch r {
-	case 0x200c, 0x200d: // non-joiner, joiner
-		return joining(before) && joining(next) || r == 0x200d && (pictured(before) || before == 0xfe0f) && pictured(next)
-	case 0xfe0e, 0xfe0f: // as text, as picture
-		return pictured(before) || before == '#' || before == '*' || before >= '0' && before <= '9'
-	}
-	return false
-}
-
-func joining(r rune) bool {
-	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi,
-		unicode.Gujarati,
-		unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Mongolian)
-}
-
-func pictured(r rune) bool {
-	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0x203c || r == 0x2049 || r == 0x2122 ||
-		r == 0x2139 || r == 0x3030 || r == 0x303d || r == 0x3297 || r == 0x3299 || r == 0xa9 || r == 0xae
-}
+func Unseen(r rune) bool { return hidden.Is(r) || !unicode.IsPrint(r) }
 
 // cleanSchema cleans the texts a schema says to a model (description, title,
 // $comment) and leaves every other byte, and so the order of its properties, as
 // it is. It returns how many characters it removed, and the lines of which, as Tool.Marked.
 func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
-	if plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) &&
+	if hidden.Plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) &&
 		!bytes.ContainsRune(raw, '\t') {
 		return raw, 0, nil
 	}
@@ -288,10 +154,10 @@ const ShownLine = 400
 // texts: bounded, and with a hidden character written out, since it may be all that
 // differs.
 func ShowLine(line string) string {
-	if _, hidden := Strip(line); hidden > 0 {
+	if _, changed := Strip(line); changed > 0 {
 		var b strings.Builder
 		for _, r := range line {
-			if _, hidden := Strip(string(r)); hidden > 0 && r != '\t' {
+			if _, changed := Strip(string(r)); changed > 0 {
 				fmt.Fprintf(&b, "\\u{%04x}", r)
 			} else {
 				b.WriteRune(r)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"conclave/app/base/hidden"
 )
 
 // MaxMarked bounds how many lines with hidden characters are shown of one text.
@@ -28,7 +30,7 @@ func markedLines(text string, padding bool, also func(line string) map[int]strin
 		if i < len(lines)-1 {
 			line = strings.TrimSuffix(line, "\r")
 		}
-		if plain(line) && !(padding && strings.Contains(line, padded)) {
+		if hidden.Plain(line) && !(padding && strings.Contains(line, padded)) {
 			continue
 		}
 		var more map[int]string
@@ -57,32 +59,29 @@ func markedLine(line string, padding bool, more map[int]string) (marked string, 
 		}
 		out = append(out, []rune("‹"+words+"›")...)
 	}
-	var before rune
-	for i := 0; i < len(line); {
-		r, size, becomes := next(line[i:], before)
-		blanks := 0
-		if padding && strings.HasPrefix(line[i:], padded) {
-			blanks = len(line[i:]) - len(strings.TrimLeft(line[i:], " "))
-			size = blanks
+	seen := 0 // where the blanks end that are written out
+	for i, piece := range hidden.Pieces(line) {
+		if i < seen {
+			continue
 		}
-		if becomes == isUnseen {
-			gone = append(gone, line[i:i+size])
-			i += size
+		if piece.Hidden {
+			gone = append(gone, piece.Text)
 			continue
 		}
 		writtenOut(gone, mark)
 		gone = nil
-		words, told := more[i]
+		words, known := more[i]
 		switch {
-		case blanks > 0:
+		case padding && strings.HasPrefix(line[i:], padded):
+			blanks := len(line[i:]) - len(strings.TrimLeft(line[i:], " "))
+			seen = i + blanks
 			mark(strconv.Itoa(blanks) + " blanks")
-		case told:
+		case known:
+			r, _ := utf8.DecodeRuneInString(piece.Text)
 			mark(fmt.Sprintf("U+%04X, %s", r, words))
 		default:
-			out = append(out, r)
+			out = append(out, []rune(piece.Shown)...)
 		}
-		before = r
-		i += size
 	}
 	writtenOut(gone, mark)
 	if first < 0 {

@@ -294,7 +294,7 @@ func TestHiddenTextIsRemovedFromWhatAModelReads(t *testing.T) {
 		"controls":            {"a\x00b\x08c\x7f", "abc", 3},
 		"unended sequence":    {"a\x1b]0;title\nb", "a\nb", 9},
 		"lone escape":         {"a\x1b", "a", 1},
-		"line ends":           {"a\r\nb\rc", "a\nbc", 1},
+		"line ends":           {"a\r\nb\rc", "a\nb\nc", 1},
 		"emoji family":        {"👨‍👩‍👧 ❤️ 1️⃣", "👨‍👩‍👧 ❤️ 1️⃣", 0},
 		"joiner in a word":    {"pass\u200dword", "password", 1},
 		"Persian non-joiner":  {"می\u200cخواهم", "می\u200cخواهم", 0},
@@ -356,21 +356,6 @@ func TestASchemasTextsAreCleanedAndNothingElse(t *testing.T) {
 	if got := tool.Normal(tool.Tool{Name: "n", Parameters: json.RawMessage(broken)}); string(got.Parameters) != broken {
 		t.Errorf("broken schema became %s", got.Parameters)
 	}
-}
-
-func FuzzStripLeavesNothingHidden(f *testing.F) {
-	f.Add("a\x1b[31mb\u202e")
-	f.Add("\x1b]8;;x\x1b\\y")
-	f.Add("👨‍👩‍👧\ufe0f\ufe0f")
-	f.Fuzz(func(t *testing.T, in string) {
-		once, _ := tool.Strip(in)
-		if twice, n := tool.Strip(once); twice != once || n != 0 {
-			t.Errorf("%q: %q became %q", in, once, twice)
-		}
-		if strings.ContainsAny(once, "\x1b\u202e\u200b\u2066\u009b") {
-			t.Errorf("%q left %q", in, once)
-		}
-	})
 }
 
 func TestLF22AllProblemsOfTheArgumentsAreReportedTogether(t *testing.T) {

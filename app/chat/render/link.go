@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"conclave/app/chat/render/clean"
+	"conclave/app/base/hidden"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
@@ -75,7 +75,7 @@ func (t target) mismatch(words string) string {
 
 // namedHost returns the host that words look like the address of, or "".
 func namedHost(words string) string {
-	words, _ = clean.Text(words)
+	words, _ = hidden.Strip(words)
 	words = strings.ToLower(strings.TrimSpace(words))
 	if words == "" || len(words) > 300 || strings.ContainsAny(words, " \n\t") {
 		return ""
