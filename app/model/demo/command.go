@@ -2,7 +2,7 @@ package demo
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +16,7 @@ import (
 //	/think TEXT         think aloud, then answer
 //	/fail KIND [WAIT]   fail as model.ErrorKind KIND, telling to wait that long
 //	/help
-func command(text string, tools []toolShape, noCalls bool) (performance, bool) {
+func command(text string, tools []model.ToolDefinition, noCalls bool) (performance, bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "/") {
 		return nil, false
@@ -64,88 +64,53 @@ func count(text string) int {
 	return min(n, 10_000)
 }
 
-// toolLines reads the calls of a message. The JSON of a call may go over several
-// lines; text that is no JSON goes to the arguments as a sentence would, and text
-// that begins like JSON and is none is passed on as it is, so that this failure
-// can be seen too.
-func toolLines(text string, tools []toolShape) performance {
-	var p performance
-	for text != "" {
-		rest, ok := strings.CutPrefix(text, "/tool")
-		if !ok {
-			_, text, _ = strings.Cut(text, "\n") // a line between two calls
-			text = strings.TrimSpace(text)
-			continue
-		}
-		rest = strings.TrimLeft(rest, " \t")
-		end := strings.IndexAny(rest, " \t\n{")
-		if end < 0 {
-			end = len(rest)
-		}
-		name := rest[:end]
-		rest = strings.TrimLeft(rest[end:], " \t")
-		var step act
-		step, text = toolLine(name, rest, tools)
-		p = append(p, step)
-		text = strings.TrimSpace(text)
-	}
+// toolLines reads the calls of a message. The JSON of a call may go over several lines. Text
+// that is no JSON is passed on as it is, so that this failure can be seen too.
+func toolLines(text string, tools []model.ToolDefinition) performance {
 	if len(tools) == 0 {
 		return performance{
 			say("No tool is switched on in this chat, so there is nothing for `/tool` to call. " +
 				"Switch one on in the **Tools** tab.\n"),
 		}
 	}
+	var p performance
+	for _, line := range strings.Split("\n"+text, "\n/tool")[1:] {
+		line = strings.TrimSpace(line)
+		end := strings.IndexAny(line+" ", " \t\n{[")
+		name, rest := line[:end], strings.TrimSpace(line[end:])
+		var value json.RawMessage
+		if strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[") {
+			decoder := json.NewDecoder(strings.NewReader(rest))
+			if decoder.Decode(&value) == nil {
+				rest = string(value) // and no line between two calls
+			}
+		}
+		if name == "" {
+			p = append(p, say("`/tool` wants the name of a tool: `/tool NAME {\"argument\": \"value\"}`.\n"))
+			continue
+		}
+		if t, known := findTool(name, tools); known {
+			name = t.Name
+		}
+		arguments, raw := model.Arguments(rest)
+		p = append(p, ask(name, arguments, raw))
+	}
 	return p
 }
 
-func toolLine(name, rest string, tools []toolShape) (step act, after string) {
-	t, known := findTool(name, tools)
-	if known {
-		name = t.Name
-	}
-	if name == "" {
-		_, after, _ = strings.Cut(rest, "\n")
-		return say("`/tool` wants the name of a tool: `/tool NAME {\"argument\": \"value\"}`.\n"), after
-	}
-	if strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[") {
-		decoder := json.NewDecoder(strings.NewReader(rest))
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err == nil {
-			arguments, raw := model.Arguments(string(value))
-			return ask(name, arguments, raw), rest[decoder.InputOffset():]
-		}
-		next := strings.Index(rest, "\n/tool")
-		if next < 0 {
-			next = len(rest)
-		}
-		return ask(name, nil, strings.TrimSpace(rest[:next])), rest[next:]
-	}
-	line, after, _ := strings.Cut(rest, "\n")
-	if line = strings.TrimSpace(line); line == "" || !known {
-		return ask(name, nil, line), after
-	}
-	arguments, missing := t.arguments(newSentence(line), true)
-	if len(missing) > 0 {
-		return say(fmt.Sprintf("`%s` needs %s as well.\n", name, t.needs(missing))), after
-	}
-	return ask(name, arguments, ""), after
-}
-
 // findTool finds a tool by its wire name, its bare name, or plugin:name.
-func findTool(name string, tools []toolShape) (toolShape, bool) {
-	bare := name
-	if _, after, ok := strings.Cut(name, ":"); ok {
-		bare = after
+func findTool(name string, tools []model.ToolDefinition) (model.ToolDefinition, bool) {
+	_, bare, found := strings.Cut(name, ":")
+	if !found {
+		bare = name
 	}
-	for _, t := range tools {
-		if t.Name == name {
-			return t, true
+	for _, same := range []func(string) bool{
+		func(wire string) bool { return wire == name },
+		func(wire string) bool { return wire == bare || strings.HasSuffix(wire, "__"+bare) },
+	} {
+		if i := slices.IndexFunc(tools, func(t model.ToolDefinition) bool { return same(t.Name) }); i >= 0 {
+			return tools[i], true
 		}
 	}
-	for _, t := range tools {
-		if t.Name == bare || strings.HasSuffix(t.Name, "__"+bare) {
-			return t, true
-		}
-	}
-	return toolShape{}, false
+	return model.ToolDefinition{}, false
 }

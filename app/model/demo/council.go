@@ -231,7 +231,7 @@ func (m member) scripted() string {
 func (m member) use(r model.Request) performance {
 	var p performance
 	for _, c := range m.calls {
-		if t, ok := findTool(c.plugin+":"+c.name, readTools(r.Tools)); ok {
+		if t, ok := findTool(c.plugin+":"+c.name, r.Tools); ok {
 			p = append(p, ask(t.Name, json.RawMessage(c.arguments), ""))
 		}
 	}

@@ -3,9 +3,9 @@
 // calls tools for real, so that everything in Conclave can be met, and tested,
 // without a key.
 //
-// It knows nothing but the model.Request it is given. Read Provider, then script.go
-// (what it decides to do), match.go (how plain sentences find a tool and its
-// arguments) and the texts in text/.
+// It knows nothing but the model.Request it is given, and understands exact requests only
+// (command.go) and the suggestions of the window's first screen. Read Provider, then
+// script.go, which decides what it does, and the texts in text/.
 package demo
 
 import (

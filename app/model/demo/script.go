@@ -27,27 +27,21 @@ var (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// script decides what to do. The newest message settles it: results are shown,
-// commands are obeyed, suggestions of the first screen have their answers, and
-// any other sentence is held against the tools.
+// script decides what to do by the newest message: results are shown, commands are obeyed,
+// suggestions of the first screen have their answers, and anything else gets a greeting that
+// lists what the guide understands.
 func script(r model.Request) performance {
 	if results := lastResults(r.Messages); len(results) > 0 {
 		return performance{say(showResults(results))}
 	}
 	text := lastQuestion(r.Messages)
-	tools := readTools(r.Tools)
-	if p, ok := command(text, tools, r.NoCalls); ok {
+	if p, ok := command(text, r.Tools, r.NoCalls); ok {
 		return numbered(p, r)
 	}
-	if p, ok := suggestion(text, tools, r.NoCalls); ok {
+	if p, ok := suggestion(text, r.Tools, r.NoCalls); ok {
 		return numbered(p, r)
 	}
-	if !r.NoCalls {
-		if p, ok := sentence(text, pendingText(r.Messages, text), tools); ok {
-			return numbered(p, r)
-		}
-	}
-	return performance{say(hello(tools))}
+	return performance{say(hello(r.Tools))}
 }
 
 // lastResults are the results at the end of the history.
@@ -147,29 +141,24 @@ func upper(s string) string {
 	return s
 }
 
-// suggestion answers what the first screen suggests.
-func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool) {
-	words := " " + strings.Join(wordsOf(text), " ") + " "
-	has := func(all ...string) bool {
-		for _, w := range all {
-			if !strings.Contains(words, " "+w+" ") {
-				return false
-			}
-		}
-		return true
+// suggestion answers what the first screen and the greeting suggest.
+func suggestion(text string, tools []model.ToolDefinition, noCalls bool) (performance, bool) {
+	text = strings.ToLower(text)
+	has := func(words ...string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
 	}
 	switch {
-	case len(words) > 80: // a message, not a suggestion
+	case len(text) > 80: // a message, not a suggestion
 		return nil, false
-	case has("show", "permission") || has("permission request"):
+	case has("show", "permission"):
 		return permission(tools, noCalls), true
-	case has("make", "plugin") || has("write", "plugin") || has("make", "tool"):
+	case has("make", "plugin"):
 		return performance{say(pluginText)}, true
-	case has("connect", "model") || has("add", "model"):
+	case has("connect", "model"):
 		return performance{say(connectText)}, true
-	case has("markdown") || has("answer", "look", "like") || has("sample", "answer"):
+	case has("show", "markdown"), has("sample answer"), has("answer", "look like"):
 		return performance{say(markdownText)}, true
-	case has("sample council") || has("run", "council"):
+	case has("run", "council"):
 		return performance{
 			say(
 				"A council has several models answer one question by themselves, look at each other's answers without " +
@@ -182,7 +171,7 @@ func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool
 }
 
 // permission calls a tool that does no harm, so that the card is met safely.
-func permission(tools []toolShape, noCalls bool) performance {
+func permission(tools []model.ToolDefinition, noCalls bool) performance {
 	t, arguments, ok := harmless(tools)
 	if !ok || noCalls {
 		return performance{
@@ -197,32 +186,24 @@ func permission(tools []toolShape, noCalls bool) performance {
 	}
 }
 
-// searchTool is Conclave's own, with which a model finds others: no example of what
-// a person could say.
-const searchTool = "tool_search"
-
-func hello(tools []toolShape) string {
-	example, command, list := "Count the words in “the quick brown fox”", `/tool NAME {"argument": "value"}`,
-		"No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
+// hello greets, and lists what the guide understands and the tools that it can call.
+func hello(tools []model.ToolDefinition) string {
+	command := `/tool NAME {"argument": "value"}`
+	list := "No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
 	if len(tools) > 0 {
 		var names []string
-		for i, t := range tools {
-			if i == 12 {
-				names = append(names, fmt.Sprintf("and %d more", len(tools)-i))
-				break
-			}
+		for _, t := range tools[:min(12, len(tools))] {
 			names = append(names, "`"+t.Name+"`")
 		}
+		if more := len(tools) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
 		list = "Tools in this chat: " + strings.Join(names, ", ") + "."
-		own := slices.DeleteFunc(slices.Clone(tools), func(t toolShape) bool { return t.Name == searchTool })
-		if t, arguments, ok := harmless(own); ok {
-			if best, _ := choose(example, tools); best.Name == "" {
-				example, _, _ = strings.Cut(strings.TrimRight(firstLine(t.Description), "."), ". ")
-			}
+		if t, arguments, ok := harmless(tools); ok {
 			command = "/tool " + t.Name + " " + string(arguments)
 		}
 	}
-	return fill(helloText, map[string]string{"example": example, "command": command, "tools": list})
+	return strings.NewReplacer("{command}", command, "{tools}", list).Replace(helloText)
 }
 
 // paragraphs makes a long text that is the same each time.

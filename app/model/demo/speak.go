@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 	"unicode"
 
@@ -175,12 +174,4 @@ func plural(n int, one, many string) string {
 		return "one " + one
 	}
 	return itoa(n) + " " + many
-}
-
-// fill replaces {name} in a text.
-func fill(text string, values map[string]string) string {
-	for name, value := range values {
-		text = strings.ReplaceAll(text, "{"+name+"}", value)
-	}
-	return text
 }
