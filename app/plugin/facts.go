@@ -64,8 +64,9 @@ type Template struct {
 	Order   int // its place in menus
 
 	// Files holds what is made, in templates/KIND. NAME in paths and texts becomes
-	// the new plugin's name.
-	Files fs.FS
+	// the new plugin's name, and the line SHARED becomes Shared.
+	Files  fs.FS
+	Shared string // what several kinds have in common
 	// Types is a file in templates/ that describes Conclave to editors, which nothing
 	// loads; empty without. It comes to lie in the folder of a plugin that is one, and
 	// next to those that are files, which share it.

@@ -40,7 +40,7 @@ func (l *Library) NewProgram(kind, dir, name string) (path string, err error) {
 		return "", fault.New(fault.Conflict, "plugin.new", "There is a "+name+" in this folder already.",
 			"Choose another name.")
 	}
-	if err := write(l.o.Templates[at].Files, "templates/"+kind+"/NAME", path, name); err != nil {
+	if err := write(l.o.Templates[at], kind+"/NAME", path, name); err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.new", "The program could not be written to "+path+".",
 			"Check the space on its disk, and that you may write there.", err)
 	}
@@ -143,7 +143,7 @@ func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base
 		return "", err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // empty, or of no further use
-	if err := write(t.Files, "templates/"+t.Kind, dir, name); err != nil {
+	if err := write(t, t.Kind, dir, name); err != nil {
 		return "", err
 	}
 	if t.Types != "" {
@@ -151,7 +151,7 @@ func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base
 		if strings.HasSuffix(t.File, "/") {
 			folder = filepath.Join(dir, base)
 		}
-		if err := write(t.Files, "templates/"+t.Types, filepath.Join(folder, t.Types), name); err != nil {
+		if err := write(t, t.Types, filepath.Join(folder, t.Types), name); err != nil {
 			return "", err
 		}
 	}
@@ -174,21 +174,22 @@ func (l *Library) putTemplate(ctx context.Context, t plugin.Template, name, base
 	return digest, move(filepath.Join(dir, base), filepath.Join(l.o.Dir, base))
 }
 
-// write writes what is at from of a template's files to the path to.
-func write(files fs.FS, from, to, name string) error {
-	entries, err := fs.ReadDir(files, from)
+// write writes the file or folder from of templates/ to the path to.
+func write(t plugin.Template, from, to, name string) error {
+	entries, err := fs.ReadDir(t.Files, "templates/"+from)
 	if err != nil { // a file
-		text, err := fs.ReadFile(files, from)
+		text, err := fs.ReadFile(t.Files, "templates/"+from)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(to, []byte(strings.ReplaceAll(string(text), "NAME", name)), 0o600)
+		text = []byte(strings.NewReplacer("NAME", name, "SHARED\n", t.Shared).Replace(string(text)))
+		return os.WriteFile(to, text, 0o600)
 	}
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if err := write(files, from+"/"+e.Name(), filepath.Join(to, strings.ReplaceAll(e.Name(), "NAME", name)),
+		if err := write(t, from+"/"+e.Name(), filepath.Join(to, strings.ReplaceAll(e.Name(), "NAME", name)),
 			name); err != nil {
 			return err
 		}

@@ -16,6 +16,11 @@ const Name = "spindle"
 //go:embed all:templates
 var templates embed.FS
 
+// greet registers the tool of the templates.
+//
+//go:embed templates/greet.js
+var greet string
+
 // types describes the spindle object for editors.
 const types = "spindle.d.ts"
 
@@ -31,15 +36,18 @@ func (d *Dialect) Facts() plugin.Facts {
 		Registers: true,
 		Templates: []plugin.Template{
 			{
-				Kind: "js", Title: "JavaScript", File: "NAME.js", Common: true, Order: 3, Files: templates, Types: types,
+				Kind: "js", Title: "JavaScript", File: "NAME.js", Common: true, Order: 3, Files: templates, Shared: greet,
+				Types:    types,
 				Sentence: "One script that registers its tools.",
 			},
 			{
-				Kind: "ts", Title: "TypeScript", File: "NAME.ts", Common: true, Order: 4, Files: templates, Types: types,
+				Kind: "ts", Title: "TypeScript", File: "NAME.ts", Common: true, Order: 4, Files: templates, Shared: greet,
+				Types:    types,
 				Sentence: "The same with types, built when it is loaded.",
 			},
 			{
-				Kind: "spindle", Title: "Spindle extension", File: "NAME/", Order: 5, Files: templates, Types: types,
+				Kind: "spindle", Title: "Spindle extension", File: "NAME/", Order: 5, Files: templates, Shared: greet,
+				Types:    types,
 				Sentence: "A folder with a manifest that asks for permissions.",
 			},
 			{
