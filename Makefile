@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems check-wails fuzz deps-run deps-test clean always
+.PHONY: run test attack ten build wails icon dev race lint fmt gen libraries e2e bench check vet-systems check-wails fuzz deps-run deps-test clean always
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -81,6 +81,12 @@ fmt: ## gofumpt, goimports, prettier
 gen: ## rewrite the golden files, which the suite of app/model/modeltest keeps
 	go test $$(go list -f '{{range .TestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}' ./app/model/... | \
 	  awk '$$2 == "conclave/app/model/modeltest" {print $$1}' | sort -u) -update
+
+LIBRARIES  := app/plugin/dialect/spindle/engine/prelude/library
+
+libraries: ## copy the libraries of the JavaScript engine, in the versions of its package-lock.json
+	cd $(LIBRARIES) && npm install --package-lock-only --silent && npm ci --silent && \
+	  cp node_modules/web-streams-polyfill/dist/ponyfill.js web-streams-polyfill.js && rm -r node_modules
 
 e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
 	@.ci/e2e

@@ -12,7 +12,9 @@
 // What belongs to the web platform and not to every plugin is in prelude/lazy: a
 // part is evaluated when one of its names is first read (lazy.js, and decision 11
 // in docs/adr). It may meet prototypes a plugin changed, so nothing on the way of
-// a call or an answer lies there.
+// a call or an answer lies there. Parts can be made of libraries of other authors, which
+// prelude/library holds as they were released: change the version in its package.json, and
+// make libraries copies the files.
 //
 // Only conclave-worker may import this package: neither the engine nor the bundler
 // belongs in the process of the window or the terminal. What the host knows of a plugin is in

@@ -43,7 +43,7 @@ type modules interface {
 	Source(name string) (string, error)
 }
 
-//go:embed prelude/*.js prelude/lazy/*.js prelude/spindle/*.js
+//go:embed prelude/*.js prelude/lazy/*.js prelude/library/*.js prelude/spindle/*.js
 var preludeFiles embed.FS
 
 // preludeScheme begins the names of the prelude's modules. A plugin's modules
@@ -131,6 +131,9 @@ func (q *quick) Load(author modules) error {
 		case "part": // lazy.js
 			part, err := preludeFiles.ReadFile("prelude/lazy/" + text + ".js")
 			return string(part), err
+		case "library": // the same
+			library, err := preludeFiles.ReadFile("prelude/library/" + text + ".js")
+			return string(library), err
 		case "intl": // lazy/locale.js
 			return "", intl.Register(q.vm, intl.TimeZone(q.zone))
 		}

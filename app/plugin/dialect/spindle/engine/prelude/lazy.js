@@ -26,6 +26,13 @@ export function part(name) {
   return made[name];
 }
 
+/** library returns what a file of library/ exports, a CommonJS module of somebody else's. */
+function library(name) {
+  const module = { exports: {} };
+  evaluate(`(function (module, exports) {${bridge.host("library", name)}\n})`)(module, module.exports);
+  return module.exports;
+}
+
 /** share lets the lazy parts use what a module exports. */
 export function share(module) {
   assign(inside, module);
@@ -33,7 +40,7 @@ export function share(module) {
 
 share(primordials);
 share(bridge);
-share({ part });
+share({ part, library });
 
 /** lazily puts names on object that a lazy part makes when they are first read. */
 export function lazily(object, from, names) {
