@@ -18,8 +18,8 @@ func TestProfilesAreServedWhereTheyAreAskedForAndNotToPlugins(t *testing.T) {
 	c := opened(t)
 	port := c.profiler.Ports()[0]
 	for path, want := range map[string]string{
-		"/debug/pprof/goroutine?debug=1": "goroutine profile:", "/debug/pprof/": "heap",
-		"/debug/pprof/profile?seconds=1": "", "/": "404",
+		"/debug/pprof/goroutine?debug=1": "goroutine profile:", "/debug/pprof/heap": "",
+		"/debug/pprof/profile?seconds=1": "", "/debug/pprof/trace?seconds=1": "", "/debug/pprof/none": "404",
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, loopback.Address(port)+path, nil)
 		must(t, err)
