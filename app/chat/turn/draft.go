@@ -26,7 +26,7 @@ type draftPart struct {
 	text strings.Builder
 }
 
-// partCost is what a part counts in addition to its text, toward limit.AnswerText.
+// partCost counts for a part in addition to its text, toward limit.AnswerText.
 const partCost = 1 << 10
 
 // cost returns what an event adds to an answer, toward limit.AnswerText.

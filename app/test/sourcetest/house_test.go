@@ -71,7 +71,7 @@ var oldWords = []struct {
 }{
 	{`(?i)\banew\b`, "again", 37},
 	{`(?i)\bbeside\b`, "next to, in addition to, with", 203},
-	{`(?i)\btold\b`, "reported to, shown, sent", 708},
+	{`(?i)\btold\b`, "reported to, shown, sent", 634},
 	{`(?i)\bno more\b`, "no longer, not any more", 61},
 	{`(?i)\b(?:lent|lends?)\b`, "passes, gives", 34},
 	{`(?i)\bof (?:its|their) own\b`, "its own, or nothing", 159},
