@@ -265,7 +265,8 @@ func TestTheListIsSortedByLastChangeAndFiltered(t *testing.T) {
 	equal(t, "second page", titles(chat.ListOptions{Offset: 2, Limit: 2}), []string{"4", "Bread tax", "Über den Wolken"})
 	equal(t, "query", titles(chat.ListOptions{Query: "BREAD ta"}), []string{"1", "Bread tax"})
 	equal(t, "query with an umlaut", titles(chat.ListOptions{Query: "über"}), []string{"1", "Über den Wolken"})
-	err := s.Chats.UpdateConversation(t.Context(), ids[0], func(c *chat.Conversation) { c.Pinned, c.Title = true, "Wolken" })
+	err := s.Chats.UpdateConversation(t.Context(), ids[0],
+		func(c *chat.Conversation) { c.Pinned, c.Title = true, "Wolken" })
 	must(t, err)
 	must(t, s.Chats.UpdateConversation(t.Context(), ids[3], func(c *chat.Conversation) { c.Archived = true }))
 	equal(t, "pinned", titles(chat.ListOptions{Pinned: chat.Only}), []string{"1", "Wolken"})

@@ -176,10 +176,12 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 	}
 	kind(t, s.Councils.PutCouncil(ctx, council.OfChat("nowhere"), &one), fault.NotFound)
 	kind(t, s.Councils.PutCouncil(ctx, "", &one), fault.Invalid)
-	if got, there, err := s.Councils.Council(ctx, council.OfChat(c.ID)); err != nil || !there || got.Members[0].Name != "Ada" {
+	if got, there, err := s.Councils.Council(ctx, council.OfChat(c.ID)); err != nil || !there ||
+		got.Members[0].Name != "Ada" {
 		t.Errorf("the council of the chat: %+v, %v, %v", got, there, err)
 	}
-	if presets, err := s.Councils.Presets(ctx); err != nil || len(presets) != 1 || presets["Three"].Name != "preset Three" {
+	if presets, err := s.Councils.Presets(ctx); err != nil || len(presets) != 1 ||
+		presets["Three"].Name != "preset Three" {
 		t.Errorf("the presets: %+v, %v", presets, err)
 	}
 	must(t, s.Councils.PutCouncil(ctx, council.Global, nil))

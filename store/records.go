@@ -47,7 +47,8 @@ func (s *PluginData) Record(ctx context.Context, kind, id string) (value []byte,
 
 // AddRecord adds a record and returns its id. parentKind and parent name the
 // record it is under; the kind is NotFound when there is none.
-func (s *PluginData) AddRecord(ctx context.Context, kind, parentKind, parent string, value []byte) (id string, err error) {
+func (s *PluginData) AddRecord(ctx context.Context, kind, parentKind, parent string, value []byte) (id string,
+	err error) {
 	const op = "store.add_record"
 	err = s.write(ctx, op, func(tx *bbolt.Tx) error {
 		b, err := tx.CreateBucketIfNotExists(bucketRecords)

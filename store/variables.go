@@ -43,7 +43,8 @@ func (s *PluginData) Variable(ctx context.Context, scope string, in chat.Convers
 }
 
 // Variables reads all variables of a scope of a chat.
-func (s *PluginData) Variables(ctx context.Context, scope string, in chat.ConversationID) (map[string]chat.Variable, error) {
+func (s *PluginData) Variables(ctx context.Context, scope string, in chat.ConversationID) (map[string]chat.Variable,
+	error) {
 	all := map[string]chat.Variable{}
 	err := s.view(ctx, "store.variables", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketVariables)

@@ -37,12 +37,14 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 			t.Errorf("%s: %+v %v %v", v.scope, got, there, err)
 		}
 	}
-	if err := s.PluginData.PutVariable(ctx, "chat", "none", "k", chat.Variable{Value: "v"}); fault.KindOf(err) != fault.NotFound {
+	err := s.PluginData.PutVariable(ctx, "chat", "none", "k", chat.Variable{Value: "v"})
+	if fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of no chat: %v", err)
 	}
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got, err := s.PluginData.Variables(ctx, "chat", a.ID); err != nil || len(got) != 1 || got["k\x00ey"].Value != "ca" ||
+	if got, err := s.PluginData.Variables(ctx, "chat", a.ID); err != nil || len(got) != 1 ||
+		got["k\x00ey"].Value != "ca" ||
 		!slices.Equal(got["k\x00ey"].Authors, wrote) {
 		t.Errorf("after a restart: %+v, %v", got, err)
 	}

@@ -125,7 +125,9 @@ func newFixture(t *testing.T) *fixture {
 	gate, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	f.chats = conversation.New(conversation.Options{
-		Store: f.store.Turns, Turns: turn.New(turn.Options{Log: f.store.Turns, Calls: call.New(call.Options{Log: f.store.Turns, Gate: gate})}),
+		Store: f.store.Turns, Turns: turn.New(turn.Options{
+			Log: f.store.Turns, Calls: call.New(call.Options{Log: f.store.Turns, Gate: gate}),
+		}),
 		Edited: func(id chat.ConversationID, seq chat.MessageSeq) {
 			path, err := f.store.Chats.Path(t.Context(), id)
 			if err != nil {
@@ -577,7 +579,8 @@ func TestToastsAreCleanedNumberedAndFew(t *testing.T) {
 	f.wants(by, "toast", `{"kind":"odd","text":"x"}`, `true`)
 	f.wants(by, "toast", `{"kind":"info","text":""}`, `invalid`)
 	got := f.s.Toasts.After(0)
-	if len(got) != 2 || got[0].Sentence() != "Plugin a: T: two lines" || got[1].Kind != "info" || len(f.s.Toasts.After(1)) != 1 {
+	if len(got) != 2 || got[0].Sentence() != "Plugin a: T: two lines" || got[1].Kind != "info" ||
+		len(f.s.Toasts.After(1)) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	for range toastsAt {

@@ -112,7 +112,8 @@ func newBench(t testing.TB, change ...func(*deliberation.Options)) *bench {
 		Store: s.Turns, Turns: turn.New(turn.Options{Log: s.Turns, Calls: calls, Retry: model.Policy{Attempts: 1}}),
 	})
 	o := deliberation.Options{
-		Log: s.Councils, Settings: s.Councils, Conversations: b.owner, Calls: calls, Tools: b.registry, Models: b.models, Chats: s.Turns, Bus: b.bus,
+		Log: s.Councils, Settings: s.Councils, Conversations: b.owner, Calls: calls, Tools: b.registry, Models: b.models,
+		Chats: s.Turns, Bus: b.bus,
 		Seed: func() uint64 { return 7 },
 	}
 	for _, f := range change {

@@ -133,7 +133,8 @@ async def tell(self, **kwargs):
 				if content.Media == nil {
 					continue
 				}
-				if data, err := c.store.Media.Media(t.Context(), content.Media.ID); err != nil || int64(len(data)) != content.Media.Size {
+				if data, err := c.store.Media.Media(t.Context(), content.Media.ID); err != nil ||
+					int64(len(data)) != content.Media.Size {
 					t.Errorf("MB58: %s is %d bytes, %v", content.Media.Name, len(data), err)
 				}
 			}
