@@ -150,7 +150,7 @@ spindle.registerMacro({ name: "mood", description: "d", handler: () => "calm" })
 	want := []string{
 		"Its part for Lumiverse's window (dist/frontend.js) is not run.",
 		"It asks for the permission app_manipulation, which is not supported here.",
-		"It is told of MESSAGE_SENT without what it says, since it was not granted chat_mutation.",
+		"It receives MESSAGE_SENT without the content, since it was not granted chat_mutation.",
 		"What works of it here: it offers 2 tools, fills in {{…}} and follows what happens (MESSAGE_SENT). " +
 			"What one would do in its own window (settings, buttons, connecting an account) does not reach it.",
 	}

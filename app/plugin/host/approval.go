@@ -20,8 +20,7 @@ var ErrNotWaiting = errors.New("the plugin does not wait for a decision any more
 // for concurrent use.
 type Approvals struct{ h *Host }
 
-// Changed tells the host that a person decided about a plugin; the host loads
-// it again if that matters.
+// Changed has the host load a plugin again, if that matters, after a person decided about it.
 func (a *Approvals) Changed(id string) {
 	if e := a.h.entry(id); e != nil {
 		e.reloadDecided()
@@ -74,7 +73,7 @@ func (a *Approvals) reloadUnlessDecided(id string) (heard func()) {
 
 // Approve records that the person approves the version of the plugin that they were shown:
 // shown is its Status.Shown. It approves that version and no other: what comes after it, other
-// files or tools that only running it shows, waits for a decision of its own. Approve returns
+// files or tools that only running it shows, waits for another decision. Approve returns
 // once that is known. A plugin that was stopped because its process kept dying starts again.
 // The kind is conflict where another version waits by now, or none.
 func (a *Approvals) Approve(ctx context.Context, id, shown string, developing bool) error {
@@ -145,7 +144,7 @@ func (a *Approvals) loading(id string) bool {
 	return e.status.State == plugin.Loading
 }
 
-// SetDeveloping says whether the person edits the plugin themselves; then their edits
+// SetDeveloping records whether the person edits the plugin themselves; then their edits
 // need no approval while they widen nothing.
 func (a *Approvals) SetDeveloping(ctx context.Context, id string, developing bool) error {
 	e, err := a.h.known(id)
@@ -200,7 +199,7 @@ func (h *Host) Log(id string, since uint64) []plugin.LogLine {
 	return []plugin.LogLine{}
 }
 
-// logs adds a line to the plugin's log, and tells whoever shows that.
+// logs adds a line to the plugin's log, and notifies whoever shows that.
 func (e *entry) logs(level, text string) {
 	e.log.add(level, text, "")
 	e.h.o.Bus.Changed(bus.Log, e.id)

@@ -25,7 +25,7 @@ type changeArgs struct {
 	To   string `json:"to"`
 }
 
-// changed says how a change ended.
+// changed is the answer to a change.
 type changed struct {
 	Errno int `json:"errno,omitempty"`
 }
@@ -70,7 +70,7 @@ func (s *session) changeFile(ctx context.Context, args json.RawMessage, call str
 		}
 		return nil, hostError("failed", "It could not be done.")
 	}
-	s.r.e.memory.tells(true)
+	s.r.e.memory.exposed(true)
 	return changed{}, nil
 }
 

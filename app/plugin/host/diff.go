@@ -91,7 +91,7 @@ type diffText struct {
 	b     strings.Builder
 	lines int
 	left  int // lines that are not shown
-	files int // files that differ and of which no line is shown
+	files int // files that differ without a line that is shown
 }
 
 // file adds what differs in one file.

@@ -27,7 +27,7 @@ type entry struct {
 	named      string   // of a temporary one: the digest of the files that were named; mu guards it
 	preview    bool     // for a look only: it gets no permission, and no service but its storage
 	settingsOf string   // the plugin whose secret settings it has, when that is another
-	redactor   redactor // the secrets its process was told
+	redactor   redactor // the secrets that its process got
 	log        *pluginLog
 	approving  atomic.Bool   // the host is approving it, and need not reload it for that
 	decisions  atomic.Uint64 // how many it has heard of

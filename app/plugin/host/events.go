@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// eventRule says who is told of an event of Conclave's life, and how much.
+// eventRule decides which plugins receive an event, and how much of it.
 type eventRule struct {
-	hear    string   // the permission to be told of it at all; empty needs none
+	hear    string   // the permission to receive it at all; empty needs none
 	content string   // the permission for all of its payload; empty: nobody gets more than ids
 	ids     []string // what of the payload everybody else gets, as paths
 }
@@ -38,7 +38,7 @@ var eventRules = map[string]eventRule{
 	"STREAM_TOKEN_RECEIVED": {hear: "generation", content: "generation", ids: []string{"chatId", "generationId"}},
 }
 
-// outgoing is an event as plugins are told of it: whole, or with ids alone.
+// outgoing is an event as plugins receive it: whole, or with ids alone.
 type outgoing struct {
 	name  string
 	rule  eventRule
@@ -95,8 +95,8 @@ func idsOf(raw json.RawMessage, paths []string) json.RawMessage {
 	return ids
 }
 
-// deliver tells one process of an event: the one place that does, so that every
-// plugin is told what its permissions let it read, and no more.
+// deliver sends an event to one process: the one place that does, so that every
+// plugin receives what its permissions let it read, and nothing else.
 func (s *session) deliver(t outgoing) {
 	s.surface.mu.Lock()
 	listens := s.surface.listens[t.name]
@@ -120,7 +120,7 @@ func (s *session) deliver(t outgoing) {
 func (k *Hooks) Publish(event string, payload any) {
 	t, err := outgoingOf(event, payload)
 	if err != nil {
-		k.h.o.Log.Warn("an event cannot be told to plugins", "event", event, "err", err)
+		k.h.o.Log.Warn("an event cannot be sent to plugins", "event", event, "err", err)
 		return
 	}
 	for _, e := range k.servingEntries() {

@@ -176,18 +176,18 @@ func TestAndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 				t.Errorf("the card says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(sentences, "\n"))
 			}
 		}
-		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
-			"It is told of CHAT_CHANGED without what it says, since it was not granted chats.",
-			"It listens to GENERATION_ENDED and is told nothing, since it was not granted generation.",
-			"It is told of MESSAGE_EDITED and MESSAGE_SENT without what they say, since it was not granted chat_mutation.",
+		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which Conclave never sends.",
+			"It receives CHAT_CHANGED without the content, since it was not granted chats.",
+			"It listens to GENERATION_ENDED and receives nothing, since it was not granted generation.",
+			"It receives MESSAGE_EDITED and MESSAGE_SENT without the content, since it was not granted chat_mutation.",
 			"It fills in {{…}} only once you grant it macros.")
 		for _, permission := range []string{"chats", "chat_mutation", "generation", "macros"} {
 			must(t, f.Gate.Reach.SetPermission(t.Context(), "ext", permission, gate.Allow))
 		}
-		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
-			"It is told what is said in CHAT_CHANGED, which chats allows.",
-			"It is told what is said in GENERATION_ENDED, which generation allows.",
-			"It is told what is said in MESSAGE_EDITED and MESSAGE_SENT, which chat_mutation allows.")
+		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which Conclave never sends.",
+			"It receives CHAT_CHANGED with the content, which chats allows.",
+			"It receives GENERATION_ENDED with the content, which generation allows.",
+			"It receives MESSAGE_EDITED and MESSAGE_SENT with the content, which chat_mutation allows.")
 	})
 }
 

@@ -40,7 +40,7 @@ type digested struct {
 
 // digest looks at src. The files of a folder are all that is in it, or what its
 // dialect says is code. Which files belong to a single one, only its dialect
-// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
+// knows: it may import what lies next to it. The error wraps fs.ErrNotExist when
 // src is gone; otherwise it is a fault or a *Problem.
 func (f *files) digest(ctx context.Context, src plugin.Source) (digested, error) {
 	digest, err := f.digestOf(src, f.dialects.code(src))
@@ -56,7 +56,7 @@ func (f *files) digest(ctx context.Context, src plugin.Source) (digested, error)
 }
 
 // digestOf returns the digest of all that loading src reads. files are the ones
-// beside a single file, relative to its folder; it is among them.
+// next to a single file, relative to its folder; it is among them.
 func (f *files) digestOf(src plugin.Source, files []string) (string, error) {
 	if !src.HasFiles() {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", src.Dialect, src.Row))
@@ -76,11 +76,11 @@ func (f *files) digestOf(src plugin.Source, files []string) (string, error) {
 		if name == entry {
 			continue
 		}
-		beside, _, err := f.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		sum, _, err := f.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		fmt.Fprintf(h, "%q %s\n", name, beside)
+		fmt.Fprintf(h, "%q %s\n", name, sum)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -120,7 +120,7 @@ func (f *files) copyVersion(v version, used []string) error {
 	if err := Copy(v.src, v.manifest.Files, filepath.Join(temp, base)); err != nil {
 		return err
 	}
-	if err := copyBeside(v, temp); err != nil {
+	if err := copyImports(v, temp); err != nil {
 		return err
 	}
 	copied := v.src
@@ -186,8 +186,8 @@ func (f *files) ensure(v version, used []string) (plugin.Source, error) {
 	}
 }
 
-// copyBeside copies the files beside a single file that belong to it.
-func copyBeside(v version, to string) error {
+// copyImports copies the files next to a single file that belong to it.
+func copyImports(v version, to string) error {
 	if v.src.Folder {
 		return nil
 	}

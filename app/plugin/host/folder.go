@@ -178,7 +178,7 @@ func (l LinkOut) Sentence() string {
 	return l.Name + " is a link that leads out of the plugins folder, to " + l.To + ", so it is not followed"
 }
 
-// Hint says what to do instead.
+// Hint returns what to do instead.
 func (l LinkOut) Hint() string { return "Add what it leads to: conclave plugins add " + l.To + "." }
 
 // LinksOut returns the links of the folder dir that Sources leaves out, by name.

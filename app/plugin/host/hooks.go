@@ -20,7 +20,7 @@ import (
 
 // hookKinds says which permissions let each kind of hook work on a prompt, one of
 // them being enough, and its limits. A macro puts text into what the person
-// writes, so it needs what an interceptor needs, or a permission of its own.
+// writes, so it needs what an interceptor needs, or a separate permission.
 var hookKinds = map[string]struct {
 	permissions          []string
 	timeout, least, most time.Duration
@@ -48,7 +48,7 @@ const hookEvent = "conclave.hook"
 // open requests.
 type registrations struct {
 	transport atomic.Pointer[wire.Transport] // nil until the handshake is over
-	touched   atomic.Bool                    // it was told or asked something since it was last done
+	touched   atomic.Bool                    // it was sent something since it was last done
 
 	mu      sync.Mutex // guards the fields below
 	hooks   map[string]plugin.Hook
@@ -118,7 +118,7 @@ func (s *session) register(service string, a hookArgs) error {
 		case !known:
 			return hostError("unavailable", "Conclave has no hook of the kind "+a.Kind+".")
 		case len(a.Name) > maxName || len(a.Data) > maxData:
-			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB said about it.",
+			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB of data.",
 				maxName, maxData>>10))
 		}
 		old, again := f.hooks[key]
@@ -316,11 +316,11 @@ type lateError struct{}
 // Error implements error.
 func (lateError) Error() string { return "it took too long" }
 
-// Is says what kind of error it is to those who do not know the host.
+// Is reports a passed deadline, for those who do not know the host.
 func (lateError) Is(other error) bool { return other == context.DeadlineExceeded }
 
 // Run has a hook's process run it and returns its answer. in is the conversation
-// it runs for, or empty. The error says what went wrong: the hook threw, took too
+// it runs for, or empty. The error is a sentence: the hook threw, took too
 // long, or its process ended. A late answer is dropped.
 func (k *Hooks) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID,
 	payload any,

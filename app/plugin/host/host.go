@@ -406,7 +406,7 @@ func (h *Host) SetEnabled(ctx context.Context, id string, on bool) error {
 	return h.change(ctx, id, func(s *savedState) { s.Disabled = !on })
 }
 
-// SetToolEnabled says whether a tool of the plugin is offered to models, durably.
+// SetToolEnabled sets whether a tool of the plugin is offered to models, durably.
 // Kind not_found when the plugin has no such tool.
 func (h *Host) SetToolEnabled(ctx context.Context, id, name string, on bool) error {
 	s, err := h.Status(id)
@@ -465,7 +465,7 @@ func (h *Host) Close() {
 }
 
 // Probe looks whether a plugin that runs elsewhere answers, and calls none of it. elsewhere
-// is false for the others. The *Problem says what does not answer.
+// is false for the others. The *Problem names what does not answer.
 func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhere bool) {
 	e := h.entry(id)
 	if e == nil {

@@ -89,7 +89,7 @@ func line(text string, most int) string {
 	return text
 }
 
-// heardJob takes in what a line of the process's log says beside its text.
+// heardJob reads what a line of the process's log says about a job.
 func (s *session) heardJob(meta mcp.Meta) {
 	name, _ := meta["conclave/job"].(string)
 	why, failed := meta["conclave/failure"].(string)

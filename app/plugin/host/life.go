@@ -40,7 +40,7 @@ type life struct {
 	toolsDenied bool
 }
 
-// request says how to look at a plugin again.
+// request is for another look at a plugin.
 type request struct {
 	some      bool // a load is wanted
 	interrupt bool // a load under way is given up
@@ -111,7 +111,7 @@ const (
 // outcome is why a load does not end with its version in service: it failed, or a person has to look.
 type outcome struct {
 	began   time.Time
-	version version         // of a failure no more than source and digest
+	version version         // of a failure only source and digest
 	problem *plugin.Problem // nil where a person has to look
 	pending gate.PluginVersion
 	changes []gate.Change
@@ -474,7 +474,7 @@ func (e republished) apply(l *life) []effect {
 	return []effect{{do: doPublish, run: e.run}, {do: doNotice}}
 }
 
-// failed is how a step of a load ends that has an error: the load begins again where the files changed
+// failed ends a load with an error: the load begins again where the files changed
 // under it, a few times.
 func (l *life) failed(digest string, err error) []effect {
 	if errors.Is(err, errNewer) {

@@ -74,7 +74,7 @@ func (c *loadClock) follow(process interface{ Usage() sandbox.Usage }) {
 	}
 }
 
-// ownLeft returns how much of its own time a load has left; all of it before there is a process.
+// ownLeft returns how much time a load has left; all of it before there is a process.
 func (c *loadClock) ownLeft() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *loadClock) leftLocked() time.Duration {
 	return min(all, c.limit-c.ownLocked())
 }
 
-// ownLocked returns the time that the load took of its own.
+// ownLocked returns the time that the load itself took.
 func (c *loadClock) ownLocked() time.Duration {
 	return time.Since(c.from) - (c.process.Usage().Waited - c.waited)
 }

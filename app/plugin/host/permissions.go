@@ -21,7 +21,7 @@ func (h *Host) followPermissions(news *bus.Subscription) {
 			return
 		}
 		for _, n := range notices {
-			h.processes.endTakenBack(n.ID)
+			h.processes.endRevoked(n.ID)
 			if e := h.entry(n.ID); e != nil { // others are about requests that wait
 				e.permissionsChanged()
 				h.o.Bus.Changed(bus.Plugins, "") // its card says what it may do
@@ -50,7 +50,7 @@ func (e *entry) grantedNow(v version) (now access, toolsDenied bool) {
 }
 
 // permissionsChanged puts in force what changed of the serving version's permissions: its
-// process is told, and its tools come or go.
+// process is notified, and its tools come or go.
 func (e *entry) permissionsChanged() {
 	serving := e.runner()
 	if serving == nil {

@@ -92,28 +92,28 @@ type savedState struct {
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
 	// Outside says that Conclave opened a file or started a program for its code, and Shared who
-	// wrote what its code was given of what plugins share. It may have kept that, and tell of it
+	// wrote what its code was given of what plugins share. It may have kept that, and repeat it
 	// in any later call.
 	Outside bool          `json:"outside,omitempty"`
 	Shared  []chat.Author `json:"shared,omitempty"`
 	// Had are the permissions with which its code read by itself. Once one of them is taken back, it
-	// may tell of what it read all the same.
+	// may repeat what it read all the same.
 	Had []string `json:"had,omitempty"`
 	// Heard are the origins of the chats in which its code kept something. What it returns later may
 	// hold text of theirs. Where these are more than can be named, Outside stands for them.
 	Heard []chat.Origin `json:"heard,omitempty"`
 }
 
-// tells notes what the plugin's code may tell of from now on: of what it was let read, and of what
+// exposed notes what the plugin's code may repeat from now on: what it was let read, and what
 // these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
-func (m *memory) tells(outside bool, authors ...chat.Author) {
-	m.mayTellOf(savedState{Outside: outside, Shared: authors})
+func (m *memory) exposed(outside bool, authors ...chat.Author) {
+	m.mayRepeat(savedState{Outside: outside, Shared: authors})
 }
 
-// mayTellOf notes what a state says besides of what the plugin's code may tell.
-func (m *memory) mayTellOf(more savedState) {
+// mayRepeat notes what the plugin's code may repeat in addition to what its state says.
+func (m *memory) mayRepeat(more savedState) {
 	m.e.mu.Lock()
-	next := m.e.state.alsoTells(more)
+	next := m.e.state.mayAlsoRepeat(more)
 	same := next.Outside == m.e.state.Outside && len(next.Shared) == len(m.e.state.Shared) &&
 		len(next.Had) == len(m.e.state.Had) && len(next.Heard) == len(m.e.state.Heard)
 	m.e.mu.Unlock()
@@ -123,7 +123,7 @@ func (m *memory) mayTellOf(more savedState) {
 	m.writing.Lock()
 	defer m.writing.Unlock()
 	m.e.mu.Lock()
-	m.e.state = m.e.state.alsoTells(more)
+	m.e.state = m.e.state.mayAlsoRepeat(more)
 	raw, err := json.Marshal(m.e.state)
 	kept := !m.e.temporary
 	m.e.mu.Unlock()
@@ -131,7 +131,7 @@ func (m *memory) mayTellOf(more savedState) {
 		err = m.putState(context.WithoutCancel(m.e.h.ctx), raw)
 	}
 	if err != nil {
-		m.e.h.o.Log.Warn("what a plugin may tell of could not be kept", "plugin", m.e.id, "err", err)
+		m.e.h.o.Log.Warn("what a plugin may repeat could not be saved", "plugin", m.e.id, "err", err)
 	}
 }
 
@@ -144,8 +144,8 @@ func (m *memory) putState(ctx context.Context, state json.RawMessage) error {
 	return m.e.h.o.Store.PutPluginState(ctx, m.e.id, jsonobject.Keep(was, state, reflect.TypeFor[savedState]()))
 }
 
-// alsoTells returns the state with what more adds to what the plugin's code may tell.
-func (s savedState) alsoTells(more savedState) savedState {
+// mayAlsoRepeat returns the state with what more adds to what the plugin's code may repeat.
+func (s savedState) mayAlsoRepeat(more savedState) savedState {
 	next := s
 	next.Outside = next.Outside || more.Outside
 	next.Shared = chat.AddAuthors(next.Shared, more.Shared...)
@@ -166,11 +166,11 @@ func (s savedState) alsoTells(more savedState) savedState {
 }
 
 // gave notes who wrote what the plugin's code was given of what plugins share.
-func (m *memory) gave(authors ...chat.Author) { m.tells(false, authors...) }
+func (m *memory) gave(authors ...chat.Author) { m.exposed(false, authors...) }
 
-// tellsOf returns what the plugin's code may tell of, see savedState, while it has this access: what it
+// repeats returns what the plugin's code may repeat, see savedState, while it has this access: what it
 // reads by that is known without.
-func (m *memory) tellsOf(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
+func (m *memory) repeats(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
 	m.e.mu.Lock()
 	defer m.e.mu.Unlock()
 	gone := func(p string) bool { return !slices.Contains(now.reads(), p) }
@@ -195,7 +195,7 @@ func readJSON[T any](ctx context.Context, read func(context.Context, string) (js
 	return value, json.Unmarshal(raw, &value)
 }
 
-// offers says whether a tool is offered to models: as the person set it, else as
+// offers reports whether a tool is offered to models: as the person set it, else as
 // its plugin asks. Where tools are for the person to turn on (Facts.OptIn), those of
 // a single script are on: it was dropped in for them.
 func (v version) offers(t tool.Tool, set map[string]bool) bool {
@@ -368,7 +368,7 @@ func (m *memory) recall(ctx context.Context) error {
 	}
 	rec, err := readJSON[record](ctx, m.e.h.o.Store.PluginCache, m.e.id)
 	if err != nil {
-		m.e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", m.e.id, "err", err)
+		m.e.h.o.Log.Warn("a plugin's record cannot be read and is made again", "plugin", m.e.id, "err", err)
 		rec = record{}
 	}
 	if err := rec.Manifest.Clean(); err != nil { // of a Conclave that did not clean it

@@ -17,7 +17,7 @@ const masked = "•••"
 // would mask ordinary words.
 const minSecret = 4
 
-// redactor knows the secrets that a plugin was told, so that what it says of them
+// redactor knows the secrets that a plugin got, so that what it says about them
 // (results, errors, printed text, its log) reaches neither the record nor a model
 // nor the window. The zero value knows none. It is safe for concurrent use.
 type redactor struct {

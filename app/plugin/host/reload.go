@@ -79,7 +79,7 @@ const maxAgain = 5
 // errNewer ends a load that a newer save made pointless.
 var errNewer = errors.New("a newer version was saved")
 
-// errBusy is said of a plugin that is saved faster than it can be read.
+// errBusy is the problem of a plugin that is saved faster than it can be read.
 var errBusy = &plugin.Problem{
 	Kind: "unavailable", Message: "Its files change faster than they can be read.",
 	Hint: "Save it once more when whatever writes it is done.",
@@ -486,7 +486,7 @@ func whichServes(m plugin.Manifest, s plugin.Status) string {
 	return newest + " " + which + s.Loaded.Local().Format("January 2, 2006 at 15:04") + " is used."
 }
 
-// returned tells the gate that something lies under the name of a plugin that may
+// returned notes with the gate that something lies under the name of a plugin that may
 // have left. A stranger does not bring back the version that served before.
 func (m *memory) returned(c gate.PluginVersion) {
 	stranger, err := m.e.h.o.Gate.Approvals.MarkReturned(m.e.h.ctx, c)

@@ -96,7 +96,7 @@ func (r *runner) list(ctx context.Context) ([]tool.Tool, selfReport, error) {
 // until release.
 func (r *runner) use(ctx context.Context) (*session, error) {
 	for {
-		access, keeps := r.access(), r.keepsTakenBack()
+		access, keeps := r.access(), r.keepsRevoked()
 		r.mu.Lock()
 		switch {
 		case r.live != nil && (r.live == keeps || !r.live.access.equal(access)): // a grant holds from the next call on
@@ -183,7 +183,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		start.Code = v.digest
 	}
 	if src.HasFiles() {
-		r.e.memory.mayTellOf(savedState{Had: access.reads()})
+		r.e.memory.mayRepeat(savedState{Had: access.reads()})
 	}
 	s, err := startSession(ctx, r, v, src, start, access)
 	if s != nil && !r.e.temporary {
@@ -281,7 +281,23 @@ func (r *runner) retire() {
 	}
 }
 
-// retireSession says that s must not be used again: it missed a deadline or has ended.
+// renew lets the process finish its calls and end; the next call starts another.
+func (r *runner) renew() {
+	r.mu.Lock()
+	s := r.live
+	r.live = nil
+	end := false
+	if s != nil {
+		s.spent = true
+		end = s.uses == 0
+	}
+	r.mu.Unlock()
+	if end {
+		s.close()
+	}
+}
+
+// retireSession has s not used again: it missed a deadline or has ended.
 func (r *runner) retireSession(s *session) {
 	r.mu.Lock()
 	s.spent = true
@@ -291,7 +307,7 @@ func (r *runner) retireSession(s *session) {
 	r.mu.Unlock()
 }
 
-// notify tells the process of an event, if it runs and is one of ours.
+// notify sends the process an event, if it runs and is one of ours.
 func (r *runner) notify(name string, payload any) {
 	r.mu.Lock()
 	s := r.live
@@ -363,7 +379,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.files.copyOf(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	outside, authors, heard := r.e.memory.tellsOf(r.access())
+	outside, authors, heard := r.e.memory.repeats(r.access())
 	on, _ := gate.Behalf(ctx)
 	result.Outside, result.Shared = outside, chat.OriginsBy(authors)
 	result.Kept = without(chat.AddOrigins(heard, result.Kept...), on.Taint)
@@ -444,7 +460,7 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	s.hears(on.Taint, call.Arguments)
 	result, unsent = s.call(ctx, call)
 	s.keeps(false)
-	result.Kept = s.tellsOf()
+	result.Kept = s.origins()
 	return result, unsent
 }
 

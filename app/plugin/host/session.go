@@ -79,7 +79,7 @@ func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
 		return nil, &plugin.Problem{Kind: "unavailable", Message: closingReason}
 	}
 	if s.exceeds() { // taken back while it started
-		s.kill(takenBackReason)
+		s.kill(revokedReason)
 	}
 	return s, nil
 }
@@ -126,7 +126,7 @@ func (s *session) listener() plugin.Listener {
 
 const closingReason = "Conclave is closing."
 
-// stderr returns what the process wrote last, without the secrets it was told.
+// stderr returns what the process wrote last, without the secrets that it got.
 func (s *session) stderr() string {
 	if s.process == nil {
 		return ""
@@ -134,7 +134,7 @@ func (s *session) stderr() string {
 	return s.r.e.redactor.text(s.process.Stderr())
 }
 
-// startProblem says why a handshake failed.
+// startProblem returns why a handshake failed.
 func (s *session) startProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -259,7 +259,7 @@ func (s *session) broken() *wire.Broken {
 	return broken
 }
 
-// exit says how it ended, for a sentence.
+// exit returns how it ended, for a sentence.
 func (s *session) exit() string {
 	if s.process == nil {
 		return "its connection closed"
@@ -300,7 +300,7 @@ func (s *session) end(why string) {
 	s.finish()
 }
 
-// kill ends it at once, and it is not used again; the error of open calls says why.
+// kill ends it at once, and it is not used again; the error of open calls is why.
 func (s *session) kill(why string) {
 	s.r.retireSession(s)
 	s.noteKilled(why)

@@ -16,7 +16,7 @@ import (
 	"conclave/app/tool"
 )
 
-// sentence tells a model, and whoever reads the call, what the plugin was refused.
+// sentence returns what the plugin was refused, for a model and whoever reads the call.
 func sentence(r plugin.Refusal, id string) string {
 	what := map[string]string{
 		gate.Network: "use the network", gate.Programs: "start other programs", gate.Listen: "listen on ports",
@@ -151,7 +151,7 @@ func homeNote(g *gate.Gate, id string, s plugin.Status) string {
 }
 
 // inHome makes the path of a look at the plugin's own home folder that of the person's, if that has
-// such a file which can be granted; else it is empty, and nobody is told whether there is one.
+// such a file which can be granted; else it is empty, and nobody learns whether there is one.
 func inHome(g *gate.Gate, r *plugin.Refusal) {
 	name, is := strings.CutPrefix(r.Path, "~/")
 	if !is || r.Permission != gate.Filesystem {

@@ -145,12 +145,12 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
-	s.r.e.memory.tells(true)
+	s.r.e.memory.exposed(true)
 	return map[string]string{"id": p}, nil
 }
 
 // commandOf returns the file of a command and the folder in which it runs, at first the plugin's
-// own. Of the file the folder has its links resolved. writes says what the plugin can change.
+// own. Of the file the folder has its links resolved. writes reports what the plugin can change.
 func commandOf(a programArgs, writes func(path string) bool, own string) (path, folder string, err error) {
 	if len(a.Argv) == 0 || a.Argv[0] == "" {
 		return "", "", hostError("invalid", "The command names no program.")
@@ -256,7 +256,7 @@ func (k *programs) launch(ctx context.Context, launcher sandbox.Launcher, spec s
 	return id, nil
 }
 
-// programEnd says how a program ended.
+// programEnd is how programs.read reports the end of a program.
 type programEnd struct {
 	Exit   *int   `json:"exit,omitempty"`
 	Signal string `json:"signal,omitempty"`

@@ -16,7 +16,7 @@ import (
 )
 
 // hears notes that the process is given a call of a chat that holds text of these origins, if what
-// the call says may be of that text. From then on the process may tell of it in any chat: it has it
+// the call says may be of that text. From then on the process may repeat it in any chat: it has it
 // in its memory, and may keep it.
 func (s *session) hears(origins []chat.Origin, arguments json.RawMessage) {
 	if len(origins) == 0 || !saysSomething(arguments) {
@@ -53,11 +53,11 @@ func (s *session) keeps(elsewhere bool) {
 	s.mu.Lock()
 	s.stored = now
 	s.mu.Unlock()
-	s.r.e.memory.mayTellOf(savedState{Heard: heard})
+	s.r.e.memory.mayRepeat(savedState{Heard: heard})
 }
 
-// tellsOf returns the origins of which the process may tell.
-func (s *session) tellsOf() []chat.Origin {
+// origins returns the origins whose text the process may repeat.
+func (s *session) origins() []chat.Origin {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heard)

@@ -14,7 +14,7 @@ import (
 // Environments finds the packages that plugins need; plugin/packages is the real one.
 // It must be safe for concurrent use.
 type Environments interface {
-	// Packages tells what the plugin wants and what of it is there, by reading;
+	// Packages returns what the plugin wants and what of it is there, by reading;
 	// nil when it wants nothing. An error is the cause of ctx's end.
 	Packages(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing) (*plugin.Packages, error)
 	// Site returns the folders of the packages in the plugin's environment; none
@@ -123,7 +123,7 @@ func (n *needs) missing(id string, temporary bool) *plugin.Problem {
 	}
 	hint := packages.Hint(id)
 	if temporary {
-		hint = "Put it into the plugins folder: there it can have packages of its own."
+		hint = "Put it into the plugins folder: there it can have its own packages."
 	}
 	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: hint}
 }

@@ -20,7 +20,7 @@ import (
 // A plugin's settings are an object that fits a JSON Schema which the plugin
 // gives: its dialect by reading (Listing.Options), or its process when it lists
 // its tools (docs/WIRE.md, section 2). The person fills it in; Conclave keeps it
-// beside what else they set for the plugin and hands it to the dialect as
+// with what else they set for the plugin and passes it to the dialect as
 // StartOptions.Options. A change starts the plugin again.
 //
 // A text with "format": "password" or "writeOnly": true is a secret. It goes to
@@ -168,7 +168,7 @@ func (e *entry) settings() string {
 }
 
 // currentValues returns the defaults of a schema that says "x-conclave-current":
-// true: its plugin keeps its settings in a file of its own, which a person may
+// true: its plugin keeps its settings in its own file, which a person may
 // edit, and lists what that file says as the defaults. It returns nil for any
 // other schema.
 func currentValues(schema json.RawMessage) json.RawMessage {
@@ -284,7 +284,7 @@ func forgetSecret(ctx context.Context, secrets Secrets, id, path string) error {
 	return secrets.Delete(ctx, secretName(id, path))
 }
 
-// misfits says why values do not fit schema, one line each. Secrets count as
+// misfits returns why values do not fit schema, one line each. Secrets count as
 // texts that are there.
 func misfits(schema, values json.RawMessage, secrets []string) []string {
 	var object map[string]any

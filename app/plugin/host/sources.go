@@ -9,7 +9,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Plugins come from sources, each of which says what it has whenever that changes:
+// Plugins come from sources, which report what they have whenever that changes:
 // the plugins folder (Scan, Watch), or whatever lets plugins register while Conclave runs. From then
 // on all are alike.
 
@@ -36,7 +36,7 @@ func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 					"PLUGIN", src.ID),
 				"Register fewer tools, or describe them more briefly.")
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
-			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.",
+			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has a missing, invalid or duplicate id: “"+src.ID+"”.",
 				"Use letters, digits, - and _, and each id once.")
 		case src.HasFiles() || h.Dialects.named(src.Dialect) == nil:
 			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Dialect+"”, which "+
@@ -77,7 +77,7 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 	}
 	for id, e := range h.entries {
 		// One that nobody named may be back by now, with the same files: its watcher
-		// would not tell.
+		// would not report it.
 		if !seen[id] && e.from == from && again(e) {
 			e.step(sourceSet{})
 			kicked = append(kicked, e)

@@ -21,24 +21,11 @@ var hookWords = map[string]string{
 	"macro":           "fills in {{…}}",
 }
 
-// saysWords and happensWord stand for “it says” or “they say”, “happens” or
-// “happen”, as many events as there are.
-const (
-	saysWords   = "{says}"
-	happensWord = "{happens}"
-)
-
-// ofOne and ofMany write a sentence for one event, and for several.
-var (
-	ofOne  = strings.NewReplacer(saysWords, "it says", happensWord, "happens")
-	ofMany = strings.NewReplacer(saysWords, "they say", happensWord, "happen")
-)
-
 // maxShown bounds how many names one sentence has.
 const maxShown = 6
 
 // registered are sentences about what a plugin registered the last time it ran:
-// what it is told of and what not, and, for one with a window of its own or without tools,
+// what it receives and what not, and, for one with its own window or without tools,
 // what of it works here. wakes are as in record; tools is how many it offers.
 func registered(m plugin.Manifest, facts plugin.Facts, tools int, wakes, granted []string) []string {
 	r := registration{granted: granted}
@@ -59,13 +46,13 @@ func registered(m plugin.Manifest, facts plugin.Facts, tools int, wakes, granted
 	return out
 }
 
-// registration gathers what a plugin registered, by what comes of it.
+// registration gathers what a plugin registered, by the sentence about it.
 type registration struct {
 	granted []string
 	groups  []group
 	works   []string // what it does here, as verbs
-	follows []string // the events it is told of
-	panel   bool     // it waits for messages of its own window
+	follows []string // the events it receives
+	panel   bool     // it waits for messages of its window
 }
 
 // group is names that one sentence is about.
@@ -101,33 +88,29 @@ func (r *registration) event(name string) {
 	case name == panelEvent:
 		r.panel = true
 	case !known:
-		r.add("It waits for %s, which never "+happensWord+" here.", name)
+		r.add("It waits for %s, which Conclave never sends.", name)
 	case rule.hear != "" && !r.may(rule.hear):
-		r.add("It listens to %s and is told nothing, since it was not granted "+rule.hear+".", name)
+		r.add("It listens to %s and receives nothing, since it was not granted "+rule.hear+".", name)
 	case rule.content == "":
 		r.follows = append(r.follows, name)
 	case r.may(rule.content):
 		r.follows = append(r.follows, name)
-		r.add("It is told what is said in %s, which "+rule.content+" allows.", name)
+		r.add("It receives %s with the content, which "+rule.content+" allows.", name)
 	default:
 		r.follows = append(r.follows, name)
-		r.add("It is told of %s without what "+saysWords+", since it was not granted "+rule.content+".", name)
+		r.add("It receives %s without the content, since it was not granted "+rule.content+".", name)
 	}
 }
 
 func (r *registration) sentences() []string {
 	var out []string
 	for _, g := range r.groups {
-		sentence := ofMany.Replace(g.sentence)
-		if len(g.names) == 1 {
-			sentence = ofOne.Replace(g.sentence)
-		}
-		out = append(out, fmt.Sprintf(sentence, listed(g.names)))
+		out = append(out, fmt.Sprintf(g.sentence, listed(g.names)))
 	}
 	return out
 }
 
-// whatWorks says what a plugin does here whose own window is not run, or that has no tools.
+// whatWorks returns what a plugin does here whose own window is not run, or that has no tools.
 func (r *registration) whatWorks() string {
 	sentence := "Nothing of it works here: it offers no tools, changes no prompts and follows no events."
 	works := r.works
@@ -144,7 +127,7 @@ func (r *registration) whatWorks() string {
 	return sentence
 }
 
-// listed joins names to “a, b and c”, and says how many more there are.
+// listed joins names to “a, b and c”, with how many more there are.
 func listed(names []string) string {
 	if more := len(names) - maxShown; more > 0 {
 		names = append(slices.Clone(names[:maxShown]), fmt.Sprintf("%d more", more))

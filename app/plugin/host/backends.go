@@ -92,7 +92,7 @@ func (b *Backends) Borrow(ctx context.Context, id string) (_ plugin.Backend, rel
 // Inject takes up the tools that a plugin injects into a turn, and returns those that a
 // model may be offered, by name, with their invoker. A definition that is seen for the
 // first time is pinned: which tools the approved code injects, reading it could not
-// tell, and each call is asked about like others. One that says something else than
+// tell, and each call is asked about like others. One that differs from
 // what was pinned waits for a person, and is left out, as is what they switched off.
 func (b *Backends) Inject(ctx context.Context, id string,
 	tools []tool.Tool,

@@ -10,13 +10,13 @@ import (
 	"conclave/app/gate"
 )
 
-// takenBackReason tells a call why its process ended.
-const takenBackReason = "The tool's process was ended because the person took back something that its plugin was " +
+// revokedReason is the error of a call whose process was ended.
+const revokedReason = "The tool's process was ended because the person took back something that its plugin was " +
 	"allowed. What the call did until then stays."
 
-// endTakenBack ends the processes of a plugin that may do what it may no longer, in whatever
+// endRevoked ends the processes of a plugin that may do what it may no longer, in whatever
 // version: a sandbox that stands cannot be narrowed, nor can a file that is open be closed.
-func (p *processes) endTakenBack(id string) {
+func (p *processes) endRevoked(id string) {
 	var over []*session
 	for _, s := range p.of(id) {
 		if s.exceeds() {
@@ -24,22 +24,22 @@ func (p *processes) endTakenBack(id string) {
 		}
 	}
 	for _, s := range over {
-		s.kill(takenBackReason)
+		s.kill(revokedReason)
 	}
 }
 
 // exceeds reports whether the process may do what its plugin may no longer.
 func (s *session) exceeds() bool {
-	return s.access.exceeds(s.r.access()) || s.opened.takenBack(s.r.h.o.Gate)
+	return s.access.exceeds(s.r.access()) || s.opened.revoked(s.r.h.o.Gate)
 }
 
-// keepsTakenBack returns the running session where it may have files open by a rule that was
+// keepsRevoked returns the running session where it may have files open by a rule that was
 // taken back, else nil.
-func (r *runner) keepsTakenBack() *session {
+func (r *runner) keepsRevoked() *session {
 	r.mu.Lock()
 	s := r.live
 	r.mu.Unlock()
-	if s != nil && s.opened.takenBack(r.h.o.Gate) {
+	if s != nil && s.opened.revoked(r.h.o.Gate) {
 		return s
 	}
 	return nil
@@ -66,8 +66,8 @@ func (o *openedFiles) note(g *gate.Gate, rule string) {
 	o.rules[rule] = true
 }
 
-// takenBack reports whether one of the rules was taken back.
-func (o *openedFiles) takenBack(gate *gate.Gate) bool {
+// revoked reports whether one of the rules was taken back.
+func (o *openedFiles) revoked(gate *gate.Gate) bool {
 	o.mu.Lock()
 	rules := slices.Collect(maps.Keys(o.rules))
 	o.mu.Unlock()

@@ -23,7 +23,7 @@ func (t *ThisRun) Load(ctx context.Context, path string) (string, error) {
 }
 
 // Preview is LoadFile for a plugin that nobody approved: its code runs without
-// permissions and services, and can only use a storage folder of its own.
+// permissions and services, and can only use its storage folder.
 func (t *ThisRun) Preview(ctx context.Context, path string) (string, error) {
 	return t.load(ctx, path, true)
 }

@@ -176,7 +176,7 @@ func (k *Hooks) sessionsFor(ctx context.Context, reason string) []*session {
 	return slices.Clone(running)
 }
 
-// doneEvent asks a process to answer once it is done with what it was told and
+// doneEvent asks a process to answer once it is done with what it was sent and
 // asked so far. It is Conclave's own and cannot be subscribed to:
 //
 //	{"id":"4","deadline_ms":1700000000000}
@@ -217,7 +217,7 @@ func (k *Hooks) WaitDelivered(ctx context.Context) {
 			}
 			defer r.release(s)
 			if !s.done(ctx) {
-				e.logs("warn", "Conclave closed before the plugin was done with what it was told last.")
+				e.logs("warn", "Conclave closed before the plugin was done with the events that it got last.")
 			}
 		})
 	}
