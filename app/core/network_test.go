@@ -17,6 +17,7 @@ import (
 	"conclave/app/chat/turn"
 	"conclave/app/gate"
 	"conclave/app/model/modeltest"
+	"conclave/app/net/egress"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/record/activity"
@@ -259,5 +260,18 @@ func TestACallOfAScriptHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	})
 	if chat.TextOf(r.Content) != "page" {
 		t.Errorf("it came to %+v", r)
+	}
+}
+
+func TestARequestIsShownWithoutKeysBeforeItIsSent(t *testing.T) {
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://example.org/in",
+		strings.NewReader("key=sk-"+strings.Repeat("k3y", 7)))
+	must(t, err)
+	var shown []string
+	for _, l := range (network{opened(t)}).preview(t.Context(), egress.Target{Request: r}).Lines {
+		shown = append(shown, l.Text)
+	}
+	if got := strings.Join(shown, "\n"); got != "POST /in\n\nkey=•••" {
+		t.Errorf("it shows %q", got)
 	}
 }
