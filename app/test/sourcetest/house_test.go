@@ -74,7 +74,7 @@ var oldWords = []struct {
 	{`(?i)\btold\b`, "reported to, shown, sent", 634},
 	{`(?i)\bno more\b`, "no longer, not any more", 61},
 	{`(?i)\b(?:lent|lends?)\b`, "passes, gives", 34},
-	{`(?i)\bof (?:its|their) own\b`, "its own, or nothing", 159},
+	{`(?i)\bof (?:its|their) own\b`, "its own, or nothing", 90},
 	{`(?i)\bwhat c[ao]mes? of\b`, "the result of", 21},
 	{`(?i)\bkin\b|\bvouch`, "related; trust", 0},
 	{`(?i)\bof which\b`, "two sentences", 106},

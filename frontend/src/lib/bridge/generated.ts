@@ -971,7 +971,7 @@ export interface Failure {
 }
 
 /**
- * FailureKind says what sort of failure an Error is. Kinds are part of the command line's
+ * FailureKind describes what sort of failure an Error is. Kinds are part of the command line's
  * public interface (the "kind" of an error with --json, and the exit status).
  */
 export type FailureKind =
