@@ -86,7 +86,8 @@ LIBRARIES  := app/plugin/dialect/spindle/engine/prelude/library
 
 libraries: ## copy the libraries of the JavaScript engine, in the versions of its package-lock.json
 	cd $(LIBRARIES) && npm install --package-lock-only --silent && npm ci --silent && \
-	  cp node_modules/web-streams-polyfill/dist/ponyfill.js web-streams-polyfill.js && rm -r node_modules
+	  cp node_modules/web-streams-polyfill/dist/ponyfill.js web-streams-polyfill.js && \
+	  cp node_modules/web-streams-polyfill/LICENSE web-streams-polyfill.LICENSE && rm -r node_modules
 
 e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
 	@.ci/e2e
