@@ -120,9 +120,9 @@ type (
 	Plugins struct{ *file }
 	// PluginData are the records and variables that plugins share.
 	PluginData struct{ *file }
-	// Settings are what a person set. It implements settings.Store.
+	// Settings is the record of the person's settings. It implements settings.Store.
 	Settings struct{ *file }
-	// SearchSource is what the full-text index reads. It implements search.Source.
+	// SearchSource gives the full-text index its texts. It implements search.Source.
 	SearchSource struct {
 		*file
 		*Chats

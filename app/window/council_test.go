@@ -418,7 +418,8 @@ func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 		do(council.Step{Kind: council.Starts, Task: task, Attempt: 1})
 		do(council.Step{Kind: council.Ends, Task: task, Attempt: 1, End: &end})
 	}
-	must(t, w.core.Store.Councils.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: chat.ConversationID(id)}, steps,
+	header := council.Header{Run: "run", Conversation: chat.ConversationID(id)}
+	must(t, w.core.Store.Councils.AppendSteps(t.Context(), header, steps,
 		texts))
 	for _, task := range run.Tasks {
 		said, err := w.Council.Said("run", task.ID)

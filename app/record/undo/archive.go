@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// archive is what the keeper has in its folder: sets of changes, what is known of folders, and
+// archive is the folder of the keeper: sets of changes, what is known of folders, and
 // copies.
 type archive struct {
 	dir string
