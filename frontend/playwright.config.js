@@ -30,5 +30,13 @@ export default defineConfig({
     launchOptions,
     screenshot: "only-on-failure",
   },
-  projects: [suite("scenes", { testMatch: "e2e/scenes/*.mjs", fullyParallel: true, workers: 2 })],
+  projects: [
+    suite("scenes", { testMatch: "e2e/scenes/*.mjs", fullyParallel: true, workers: 2 }),
+    suite("journeys", { testMatch: "e2e/journeys/*.mjs" }),
+    suite("deliberation", { testMatch: "e2e/deliberation/*.mjs" }),
+    suite("doors"),
+    suite("failures"),
+    suite("attacks"),
+    suite("program"),
+  ],
 });

@@ -3,7 +3,7 @@
 // much work it is for the page, from a press on the line of a stored run of twelve members in four
 // rounds until it is on the screen. Prints one line of JSON. Of three runs the best counts, since
 // another's work only adds.
-import { launch, serve } from "../e2e/harness.mjs";
+import { launch, serve } from "../e2e/browser.mjs";
 
 const seconds = 5;
 const site = await serve();

@@ -2,7 +2,7 @@
 // one of short answers: how long after a press each is shown, in Chromium on the real
 // program and in the real window, and how many elements the page then has.
 import { join } from "node:path";
-import { launch } from "../e2e/harness.mjs";
+import { launch } from "../e2e/browser.mjs";
 import { bin, devProgram, until } from "../e2e/processes.mjs";
 import { changes, firstChat, importChat, secondChat, transcript } from "./real.mjs";
 import { reply } from "./reply.mjs";

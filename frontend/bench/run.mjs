@@ -5,7 +5,7 @@
 // stand-in is streamed, which tries the harness and proves nothing about app/chat/render.
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { launch, serve } from "../e2e/harness.mjs";
+import { launch, serve } from "../e2e/browser.mjs";
 import { reply } from "./reply.mjs";
 import { standIn } from "./stand-in.mjs";
 

@@ -2,7 +2,7 @@
 // to the caret in the composer, from the key to a panel of 316 tools, and from the press to the
 // permissions of 200 plugins. Prints one line of JSON. Times are those of the main thread's own processor, so that a busy
 // machine does not count; the smallest of five runs is the one without noise.
-import { launch, serve } from "../e2e/harness.mjs";
+import { launch, serve } from "../e2e/browser.mjs";
 
 const site = await serve();
 const browser = await launch();

@@ -1,29 +1,22 @@
 // Replies that would act if they could (hostile.mjs), drawn by the program in Chromium on its real
 // bindings, each with a permission card below it: nothing of a reply runs, connects, or lies over
 // what is not its own. A page from elsewhere reaches nothing of the program.
-//
-//   node e2e/attacks.mjs [folder for pictures]
-//
-// It needs what program.mjs needs.
-import { writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
-import { join } from "node:path";
-import { launch } from "./harness.mjs";
 import { hostile } from "./hostile.mjs";
-import { Person } from "./person.mjs";
-import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
-import { modelServer, rightKey, trap } from "./server.mjs";
+import { expect, test } from "./person.mjs";
 
-const shots = pictures();
-const place = new Place();
-const snare = await trap();
-const replies = hostile(snare.port);
-let app, browser, person, server;
-
-const roll = `def roll() -> int:
+test.use({
+  plugins: {
+    "dice.py": `def roll() -> int:
     """Roll a die."""
     return 4
-`;
+`,
+  },
+});
+
+test.beforeAll(({ person }) => person.page.setViewportSize({ width: 1280, height: 832 }));
+
+test.afterEach(({ snare }) => expect(snare.met, "something was loaded").toEqual([]));
 
 /** What of the last message acts, or lies where it should not, in words. */
 function trespasses() {
@@ -77,8 +70,6 @@ function trespasses() {
   return wrong.slice(0, 5);
 }
 
-const steps = {};
-
 /** What a page of another address gets of the program that serves this one, in words. */
 async function reached(address) {
   const got = [];
@@ -98,7 +89,10 @@ async function reached(address) {
   return got;
 }
 
-steps["a page from elsewhere reaches nothing of the program, under no name of it"] = async () => {
+test("a page from elsewhere reaches nothing of the program, under no name of it", async ({
+  browser,
+  person,
+}) => {
   const elsewhere = createServer((_, response) => response.end("<title>elsewhere</title>"));
   await new Promise((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
   const page = await browser.newPage();
@@ -106,39 +100,37 @@ steps["a page from elsewhere reaches nothing of the program, under no name of it
     const { port } = elsewhere.address();
     for (const host of ["127.0.0.1", "localhost", "evil.localhost"]) {
       await page.goto(`http://${host}:${port}/`);
-      for (const address of [app.url, app.url.replace("localhost", "127.0.0.1")]) {
-        const got = await page.evaluate(reached, address);
-        if (got.length > 0)
-          throw new Error(`a page at ${host} got ${got.join(", ")} of ${address}`);
-      }
+      for (const address of [person.url, person.url.replace("localhost", "127.0.0.1")])
+        expect(await page.evaluate(reached, address), `${host} of ${address}`).toEqual([]);
     }
   } finally {
     await page.close();
     elsewhere.close();
   }
   // A name that leads here, as of an address that changes its mind.
-  const { hostname, port } = new URL(app.url);
+  const { hostname, port } = new URL(person.url);
   const status = await new Promise((resolve, reject) =>
     get({ hostname, port, headers: { host: `evil.example:${port}` } }, (response) => {
       response.resume();
       resolve(response.statusCode);
     }).on("error", reject),
   );
-  if (status !== 403) throw new Error(`by another name of it, the program answers ${status}`);
+  expect(status).toBe(403);
   // The program's own page calls it.
   const { plugins } = await person.page.evaluate(() => globalThis.go.window.Plugins.List());
-  if (!plugins.some((p) => p.id === "dice")) throw new Error("its own page gets no plugins");
-};
+  expect(plugins.map((p) => p.id)).toContain("dice");
+});
 
-for (const [name, markdown] of Object.entries(replies))
-  steps[`F04 ${name} cannot act`] = async () => {
-    const { page } = person;
+for (const name of Object.keys(hostile(0)))
+  test(`${name} cannot act`, async ({ page, person, server, snare }) => {
+    const call = { name: "roll", arguments: {} };
+    server.answers[name] = { text: hostile(snare.port)[name], call };
     await person.newChat();
     await person.write(name);
     const allow = page.locator("section.ask").getByRole("button", { name: "Allow once" });
     const waits = page.locator(".waiting"); // in the list: the card may be far below
-    await waits.waitFor();
-    if (!server.asked.some((a) => a.text === name)) throw new Error("the server was not asked");
+    await expect(waits).toBeVisible();
+    expect(server.asked.map((a) => a.text)).toContain(name);
     await person.still(); // drawn, or left as it was written
     await page.keyboard.press("Control+Shift+P"); // shows the card, however long the reply is
     await page.waitForFunction(() => {
@@ -147,60 +139,22 @@ for (const [name, markdown] of Object.entries(replies))
       return top > 0 && bottom < innerHeight;
     });
     await person.still();
-    const found = await page.evaluate(trespasses);
-    await person.picture(name);
-    if (found.length > 0) throw new Error(`${found.join("; ")}\n${markdown}`);
+    expect(await page.evaluate(trespasses), server.answers[name].text).toEqual([]);
     // A press where the button is seen reaches it.
     await page.locator("section.ask").getByRole("button", { name: "Not now" }).click();
-    await allow.waitFor({ state: "detached" });
-    await waits.waitFor({ state: "detached" });
-    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
-  };
+    await expect(allow).toHaveCount(0);
+    await expect(waits).toHaveCount(0);
+  });
 
-steps["F04 a picture of this computer is not fetched even when pressed"] = async () => {
+test("a picture of this computer is not fetched even when pressed", async ({
+  page,
+  person,
+  server,
+  snare,
+}) => {
+  server.answers["A picture, please"] = `![one](http://127.0.0.1:${snare.port}/x.png)`;
   await person.newChat();
   await person.ask("A picture, please");
-  await person.page.getByText("Load image from 127.0.0.1").click();
+  await page.getByText("Load image from 127.0.0.1").click();
   await person.says(/this computer or its own network/, /Open the address in a browser/);
-  await person.picture("private picture");
-};
-
-steps["F04 nothing was loaded, and the page met no error of its own"] = async () => {
-  if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
-  if (person.page.errors.length > 0) throw new Error(person.page.errors.join("\n"));
-};
-
-await perform(place, steps, {
-  begin: async () => {
-    const call = { name: "roll", arguments: {} };
-    const answers = Object.entries(replies).map(([name, text]) => [name, { text, call }]);
-    server = await modelServer(
-      {
-        ...Object.fromEntries(answers),
-        "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
-      },
-      ["talker"],
-    );
-    await place.screen();
-    await place.bus();
-    browser = await launch();
-    writeFileSync(join(place.plugins, "dice.py"), roll);
-    app = await devProgram(place);
-    person = new Person(browser, { folder: shots, begin: "attacks" });
-    await person.open(app);
-    await until("the dice", () => place.conclave("plugins", "trust", "dice", "--yes").status === 0);
-    await person.connect(server.url, rightKey);
-    await person.page.keyboard.press("Escape");
-  },
-  onfail: async (n) => {
-    await person.picture(`failed ${n}`).catch(() => {});
-    // What waits no longer, so that what follows fails for reasons of its own.
-    await person.page.evaluate(async () => {
-      const { requests } = await globalThis.go.window.Permissions.Requests();
-      const no = { effect: "deny", scope: "once", arguments: "", reason: "" };
-      for (const { id, nonce } of requests)
-        await globalThis.go.window.Permissions.Answer(id, nonce, no);
-    });
-  },
-  ends: () => [browser, server, snare],
 });

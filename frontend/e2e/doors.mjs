@@ -1,23 +1,13 @@
 // Programs that register tools over HTTP, and hooks: a real service and a real hook process, from
-// the setting that lets them in to a restart of either side, in Chromium on the program's real
-// bindings.
-//
-//   node e2e/doors.mjs [folder for pictures]
-//
-// It needs what program.mjs needs.
-import assert from "node:assert/strict";
+// the setting that lets them in to a restart of either side.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { armed, launch } from "./harness.mjs";
-import { Person } from "./person.mjs";
-import { Place, devProgram, freePort, perform, pictures, until } from "./processes.mjs";
+import { armed } from "./page.mjs";
+import { expect, test } from "./person.mjs";
+import { freePort } from "./processes.mjs";
 
-const shots = pictures();
-const place = new Place();
-let browser, person, page, app, service, port, its, member;
-
-/** A service as N.E.K.O's are: it registers two tools, one of them for a member of the council. */
+/** A service like those of N.E.K.O: it registers two tools, one of them for a member of the council. */
 const harbour = `import json
 import sys
 import urllib.error
@@ -65,7 +55,7 @@ for one in TOOLS:
 service.serve_forever()
 `;
 
-/** A hook that offers a tool of its own, and writes out where the other's place is. */
+/** A hook that offers a tool, and writes out in full where the tide is asked about. */
 const almanac = `import json
 import sys
 
@@ -87,250 +77,212 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
 `;
 
-const card = (id) => page.locator(`[data-plugin="${id}"]`);
-const panel = () => page.getByRole("tab", { name: /^Plugins/ }).click();
-const last = () => page.locator("article").last();
+/** The ports of the program and of the service, which runs in its own process. */
+const [port, its] = [await freePort(), await freePort()];
+let service, member;
 
-async function approve(id, words = "Approve and turn on") {
-  await card(id).getByText("Needs your approval").waitFor();
-  await armed(card(id), words);
-  await card(id).getByRole("button", { name: words }).click();
-  await card(id).getByText("Ready", { exact: true }).waitFor();
+test.use({ plugins: {}, connected: false });
+
+// Each goes on where the one before it ended.
+test.describe.configure({ mode: "serial" });
+
+const card = (page, id) => page.locator(`[data-plugin="${id}"]`);
+const panel = (page) => page.getByRole("tab", { name: /^Plugins/ }).click();
+const last = (page) => page.locator("article").last();
+
+async function approve(page, id, words = "Approve and turn on") {
+  await expect(card(page, id).getByText("Needs your approval")).toBeVisible();
+  await armed(card(page, id), words);
+  await card(page, id).getByRole("button", { name: words }).click();
+  await expect(card(page, id).getByText("Ready", { exact: true })).toBeVisible();
 }
 
-async function allow() {
+async function allow(page) {
   await armed(page, "Allow once");
   await page.getByRole("button", { name: "Allow once" }).click();
 }
 
 /** Waits until the last answer says words, and has ended. */
-async function answered(words) {
-  await last().filter({ hasText: words }).waitFor();
-  await page.locator("button.stop").waitFor({ state: "detached" });
+async function answered(page, words) {
+  await expect(last(page).filter({ hasText: words })).toBeVisible();
+  await expect(page.locator("button.stop")).toHaveCount(0);
 }
 
-async function settings() {
+async function settings(page) {
   await page.keyboard.press("Control+,");
   await page.getByRole("button", { name: "Plugins", exact: true }).click();
-  await page.getByRole("heading", { name: "Plugins", exact: true }).waitFor();
+  await expect(page.getByRole("heading", { name: "Plugins", exact: true })).toBeVisible();
 }
 
-function serve() {
-  service = place.start("python3", [
-    ...[join(place.home, "harbour.py"), `http://127.0.0.1:${port}`, String(its)],
-  ]);
-  return until("the service to be told of both tools", () => {
-    if (service.ended) throw new Error(`the service ended: ${service.output}`);
-    return service.output.match(/^told/gm)?.length === 2;
-  });
+/** Starts the service, and waits until it has told Conclave of both tools. */
+async function serve(place) {
+  const path = join(place.home, "harbour.py");
+  writeFileSync(path, harbour);
+  service = place.start("python3", [path, `http://127.0.0.1:${port}`, String(its)]);
+  await expect.poll(() => service.output.match(/^told/gm)?.length).toBe(2);
 }
-
-/** Waits until the service has said that it was called so. */
-const called = (how) => until(`the service to say ${how}`, () => how.test(service.output));
-
-/** The picture of what is shown, in both themes. */
-async function both(name) {
-  for (const theme of ["dark", "light"]) {
-    await page.evaluate((theme) => globalThis.go.window.Settings.Set({ theme }), theme);
-    await page.waitForFunction((t) => document.documentElement.dataset.theme === t, theme);
-    await page.waitForFunction(() =>
-      document
-        .getAnimations()
-        .every(
-          (a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity,
-        ),
-    );
-    await person.picture(`${name}-${theme}`);
-  }
-}
-
-const steps = {
-  "a port that is taken says by whom, one that cannot be says which can, and a free one opens":
-    async () => {
-      const other = createServer();
-      const taken = await freePort(); // which nobody is given once it is free again
-      await new Promise((resolve) => other.listen(taken, "127.0.0.1", resolve));
-      await page.evaluate((n) => globalThis.go.window.Settings.Set({ http_port: n }), taken);
-      await settings();
-      await page.getByRole("switch", { name: "Let programs register tools" }).click();
-      await page.getByText(`The port ${taken} of this computer is taken by node`).waitFor();
-      await both("port-taken");
-      const field = page.getByLabel("Port", { exact: true });
-      await field.fill("80");
-      await field.press("Enter");
-      await page.getByText("A port is a whole number from 1024 to 65535.").waitFor();
-      assert.equal(await field.inputValue(), String(taken));
-      await both("port-low");
-      await field.fill(String(port));
-      await field.press("Enter");
-      await page.getByText(`http://127.0.0.1:${port}/api/tools/register`).waitFor();
-      await both("port-open");
-      await field.fill(String(taken));
-      await field.press("Enter");
-      await page.getByText("Conclave keeps trying to open it.").waitFor();
-      other.close();
-      await page.getByText(`http://127.0.0.1:${taken}/api/tools/register`).waitFor();
-      await field.fill(String(port));
-      await field.press("Enter");
-      await page.getByText(`http://127.0.0.1:${port}/api/tools/register`).waitFor();
-      await page.keyboard.press("Escape");
-    },
-
-  "what a service registers waits on a card that names it, and is approved": async () => {
-    // A tool is registered for a member that there is.
-    await page.evaluate((council) => globalThis.go.window.Council.Set("", "global", council), {
-      mode: "tools",
-      members: [{ id: "researcher", name: "Researcher", tools: [] }],
-    });
-    await serve();
-    await panel();
-    const open = card(`harbour-${its}`);
-    await open.getByText(`Registered over HTTP by python3 harbour.py.`).waitFor();
-    await open.getByText("Its program runs outside Conclave").waitFor();
-    assert.equal(await open.getByText("I am developing this").count(), 0);
-    assert.equal(await open.getByRole("button", { name: "Open in editor" }).count(), 0);
-    await both("http-card");
-    await approve(`harbour-${its}`);
-    member = await page
-      .locator("[data-plugin]", { hasText: "harbour for Researcher" })
-      .getAttribute("data-plugin");
-    await approve(member);
-    await page.getByRole("button", { name: "1 tool", exact: true }).waitFor(); // the other is a member's
-    await both("http-ready");
-  },
-
-  "the model calls it, and a person is asked": async () => {
-    await person.newChat();
-    await person.write('/tool high_tide {"place": "Varn"}');
-    await armed(page, "Allow once");
-    await page.getByText("Asked because: nothing isolates it.").waitFor();
-    await both("http-question");
-    await allow();
-    await answered("High tide at Varn: 14:20.");
-    await called(/^called high_tide {"place": "Varn"}$/m);
-  },
-
-  "a hook is approved, and what it makes of a call is asked about, word by word": async () => {
-    const folder = join(place.home, "almanac");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "hook.py"), almanac);
-    writeFileSync(
-      join(folder, "hook.json"),
-      JSON.stringify({
-        name: "almanac",
-        command: ["python3", "hook.py"],
-        intercept: ["before_llm", "before_tool"],
-      }),
-    );
-    renameSync(folder, join(place.plugins, "almanac"));
-    await panel();
-    await card("almanac").getByText("Needs your approval").waitFor();
-    await both("hook-card");
-    await approve("almanac");
-    await both("hook-ready");
-    await person.newChat();
-    await person.write('/tool high_tide {"place": "Varn"}');
-    await armed(page, "Allow once");
-    const asked = page.getByRole("group", {
-      name: "Original request and changes by plugins",
-    });
-    assert.match(await asked.locator("del").innerText(), /"Varn"$/);
-    assert.match(await asked.locator("ins").innerText(), /"Varn, north quay"$/);
-    await both("hook-question");
-    await allow();
-    await answered("High tide at Varn, north quay: 14:20.");
-    const was = page.getByRole("dialog", { name: "Plugin changes" });
-    await last().getByRole("button", { name: "almanac changed this" }).click();
-    await was.getByText("almanac changed the arguments").waitFor();
-    await both("hook-changed");
-    await page.keyboard.press("Escape");
-    await was.waitFor({ state: "detached" });
-  },
-
-  "the tool that the hook offers is asked about, and answers": async () => {
-    await person.write("/tool moon_phase {}");
-    await armed(page, "Allow once");
-    await both("hook-tool-question");
-    await allow();
-    await answered("The moon is full.");
-    await both("hook-tool-answer");
-  },
-
-  "a member of the council has the tool that is for it, and it alone": async () => {
-    await person.newChat();
-    await page.evaluate(() => globalThis.go.window.Council.Use("", true));
-    await person.write("What does the log of the harbour say?");
-    const lane = page.locator("[data-lane]").filter({ hasText: "Researcher" });
-    await armed(page, "Allow once");
-    await both("member-question");
-    await allow();
-    await page.locator("button.stop").waitFor({ state: "detached" });
-    await page.getByRole("tab", { name: /^Council/ }).click();
-    await lane.locator(".who").click();
-    await lane.getByText("Three ships came in.").first().waitFor();
-    await both("member-answer");
-    assert.equal(await page.getByText("Researcher has no tools.").count(), 0);
-    await called(/^called harbour_log \{\}$/m);
-    await page.evaluate(() => globalThis.go.window.Council.Use("", false));
-  },
-
-  "after a restart of Conclave it is there without the service's doing, and needs no new yes":
-    async () => {
-      await page.close();
-      await place.end(app.child);
-      await place.free();
-      app = await devProgram(place);
-      await begin();
-      await panel();
-      for (const id of [`harbour-${its}`, member, "almanac"])
-        await card(id).getByText("Ready", { exact: true }).waitFor();
-      await tide();
-      assert.equal(service.output.match(/^told/gm).length, 2);
-    },
-
-  "a service that is gone says so, and one that is back is called again": async () => {
-    await place.end(service);
-    await person.newChat();
-    await person.write('/tool high_tide {"place": "Varn"}');
-    await allow();
-    await page.locator(".tool[data-state=failed]").waitFor();
-    const why = last().locator("p.problem").filter({ hasText: "Nothing answers at" });
-    await why.filter({ hasText: `http://127.0.0.1:${its}, where this tool is called` }).waitFor();
-    await page.locator("button.stop").waitFor({ state: "detached" });
-    await both("service-gone");
-    await serve();
-    await tide();
-  },
-
-  "the page met no error of its own": async () => {
-    if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
-  },
-};
 
 /** Has the model call the service once more, and allows it. */
-async function tide() {
+async function tide(page, person) {
   await person.newChat();
   await person.write('/tool high_tide {"place": "Varn"}');
-  await allow();
-  await answered("High tide at Varn, north quay: 14:20.");
+  await allow(page);
+  await answered(page, "High tide at Varn, north quay: 14:20.");
 }
 
-async function begin() {
-  await person.open(app, { width: 1440 });
-  page = person.page;
-}
+test("a port that is taken says by whom, one that cannot be says which can, and a free one opens", async ({
+  page,
+}) => {
+  const other = createServer();
+  const taken = await freePort(); // which nobody is given once it is free again
+  await new Promise((resolve) => other.listen(taken, "127.0.0.1", resolve));
+  await page.evaluate((n) => globalThis.go.window.Settings.Set({ http_port: n }), taken);
+  await settings(page);
+  await page.getByRole("switch", { name: "Let programs register tools" }).click();
+  await expect(page.getByText(`The port ${taken} of this computer is taken by node`)).toBeVisible();
+  const field = page.getByLabel("Port", { exact: true });
+  await field.fill("80");
+  await field.press("Enter");
+  await expect(page.getByText("A port is a whole number from 1024 to 65535.")).toBeVisible();
+  expect(await field.inputValue()).toBe(String(taken));
+  await field.fill(String(port));
+  await field.press("Enter");
+  await expect(page.getByText(`http://127.0.0.1:${port}/api/tools/register`)).toBeVisible();
+  await field.fill(String(taken));
+  await field.press("Enter");
+  await expect(page.getByText("Conclave keeps trying to open it.")).toBeVisible();
+  other.close();
+  await expect(page.getByText(`http://127.0.0.1:${taken}/api/tools/register`)).toBeVisible();
+  await field.fill(String(port));
+  await field.press("Enter");
+  await expect(page.getByText(`http://127.0.0.1:${port}/api/tools/register`)).toBeVisible();
+  await page.keyboard.press("Escape");
+});
 
-await perform(place, steps, {
-  begin: async () => {
-    writeFileSync(join(place.home, "harbour.py"), harbour);
-    [port, its] = [await freePort(), await freePort()];
-    await place.screen();
-    await place.bus();
-    browser = await launch();
-    app = await devProgram(place);
-    person = new Person(browser, { folder: shots, begin: "doors" });
-    await begin();
-  },
-  onfail: (n) => person.picture(`failed-${n}`).catch(() => {}),
-  ends: () => [browser],
+test("what a service registers waits on a card that names it, and is approved", async ({
+  page,
+  place,
+}) => {
+  // A tool is registered for a member that there is.
+  await page.evaluate((council) => globalThis.go.window.Council.Set("", "global", council), {
+    mode: "tools",
+    members: [{ id: "researcher", name: "Researcher", tools: [] }],
+  });
+  await serve(place);
+  await panel(page);
+  const open = card(page, `harbour-${its}`);
+  await expect(open.getByText(`Registered over HTTP by python3 harbour.py.`)).toBeVisible();
+  await expect(open.getByText("Its program runs outside Conclave")).toBeVisible();
+  expect(await open.getByText("I am developing this").count()).toBe(0);
+  expect(await open.getByRole("button", { name: "Open in editor" }).count()).toBe(0);
+  await approve(page, `harbour-${its}`);
+  member = await page
+    .locator("[data-plugin]", { hasText: "harbour for Researcher" })
+    .getAttribute("data-plugin");
+  await approve(page, member);
+  await expect(page.getByRole("button", { name: "1 tool", exact: true })).toBeVisible(); // the other is a member's
+});
+
+test("the model calls it, and a person is asked", async ({ page, person }) => {
+  await person.newChat();
+  await person.write('/tool high_tide {"place": "Varn"}');
+  await armed(page, "Allow once");
+  await expect(page.getByText("Asked because: nothing isolates it.")).toBeVisible();
+  await allow(page);
+  await answered(page, "High tide at Varn: 14:20.");
+  await expect.poll(() => service.output).toMatch(/^called high_tide {"place": "Varn"}$/m);
+});
+
+test("a hook is approved, and what it makes of a call is asked about, word by word", async ({
+  page,
+  person,
+  place,
+}) => {
+  const folder = join(place.home, "almanac");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "hook.py"), almanac);
+  writeFileSync(
+    join(folder, "hook.json"),
+    JSON.stringify({
+      name: "almanac",
+      command: ["python3", "hook.py"],
+      intercept: ["before_llm", "before_tool"],
+    }),
+  );
+  renameSync(folder, join(place.plugins, "almanac"));
+  await panel(page);
+  await expect(card(page, "almanac").getByText("Needs your approval")).toBeVisible();
+  await approve(page, "almanac");
+  await person.newChat();
+  await person.write('/tool high_tide {"place": "Varn"}');
+  await armed(page, "Allow once");
+  const asked = page.getByRole("group", {
+    name: "Original request and changes by plugins",
+  });
+  expect(await asked.locator("del").innerText()).toMatch(/"Varn"$/);
+  expect(await asked.locator("ins").innerText()).toMatch(/"Varn, north quay"$/);
+  await allow(page);
+  await answered(page, "High tide at Varn, north quay: 14:20.");
+  const was = page.getByRole("dialog", { name: "Plugin changes" });
+  await last(page).getByRole("button", { name: "almanac changed this" }).click();
+  await expect(was.getByText("almanac changed the arguments")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(was).toHaveCount(0);
+});
+
+test("the tool that the hook offers is asked about, and answers", async ({ page, person }) => {
+  await person.write("/tool moon_phase {}");
+  await armed(page, "Allow once");
+  await allow(page);
+  await answered(page, "The moon is full.");
+});
+
+test("a member of the council has the tool that is for it, and it alone", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await page.evaluate(() => globalThis.go.window.Council.Use("", true));
+  await person.write("What does the log of the harbour say?");
+  const lane = page.locator("[data-lane]").filter({ hasText: "Researcher" });
+  await armed(page, "Allow once");
+  await allow(page);
+  await expect(page.locator("button.stop")).toHaveCount(0);
+  await page.getByRole("tab", { name: /^Council/ }).click();
+  await lane.locator(".who").click();
+  await expect(lane.getByText("Three ships came in.").first()).toBeVisible();
+  expect(await page.getByText("Researcher has no tools.").count()).toBe(0);
+  await expect.poll(() => service.output).toMatch(/^called harbour_log \{\}$/m);
+  await page.evaluate(() => globalThis.go.window.Council.Use("", false));
+});
+
+test("after a restart of Conclave it is there without the service's doing, and needs no new yes", async ({
+  person,
+}) => {
+  await person.restart();
+  const { page } = person;
+  await panel(page);
+  for (const id of [`harbour-${its}`, member, "almanac"])
+    await expect(card(page, id).getByText("Ready", { exact: true })).toBeVisible();
+  await tide(page, person);
+  expect(service.output.match(/^told/gm).length).toBe(2);
+});
+
+test("a service that is gone says so, and one that is back is called again", async ({
+  page,
+  person,
+  place,
+}) => {
+  await place.end(service);
+  await person.newChat();
+  await person.write('/tool high_tide {"place": "Varn"}');
+  await allow(page);
+  await expect(page.locator(".tool[data-state=failed]")).toBeVisible();
+  const why = last(page).locator("p.problem").filter({ hasText: "Nothing answers at" });
+  await expect(
+    why.filter({ hasText: `http://127.0.0.1:${its}, where this tool is called` }),
+  ).toBeVisible();
+  await expect(page.locator("button.stop")).toHaveCount(0);
+  await serve(place);
+  await tide(page, person);
 });

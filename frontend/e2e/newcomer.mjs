@@ -250,7 +250,8 @@ await perform(place, steps, {
         .map(([, md]) => md)
         .concat("```mermaid\nflowchart LR\n  last --> drawn\n```")
         .join("\n\n");
-    server = await modelServer({
+    server = await modelServer([longName]);
+    Object.assign(server.answers, {
       ...replies,
       "Fail 500": (_, json) => json(500, { error: { message: "the server went wrong" } }),
       "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,

@@ -1,8 +1,14 @@
-// A person at the window, in Chromium on the program's real bindings: what the journeys that use
-// it have in common.
-import { join } from "node:path";
-import { newPage } from "./harness.mjs";
-import { until } from "./processes.mjs";
+// A person at the window: the real program under Xvfb, with its real bindings in Chromium, and what
+// the journeys on it have in common. The tests of a file share one, until one of them fails.
+import { test as base, expect } from "@playwright/test";
+import { writeFileSync } from "node:fs";
+import { join, parse } from "node:path";
+import { approved } from "./ecosystems.mjs";
+import { watch } from "./page.mjs";
+import { Place, devProgram } from "./processes.mjs";
+import { modelServer, rightKey, trap } from "./server.mjs";
+
+export { expect };
 
 /**
  * Resolves when a frame was painted after which nothing changed for 200 ms, and nothing is to come
@@ -34,42 +40,49 @@ const rest = () =>
     for (const row of document.querySelectorAll("article, section.ask")) sizes.observe(row);
   });
 
-export class Person {
-  page;
+class Person {
+  errors = [];
   #browser;
-  #shots;
+  #app;
 
-  /** shots is the folder of the pictures, and what their names begin with. */
-  constructor(browser, shots) {
+  constructor(browser, place) {
     this.#browser = browser;
-    this.#shots = shots;
+    this.place = place;
   }
 
-  /** Opens the program's page; errors of its own are kept in page.errors. */
-  async open(app, { width = 1280, height = 832, colorScheme = "light" } = {}) {
-    const errors = this.page?.errors ?? [];
-    this.page = await newPage(this.#browser, { viewport: { width, height }, colorScheme });
-    this.page.errors.unshift(...errors);
-    await this.page.goto(app.url);
-    await this.page.getByPlaceholder("Message Conclave").waitFor();
+  /** The address of the program. */
+  get url() {
+    return this.#app.url;
   }
 
-  async picture(name) {
-    const { folder, begin } = this.#shots;
-    const path = join(folder, `${begin}-${name.replaceAll(/\W+/g, "-")}.png`);
-    await this.page.screenshot({ path });
+  /** Starts the program, and opens its page. */
+  async open(colorScheme = "light") {
+    this.#app = await devProgram(this.place);
+    const viewport = { width: 1440, height: 832 };
+    this.page = await this.#browser.newPage({ viewport, colorScheme });
+    this.errors = await watch(this.page);
+    await this.page.goto(this.url);
+    await expect(this.page.getByPlaceholder("Message Conclave")).toBeVisible();
+  }
+
+  /** Ends the program, and opens it again; the page is another one. */
+  async restart(colorScheme) {
+    await this.page.close();
+    await this.place.end(this.#app.child);
+    await this.place.free();
+    const { errors } = this;
+    await this.open(colorScheme);
+    this.errors.push(...errors);
   }
 
   /** Waits until an element says words that match all; returns what it says. */
   async reads(element, ...wanted) {
     let now = "";
-    await until(`the words ${wanted.join(", ")}`, async () => {
-      now = (await element.count()) > 0 ? await element.innerText() : "";
-      return wanted.every((w) => w.test(now));
-    }).catch((error) => {
-      throw new Error(`${error.message}; it says: ${now.slice(0, 2000)}`);
-    });
-    if (/\[object|undefined|NaN/.test(now)) throw new Error(`it says: ${now}`);
+    await expect(async () => {
+      now = await element.innerText();
+      for (const words of wanted) expect(now).toMatch(words);
+    }).toPass();
+    expect(now).not.toMatch(/\[object|undefined|NaN/);
     return now;
   }
 
@@ -89,10 +102,10 @@ export class Person {
 
   /** Writes a message and sends it. */
   async write(text) {
-    await this.page.locator("button.send").waitFor();
+    await expect(this.page.locator("button.send")).toBeVisible();
     const box = this.page.getByPlaceholder("Message Conclave");
     await box.fill(text);
-    await this.page.locator("button.send:enabled").waitFor(); // what came before it has gone out
+    await expect(this.page.locator("button.send")).toBeEnabled(); // what came before it has gone out
     await box.press("Enter");
   }
 
@@ -100,7 +113,7 @@ export class Person {
   async ask(text) {
     await this.write(text);
     const question = this.page.locator("article.user").filter({ hasText: text }).last();
-    await question.waitFor();
+    await expect(question).toBeVisible();
     const seq = Number(await question.getAttribute("data-seq"));
     await this.page.waitForFunction((asked) => {
       const last = [...document.querySelectorAll("article")].at(-1);
@@ -121,7 +134,7 @@ export class Person {
     await this.page.getByRole("button", { name: "Models", exact: true }).click();
   }
 
-  /** Begins to add a server of one's own. */
+  /** Begins to add an OpenAI-compatible server. */
   async beginConnection(url, key) {
     await this.models();
     await this.page.getByRole("button", { name: "Add a connection" }).click();
@@ -130,7 +143,7 @@ export class Person {
     await this.page.getByLabel(/^Key/).fill(key);
   }
 
-  /** Adds a server of one's own, and waits until it was asked; returns its card. */
+  /** Adds an OpenAI-compatible server, and waits until it was asked; returns its card. */
   async connect(url, key) {
     await this.beginConnection(url, key);
     await this.save();
@@ -146,6 +159,101 @@ export class Person {
     }
     const save = this.page.getByRole("button", { name: "Save and test" });
     await save.click();
-    await this.page.getByRole("button", { name: "Add a connection" }).waitFor();
+    await expect(this.page.getByRole("button", { name: "Add a connection" })).toBeVisible();
   }
 }
+
+const worker = { scope: "worker" };
+const option = { scope: "worker", option: true };
+
+export const test = base.extend({
+  /** Whether somebody keeps secrets on the session's bus. */
+  keychain: [true, option],
+  /** The names of the server's models. */
+  models: [["talker"], option],
+  /** Whether the server's models can be asked. */
+  connected: [true, option],
+  /** Plugins that are there and approved: files and their text. */
+  plugins: [
+    {
+      "text.py": `def word_count(text: str) -> str:
+    """Count the words of a text, and say more than is seen.
+
+    Args:
+        text: The text to count.
+    """
+    return f"{len(text.split())}\\u200b\\u200b\\u202e"
+`,
+      "notes.py": `def write_note(path: str, text: str) -> str:
+    """Write a note.
+
+    Args:
+        path: Where.
+        text: What.
+    """
+    return "written"
+`,
+    },
+    option,
+  ],
+
+  /** A home folder, whose programs end with it. */
+  place: [
+    async ({ browserName: _ }, use) => {
+      const place = new Place();
+      try {
+        await use(place);
+      } finally {
+        await place.close();
+      }
+    },
+    worker,
+  ],
+
+  display: [async ({ place }, use) => use(await place.screen()), worker],
+
+  /** The address of a session bus. */
+  bus: [async ({ place, keychain }, use) => use(await place.bus({ keychain })), worker],
+
+  /** A server of models; what it answers is added to its answers. */
+  server: [
+    async ({ models }, use) => {
+      const server = await modelServer(models);
+      await use(server);
+      server.close();
+    },
+    worker,
+  ],
+
+  /** A place that nothing may connect to. */
+  snare: [
+    async ({ browserName: _ }, use) => {
+      const snare = await trap();
+      await use(snare);
+      snare.close();
+    },
+    worker,
+  ],
+
+  person: [
+    async ({ browser, place, display: _, bus: __, plugins, connected, server }, use) => {
+      for (const [name, text] of Object.entries(plugins))
+        writeFileSync(join(place.plugins, name), text);
+      const person = new Person(browser, place);
+      await person.open();
+      await approved(place, ...Object.keys(plugins).map((name) => parse(name).name));
+      if (connected) {
+        await person.connect(server.url, rightKey);
+        await person.page.keyboard.press("Escape");
+      }
+      await use(person);
+    },
+    worker,
+  ],
+
+  /** The person's page, which may report no errors. */
+  page: async ({ person }, use) => {
+    await use(person.page);
+    expect(person.errors.splice(0), "what the page reported").toEqual([]);
+  },
+});

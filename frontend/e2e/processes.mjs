@@ -79,7 +79,7 @@ export class Place {
     });
   }
 
-  /** Starts a program in a group of its own. Its output so far is .output, its end .gone. */
+  /** Starts a program in a new process group. Its output so far is .output, its end .gone. */
   start(command, args, env = {}) {
     const child = spawn(command, args, {
       env: { ...this.env, ...env },
@@ -179,7 +179,7 @@ export class Place {
         );
       return daemon.output.match(/^unix:\S+/m)?.[0];
     });
-    this.env.DBUS_SESSION_BUS_ADDRESS = address;
+    return (this.env.DBUS_SESSION_BUS_ADDRESS = address);
   }
 
   /** Writes the configuration of a bus that starts the accessibility bus alone. */
@@ -209,7 +209,7 @@ export class Place {
     return path;
   }
 
-  /** What GTK is told of the person's taste. */
+  /** Writes GTK's settings. */
   gtk(settings) {
     const folder = join(this.env.XDG_CONFIG_HOME, "gtk-3.0");
     mkdirSync(folder, { recursive: true });

@@ -1,29 +1,13 @@
-// The whole program, end to end: the window's real program under Xvfb, its real
-// bindings served to Chromium by Wails' development build, real plugins in real
-// processes, in light and dark.
-//
-//   node e2e/program.mjs [folder for pictures]
-//
-// It needs build/bin/conclave, build/bin/conclave-worker, build/bin/conclave-dev (tags dev,webkit2_41) and
-// frontend/dist; .ci/test builds them.
+// The whole program, end to end: its first screen, a plugin, a call and an answer, everything that Tab
+// reaches, and a restart in the dark.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launch } from "./harness.mjs";
-import { Person } from "./person.mjs";
-import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
+import { expect, test } from "./person.mjs";
 
-const shots = pictures();
-const place = new Place();
+test.use({ plugins: {}, connected: false });
 
-const steps = {};
-const test = (name, run) => (steps[name] = run);
-
-let browser, person, page, app;
-
-async function open(colorScheme) {
-  await person.open(app, { width: 1440, colorScheme });
-  page = person.page;
-}
+// Each goes on where the one before it ended.
+test.describe.configure({ mode: "serial" });
 
 const wordCount = `def word_count(text: str) -> int:
     """Count the words of a text.
@@ -35,96 +19,75 @@ const wordCount = `def word_count(text: str) -> int:
 `;
 
 for (const [chip, seen] of Object.entries({
-  "Show me a permission request": () =>
+  "Show me a permission request": (page) =>
     page.getByRole("article").getByText(/To show you|I will ask/),
-  "Run a sample council": () => page.getByRole("article").getByText(/plays the chair/),
-  "Make a plugin": () => page.getByRole("dialog", { name: "New plugin" }),
-  "Connect a model": () => page.getByRole("heading", { name: "Models", exact: true }),
+  "Run a sample council": (page) => page.getByRole("article").getByText(/plays the chair/),
+  "Make a plugin": (page) => page.getByRole("dialog", { name: "New plugin" }),
+  "Connect a model": (page) => page.getByRole("heading", { name: "Models", exact: true }),
 })) {
-  test(`F105 the chip “${chip}” does what it says`, async () => {
+  test(`the chip “${chip}” does what it says`, async ({ page }) => {
     await page.keyboard.press("Control+n");
     await page.getByRole("button", { name: chip }).first().click();
-    await seen().waitFor();
+    await expect(seen(page)).toBeVisible();
     await page.keyboard.press("Escape");
-    await until("the answer to end", async () => {
-      const going = page.getByRole("button", { name: "Stop", exact: true });
-      return (await going.count()) === 0;
-    });
+    await expect(page.getByRole("button", { name: "Stop", exact: true })).toHaveCount(0);
   });
 }
 
-test("a script dropped into the plugins folder waits for the person", async () => {
+test("a script dropped into the plugins folder waits for the person", async ({ page, place }) => {
   writeFileSync(join(place.plugins, "word_count.py"), wordCount);
   await page.getByRole("tab", { name: "Plugins" }).click();
-  await page.getByText("word_count").first().waitFor();
-  await page
-    .getByRole("button", { name: /^Approve/ })
-    .first()
-    .waitFor();
-  await person.picture("plugin-waits");
+  await expect(page.getByText("word_count").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Approve/ }).first()).toBeVisible();
 });
 
-test("once approved its tool is there", async () => {
+test("once approved its tool is there", async ({ page }) => {
   await page
     .getByRole("button", { name: /^Approve/ })
     .first()
     .click();
   await page.getByRole("tab", { name: "Tools" }).click();
-  await page.getByText("word_count").first().waitFor();
-  await page.getByText("1 tool", { exact: true }).first().waitFor(); // the composer offers it
+  await expect(page.getByText("word_count").first()).toBeVisible();
+  await expect(page.getByText("1 tool", { exact: true }).first()).toBeVisible(); // the composer offers it
 });
 
-test("a call asks the person, and the answer holds the result", async () => {
+test("a call asks the person, and the answer holds the result", async ({ page, person }) => {
   await person.write('/tool word_count {"text":"a b c"}');
   const allow = page.getByRole("button", { name: "Allow once" });
-  await allow.waitFor();
-  await person.picture("permission");
-  await until("the button to arm", () => allow.isEnabled());
+  await expect(allow).toBeVisible();
+  await expect(allow).toBeEnabled();
   await allow.click();
-  await page.getByRole("article").filter({ hasText: /\b3\b/ }).first().waitFor();
-  await person.picture("tool-card");
+  await expect(page.getByRole("article").filter({ hasText: /\b3\b/ }).first()).toBeVisible();
 });
 
-test("Markdown comes with a highlighted code block and a table", async () => {
+test("Markdown comes with a highlighted code block and a table", async ({ page, person }) => {
   await person.write("Show me Markdown");
-  await page.locator("article table").first().waitFor();
-  await page.locator("article pre code span[class]").first().waitFor();
-  await until(
-    "the end of the answer",
-    async () => (await page.getByRole("button", { name: /Stop/ }).count()) === 0,
-  );
-  await person.picture("markdown-light");
+  await expect(page.locator("article table").first()).toBeVisible();
+  await expect(page.locator("article pre code span[class]").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: /Stop/ })).toHaveCount(0);
 });
 
-test("stopping keeps what was said", async () => {
+test("stopping keeps what was said", async ({ page, person }) => {
   await person.write("/slow 30");
   const stop = page.getByRole("button", { name: /Stop/ }).first();
-  await stop.waitFor();
+  await expect(stop).toBeVisible();
   await page.waitForFunction(
     () => [...document.querySelectorAll("article")].at(-1)?.innerText.length > 60,
   );
   await stop.click();
-  await page
-    .getByText(/stopped/i)
-    .first()
-    .waitFor();
-  await person.picture("stopped");
+  await expect(page.getByText(/stopped/i).first()).toBeVisible();
 });
 
-test("a broken save keeps the old tool and shows the line", async () => {
+test("a broken save keeps the old tool and shows the line", async ({ page, place }) => {
   writeFileSync(join(place.plugins, "word_count.py"), `${wordCount}\ndef broken(:\n`);
   await page.getByRole("tab", { name: "Plugins" }).click();
-  await page
-    .getByText(/SyntaxError/)
-    .first()
-    .waitFor();
-  await person.picture("plugin-broken");
+  await expect(page.getByText(/SyntaxError/).first()).toBeVisible();
   await page.getByRole("tab", { name: "Tools" }).click();
-  await page.getByText("word_count").first().waitFor();
+  await expect(page.getByText("word_count").first()).toBeVisible();
 });
 
 /** Makes a list of what a person can press, and takes down what Tab reaches. */
-async function unreachable() {
+async function unreachable(page) {
   const controls = await page.evaluate(() => {
     const kinds =
       "button, a[href], input, textarea, summary, [role=button], [role=tab], [role=switch], [role=link]";
@@ -142,7 +105,7 @@ async function unreachable() {
     document.activeElement?.blur();
     return wanted.length;
   });
-  if (controls < 8) throw new Error(`only ${controls} controls are on the screen`);
+  expect(controls).toBeGreaterThanOrEqual(8);
   for (let i = 0; i < 500; i++) {
     await page.keyboard.press("Tab");
     const left = await page.evaluate(
@@ -160,61 +123,33 @@ async function unreachable() {
 }
 
 for (const [name, go] of Object.entries({
-  "the chat and its tools": async () => {
-    await page.getByRole("tab", { name: "Tools" }).click();
-  },
-  "the plugins": async () => {
-    await page.getByRole("tab", { name: "Plugins" }).click();
-  },
-  "the settings": async () => {
+  "the chat and its tools": (page) => page.getByRole("tab", { name: "Tools" }).click(),
+  "the plugins": (page) => page.getByRole("tab", { name: "Plugins" }).click(),
+  "the settings": async (page) => {
     await page.keyboard.press("Control+,");
-    await page.getByRole("heading", { name: "General" }).waitFor();
+    await expect(page.getByRole("heading", { name: "General" })).toBeVisible();
   },
-  "the settings of models": async () => {
-    await page.getByRole("button", { name: "Models", exact: true }).click();
-  },
+  "the settings of models": (page) =>
+    page.getByRole("button", { name: "Models", exact: true }).click(),
 })) {
-  test(`every control of ${name} is reached by Tab`, async () => {
-    await go();
-    const left = await unreachable();
-    if (left.length > 0) throw new Error(`Tab does not reach: ${left.join("; ")}`);
+  test(`every control of ${name} is reached by Tab`, async ({ page }) => {
+    await go(page);
+    expect(await unreachable(page), "Tab does not reach").toEqual([]);
   });
 }
 
-test("Esc leads from the settings back to writing", async () => {
+test("Esc leads from the settings back to writing", async ({ page }) => {
   await page.keyboard.press("Escape");
-  await page.getByPlaceholder("Message Conclave").waitFor();
+  await expect(page.getByPlaceholder("Message Conclave")).toBeVisible();
   await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
 });
 
-test("everything is there after a restart, in the dark too", async () => {
-  await page.evaluate(() => window.go.window.Settings.Set({ theme: "dark" }));
-  await page.close();
-  await place.end(app.child);
-  await place.free();
-  app = await devProgram(place);
-  await open("dark");
-  await page.getByText("/slow 30").first().waitFor();
-  await person.picture("restarted-dark");
+test("everything is there after a restart, in the dark too", async ({ person }) => {
+  await person.page.evaluate(() => window.go.window.Settings.Set({ theme: "dark" }));
+  await person.restart("dark");
+  const { page } = person;
+  await expect(page.getByText("/slow 30").first()).toBeVisible();
   await page.getByRole("region", { name: "Conversation" }).press("Home");
-  await page.getByText("/tool word_count").last().waitFor();
-  await person.picture("restarted-dark-top");
-  if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
-});
-
-test("the page met no error of its own", async () => {
-  if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
-});
-
-await perform(place, steps, {
-  begin: async () => {
-    await place.screen();
-    await place.bus();
-    browser = await launch();
-    app = await devProgram(place);
-    person = new Person(browser, { folder: shots, begin: "program" });
-    await open("light");
-  },
-  onfail: (n) => person.picture(`failed-${n}`).catch(() => {}),
-  ends: () => [browser],
+  await expect(page.getByText("/tool word_count").last()).toBeVisible();
+  expect(person.errors).toEqual([]);
 });

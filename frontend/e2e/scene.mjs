@@ -1,4 +1,4 @@
-// The page on a program that stands still: each test opens a scene of it in a page of its own.
+// The page on recorded answers of the program: each test opens a scene in a new page.
 import { test as base, expect } from "@playwright/test";
 import { serve } from "./browser.mjs";
 import { watch } from "./page.mjs";

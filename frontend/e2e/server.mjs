@@ -42,13 +42,13 @@ export function held(first, rest) {
 }
 
 /**
- * Starts a server. answers maps what a person wrote last to what is answered: text, text with a
- * call of a tool or some calls, or a function that is given the HTTP response, what answers with JSON, and the model and messages. places maps the first part of a
- * path to such a function, for addresses where something else answers. asked holds each request's
- * path, model and last text.
+ * Starts a server of models. Its answers map what a person wrote last to what is answered: text, text
+ * with a call of a tool or some calls, or a function that is given the HTTP response, what answers
+ * with JSON, and the model and messages. Its places map the first part of a path to such a function,
+ * for addresses where something else answers. asked holds each request's path, model and last text.
  */
-export async function modelServer(answers = {}, models = [longName], places = {}) {
-  const asked = [];
+export async function modelServer(models) {
+  const [answers, places, asked] = [{}, {}, []];
   const server = createHTTP(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
@@ -99,6 +99,8 @@ export async function modelServer(answers = {}, models = [longName], places = {}
     host,
     url: `http://${host}/v1`,
     at: (path) => `http://${host}/${path}`,
+    answers,
+    places,
     asked,
     close: () => {
       server.close();

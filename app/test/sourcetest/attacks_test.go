@@ -77,27 +77,21 @@ func exists(t *testing.T, name string, tests map[string][]string) string {
 		}
 		return string(text)
 	}
-	file, sentence, scene := strings.Cut(name, ": ")
+	file, sentence, page := strings.Cut(name, ": ")
 	script, talk := strings.CutPrefix(name, "TestScripts/")
 	switch {
-	case scene:
-		text := read("frontend/e2e/scenes/" + file)
-		if file == "journeys.mjs" {
-			for _, path := range files(t, ".mjs") {
-				if strings.HasPrefix(path, "frontend/e2e/journeys/") {
-					text += read(path)
-				}
-			}
-		}
-		if !regexp.MustCompile(`(?m)^ *(test\(\s*)?"` + regexp.QuoteMeta(sentence) + `"[,:]`).MatchString(text) {
-			return file + " has no such scene or journey"
+	case page:
+		test := regexp.MustCompile(`(?m)^ *test\(\s*"` + regexp.QuoteMeta(sentence) + `",`)
+		if !test.MatchString(read("frontend/e2e/" + file)) {
+			return file + " has no such test"
 		}
 	case talk:
 		if read("app/cmd/conclave/testdata/script/"+script+".txt") == "" {
 			return "there is no such script"
 		}
 	case strings.HasSuffix(name, ".mjs"):
-		if read("frontend/e2e/"+name) == "" || !strings.Contains(read(".ci/test"), "node frontend/e2e/"+name+" ") {
+		run := " e2e " + strings.TrimSuffix(name, ".mjs") + "\n"
+		if read("frontend/e2e/"+name) == "" || !strings.Contains(read(".ci/test"), run) {
 			return "there is no such suite in make test"
 		}
 	case len(tests[name]) != 1:

@@ -1,8 +1,7 @@
 // Sending, streaming, tools, and where the reader is left.
-import assert from "node:assert/strict";
-import { armed, counts, scrolled } from "../harness.mjs";
-import { until } from "../processes.mjs";
 import { begin, end, held, say } from "../server.mjs";
+import { armed, scrolled } from "../page.mjs";
+import { expect, test } from "../person.mjs";
 
 const everything = `This is what an answer can look like, with *emphasis* and \`inline code\`.
 
@@ -46,10 +45,7 @@ const streams = {
 };
 let broken = false;
 
-/** Ends whatever still streams, so that what follows fails for reasons of its own. */
-export const letGo = () => Object.values(streams).forEach((one) => one.go());
-
-export const answers = {
+const answers = {
   ...streams,
   "Show me everything": everything,
   "Everything once more": everything,
@@ -66,288 +62,289 @@ export const answers = {
   },
 };
 
-export const steps = (world) => {
-  const page = () => world.person.page;
-  const field = () => page().getByLabel("Message", { exact: true });
-  const scrollTop = () =>
-    page()
-      .locator(".scroller")
-      .evaluate((e) => e.scrollTop);
-  const streaming = () => page().locator("[aria-busy=true]").waitFor();
-  const over = () =>
-    page().waitForFunction(
-      () =>
-        document.querySelector("article") && !document.querySelector(".btn.stop, [aria-busy=true]"),
+test.beforeAll(({ server }) => Object.assign(server.answers, answers));
+
+const field = (page) => page.getByLabel("Message", { exact: true });
+const scrollTop = (page) => page.locator(".scroller").evaluate((e) => e.scrollTop);
+const streaming = (page) => expect(page.locator("[aria-busy=true]")).toBeVisible();
+const over = (page) =>
+  page.waitForFunction(
+    () =>
+      document.querySelector("article") && !document.querySelector(".btn.stop, [aria-busy=true]"),
+  );
+const row = (page, text) => page.locator("[data-chat-row]").getByText(text).first();
+
+// Each goes on where the one before it ended.
+test.describe.configure({ mode: "serial" });
+
+test("Enter while an answer streams queues: shown, edited, removed, and sent afterwards", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await person.write("Begin, and go on later");
+  await streaming(page);
+  for (const text of ["A second question", "second", "third"]) {
+    await page.keyboard.type(text);
+    await page.keyboard.press("Enter");
+  }
+  const waiting = page.getByRole("list", { name: "Messages waiting to be sent" });
+  await expect(waiting.getByText("third")).toBeVisible();
+  expect(await field(page).inputValue()).toBe("");
+  await waiting.getByRole("button", { name: "Remove this waiting message" }).nth(1).click();
+  await waiting.getByRole("button", { name: "Edit this waiting message" }).nth(1).click();
+  await expect(field(page)).toHaveValue("third");
+  await expect(waiting.getByRole("listitem")).toHaveCount(1);
+  streams["Begin, and go on later"].go();
+  await expect(page.getByText("The second was answered.")).toBeVisible();
+  await expect(waiting).toHaveCount(0);
+  expect(await field(page).inputValue()).toBe("third");
+  await over(page);
+  await field(page).fill("");
+});
+
+test("what is queued waits for the person when the answer was stopped", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await person.write("Begin, and be stopped");
+  await streaming(page);
+  await page.keyboard.type("A second question");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+.");
+  await page.getByRole("button", { name: "Send now" }).click();
+  await expect(page.getByText("The second was answered.")).toBeVisible();
+  streams["Begin, and be stopped"].go();
+  await over(page);
+});
+
+test("a short answer does not move when it ends", async ({ page, person }) => {
+  await person.newChat();
+  await person.ask("Show me everything");
+  await person.still(); // its diagram is drawn, which may be later than all its words
+  await person.write("Answer shortly");
+  await expect(page.getByText("The text has")).toBeVisible();
+  await person.still();
+  await page.evaluate(() => {
+    // What a frame begins with is what was painted last.
+    globalThis.tops = [];
+    const look = () => {
+      const asked = [...document.querySelectorAll("article.user")].at(-1);
+      globalThis.tops?.push(asked.getBoundingClientRect().top);
+      if (globalThis.tops) requestAnimationFrame(look);
+    };
+    look();
+  });
+  streams["Answer shortly"].go();
+  await expect(page.getByText("three words.")).toBeVisible();
+  await over(page);
+  await person.still();
+  const tops = await page.evaluate(() => {
+    const seen = globalThis.tops;
+    globalThis.tops = null;
+    return seen;
+  });
+  const moved = Math.max(...tops) - Math.min(...tops);
+  expect(moved).toBeLessThan(1); // a view lies at whole pixels
+});
+
+test("saved and answered again, a question goes where a new one goes", async ({ page, person }) => {
+  await page.setViewportSize({ width: 1440, height: 600 });
+  await field(page).focus();
+  await page.keyboard.press("ArrowUp");
+  await page.getByLabel("Text of the message").fill("Short and sweet");
+  await page.getByRole("button", { name: "Save and answer again" }).click();
+  await expect(page.getByText("Sweet.", { exact: true })).toBeVisible();
+  await over(page);
+  await person.still();
+  const [top, bottom, end] = await page.evaluate(() => {
+    const articles = [...document.querySelectorAll("article")];
+    const question = articles
+      .filter((a) => a.matches(".user"))
+      .at(-1)
+      .getBoundingClientRect();
+    const scroller = document.querySelector(".scroller").getBoundingClientRect();
+    return [
+      question.top - scroller.top,
+      articles.at(-1).getBoundingClientRect().bottom,
+      scroller.bottom,
+    ];
+  });
+  expect(top >= 0 && top < 60, `the question is ${top} px below the top`).toBeTruthy();
+  expect(bottom, "the answer is under the composer").toBeLessThan(end);
+  await expect(page.getByText(/on the other branch/)).toBeVisible();
+});
+
+test("find marks the word and brings it into view, also in a long message", async ({ page }) => {
+  await page.keyboard.press("Control+f");
+  await page.getByRole("searchbox", { name: "Find in this chat" }).fill("nested point");
+  await expect(page.getByText("1 of 1")).toBeVisible();
+  await page.waitForFunction(() => CSS.highlights.get("find-here")?.size === 1);
+  await page.waitForFunction(() => {
+    const place = [...CSS.highlights.get("find-here")][0].getBoundingClientRect();
+    const view = document.querySelector(".scroller").getBoundingClientRect();
+    return place.top > view.top && place.bottom < view.bottom;
+  });
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => CSS.highlights.get("find-here").size === 0);
+  await page.setViewportSize({ width: 1440, height: 832 });
+});
+
+test("a first message makes a chat, and formulas and diagrams are drawn", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+  await page.keyboard.type("Everything once more");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("That is all of it.")).toBeVisible();
+  await expect(row(page, "Everything once more")).toBeVisible();
+  await over(page);
+  expect(await field(page).inputValue()).toBe("");
+  await expect(page.locator(".katex").first()).toBeVisible();
+  await expect(page.locator(".drawing img")).toBeVisible();
+});
+
+test("a chat opens at its end, and again after another chat", async ({ page, person }) => {
+  await person.newChat();
+  await person.ask("Short and sweet");
+  const end = () =>
+    page.waitForFunction(() => {
+      const e = document.querySelector(".scroller");
+      return e && e.scrollTop > 0 && e.scrollHeight - e.clientHeight - e.scrollTop < 4;
+    });
+  for (let i = 0; i < 3; i++) {
+    await row(page, "Everything once more").click();
+    await expect(page.getByText("That is all of it.")).toBeVisible();
+    await end();
+    await row(page, "Short and sweet").click();
+    await expect(page.getByText("Sweet.", { exact: true })).toBeVisible();
+  }
+});
+
+test("the question goes to the top, the view holds still while the answer grows, and the bar goes with its end", async ({
+  page,
+  person,
+}) => {
+  await row(page, "Everything once more").click();
+  await expect(page.getByText("That is all of it.")).toBeVisible();
+  await person.write("A long answer, please");
+  const question = page.locator(".message.user", { hasText: "A long answer, please" });
+  await expect(page.getByText("Paragraph 12.")).toBeAttached();
+  await expect(page.getByRole("button", { name: /new paragraph|Jump to the end/ })).toBeVisible();
+  await person.still();
+  const box = await question.boundingBox();
+  const view = await page.locator(".scroller").boundingBox();
+  const top = box.y - view.y;
+  expect(Math.abs(top - 24)).toBeLessThan(8);
+  await expect(page.locator(".body.streaming")).toBeAttached();
+  const before = await scrollTop(page);
+  streams["A long answer, please"].go();
+  await over(page);
+  await person.still();
+  expect(await scrollTop(page)).toBe(before);
+  await expect(page.locator(".body.streaming")).toHaveCount(0);
+  const bars = await page
+    .locator(".message .block > p")
+    .evaluateAll((all) =>
+      all.map((p) => getComputedStyle(p, "::after").content).filter((c) => c !== "none"),
     );
-  const row = (text) => page().locator("[data-chat-row]").getByText(text).first();
+  expect(bars).toEqual([]);
+  await page.getByRole("button", { name: /new paragraph|Jump to the end/ }).click();
+  await expect(page.getByText("Paragraph 40.")).toBeVisible();
+});
 
-  return {
-    "F115 Enter while an answer streams queues: shown, edited, removed, and sent afterwards":
-      async () => {
-        await world.person.newChat();
-        await world.person.write("Begin, and go on later");
-        await streaming();
-        for (const text of ["A second question", "second", "third"]) {
-          await page().keyboard.type(text);
-          await page().keyboard.press("Enter");
-        }
-        const waiting = page().getByRole("list", { name: "Messages waiting to be sent" });
-        await waiting.getByText("third").waitFor();
-        assert.equal(await field().inputValue(), "");
-        await waiting.getByRole("button", { name: "Remove this waiting message" }).nth(1).click();
-        await waiting.getByRole("button", { name: "Edit this waiting message" }).nth(1).click();
-        await until("the text to edit", async () => (await field().inputValue()) === "third");
-        await counts(waiting.getByRole("listitem"), 1);
-        streams["Begin, and go on later"].go();
-        await page().getByText("The second was answered.").waitFor();
-        await waiting.waitFor({ state: "detached" });
-        assert.equal(await field().inputValue(), "third");
-        await over();
-        await field().fill("");
-      },
+test("a wheel upwards stops following at once", async ({ page, person }) => {
+  await page.evaluate(() => globalThis.go.window.Settings.Set({ follow: true }));
+  await person.newChat();
+  await person.write("A long answer to follow");
+  await expect(page.getByText("Paragraph 12.")).toBeVisible();
+  await person.still(); // it followed to the end of what came
+  await page.locator(".scroller").hover();
+  await scrolled(page, () => page.mouse.wheel(0, -300));
+  await expect(page.getByRole("button", { name: /new paragraph|Jump to the end/ })).toBeVisible();
+  await person.still();
+  const before = await scrollTop(page);
+  streams["A long answer to follow"].go();
+  await over(page);
+  await person.still();
+  expect(await scrollTop(page)).toBe(before);
+  await page.evaluate(() => globalThis.go.window.Settings.Set({ follow: false }));
+});
 
-    "F115 what is queued waits for the person when the answer was stopped": async () => {
-      await world.person.newChat();
-      await world.person.write("Begin, and be stopped");
-      await streaming();
-      await page().keyboard.type("A second question");
-      await page().keyboard.press("Enter");
-      await page().keyboard.press("Control+.");
-      await page().getByRole("button", { name: "Send now" }).click();
-      await page().getByText("The second was answered.").waitFor();
-      streams["Begin, and be stopped"].go();
-      await over();
-    },
+test("a selection in the growing paragraph survives the next words", async ({ page, person }) => {
+  await person.newChat();
+  await person.write("A paragraph that grows");
+  const growing = page.locator("[aria-busy=true] .block p").first();
+  await expect(growing.getByText("begins here")).toBeVisible();
+  await growing.evaluate((p) => {
+    const range = document.createRange();
+    range.setStart(p.firstChild, 0);
+    range.setEnd(p.firstChild, 9);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  });
+  streams["A paragraph that grows"].go();
+  await expect(page.getByText("some more words")).toBeVisible();
+  expect(await page.evaluate(() => String(getSelection()))).toBe("Paragraph");
+});
 
-    "F113 a short answer does not move when it ends": async () => {
-      await world.person.newChat();
-      await world.person.ask("Show me everything");
-      await world.person.still(); // its diagram is drawn, which may be later than all its words
-      await world.person.write("Answer shortly");
-      await page().getByText("The text has").waitFor();
-      await world.person.still();
-      await page().evaluate(() => {
-        // What a frame begins with is what was painted last.
-        globalThis.tops = [];
-        const look = () => {
-          const asked = [...document.querySelectorAll("article.user")].at(-1);
-          globalThis.tops?.push(asked.getBoundingClientRect().top);
-          if (globalThis.tops) requestAnimationFrame(look);
-        };
-        look();
-      });
-      streams["Answer shortly"].go();
-      await page().getByText("three words.").waitFor();
-      await over();
-      await world.person.still();
-      const tops = await page().evaluate(() => {
-        const seen = globalThis.tops;
-        globalThis.tops = null;
-        return seen;
-      });
-      const moved = Math.max(...tops) - Math.min(...tops);
-      assert.ok(moved < 1, `the question was at ${[...new Set(tops)]}`); // a view lies at whole pixels
-    },
+test("a tool card opens to arguments, output, what was hidden, and why", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await person.write("Count what is hidden");
+  await armed(page, "Allow once");
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await expect(page.locator(".message .tool[data-state=done]")).toBeVisible();
+  await over(page);
+  await page.locator(".message .tool .line").click();
+  await expect(page.locator("dd", { hasText: "a b c" })).toBeVisible();
+  await page.getByRole("button", { name: "JSON", exact: true }).click();
+  await expect(page.getByText('"text": "a b c"')).toBeVisible();
+  await expect(page.getByText("3 hidden characters removed")).toBeVisible();
+  await page.getByRole("button", { name: "View", exact: true }).click();
+  await expect(page.getByText("‹U+202E›")).toBeVisible();
+  await page.getByText("Why was this allowed?").click();
+  await expect(page.getByText(/Called by Main assistant/)).toBeVisible();
+});
 
-    "F113 saved and answered again, a question goes where a new one goes": async () => {
-      await page().setViewportSize({ width: 1440, height: 600 });
-      await field().focus();
-      await page().keyboard.press("ArrowUp");
-      await page().getByLabel("Text of the message").fill("Short and sweet");
-      await page().getByRole("button", { name: "Save and answer again" }).click();
-      await page().getByText("Sweet.", { exact: true }).waitFor();
-      await over();
-      await world.person.still();
-      const [top, bottom, end] = await page().evaluate(() => {
-        const articles = [...document.querySelectorAll("article")];
-        const question = articles
-          .filter((a) => a.matches(".user"))
-          .at(-1)
-          .getBoundingClientRect();
-        const scroller = document.querySelector(".scroller").getBoundingClientRect();
-        return [
-          question.top - scroller.top,
-          articles.at(-1).getBoundingClientRect().bottom,
-          scroller.bottom,
-        ];
-      });
-      assert.ok(top >= 0 && top < 60, `the question is ${top} px below the top`);
-      assert.ok(bottom < end, "the answer is under the composer");
-      await page()
-        .getByText(/on the other branch/)
-        .waitFor();
-    },
+test("a failed answer keeps its text, and Try again makes a version to go back from", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await person.write("Fail once");
+  await expect(page.locator(".failed", { hasText: "cut off" })).toBeVisible();
+  await expect(page.getByText("the beginning of an answer")).toBeVisible();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByText("It worked this time.")).toBeVisible();
+  await expect(page.getByRole("group", { name: "Version 2 of 2" })).toBeVisible();
+  await over(page);
+  await page.getByRole("button", { name: "Previous version" }).click();
+  await expect(page.locator(".failed", { hasText: "cut off" })).toBeVisible();
+});
 
-    "F112 find marks the word and brings it into view, also in a long message": async () => {
-      await page().keyboard.press("Control+f");
-      await page().getByRole("searchbox", { name: "Find in this chat" }).fill("nested point");
-      await page().getByText("1 of 1").waitFor();
-      await page().waitForFunction(() => CSS.highlights.get("find-here")?.size === 1);
-      await page().waitForFunction(() => {
-        const place = [...CSS.highlights.get("find-here")][0].getBoundingClientRect();
-        const view = document.querySelector(".scroller").getBoundingClientRect();
-        return place.top > view.top && place.bottom < view.bottom;
-      });
-      await page().keyboard.press("Escape");
-      await page().waitForFunction(() => CSS.highlights.get("find-here").size === 0);
-      await page().setViewportSize({ width: 1440, height: 832 });
-    },
+test("an edit in place begins with the words, and Esc leaves it", async ({ page }) => {
+  await field(page).focus();
+  await page.keyboard.press("ArrowUp");
+  const area = page.getByLabel("Text of the message");
+  await expect(area.and(page.locator(":focus"))).toBeVisible(); // once its words are there
+  expect(await area.inputValue()).toBe("Fail once");
+  await page.keyboard.press("Escape");
+  await expect(area).toHaveCount(0);
+});
 
-    "a first message makes a chat, and formulas and diagrams are drawn": async () => {
-      await world.person.newChat();
-      await page().waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
-      await page().keyboard.type("Everything once more");
-      await page().keyboard.press("Enter");
-      await page().getByText("That is all of it.").waitFor();
-      await row("Everything once more").waitFor();
-      await over();
-      assert.equal(await field().inputValue(), "");
-      await page().locator(".katex").first().waitFor();
-      await page().locator(".drawing img").waitFor();
-    },
-
-    "a chat opens at its end, and again after another chat": async () => {
-      await world.person.newChat();
-      await world.person.ask("Short and sweet");
-      const end = () =>
-        page().waitForFunction(() => {
-          const e = document.querySelector(".scroller");
-          return e && e.scrollTop > 0 && e.scrollHeight - e.clientHeight - e.scrollTop < 4;
-        });
-      for (let i = 0; i < 3; i++) {
-        await row("Everything once more").click();
-        await page().getByText("That is all of it.").waitFor();
-        await end();
-        await row("Short and sweet").click();
-        await page().getByText("Sweet.", { exact: true }).waitFor();
-      }
-    },
-
-    "F120 the question goes to the top, the view holds still while the answer grows, and the bar goes with its end":
-      async () => {
-        await row("Everything once more").click();
-        await page().getByText("That is all of it.").waitFor();
-        await world.person.write("A long answer, please");
-        const question = page().locator(".message.user", { hasText: "A long answer, please" });
-        await page().getByText("Paragraph 12.").waitFor({ state: "attached" });
-        await page()
-          .getByRole("button", { name: /new paragraph|Jump to the end/ })
-          .waitFor();
-        await world.person.still();
-        const box = await question.boundingBox();
-        const view = await page().locator(".scroller").boundingBox();
-        const top = box.y - view.y;
-        assert.ok(Math.abs(top - 24) < 8, `the question is ${top} px from the top`);
-        await page().locator(".body.streaming").waitFor({ state: "attached" });
-        const before = await scrollTop();
-        streams["A long answer, please"].go();
-        await over();
-        await world.person.still();
-        assert.equal(await scrollTop(), before);
-        await page().locator(".body.streaming").waitFor({ state: "detached" });
-        const bars = await page()
-          .locator(".message .block > p")
-          .evaluateAll((all) =>
-            all.map((p) => getComputedStyle(p, "::after").content).filter((c) => c !== "none"),
-          );
-        assert.deepEqual(bars, []);
-        await page()
-          .getByRole("button", { name: /new paragraph|Jump to the end/ })
-          .click();
-        await page().getByText("Paragraph 40.").waitFor();
-      },
-
-    "a wheel upwards stops following at once": async () => {
-      await page().evaluate(() => globalThis.go.window.Settings.Set({ follow: true }));
-      await world.person.newChat();
-      await world.person.write("A long answer to follow");
-      await page().getByText("Paragraph 12.").waitFor();
-      await world.person.still(); // it followed to the end of what came
-      await page().locator(".scroller").hover();
-      await scrolled(page(), () => page().mouse.wheel(0, -300));
-      await page()
-        .getByRole("button", { name: /new paragraph|Jump to the end/ })
-        .waitFor();
-      await world.person.still();
-      const before = await scrollTop();
-      streams["A long answer to follow"].go();
-      await over();
-      await world.person.still();
-      assert.equal(await scrollTop(), before);
-      await page().evaluate(() => globalThis.go.window.Settings.Set({ follow: false }));
-    },
-
-    "a selection in the growing paragraph survives the next words": async () => {
-      await world.person.newChat();
-      await world.person.write("A paragraph that grows");
-      const growing = page().locator("[aria-busy=true] .block p").first();
-      await growing.getByText("begins here").waitFor();
-      await growing.evaluate((p) => {
-        const range = document.createRange();
-        range.setStart(p.firstChild, 0);
-        range.setEnd(p.firstChild, 9);
-        getSelection().removeAllRanges();
-        getSelection().addRange(range);
-      });
-      streams["A paragraph that grows"].go();
-      await page().getByText("some more words").waitFor();
-      assert.equal(await page().evaluate(() => String(getSelection())), "Paragraph");
-    },
-
-    "a tool card opens to arguments, output, what was hidden, and why": async () => {
-      await world.person.newChat();
-      await world.person.write("Count what is hidden");
-      await armed(page(), "Allow once");
-      await page().getByRole("button", { name: "Allow once" }).click();
-      await page().locator(".message .tool[data-state=done]").waitFor();
-      await over();
-      await page().locator(".message .tool .line").click();
-      await page().locator("dd", { hasText: "a b c" }).waitFor();
-      await page().getByRole("button", { name: "JSON", exact: true }).click();
-      await page().getByText('"text": "a b c"').waitFor();
-      await page().getByText("3 hidden characters removed").waitFor();
-      await page().getByRole("button", { name: "View", exact: true }).click();
-      await page().getByText("‹U+202E›").waitFor();
-      await page().getByText("Why was this allowed?").click();
-      await page()
-        .getByText(/Called by Main assistant/)
-        .waitFor();
-    },
-
-    "a failed answer keeps its text, and Try again makes a version to go back from": async () => {
-      await world.person.newChat();
-      await world.person.write("Fail once");
-      await page().locator(".failed", { hasText: "cut off" }).waitFor();
-      await page().getByText("the beginning of an answer").waitFor();
-      await page().getByRole("button", { name: "Try again" }).click();
-      await page().getByText("It worked this time.").waitFor();
-      await page().getByRole("group", { name: "Version 2 of 2" }).waitFor();
-      await over();
-      await page().getByRole("button", { name: "Previous version" }).click();
-      await page().locator(".failed", { hasText: "cut off" }).waitFor();
-    },
-
-    "an edit in place begins with the words, and Esc leaves it": async () => {
-      await field().focus();
-      await page().keyboard.press("ArrowUp");
-      const area = page().getByLabel("Text of the message");
-      await area.and(page().locator(":focus")).waitFor(); // once its words are there
-      assert.equal(await area.inputValue(), "Fail once");
-      await page().keyboard.press("Escape");
-      await area.waitFor({ state: "detached" });
-    },
-
-    "a draft survives another chat": async () => {
-      await row("Short and sweet").click();
-      await page().getByText("Sweet.", { exact: true }).waitFor();
-      await field().fill("half a thought");
-      await row("Everything once more").click();
-      await page().waitForFunction(() => document.querySelector("textarea").value === "");
-      await row("Short and sweet").click();
-      await page().waitForFunction(
-        () => document.querySelector("textarea").value === "half a thought",
-      );
-      await field().fill("");
-    },
-  };
-};
+test("a draft survives another chat", async ({ page }) => {
+  await row(page, "Short and sweet").click();
+  await expect(page.getByText("Sweet.", { exact: true })).toBeVisible();
+  await field(page).fill("half a thought");
+  await row(page, "Everything once more").click();
+  await page.waitForFunction(() => document.querySelector("textarea").value === "");
+  await row(page, "Short and sweet").click();
+  await page.waitForFunction(() => document.querySelector("textarea").value === "half a thought");
+  await field(page).fill("");
+});

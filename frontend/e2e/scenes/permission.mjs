@@ -59,7 +59,7 @@ test("a notice lies over no answer to a call", async ({ open }) => {
 test("a click before 600 ms is not believed, one after is, once", async ({ open }) => {
   const page = await open("permission");
   const on = await stopped(page);
-  await page.reload(); // the card appears anew
+  await page.reload(); // the card appears again
   const allow = page.getByRole("button", { name: "Allow once" });
   await expect(allow).toBeVisible();
   await settled(page, { arming: false }); // the card lies where it stays
@@ -219,7 +219,7 @@ test("after an answer the next card is in view as a whole, and what was answered
   });
   await expect(cards.nth(1)).toBeVisible();
   await page.mouse.move(600, 200);
-  await page.mouse.wheel(0, -3000); // the end is followed no more
+  await page.mouse.wheel(0, -3000); // the end is no longer followed
   await settled(page);
   const allow = cards.first().getByRole("button", { name: "Allow once" });
   // The first card ends where the view ends, and the next is below.

@@ -177,7 +177,7 @@ test("what is read before a plugin is approved stays as it is while notices come
     bus.changed("plugins");
     plugins.change("mail", { digest: "4c1d0a7b11ff" });
   });
-  // The other one's digest is another: its card is read anew, and that one only.
+  // The other one's digest is another: its card alone is read again.
   await page.waitForFunction(() => globalThis.shown === "mail");
   await expect(tool.locator("pre")).toBeFocused();
 });
