@@ -681,7 +681,7 @@ func TestAMembersToolReadsNothingOfTheChatThatTheMemberIsNotGiven(t *testing.T) 
 		t.Errorf("it was told %s", answer)
 	}
 	if why := run.Tasks[1].End.Failure; run.Tasks[1].State != council.Skipped ||
-		why.Message != "The tool ext:reach is not there." {
+		why.Message != "The tool ext:reach is not available." {
 		t.Errorf("a tool that is not there is %s: %+v", run.Tasks[1].State, why)
 	}
 }

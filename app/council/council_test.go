@@ -448,11 +448,11 @@ func TestEveryToolThatFailedIsNamed(t *testing.T) {
 	failed := council.End{State: council.Failed, Failure: &chat.Failure{Message: "It is foggy."}}
 	d.work(map[string]council.End{
 		"0/a/p:x": failed, "0/a/p:y": failed,
-		"0/a/p:z": {State: council.Skipped, Failure: &chat.Failure{Message: "The tool p:z is not there."}},
+		"0/a/p:z": {State: council.Skipped, Failure: &chat.Failure{Message: "The tool p:z is not available."}},
 	})
 	want := []string{
 		"a: p:x failed. It is foggy.", "a: p:y failed. It is foggy.",
-		"a went without p:z. The tool p:z is not there.",
+		"a went without p:z. The tool p:z is not available.",
 	}
 	text := func(council.Hash) string { return "" }
 	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, want) {
@@ -481,7 +481,7 @@ func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
 	c := council.Default()
 	c.Mode, c.Members = council.Tools, members("a", "b")
 	d := begin(t, c)
-	const gone = "The tool p:a is not there."
+	const gone = "The tool p:a is not available."
 	d.work(map[string]council.End{"0/a/p:a": {
 		State: council.Skipped, Failure: &chat.Failure{Message: gone, Hint: "Take it from the member."},
 	}})

@@ -195,7 +195,7 @@ func (r Record) missing() []string {
 }
 
 // NotThere explains why a member goes without a tool that no plugin offers.
-func NotThere(tool string) string { return "The tool " + tool + " is not there." }
+func NotThere(tool string) string { return "The tool " + tool + " is not available." }
 
 // toolsMissing returns a sentence for each tool of a member that failed or was skipped.
 func (r Record) toolsMissing(member, name string) (sentences []string) {

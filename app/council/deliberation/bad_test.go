@@ -300,7 +300,7 @@ func TestAToolThatIsRemovedOrUpdatedInMidRunIsAsItWasWhenTheRunBegan(t *testing.
 			if got := states(run); got != "0/a/p:first done, 0/b/q:second done, 0/b/q:never skipped" {
 				t.Errorf("the tasks are %s", got)
 			}
-			if f := run.Tasks[2].End.Failure; f == nil || f.Message != "The tool q:never is not there." {
+			if f := run.Tasks[2].End.Failure; f == nil || f.Message != "The tool q:never is not available." {
 				t.Errorf("it is told as %+v", f)
 			}
 			b.ask(t.Context(), b.says("test/main", "So."), "Again.", deliberation.How{}).end()
@@ -320,7 +320,7 @@ func TestAToolThatIsNotThereIsNamedAndItsMemberAnswersWithout(t *testing.T) {
 	b.says("test/bo", "B.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
-	want := "The tool q:gone is not there. The tool web_search_none:x is not there."
+	want := "The tool q:gone is not available. The tool web_search_none:x is not there."
 	if s := run.Seats[0]; !s.In || s.Why != want || run.Seats[1].Why != "" {
 		t.Errorf("the seats are %+v", run.Seats)
 	}

@@ -378,7 +378,7 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 		},
 		{
 			`{"members": [{"name": "Ada", "model": "test/ada", "tools": ["gone:tool"]}, ` + members(1, "test/ada") + `]}`,
-			"Ada goes without a tool: The tool gone:tool is not there.",
+			"Ada goes without a tool: The tool gone:tool is not available.",
 		},
 		{
 			`{"mode": "tools", "members": [{"name": "Ada", "tools": ["voice_concern"]}]}`,
@@ -387,7 +387,7 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 		{`{"mode": "tools", "members": [{"name": "Ada", "model": "test/ada", "tools": ["voice_concern"]}]}`, ""},
 		{
 			`{"mode": "tools", "members": [{"name": "Ada", "tools": ["gone:tool"]}]}`,
-			"Ada goes without a tool: The tool gone:tool is not there.",
+			"Ada goes without a tool: The tool gone:tool is not available.",
 		},
 	} {
 		e, err := b.estimate(b.council(c.council), "Well?")

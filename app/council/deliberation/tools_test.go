@@ -331,8 +331,8 @@ func TestWithoutAModelToolsThatNeedOneFailAtOnceWithASentence(t *testing.T) {
 	for assigned, want := range map[string]string{
 		"voice_concern": "failed: usage: Concerns needs a helper model.",
 		"p:weather":     "failed: usage: Weather needs a helper model.",
-		"p:gone":        "skipped: not_found: The tool p:gone is not there.",
-		"q:look":        "skipped: not_found: The tool q:look is not there.",
+		"p:gone":        "skipped: not_found: The tool p:gone is not available.",
+		"q:look":        "skipped: not_found: The tool q:look is not available.",
 		"no_such":       "skipped: not_found: The tool no_such is not there.",
 		"p:secret":      "skipped: not_found: Its plugin does not offer Secret to members of a council.",
 		"p:raise":       "failed: raised: no",

@@ -1,3 +1,4 @@
+// Comes after members.mjs, by its name: it leaves a council behind that holds in all new chats.
 // What can go wrong with a council, caused on the real program: each says a sentence, and has a
 // button that leads on.
 import { existsSync, rmSync, writeFileSync } from "node:fs";
