@@ -98,9 +98,9 @@ func (s *ActivityLog) RecordUse(u activity.Use) {
 	s.recordLater(recorded{entry, detail})
 }
 
-// RecordBeside puts on record what a plugin sent while it worked on no call, as RecordUse does.
-func (s *ActivityLog) RecordBeside(at time.Time, plugin string, sent []chat.Sending) {
-	s.recordLater(recorded{entry: activity.Beside(at, plugin, sent)})
+// RecordSent puts on record what a plugin sent while it worked on no call, as RecordUse does.
+func (s *ActivityLog) RecordSent(at time.Time, plugin string, sent []chat.Sending) {
+	s.recordLater(recorded{entry: activity.SentEntry(at, plugin, sent)})
 }
 
 func (s *ActivityLog) recordLater(r recorded) {
@@ -112,9 +112,9 @@ func (s *ActivityLog) recordLater(r recorded) {
 	})
 }
 
-// RecordTurning puts on record that the changes of a call were undone or redone. It is on the
+// RecordReversal puts on record that the changes of a call were undone or redone. It is on the
 // disk when it returns.
-func (s *ActivityLog) RecordTurning(ctx context.Context, t activity.Turning) error {
+func (s *ActivityLog) RecordReversal(ctx context.Context, t activity.Reversal) error {
 	const op = "store.record_undo"
 	return s.write(ctx, op, func(tx *bbolt.Tx) error {
 		var of *activity.Entry

@@ -421,14 +421,14 @@ func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 	must(t, err)
 	first, _, err := rows[1].Read()
 	must(t, err)
-	undone := activity.Turning{
+	undone := activity.Reversal{
 		Kind: activity.Undone, Time: time.Now(), Undo: "1-x", Call: 1, Turn: "turn", Changed: 1,
 		Changes: []chat.FileChange{{Path: "/notes/a", What: "changed"}},
 	}
 	other := undone
 	other.Turn = "of a temporary chat, whose call has the same number"
-	must(t, s.Activity.RecordTurning(t.Context(), undone))
-	must(t, s.Activity.RecordTurning(t.Context(), other))
+	must(t, s.Activity.RecordReversal(t.Context(), undone))
+	must(t, s.Activity.RecordReversal(t.Context(), other))
 
 	rows, err = s.Activity.Activity(t.Context(), activity.Filter{Chat: first.Chat, Plugin: "notes", Limit: 1})
 	must(t, err)
@@ -459,7 +459,7 @@ func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 	e, _, err = rows[0].Read()
 	must(t, err)
 	equal(t, "erased", fmt.Sprintf("%s %d", e.Kind, e.Entries), "erased 2")
-	must(t, s.Activity.RecordTurning(t.Context(), undone))
+	must(t, s.Activity.RecordReversal(t.Context(), undone))
 	rows, err = s.Activity.Activity(t.Context(), activity.Filter{})
 	must(t, err)
 	for _, row := range rows {
@@ -525,7 +525,7 @@ func TestWhatPluginsMakeWaitForTheDiskIsBounded(t *testing.T) {
 		s.Activity.RecordUse(use)
 	}
 	for range 20 {
-		s.Activity.RecordBeside(time.Now(), "notes", []chat.Sending{{Host: strings.Repeat("x", 7<<10)}})
+		s.Activity.RecordSent(time.Now(), "notes", []chat.Sending{{Host: strings.Repeat("x", 7<<10)}})
 	}
 	release()
 	rows, err := s.Activity.Activity(t.Context(), activity.Filter{})

@@ -230,7 +230,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Undo = undo.Open(undo.Options{
 		Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log,
 		Record: func(ctx context.Context, o undo.Outcome) error {
-			return c.Store.Activity.RecordTurning(ctx, changes.Turning(o))
+			return c.Store.Activity.RecordReversal(ctx, changes.Reversal(o))
 		},
 	})
 	c.changes = changes.New(changes.Options{Undo: c.Undo, Gate: c.Gate, Sync: c.Store.Sync, Log: c.Log})

@@ -172,7 +172,7 @@ func (n network) recordBeside() {
 		for i, s := range all {
 			sent[i] = chat.Sending(s)
 		}
-		n.c.Store.Activity.RecordBeside(time.Now().UTC(), id, sent)
+		n.c.Store.Activity.RecordSent(time.Now().UTC(), id, sent)
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"conclave/app/council"
 )
 
-// Bounds of what is known beside a chat.
+// Bounds of the background of a chat.
 const (
 	scanned  = 25       // messages whose words activate entries of world books
 	maxWorld = 64 << 10 // bytes of the entries that are activated
 )
 
-// Background returns what plugins keep that members of a council may be told beside a
+// Background returns what plugins store that members of a council may read in addition to a
 // chat: the person's persona, and the entries of world books that the newest messages
 // name. It is worked out once for all members (contracts/spindle, section 10.4). The
 // character that the main model is in a chat stands in the chat's system text.
@@ -132,7 +132,7 @@ func listField(fields map[string]any, name string) []string {
 	return texts
 }
 
-// joined puts the parts that say something on lines of their own.
+// joined puts each part that is not empty on a line.
 func joined(parts ...string) string {
 	var all []string
 	for _, p := range parts {

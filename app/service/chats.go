@@ -434,7 +434,7 @@ func (s *chatServices) entryOf(ctx context.Context, c chat.ConversationID, id st
 }
 
 // edit changes what an entry and its other versions say, what is stored with it, which version
-// is shown, and whether the model is told of it.
+// is shown, and whether the model gets it.
 func (s *chatServices) edit(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {

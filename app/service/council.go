@@ -15,7 +15,7 @@ type councilServices struct{ o *Options }
 
 // all returns the services that tell of the council of the chat a call is made in, or
 // of the open one. What members are and may do is free to read (contracts/spindle, section
-// 14); which models they speak through is not told.
+// 14); which models they use is not.
 func (s *councilServices) all() map[string]plugin.Service {
 	return map[string]plugin.Service{
 		"council.settings": define("", func(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
@@ -23,7 +23,7 @@ func (s *councilServices) all() map[string]plugin.Service {
 			if err != nil {
 				return nil, err
 			}
-			settings, err := toldCouncil(c)
+			settings, err := councilFields(c)
 			return map[string]any{"settings": settings}, err
 		}),
 		"council.members": define("", func(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
@@ -64,12 +64,12 @@ func (s *councilServices) councilOf(ctx context.Context, by plugin.Caller) (coun
 	return s.o.Council(ctx, id)
 }
 
-// toldCouncil writes a council in the keys of contracts/spindle, section 9, with those
+// councilFields writes a council in the keys of contracts/spindle, section 9, with those
 // that nobody knows as they came.
-func toldCouncil(c council.Council) (map[string]any, error) {
-	told := map[string]any{}
+func councilFields(c council.Council) (map[string]any, error) {
+	fields := map[string]any{}
 	for key, value := range c.Extra {
-		told[key] = value
+		fields[key] = value
 	}
 	members := make([]map[string]json.RawMessage, len(c.Members))
 	for i, m := range c.Members {
@@ -85,11 +85,11 @@ func toldCouncil(c council.Council) (map[string]any, error) {
 			return !unknown && !memberKeys[key]
 		})
 	}
-	told["councilMode"], told["members"], told["toolsSettings"] = c.Enabled, members, c.Tool
-	return told, nil
+	fields["councilMode"], fields["members"], fields["toolsSettings"] = c.Enabled, members, c.Tool
+	return fields, nil
 }
 
-// memberKeys are those of a member that plugins are told.
+// memberKeys are the keys of a member that plugins get.
 var memberKeys = map[string]bool{
 	"id": true, "name": true, "packId": true, "packName": true, "itemId": true, "itemName": true, "tools": true,
 	"role": true, "chance": true, "toolHistoryRetention": true,

@@ -1,7 +1,7 @@
 // Package service answers what plugins of every ecosystem may ask Conclave for: model
 // calls, chats, secrets, variables, the web, notices. Each is one service of
 // the wire (docs/WIRE.md, section 5), neutral between ecosystems; a dialect's shim
-// maps the words of its own to these.
+// maps its ecosystem's words to these.
 //
 //	models.generate     {messages, connection?, model?, parameters?, tools?, reasoning?, request?, stream?}
 //	                    → {content, reasoning?, finish_reason, tool_calls?, usage, model}   generation

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -15,10 +16,10 @@ import (
 	"conclave/app/plugin"
 )
 
-// lentSecret holds a given secret, one of the person's that a plugin uses and never sees:
+// givenSecret holds a given secret, one of the person's that a plugin uses and never sees:
 // where a header or the query of a request says {{secret:NAME}}, Conclave puts it in, for the
 // hosts that a rule of the gate names and no others.
-type lentSecret struct {
+type givenSecret struct {
 	Value string `json:"value"`
 }
 
@@ -36,7 +37,7 @@ const givenPrefix = "given/"
 // placeholder stands for a given secret, as it is written and as an address has it.
 var placeholder = regexp.MustCompile(`(?i)(?:\{\{|%7B%7B)secret(?::|%3A)([A-Za-z0-9_\-.]{1,128})(?:\}\}|%7D%7D)`)
 
-// minGiven is how short a given secret may be, so that masking it masks no ordinary words.
+// minGiven is the least length of a given secret, so that masking it masks no ordinary words.
 const minGiven = 8
 
 // Give lets a plugin use a secret without seeing it, for these hosts: “api.example.org”
@@ -60,21 +61,13 @@ func (s *Secrets) Give(ctx context.Context, id, name, value string, hosts []stri
 	if len(named) == 0 {
 		return invalid("No host was named that the secret may be sent to.")
 	}
-	text, err := json.Marshal(lentSecret{value})
+	text, err := json.Marshal(givenSecret{value})
 	if err != nil {
 		return err
 	}
 	defer s.lockSecrets(id)()
-	names, err := s.namesIn(ctx, givenIndex(id))
-	if err != nil {
+	if err := s.addName(ctx, givenIndex(id), name, math.MaxInt); err != nil {
 		return err
-	}
-	if !slices.Contains(names, name) {
-		names = append(names, name)
-		slices.Sort(names)
-		if err := s.writeNames(ctx, givenIndex(id), names); err != nil {
-			return err
-		}
 	}
 	if err := s.o.Keys.Set(ctx, secretName(id, givenPrefix+name), string(text)); err != nil {
 		return err
@@ -85,25 +78,21 @@ func (s *Secrets) Give(ctx context.Context, id, name, value string, hosts []stri
 // Forget takes a given secret back. The kind is not_found when there is none.
 func (s *Secrets) Forget(ctx context.Context, id, name string) error {
 	defer s.lockSecrets(id)()
-	names, err := s.namesIn(ctx, givenIndex(id))
-	if err != nil {
-		return err
-	}
 	taken := s.o.Lending.RevokeSecret(ctx, id, name)
-	i := slices.Index(names, name)
-	if i < 0 || taken != nil && fault.KindOf(taken) != fault.NotFound {
+	if taken != nil && fault.KindOf(taken) != fault.NotFound {
 		return taken
 	}
-	if err := s.o.Keys.Delete(ctx, secretName(id, givenPrefix+name)); err != nil && fault.KindOf(err) != fault.NotFound {
-		return err
+	there, err := s.remove(ctx, givenIndex(id), name, secretName(id, givenPrefix+name))
+	if !there && err == nil {
+		return taken
 	}
-	return s.writeNames(ctx, givenIndex(id), slices.Delete(names, i, i+1))
+	return err
 }
 
 func givenIndex(id string) string { return secretName(id, "given") + "/" }
 
-// lent reads a given secret.
-func (s *Secrets) lent(ctx context.Context, id, name string) (g lentSecret, err error) {
+// given reads a given secret.
+func (s *Secrets) given(ctx context.Context, id, name string) (g givenSecret, err error) {
 	text, err := s.o.Keys.Get(ctx, secretName(id, givenPrefix+name))
 	if err == nil && json.Unmarshal([]byte(text), &g) != nil {
 		err = fault.New(fault.Damaged, "service.secrets", "The secret "+name+" cannot be read.", "")
@@ -165,7 +154,7 @@ func (p *putting) RoundTrip(r *http.Request) (*http.Response, error) {
 // value returns a secret for a request to a host that may have it.
 func (p *putting) value(r *http.Request, name string) (string, error) {
 	hosts := p.s.o.Lending.SecretHosts(p.by.Plugin, name)
-	g, err := p.s.lent(r.Context(), p.by.Plugin, name)
+	g, err := p.s.given(r.Context(), p.by.Plugin, name)
 	host := hostOf(r.URL)
 	switch {
 	case fault.KindOf(err) == fault.NotFound || len(hosts) == 0:

@@ -10,7 +10,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Given says what a council member was given.
+// Given is the part of a chat that a council member was given.
 type Given struct {
 	Message func(chat.Message) bool // whether it was given a message of its chat
 	Memory  bool                    // it was given personas, characters and world information
@@ -20,10 +20,10 @@ type Given struct {
 type members struct{ o *Options }
 
 // given returns what a council member was given, where a call of such a member is open in the
-// plugin that asks; false says that none is. Whoever works for a member reads no more of the
-// chat, and of what is known beside it, than the member does, and writes nothing into it:
-// whatever it does meanwhile, since what is told to one call of a process can be answered by
-// another. Where calls of several members are open, it reads what all of them were given.
+// plugin that asks; false says that none is. A plugin that works for a member reads only what the member got of the
+// chat and of its background, and writes nothing into it,
+// whatever it does meanwhile, since one call of a process can use what another one
+// read. Where calls of several members are open, it reads what all of them were given.
 func (s *members) given(by plugin.Caller) (Given, bool) {
 	var all []Given
 	for _, call := range by.Open {
@@ -47,14 +47,14 @@ func (s *members) givenTo(call string) (Given, bool) {
 	return s.o.Given(call)
 }
 
-// remembers reports whether a plugin may read what is known beside chats: not while it works
+// remembers reports whether a plugin may read memory: not while it works
 // for a member that is given no memory.
 func (s *members) remembers(by plugin.Caller) bool {
 	given, is := s.given(by)
 	return !is || given.Memory
 }
 
-// remembering is a service of what is known beside chats, or of the arguments that about
+// remembering is a service of memory, or of the arguments that about
 // names. Without memory it answers nothing, as where nothing is kept; a service that changes
 // something has no such answer, and refuses.
 func remembering[A any](s *members, permission string, nothing any, about func(A) bool,

@@ -49,7 +49,7 @@ var recordKinds = []recordKind{
 	{name: "personas", permission: "personas", what: "persona"},
 }
 
-// record is one of them as plugins see it, who are not told its Authors.
+// record is one of them as plugins see it, without its Authors.
 type record struct {
 	ID      string         `json:"id"`
 	Parent  string         `json:"parent,omitempty"`

@@ -14,8 +14,6 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
-	"conclave/app/chat"
-	"conclave/app/chat/document"
 	"conclave/app/model"
 	"conclave/app/plugin"
 )
@@ -39,7 +37,7 @@ const (
 	callsAtOnce  = 4
 	callsAnHour  = 300
 	generateTime = 5 * time.Minute
-	maxGenerated = 3 << 20 // bytes; a line of the wire holds no more
+	maxGenerated = 3 << 20 // bytes; the most that a line of the wire holds
 	pieceEvery   = 40 * time.Millisecond
 )
 
@@ -57,39 +55,6 @@ type modelServices struct {
 	mu      sync.Mutex                        // guards the fields below
 	budgets map[string]*budget                // by plugin
 	open    map[requestKey]context.CancelFunc // model calls under way
-}
-
-// message is one message as a plugin writes it. Content is a text or a list of
-// parts.
-type message struct {
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	Name      string          `json:"name"`
-	ToolCalls []toolCall      `json:"tool_calls"`
-	CallID    string          `json:"tool_call_id"`
-}
-
-type toolCall struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"args"`
-}
-
-type toolArg struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-}
-
-type generateArgs struct {
-	Messages   []message                  `json:"messages"`
-	Connection string                     `json:"connection"`
-	Model      string                     `json:"model"`
-	Parameters map[string]json.RawMessage `json:"parameters"`
-	Tools      []toolArg                  `json:"tools"`
-	Reasoning  string                     `json:"reasoning"`
-	Request    string                     `json:"request"` // a name to stop it by
-	Stream     string                     `json:"stream"`  // a name for its pieces; empty wants none
 }
 
 type requestKey struct{ plugin, request string }
@@ -181,7 +146,7 @@ func (s *modelServices) generate(ctx context.Context, by plugin.Caller, a genera
 	}
 	pieces.flush()
 	out.Content = strings.ToValidUTF8(content.String(), "\uFFFD")
-	out.Reasoning, out.Pieces = strings.ToValidUTF8(reasoning.String(), "\uFFFD"), pieces.told
+	out.Reasoning, out.Pieces = strings.ToValidUTF8(reasoning.String(), "\uFFFD"), pieces.sent
 	if len(out.Calls) > 0 {
 		out.Finish = "tool_calls"
 	}
@@ -211,7 +176,7 @@ func finish(why model.StopReason) string {
 	return "stop"
 }
 
-// modelFault says why a model did not answer.
+// modelFault returns the error of a model that did not answer.
 func modelFault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		if f, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
@@ -233,7 +198,7 @@ type pieces struct {
 	kind   string
 	text   strings.Builder
 	last   time.Time
-	told   int
+	sent   int
 }
 
 func (p *pieces) add(kind, text string) {
@@ -254,9 +219,9 @@ func (p *pieces) flush() {
 	if p.text.Len() == 0 {
 		return
 	}
-	piece := map[string]any{"stream": p.stream, "number": p.told + 1, "kind": p.kind, "text": p.text.String()}
+	piece := map[string]any{"stream": p.stream, "number": p.sent + 1, "kind": p.kind, "text": p.text.String()}
 	if p.by.Tell(PieceEvent, piece) == nil { // else the text is in the answer still
-		p.told++
+		p.sent++
 	}
 	p.text.Reset()
 	p.last = time.Now()
@@ -300,7 +265,7 @@ type budget struct {
 	calls []time.Time // of the last hour
 }
 
-// spend takes one call out of the plugin's budget, waiting for one of its own to
+// spend takes one call out of the plugin's budget, waiting for another of its calls to
 // end when too many are under way.
 func (s *modelServices) spend(ctx context.Context, by plugin.Caller) (release func(), err error) {
 	s.mu.Lock()
@@ -455,117 +420,4 @@ func (s *modelServices) connections(ctx context.Context, by plugin.Caller, _ str
 		out = append(out, row)
 	}
 	return map[string]any{"connections": out}, nil
-}
-
-// request makes a request of what a plugin asked.
-func (a generateArgs) request() (model.Request, error) {
-	r := model.Request{}
-	if len(a.Messages) == 0 {
-		return r, invalid("A model needs at least one message.")
-	}
-	var system []string
-	for _, m := range a.Messages {
-		parts, err := m.parts()
-		if err != nil {
-			return r, err
-		}
-		switch m.Role {
-		case "system", "developer":
-			system = append(system, chat.TextOf(parts))
-		case "user":
-			r.Messages = model.Join(r.Messages, model.Message{Role: chat.RoleUser, Parts: parts})
-		case "assistant":
-			for _, c := range m.ToolCalls {
-				parts = append(parts, chat.Part{
-					Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments},
-				})
-			}
-			r.Messages = model.Join(r.Messages, model.Message{Role: chat.RoleAssistant, Parts: parts})
-		case "tool":
-			result := &chat.ToolResult{CallID: m.CallID, Tool: m.Name, Status: chat.CallOK, Content: parts}
-			r.Messages = model.Join(r.Messages, model.Message{
-				Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: result}},
-			})
-		default:
-			return r, invalid("The role of a message is system, user, assistant or tool, not “" + m.Role + "”.")
-		}
-	}
-	if len(r.Messages) == 0 { // some ask with a system text alone
-		r.Messages = model.Join(nil, textMessage(chat.RoleUser, strings.Join(system, "\n\n")))
-		system = nil
-	}
-	r.System = strings.Join(system, "\n\n")
-	for _, t := range a.Tools {
-		if t.Name == "" {
-			return r, invalid("A tool for a model needs a name.")
-		}
-		if len(t.Parameters) == 0 {
-			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		r.Tools = append(r.Tools, model.ToolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
-	}
-	number := func(names ...string) (float64, bool) {
-		for _, name := range names {
-			var v float64
-			if raw, ok := a.Parameters[name]; ok && json.Unmarshal(raw, &v) == nil {
-				return v, true
-			}
-		}
-		return 0, false
-	}
-	if t, ok := number("temperature"); ok {
-		r.Temperature = &t
-	}
-	if n, ok := number("max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens"); ok && n >= 1 {
-		r.MaxTokens = int64(min(n, math.MaxInt32)) // what no whole number holds may become a negative one
-	}
-	switch a.Reasoning {
-	case "off", "low", "medium", "high":
-		r.Reasoning = a.Reasoning
-	}
-	return r, nil
-}
-
-// textMessage is a message of one text.
-func textMessage(role chat.Role, text string) model.Message {
-	return model.Message{Role: role, Parts: []chat.Part{chat.TextPart(text)}}
-}
-
-// parts reads the content of a message: a text, or a list of texts and pictures.
-func (m message) parts() ([]chat.Part, error) {
-	if len(m.Content) == 0 || string(m.Content) == "null" {
-		return nil, nil
-	}
-	var text string
-	if json.Unmarshal(m.Content, &text) == nil {
-		if text == "" {
-			return nil, nil
-		}
-		return []chat.Part{{Kind: chat.PartText, Text: strings.ToValidUTF8(text, "\uFFFD")}}, nil
-	}
-	var list []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-		Data []byte `json:"data"` // base64 in JSON
-		MIME string `json:"mime_type"`
-		Kind string `json:"mimeType"`
-	}
-	if json.Unmarshal(m.Content, &list) != nil {
-		return nil, invalid("The content of a message is a text, or a list of parts.")
-	}
-	var parts []chat.Part
-	for _, p := range list {
-		switch {
-		case p.Text != "":
-			parts = append(parts, chat.Part{Kind: chat.PartText, Text: strings.ToValidUTF8(p.Text, "\uFFFD")})
-		case len(p.Data) > 0:
-			mime := cmp.Or(p.MIME, p.Kind)
-			if file := document.Look("", p.Data); file.Kind == document.Picture || mime == "" {
-				mime = file.MIME
-			}
-			media := &chat.Media{MIME: mime, Size: int64(len(p.Data)), Data: p.Data}
-			parts = append(parts, chat.Part{Kind: chat.PartMedia, Media: media})
-		}
-	}
-	return parts, nil
 }

@@ -4,20 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/model"
 	"conclave/app/plugin"
 	"conclave/app/tool/hook"
 )
-
-// macrosLeftOut is the note about macros over limit.MacroValues.
-const macrosLeftOut = "The values of macros are more than 3 MiB together, so the last of them were left out."
 
 // Hooks lists and runs the hooks of plugins for a prompt; the plugin host does it.
 type Hooks interface {
@@ -55,7 +48,7 @@ type item struct {
 // nothing, and its log says why.
 func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Step[model.Request] {
 	if info.Caller.IsMember() {
-		return nil // what it is told is made of what it was given, and of nothing else
+		return nil // a member's request is made only of what it was given
 	}
 	steps := []hook.Step[model.Request]{
 		{Owner: hook.Conclave, Phase: hook.Fill, Do: p.filling(info)},
@@ -253,8 +246,8 @@ func (p *Prompt) read(by plugin.Hook, r model.Request, units [][]model.Message, 
 		case it.Role == "assistant":
 			next.Messages = model.Join(next.Messages, textMessage(chat.RoleAssistant, text))
 		case it.Role == "system":
-			// Models take one system text, at the start; a note further down is told as
-			// what it is.
+			// Models take one system text, at the start; a note further down says that it is
+			// one.
 			next.Messages = note(next.Messages, "[System note]\n"+text)
 		default:
 			next.Messages = note(next.Messages, text)
@@ -314,186 +307,4 @@ func (l *unitLookup) take(it item, text string) int {
 // note adds a text of the person's side.
 func note(all []model.Message, text string) []model.Message {
 	return model.Join(all, textMessage(chat.RoleUser, text))
-}
-
-// Macros computes the values of the macros that plugins have, each once for one set of
-// arguments. commit says that what a handler changes counts.
-type Macros struct {
-	p       *Prompt
-	in      chat.ConversationID
-	commit  bool
-	hooks   map[string]plugin.Hook
-	values  map[string]string
-	used    map[string][]string // the names that were replaced, by the title of the plugin
-	authors []chat.Author       // who wrote the values
-	Failed  []string            // a sentence for each that had no value
-	size    int64               // of all values put into texts
-	builtIn func(name string, args []string) (string, bool)
-}
-
-// Macros returns the macros of the running plugins. asker is the plugin whose own text
-// they are for, or empty.
-func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker string, commit bool) *Macros {
-	m := &Macros{
-		p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{},
-		used: map[string][]string{},
-	}
-	for _, h := range p.Hooks.Kind(ctx, "macro", asker) {
-		if _, taken := m.hooks[strings.ToLower(h.Name)]; !taken {
-			m.hooks[strings.ToLower(h.Name)] = h
-		}
-	}
-	return m
-}
-
-// fill gives macros their values in the system text and in what the person
-// wrote: never in answers or results, which are text of strangers.
-func (m *Macros) fill(ctx context.Context, r *model.Request) {
-	if len(m.hooks) == 0 {
-		return
-	}
-	r.System = m.Text(ctx, r.System)
-	messages := make([]model.Message, len(r.Messages))
-	for i, message := range r.Messages {
-		if message.Role == chat.RoleUser {
-			parts := make([]chat.Part, len(message.Parts))
-			for j, part := range message.Parts {
-				if part.Kind == chat.PartText {
-					part.Text = m.Text(ctx, part.Text)
-				}
-				parts[j] = part
-			}
-			message.Parts = parts
-		}
-		messages[i] = message
-	}
-	r.Messages = messages
-}
-
-// maxMacros bounds how many macros of one text are computed.
-const maxMacros = 200
-
-// Text returns text with each {{name}} and {{name::argument}} of a known macro
-// replaced by its value. Others stay: two braces mean something elsewhere too. Macros
-// in a value are not replaced.
-func (m *Macros) Text(ctx context.Context, text string) string {
-	var out strings.Builder
-	for n := 0; n < maxMacros; n++ {
-		before, rest, found := strings.Cut(text, "{{")
-		inner, after, closed := strings.Cut(rest, "}}")
-		if !found || !closed {
-			break
-		}
-		if i := strings.LastIndex(inner, "{{"); i >= 0 { // the innermost begins later
-			before += "{{" + inner[:i]
-			inner = inner[i+2:]
-		}
-		out.WriteString(before)
-		if value, ok := m.value(ctx, inner); ok {
-			out.WriteString(m.within(value))
-		} else {
-			out.WriteString("{{" + inner + "}}")
-		}
-		text = after
-	}
-	out.WriteString(text)
-	return out.String()
-}
-
-// within returns a value, or nothing once the values together are too long: a macro
-// can occur any number of times, and its plugin decides how long its value is.
-func (m *Macros) within(value string) string {
-	if m.size+int64(len(value)) <= limit.MacroValues {
-		m.size += int64(len(value))
-		return value
-	}
-	if !slices.Contains(m.Failed, macrosLeftOut) {
-		m.Failed = append(m.Failed, macrosLeftOut)
-	}
-	return ""
-}
-
-// value computes one macro. ok is false for an unknown one.
-func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
-	fields := strings.Split(inner, "::")
-	name := strings.TrimSpace(fields[0])
-	args := fields[1:]
-	if m.builtIn != nil {
-		if value, ok := m.builtIn(name, args); ok {
-			return value, true
-		}
-	}
-	h, known := m.hooks[strings.ToLower(name)]
-	if !known {
-		return "", false
-	}
-	key := strconv.Itoa(len(args)) + inner
-	if value, ok := m.values[key]; ok {
-		return value, true
-	}
-	value, err := m.ask(ctx, h, name, args)
-	if err != nil {
-		sentence := fmt.Sprintf("The macro {{%s}} of %s has no value: %v.", name, h.Title, err)
-		m.Failed = append(m.Failed, sentence)
-		m.p.Hooks.WriteLog(h.Plugin, "error", sentence)
-		value = ""
-	}
-	m.values[key] = value
-	m.authors = chat.AddAuthors(m.authors, chat.Author{Plugin: h.Plugin, Name: h.Title})
-	m.authors = chat.AddAuthors(m.authors, m.p.Hooks.Authors(h)...)
-	if !slices.Contains(m.used[h.Title], h.Name) {
-		m.used[h.Title] = append(m.used[h.Title], h.Name)
-	}
-	return value, true
-}
-
-// maxNamed bounds how many macros a note names.
-const maxNamed = 5
-
-// notes are a sentence for each plugin whose macros put something into the text.
-func (m *Macros) notes() []string {
-	var notes []string
-	for _, title := range slices.Sorted(maps.Keys(m.used)) {
-		names := slices.Clone(m.used[title])
-		for i, name := range names {
-			names[i] = shown(name)
-		}
-		more := ""
-		if n := len(names) - maxNamed; n > 0 {
-			names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
-		}
-		notes = append(notes,
-			fmt.Sprintf("%s changed what the model is sent: {{%s}}%s.", title, strings.Join(names, "}}, {{"), more))
-	}
-	return notes
-}
-
-// beyond is the sentence of values that were left out, if any were.
-func (m *Macros) beyond() []string {
-	if slices.Contains(m.Failed, macrosLeftOut) {
-		return []string{macrosLeftOut}
-	}
-	return nil
-}
-
-// ask gets the value of a plugin's macro: the one it pushed, or what its handler
-// returns.
-func (m *Macros) ask(ctx context.Context, h plugin.Hook, name string, args []string) (string, error) {
-	var said struct {
-		Value *string `json:"value"`
-	}
-	if json.Unmarshal(h.Data, &said) == nil && said.Value != nil {
-		return *said.Value, nil
-	}
-	raw, err := m.p.Hooks.Run(ctx, h, m.in, map[string]any{
-		"name": name, "args": args, "chatId": m.in, "commit": m.commit,
-	})
-	if err != nil {
-		return "", err
-	}
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return "", fmt.Errorf("it returned no text")
-	}
-	return text, nil
 }

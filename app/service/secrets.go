@@ -42,7 +42,7 @@ type secretArgs struct {
 	Value string `json:"value"`
 }
 
-// A plugin's secrets lie beside the person's own keys, below a name no connection
+// A plugin's secrets lie with the person's own keys, below a name no connection
 // can have. The names of them are one more secret, since a keychain lists
 // nothing.
 func secretName(id, key string) string { return "plugin/" + id + "/" + key }
@@ -74,12 +74,12 @@ func (s *Secrets) has(ctx context.Context, by plugin.Caller, a secretArgs) (any,
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	names, err := s.secretNames(ctx, by.Plugin)
+	names, err := s.names(ctx, secretIndex(by.Plugin))
 	return map[string]any{"has": slices.Contains(names, a.Key)}, err
 }
 
 func (s *Secrets) list(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
-	names, err := s.secretNames(ctx, by.Plugin)
+	names, err := s.names(ctx, secretIndex(by.Plugin))
 	return map[string]any{"keys": names}, err
 }
 
@@ -91,19 +91,8 @@ func (s *Secrets) put(ctx context.Context, by plugin.Caller, a secretArgs) (any,
 		return nil, invalid(fmt.Sprintf("A secret may hold at most %d KB.", maxSecret>>10))
 	}
 	defer s.lockSecrets(by.Plugin)()
-	names, err := s.secretNames(ctx, by.Plugin)
-	if err != nil {
+	if err := s.addName(ctx, secretIndex(by.Plugin), a.Key, maxSecrets); err != nil {
 		return nil, err
-	}
-	if known := slices.Contains(names, a.Key); !known {
-		if len(names) >= maxSecrets {
-			return nil, invalid(fmt.Sprintf("A plugin may keep at most %d secrets.", maxSecrets))
-		}
-		names = append(names, a.Key)
-		slices.Sort(names)
-		if err := s.writeSecretNames(ctx, by.Plugin, names); err != nil {
-			return nil, err
-		}
 	}
 	return done, s.o.Keys.Set(ctx, secretName(by.Plugin, a.Key), a.Value)
 }
@@ -113,24 +102,14 @@ func (s *Secrets) delete(ctx context.Context, by plugin.Caller, a secretArgs) (a
 		return nil, err
 	}
 	defer s.lockSecrets(by.Plugin)()
-	names, err := s.secretNames(ctx, by.Plugin)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.Index(names, a.Key)
-	if i < 0 {
-		return map[string]any{"deleted": false}, nil
-	}
-	if err := s.o.Keys.Delete(ctx, secretName(by.Plugin, a.Key)); err != nil && fault.KindOf(err) != fault.NotFound {
-		return nil, err
-	}
-	return map[string]any{"deleted": true}, s.writeSecretNames(ctx, by.Plugin, slices.Delete(names, i, i+1))
+	there, err := s.remove(ctx, secretIndex(by.Plugin), a.Key, secretName(by.Plugin, a.Key))
+	return map[string]any{"deleted": there}, err
 }
 
 // All returns the secrets that a plugin has, so that they can be taken out of what
 // leaves this computer.
 func (s *Secrets) All(ctx context.Context, id string) ([]string, error) {
-	names, err := s.secretNames(ctx, id)
+	names, err := s.names(ctx, secretIndex(id))
 	if err != nil {
 		return nil, err
 	}
@@ -145,21 +124,17 @@ func (s *Secrets) All(ctx context.Context, id string) ([]string, error) {
 		}
 		secrets = append(secrets, value)
 	}
-	names, err = s.namesIn(ctx, givenIndex(id))
+	names, err = s.names(ctx, givenIndex(id))
 	for _, name := range names {
-		if g, err := s.lent(ctx, id, name); err == nil {
+		if g, err := s.given(ctx, id, name); err == nil {
 			secrets = append(secrets, g.Value)
 		}
 	}
 	return secrets, err
 }
 
-func (s *Secrets) secretNames(ctx context.Context, id string) ([]string, error) {
-	return s.namesIn(ctx, secretIndex(id))
-}
-
-// namesIn reads a list of names, which is kept as a secret.
-func (s *Secrets) namesIn(ctx context.Context, index string) ([]string, error) {
+// names reads a list of names, which is stored as a secret.
+func (s *Secrets) names(ctx context.Context, index string) ([]string, error) {
 	text, err := s.o.Keys.Get(ctx, index)
 	names := []string{}
 	switch {
@@ -175,8 +150,32 @@ func (s *Secrets) namesIn(ctx context.Context, index string) ([]string, error) {
 	return names, nil
 }
 
-func (s *Secrets) writeSecretNames(ctx context.Context, id string, names []string) error {
-	return s.writeNames(ctx, secretIndex(id), names)
+// addName adds a name to a list of at most so many.
+func (s *Secrets) addName(ctx context.Context, index, name string, most int) error {
+	names, err := s.names(ctx, index)
+	if err != nil || slices.Contains(names, name) {
+		return err
+	}
+	if len(names) >= most {
+		return invalid(fmt.Sprintf("A plugin may keep at most %d secrets.", most))
+	}
+	names = append(names, name)
+	slices.Sort(names)
+	return s.writeNames(ctx, index, names)
+}
+
+// remove deletes the secret under key and its name in a list. there is false when the list has no
+// such name; then nothing is deleted.
+func (s *Secrets) remove(ctx context.Context, index, name, key string) (there bool, err error) {
+	names, err := s.names(ctx, index)
+	i := slices.Index(names, name)
+	if err != nil || i < 0 {
+		return false, err
+	}
+	if err := s.o.Keys.Delete(ctx, key); err != nil && fault.KindOf(err) != fault.NotFound {
+		return true, err
+	}
+	return true, s.writeNames(ctx, index, slices.Delete(names, i, i+1))
 }
 
 func (s *Secrets) writeNames(ctx context.Context, index string, names []string) error {

@@ -55,7 +55,7 @@ type bill struct {
 	most   cost.Cap   // what it can come to at most, which no other request may spend
 }
 
-// longAnswer is how many tokens the answer to a plugin's request may have that sets no
+// longAnswer bounds the tokens of the answer to a plugin's request that sets no
 // bound itself, so that several at a time find something left.
 const longAnswer = 16 << 10
 
@@ -177,7 +177,7 @@ func (b *bill) affords(left cost.Cap) (most int64, enough bool) {
 	return int64(min(rest/each, many)), rest >= each
 }
 
-// least is the smaller of two bounds, of which 0 is none.
+// least returns the smaller of two bounds; 0 is no bound.
 func least(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return a + b
@@ -240,30 +240,3 @@ func (s *ledger) today(ctx context.Context, id string) (cost.Day, error) {
 	s.days[id] = d
 	return d, nil
 }
-
-// inputOf estimates how many tokens a request is sent with.
-func inputOf(r *model.Request) int64 {
-	n := model.Tokens(r.System)
-	for _, m := range r.Messages {
-		n += perMessage
-		for _, p := range m.Parts {
-			n += model.Tokens(p.Text)
-			if p.Call != nil {
-				n += model.Tokens(string(p.Call.Arguments))
-			}
-			if p.Result != nil {
-				n += model.Tokens(chat.TextOf(p.Result.Content))
-			}
-			if p.Media != nil {
-				n += perPicture
-			}
-		}
-	}
-	for _, t := range r.Tools {
-		n += model.Tokens(t.Description) + model.Tokens(string(t.Parameters))
-	}
-	return n
-}
-
-// perPicture is about what a picture costs, in tokens.
-const perPicture = 1000

@@ -11,7 +11,7 @@ import (
 	"conclave/app/tool"
 )
 
-// ToastKind says how a toast looks.
+// ToastKind is the look of a toast.
 type ToastKind string
 
 // The kinds of toasts.

@@ -61,8 +61,8 @@ func (s *variableServices) place(ctx context.Context, by plugin.Caller, a variab
 	return c.ID, err
 }
 
-// ofChat reports whether it is about variables of a chat, which are part of what is known
-// beside it.
+// ofChat reports whether it is about variables of a chat, which are part of its
+// background.
 func (a variableArgs) ofChat() bool { return a.Scope != scopeGlobal }
 
 // What is answered where nothing is set.

@@ -90,7 +90,7 @@ func (c activityCommands) listKept(ctx context.Context, app *App) error {
 
 func stateOfSet(s undo.Set) string {
 	switch {
-	case s.Turning:
+	case s.Unfinished:
 		return "undone in part"
 	case !s.Undone.IsZero():
 		return "undone"

@@ -66,7 +66,7 @@ func (a *Activity) EmptyOldVersions() (OldVersions, error) {
 // fileChanges returns a set as the page shows it.
 func fileChanges(s undo.Set) FileChanges {
 	view := FileChanges{
-		Kept: true, Undone: chat.Stamp(s.Undone), Partial: s.Turning, Files: []chat.FileChange{},
+		Kept: true, Undone: chat.Stamp(s.Undone), Partial: s.Unfinished, Files: []chat.FileChange{},
 	}
 	count := map[string]int{}
 	for _, c := range s.Shown() {

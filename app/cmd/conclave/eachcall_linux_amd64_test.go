@@ -576,7 +576,7 @@ func turned(given, command string) atomic {
 				t.Fatalf("kept is %+v", usage.Sets)
 			}
 			set := usage.Sets[0]
-			if set.Undone.IsZero() || set.Turning {
+			if set.Undone.IsZero() || set.Unfinished {
 				_, err = k.Undo(ctx, "1")
 				must(t, err)
 			}

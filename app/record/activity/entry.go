@@ -27,7 +27,7 @@ import (
 // Version is the number of the format that this program writes.
 const Version = 1
 
-// Kind says what an entry tells of.
+// Kind is the kind of event that an entry records.
 type Kind string
 
 // The kinds of entries.
@@ -143,7 +143,7 @@ func Encode(value any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
-// Bounds on what one entry holds beside its arguments.
+// Bounds on what one entry holds in addition to its arguments.
 const (
 	maxWords   = 500 // characters of one reason
 	maxBecause = 16  // reasons of hooks
@@ -151,7 +151,7 @@ const (
 	maxHost    = 253 // the longest name that a name service knows
 )
 
-// unmasked says why the arguments of a call are not kept.
+// unmasked is the reason why the arguments of a call are not stored.
 const unmasked = "The arguments are not kept: Conclave was ended while the call ran."
 
 // Of makes the entry of a call that ended, without its place in the chain, and the detail as

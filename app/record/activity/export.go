@@ -16,7 +16,7 @@ type Log interface {
 	VerifyActivity(ctx context.Context) (Report, error)
 }
 
-// page is how many entries are read at once, so that a long export holds up no writer.
+// page is the number of entries that are read at once, so that a long export holds up no writer.
 const page = 500
 
 // Export writes the entries that f selects as JSON Lines, the oldest first: of each its

@@ -71,7 +71,7 @@ func decided(e Entry, d *Detail) string {
 	return line + "."
 }
 
-// outcomes says what came of a call about which nothing was decided.
+// outcomes describes the outcomes of calls about which nothing was decided.
 var outcomes = map[string]string{
 	"unknown": "there is no such tool", "bad_arguments": "its arguments did not fit",
 	"limit": "the limit of requests was reached", "cancelled": "the answer was stopped before",
@@ -89,7 +89,7 @@ func took(ms float64) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// Event says what an entry tells of that is not a call. d may be nil.
+// Event describes an entry that is not of a call. d may be nil.
 func Event(e Entry, d *Detail) string {
 	switch e.Kind {
 	case Used, Sent:

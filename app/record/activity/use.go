@@ -48,11 +48,11 @@ func (u Use) Entry(mask func(string) string) (Entry, []byte, error) {
 // start “git push” in /home/me/x”.
 func (u Use) Words() string { return usedWords(u.Permission, u.Effect, u.Arguments) }
 
-// UsedWords are the Words of an entry of a use, or what one of Beside tells in such words. Of a
+// UsedWords are the Words of an entry of a use, or of a [Sent] entry. Of a
 // use without its detail they name no command, folder or host.
 func UsedWords(e Entry, d *Detail) string {
 	if e.Kind == Sent {
-		return besideWords(e)
+		return sentWords(e)
 	}
 	var arguments json.RawMessage
 	if d != nil {

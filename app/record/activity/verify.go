@@ -29,7 +29,7 @@ type Report struct {
 	Problem string `json:"problem,omitempty"` // a sentence
 }
 
-// Sentence says what came of it.
+// Sentence describes the result.
 func (r Report) Sentence() string {
 	if r.Problem != "" {
 		return "The record was changed outside Conclave. " + r.Problem

@@ -43,9 +43,9 @@ type Recorder struct {
 // New returns a recorder.
 func New(o Options) *Recorder { return &Recorder{o: o} }
 
-// Turning returns the entry for the record of activity about what a person undid or redid.
-func Turning(o undo.Outcome) activity.Turning {
-	t := activity.Turning{
+// Reversal returns the entry for the record of activity about what a person undid or redid.
+func Reversal(o undo.Outcome) activity.Reversal {
+	t := activity.Reversal{
 		Kind: activity.Redone, Time: time.Now().UTC(), Undo: o.Set.ID, Call: o.Set.Call.ID, Turn: o.Set.Call.Turn,
 		Changed: len(o.Done), Left: len(o.Left), Why: o.Why(),
 	}

@@ -54,7 +54,7 @@ const partName = "part-"
 
 // sweepParts removes files of ours that a program was writing when it was ended: no other writes there.
 func (a *archive) sweepParts() {
-	for _, dir := range []string{a.useDir(), a.setDir(), a.entriesDir(), a.turningDir(), a.objects.dir} {
+	for _, dir := range []string{a.useDir(), a.setDir(), a.entriesDir(), a.reversalDir(), a.objects.dir} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), partName) {
@@ -126,7 +126,7 @@ func (a *archive) folder(path string) *folder {
 		err = e
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.log.Warn("what was known of a folder is damaged and is made anew", "err", err)
+		a.log.Warn("what was known of a folder is damaged and is made again", "err", err)
 		f = &folder{path: path}
 	}
 	f.Path = path

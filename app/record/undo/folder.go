@@ -14,7 +14,7 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
-// State says how one name of a folder was at a look.
+// State is one name of a folder as a look saw it.
 type State struct {
 	Kind     string      `json:"kind"` // file, folder or link
 	Size     int64       `json:"size,omitempty"`
@@ -22,15 +22,15 @@ type State struct {
 	Modified int64       `json:"modified_ns,omitempty"`
 	Changed  int64       `json:"changed_ns,omitempty"` // of its inode, which no program sets
 	Inode    uint64      `json:"inode,omitempty"`
-	// Text is the digest of a file's content, of which there is a copy, and the target of a link.
+	// Text is the digest of a file's content, if there is a copy, and the target of a link.
 	Text string `json:"text,omitempty"`
-	// NotKept says why there is no copy: “larger than 64 MiB”.
+	// NotKept is the reason why there is no copy: “larger than 64 MiB”.
 	NotKept string `json:"not_kept,omitempty"`
 	// Fresh says that it changed so shortly before the look that a later change may not show.
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// freshness is how long after a change another may leave the same time: 2 s on FAT.
+// freshness is the time after a change in which another may leave the same time: 2 s on FAT.
 const freshness = 2 * time.Second
 
 // unread reports whether the system says of both that they are the same version.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// pruning is how often what is too old or too much is removed.
+// pruning is the interval in which old versions that are too old or too many are removed.
 const pruning = time.Hour
 
 func (a *archive) pruneSometimes() {

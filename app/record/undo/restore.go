@@ -21,7 +21,7 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
-// Outcome says what putting files back did.
+// Outcome is the result of putting files back.
 type Outcome struct {
 	Set  Set
 	Back bool     // as before the call, else as after it
@@ -29,11 +29,11 @@ type Outcome struct {
 	Left []Left   // what was left as it is
 }
 
-// Partial reports whether a fault kept a file from being put back. Set.Turning holds as long as
+// Partial reports whether a fault kept a file from being put back. Set.Unfinished holds as long as
 // some are put back and some are not.
 func (o Outcome) Partial() bool { return slices.ContainsFunc(o.Left, Left.isFault) }
 
-// Hint says what a person can do about a partial outcome; it is empty for another.
+// Hint suggests what a person can do about a partial outcome; it is empty for another.
 func (o Outcome) Hint() string {
 	switch {
 	case slices.ContainsFunc(o.Left, func(l Left) bool { return l.again }):
@@ -59,12 +59,16 @@ func (l Left) isFault() bool { return l.Fault }
 // Undo puts the files of a set back as they were before; what changed since is left as it is.
 // What was begun and not finished goes on. The kind is NotFound when nothing is kept, Invalid
 // when nothing could be put back, and Unavailable when that is for want of a disk or a folder.
-func (k *Keeper) Undo(ctx context.Context, id string) (Outcome, error) { return k.turn(ctx, id, true) }
+func (k *Keeper) Undo(ctx context.Context, id string) (Outcome, error) {
+	return k.reverse(ctx, id, true)
+}
 
 // Redo takes an Undo back.
-func (k *Keeper) Redo(ctx context.Context, id string) (Outcome, error) { return k.turn(ctx, id, false) }
+func (k *Keeper) Redo(ctx context.Context, id string) (Outcome, error) {
+	return k.reverse(ctx, id, false)
+}
 
-func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, err error) {
+func (k *Keeper) reverse(ctx context.Context, id string, back bool) (out Outcome, err error) {
 	if err := k.enter(ctx); err != nil {
 		return Outcome{}, err
 	}
@@ -74,18 +78,18 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, e
 	if err != nil {
 		return Outcome{}, err
 	}
-	if back != set.Undone.IsZero() && !set.Turning {
+	if back != set.Undone.IsZero() && !set.Unfinished {
 		return Outcome{}, fault.New(fault.Invalid, "undo", map[bool]string{
 			true: "That is undone already.", false: "That was not undone.",
 		}[back], "")
 	}
-	begun := set.Turning
-	set.Turning = true
-	if err = k.archive.beginTurning(turning{set.ID, back}); err == nil {
+	begun := set.Unfinished
+	set.Unfinished = true
+	if err = k.archive.beginReversal(reversal{set.ID, back}); err == nil {
 		err = k.archive.saveSet(set)
 	}
 	if err != nil {
-		_ = k.archive.endTurning(set.ID) // nothing was changed, which recovery sees
+		_ = k.archive.endReversal(set.ID) // nothing was changed, which recovery sees
 		return Outcome{}, cannotWrite(k.o.Dir, err)
 	}
 	out = Outcome{Set: set, Back: back}
@@ -93,16 +97,16 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, e
 		if failed := k.record(ctx, out); err == nil {
 			err = failed
 		}
-		_ = k.archive.endTurning(set.ID) // likewise
+		_ = k.archive.endReversal(set.ID) // likewise
 	}()
 	between := false // a name is neither as before nor as after
 	for _, path := range foldersOf(set) {
-		between = k.turnFolder(path, set, begun, &out) || between
+		between = k.reverseFolder(path, set, begun, &out) || between
 	}
 	nothing := len(out.Done) == 0
-	set.Turning = out.Partial() && (begun || between || !nothing)
+	set.Unfinished = out.Partial() && (begun || between || !nothing)
 	switch {
-	case nothing || set.Turning: // Undone stays as it was
+	case nothing || set.Unfinished: // Undone stays as it was
 	case back:
 		set.Undone = k.o.Now().UTC()
 	default:
@@ -155,10 +159,10 @@ func foldersOf(s Set) []string {
 	return all
 }
 
-// turnFolder puts back what a set has of one folder. It looks at the folder first, so that
+// reverseFolder puts back what a set has of one folder. It looks at the folder first, so that
 // there is a copy of whatever it replaces, and again afterwards. begun says that it was begun
 // before, so that what lies between the versions is its own; between that it left such a name.
-func (k *Keeper) turnFolder(path string, set Set, begun bool, out *Outcome) (between bool) {
+func (k *Keeper) reverseFolder(path string, set Set, begun bool, out *Outcome) (between bool) {
 	leave := func(c Change, why string) { out.Left = append(out.Left, Left{Path: c.Path(), Why: why}) }
 	fails := func(c Change, why string, again bool) {
 		out.Left = append(out.Left, Left{Path: c.Path(), Why: why, Fault: true, again: again})
@@ -234,7 +238,7 @@ func (k *Keeper) turnFolder(path string, set Set, begun bool, out *Outcome) (bet
 	return between
 }
 
-// whyNotLooked says why a folder could not be looked at before anything is put back there.
+// whyNotLooked returns the reason why a folder could not be looked at before anything is put back there.
 func whyNotLooked(err error) string {
 	switch {
 	case isNoSpace(err):
@@ -245,7 +249,7 @@ func whyNotLooked(err error) string {
 	return "its folder could not be read"
 }
 
-// whyNotPut says why a file could not be put back.
+// whyNotPut returns the reason why a file could not be put back.
 func whyNotPut(err error) string {
 	switch {
 	case errors.Is(err, errDamaged):
@@ -405,7 +409,7 @@ func notKept(s *State) string {
 	return s.NotKept
 }
 
-// Sentence says what was done, for a person.
+// Sentence describes the outcome for a person.
 func (o Outcome) Sentence() string {
 	is, when := " are", "before"
 	if len(o.Done) == 1 {
@@ -421,7 +425,7 @@ func (o Outcome) Sentence() string {
 	return done + " Left as it is: " + leftSentence(o.Left) + "."
 }
 
-// Changes says what became of the files that were put back.
+// Changes returns the changes to the files that were put back.
 func (o Outcome) Changes() []Change {
 	var all []Change
 	for _, c := range o.Set.Changes {
@@ -436,10 +440,10 @@ func (o Outcome) Changes() []Change {
 	return all
 }
 
-// Why says why files were left as they are; empty where none was.
+// Why returns the reasons why files were left as they are; empty where none was.
 func (o Outcome) Why() string { return leftSentence(o.Left) }
 
-// maxLeft is how many files a sentence names.
+// maxLeft bounds the files that a sentence names.
 const maxLeft = 5
 
 func leftSentence(left []Left) string {

@@ -1,10 +1,10 @@
-// Package undo keeps the files that a call of a plugin changed as they were before it, and
-// puts them back.
+// Package undo stores previous versions of the files that a call of a plugin changed, and puts
+// them back.
 //
 // A plugin's process writes by itself in the folders that it was given, so nobody is asked
 // about a single file. The keeper looks at those folders before a call and after it, has a
-// copy of what it saw each time, and so knows what changed in between, and how it was.
-// What cannot be kept is said of each file. docs/adr/0019 has the reasons.
+// copy of what it saw each time, and so knows what changed in between, and from what.
+// A file of which there can be no copy has the reason in its State. docs/adr/0019 says why it is so.
 //
 // Read Keeper and Set first. Nothing here knows plugins, permissions or the store.
 package undo
@@ -36,7 +36,7 @@ import (
 // TooManyFiles tells the person that a folder has more files than limit.UndoFiles.
 const TooManyFiles = "The folder has more than 20,000 files; changes to those beyond are not seen."
 
-// Kept is how long old versions are kept.
+// Kept is the time for which old versions are stored.
 const Kept = 30 * 24 * time.Hour
 
 // Options configure a Keeper. Dir is required.
@@ -74,7 +74,7 @@ func (c Call) Handle() string {
 
 // Set holds the changes of one call, or those between calls.
 type Set struct {
-	ID   string    `json:"id"` // the call's Handle; of changes between calls a name of its own
+	ID   string    `json:"id"` // the call's Handle; changes between calls have another name
 	Time time.Time `json:"time"`
 	// Call is zero for what changed while no call ran, by the person or by a program.
 	Call Call `json:"call,omitzero"`
@@ -84,9 +84,9 @@ type Set struct {
 	Interrupted bool      `json:"interrupted,omitempty"`
 	Changes     []Change  `json:"changes"`
 	Undone      time.Time `json:"undone,omitzero"`
-	// Turning says that putting back began and is not finished: it was cut off, or something was in
+	// Unfinished says that putting back began and is not finished: it was cut off, or something was in
 	// the way of a part. Undo and Redo both go on from there.
-	Turning bool `json:"turning,omitempty"`
+	Unfinished bool `json:"turning,omitempty"`
 	// Cut says that a folder has more names than are looked at.
 	Cut bool `json:"cut,omitempty"`
 }
@@ -102,7 +102,7 @@ type Change struct {
 	Unseen bool `json:"unseen,omitempty"`
 }
 
-// Shown returns the changes that a person is told of: all files and links, and folders that
+// Shown returns the changes that a person is shown: all files and links, and folders that
 // hold none of them.
 func (s Set) Shown() []Change {
 	holds := map[string]bool{}
@@ -119,7 +119,7 @@ func (c Change) isFolder() bool {
 // Path returns the file's absolute path.
 func (c Change) Path() string { return filepath.Join(c.Folder, c.Name) }
 
-// What says what became of the file: created, deleted or changed; seen first where that is not
+// What returns what happened to the file: created, deleted or changed; seen first where that is not
 // known.
 func (c Change) What() string {
 	switch {
@@ -158,7 +158,7 @@ func (s Set) Deletes() bool {
 	return false
 }
 
-// NotKept says why the version before the change is not kept, and is empty where it is.
+// NotKept returns the reason why there is no copy of the version before the change, or nothing where there is one.
 func (c Change) NotKept() string {
 	switch {
 	case c.Unseen:
@@ -171,7 +171,7 @@ func (c Change) NotKept() string {
 	return ""
 }
 
-// unseenWhy says why a file that a look saw first is not put back: undoing it could delete what
+// unseenWhy is the reason why a file that a look saw first is not put back: undoing it could delete what
 // was there all the time.
 const unseenWhy = "its folder has so many files that it is not known how it was before"
 
@@ -531,7 +531,7 @@ func shownID(id string) string {
 	return "that"
 }
 
-// Usage says how much is kept.
+// Usage is the size of what is stored.
 type Usage struct {
 	Sets   []Set // the newest first
 	Old    int64 // bytes of old versions

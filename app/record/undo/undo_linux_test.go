@@ -169,16 +169,17 @@ func TestAnUndoThatPutBackAPartGoesOnOnceThereIsRoom(t *testing.T) {
 	})
 	leave(t, w.folder, 200_000)
 	out := w.undo("1")
-	if len(out.Done) == 0 || len(out.Done)+len(out.Left) != 10 || !out.Partial() || !out.Set.Turning || out.Hint() == "" {
-		t.Fatalf("done %d, left %+v, %+v", len(out.Done), out.Left, out.Set.Turning)
+	if len(out.Done) == 0 || len(out.Done)+len(out.Left) != 10 || !out.Partial() ||
+		!out.Set.Unfinished || out.Hint() == "" {
+		t.Fatalf("done %d, left %+v, %+v", len(out.Done), out.Left, out.Set.Unfinished)
 	}
 	out = w.undo("1") // still no room, and none for a copy of what was put back
-	check(t, "partial", out.Partial() && out.Set.Turning && out.Set.Undone.IsZero(), true)
+	check(t, "partial", out.Partial() && out.Set.Unfinished && out.Set.Undone.IsZero(), true)
 	must(t, os.Remove(filepath.Join(w.folder, "ballast")))
 	out = w.undo("1")
 	check(t, "sentence", out.Sentence(), "10 files are as before the call.")
 	check(t, "the last", w.text("9"), lines("old", 50_000))
-	check(t, "over", out.Set.Turning, false)
+	check(t, "over", out.Set.Unfinished, false)
 	if _, err := w.k.Undo(t.Context(), "1"); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("undone twice: %v", err)
 	}
@@ -223,8 +224,8 @@ func TestWhatAnUndoWroteInPartIsNotTakenForAnEdit(t *testing.T) {
 			for what, text := range states {
 				for _, back := range []bool{true, false} {
 					must(t, os.WriteFile(file, []byte(text), 0o600))
-					set.Turning = true
-					must(t, w.k.archive.beginTurning(turning{set.ID, true})) // as after a kill
+					set.Unfinished = true
+					must(t, w.k.archive.beginReversal(reversal{set.ID, true})) // as after a kill
 					must(t, w.k.archive.saveSet(set))
 					w.k.Close()
 					w.reopen(w.k.o.Dir)
@@ -245,8 +246,8 @@ func TestWhatAnUndoWroteInPartIsNotTakenForAnEdit(t *testing.T) {
 			}
 
 			must(t, os.WriteFile(file, []byte(before+"I wrote on"), 0o600)) // a person's edit stays
-			set.Turning = true
-			must(t, w.k.archive.beginTurning(turning{set.ID, true}))
+			set.Unfinished = true
+			must(t, w.k.archive.beginReversal(reversal{set.ID, true}))
 			must(t, w.k.archive.saveSet(set))
 			w.k.Close()
 			w.reopen(w.k.o.Dir)
@@ -263,8 +264,8 @@ func TestWhatAnUndoThatWasCutOffChangedIsNobodyElses(t *testing.T) {
 	w.put("a", "1")
 	w.put("b", "1")
 	set := w.call(func() { w.put("a", "2"); w.put("b", "2") })
-	set.Turning = true
-	must(t, w.k.archive.beginTurning(turning{set.ID, true})) // as after a kill in the middle
+	set.Unfinished = true
+	must(t, w.k.archive.beginReversal(reversal{set.ID, true})) // as after a kill in the middle
 	must(t, w.k.archive.saveSet(set))
 	w.put("a", "1")
 	w.put("c", "a plugin's, which ran on")

@@ -541,7 +541,7 @@ func TestAKillLosesNoVersion(t *testing.T) {
 				must(t, file.Close())
 			}
 		}
-		if !set.Undone.IsZero() && !set.Turning {
+		if !set.Undone.IsZero() && !set.Unfinished {
 			_, err = w.k.Redo(t.Context(), id)
 			must(t, err)
 			before = w.all()
@@ -549,7 +549,7 @@ func TestAKillLosesNoVersion(t *testing.T) {
 		w.undo(id)
 		_, err = w.k.Redo(t.Context(), id)
 		must(t, err)
-		if !set.Turning && !slices.Equal(w.all(), before) {
+		if !set.Unfinished && !slices.Equal(w.all(), before) {
 			t.Errorf("round %d: undo and redo made\n%q of\n%q", round, w.all(), before)
 		}
 		w.k.Close()

@@ -10,15 +10,15 @@ import (
 	"conclave/app/chat"
 )
 
-// Turning tells that the changes of a call were undone or redone.
-type Turning struct {
+// Reversal is an undo or a redo of the changes of a call.
+type Reversal struct {
 	Kind    Kind // Undone or Redone
 	Time    time.Time
 	Undo    string // names the old versions
 	Call    uint64 // zero for what changed while no call ran
 	Turn    string // of the call
 	Changes []chat.FileChange
-	Changed int    // how many files, of which Changes has the first
+	Changed int    // how many files; Changes has the first of them
 	Left    int    // how many were left as they are
 	Why     string // they were
 }
@@ -27,7 +27,7 @@ type Turning struct {
 // detail as it is written. of is the entry of the call, nil where the record has none, as of
 // one in a temporary chat: then nothing is kept of what it was. erased says that the chat of
 // the call was deleted for good, and with it the names of its files.
-func (t Turning) Entry(of *Entry, erased bool, mask func(string) string) (Entry, []byte, error) {
+func (t Reversal) Entry(of *Entry, erased bool, mask func(string) string) (Entry, []byte, error) {
 	e := Entry{
 		Time: t.Time, Kind: t.Kind, Caller: "person", Undo: t.Undo, Changed: t.Changed, Left: t.Left,
 	}

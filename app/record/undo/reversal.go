@@ -14,22 +14,22 @@ import (
 	"conclave/app/plugin/safefs"
 )
 
-// turning is an undo or a redo that a program began. It lies in a file of ours until that is over,
-// so that the next program knows of one that was cut off, and of which files.
-type turning struct {
+// reversal is an undo or a redo that a program began. It lies in a file of ours until that is over,
+// so that the next program can settle one that was cut off.
+type reversal struct {
 	Set  string `json:"set"`
 	Back bool   `json:"back"` // it was an undo
 }
 
-func (a *archive) turningDir() string { return filepath.Join(a.dir, "turning") }
+func (a *archive) reversalDir() string { return filepath.Join(a.dir, "turning") }
 
-// beginTurning writes down that a set is about to be put back; it is on the disk then.
-func (a *archive) beginTurning(t turning) error {
-	return errors.Join(write(filepath.Join(a.turningDir(), t.Set+ending), t), syncDir(a.turningDir()))
+// beginReversal writes down that a set is about to be put back; it is on the disk then.
+func (a *archive) beginReversal(t reversal) error {
+	return errors.Join(write(filepath.Join(a.reversalDir(), t.Set+ending), t), syncDir(a.reversalDir()))
 }
 
-func (a *archive) endTurning(set string) error {
-	err := os.Remove(filepath.Join(a.turningDir(), set+ending))
+func (a *archive) endReversal(set string) error {
+	err := os.Remove(filepath.Join(a.reversalDir(), set+ending))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -49,11 +49,11 @@ func syncDir(path string) error {
 // resume settles what a program left that was ended while it put files back. What that had
 // changed is nobody else's.
 func (k *Keeper) resume() {
-	for _, id := range namesIn(k.archive.turningDir()) {
-		var t turning
+	for _, id := range namesIn(k.archive.reversalDir()) {
+		var t reversal
 		set, err := k.archive.set(id)
 		if err == nil {
-			err = read(filepath.Join(k.archive.turningDir(), id+ending), &t)
+			err = read(filepath.Join(k.archive.reversalDir(), id+ending), &t)
 		}
 		if err == nil {
 			for _, path := range foldersOf(set) {
@@ -64,7 +64,7 @@ func (k *Keeper) resume() {
 			k.o.Log.Warn("an undo that was cut off cannot be settled", "err", err)
 			continue // the next program tries again
 		}
-		_ = k.archive.endTurning(id) // likewise
+		_ = k.archive.endReversal(id) // likewise
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // The entries of undoing and redoing, in words.
 func TestWhatWasUndoneIsASentenceAndItsFilesGoWithTheChat(t *testing.T) {
 	mask := func(text string) string { return strings.ReplaceAll(text, "open sesame", "•••") }
-	turning := activity.Turning{
+	turning := activity.Reversal{
 		Kind: activity.Undone, Time: time.Now(), Undo: "7-abcd", Call: 7, Turn: "turn", Changed: 3, Left: 1,
 		Changes: []chat.FileChange{{Path: "/notes/open sesame.txt", What: "deleted"}, {Path: "/notes/b", What: "changed"}},
 		Why:     "/notes/open sesame (it was changed since)",
@@ -26,7 +26,7 @@ func TestWhatWasUndoneIsASentenceAndItsFilesGoWithTheChat(t *testing.T) {
 	files := "\n/notes/•••.txt was deleted.\n/notes/b was changed.\nAnd 1 more."
 	left := "\nLeft as it is: /notes/••• (it was changed since)."
 	for name, c := range map[string]struct {
-		t      activity.Turning
+		t      activity.Reversal
 		of     *activity.Entry
 		erased bool
 		says   string

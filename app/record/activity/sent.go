@@ -8,13 +8,13 @@ import (
 	"conclave/app/chat"
 )
 
-// Beside makes the entry of what a plugin sent while it worked on no call, without its place in
+// SentEntry makes the entry of what a plugin sent while it worked on no call, without its place in
 // the chain. It has no detail: hosts and sizes stay on record, as those of calls do.
-func Beside(at time.Time, plugin string, all []chat.Sending) Entry {
+func SentEntry(at time.Time, plugin string, all []chat.Sending) Entry {
 	return Entry{Time: at, Kind: Sent, Caller: "plugin:" + plugin, Plugin: plugin, Sent: sent(all)}
 }
 
-// SentTo says what was sent to a host, as a person reads it: “1.0 KiB to example.org”.
+// SentTo describes what was sent to a host: “1.0 KiB to example.org”.
 func SentTo(s chat.Sending) string {
 	text := limit.Size(s.Bytes) + " to " + s.Host
 	if s.Shared {
@@ -23,8 +23,8 @@ func SentTo(s chat.Sending) string {
 	return text
 }
 
-// besideWords say what an entry of Beside tells, as they follow the name of its plugin.
-func besideWords(e Entry) string {
+// sentWords returns the sentence of a [Sent] entry, without the name of the plugin that it begins with.
+func sentWords(e Entry) string {
 	var all []string
 	for _, s := range e.Sent {
 		all = append(all, SentTo(s))
