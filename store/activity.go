@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,14 +19,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// ActivityLog is the record of activity. It implements activity.Log.
+type ActivityLog struct{ *file }
+
 // The buckets of the record of activity. They are made when the first entry is written,
 // so that a store without one is as it was.
 var (
-	bucketActivity        = []byte("activity")         // n → activity.Entry
-	bucketActivityDetails = []byte("activity_details") // n → activity.Detail
-	bucketActivityState   = []byte("activity_state")   // keyFormat, keyHead
+	bucketActivity        = kind("activity")         // n → activity.Entry
+	bucketActivityDetails = kind("activity_details") // n → activity.Detail
+	bucketActivityState   = kind("activity_state")   // keyFormat, keyHead
 	// "chat" 0 id 0 n, "plugin" 0 id 0 n, "call" 0 id 0 n → nothing; made from the entries
-	bucketActivityBy = []byte("activity_by")
+	bucketActivityBy = kind("activity_by")
 )
 
 // The keys of bucketActivityState.
@@ -34,7 +38,7 @@ var (
 	keyHead   = []byte("head")   // number of the last entry, 8 bytes, and its SHA-256
 )
 
-// mostActivity is how many entries are kept, and cutActivity how many are removed at once
+// mostActivity is the most entries that are stored, and cutActivity the number that is removed at once
 // when there are more. Tests set them.
 var (
 	mostActivity = limit.ActivityEntries
@@ -60,7 +64,7 @@ func (r recorded) size() int {
 	return n
 }
 
-// entrySize bounds about what an entry takes beside its detail: its fields, and names in them.
+// entrySize is about what an entry takes without its detail: its fields, and names in them.
 const entrySize = 1 << 10
 
 // record makes the entry of a call that ended.
@@ -95,21 +99,12 @@ func (s *ActivityLog) RecordUse(u activity.Use) {
 		s.log.Error("The use of a permission could not be put on record.", "plugin", u.Plugin, "err", err)
 		return
 	}
-	s.recordLater(recorded{entry, detail})
+	s.waiting.addEntry(recorded{entry, detail})
 }
 
 // RecordSent puts on record what a plugin sent while it worked on no call, as RecordUse does.
 func (s *ActivityLog) RecordSent(at time.Time, plugin string, sent []chat.Sending) {
-	s.recordLater(recorded{entry: activity.SentEntry(at, plugin, sent)})
-}
-
-func (s *ActivityLog) recordLater(r recorded) {
-	n := r.size()
-	s.later(func() {
-		if s.pending.size+s.writing.size+n <= mostWaiting {
-			s.pending.entries, s.pending.size = append(s.pending.entries, r), s.pending.size+n
-		}
-	})
+	s.waiting.addEntry(recorded{entry: activity.SentEntry(at, plugin, sent)})
 }
 
 // RecordReversal puts on record that the changes of a call were undone or redone. It is on the
@@ -120,8 +115,8 @@ func (s *ActivityLog) RecordReversal(ctx context.Context, t activity.Reversal) e
 		var of *activity.Entry
 		erased := false
 		if n := entryOfCall(tx, t.Call); n != nil {
-			e, d, err := rowOf(tx.Bucket(bucketActivity).Get(n), tx.Bucket(bucketActivityDetails).Get(n)).Read()
-			if err == nil && e.Turn == t.Turn { // else it is of a chat that is not on record, with numbers of its own
+			e, d, err := rowOf(tx, n).Read()
+			if err == nil && e.Turn == t.Turn { // else it is of a chat that is not on record, which numbers its own calls
 				of, erased = &e, d == nil
 			}
 		}
@@ -135,24 +130,15 @@ func (s *ActivityLog) RecordReversal(ctx context.Context, t activity.Reversal) e
 
 // entryOfCall returns the key of the entry of a call, nil where there is none.
 func entryOfCall(tx *bbolt.Tx, call uint64) []byte {
-	by := tx.Bucket(bucketActivityBy)
-	if by == nil || call == 0 {
-		return nil
+	if n := lastBelow(tx, bucketActivityBy, "call\x00"+string(number(call))); n != 0 && call != 0 {
+		return number(n)
 	}
-	keys := keysBelow(by, prefix("call\x00"+string(number(call))))
-	if len(keys) == 0 {
-		return nil
-	}
-	return number(lastNumber(keys[len(keys)-1]))
+	return nil
 }
 
 // activityHead returns the end of the chain as it was written last.
 func activityHead(tx *bbolt.Tx) activity.Head {
-	state := tx.Bucket(bucketActivityState)
-	if state == nil {
-		return activity.Head{}
-	}
-	raw := state.Get(keyHead)
+	raw := bucketActivityState.get(tx, keyHead)
 	if len(raw) != 8+32 {
 		return activity.Head{}
 	}
@@ -166,15 +152,12 @@ func appendActivity(tx *bbolt.Tx, e activity.Entry, detail []byte) error {
 
 // linkActivity writes an entry after head.
 func linkActivity(tx *bbolt.Tx, head activity.Head, e activity.Entry, detail []byte) error {
-	var made [4]*bbolt.Bucket
-	for i, name := range [][]byte{bucketActivity, bucketActivityDetails, bucketActivityState, bucketActivityBy} {
-		b, err := tx.CreateBucketIfNotExists(name)
-		if err != nil {
+	for _, k := range []kind{bucketActivity, bucketActivityDetails, bucketActivityState, bucketActivityBy} {
+		if _, err := tx.CreateBucketIfNotExists(k); err != nil {
 			return err
 		}
-		made[i] = b
 	}
-	entries, details, state, by := made[0], made[1], made[2], made[3]
+	state := bucketActivityState.in(tx)
 	switch format := state.Get(keyFormat); {
 	case format == nil:
 		if err := state.Put(keyFormat, number(activity.Version)); err != nil {
@@ -188,28 +171,27 @@ func linkActivity(tx *bbolt.Tx, head activity.Head, e activity.Entry, detail []b
 	if err != nil {
 		return err
 	}
-	key := number(e.N)
-	if err := entries.Put(key, written); err != nil {
-		return err
-	}
-	if detail != nil {
-		if err := details.Put(key, detail); err != nil {
-			return err
-		}
-	}
-	for _, place := range activityPlaces(e) {
-		if err := by.Put(place, nil); err != nil {
-			return err
-		}
-	}
 	hash, err := hex.DecodeString(activity.Hash(written))
 	if err != nil {
 		return err
 	}
-	if err := state.Put(keyHead, append(number(e.N), hash...)); err != nil {
+	key := number(e.N)
+	err = bucketActivity.put(tx, key, written)
+	if err == nil && detail != nil {
+		err = bucketActivityDetails.put(tx, key, detail)
+	}
+	for _, place := range activityPlaces(e) {
+		if err == nil {
+			err = bucketActivityBy.put(tx, place, nil)
+		}
+	}
+	if err == nil {
+		err = state.Put(keyHead, append(number(e.N), hash...))
+	}
+	if err != nil {
 		return err
 	}
-	first, _ := entries.Cursor().First()
+	first, _ := bucketActivity.in(tx).Cursor().First()
 	if len(first) == 8 && e.N-lastNumber(first) >= uint64(mostActivity) {
 		return cutOldActivity(tx, e.Time)
 	}
@@ -235,45 +217,37 @@ func callPlace(call, n uint64) []byte { return below("call\x00"+string(number(ca
 // cutOldActivity removes the oldest entries, and writes which, so that what is left can
 // still be verified.
 func cutOldActivity(tx *bbolt.Tx, now time.Time) error {
-	entries, details, by := tx.Bucket(bucketActivity), tx.Bucket(bucketActivityDetails), tx.Bucket(bucketActivityBy)
 	said := activity.Entry{Time: now, Kind: activity.Cut}
 	var keys, places [][]byte
-	cursor := entries.Cursor()
+	cursor := bucketActivity.in(tx).Cursor()
 	for k, v := cursor.First(); k != nil && len(keys) < cutActivity; k, v = cursor.Next() {
-		var e activity.Entry
-		if json.Unmarshal(v, &e) == nil {
-			places = append(places, activityPlaces(e)...)
-		}
+		places = append(places, activityPlaces(entryIn(v))...)
 		keys = append(keys, slices.Clone(k))
 		said.To, said.Hash = lastNumber(k), activity.Hash(v)
 	}
 	said.Entries = len(keys)
-	for b, gone := range map[*bbolt.Bucket][][]byte{entries: keys, details: keys, by: places} {
-		if err := deleteAll(b, gone); err != nil {
-			return err
-		}
+	if err := errors.Join(
+		bucketActivity.delete(tx, keys...), bucketActivityDetails.delete(tx, keys...), bucketActivityBy.delete(tx, places...),
+	); err != nil {
+		return err
 	}
 	return appendActivity(tx, said, nil)
 }
 
-// eraseActivity removes what is told of the calls of a chat that is deleted for good. That
-// they were made stays on record, and that this was removed.
+// eraseActivity removes the details of the calls of a chat that is deleted for good. That
+// they were made stays on record, and that the details were removed.
 func eraseActivity(tx *bbolt.Tx, id chat.ConversationID, now time.Time) error {
-	by, details := tx.Bucket(bucketActivityBy), tx.Bucket(bucketActivityDetails)
-	if by == nil {
-		return nil
-	}
 	erased, calls := 0, 0
-	for _, key := range keysBelow(by, prefix("chat\x00"+string(id))) {
+	for _, key := range bucketActivityBy.numbered(tx, prefix("chat\x00"+string(id))) {
 		n := number(lastNumber(key))
-		if details.Get(n) == nil {
+		if bucketActivityDetails.get(tx, n) == nil {
 			continue
 		}
-		if err := details.Delete(n); err != nil {
+		if err := bucketActivityDetails.delete(tx, n); err != nil {
 			return err
 		}
 		erased++
-		if kindOf(tx.Bucket(bucketActivity).Get(n)) == activity.Called {
+		if entryIn(bucketActivity.get(tx, n)).Kind == activity.Called {
 			calls++
 		}
 	}
@@ -318,13 +292,13 @@ func (s *file) checkActivityEnd(ctx context.Context) error {
 // otherwise.
 func (s *ActivityLog) Activity(ctx context.Context, f activity.Filter) ([]activity.Row, error) {
 	rows := []activity.Row{}
-	err := s.viewActivity(ctx, "store.activity", func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
+	err := s.viewWritten(ctx, "store.activity", func(tx *bbolt.Tx) error {
 		return eachActivity(tx, f, func(n []byte) bool {
-			written := entries.Get(n)
-			if written == nil || f.Chat != "" && f.Plugin != "" && !ofPlugin(written, f.Plugin) {
+			row := rowOf(tx, n)
+			if row.Entry == nil || f.Chat != "" && f.Plugin != "" && entryIn(row.Entry).Plugin != f.Plugin {
 				return true
 			}
-			rows = append(rows, rowOf(written, details.Get(n)))
+			rows = append(rows, row)
 			return f.Limit <= 0 || len(rows) < f.Limit
 		})
 	})
@@ -335,10 +309,8 @@ func (s *ActivityLog) Activity(ctx context.Context, f activity.Filter) ([]activi
 func (s *ActivityLog) ActivityOf(ctx context.Context, call uint64) (activity.Row, error) {
 	const op = "store.activity_of"
 	var row activity.Row
-	err := s.viewActivity(ctx, op, func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
-		if n := entryOfCall(tx, call); n != nil {
-			row = rowOf(entries.Get(n), details.Get(n))
-		}
+	err := s.viewWritten(ctx, op, func(tx *bbolt.Tx) error {
+		row = rowOf(tx, entryOfCall(tx, call))
 		return nil
 	})
 	if err == nil && row.Entry == nil {
@@ -352,18 +324,14 @@ func (s *ActivityLog) ActivityOf(ctx context.Context, call uint64) (activity.Row
 func (s *ActivityLog) VerifyActivity(ctx context.Context) (activity.Report, error) {
 	var v activity.Verifier
 	var head activity.Head
-	err := s.viewActivity(ctx, "store.verify_activity", func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
+	err := s.viewWritten(ctx, "store.verify_activity", func(tx *bbolt.Tx) error {
 		head = activityHead(tx)
-		cursor := entries.Cursor()
-		for k, written := cursor.First(); k != nil; k, written = cursor.Next() {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
+		return bucketActivity.each(tx, nil, func(k, written []byte) error {
+			if ctx.Err() == nil && len(k) == 8 {
+				v.Add(lastNumber(k), written, bucketActivityDetails.get(tx, k))
 			}
-			if len(k) == 8 {
-				v.Add(lastNumber(k), written, details.Get(k))
-			}
-		}
-		return nil
+			return context.Cause(ctx)
+		})
 	})
 	if err != nil {
 		return activity.Report{}, err
@@ -371,50 +339,46 @@ func (s *ActivityLog) VerifyActivity(ctx context.Context) (activity.Report, erro
 	return v.End(head), nil
 }
 
-// viewActivity runs fn once what is pending is written, unless nothing is on record yet.
-func (s *ActivityLog) viewActivity(ctx context.Context, op string,
-	fn func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error,
-) error {
+// viewWritten runs fn once what is pending is written.
+func (s *ActivityLog) viewWritten(ctx context.Context, op string, fn func(tx *bbolt.Tx) error) error {
 	if err := s.sync(ctx); err != nil {
 		s.log.Warn("The newest entries of the record of activity are not shown: they cannot be written.", "err", err)
 	}
-	return s.view(ctx, op, func(tx *bbolt.Tx) error {
-		entries, details := tx.Bucket(bucketActivity), tx.Bucket(bucketActivityDetails)
-		if entries == nil || details == nil || tx.Bucket(bucketActivityBy) == nil {
-			return nil
-		}
-		return fn(tx, entries, details)
-	})
+	return s.view(ctx, op, fn)
 }
 
-func rowOf(written, detail []byte) activity.Row {
+// rowOf returns the entry with a number; an empty row where there is none.
+func rowOf(tx *bbolt.Tx, n []byte) activity.Row {
+	written := bucketActivity.get(tx, n)
 	if written == nil {
 		return activity.Row{}
 	}
-	return activity.Row{Hash: activity.Hash(written), Entry: bytes.Clone(written), Detail: bytes.Clone(detail)}
+	return activity.Row{
+		Hash: activity.Hash(written), Entry: bytes.Clone(written), Detail: bytes.Clone(bucketActivityDetails.get(tx, n)),
+	}
 }
 
-func kindOf(written []byte) activity.Kind {
-	var e activity.Entry
-	_ = json.Unmarshal(written, &e) // no kind where it cannot be read
-	return e.Kind
-}
-
-func ofPlugin(written []byte, plugin string) bool {
-	var e activity.Entry
-	return json.Unmarshal(written, &e) == nil && e.Plugin == plugin
+// entryIn reads an entry, as far as it can be read.
+func entryIn(written []byte) (e activity.Entry) {
+	_ = json.Unmarshal(written, &e)
+	return e
 }
 
 // eachActivity visits the numbers that f selects by its bounds, its chat, or else its plugin,
-// until visit says no more.
+// until visit returns false.
 func eachActivity(tx *bbolt.Tx, f activity.Filter, visit func(n []byte) bool) error {
-	cursor, start := tx.Bucket(bucketActivity).Cursor(), []byte(nil)
+	in, start := bucketActivity, []byte(nil)
 	switch {
 	case f.Chat != "":
-		cursor, start = tx.Bucket(bucketActivityBy).Cursor(), prefix("chat\x00"+string(f.Chat))
+		in, start = bucketActivityBy, prefix("chat\x00"+string(f.Chat))
 	case f.Plugin != "":
-		cursor, start = tx.Bucket(bucketActivityBy).Cursor(), prefix("plugin\x00"+f.Plugin)
+		in, start = bucketActivityBy, prefix("plugin\x00"+f.Plugin)
 	}
+	b := in.in(tx)
+	if b == nil {
+		return nil
+	}
+	cursor := b.Cursor()
 	before := f.Before
 	if before == 0 {
 		before = ^uint64(0)

@@ -18,8 +18,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// CallLog holds the records of tool calls.
+type CallLog struct{ *file }
+
 // storedCall is a call record as it is stored: a result or arguments that are
-// absent stay absent, so that a returned null is told from nothing returned
+// absent stay absent, so that a returned null differs from nothing returned
 // (LF-39).
 type storedCall struct {
 	chat.CallRecord
@@ -74,7 +77,7 @@ func (s *CallLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
 		}
 	}
 	kept := presentable(*r)
-	kept.ID = s.idFor(kept.ID)
+	kept.ID = s.waiting.idFor(kept.ID)
 	raw, err := encodeCall(kept)
 	entry := recorded{}
 	if err == nil && kept.Status.Over() {
@@ -84,12 +87,12 @@ func (s *CallLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
 		return fault.Wrap(fault.Invalid, op, "The record of a call of "+r.ToolName+" cannot be written.", "", err)
 	}
 	full := false
-	open := s.later(func() {
-		_, known := s.pending.calls[kept.ID]
-		full = s.trouble && !known && (len(s.pending.calls) >= maxPendingCalls ||
-			s.pending.bytes()+len(raw) > maxPendingBytes)
+	open := s.waiting.later(func() {
+		_, known := s.waiting.pending.calls[kept.ID]
+		full = s.waiting.trouble && !known && (len(s.waiting.pending.calls) >= maxPendingCalls ||
+			s.waiting.pending.bytes()+len(raw) > maxPendingBytes)
 		if !full {
-			put(&s.pending.calls, kept.ID, pendingCall{kept, raw, entry})
+			put(&s.waiting.pending.calls, kept.ID, pendingCall{kept, raw, entry})
 		}
 	})
 	switch {
@@ -97,7 +100,7 @@ func (s *CallLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
 		return closedFault(op)
 	case full:
 		return fault.New(fault.Unavailable, op,
-			"The disk that holds "+s.dir+" has been full for so long that no more calls can be recorded.",
+			"The disk that holds "+s.dir+" has been full for so long that further calls cannot be recorded.",
 			"Free some space there, then try again.")
 	}
 	r.ID = kept.ID
@@ -106,13 +109,13 @@ func (s *CallLog) PutCall(ctx context.Context, r *chat.CallRecord) error {
 
 // idFor returns id, or the next one for 0. An id is on the disk no later than
 // any record or message that names it, so none is given twice.
-func (s *CallLog) idFor(id uint64) uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (q *queue) idFor(id uint64) uint64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if id == 0 {
-		id = s.nextID
+		id = q.nextID
 	}
-	s.nextID = max(s.nextID, id+1)
+	q.nextID = max(q.nextID, id+1)
 	return id
 }
 
@@ -150,7 +153,7 @@ func endedBadly(r chat.CallRecord) bool { return r.Status.Over() && r.Status != 
 // Calls returns call records, newest first, those not yet on the disk included.
 func (s *CallLog) Calls(ctx context.Context, f chat.CallFilter) ([]chat.CallRecord, error) {
 	const op = "store.calls"
-	waiting := s.waitingCalls()
+	waiting := s.waiting.waitingCalls()
 	found := make([]chat.CallRecord, 0, max(f.Limit, 0))
 	for _, r := range waiting {
 		if takes(f, r) {
@@ -202,38 +205,35 @@ func (s *CallLog) ToolsCalled(ctx context.Context, id chat.ConversationID) (map[
 // Call returns one call record. The kind is NotFound when there is none.
 func (s *CallLog) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 	const op = "store.call"
-	if r, ok := s.waitingCalls()[id]; ok {
+	if r, ok := s.waiting.waitingCalls()[id]; ok {
 		return r, nil
 	}
-	var r chat.CallRecord
-	err := s.view(ctx, op, func(tx *bbolt.Tx) (err error) {
-		raw := bucket(tx, bucketCalls).Get(number(id))
+	return read(ctx, s.file, op, func(tx *bbolt.Tx) (chat.CallRecord, error) {
+		raw := bucketCalls.get(tx, number(id))
 		if raw == nil {
-			return fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id),
+			return chat.CallRecord{}, fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id),
 				"conclave logs --json shows the ids.")
 		}
-		r, err = decodeCall(raw)
-		return err
+		return decodeCall(raw)
 	})
-	return r, err
 }
 
 // waitingCalls returns the records that are not yet known to be on the disk.
-func (s *CallLog) waitingCalls() map[uint64]chat.CallRecord {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	waiting := make(map[uint64]chat.CallRecord, len(s.pending.calls)+len(s.writing.calls))
-	for id, c := range s.writing.calls {
+func (q *queue) waitingCalls() map[uint64]chat.CallRecord {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := make(map[uint64]chat.CallRecord, len(q.pending.calls)+len(q.writing.calls))
+	for id, c := range q.writing.calls {
 		waiting[id] = c.record
 	}
-	for id, c := range s.pending.calls {
+	for id, c := range q.pending.calls {
 		waiting[id] = c.record
 	}
 	return waiting
 }
 
 // eachCall walks the ids that f may take, newest first, by the narrowest index,
-// until fn says no more.
+// until fn returns false.
 func eachCall(tx *bbolt.Tx, f chat.CallFilter, fn func(id uint64) (bool, error)) error {
 	before := f.Before
 	if before == 0 {
@@ -279,14 +279,6 @@ func eachCallOfDays(tx *bbolt.Tx, f chat.CallFilter, fn func(id uint64) (bool, e
 		}
 	}
 	return nil
-}
-
-// seekBefore moves to the last key below key.
-func seekBefore(c *bbolt.Cursor, key []byte) (k, v []byte) {
-	if k, _ := c.Seek(key); k == nil {
-		return c.Last()
-	}
-	return c.Prev()
 }
 
 // putCall writes a record and its places in the indexes.

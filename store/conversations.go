@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
@@ -15,6 +16,9 @@ import (
 	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 )
+
+// Chats are conversations with their messages, and the trash.
+type Chats struct{ *file }
 
 // CreateConversation writes a new conversation and fills what is empty of its
 // ID, Created and Updated. Head, Last and Revision are the store's. The kind is
@@ -51,7 +55,8 @@ func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, mes
 	made.Last, made.Revision = chat.MessageSeq(len(messages)), uint64(len(messages))+1
 	made.Head = made.Last
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		if bucket(tx, bucketConversations).Get([]byte(made.ID)) != nil || inTrash(tx, made.ID) || lastSeq(tx, made.ID) != 0 {
+		if bucketConversations.get(tx, []byte(made.ID)) != nil || inTrash(tx, made.ID) ||
+			lastBelow(tx, bucketOutline, string(made.ID)) != 0 {
 			return fault.New(fault.Conflict, op, fmt.Sprintf("There is a chat %s already.", made.ID), "")
 		}
 		for i, m := range messages {
@@ -79,13 +84,9 @@ func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, mes
 // Conversation reads one conversation. The kind is NotFound when there is none.
 func (s *Chats) Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error) {
 	const op = "store.conversation"
-	var c chat.Conversation
-	err := s.view(ctx, op, func(tx *bbolt.Tx) (err error) {
-		c, err = getConversation(tx, op, id)
-		return err
-	})
-	if draft, ok := s.pendingDraft(id); ok && err == nil {
-		c.Draft = draft
+	c, err := read(ctx, s.file, op, func(tx *bbolt.Tx) (chat.Conversation, error) { return getConversation(tx, op, id) })
+	if err == nil {
+		s.waiting.addDraft(&c)
 	}
 	return c, err
 }
@@ -118,35 +119,61 @@ func (s *Chats) UpdateConversation(ctx context.Context, id chat.ConversationID, 
 // List returns a page of the conversations, last changed first. It reads titles
 // and marks from an index and decodes only what it returns.
 func (s *Chats) List(ctx context.Context, o chat.ListOptions) (chat.Page, error) {
-	const op = "store.list"
 	page := chat.Page{Conversations: []chat.Conversation{}}
+	err := s.eachListed(ctx, o, func(tx *bbolt.Tx, key []byte) {
+		page.Total++
+		if page.Total <= o.Offset || o.Limit > 0 && len(page.Conversations) == o.Limit {
+			return
+		}
+		var c chat.Conversation
+		if ok, err := getJSON(tx, bucketConversations, key[8:], &c); err != nil || !ok {
+			s.log.Warn("A chat cannot be read and is left out of the list.", "conversation", string(key[8:]), "err", err)
+			return
+		}
+		page.Conversations = append(page.Conversations, c)
+	})
+	for i := range page.Conversations {
+		s.waiting.addDraft(&page.Conversations[i])
+	}
+	return page, err
+}
+
+// recentDays is the number of days that each have a heading.
+const recentDays = 7
+
+// Days counts the conversations that List takes with o, by the day or the month
+// of their last change, in List's order. It decodes none of them.
+func (s *Chats) Days(ctx context.Context, o chat.ListOptions) ([]chat.Day, error) {
+	now := s.now().Local()
+	recent := time.Date(now.Year(), now.Month(), now.Day()-recentDays+1, 0, 0, 0, 0, now.Location())
+	days := []chat.Day{}
+	err := s.eachListed(ctx, o, func(_ *bbolt.Tx, key []byte) {
+		at := time.Unix(0, int64(lastNumber(key[:8]))).Local()
+		name := at.Format("2006-01")
+		if !at.Before(recent) {
+			name = at.Format("2006-01-02")
+		}
+		if n := len(days); n > 0 && days[n-1].Key == name {
+			days[n-1].Count++
+			return
+		}
+		days = append(days, chat.Day{Key: name, Count: 1})
+	})
+	return days, err
+}
+
+// eachListed visits the keys of the list that o takes, last changed first.
+func (s *Chats) eachListed(ctx context.Context, o chat.ListOptions, visit func(tx *bbolt.Tx, key []byte)) error {
 	words := strings.Fields(strings.ToLower(o.Query))
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
-		all := bucket(tx, bucketConversations)
+	return s.view(ctx, "store.list", func(tx *bbolt.Tx) error {
 		cursor := bucket(tx, bucketByUpdated).Cursor()
 		for k, v := cursor.Last(); k != nil; k, v = cursor.Prev() {
-			if !listed(v, o, words) {
-				continue
+			if listed(v, o, words) {
+				visit(tx, k)
 			}
-			page.Total++
-			if page.Total <= o.Offset || o.Limit > 0 && len(page.Conversations) == o.Limit {
-				continue
-			}
-			var c chat.Conversation
-			if ok, err := getJSON(all, k[8:], &c); err != nil || !ok {
-				s.log.Warn("A chat cannot be read and is left out of the list.", "conversation", string(k[8:]), "err", err)
-				continue
-			}
-			page.Conversations = append(page.Conversations, c)
 		}
 		return nil
 	})
-	for i := range page.Conversations {
-		if draft, ok := s.pendingDraft(page.Conversations[i].ID); ok {
-			page.Conversations[i].Draft = draft
-		}
-	}
-	return page, err
 }
 
 // The flags in a row of bucketByUpdated.
@@ -192,7 +219,7 @@ func listRow(c chat.Conversation) []byte {
 
 func getConversation(tx *bbolt.Tx, op string, id chat.ConversationID) (chat.Conversation, error) {
 	var c chat.Conversation
-	ok, err := getJSON(bucket(tx, bucketConversations), []byte(id), &c)
+	ok, err := getJSON(tx, bucketConversations, []byte(id), &c)
 	if err == nil && !ok {
 		err = fault.New(fault.NotFound, op, fmt.Sprintf("There is no chat %.80q.", string(id)),
 			"It may have been deleted; conclave chats list shows what there is.")
@@ -218,22 +245,35 @@ func putConversation(tx *bbolt.Tx, old *chat.Conversation, c chat.Conversation) 
 			return err
 		}
 	}
-	return putJSON(bucket(tx, bucketConversations), []byte(c.ID), c)
+	return bucketConversations.putJSON(tx, []byte(c.ID), c)
 }
 
-// lastSeq returns the highest message number there is of a conversation, whether
-// or not there is a record of it.
-func lastSeq(tx *bbolt.Tx, id chat.ConversationID) chat.MessageSeq {
-	cursor := bucket(tx, bucketOutline).Cursor()
-	end := messageKey{id, ^chat.MessageSeq(0)}.bytes()
-	k, _ := cursor.Seek(end)
-	if k == nil {
-		k, _ = cursor.Last()
-	} else {
-		k, _ = cursor.Prev()
+// spend adds to what a chat used what a message of it is now known to have used. A chat
+// of an older version, which has no sum, is summed up the first time.
+func spend(tx *bbolt.Tx, c *chat.Conversation, was, is *chat.Usage) {
+	switch {
+	case is == nil || was != nil: // it is counted once
+	case c.Spent != nil:
+		c.Spend(*is)
+	default:
+		sum := spent(tx, c.ID) // with is, which is written
+		if c.TitleUsage != nil {
+			sum = sum.Add(*c.TitleUsage)
+		}
+		c.Spent = &sum
 	}
-	if !bytes.HasPrefix(k, prefix(string(id))) {
-		return 0
+}
+
+// spent returns what all messages of a chat used, those not seen any more too.
+func spent(tx *bbolt.Tx, id chat.ConversationID) (sum chat.Usage) {
+	type used struct {
+		Usage *chat.Usage `json:"usage"`
 	}
-	return chat.MessageSeq(lastNumber(k))
+	_ = eachOf(tx, bucketMessages, prefix(string(id)), func(_ []byte, m used) error { // it does not fail
+		if m.Usage != nil {
+			sum = sum.Add(*m.Usage)
+		}
+		return nil
+	}, nil)
+	return sum
 }

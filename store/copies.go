@@ -23,7 +23,7 @@ import (
 
 const (
 	copiesName = "backups"
-	// keptCopies is how many copies of a kind are kept: five days of use, so that
+	// keptCopies is the number of copies of a kind: five days of use, so that
 	// damage noticed late still has an older copy, and at most five times the
 	// store's size on disk.
 	keptCopies = 5
@@ -41,7 +41,7 @@ type Copy struct {
 	Conversations int       `json:"conversations"`
 	Problem       string    `json:"problem,omitempty"` // why it cannot be used; empty when it is good
 
-	// Unreadable is how many records of it cannot be read. The others can be used.
+	// Unreadable counts the records that cannot be read. The others can be used.
 	Unreadable int `json:"unreadable,omitempty"`
 }
 
@@ -89,7 +89,7 @@ type RestoreOptions struct {
 	Seen *Rights
 }
 
-// Restored says what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Replaced   string // the file that the store which was there is now; empty where there was none
 	Media      MediaReport
@@ -99,8 +99,8 @@ type Restored struct {
 // RestoreCopy makes the copy at path the store of dir, after checking it, with the
 // media files that are in it. The present store, if there is one, is set aside and not
 // deleted. path may be any whole store file, such as one that [Store.Backup] wrote. No
-// process may have the store open (kind Locked); a copy that cannot be used, or of which
-// records cannot be read while there is a copy that is whole, has the kind Damaged.
+// process may have the store open (kind Locked); a copy that cannot be used, or that has
+// unreadable records while another copy is whole, has the kind Damaged.
 func RestoreCopy(ctx context.Context, dir, path string, now time.Time, o RestoreOptions) (Restored, error) {
 	const op = "store.restore"
 	none := Restored{}
@@ -147,7 +147,7 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time, o Restore
 		err = leaveRights(temp, from)
 	}
 	if err == nil {
-		err = changeFile(temp, newLineage) // a history of its own
+		err = changeFile(temp, newLineage) // its history is a new one
 	}
 	if err == nil {
 		done.Media, err = unpackMedia(ctx, dir, temp, now)
@@ -248,7 +248,7 @@ func plainCause(err error) string {
 }
 
 // jsonRecords are the buckets whose values are JSON, one record each.
-var jsonRecords = [][]byte{
+var jsonRecords = []kind{
 	bucketConversations, bucketMessages, bucketCalls, bucketSettings, bucketPluginCache, bucketPluginState, bucketGrants,
 	bucketApprovals, bucketPending, bucketTrash, bucketUses, bucketRegistrations, bucketSpending, bucketActivity,
 	bucketActivityDetails, bucketCouncils, bucketCouncilRuns, bucketCouncilSteps, bucketVariableAuthors,

@@ -16,7 +16,7 @@ import (
 	"conclave/app/base/fault"
 )
 
-// Two small files beside the store remember damage between runs.
+// Two small files next to the store remember damage between runs.
 const (
 	// markName says that a damaged store was set aside and nobody has chosen yet
 	// what to go on with. While it is there, and no conclave.db, Open refuses.
@@ -26,7 +26,7 @@ const (
 	suspectName = "conclave.db.suspect"
 )
 
-// What restoring a copy leaves beside the store.
+// What restoring a copy leaves next to the store.
 const (
 	// restoringName is the copy before it becomes the store.
 	restoringName = "conclave.db.restoring"

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,15 +130,15 @@ func ready(ctx context.Context, dir string, now func() time.Time) (string, error
 	return path, explain("store.open", dir, err)
 }
 
-// sweep removes what a program that was ended left half-made beside a store that
+// sweep removes what a program that was ended left half-made next to a store that
 // is good: nothing of it was ever in use.
 func sweep(dir string) error {
 	half := []string{
 		filepath.Join(dir, restoringName), filepath.Join(dir, restoringName+".new"), filepath.Join(dir, fileName+".new"),
 	}
 	if path, there, err := locate(dir); err == nil && there && filepath.Dir(path) != dir {
-		beside := filepath.Join(filepath.Dir(path), restoringName) // of a store elsewhere
-		half = append(half, beside, beside+".new")
+		elsewhere := filepath.Join(filepath.Dir(path), restoringName)
+		half = append(half, elsewhere, elsewhere+".new")
 	}
 	for _, in := range []string{dir, filepath.Join(dir, copiesName)} {
 		entries, err := os.ReadDir(in)
@@ -199,11 +200,9 @@ func create(path string, now time.Time) (err error) {
 }
 
 func makeBuckets(tx *bbolt.Tx) error {
-	for _, group := range [][][]byte{records, indexes} {
-		for _, name := range group {
-			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-				return err
-			}
+	for _, k := range slices.Concat(records, indexes) {
+		if _, err := tx.CreateBucketIfNotExists(k); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -223,7 +222,7 @@ const (
 	maxPage     = 64 << 10
 )
 
-// checkHeader says whether the file at path is a bbolt file of full length, by
+// checkHeader checks that the file at path is a bbolt file of full length, by
 // reading its two headers. bbolt finds a file that was cut short only by
 // touching memory that is not there.
 func checkHeader(path string) error {

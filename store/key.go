@@ -9,6 +9,8 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
+
+	"go.etcd.io/bbolt"
 )
 
 // maxID bounds the ids that become part of a key. Conclave's own have 36 bytes;
@@ -50,6 +52,29 @@ func parseMessageKey(key []byte) (messageKey, error) {
 
 // lastNumber returns the number that key ends with.
 func lastNumber(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
+
+// lastBelow returns the highest number of the keys below name, or 0.
+func lastBelow(tx *bbolt.Tx, k kind, name string) uint64 {
+	b := k.in(tx)
+	if b == nil {
+		return 0
+	}
+	key, _ := seekBefore(b.Cursor(), below(name, ^uint64(0)))
+	if !bytes.HasPrefix(key, prefix(name)) {
+		return 0
+	}
+	return lastNumber(key)
+}
+
+// seekBefore moves to the last key below key.
+func seekBefore(c *bbolt.Cursor, key []byte) (k, v []byte) {
+	if k, _ := c.Seek(key); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // timeKey returns t so that later times sort later. A time before 1970 sorts
 // first.

@@ -19,8 +19,8 @@ import (
 // says who has it.
 const lockName = "conclave.lock"
 
-// lockPoll is how often a waiting Open looks again; leastWait is how long even
-// one that should not wait does so: a command that is just ending, or somebody
+// lockPoll is the interval in which a waiting Open looks again; leastWait is the time that even
+// one waits that should not wait: a command that is just ending, or somebody
 // asking for the owner, holds the lock for some milliseconds.
 const (
 	lockPoll  = 5 * time.Millisecond

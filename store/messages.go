@@ -80,7 +80,7 @@ func (s *Chats) UpdateMessages(
 		if err != nil {
 			return err
 		}
-		messages = s.freshen(messages)
+		messages = s.waiting.freshen(messages)
 		for i := range messages {
 			messages[i].Open = isLastOfTurn(tx, keyOf(messages[i]))
 		}
@@ -112,7 +112,7 @@ func (s *Chats) UpdateMessages(
 	})
 	if err == nil {
 		for _, key := range ended {
-			s.forget(key)
+			s.waiting.forget(key)
 		}
 	}
 	return err
@@ -132,7 +132,7 @@ func (s *Chats) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
 	if err := startJournal(tx, key.bytes(), begin); err != nil {
 		return err
 	}
-	tx.OnCommit(func() { delete(s.journalled, key) })
+	tx.OnCommit(func() { delete(s.waiting.journalled, key) })
 	if m.Open {
 		return markTurn(tx, m)
 	}
@@ -144,23 +144,26 @@ func (s *Chats) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
 // Messages read only what is looked at.
 func (s *Chats) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {
 	const op = "store.path"
-	var path []chat.Message
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
-		c, err := getConversation(tx, op, id)
+	path, err := read(ctx, s.file, op, func(tx *bbolt.Tx) ([]chat.Message, error) {
+		seqs, err := visiblePath(tx, op, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		seqs, err := pathTo(tx, id, c.Head)
-		if err != nil {
-			return err
-		}
-		path, err = getMessages(ctx, tx, op, id, seqs)
-		return err
+		return getMessages(ctx, tx, op, id, seqs)
 	})
-	return s.freshen(path), err
+	return s.waiting.freshen(path), err
 }
 
-// pathChunk is how many messages EachOnPath reads at once: enough to hide what a transaction costs, and
+// visiblePath returns the messages of a conversation from the first to its head.
+func visiblePath(tx *bbolt.Tx, op string, id chat.ConversationID) ([]chat.MessageSeq, error) {
+	c, err := getConversation(tx, op, id)
+	if err != nil {
+		return nil, err
+	}
+	return pathTo(tx, id, c.Head)
+}
+
+// pathChunk is the number of messages EachOnPath reads at once: enough to hide the cost of a transaction, and
 // some hundred kilobytes.
 const pathChunk = 256
 
@@ -169,14 +172,7 @@ const pathChunk = 256
 // ends the walk.
 func (s *Chats) EachOnPath(ctx context.Context, id chat.ConversationID, do func(chat.Message) error) error {
 	const op = "store.path"
-	var path []chat.MessageSeq
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
-		c, err := getConversation(tx, op, id)
-		if err == nil {
-			path, err = pathTo(tx, id, c.Head)
-		}
-		return err
-	})
+	path, err := read(ctx, s.file, op, func(tx *bbolt.Tx) ([]chat.MessageSeq, error) { return visiblePath(tx, op, id) })
 	if err != nil {
 		return err
 	}
@@ -198,16 +194,13 @@ func (s *Chats) EachOnPath(ctx context.Context, id chat.ConversationID, do func(
 // kind is NotFound when one of them is not there.
 func (s *Chats) Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
 	const op = "store.messages"
-	var found []chat.Message
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+	found, err := read(ctx, s.file, op, func(tx *bbolt.Tx) ([]chat.Message, error) {
 		if _, err := getConversation(tx, op, id); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		found, err = getMessages(ctx, tx, op, id, seqs)
-		return err
+		return getMessages(ctx, tx, op, id, seqs)
 	})
-	return s.freshen(found), err
+	return s.waiting.freshen(found), err
 }
 
 // Message reads one message.
@@ -252,7 +245,7 @@ func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.Conversat
 	return found, nil
 }
 
-// decodeAtOnce is how many messages a goroutine decodes at a time: what a transcript shows is decoded
+// decodeAtOnce is the number of messages a goroutine decodes at a time: what a transcript shows is decoded
 // by the one that asks.
 const decodeAtOnce = 256
 
@@ -304,7 +297,7 @@ func unreadable(tx *bbolt.Tx, key messageKey) (chat.Message, error) {
 // putMessage writes a message and all that is derived from it.
 func putMessage(tx *bbolt.Tx, m chat.Message) error {
 	key := keyOf(m).bytes()
-	if err := putJSON(bucket(tx, bucketMessages), key, m); err != nil {
+	if err := bucketMessages.putJSON(tx, key, m); err != nil {
 		return err
 	}
 	if err := putSent(tx, m); err != nil {

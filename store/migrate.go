@@ -38,9 +38,9 @@ type migration struct {
 // changed once a release has it; a new layout is a new step, unless all that an
 // older one holds means the same.
 var migrations = []migration{
-	// Version 1 kept records only. Lists and paths were made by reading all of
+	// Version 1 stored records only. Lists and paths were made by reading all of
 	// them.
-	{1, "make the indexes beside the records", deriveIndexes},
+	{1, "make the indexes of the records", deriveIndexes},
 	// Programs that wrote version 2 knew different sets of fields. What they wrote
 	// means the same in version 3.
 }

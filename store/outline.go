@@ -51,9 +51,7 @@ func (s *Chats) Outline(ctx context.Context, id chat.ConversationID) (chat.Outli
 		seq = e.Parent
 	}
 	slices.Reverse(o.Path)
-	if draft, ok := s.pendingDraft(id); ok {
-		o.Conversation.Draft = draft
-	}
+	s.waiting.addDraft(&o.Conversation)
 	return o, nil
 }
 

@@ -6,63 +6,112 @@ import (
 	"slices"
 
 	"conclave/app/base/fault"
+	"conclave/app/model/cost"
 
 	"go.etcd.io/bbolt"
 )
 
-// PluginCache returns what the plugin host keeps of a plugin so that it need not
-// be started to be listed: digest, manifest, tool definitions. Nothing and no
+// Plugins holds what the host knows of plugins (host.Store), which tools programs registered over
+// HTTP (httptools.Store), and what plugins spent.
+type Plugins struct{ *file }
+
+var (
+	// bucketRegistrations holds id → JSON of app/plugin/dialect/httptools.
+	bucketRegistrations = kind("registrations")
+	// bucketSpending holds what plugins had models cost: plugin → cost.Day.
+	bucketSpending = kind("plugin_spending")
+)
+
+// PluginCache returns what the plugin host stored about a plugin so that it need not
+// be started to be listed: digest, manifest, tool definitions. It returns nothing and no
 // error when there is none.
-func (s *Plugins) PluginCache(ctx context.Context, id string) (json.RawMessage, error) {
-	return s.opaque(ctx, bucketPluginCache, id)
+func (p *Plugins) PluginCache(ctx context.Context, id string) (json.RawMessage, error) {
+	return p.raw(ctx, bucketPluginCache, id)
 }
 
 // PutPluginCache writes what PluginCache returns.
-func (s *Plugins) PutPluginCache(ctx context.Context, id string, record json.RawMessage) error {
-	return s.putOpaque(ctx, bucketPluginCache, "plugin", id, record)
+func (p *Plugins) PutPluginCache(ctx context.Context, id string, record json.RawMessage) error {
+	return p.putRaw(ctx, bucketPluginCache, id, record)
 }
 
-// DeletePluginCache forgets it. There may be none.
-func (s *Plugins) DeletePluginCache(ctx context.Context, id string) error {
-	return s.deleteOpaque(ctx, bucketPluginCache, id)
+// DeletePluginCache deletes it. There may be none.
+func (p *Plugins) DeletePluginCache(ctx context.Context, id string) error {
+	return deleteRecord(ctx, p.file, bucketPluginCache, id)
 }
 
 // PluginState returns what a person set for a plugin: whether it is on, which of its
 // tools models see. It returns nothing and no error when they set nothing.
-func (s *Plugins) PluginState(ctx context.Context, id string) (json.RawMessage, error) {
-	return s.opaque(ctx, bucketPluginState, id)
+func (p *Plugins) PluginState(ctx context.Context, id string) (json.RawMessage, error) {
+	return p.raw(ctx, bucketPluginState, id)
 }
 
 // PutPluginState writes what PluginState returns.
-func (s *Plugins) PutPluginState(ctx context.Context, id string, state json.RawMessage) error {
-	return s.putOpaque(ctx, bucketPluginState, "plugin", id, state)
+func (p *Plugins) PutPluginState(ctx context.Context, id string, state json.RawMessage) error {
+	return p.putRaw(ctx, bucketPluginState, id, state)
 }
 
-// opaque reads a record that only its owner understands.
-func (s *file) opaque(ctx context.Context, name []byte, id string) (json.RawMessage, error) {
-	var raw json.RawMessage
-	err := s.view(ctx, "store.read "+string(name), func(tx *bbolt.Tx) error {
-		raw = slices.Clone(bucket(tx, name).Get([]byte(id)))
-		return nil
+// raw reads a record that only its owner understands.
+func (p *Plugins) raw(ctx context.Context, k kind, id string) (json.RawMessage, error) {
+	return read(ctx, p.file, "store.read "+string(k), func(tx *bbolt.Tx) (json.RawMessage, error) {
+		return slices.Clone(k.get(tx, []byte(id))), nil
 	})
-	return raw, err
 }
 
-func (s *file) putOpaque(ctx context.Context, name []byte, what, id string, record json.RawMessage) error {
-	op := "store.write " + string(name)
-	if err := checkID(op, what, id); err != nil {
+func (p *Plugins) putRaw(ctx context.Context, k kind, id string, record json.RawMessage) error {
+	op := "store.write " + string(k)
+	if err := checkID(op, "plugin", id); err != nil {
 		return err
 	}
 	if !json.Valid(record) {
-		return fault.New(fault.Invalid, op, "What should be kept for "+id+" is not JSON.", "")
+		return fault.New(fault.Invalid, op, "What should be stored for "+id+" is not JSON.", "")
 	}
-	return s.write(ctx, op, func(tx *bbolt.Tx) error {
-		return bucket(tx, name).Put([]byte(id), record)
+	return p.write(ctx, op, func(tx *bbolt.Tx) error { return k.put(tx, []byte(id), record) })
+}
+
+// Registrations returns what programs registered, by id.
+func (p *Plugins) Registrations(ctx context.Context) (map[string]json.RawMessage, error) {
+	all := map[string]json.RawMessage{}
+	return all, p.view(ctx, "store.registrations", func(tx *bbolt.Tx) error {
+		return bucketRegistrations.each(tx, nil, func(id, raw []byte) error {
+			all[string(id)] = slices.Clone(raw)
+			return nil
+		})
 	})
 }
 
-func (s *file) deleteOpaque(ctx context.Context, name []byte, id string) error {
-	return s.write(ctx, "store.delete "+string(name), func(tx *bbolt.Tx) error {
-		return bucket(tx, name).Delete([]byte(id))
+// ChangeRegistrations writes and deletes (nil) what programs registered, by id, in one
+// step.
+func (p *Plugins) ChangeRegistrations(ctx context.Context, change map[string]json.RawMessage) error {
+	const op = "store.change_registrations"
+	for id := range change {
+		if err := checkID(op, "registration", id); err != nil {
+			return err
+		}
+	}
+	return p.write(ctx, op, func(tx *bbolt.Tx) (err error) {
+		for id, raw := range change {
+			if raw == nil {
+				err = bucketRegistrations.delete(tx, []byte(id))
+			} else {
+				err = bucketRegistrations.put(tx, []byte(id), raw)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+// Spent returns what a plugin had models cost on the last day that it did.
+func (p *Plugins) Spent(ctx context.Context, plugin string) (cost.Day, error) {
+	return read(ctx, p.file, "store.spent", func(tx *bbolt.Tx) (d cost.Day, err error) {
+		_, err = getJSON(tx, bucketSpending, []byte(plugin), &d)
+		return d, err
+	})
+}
+
+// PutSpent replaces what a plugin had models cost.
+func (p *Plugins) PutSpent(ctx context.Context, plugin string, d cost.Day) error {
+	return putRecord(ctx, p.file, bucketSpending, "plugin", plugin, d)
 }

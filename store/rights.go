@@ -36,7 +36,7 @@ type Rights struct {
 
 // rights are the buckets of Rights, and of what follows from it: what waits to be
 // decided, what counts towards rules, and what was listed of plugins.
-var rights = [][]byte{
+var rights = []kind{
 	bucketSettings, bucketGrants, bucketApprovals, bucketPluginState, bucketPluginCache, bucketPending, bucketUses,
 	bucketRegistrations, bucketSpending,
 }
@@ -58,33 +58,22 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if b := tx.Bucket(bucketSettings); b != nil {
+		if err := each(tx, bucketSettings, func(_, v []byte) error {
 			var set settingsRecord
-			if _, err := getJSON(b, settingsKey, &set); err != nil {
-				return err
-			}
+			err := decode(v, &set)
 			r.Settings = set.Value
-		}
-		if err := each(tx, bucketGrants, func(_, v []byte) error {
-			var rule gate.Rule
-			err := decode(v, &rule)
-			r.Rules = append(r.Rules, rule)
 			return err
 		}); err != nil {
 			return err
 		}
-		if err := each(tx, bucketApprovals, func(_, v []byte) error {
-			var a gate.Approval
-			err := decode(v, &a)
-			r.Approvals = append(r.Approvals, a)
-			return err
-		}); err != nil {
+		err := errors.Join(decodeEach(tx, bucketGrants, &r.Rules), decodeEach(tx, bucketApprovals, &r.Approvals))
+		if err != nil {
 			return err
 		}
 		for name, into := range map[string]map[string]json.RawMessage{
 			string(bucketPluginState): r.Plugins, string(bucketRegistrations): r.Registrations,
 		} {
-			if err := each(tx, []byte(name), func(k, v []byte) error {
+			if err := each(tx, kind(name), func(k, v []byte) error {
 				into[string(k)] = slices.Clone(v)
 				return nil
 			}); err != nil {
@@ -107,8 +96,18 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 	return r, nil
 }
 
-// each walks a bucket, which there may not be.
-func each(tx *bbolt.Tx, name []byte, fn func(k, v []byte) error) error {
+// decodeEach adds the records of a kind to all.
+func decodeEach[T any](tx *bbolt.Tx, k kind, all *[]T) error {
+	return each(tx, k, func(_, v []byte) error {
+		var value T
+		err := decode(v, &value)
+		*all = append(*all, value)
+		return err
+	})
+}
+
+// each is kind.each for a file that may lack any kind.
+func each(tx *bbolt.Tx, name kind, fn func(k, v []byte) error) error {
 	if b := tx.Bucket(name); b != nil {
 		return b.ForEach(fn)
 	}
@@ -136,7 +135,10 @@ func changeFile(path string, fn func(*bbolt.Tx) error) error {
 // leaveRights puts the rights of the store at from (none where that is empty) in the place
 // of those of the store at path.
 func leaveRights(path, from string) error {
-	type row struct{ bucket, key, value []byte }
+	type row struct {
+		of         kind
+		key, value []byte
+	}
 	var rows []row
 	if from != "" {
 		err := readFile(from, func(tx *bbolt.Tx) error {
@@ -167,11 +169,7 @@ func leaveRights(path, from string) error {
 			return err
 		}
 		for _, r := range rows {
-			b, err := tx.CreateBucketIfNotExists(r.bucket)
-			if err != nil {
-				return err
-			}
-			if err := b.Put(r.key, r.value); err != nil {
+			if err := r.of.put(tx, r.key, r.value); err != nil {
 				return err
 			}
 		}
@@ -251,7 +249,7 @@ func seal(dir, path string, readOnly bool) error {
 
 // OwnCopy reports whether the rights in the copy at path are those of the data folder dir
 // at some time: the copy lies in that folder, or was made by its Conclave and has kept its
-// rights since. What cannot be told is not its own.
+// rights since. A copy that cannot be judged is not its own.
 func OwnCopy(dir, path string) bool {
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil {

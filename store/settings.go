@@ -10,6 +10,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// Settings is the record of the person's settings. It implements settings.Store.
+type Settings struct{ *file }
+
 // settingsKey is the one key of bucketSettings.
 var settingsKey = []byte("settings")
 
@@ -21,12 +24,8 @@ type settingsRecord struct {
 // Settings returns the settings as they were put, and their revision. Nothing
 // and 0 mean that none were ever put.
 func (s *Settings) Settings(ctx context.Context) (value json.RawMessage, revision uint64, err error) {
-	err = s.view(ctx, "store.settings", func(tx *bbolt.Tx) error {
-		r, err := getSettings(tx)
-		value, revision = r.Value, r.Revision
-		return err
-	})
-	return value, revision, err
+	r, err := read(ctx, s.file, "store.settings", getSettings)
+	return r.Value, r.Revision, err
 }
 
 // PutSettings writes the settings and returns their new revision. revision is
@@ -46,10 +45,10 @@ func (s *Settings) PutSettings(ctx context.Context, value json.RawMessage, revis
 		if old.Revision != revision {
 			return fault.New(fault.Conflict, op, fmt.Sprintf("The settings were changed meanwhile (revision %d, not %d).",
 				old.Revision, revision),
-				"Read them again and make the change anew.")
+				"Read them again and repeat the change.")
 		}
 		revision++
-		return putJSON(bucket(tx, bucketSettings), settingsKey, settingsRecord{revision, value})
+		return bucketSettings.putJSON(tx, settingsKey, settingsRecord{revision, value})
 	})
 	if err != nil {
 		return 0, err
@@ -57,8 +56,7 @@ func (s *Settings) PutSettings(ctx context.Context, value json.RawMessage, revis
 	return revision, nil
 }
 
-func getSettings(tx *bbolt.Tx) (settingsRecord, error) {
-	var r settingsRecord
-	_, err := getJSON(bucket(tx, bucketSettings), settingsKey, &r)
+func getSettings(tx *bbolt.Tx) (r settingsRecord, err error) {
+	_, err = getJSON(tx, bucketSettings, settingsKey, &r)
 	return r, err
 }

@@ -1,6 +1,6 @@
 // Package store keeps everything of Conclave's that must be there tomorrow:
 // conversations and their messages, the record of tool calls, settings, what is
-// known of plugins, rules and approvals, and the media files beside them. It is
+// known of plugins, rules and approvals, and the media files. It is
 // one bbolt file, conclave.db, in the data folder, and belongs to one process at
 // a time.
 //
@@ -12,7 +12,7 @@
 //
 // One bucket holds one kind of record, one key one record, as JSON. Messages are
 // keyed by conversation and sequence number, so that a conversation of 10,000
-// messages is never rewritten to add one. Beside the records stand indexes that
+// messages is never rewritten to add one. In addition, there are indexes that
 // can be made again from them at any time (deriveIndexes): the outline of each
 // conversation, the list by last change, calls by conversation, tool and day,
 // and the change log that the full-text index (package search) follows.
@@ -35,15 +35,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/chat"
 
-	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
@@ -55,11 +50,11 @@ type Options struct {
 	// Dir is the data folder. It is created, readable by its owner alone, when it
 	// does not exist.
 	Dir string
-	// Log receives what the store coped with. nil discards it.
+	// Log receives problems that the store could work around. nil discards them.
 	Log *slog.Logger
 	// Now tells the time for the stamps the store sets. nil means time.Now.
 	Now func() time.Time
-	// Wait is how long Open waits for another process to let go of the store.
+	// Wait is the time that Open waits for another process to close the store.
 	// Zero waits 50 ms, since a process that is just ending still has it.
 	Wait time.Duration
 	// Reads says that the caller only reads. A folder in which nothing may be written will
@@ -100,41 +95,6 @@ type Store struct {
 	Turns Turns
 }
 
-// The subjects of a store. Each is the open file with the records of one subject.
-type (
-	// Chats are conversations with their messages, and the trash.
-	Chats struct{ *file }
-	// CallLog holds the records of tool calls.
-	CallLog struct{ *file }
-	// Attachments are the media files that messages, calls and council members name.
-	Attachments struct{ *file }
-	// ActivityLog is the record of activity. It implements activity.Log.
-	ActivityLog struct{ *file }
-	// Councils are the councils that are set, and their runs. It implements council.Settings and
-	// council.Log.
-	Councils struct{ *file }
-	// Permissions are rules, approvals and the use of tools. It implements gate.Store.
-	Permissions struct{ *file }
-	// Plugins holds what the host knows of plugins, what programs registered, and what plugins
-	// spent.
-	Plugins struct{ *file }
-	// PluginData are the records and variables that plugins share.
-	PluginData struct{ *file }
-	// Settings is the record of the person's settings. It implements settings.Store.
-	Settings struct{ *file }
-	// SearchSource gives the full-text index its texts. It implements search.Source.
-	SearchSource struct {
-		*file
-		*Chats
-	}
-	// Turns are the three subjects that a turn writes. It implements turn.Log.
-	Turns struct {
-		*Chats
-		*CallLog
-		*Attachments
-	}
-)
-
 // newStore returns a store over an open file.
 func newStore(f *file) *Store {
 	s := &Store{
@@ -147,79 +107,40 @@ func newStore(f *file) *Store {
 	return s
 }
 
-// file is the opened file of a store, with what waits to be written to it.
-type file struct {
-	dir       string
-	readOnly  bool // nothing may be written in dir
-	log       *slog.Logger
-	now       func() time.Time
-	mask      func(string) string
-	onTrouble func(error)
-	onRecord  func()
-
-	lock *lockFile
-	db   *bbolt.DB
-	raw  *os.File // db's file, to close it when db itself is past closing
-
-	writer chan struct{} // holds one token; whoever has it may write
-	// journalled holds what the journal on the disk has, by message; for the writer.
-	journalled map[messageKey]journalled
-
-	damaged atomic.Pointer[fault.Error]
-	closed  atomic.Bool
-
-	mu      sync.Mutex // guards what follows, up to wake
-	closing bool       // Close has begun: nothing more is taken
-	pending batch      // not yet given to a transaction
-	writing batch      // given to the transaction under way
-	live    map[messageKey]chat.Message
-	nextID  uint64 // of the next call record
-	trouble bool   // OnTrouble knows that writes fail
-
-	wake   chan struct{} // of capacity 1: there is something pending
-	stop   chan struct{} // closed by Close
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-	once   sync.Once
-	final  error // what Close returns
-}
-
 // The buckets. Those of the first group are records, the others are made from
 // them.
 var (
-	bucketMeta          = []byte("meta")
-	bucketConversations = []byte("conversations") // id → chat.Conversation
-	bucketMessages      = []byte("messages")      // id 0 seq → chat.Message
-	bucketCalls         = []byte("tool_calls")    // id → storedCall; its sequence is the highest id
-	bucketSettings      = []byte("settings")      // name → settingsRecord
-	bucketPluginCache   = []byte("plugin_cache")  // plugin → JSON of the plugin host
-	bucketPluginState   = []byte("plugin_state")  // plugin → JSON of the plugin host
-	bucketGrants        = []byte("grants")        // id → gate.Rule
-	bucketApprovals     = []byte("approvals")     // plugin → gate.Approval
-	bucketPending       = []byte("pending")       // empty; older versions kept requests of the gate here
-	bucketTrash         = []byte("trash")         // token → trashRecord
-	bucketJournal       = []byte("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece
-	// id → seq of the last message of a turn that goes on; made when first used
-	bucketTurns = []byte("turns_open")
+	bucketMeta          = kind("meta")
+	bucketConversations = kind("conversations") // id → chat.Conversation
+	bucketMessages      = kind("messages")      // id 0 seq → chat.Message
+	bucketCalls         = kind("tool_calls")    // id → storedCall; its sequence is the highest id
+	bucketSettings      = kind("settings")      // name → settingsRecord
+	bucketPluginCache   = kind("plugin_cache")  // plugin → JSON of the plugin host
+	bucketPluginState   = kind("plugin_state")  // plugin → JSON of the plugin host
+	bucketGrants        = kind("grants")        // id → gate.Rule
+	bucketApprovals     = kind("approvals")     // plugin → gate.Approval
+	bucketPending       = kind("pending")       // empty; older versions stored requests of the gate here
+	bucketTrash         = kind("trash")         // token → trashRecord
+	bucketJournal       = kind("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece
 
-	bucketByUpdated = []byte("conversations_by_updated") // time id → flags and folded title
-	bucketOutline   = []byte("outline")                  // id 0 seq → outlineRow
-	bucketByChat    = []byte("calls_by_conversation")    // id 0 call → turn
-	bucketByTool    = []byte("calls_by_tool")            // wire name or tool id 0 call → nothing
-	bucketByDay     = []byte("calls_by_day")             // yyyymmdd call → nothing
-	bucketFailed    = []byte("calls_failed")             // call → nothing
-	bucketOpen      = []byte("calls_open")               // call → nothing; asked or running
-	bucketChanges   = []byte("changes")                  // counter → id 0 seq; its sequence is the counter
-	bucketChanged   = []byte("changed")                  // id 0 seq → counter
-	bucketMediaRefs = []byte("media_refs")               // media 0 conversation → nothing
+	bucketByUpdated = kind("conversations_by_updated") // time id → flags and folded title
+	bucketOutline   = kind("outline")                  // id 0 seq → outlineRow
+	bucketByChat    = kind("calls_by_conversation")    // id 0 call → turn
+	bucketByTool    = kind("calls_by_tool")            // wire name or tool id 0 call → nothing
+	bucketByDay     = kind("calls_by_day")             // yyyymmdd call → nothing
+	bucketFailed    = kind("calls_failed")             // call → nothing
+	bucketOpen      = kind("calls_open")               // call → nothing; asked or running
+	bucketChanges   = kind("changes")                  // counter → id 0 seq; its sequence is the counter
+	bucketChanged   = kind("changed")                  // id 0 seq → counter
+	bucketMediaRefs = kind("media_refs")               // media 0 conversation → nothing
 )
 
-var records = [][]byte{
+var records = []kind{
 	bucketMeta, bucketConversations, bucketMessages, bucketCalls, bucketSettings, bucketPluginCache,
 	bucketPluginState, bucketGrants, bucketApprovals, bucketPending, bucketTrash, bucketJournal,
 }
 
-var indexes = [][]byte{
+var indexes = []kind{
 	bucketByUpdated, bucketOutline, bucketByChat, bucketByTool, bucketByDay, bucketFailed, bucketOpen,
 	bucketChanges, bucketChanged, bucketMediaRefs,
 }
@@ -255,13 +176,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil && !readOnly {
 		return nil, err
 	}
+	// As a time comes back from JSON, so that what was written equals what is read.
+	now := func() time.Time { return o.Now().UTC().Round(0) }
 	s := newStore(&file{
 		dir: o.Dir, readOnly: readOnly, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, onRecord: o.OnRecord, lock: lock,
-		// As a time comes back from JSON, so that what was written equals what is read.
-		now:    func() time.Time { return o.Now().UTC().Round(0) },
-		writer: make(chan struct{}, 1),
-		live:   map[messageKey]chat.Message{}, journalled: map[messageKey]journalled{},
-		wake: make(chan struct{}, 1),
+		now: now, writer: make(chan struct{}, 1), waiting: newQueue(o.Log, now),
 		stop: make(chan struct{}),
 	})
 	if err := s.start(ctx); err != nil {
@@ -302,10 +221,10 @@ func (s *Store) start(ctx context.Context) error {
 		return err
 	}
 	if err := clearMarks(s.dir); err != nil {
-		s.log.Warn("A mark beside the store could not be removed.", "err", err)
+		s.log.Warn("A mark of damage next to the store could not be removed.", "err", err)
 	}
 	if err := sweep(s.dir); err != nil {
-		s.log.Warn("What was left half-made beside the store could not be removed.", "err", err)
+		s.log.Warn("Half-made files next to the store could not be removed.", "err", err)
 	}
 
 	background, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -351,7 +270,7 @@ func (s *Store) startReading(ctx context.Context) error {
 // refused.
 func (s *Store) ReadOnly() bool { return s.readOnly }
 
-// closePatience is how long Close waits for a daily copy under way: long enough
+// closePatience is the time that Close waits for a daily copy under way: long enough
 // for a store of some hundred megabytes, short enough for a person at a prompt,
 // and spent at most once a day. Tests wait longer, on machines that are busy.
 var closePatience = 5 * time.Second
@@ -360,9 +279,9 @@ var closePatience = 5 * time.Second
 // says that something could not be written.
 func (s *Store) Close() error {
 	s.once.Do(func() {
-		s.mu.Lock()
-		s.closing = true
-		s.mu.Unlock()
+		s.waiting.mu.Lock()
+		s.waiting.closing = true
+		s.waiting.mu.Unlock()
 		close(s.stop)
 		hurry := time.AfterFunc(closePatience, func() { s.cancel(errClosing) })
 		s.wg.Wait()

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// trashKept is how long a deleted conversation can be brought back.
+// trashKept is the time in which a deleted conversation can be brought back.
 const trashKept = 30 * 24 * time.Hour
 
 // trashRecord is a deleted conversation. Its messages and calls stay where they
@@ -47,17 +46,17 @@ func (s *Chats) DeleteConversation(ctx context.Context, id chat.ConversationID) 
 		if err != nil {
 			return err
 		}
-		was := slices.Concat([]byte(`{"conversation":`), bucket(tx, bucketConversations).Get([]byte(id)), []byte("}"))
-		if err := bucket(tx, bucketConversations).Delete([]byte(id)); err != nil {
+		was := slices.Concat([]byte(`{"conversation":`), bucketConversations.get(tx, []byte(id)), []byte("}"))
+		if err := bucketConversations.delete(tx, []byte(id)); err != nil {
 			return err
 		}
-		if err := bucket(tx, bucketByUpdated).Delete(listKey(c)); err != nil {
+		if err := bucketByUpdated.delete(tx, listKey(c)); err != nil {
 			return err
 		}
 		if err := logChange(tx, messageKey{id, 0}); err != nil {
 			return err
 		}
-		return putOver(bucket(tx, bucketTrash), []byte(made.String()), was, trashRecord{c, s.now()})
+		return bucketTrash.putOver(tx, []byte(made.String()), was, trashRecord{c, s.now()})
 	})
 	if err != nil {
 		return "", err
@@ -81,21 +80,21 @@ func (s *Chats) Undelete(ctx context.Context, token string) (chat.ConversationID
 		var was struct {
 			Conversation json.RawMessage `json:"conversation"`
 		}
-		if err := decode(bucket(tx, bucketTrash).Get([]byte(token)), &was); err != nil {
+		if err := decode(bucketTrash.get(tx, []byte(token)), &was); err != nil {
 			return err
 		}
 		// putConversation keeps what it finds there and does not know.
-		if err := bucket(tx, bucketConversations).Put([]byte(id), was.Conversation); err != nil {
+		if err := bucketConversations.put(tx, []byte(id), was.Conversation); err != nil {
 			return err
 		}
-		if err := bucket(tx, bucketTrash).Delete([]byte(token)); err != nil {
+		if err := bucketTrash.delete(tx, []byte(token)); err != nil {
 			return err
 		}
 		if err := putConversation(tx, nil, c); err != nil {
 			return err
 		}
 		// The full-text index has forgotten its messages.
-		for _, key := range keysBelow(bucket(tx, bucketOutline), prefix(string(id))) {
+		for _, key := range bucketOutline.numbered(tx, prefix(string(id))) {
 			if err := logChange(tx, messageKey{id, chat.MessageSeq(lastNumber(key))}); err != nil {
 				return err
 			}
@@ -107,19 +106,13 @@ func (s *Chats) Undelete(ctx context.Context, token string) (chat.ConversationID
 
 // Trash lists the deleted conversations, last deleted first.
 func (s *Chats) Trash(ctx context.Context) ([]Deleted, error) {
-	all := []Deleted{}
-	err := s.view(ctx, "store.trash", func(tx *bbolt.Tx) error {
-		return bucket(tx, bucketTrash).ForEach(func(k, v []byte) error {
-			var r trashRecord
-			if err := decode(v, &r); err != nil {
-				return err
-			}
-			all = append(all, Deleted{string(k), r.Conversation, r.Deleted})
-			return nil
-		})
-	})
-	slices.SortFunc(all, func(a, b Deleted) int { return b.At.Compare(a.At) })
-	return all, err
+	records, tokens, err := all[trashRecord](ctx, s.file, bucketTrash)
+	deleted := make([]Deleted, len(records))
+	for i, r := range records {
+		deleted[i] = Deleted{tokens[i], r.Conversation, r.Deleted}
+	}
+	slices.SortFunc(deleted, func(a, b Deleted) int { return b.At.Compare(a.At) })
+	return deleted, err
 }
 
 // Purge deletes a conversation in the trash for good: its messages, its call
@@ -137,7 +130,7 @@ func (s *Chats) Purge(ctx context.Context, token string) error {
 		if err != nil {
 			return err
 		}
-		return bucket(tx, bucketTrash).Delete([]byte(token))
+		return bucketTrash.delete(tx, []byte(token))
 	})
 	if err != nil {
 		return err
@@ -147,7 +140,7 @@ func (s *Chats) Purge(ctx context.Context, token string) error {
 
 func getTrash(tx *bbolt.Tx, op, token string) (trashRecord, error) {
 	var r trashRecord
-	ok, err := getJSON(bucket(tx, bucketTrash), []byte(token), &r)
+	ok, err := getJSON(tx, bucketTrash, []byte(token), &r)
 	if err == nil && !ok {
 		err = fault.New(fault.NotFound, op, "There is nothing in the trash to bring back under that token.",
 			"It was brought back already, or deleted for good.")
@@ -156,42 +149,43 @@ func getTrash(tx *bbolt.Tx, op, token string) (trashRecord, error) {
 }
 
 func inTrash(tx *bbolt.Tx, id chat.ConversationID) bool {
-	found := false
-	_ = bucket(tx, bucketTrash).ForEach(func(_, v []byte) error {
-		var r trashRecord
-		found = found || decode(v, &r) == nil && r.Conversation.ID == id
-		return nil
-	})
-	return found
+	key, _ := trashed(tx, id)
+	return key != nil
 }
 
-// spendTrashed adds to what a chat in the trash used: brought back, it tells all of it.
-func spendTrashed(tx *bbolt.Tx, id chat.ConversationID, more chat.Usage) error {
-	trash := bucket(tx, bucketTrash)
-	cursor := trash.Cursor()
-	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
-		var r trashRecord
-		if decode(v, &r) != nil || r.Conversation.ID != id {
-			continue
+// trashed returns the record of a chat in the trash, and its key; nil where there is none.
+func trashed(tx *bbolt.Tx, id chat.ConversationID) (key []byte, found trashRecord) {
+	_ = eachOf(tx, bucketTrash, nil, func(k []byte, r trashRecord) error { // it does not fail
+		if key == nil && r.Conversation.ID == id {
+			key, found = slices.Clone(k), r
 		}
-		r.Conversation.Spend(more)
-		return putJSON(trash, k, r)
+		return nil
+	}, nil)
+	return key, found
+}
+
+// spendTrashed adds to what a chat in the trash used, so that it is right once it is brought back.
+func spendTrashed(tx *bbolt.Tx, id chat.ConversationID, more chat.Usage) error {
+	key, r := trashed(tx, id)
+	if key == nil {
+		return nil
 	}
-	return nil
+	r.Conversation.Spend(more)
+	return bucketTrash.putJSON(tx, key, r)
 }
 
 // purge removes all that belongs to a conversation, and returns the media that
 // nothing names any more.
 func purge(tx *bbolt.Tx, id chat.ConversationID, now time.Time) (orphans []string, err error) {
 	start := prefix(string(id))
-	for _, name := range [][]byte{bucketMessages, bucketOutline, bucketJournal} {
-		if err := deleteBelow(bucket(tx, name), start); err != nil {
+	for _, k := range []kind{bucketMessages, bucketOutline, bucketJournal} {
+		if err := k.delete(tx, k.numbered(tx, start)...); err != nil {
 			return nil, err
 		}
 	}
 	// The change log keeps one row, that of the conversation, so that an index
-	// that was not there for its deletion learns of it.
-	for _, key := range keysBelow(bucket(tx, bucketChanged), start) {
+	// that was not there for its deletion learns about it.
+	for _, key := range bucketChanged.numbered(tx, start) {
 		if lastNumber(key) == 0 {
 			continue
 		}
@@ -202,73 +196,46 @@ func purge(tx *bbolt.Tx, id chat.ConversationID, now time.Time) (orphans []strin
 	if err := logChange(tx, messageKey{id, 0}); err != nil {
 		return nil, err
 	}
-	if err := purgeVariables(tx, id); err != nil {
-		return nil, err
-	}
-	if err := purgeCouncils(tx, id); err != nil {
-		return nil, err
-	}
-	if err := purgeSent(tx, id); err != nil {
-		return nil, err
-	}
-	for _, key := range keysBelow(bucket(tx, bucketByChat), start) {
-		call := number(lastNumber(key))
-		if raw := bucket(tx, bucketCalls).Get(call); raw != nil {
-			if r, err := decodeCall(raw); err == nil {
-				if err := unindexCall(tx, r); err != nil {
-					return nil, err
-				}
-			}
-			if err := bucket(tx, bucketCalls).Delete(call); err != nil {
-				return nil, err
-			}
+	for _, purge := range []func(*bbolt.Tx, chat.ConversationID) error{
+		purgeVariables, purgeCouncils, purgeSent, purgeCalls,
+		func(tx *bbolt.Tx, id chat.ConversationID) error { return eraseActivity(tx, id, now) },
+		purgeRules,
+	} {
+		if err := purge(tx, id); err != nil {
+			return nil, err
 		}
-	}
-	if err := eraseActivity(tx, id, now); err != nil {
-		return nil, err
-	}
-	if err := purgeGrants(tx, id); err != nil {
-		return nil, err
 	}
 	return unrefer(tx, id)
 }
 
-func purgeGrants(tx *bbolt.Tx, id chat.ConversationID) error {
-	grants := bucket(tx, bucketGrants)
-	var gone [][]byte
-	err := grants.ForEach(func(k, v []byte) error {
-		var g gate.Rule
-		if decode(v, &g) == nil && g.Conversation == id {
-			gone = append(gone, slices.Clone(k))
+// purgeCalls deletes the records of calls.
+func purgeCalls(tx *bbolt.Tx, id chat.ConversationID) error {
+	for _, key := range bucketByChat.numbered(tx, prefix(string(id))) {
+		call := number(lastNumber(key))
+		raw := bucketCalls.get(tx, call)
+		if raw == nil {
+			continue
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return deleteAll(grants, gone)
-}
-
-// keysBelow returns copies of the keys that begin with start and end in a
-// number.
-func keysBelow(b *bbolt.Bucket, start []byte) [][]byte {
-	var keys [][]byte
-	cursor := b.Cursor()
-	for k, _ := cursor.Seek(start); bytes.HasPrefix(k, start); k, _ = cursor.Next() {
-		if len(k) == len(start)+8 {
-			keys = append(keys, slices.Clone(k))
+		if r, err := decodeCall(raw); err == nil {
+			if err := unindexCall(tx, r); err != nil {
+				return err
+			}
 		}
-	}
-	return keys
-}
-
-func deleteBelow(b *bbolt.Bucket, start []byte) error { return deleteAll(b, keysBelow(b, start)) }
-
-func deleteAll(b *bbolt.Bucket, keys [][]byte) error {
-	for _, k := range keys {
-		if err := b.Delete(k); err != nil {
+		if err := bucketCalls.delete(tx, call); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// purgeRules deletes the rules that hold in the chat alone.
+func purgeRules(tx *bbolt.Tx, id chat.ConversationID) error {
+	var gone [][]byte
+	_ = eachOf(tx, bucketGrants, nil, func(k []byte, r gate.Rule) error { // it does not fail
+		if r.Conversation == id {
+			gone = append(gone, slices.Clone(k))
+		}
+		return nil
+	}, nil)
+	return bucketGrants.delete(tx, gone...)
 }

@@ -46,7 +46,7 @@ func hookProcesses(all []plugin.Dialect, lender picoclaw.Lender) (sources []hook
 func (c *Core) toolPort() *toolport.Port {
 	others := httptools.Others{Dialect: neko.Name, Tools: c.Tools, Host: c.Host, Calls: c.Calls}
 	pool := httptools.New(httptools.Options{
-		Store: c.Store.Plugins, Host: c.Host, Roles: c.Store.Councils.CouncilMembers,
+		Store: c.Store.Plugins, Host: c.Host, Roles: c.Store.Councils.Members,
 		Others: others.List, Call: others.Call, Log: c.Log,
 	})
 	for _, d := range c.dialects {

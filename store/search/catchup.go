@@ -63,7 +63,7 @@ func (x *Index) follow(ctx context.Context) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// catchUp indexes what changed after from, in batches, until there is no more.
+// catchUp indexes what changed after from, in batches, until nothing is left.
 func (x *Index) catchUp(ctx context.Context, index bleve.Index, from uint64) error {
 	for {
 		batch := index.NewBatch()

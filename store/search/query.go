@@ -18,7 +18,7 @@ import (
 	"github.com/blevesearch/bleve/v2/search/query"
 )
 
-// Query says what to look for.
+// Query is a search.
 type Query struct {
 	// Text holds words that must all stand in a message or a title; the last one
 	// may be the beginning of a word, as somebody types. "Words in quotation
@@ -106,7 +106,7 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 		return result, nil
 	case errors.Is(err, errBroken):
 		x.scrap()
-		return result, fault.Wrap(fault.Damaged, "search.query", "The search index is damaged and will be made anew.",
+		return result, fault.Wrap(fault.Damaged, "search.query", "The search index is damaged and will be rebuilt.",
 			"Search again.", err)
 	case errors.Is(err, bleve.ErrorIndexClosed):
 		return result, fault.Wrap(fault.Unavailable, "search.query", "The search was closed meanwhile.", "Search again.", err)

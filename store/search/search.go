@@ -1,6 +1,6 @@
 // Package search is the full-text index over what was said: every message and
 // every title, ranked, with the words marked. It is a bleve index in the folder
-// search/ beside the store and holds nothing of its own: it can be removed at
+// search/ next to the store and holds only what the store has: it can be removed at
 // any time and is made again from the store's change log.
 //
 // An [Index] is opened by its first [Index.Query] and brought up to date by it,
@@ -89,7 +89,7 @@ type Index struct {
 	wg       sync.WaitGroup
 }
 
-// Progress says how much of the store is indexed.
+// Progress is the part of the store that is indexed.
 type Progress struct {
 	Done  uint64 // the change up to which it knows all
 	Total uint64 // the last change there was
@@ -166,7 +166,7 @@ func (x *Index) ready(ctx context.Context) error {
 	}
 	if err != nil {
 		if !errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
-			x.o.Log.Info("The search index is made anew.", "why", err)
+			x.o.Log.Info("The search index is rebuilt.", "why", err)
 		}
 		if index, err = recreate(x.path, lineage, words, config); err != nil {
 			return fault.Wrap(fault.Unavailable, op, "The search index in "+x.path+" cannot be made.",

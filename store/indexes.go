@@ -35,32 +35,21 @@ func deriveIndexes(tx *bbolt.Tx) error {
 	if err := bucket(tx, bucketChanges).SetSequence(counter); err != nil {
 		return err
 	}
-	err := bucket(tx, bucketConversations).ForEach(func(_, v []byte) error {
-		var c chat.Conversation
-		if decode(v, &c) != nil {
-			return nil
-		}
-		if err := bucket(tx, bucketByUpdated).Put(listKey(c), listRow(c)); err != nil {
-			return err
-		}
-		return logChange(tx, messageKey{c.ID, 0})
-	})
+	err := eachOf(tx, bucketConversations, nil, func(_ []byte, c chat.Conversation) error {
+		return errors.Join(bucketByUpdated.put(tx, listKey(c), listRow(c)), logChange(tx, messageKey{c.ID, 0}))
+	}, nil)
 	if err != nil {
 		return err
 	}
-	err = bucket(tx, bucketMessages).ForEach(func(k, v []byte) error {
-		var m chat.Message
-		if decode(v, &m) != nil {
-			return nil
-		}
+	err = eachOf(tx, bucketMessages, nil, func(k []byte, m chat.Message) error {
 		if err := deriveMessage(tx, k, m); err != nil {
 			return err
 		}
-		if m.State != chat.Streaming || bucket(tx, bucketJournal).Get(k) != nil {
+		if m.State != chat.Streaming || bucketJournal.get(tx, k) != nil {
 			return nil
 		}
-		return bucket(tx, bucketJournal).Put(k, timeKey(m.Created))
-	})
+		return bucketJournal.put(tx, k, timeKey(m.Created))
+	}, nil)
 	if err != nil {
 		return err
 	}
@@ -108,7 +97,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 }
 
 // checkRecords compares records and indexes in both directions: what the records
-// ask for is there, and there is no more than that.
+// ask for is there, and nothing else is.
 func checkRecords(tx *bbolt.Tx) ([]string, error) {
 	problems := []string{}
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -124,24 +113,14 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 		return nil
 	}
 	conversations := map[chat.ConversationID]chat.Conversation{}
-	err := bucket(tx, bucketConversations).ForEach(func(k, v []byte) error {
-		var c chat.Conversation
-		if err := decode(v, &c); err != nil {
-			say("conversation %s: %v", k, err)
-			return nil
-		}
+	err := eachOf(tx, bucketConversations, nil, func(_ []byte, c chat.Conversation) error {
 		conversations[c.ID] = c
 		return expect(bucketByUpdated, listKey(c), listRow(c))
-	})
+	}, func(k []byte, err error) { say("conversation %s: %v", k, err) })
 	if err != nil {
 		return nil, err
 	}
-	err = bucket(tx, bucketMessages).ForEach(func(k, v []byte) error {
-		var m chat.Message
-		if err := decode(v, &m); err != nil {
-			say("message %q: %v", k, err)
-			return nil
-		}
+	err = eachOf(tx, bucketMessages, nil, func(k []byte, m chat.Message) error {
 		if c, ok := conversations[m.Conversation]; ok && m.Seq > c.Last {
 			say("message %d of %s: the last number given out is %d", m.Seq, m.Conversation, c.Last)
 		}
@@ -155,7 +134,7 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 			say("message %d of %s is not in the change log", m.Seq, m.Conversation)
 		}
 		return expect(bucketOutline, k, outlineRow(entryOf(m)))
-	})
+	}, func(k []byte, err error) { say("message %q: %v", k, err) })
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"conclave/app/chat"
@@ -10,6 +11,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// SearchSource gives the full-text index its texts. It implements search.Source.
+type SearchSource struct {
+	*file
+	chats *Chats
+}
+
 // The change log has one row for each message and each conversation, under the
 // counter of its last change. Reading it from 0 is reading everything; reading
 // it from where one stopped is reading what changed since.
@@ -17,34 +24,27 @@ import (
 // logChange moves key to the end of the change log.
 func logChange(tx *bbolt.Tx, key messageKey) error {
 	k := key.bytes()
-	changes, changed := bucket(tx, bucketChanges), bucket(tx, bucketChanged)
-	if old := changed.Get(k); old != nil {
-		if err := changes.Delete(slices.Clone(old)); err != nil {
-			return err
-		}
+	if err := forgetChange(tx, k); err != nil {
+		return err
 	}
-	n, err := changes.NextSequence()
+	n, err := bucket(tx, bucketChanges).NextSequence()
 	if err != nil {
 		return err
 	}
-	if err := changes.Put(number(n), k); err != nil {
-		return err
-	}
-	return changed.Put(k, number(n))
+	return errors.Join(bucketChanges.put(tx, number(n), k), bucketChanged.put(tx, k, number(n)))
 }
 
 // forgetChange removes a key from the change log.
 func forgetChange(tx *bbolt.Tx, key []byte) error {
-	changes, changed := bucket(tx, bucketChanges), bucket(tx, bucketChanged)
-	if old := changed.Get(key); old != nil {
-		if err := changes.Delete(slices.Clone(old)); err != nil {
+	if old := bucketChanged.get(tx, key); old != nil {
+		if err := bucketChanges.delete(tx, slices.Clone(old)); err != nil {
 			return err
 		}
 	}
-	return changed.Delete(key)
+	return bucketChanged.delete(tx, key)
 }
 
-// newLineage begins a history of its own.
+// newLineage begins a new history.
 func newLineage(tx *bbolt.Tx) error {
 	id, err := uuid.NewRandom()
 	if err != nil {
@@ -57,23 +57,17 @@ func newLineage(tx *bbolt.Tx) error {
 // restored from a copy has another one, and what a reader learnt from the old one's
 // changes is void.
 func (s *SearchSource) Lineage(ctx context.Context) (string, error) {
-	var lineage string
-	err := s.view(ctx, "store.lineage", func(tx *bbolt.Tx) error {
-		lineage = string(bucket(tx, bucketMeta).Get(keyLineage))
-		return nil
+	return read(ctx, s.file, "store.lineage", func(tx *bbolt.Tx) (string, error) {
+		return string(bucketMeta.get(tx, keyLineage)), nil
 	})
-	return lineage, err
 }
 
 // LastChange returns the counter of the last change, which grows with each
 // message written, conversation made, renamed, deleted or brought back.
 func (s *SearchSource) LastChange(ctx context.Context) (uint64, error) {
-	var n uint64
-	err := s.view(ctx, "store.last_change", func(tx *bbolt.Tx) error {
-		n = bucket(tx, bucketChanges).Sequence()
-		return nil
+	return read(ctx, s.file, "store.last_change", func(tx *bbolt.Tx) (uint64, error) {
+		return bucket(tx, bucketChanges).Sequence(), nil
 	})
-	return n, err
 }
 
 // Changes passes what changed after the counter given to fn, oldest first and
@@ -110,4 +104,14 @@ func (s *SearchSource) Changes(ctx context.Context, after uint64, limit int,
 		after = r.n
 	}
 	return after, nil
+}
+
+// Conversation is [Chats.Conversation].
+func (s *SearchSource) Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error) {
+	return s.chats.Conversation(ctx, id)
+}
+
+// Message is [Chats.Message].
+func (s *SearchSource) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	return s.chats.Message(ctx, id, seq)
 }

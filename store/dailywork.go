@@ -8,7 +8,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// dailyDelay is how long after Open the daily work waits, so that it does not
+// dailyDelay is the time after Open before the daily work, so that it does not
 // compete with a window that opens. A command that ends before does it at its
 // end.
 const dailyDelay = 3 * time.Second
@@ -68,28 +68,20 @@ func (s *Store) copyDue(ctx context.Context) bool {
 
 // has reports whether the store holds at least n messages.
 func (s *file) has(ctx context.Context, n int) bool {
-	has := false
-	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
-		has = atLeast(bucket(tx, bucketMessages), n)
-		return nil
+	has, err := read(ctx, s, "store.copy", func(tx *bbolt.Tx) (bool, error) {
+		return atLeast(bucket(tx, bucketMessages), n), nil
 	})
 	return err == nil && has
 }
 
 // copyHas is has for the copy at path. One that cannot be read has none.
 func copyHas(path string, n int) bool {
-	db, _, err := openFile(path, true)
-	if err != nil {
-		return false
-	}
 	has := false
-	err = guarded(func() error {
-		return db.View(func(tx *bbolt.Tx) error {
-			has = atLeast(bucket(tx, bucketMessages), n)
-			return nil
-		})
+	err := readFile(path, func(tx *bbolt.Tx) error {
+		has = atLeast(bucket(tx, bucketMessages), n)
+		return nil
 	})
-	return errors.Join(err, db.Close()) == nil && has
+	return err == nil && has
 }
 
 func atLeast(b *bbolt.Bucket, n int) bool {
@@ -132,14 +124,8 @@ func (s *Store) clean(ctx context.Context) {
 // empty reports whether there is nothing worth a copy: no chat, and none that was
 // deleted. Settings alone would take the place of a copy that has chats.
 func (s *file) empty(ctx context.Context) bool {
-	nothing := true
-	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
-		for _, name := range [][]byte{bucketConversations, bucketTrash} {
-			if k, _ := bucket(tx, name).Cursor().First(); k != nil {
-				nothing = false
-			}
-		}
-		return nil
+	nothing, err := read(ctx, s, "store.copy", func(tx *bbolt.Tx) (bool, error) {
+		return bucketConversations.empty(tx) && bucketTrash.empty(tx), nil
 	})
 	return err != nil || nothing
 }

@@ -115,7 +115,7 @@ func (s *Chats) Holding(ctx context.Context, id chat.ConversationID, phrase stri
 	if err != nil {
 		return nil, err
 	}
-	return s.freshen(found), nil
+	return s.waiting.freshen(found), nil
 }
 
 // MessageText returns what is worth searching of a message: its text and the

@@ -2,25 +2,51 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/jsonobject"
 	"conclave/app/record/activity"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
 )
+
+// file is the opened file of a store.
+type file struct {
+	dir       string
+	readOnly  bool // nothing may be written in dir
+	log       *slog.Logger
+	now       func() time.Time
+	mask      func(string) string
+	onTrouble func(error)
+	onRecord  func()
+
+	lock *lockFile
+	db   *bbolt.DB
+	raw  *os.File // db's file, to close it when db itself is past closing
+
+	writer  chan struct{} // holds one token; whoever has it may write
+	waiting *queue
+
+	damaged atomic.Pointer[fault.Error]
+	closed  atomic.Bool
+
+	stop   chan struct{} // closed by Close
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	once   sync.Once
+	final  error // what Close returns
+}
 
 var (
 	// errDamaged marks an error whose cause is a file that is not what it should
@@ -63,8 +89,8 @@ func (s *file) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) e
 	if f := s.damaged.Load(); f != nil {
 		return f
 	}
-	taken, written := s.take(), false
-	defer func() { s.taken(taken, written) }() // also when fn panics
+	taken, written := s.waiting.take(), false
+	defer func() { s.waiting.taken(taken, written) }() // also when fn panics
 	var before, after activity.Head
 	err := guarded(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
@@ -73,7 +99,7 @@ func (s *file) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) e
 			if err := bucket(tx, bucketMeta).Put(keyAlive, timeKey(s.now())); err != nil {
 				return err
 			}
-			s.writeBatch(tx, taken)
+			s.waiting.writeBatch(tx, taken)
 			if fn == nil {
 				return nil
 			}
@@ -197,58 +223,6 @@ func panickedIn(path string) bool {
 	}
 }
 
-// bucket returns a bucket that every store has. One that is missing is damage.
-func bucket(tx *bbolt.Tx, name []byte) *bbolt.Bucket {
-	b := tx.Bucket(name)
-	if b == nil {
-		panic(fmt.Errorf("%w: it has no %s", errDamaged, name))
-	}
-	return b
-}
-
-// getJSON reads the record under key into value and reports whether there is
-// one. One that cannot be read is errRecord.
-func getJSON(b *bbolt.Bucket, key []byte, value any) (bool, error) {
-	raw := b.Get(key)
-	if raw == nil {
-		return false, nil
-	}
-	return true, decode(raw, value)
-}
-
-func decode(raw []byte, value any) error {
-	if err := json.Unmarshal(raw, value); err != nil {
-		return fmt.Errorf("%w: %w", errRecord, err)
-	}
-	return nil
-}
-
-// encode returns value as JSON without HTML's escapes, so that what people wrote
-// is found as they wrote it.
-func encode(value any) ([]byte, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return []byte(b.String()[:b.Len()-1]), nil
-}
-
-// putJSON writes a record. What the one that it replaces has and value has no field for,
-// because a newer program wrote it, stays in it; so all records that are rewritten go
-// through here.
-func putJSON(b *bbolt.Bucket, key []byte, value any) error { return putOver(b, key, b.Get(key), value) }
-
-// putOver is putJSON for a record that replaces old, which lies elsewhere.
-func putOver(b *bbolt.Bucket, key, old []byte, value any) error {
-	raw, err := encode(value)
-	if err != nil {
-		return err
-	}
-	return b.Put(key, jsonobject.Keep(old, raw, reflect.TypeOf(value)))
-}
-
 // openFile opens the bbolt file at path. errDamaged says that it cannot be one.
 func openFile(path string, readOnly bool) (db *bbolt.DB, file *os.File, err error) {
 	if err := checkHeader(path); err != nil {
@@ -287,5 +261,3 @@ func openFile(path string, readOnly bool) (db *bbolt.DB, file *os.File, err erro
 	}
 	return nil, nil, err
 }
-
-func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

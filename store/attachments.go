@@ -19,14 +19,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// Attachments are the media files that messages, calls and council members name.
+type Attachments struct{ *file }
+
 const mediaName = "media"
 
 // MaxMedia bounds one media file, in bytes: more than any provider takes, and
 // small enough to be held in memory while it travels.
 const MaxMedia = 64 << 20
 
-// mediaOrphan is how old a media file that nothing names must be before it is
-// removed: as old as what the trash keeps.
+// mediaOrphan is the age at which a media file that nothing names is removed: that at which the
+// trash deletes chats.
 const mediaOrphan = trashKept
 
 // PutMedia stores the bytes in m.Data by their content and fills m.ID and
@@ -198,7 +201,7 @@ func unrefer(tx *bbolt.Tx, id chat.ConversationID) ([]string, error) {
 			orphans = append(orphans, string(media))
 		}
 	}
-	return orphans, deleteAll(b, mine)
+	return orphans, bucketMediaRefs.delete(tx, mine...)
 }
 
 // removeMedia deletes files. One that is not there does not matter.
@@ -225,16 +228,13 @@ func avatars(tx *bbolt.Tx, named map[string]bool) error {
 			named[m.Persona.Avatar] = true
 		}
 	}
-	if b := tx.Bucket(bucketCouncils); b != nil {
-		err := b.ForEach(func(_, v []byte) error {
-			var c council.Council
-			err := decode(v, &c)
-			add(c)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	if err := bucketCouncils.each(tx, nil, func(_, v []byte) error {
+		var c council.Council
+		err := decode(v, &c)
+		add(c)
+		return err
+	}); err != nil {
+		return err
 	}
 	steps := tx.Bucket(bucketCouncilSteps)
 	if steps == nil {

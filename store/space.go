@@ -13,14 +13,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Space is how much of the store's file is in use.
+// Space is the size of the store's file, and how much of it is free.
 type Space struct {
 	Size int64 // bytes of the file
 	Free int64 // bytes of it that hold nothing
 }
 
 // worthCompacting is the least that Compact must give back, and half of the file,
-// before a person is told of it: the store uses what is free again by itself.
+// before it is worth a line for a person: the store uses free space again by itself.
 const worthCompacting = 64 << 20
 
 // Wasteful reports whether compacting would help.
@@ -86,7 +86,7 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 	return c.Size, info.Size(), explain(op, dir, syncFolder(filepath.Dir(path)))
 }
 
-// compactStep is how much one transaction of a compaction writes.
+// compactStep bounds the bytes that one transaction of a compaction writes.
 const compactStep = 1 << 20
 
 // writeCompact copies the records of the store at from into a new file.

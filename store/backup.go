@@ -19,10 +19,9 @@ import (
 )
 
 // bucketMediaFiles is in backups alone: id → the bytes of a media file.
-var bucketMediaFiles = []byte("media_files")
+var bucketMediaFiles = kind("media_files")
 
-// MediaReport says what became of the media files that a store names: pictures and other
-// attachments.
+// MediaReport counts the media files that a store names: pictures and other attachments.
 type MediaReport struct {
 	Files   int `json:"files"`   // that are there
 	Missing int `json:"missing"` // that are not, or are damaged
