@@ -256,3 +256,18 @@ func TestCloseEndsCallsAndLeavesNothing(t *testing.T) {
 		f.Open() // for the end of the test
 	})
 }
+
+func TestACallWhoseTimePassesWhileItsProcessStartsTimesOut(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Serve("a.py", plugintest.Script{Load: plugintest.LoadStarved, Tools: []plugintest.Tool{
+			{Name: "say", Text: "hello", TimeoutMS: 2000}, {Name: "die", Do: plugintest.Dies},
+		}})
+		f.Freeze("a:die").Call(t.Context(), "{}")
+		f.World.Busy.Store(true)
+		if r := f.Freeze("a:say").Call(t.Context(), "{}"); r.Status != chat.CallTimeout {
+			t.Errorf("got %s %q", r.Status, r.Error)
+		}
+		f.World.Busy.Store(false)
+		f.Says("a:say", "hello")
+	})
+}

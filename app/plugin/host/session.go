@@ -64,14 +64,16 @@ func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
 	s := &session{access: with, opened: &openedFiles{}, r: r, over: make(chan struct{}), load: loadClockOf(ctx)}
 	if c, ok := v.dialect.(plugin.Connector); ok {
 		s.load.follow(nil)
-		s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener())
+		if s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener()); err != nil {
+			err = plugin.ProblemOf(err)
+		}
 	} else if s.process, err = r.start(ctx, v, src, start, s.opened); err == nil {
 		s.load.follow(s.process)
 		s.logOutput()
 		err = s.greet(ctx, v, src)
 	}
 	if err != nil {
-		return nil, plugin.ProblemOf(err)
+		return nil, err // of ctx's end as it is: whoever waits tells a deadline from a newer save by it
 	}
 	s.watched.Go(s.watch) // ends when the backend does
 	if !r.h.processes.adopt(s) {
