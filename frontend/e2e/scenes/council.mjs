@@ -542,7 +542,7 @@ test("an answer is for the whole council only if that is ticked, which nothing d
 test("a call in a lane opens to what it was given and answered", async ({ open }) => {
   const page = await open("council");
   await lane(page, "researcher").locator(".who").click();
-  const call = lane(page, "researcher").locator(".calls button").first();
+  const call = lane(page, "researcher").locator("button.line").first();
   await call.press("Enter");
   await expect(lane(page, "researcher").getByText("Arguments", { exact: true })).toBeVisible();
   await expect(lane(page, "researcher").getByText("Three pages found.")).toBeVisible();
