@@ -320,7 +320,7 @@ func TestAToolThatIsNotThereIsNamedAndItsMemberAnswersWithout(t *testing.T) {
 	b.says("test/bo", "B.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
-	want := "The tool q:gone is not available. The tool web_search_none:x is not there."
+	want := "The tool q:gone is not available. The tool web_search_none:x is not available."
 	if s := run.Seats[0]; !s.In || s.Why != want || run.Seats[1].Why != "" {
 		t.Errorf("the seats are %+v", run.Seats)
 	}

@@ -333,7 +333,7 @@ func TestWithoutAModelToolsThatNeedOneFailAtOnceWithASentence(t *testing.T) {
 		"p:weather":     "failed: usage: Weather needs a helper model.",
 		"p:gone":        "skipped: not_found: The tool p:gone is not available.",
 		"q:look":        "skipped: not_found: The tool q:look is not available.",
-		"no_such":       "skipped: not_found: The tool no_such is not there.",
+		"no_such":       "skipped: not_found: The tool no_such is not available.",
 		"p:secret":      "skipped: not_found: Its plugin does not offer Secret to members of a council.",
 		"p:raise":       "failed: raised: no",
 	} {
