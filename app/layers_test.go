@@ -293,6 +293,11 @@ var layers = []map[string][]string{
 		},
 	},
 	fronts: {
+		// What a person sees, as values: made of words, interfaces and doers alone.
+		"app/view": {
+			"app/base/fault", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council", "app/gate",
+			"app/model", "app/plugin", "app/tool",
+		},
 		// The window and the terminal: words, interfaces, doers; never an adapter.
 		"app/window": {
 			"app/record/undo",
@@ -321,10 +326,12 @@ var layers = []map[string][]string{
 			"app/chat/render",
 			"app/base/textdiff",
 			"app/tool/hook",
+			"app/view",
 			"github.com/wailsapp/wails/v2/pkg/runtime",
 			"github.com/google/uuid",
 		},
 		"app/terminal": {
+			"app/chat/transcript",
 			"app/record/undo",
 			"app/base/place",
 			"app/base/fault",
@@ -350,6 +357,7 @@ var layers = []map[string][]string{
 			"app/plugin/packages",
 			"app/service",
 			"app/base/version",
+			"app/view",
 			"github.com/spf13/cobra",
 			"github.com/spf13/pflag",
 			"github.com/google/uuid",

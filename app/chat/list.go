@@ -1,6 +1,9 @@
 package chat
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Which says what to do with conversations that have a mark.
 type Which int
@@ -58,4 +61,18 @@ type CallFilter struct {
 	Errors       bool      // only calls that ended otherwise than well
 	Before       uint64    // only ids below, to go on where a page ended; 0 takes all
 	Limit        int       // at most so many, the newest; 0 takes all
+}
+
+// ModelOf returns the model that answers next in a conversation: its own, or the one of the last
+// answer among the messages; "" where none has one.
+func ModelOf(v Conversation, messages []Message) string {
+	if v.Model != "" {
+		return v.Model
+	}
+	for _, m := range slices.Backward(messages) {
+		if m.Role == RoleAssistant {
+			return m.Model
+		}
+	}
+	return ""
 }

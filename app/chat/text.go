@@ -54,10 +54,10 @@ func WithText(parts []Part, text string) []Part {
 	return out
 }
 
-// Stamp returns a time as pages get it: RFC 3339 with milliseconds, or "".
+// Stamp returns a time as pages get it: RFC 3339 in UTC with milliseconds, or "".
 func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
 }

@@ -8,6 +8,12 @@ import (
 	"conclave/app/base/fault"
 )
 
+// Addressed returns the id of the member that a text asks alone by “@name ”, "" where it asks all.
+// The kind is invalid where it names nobody of the council.
+func (c Council) Addressed(text string) (only string, err error) {
+	return c.Named(text), c.Misnamed(text)
+}
+
 // Named returns the id of the member that a text begins with, as in “@Ada, is it so?”, or "". The
 // longest matching name counts, and the first member of two with one name. Members that are switched
 // off do not count.

@@ -58,7 +58,7 @@ func (g *Gate) Stands(c Connection, d Decision) bool {
 func (r *Reach) connection(c Connection, host string) (call Call, private bool) {
 	granted, _ := r.Permissions(c.Plugin)
 	near := isNear(host)
-	whole := slices.Contains(granted, localNetwork)
+	whole := slices.Contains(granted, LocalNetwork)
 	arguments, err := json.Marshal(map[string]string{hostField: c.URL})
 	if err != nil {
 		arguments = json.RawMessage(`{}`) // no rule allows that

@@ -132,7 +132,7 @@ func AboutHosts(permission string) bool { return permission == Network || permis
 // ManualOnly reports whether a person grants the permission by itself only, never by
 // approving a plugin that asks for it.
 func ManualOnly(permission string) bool {
-	return IsWall(permission) || permission == localNetwork
+	return IsWall(permission) || permission == LocalNetwork
 }
 
 // IsPermission reports whether there is a permission of that name.
@@ -146,7 +146,7 @@ func IsPermission(permission string) bool {
 func Requestable(permissions []string) []string {
 	out := []string{}
 	for _, p := range permissions {
-		if IsPermission(p) && p != localNetwork && !slices.Contains(out, p) {
+		if IsPermission(p) && p != LocalNetwork && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -164,9 +164,9 @@ var sandboxPermissions = []string{Network, Programs, Filesystem, Listen}
 // hosts, it has the rules that Network has.
 const Web = "cors_proxy"
 
-// localNetwork is granted by its own command alone: no manifest asks for it, and no
+// LocalNetwork is granted by its own command alone: no manifest asks for it, and no
 // yes to a plugin includes it.
-const localNetwork = "local_network"
+const LocalNetwork = "local_network"
 
 // Start is the permission of rules about single commands, which Conclave starts for a plugin
 // that asks. It is none of those that open a sandbox: the plugin's process starts nothing.

@@ -13,6 +13,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -273,14 +274,14 @@ type waitingRow struct {
 // trustedRow is `plugins trust --json`: the plugin, what was approved, and what needs another
 // approval.
 type trustedRow struct {
-	pluginRow
+	view.Plugin
 	Approved []waitingRow `json:"approved"`
 	Waits    *waitingRow  `json:"waits"`
 }
 
 func newWaitingRow(s plugin.Status) waitingRow {
 	row := waitingRow{
-		s.Shown, orEmpty(s.Manifest.Permissions), []gate.ShownTool{}, append([]gate.Change{}, s.Changes...),
+		s.Shown, view.List(s.Manifest.Permissions), []gate.ShownTool{}, view.List(s.Changes),
 	}
 	for _, t := range s.Tools {
 		row.Tools = append(row.Tools, gate.ShownTool{Name: t.Name, Description: gate.ToolText(t)})
@@ -298,8 +299,7 @@ func (c pluginTrustCommands) printTrusted(ctx context.Context, app *App, s plugi
 		}
 		return c.printAfter(ctx, app, s.ID)
 	}
-	s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(s.ID))
-	row := trustedRow{newPluginRow(s), append([]waitingRow{}, approved...), nil}
+	row := trustedRow{app.plugin(s), view.List(approved), nil}
 	if waits(s) {
 		waiting := newWaitingRow(s)
 		row.Waits = &waiting

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/view"
 )
 
 // councilCommands set and show councils. Their runs are the part of runCommands.
@@ -309,33 +309,14 @@ func (c councilCommands) memberCommand() *cobra.Command {
 	return cmd
 }
 
-type presetRow struct {
-	Name    string       `json:"name"`
-	Own     bool         `json:"own"`
-	Mode    council.Mode `json:"mode"`
-	Members []string     `json:"members"`
-}
-
 func (c councilCommands) presets(ctx context.Context, app *App, _ []string) error {
 	own, err := app.CouncilSettings.Presets(ctx)
 	if err != nil {
 		return err
 	}
-	rows := []presetRow{}
-	table := newTable("NAME", "MODE", "MEMBERS")
-	add := func(name string, set council.Council, mine bool) {
-		row := presetRow{Name: name, Own: mine, Mode: set.Mode, Members: []string{}}
-		for _, m := range set.Members {
-			row.Members = append(row.Members, m.Name)
-		}
-		rows = append(rows, row)
-		table.add(shownName(name), string(set.Mode), shownName(strings.Join(row.Members, ", ")))
-	}
-	for _, set := range council.Presets() {
-		add(set.Name, set, false)
-	}
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		add(name, own[name], true)
+	rows, table := view.NewCouncilPresets(own), newTable("NAME", "MODE", "MEMBERS")
+	for _, p := range rows {
+		table.add(shownName(p.Name), string(p.Mode), shownName(strings.Join(p.Members, ", ")))
 	}
 	return c.printTable(rows, table, "There are no presets.")
 }
@@ -352,17 +333,15 @@ func preset(ctx context.Context, app *App, name string) (council.Council, error)
 		return strings.EqualFold(plain.Replace(name), plain.Replace(other))
 	}
 	names := []string{}
-	for _, kept := range slices.Sorted(maps.Keys(own)) {
-		if same(kept) {
-			return own[kept], nil
+	all := view.NewCouncilPresets(own)
+	slices.SortStableFunc(all, func(a, b view.CouncilPreset) int { // the person's own first
+		return cmp.Compare(fmt.Sprint(b.Own), fmt.Sprint(a.Own))
+	})
+	for _, p := range all {
+		if same(p.Name) {
+			return p.Council, nil
 		}
-		names = append(names, kept)
-	}
-	for _, set := range council.Presets() {
-		if same(set.Name) {
-			return set, nil
-		}
-		names = append(names, set.Name)
+		names = append(names, p.Name)
 	}
 	return council.Council{}, fault.New(fault.NotFound, "cli.council", "There is no preset "+name+".",
 		"There are: "+strings.Join(names, ", ")+".")

@@ -22,7 +22,7 @@ func (c runCommands) actCommands() []*cobra.Command {
 		return c.withStore(use, short, args, func(ctx context.Context, app *App, args []string) error {
 			member, text := "", what.Why()
 			if len(args) > 1 {
-				run, err := storedRun(ctx, app, args[0])
+				run, err := app.Councils.Stored(ctx, council.RunID(args[0]))
 				if err != nil {
 					return err
 				}

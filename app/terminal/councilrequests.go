@@ -12,39 +12,15 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/council"
+	"conclave/app/view"
 )
-
-// seenRow is one request to a member's model as JSON.
-type seenRow struct {
-	Task    string      `json:"task"`
-	Member  string      `json:"member"`
-	Name    string      `json:"name"`
-	Attempt int         `json:"attempt"`
-	Model   string      `json:"model"`
-	Tool    string      `json:"tool,omitempty"`
-	AtMS    int64       `json:"at_ms"`
-	Tokens  int64       `json:"tokens"`
-	Bytes   int         `json:"bytes"`
-	Body    string      `json:"body,omitempty"`
-	Blocks  []seenBlock `json:"blocks"`
-}
-
-// seenBlock is one part of a request.
-type seenBlock struct {
-	Source council.Source `json:"source"`
-	Title  string         `json:"title"`
-	Tokens int64          `json:"tokens"`
-	Text   string         `json:"text,omitempty"`
-	Cut    int64          `json:"cut,omitempty"`
-	Why    string         `json:"why,omitempty"`
-}
 
 func (c runCommands) seenCommand() *cobra.Command {
 	var member string
 	var exact bool
 	cmd := c.withStore("seen RUN", "Show all that the members of a run were sent, by its source",
 		exactly("a run"), func(ctx context.Context, app *App, args []string) error {
-			run, err := storedRun(ctx, app, args[0])
+			run, err := app.Councils.Stored(ctx, council.RunID(args[0]))
 			if err != nil {
 				return err
 			}
@@ -55,25 +31,18 @@ func (c runCommands) seenCommand() *cobra.Command {
 				}
 				member = m.ID
 			}
-			return c.printSeen(seenIn(run, member, runTexts(ctx, app, run.Run)), exact)
+			rows, err := seenIn(run, member, func(h council.Hash) (string, error) {
+				text, err := app.Councils.Text(ctx, run.Run, h)
+				return string(text), err
+			})
+			if err != nil {
+				return err
+			}
+			return c.printSeen(rows, exact)
 		})
 	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it all members")
 	cmd.Flags().BoolVar(&exact, "exact", false, "each request as it was sent, byte for byte")
 	return cmd
-}
-
-// storedRun reads a run from the store.
-func storedRun(ctx context.Context, app *App, id string) (council.Run, error) {
-	steps, err := app.Councils.Steps(ctx, council.RunID(id))
-	if err != nil {
-		return council.Run{}, err
-	}
-	run, err := council.Replay(steps)
-	if err != nil {
-		return run, fault.Wrap(fault.Damaged, "cli.council", "The record of the run is damaged.",
-			"conclave doctor checks the store.", err)
-	}
-	return run, nil
 }
 
 // seated returns the member of a run with this name or id.
@@ -89,38 +58,25 @@ func seated(run council.Run, name string) (council.Member, error) {
 		"Its members are "+strings.Join(names, ", ")+".")
 }
 
-// seenIn returns the requests of the newest attempts of a run's tasks, in their order: of the member
-// with this id, or of all if it is empty.
-func seenIn(run council.Run, member string, text func(council.Hash) string) []seenRow {
-	rows := []seenRow{}
+// seenIn returns the requests of a run's tasks, in their order: of the member with this id, or of all
+// if it is empty.
+func seenIn(run council.Run, member string, text func(council.Hash) (string, error)) ([]view.SentRequest, error) {
+	rows := []view.SentRequest{}
 	for _, t := range run.Tasks {
 		if member != "" && t.Member != member {
 			continue
 		}
-		name := "Council"
-		if m, err := seated(run, t.Member); err == nil {
-			name = m.Name
+		sent, err := view.NewSentRequests(run, t, text)
+		if err != nil {
+			return nil, err
 		}
-		for _, r := range t.End.Requests {
-			row := seenRow{
-				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS,
-				Tokens: r.Tokens,
-				Bytes:  r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
-			}
-			if t.Handed(r) {
-				row.Tool = run.ToolTitle(r.Model)
-			}
-			for _, b := range r.Blocks(func(h council.Hash) (string, error) { return text(h), nil }) {
-				row.Blocks = append(row.Blocks, seenBlock{b.Source, b.Title, b.Tokens, b.Words, b.Cut, b.Why})
-			}
-			rows = append(rows, row)
-		}
+		rows = append(rows, sent...)
 	}
-	return rows
+	return rows, nil
 }
 
 // printSeen prints the requests to models.
-func (c runCommands) printSeen(rows []seenRow, exact bool) error {
+func (c runCommands) printSeen(rows []view.SentRequest, exact bool) error {
 	if c.json {
 		return c.printJSON(rows)
 	}
@@ -134,7 +90,7 @@ func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 			limit.Counted(int(r.Tokens), "token"), limit.Size(int64(r.Bytes)))
 		switch {
 		case exact && r.Body == "":
-			b.WriteString("  It was too long to be stored.\n")
+			b.WriteString("  " + r.Without + "\n")
 		case exact:
 			b.WriteString(r.Body + "\n")
 		default:
@@ -146,7 +102,7 @@ func (c runCommands) printSeen(rows []seenRow, exact bool) error {
 }
 
 // blocksOf returns the parts of a request, each below its title.
-func blocksOf(blocks []seenBlock) string {
+func blocksOf(blocks []view.BlockText) string {
 	var b strings.Builder
 	for _, block := range blocks {
 		fmt.Fprintf(&b, "  — %s · %s · %s\n", oneLine(block.Title), block.Source,
@@ -170,7 +126,7 @@ func (c runCommands) rateCommand() *cobra.Command {
 	var bad bool
 	cmd := c.withStore("rate RUN POINT", "Rate a member's point: it helped, or with --bad it did not",
 		exactly("a run", "a point, like a2"), func(ctx context.Context, app *App, args []string) error {
-			run, err := storedRun(ctx, app, args[0])
+			run, err := app.Councils.Stored(ctx, council.RunID(args[0]))
 			if err != nil {
 				return err
 			}

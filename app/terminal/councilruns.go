@@ -23,6 +23,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/cost"
 	"conclave/app/plugin"
+	"conclave/app/view"
 )
 
 // runCommands start runs of councils and show them.
@@ -39,22 +40,6 @@ func (c runCommands) all() []*cobra.Command {
 	}, c.actCommands()...)
 }
 
-type runRow struct {
-	Run          council.RunID       `json:"run"`
-	Conversation chat.ConversationID `json:"conversation"`
-	Turn         string              `json:"turn"`
-	Question     chat.MessageSeq     `json:"question"`
-	Mode         council.Mode        `json:"mode"`
-	State        council.RunState    `json:"state"`
-	CutOff       bool                `json:"cut_off,omitempty"` // its program ended; it can be resumed
-	Members      int                 `json:"members"`
-	Disagree     int                 `json:"disagree"`
-	Began        time.Time           `json:"began"`
-	MS           int64               `json:"ms,omitempty"`
-	Cost         *float64            `json:"cost,omitempty"` // left out if unknown
-	Seats        []council.SeatLine  `json:"seats"`          // of the members that took part
-}
-
 func (c runCommands) list(ctx context.Context, app *App, args []string) error {
 	v, err := app.Chats.Conversation(ctx, chat.ConversationID(args[0]))
 	if err != nil {
@@ -64,25 +49,17 @@ func (c runCommands) list(ctx context.Context, app *App, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows := []runRow{}
+	rows := []view.RunHeader{}
 	table := newTable("RUN", "BEGAN", "MODE", "MEMBERS", "COST", "STATE")
 	for _, h := range all {
-		row := runRow{
-			Run: h.Run, Conversation: h.Conversation, Turn: h.Turn, Question: h.Question, Mode: h.Mode, State: h.State,
-			Members: h.Members, Disagree: h.Disagree, Began: h.Began, Seats: append([]council.SeatLine{}, h.Seats...),
-			MS: h.Took(),
-		}
-		used := h.Spent()
-		if used.Known() {
-			row.Cost = &used.Cost
-		}
-		state := string(h.State)
-		if h.State != council.Over && !app.Councils.Live(h.Run) {
-			row.CutOff, state = true, "cut off; resume it with "+c.toType("conclave council resume "+string(h.Run))
-		}
+		row := view.NewRunHeader(h, app.Councils.Live(h.Run))
 		rows = append(rows, row)
-		table.add(string(h.Run), h.Began.Local().Format("2006-01-02 15:04"), string(h.Mode), fmt.Sprint(h.Members),
-			cost.Words(used.Cost, used.Known()), state)
+		state := string(row.State)
+		if row.CutOff {
+			state = "cut off; resume it with " + c.toType("conclave council resume "+row.Run)
+		}
+		table.add(row.Run, row.Began.Minute(), string(row.Mode), fmt.Sprint(row.Members),
+			cost.Words(row.Spent.Cost, row.Spent.Known), state)
 	}
 	return c.printTable(rows, table, "No council has deliberated in this chat.")
 }
@@ -351,7 +328,7 @@ func (c runCommands) again(ctx context.Context, f *promptFlags, run council.RunI
 	if err != nil {
 		return err
 	}
-	state, err := storedRun(ctx, app, string(run))
+	state, err := app.Councils.Stored(ctx, run)
 	app.Close()
 	if err != nil {
 		return err

@@ -6,15 +6,17 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
+	"conclave/app/view"
 )
 
 func TestPluginsShowSaysThatASystemHasNoSandbox(t *testing.T) {
 	s := plugin.Status{Isolation: sandbox.None()}
-	if line := isolationLine(s); line != "none — Runs as you, not isolated." {
+	if line := isolationLine(view.NewPlugin(s, gate.About{})); line != "none — Runs as you, not isolated." {
 		t.Errorf("%q", line)
 	}
 	s.Granted = []string{gate.Network}
-	if line := isolationLine(s); line != "none — Runs as you, not isolated. "+sandbox.NotHeld {
+	line := isolationLine(view.NewPlugin(s, gate.About{}))
+	if line != "none — Runs as you, not isolated. "+sandbox.NotHeld {
 		t.Errorf("with the network: %q", line)
 	}
 }

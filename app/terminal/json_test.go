@@ -12,6 +12,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/record/activity"
 	"conclave/app/record/undo"
+	"conclave/app/view"
 )
 
 // Each key of what these commands print is named on the page about it, below the heading.
@@ -28,19 +29,19 @@ func TestThePageNamesEachKeyThatCommandsPrint(t *testing.T) {
 			deliberation.Line{}, council.Finding{}, council.Tally{},
 		},
 		"council runs": {
-			runRow{}, council.SeatLine{},
+			view.RunHeader{}, council.SeatLine{},
 		},
 		"council seen": {
-			seenRow{}, seenBlock{},
+			view.SentRequest{}, view.BlockText{},
 		},
 		"council nudge, skip, retry, finish, stop, rate": {
 			actRow{}, rateRow{},
 		},
 		"permissions list, allow, ask, deny": {
-			listedRule{}, gate.Match{}, matrixRow{}, matrixCell{},
+			view.Rule{}, gate.Match{}, view.MatrixRow{}, view.MatrixCell{},
 		},
 		"permissions mode and rules, --try": {
-			trialRow{}, trialChange{}, gate.Outcome{},
+			view.Trial{}, view.TrialCall{}, gate.Outcome{},
 		},
 		"permissions explain": {
 			gate.Step{},

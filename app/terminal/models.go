@@ -12,6 +12,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
 	"conclave/app/model"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -35,42 +36,26 @@ func (c modelCommands) group() *cobra.Command {
 	)
 }
 
-type modelRow struct {
-	Name       string `json:"name"`
-	Connection string `json:"connection"`
-	ID         string `json:"id"`
-	Title      string `json:"title"`
-	Provider   string `json:"provider"`
-	Default    bool   `json:"default"`
-	model.Features
-	Context int64 `json:"context_tokens"`
-}
-
 func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	models, failed := app.Models.List(ctx)
 	chosen, err := app.Models.Default(ctx)
 	if err != nil {
 		return err
 	}
-	rows := []modelRow{}
-	table := newTable("MODEL", "", "CAN")
-	for _, m := range models {
-		rows = append(rows, modelRow{m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can,
-			m.Context})
+	rows, table := view.NewModels(models, chosen), newTable("MODEL", "", "CAN")
+	for _, m := range rows {
 		var can []string
-		for word, yes := range map[string]bool{
-			"tools": m.Can.Tools, "vision": m.Can.Vision, "reasoning": m.Can.Reasoning,
-		} {
+		for word, yes := range map[string]bool{"tools": m.Tools, "vision": m.Vision, "reasoning": m.Reasoning} {
 			if yes {
 				can = append(can, word)
 			}
 		}
 		slices.Sort(can)
 		mark := ""
-		if m.Name() == chosen {
+		if m.Default {
 			mark = "default"
 		}
-		table.add(m.Name(), mark, strings.Join(can, ", "))
+		table.add(m.Name, mark, strings.Join(can, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		f := fault.Of(failed[name])
@@ -79,31 +64,20 @@ func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	return c.printTable(rows, table, "No model answered.")
 }
 
-// serverRow is one server of `models scan --json`.
-type serverRow struct {
-	Kind    string `json:"kind"`
-	Title   string `json:"title"`
-	Version string `json:"version"`
-	URL     string `json:"url"`
-	Models  int    `json:"models"`
-	User    string `json:"user,omitempty"` // another user of this computer who runs it
-}
-
 func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
 	servers, err := model.Scanner{}.Scan(ctx)
 	if err != nil {
 		return err
 	}
-	rows := []serverRow{}
+	rows := view.NewLocalServers(servers, nil)
 	table := newTable("SERVER", "VERSION", "MODELS", "ADD IT WITH")
-	for _, s := range servers {
-		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models), s.User})
+	for _, s := range rows {
 		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
 		add := fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL)
 		if s.User != "" {
 			add += " --served-by " + s.User
 		}
-		table.add(s.Name(), s.Version, fmt.Sprint(len(s.Models)), c.toType(add))
+		table.add(s.Name, s.Version, fmt.Sprint(s.Models), c.toType(add))
 	}
 	return c.printTable(rows, table,
 		"No local server answered. Install one, or add an address with conclave models add.")
@@ -166,7 +140,7 @@ func (c modelCommands) test(ctx context.Context, app *App, args []string) error 
 	if err != nil {
 		return err
 	}
-	return c.result(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)},
+	return c.result(map[string]any{"connection": args[0], "models": models, "ms": view.Milliseconds(took)},
 		"%s answered in %d ms and has %d models.", args[0], took.Round(time.Millisecond).Milliseconds(), models)
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/chat/transcript"
 	"conclave/app/gate"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -203,10 +206,19 @@ func readUntil(text string, now time.Time) (time.Time, error) {
 			text)
 }
 
-// pluginTitle returns the name of a plugin as a person reads it.
-func pluginTitle(app *App, id string) string {
-	if p, err := app.Host.Status(id); err == nil {
-		return p.Manifest.Name
+// pluginTitle returns the name of a plugin as a person reads it, its id if there is no such plugin.
+func pluginTitle(app *App, id string) string { return cmp.Or(app.pluginName(id), id) }
+
+// pluginName returns the name of a plugin as a person reads it, "" if there is no such plugin.
+func (a *App) pluginName(id string) string {
+	s, err := a.Host.Status(id)
+	if err != nil {
+		return ""
 	}
-	return id
+	return s.Manifest.Name
+}
+
+// words returns what the tool and the plugin of a call are called.
+func (a *App) words(r chat.CallRecord) transcript.Words {
+	return view.Words(r, a.Tools.Set(), a.pluginName)
 }

@@ -2,12 +2,13 @@ package terminal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"conclave/app/base/settings"
 	"conclave/app/gate"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -17,50 +18,18 @@ var accessWords = map[gate.Access]string{
 	gate.Allowed: "runs", gate.Asked: "asks", gate.Refuses: "refused", gate.Sometimes: "depends",
 }
 
-// matrixCell is one cell of the table as JSON.
-type matrixCell struct {
-	Capability string      `json:"capability"`
-	Tools      int         `json:"tools"`
-	Main       gate.Access `json:"main"`
-	Council    gate.Access `json:"council"`
-}
-
-// matrixRow is one row of the table as JSON.
-type matrixRow struct {
-	Plugin       string        `json:"plugin"`
-	Name         string        `json:"name"`
-	State        gate.Standing `json:"state,omitempty"`
-	Capabilities []matrixCell  `json:"capabilities"`
-	LastUsed     time.Time     `json:"last_used,omitzero"`
-	Unused       bool          `json:"unused,omitempty"`
-	Waits        bool          `json:"waits,omitempty"` // a newer version waits; the row is about the one that serves
-}
-
-// anything is the capability of a plugin without a sandbox.
-const anything = "anything you can"
-
 // printMatrix prints what each plugin may do, by capability and by who calls.
 func (c permissionCommands) printMatrix(app *App) error {
-	rows := []matrixRow{}
+	rows, _ := view.NewMatrix(app.Gate.Decisions.Matrix())
 	table := newTable("PLUGIN", "CAN", "FOR YOUR MODEL", "FOR THE COUNCIL", "LAST USED")
-	for _, r := range app.Gate.Decisions.Matrix() {
-		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused, r.Waits}
-		if r.All != nil {
-			row.Capabilities = append(row.Capabilities, matrixCell{anything, r.All.Tools, r.All.Main, r.All.Council})
-		} else {
-			for _, cell := range r.Cells {
-				row.Capabilities = append(row.Capabilities,
-					matrixCell{cell.Capability.Label(), cell.Tools, cell.Main, cell.Council})
-			}
-		}
-		rows = append(rows, row)
-		row.addTo(table)
+	for _, r := range rows {
+		addMatrixRow(table, r)
 	}
 	return c.printTable(rows, table, "There are no plugins.")
 }
 
-// addTo adds the row's lines to a table: one for each capability, the first with the plugin's name.
-func (r matrixRow) addTo(t *table) {
+// addMatrixRow adds the lines of a plugin to a table: one for each capability, the first with its name.
+func addMatrixRow(t *table, r view.MatrixRow) {
 	used := "never"
 	if !r.LastUsed.IsZero() {
 		used = r.LastUsed.Local().Format(time.DateOnly)
@@ -120,27 +89,6 @@ var modeWords = map[gate.Mode]string{
 		"from this computer.",
 }
 
-// trialChange is one call that would have been decided differently, as JSON.
-type trialChange struct {
-	Call   uint64      `json:"call"`
-	Time   time.Time   `json:"time"`
-	Tool   string      `json:"tool"`
-	Caller gate.Caller `json:"caller"`
-	Before gate.Effect `json:"before"`
-	After  gate.Effect `json:"after"`
-	Why    string      `json:"why"`
-}
-
-// trialRow is the outcome of a trial as JSON.
-type trialRow struct {
-	Calls    int           `json:"calls"`
-	Unknown  int           `json:"unknown,omitempty"` // that could not be tried
-	Before   gate.Outcome  `json:"before"`
-	After    gate.Outcome  `json:"after"`
-	Changed  []trialChange `json:"changed"`
-	Sentence string        `json:"sentence"`
-}
-
 // maxTrialLines bounds the calls that a person is shown.
 const maxTrialLines = 20
 
@@ -154,24 +102,20 @@ func (c permissionCommands) try(ctx context.Context, app *App, trial gate.Trial)
 	if err != nil {
 		return asUsage(err)
 	}
-	changed := []trialChange{}
-	for _, t := range got.Changed {
-		changed = append(changed, trialChange{
-			t.Entry.Call, t.Entry.Time, t.Entry.Tool, t.Call.Caller, t.Before.Effect, t.After.Effect, t.After.Why,
-		})
-	}
+	v := view.NewTrial(got, 0, app.words)
 	if c.json {
-		return c.printJSON(trialRow{got.Calls, got.Unknown, got.Before, got.After, changed, got.Sentence()})
+		return c.printJSON(v)
 	}
-	if _, err := fmt.Fprintln(c.Out, got.Sentence()); err != nil {
+	if _, err := fmt.Fprintln(c.Out, v.Sentence); err != nil {
 		return err
 	}
+	changed := v.Changed
 	if len(changed) == 0 {
 		return nil
 	}
 	table := newTable("CALL", "TIME", "TOOL", "NOW", "THEN", "WHY")
 	for _, t := range changed[:min(len(changed), maxTrialLines)] {
-		table.add(fmt.Sprint(t.Call), t.Time.Local().Format("2006-01-02 15:04"), t.Tool, effectWords[t.Before],
+		table.add(fmt.Sprint(t.Call), t.Time.Minute(), t.Tool, effectWords[t.Before],
 			effectWords[t.After], t.Why)
 	}
 	if err := table.print(c.terminal, ""); err != nil || len(changed) <= maxTrialLines {
@@ -183,37 +127,16 @@ func (c permissionCommands) try(ctx context.Context, app *App, trial gate.Trial)
 
 var effectWords = map[gate.Effect]string{gate.Allow: "runs", gate.Ask: "asks", gate.Deny: "refused"}
 
-// listedRule is a rule as JSON, with its sentence.
-type listedRule struct {
-	gate.Rule
-	Sentence string `json:"sentence"`
-	Unused   bool   `json:"unused,omitempty"` // for 90 days, so that it asks again
-	// by this version: a rule that allows then allows nothing, others apply to every call
-	Unreadable bool `json:"unreadable,omitempty"`
-}
-
-func listed(r gate.Rule, plugin string, now time.Time) listedRule {
-	return listedRule{r, gate.Sentence(r, plugin), r.Unused(now), r.Unreadable()}
-}
-
-// words returns the rule's sentence, and why it does not apply as it says.
-func (r listedRule) words() string {
+// ruleWords returns the sentence of a rule, and why it does not apply as it says.
+func ruleWords(r view.Rule) string {
+	sentence := strings.TrimSuffix(r.Sentence, ".")
 	switch {
 	case r.Unreadable && r.Effect == gate.Allow:
-		return r.Sentence + " (it cannot be read, so it allows nothing)"
+		return sentence + " (it cannot be read, so it allows nothing)"
 	case r.Unreadable:
-		return r.Sentence + " (its conditions cannot be read, so it always applies)"
+		return sentence + " (its conditions cannot be read, so it always applies)"
 	case r.Unused:
-		return r.Sentence + " (not used for 90 days, so it asks again)"
+		return sentence + " (not used for 90 days, so it asks again)"
 	}
-	return r.Sentence
-}
-
-// MarshalJSON implements json.Marshaler: the callers are a list, also where there are none.
-func (r listedRule) MarshalJSON() ([]byte, error) {
-	if r.Callers == nil {
-		r.Callers = []gate.Caller{}
-	}
-	type plain listedRule
-	return json.Marshal(plain(r))
+	return sentence
 }

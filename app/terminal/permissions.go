@@ -13,6 +13,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/record/activity"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -129,9 +130,9 @@ func (c permissionCommands) list(ctx context.Context, app *App) error {
 		return err
 	}
 	now := time.Now()
-	out, table := make([]listedRule, 0, len(rules)), newTable("ID", "LAST USED", "RULE")
+	out, table := make([]view.Rule, 0, len(rules)), newTable("ID", "LAST USED", "RULE")
 	for _, r := range rules {
-		row := listed(r, pluginTitle(app, r.Plugin), now)
+		row := view.NewRule(r, pluginTitle(app, r.Plugin), now)
 		out = append(out, row)
 		used := ""
 		switch {
@@ -140,7 +141,7 @@ func (c permissionCommands) list(ctx context.Context, app *App) error {
 		case r.Counted():
 			used = "never"
 		}
-		table.add(r.ID, used, row.words())
+		table.add(r.ID, used, ruleWords(row))
 	}
 	return c.printTable(out, table, "Nothing has been allowed yet.")
 }

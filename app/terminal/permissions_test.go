@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/record/activity"
+	"conclave/app/view"
 )
 
 // rulesOf is a gate's store with rules, and nothing else.
@@ -41,12 +42,12 @@ func TestARuleThatCannotBeReadIsListedAsOne(t *testing.T) {
 	rules, err := g.Rules.List(t.Context())
 	must(t, err)
 	for _, r := range rules {
-		row, want := listed(r, "Notes", time.Now()), map[string]string{
+		row, want := view.NewRule(r, "Notes", time.Now()), map[string]string{
 			"1": " (it cannot be read, so it allows nothing)",
 			"2": " (its conditions cannot be read, so it always applies)",
 		}[r.ID]
-		if !strings.HasSuffix(row.words(), want) || row.Unreadable != (want != "") {
-			t.Errorf("%s: %s", r.ID, row.words())
+		if !strings.HasSuffix(ruleWords(row), want) || row.Unreadable != (want != "") {
+			t.Errorf("%s: %s", r.ID, ruleWords(row))
 		}
 		text, err := json.Marshal(row)
 		must(t, err)

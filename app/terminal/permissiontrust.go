@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/gate"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -28,14 +29,6 @@ allowed, until you trust the source. Revoke that with conclave permissions revok
 	return cmd
 }
 
-// sourceRow is an origin as the command prints it.
-type sourceRow struct {
-	Kind   chat.OriginKind `json:"kind"`
-	Name   string          `json:"name"`
-	Source string          `json:"source"`
-	Rule   string          `json:"rule,omitempty"` // that trusts it
-}
-
 func (c permissionCommands) trust(ctx context.Context, app *App, of, source string) error {
 	id := chat.ConversationID(of)
 	origins, err := originsOf(ctx, app, id)
@@ -50,12 +43,10 @@ func (c permissionCommands) trust(ctx context.Context, app *App, of, source stri
 		}
 		return usageError("this chat has no source %q; conclave permissions trust %s lists those it has", source, of)
 	}
-	trusted := app.Gate.Rules.Trusted(id)
-	rows := make([]sourceRow, len(origins))
+	rows := view.NewOrigins(origins, app.Gate.Rules.Trusted(id))
 	table := newTable("SOURCE", "TRUSTED BY")
-	for i, o := range origins {
-		rows[i] = sourceRow{o.Kind, o.Name, o.String(), trusted[o]}
-		table.add(o.String(), trusted[o])
+	for _, o := range rows {
+		table.add(o.Source, o.Rule)
 	}
 	return c.printTable(rows, table, "Nothing in this chat came from outside.")
 }

@@ -12,6 +12,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/library"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -81,8 +82,8 @@ type importedRow struct {
 }
 
 type addedRow struct {
-	pluginRow
-	Notes []string `json:"notes,omitempty"`
+	view.Plugin
+	Notes []string `json:"notes"`
 }
 
 // printImported prints the plugins made from a configuration file, and its parts that were left out.
@@ -99,7 +100,7 @@ func (c pluginCommands) printImported(ctx context.Context, app *App, made librar
 			return err
 		}
 		one.Notes = slices.Concat(one.Notes, app.Gate.Approvals.Shadowing(s.ID))
-		rows.Added = append(rows.Added, addedRow{newPluginRow(s), one.Notes})
+		rows.Added = append(rows.Added, addedRow{app.plugin(s), view.List(one.Notes)})
 		waits = waits || s.State == plugin.NeedsApproval
 		fmt.Fprintf(&out, "%s is %s.\n", s.ID, s.State)
 		if s.Problem != nil {

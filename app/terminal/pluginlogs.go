@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -55,13 +56,7 @@ func (c pluginCommands) logsCommand() *cobra.Command {
 
 func (c pluginCommands) printLogLine(id string, line plugin.LogLine) error {
 	if c.json {
-		return writeJSON(c.Out, struct {
-			Plugin string    `json:"plugin"`
-			Time   time.Time `json:"time"`
-			Level  string    `json:"level"`
-			Text   string    `json:"text"`
-			Call   string    `json:"call,omitempty"`
-		}{id, line.Time, line.Level, line.Text, line.Call})
+		return writeJSON(c.Out, view.NewLogLine(id, line))
 	}
 	when := line.Time.Local()
 	form := "15:04:05.000"

@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +15,7 @@ import (
 type packagesRow struct {
 	Plugin string       `json:"plugin"`
 	State  plugin.State `json:"state"`
-	plugin.Packages
+	view.Packages
 }
 
 // packagesCommand shows the packages that a plugin needs, and installs or removes them. Naming
@@ -75,12 +76,15 @@ func (c pluginSetupCommands) install(ctx context.Context, app *App, s plugin.Sta
 }
 
 func (c pluginSetupCommands) printPackages(s plugin.Status) error {
-	p := s.Packages
-	if p == nil {
-		p = &plugin.Packages{Packages: []plugin.Package{}, Notes: []string{}, Elsewhere: []string{}}
-	}
-	if c.json {
+	p := view.NewPackages(s)
+	switch {
+	case c.json && p == nil:
+		p = &view.Packages{Packages: []plugin.Package{}, Notes: []string{}, Elsewhere: []string{}}
+		fallthrough
+	case c.json:
 		return c.printJSON(packagesRow{s.ID, s.State, *p})
+	case p == nil:
+		return c.say(c.Out, "The plugin %s needs no packages.", s.ID)
 	}
 	table := newTable("PACKAGE", "STANDING", "VERSION", "FROM", "")
 	for _, one := range p.Packages {
@@ -108,14 +112,14 @@ func (c pluginSetupCommands) printPackages(s plugin.Status) error {
 			note = ", made for another list or another Python: install again"
 		}
 		fmt.Fprintf(c.Out, "environment  %s (%.1f MB, %s%s)\n", p.Path, float64(p.Bytes)/1e6,
-			p.Made.Local().Format("2006-01-02 15:04"), note)
+			p.Made.Minute(), note)
 	}
 	switch {
 	case p.Unable != "":
 		fmt.Fprintln(c.Err, p.Unable)
-	case len(p.Missing()) > 0:
+	case len(s.Packages.Missing()) > 0:
 		name := ""
-		if len(p.MissingRequired()) == 0 {
+		if len(s.Packages.MissingRequired()) == 0 {
 			name = " NAME"
 		}
 		what := "them, as wheels from " + p.Index

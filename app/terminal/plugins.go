@@ -99,11 +99,8 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 	if err != nil {
 		return err
 	}
-	beware := app.Gate.Approvals.Shadowing(s.ID)
-	s.Notes = slices.Concat(s.Notes, beware)
-	row := newPluginRow(s)
 	if c.json {
-		err = c.printJSON(row)
+		err = c.printJSON(app.plugin(s))
 	} else {
 		_, err = fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
 	}
@@ -115,7 +112,7 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
 	}
 	if err == nil && (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json {
-		for _, sentence := range beware {
+		for _, sentence := range app.Gate.Approvals.Shadowing(s.ID) {
 			fmt.Fprintln(c.Err, oneLine(sentence))
 		}
 		_ = c.say(c.Err,

@@ -13,17 +13,16 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 	if f := app.Host.Folder.Problem(); f != nil {
 		return f
 	}
-	rows, empty := []pluginRow{}, map[string]string{}
-	plugins := app.Host.List()
+	rows, plugins := []view.Plugin{}, app.Host.List()
 	for _, s := range plugins {
-		rows = append(rows, newPluginRow(s))
-		empty[s.ID] = whyNoTools(s)
+		rows = append(rows, app.plugin(s))
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -33,7 +32,7 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 		note := ""
 		switch {
 		case row.Problem != nil:
-			note = place(row.Problem) + row.Problem.Message
+			note = row.Problem.Place() + row.Problem.Message
 		case row.State == plugin.Quarantined && plugins[i].Serving:
 			note = "New version waits; " + versionUsed(plugins[i])
 		case row.State == plugin.Quarantined && !codeChanged(plugins[i]):
@@ -45,7 +44,7 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 			note += "; " + versionUsed(plugins[i])
 		}
 		if note == "" {
-			note = empty[row.ID]
+			note = whyNoTools(plugins[i])
 		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Dialect, oneLine(note))
 	}
@@ -88,34 +87,18 @@ func (c pluginCommands) show(ctx context.Context, app *App, args []string) error
 		return err
 	}
 	if c.json {
-		s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(s.ID))
-	}
-	detail := struct {
-		pluginRow
-		Manifest plugin.Manifest `json:"manifest"`
-		Imports  []string        `json:"imports"`
-		Details  []toolRow       `json:"tool_details"`
-		Changes  []gate.Change   `json:"changes,omitempty"`
-		Digest   string          `json:"digest"`
-		Shown    string          `json:"shown,omitempty"` // of the version that waits, for plugins trust --shown
-		Health   health          `json:"health"`
-	}{
-		newPluginRow(s), s.Manifest, orEmpty(s.Imports),
-		[]toolRow{},
-		s.Changes, s.Digest, s.Shown,
-		health{s.Running, s.Calls, s.Errors, s.Usage.Memory, milliseconds(s.Usage.CPU)},
-	}
-	for _, row := range toolRows(app) {
-		if row.Plugin == s.ID {
-			detail.Details = append(detail.Details, row)
-		}
-	}
-	if c.json {
-		return c.printJSON(detail)
+		tools := view.NewTools(s, app.Tools.Set(), app.Gate.AboutTool, true)
+		return c.printJSON(struct {
+			view.PluginDetail
+			Manifest plugin.Manifest `json:"manifest"`
+		}{view.NewPluginDetail(s, app.plugin(s), tools, app.Host.Files(s.ID)), s.Manifest})
 	}
 	c.describe(app, s)
 	return nil
 }
+
+// plugin returns the view of a plugin.
+func (a *App) plugin(s plugin.Status) view.Plugin { return view.NewPlugin(s, a.Gate.About(s.ID)) }
 
 // indented puts two spaces before each line.
 func indented(text string) string {
@@ -126,54 +109,41 @@ func indented(text string) string {
 	return b.String()
 }
 
-type health struct {
-	Running bool    `json:"running"`
-	Calls   uint64  `json:"calls"`
-	Errors  uint64  `json:"errors"`
-	Memory  int64   `json:"memory_bytes"`
-	CPUMS   float64 `json:"cpu_ms"`
-}
-
 // isolationLine returns how a plugin is isolated, and what a person should know about that.
-func isolationLine(s plugin.Status) string {
-	if note := strings.TrimSpace(s.IsolationNote() + " " + s.FoundNote()); note != "" {
-		return s.Isolation.Level + " — " + note
+func isolationLine(p view.Plugin) string {
+	if note := strings.TrimSpace(p.IsolationNote + " " + p.FoundNote); note != "" {
+		return p.Isolation + " — " + note
 	}
-	return s.Isolation.Level
+	return p.Isolation
 }
 
 // describe prints what a person should know of a plugin before they trust it.
 func (c pluginCommands) describe(app *App, s plugin.Status) {
-	w := c.Out
-	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Dialect)
-	if about := strings.TrimRight(s.Manifest.Description, "\n"); strings.Contains(about, "\n") {
+	w, p := c.Out, app.plugin(s)
+	fmt.Fprintf(w, "%s  %s  (%s)\n", p.Name, p.Version, p.Dialect)
+	if about := strings.TrimRight(p.Description, "\n"); strings.Contains(about, "\n") {
 		fmt.Fprintln(w, strings.TrimRight(indented(about), "\n")) // its lines are not taken for those below
 	} else if about != "" {
 		fmt.Fprintln(w, about)
 	}
-	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(s.Path), s.State,
-		isolationLine(s))
-	if s.Problem != nil {
-		row := newProblemRow(s.Problem)
-		fmt.Fprintf(w, "problem      %s%s\n", place(row), row.Message)
-		if row.Frame != "" {
-			fmt.Fprintln(w, row.Frame)
+	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(p.Path), p.State,
+		isolationLine(p))
+	if p.Problem != nil {
+		fmt.Fprintf(w, "problem      %s%s\n", p.Problem.Place(), p.Problem.Message)
+		if p.Problem.Frame != "" {
+			fmt.Fprintln(w, p.Problem.Frame)
 		}
-		if row.Hint != "" {
-			fmt.Fprintf(w, "             %s\n", c.toType(row.Hint))
+		if p.Problem.Hint != "" {
+			fmt.Fprintf(w, "             %s\n", c.toType(p.Problem.Hint))
 		}
 	}
-	notes := slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Approvals.Shadowing(s.ID))
-	if disclosure := s.Disclosure(); disclosure != "" {
-		notes = append(notes, disclosure)
-	}
-	if s.ToolsDenied {
-		notes = append(notes, fault.Of(notServing(s)).Message)
-	}
-	for _, note := range notes {
+	for _, note := range p.Warnings {
 		fmt.Fprintf(w, "note         %s\n", note)
 	}
-	describeRights(w, s)
+	if s.ToolsDenied {
+		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
+	}
+	describeRights(w, p)
 	if len(s.Imports) > 0 {
 		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
 	}
@@ -182,27 +152,28 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 }
 
 // describeRights prints the permissions of a plugin.
-func describeRights(w io.Writer, s plugin.Status) {
-	if len(s.Manifest.Permissions) > 0 {
-		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
+func describeRights(w io.Writer, p view.Plugin) {
+	names := p.Permissions
+	if len(names.Asked) > 0 {
+		fmt.Fprintf(w, "asks for     %s\n", strings.Join(names.Asked, ", "))
 	}
-	if len(s.Manifest.Permissions) > 0 || len(s.Granted) > 0 {
-		fmt.Fprintf(w, "granted      %s\n", strings.Join(s.Granted, ", "))
+	if len(names.Asked) > 0 || len(names.Granted) > 0 {
+		fmt.Fprintf(w, "granted      %s\n", strings.Join(names.Granted, ", "))
 	}
-	for _, f := range s.Folders {
+	for _, f := range p.Folders {
 		fmt.Fprintf(w, "may          %s\n", f.Sentence())
 	}
-	for _, rule := range s.Hosts {
+	for _, rule := range p.Hosts {
 		fmt.Fprintf(w, "hosts        %s\n", rule)
 	}
-	for _, rule := range s.Ports {
+	for _, rule := range p.Ports {
 		fmt.Fprintf(w, "ports        %s\n", rule)
 	}
-	for _, path := range s.Programs {
+	for _, path := range p.Programs {
 		fmt.Fprintf(w, "programs     may start %s\n", path)
 	}
-	for _, r := range s.Refused {
-		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command(s.ID))
+	for _, r := range p.Refused {
+		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
@@ -16,6 +15,7 @@ import (
 	"conclave/app/plugin/library"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -35,14 +35,12 @@ func (c pluginTestCommands) checkCommand() *cobra.Command {
 			if elsewhere != "" {
 				return c.checkElsewhere(cmd.Context(), elsewhere)
 			}
-			s, err := c.preview(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
-			if err != nil {
-				return err
-			}
-			if len(s.Tools) == 0 && s.State == plugin.Ready && !c.json {
-				fmt.Fprintln(c.Err, "It loads, and offers no tools.")
-			}
-			return c.printCheck(s, s.State == plugin.Ready, s.Problem)
+			return c.preview(cmd.Context(), path, func(_ context.Context, app *App, s plugin.Status) error {
+				if len(s.Tools) == 0 && s.State == plugin.Ready && !c.json {
+					fmt.Fprintln(c.Err, "It loads, and offers no tools.")
+				}
+				return c.printCheck(app, s, s.State == plugin.Ready, s.Problem)
+			})
 		},
 	}
 }
@@ -63,31 +61,29 @@ func (c pluginTestCommands) checkElsewhere(ctx context.Context, id string) error
 	if problem == nil && !c.json {
 		fmt.Fprintf(c.Err, "It answers at %s. None of its tools was called.\n", s.Path)
 	}
-	return c.printCheck(s, problem == nil, problem)
+	return c.printCheck(app, s, problem == nil, problem)
 }
 
 // printCheck prints the outcome of a check, and ends with ExitFailed unless it is OK.
-func (c pluginTestCommands) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) error {
+func (c pluginTestCommands) printCheck(app *App, s plugin.Status, ok bool, problem *plugin.Problem) error {
 	out := struct {
-		OK       bool         `json:"ok"`
-		Plugin   pluginRow    `json:"plugin"`
-		Tools    []toolRow    `json:"tools"`
-		Problems []problemRow `json:"problems"`
-	}{ok, newPluginRow(s), []toolRow{}, []problemRow{}}
+		OK       bool            `json:"ok"`
+		Plugin   view.Plugin     `json:"plugin"`
+		Tools    []view.Tool     `json:"tools"`
+		Problems []*view.Problem `json:"problems"`
+	}{ok, app.plugin(s), view.NewTools(s, app.Tools.Set(), app.Gate.AboutTool, true), []*view.Problem{}}
 	for _, t := range s.Tools {
-		row := newToolRow(t, s)
-		out.Tools = append(out.Tools, row)
 		for _, w := range t.Warnings {
-			out.Problems = append(out.Problems, problemRow{
+			out.Problems = append(out.Problems, view.NewProblem(&plugin.Problem{
 				Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line,
-			})
+			}))
 		}
 	}
-	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
-		out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
+	for _, notice := range out.Plugin.Notices {
+		out.Problems = append(out.Problems, view.NewProblem(&plugin.Problem{Kind: "notice", Message: notice}))
 	}
 	if problem != nil {
-		out.Problems = append(out.Problems, *newProblemRow(problem))
+		out.Problems = append(out.Problems, view.NewProblem(problem))
 	}
 	if c.json {
 		if err := c.printJSON(out); err != nil {
@@ -98,7 +94,7 @@ func (c pluginTestCommands) printCheck(s plugin.Status, ok bool, problem *plugin
 			fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
 		}
 		for _, p := range out.Problems {
-			fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
+			fmt.Fprintf(c.Err, "%s%s\n", p.Place(), p.Message)
 			if p.Frame != "" {
 				fmt.Fprintln(c.Err, p.Frame)
 			}
@@ -139,20 +135,17 @@ func (c pluginTestCommands) testCommand() *cobra.Command {
 			return usageOf(cmd,
 				"--calls is for programs that registered their tools; the calls of %s are in its tests folder", args[0])
 		}
-		var outcome []library.TestResult
-		s, err := c.preview(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
-			var err error
-			outcome, err = app.Library.Replay(ctx, s.ID, path, update)
-			return err
+		return c.preview(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
+			if s.State != plugin.Ready {
+				return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()),
+					s.Problem.Hint)
+			}
+			outcome, err := app.Library.Replay(ctx, s.ID, path, update)
+			if err != nil {
+				return err
+			}
+			return c.printTest(outcome)
 		})
-		if err != nil {
-			return err
-		}
-		if s.State != plugin.Ready {
-			return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()),
-				s.Problem.Hint)
-		}
-		return c.printTest(outcome)
 	}
 	return cmd
 }
@@ -258,26 +251,25 @@ func (c pluginTestCommands) locate(ctx context.Context, name string) (path, else
 	return s.Path, "", nil
 }
 
-// preview loads the plugin at path in a throw-away store, with no permission,
-// and runs do while it is loaded. The status is that of the loaded plugin.
+// preview loads the plugin at path in a throw-away store, with no permission, and runs do with its
+// status, whether it loaded or not.
 func (c pluginTestCommands) preview(ctx context.Context, path string,
 	do func(context.Context, *App, plugin.Status) error,
-) (plugin.Status, error) {
+) error {
 	app, err := c.open(ctx, Folders{Data: "", Plugins: "", NeedsPlugins: false})
 	if err != nil {
-		return plugin.Status{}, err
+		return err
 	}
 	defer app.Close()
 	fmt.Fprintln(c.Err,
 		"This runs the plugin's code in a sandbox, with no permission and with storage that is removed afterwards.")
 	id, err := app.Host.ThisRun.Preview(ctx, path)
 	if err != nil {
-		return plugin.Status{}, err
+		return err
 	}
 	s, err := app.Host.Status(id)
-	s.Notes = slices.Concat(s.Notes, app.Gate.Approvals.Shadowing(id))
-	if err != nil || s.State != plugin.Ready {
-		return s, err
+	if err != nil {
+		return err
 	}
-	return s, do(ctx, app, s)
+	return do(ctx, app, s)
 }

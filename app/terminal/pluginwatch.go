@@ -5,19 +5,20 @@ import (
 	"fmt"
 
 	"conclave/app/plugin"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
 
 // updateRow is one line of `plugins watch --json`.
 type updateRow struct {
-	Plugin     string       `json:"plugin"`
-	Generation uint64       `json:"generation"`
-	State      plugin.State `json:"state"`
-	Tools      []string     `json:"tools"`
-	MS         float64      `json:"ms"`
-	Problem    *problemRow  `json:"problem,omitempty"`
-	Removed    bool         `json:"removed,omitempty"`
+	Plugin     string        `json:"plugin"`
+	Generation uint64        `json:"generation"`
+	State      plugin.State  `json:"state"`
+	Tools      []string      `json:"tools"`
+	MS         float64       `json:"ms"`
+	Problem    *view.Problem `json:"problem"`
+	Removed    bool          `json:"removed,omitempty"`
 }
 
 func (c pluginCommands) watchCommand() *cobra.Command {
@@ -79,7 +80,8 @@ func (c pluginCommands) watch(ctx context.Context, app *App, names []string, app
 
 func (c pluginCommands) printUpdate(u plugin.Update) error {
 	row := updateRow{
-		u.Plugin, u.Generation, u.State, orEmpty(u.Tools), milliseconds(u.Took), newProblemRow(u.Problem), u.Removed,
+		u.Plugin, u.Generation, u.State, view.List(u.Tools), view.Milliseconds(u.Took), view.NewProblem(u.Problem),
+		u.Removed,
 	}
 	if c.json {
 		return writeJSON(c.Out, row)
@@ -92,7 +94,7 @@ func (c pluginCommands) printUpdate(u plugin.Update) error {
 		_, err := fmt.Fprintf(c.Out, "%s was removed.\n", u.Plugin)
 		return err
 	case u.Problem != nil:
-		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem),
+		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, row.Problem.Place(),
 			oneLine(u.Problem.Message))
 		return err
 	}

@@ -189,7 +189,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 				"pictures or other files that were sent or received.\n", countOf(missing, "attached file"))
 		}
 	}
-	if t.model, err = t.app.Models.Open(ctx, cmp.Or(t.f.model, t.chat.Model)); err != nil {
+	if err := t.openModel(ctx); err != nil {
 		return err
 	}
 	if t.attach, err = t.attachments(); err != nil {
@@ -210,6 +210,22 @@ func (t *promptRun) prepare(ctx context.Context) error {
 	}
 	t.c.printWaiting(t.app, "Its tools are not offered.", "Their tools are not offered.")
 	return nil
+}
+
+// openModel opens the model that the flags name, or that of the chat, or the default.
+func (t *promptRun) openModel(ctx context.Context) (err error) {
+	name := t.f.model
+	if name == "" && t.chat.ID != "" {
+		var path []chat.Message
+		if t.chat.Model == "" {
+			if path, err = t.app.Chats.Path(ctx, t.chat.ID); err != nil {
+				return err
+			}
+		}
+		name = chat.ModelOf(t.chat, path)
+	}
+	t.model, err = t.app.Models.Open(ctx, name)
+	return err
 }
 
 // begin creates the chat for its first message, or changes a stored one as the flags say. A new

@@ -42,12 +42,10 @@ func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, e
 		return how, fault.New(fault.Invalid, "cli.council", "The council has no members.",
 			"Set one with conclave council set FILE, or choose a preset: conclave council presets.")
 	}
-	if err := set.Misnamed(text); err != nil {
-		return how, err
-	}
 	set.Enabled = true
-	how.Council, how.Only = &set, set.Named(text)
-	return how, nil
+	how.Council = &set
+	how.Only, err = set.Addressed(text)
+	return how, err
 }
 
 // deliberating prints a council run while the answer waits for it, and asks the person how to

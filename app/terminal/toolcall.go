@@ -15,6 +15,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -170,7 +171,7 @@ func (c toolCommands) printResult(id string, r tool.Result, took time.Duration, 
 			Status  string        `json:"status"`
 			MS      float64       `json:"ms"`
 			NotKept string        `json:"not_kept,omitempty"`
-		}{id, failed, content, r.Error, string(r.Status), milliseconds(took), unrecorded}); err != nil {
+		}{id, failed, content, r.Error, string(r.Status), view.Milliseconds(took), unrecorded}); err != nil {
 			return err
 		}
 	} else {

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,74 +10,18 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
 
-// toolRow is one tool of `tools list --json`.
-type toolRow struct {
-	ID              string          `json:"id"`
-	Plugin          string          `json:"plugin"`
-	Name            string          `json:"name"`
-	WireName        string          `json:"wire_name"`
-	Title           string          `json:"title"`
-	Description     string          `json:"description"`
-	Parameters      json.RawMessage `json:"parameters"`
-	CouncilEligible bool            `json:"council_eligible"`
-	InlineAvailable bool            `json:"inline_available"`
-	Visibility      tool.Visibility `json:"visibility"`
-	Enabled         bool            `json:"enabled"`
-	Dialect         string          `json:"contract"`
-	Digest          string          `json:"digest"`
-	Status          string          `json:"status"`
-	TimeoutMS       int64           `json:"timeout_ms"`
-	File            string          `json:"file,omitempty"`
-	Line            int             `json:"line,omitempty"`
-	Warnings        []string        `json:"warnings,omitempty"`
-}
-
-// toolRows returns every tool of every plugin. Only those that serve have wire names.
-func toolRows(app *App) []toolRow {
-	set := app.Tools.Set()
-	rows := []toolRow{}
-	for _, p := range app.Host.List() {
-		for _, t := range p.Tools {
-			row := newToolRow(t, p)
-			if served, ok := set.ByID(t.ID()); ok && p.Serving {
-				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description,
-					served.Digest,
-					served.Visibility
-			}
-			rows = append(rows, row)
-		}
+// tools returns every tool of every plugin.
+func (a *App) tools() []view.Tool {
+	all := []view.Tool{}
+	for _, s := range a.Host.List() {
+		all = append(all, view.NewTools(s, a.Tools.Set(), a.Gate.AboutTool, false)...)
 	}
-	return rows
-}
-
-func newToolRow(t tool.Tool, p plugin.Status) toolRow {
-	enabled, set := p.Enabled[t.Name]
-	status := string(p.State)
-	if p.Serving {
-		status = string(plugin.Ready)
-	}
-	timeout := t.Timeout
-	if timeout == 0 {
-		timeout = tool.DefaultTimeout
-	}
-	parameters := t.Parameters
-	if len(parameters) == 0 {
-		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	if t.Visibility == "" {
-		t.Visibility = tool.Direct
-	}
-	return toolRow{
-		ID: t.ID(), Plugin: t.Plugin, Name: t.Name, WireName: t.WireName, Title: t.Title, Description: t.Description,
-		Parameters: parameters, CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable,
-		Visibility: t.Visibility,
-		Enabled:    p.Serving && (enabled || !set), Dialect: t.Dialect, Digest: t.Digest, Status: status,
-		TimeoutMS: timeout.Milliseconds(), File: t.File, Line: t.Line, Warnings: t.Warnings,
-	}
+	return all
 }
 
 // toolCommands list, show, offer and call tools.
@@ -107,8 +50,8 @@ func (c toolCommands) listCommand() *cobra.Command {
 // list prints the tools that models are offered from the start and those that wait for approval,
 // or all.
 func (c toolCommands) list(app *App, all bool) error {
-	rows := []toolRow{}
-	known := toolRows(app)
+	rows := []view.Tool{}
+	known := app.tools()
 	for _, row := range known {
 		waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
 		if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
@@ -134,11 +77,11 @@ func (c toolCommands) list(app *App, all bool) error {
 }
 
 func (c toolCommands) search(_ context.Context, app *App, args []string) error {
-	byID := map[string]toolRow{}
-	for _, row := range toolRows(app) {
+	byID := map[string]view.Tool{}
+	for _, row := range app.tools() {
 		byID[row.ID] = row
 	}
-	rows := []toolRow{}
+	rows := []view.Tool{}
 	table := newTable("TOOL", "WHAT IT DOES")
 	for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
 		row := byID[t.ID()]
@@ -171,9 +114,9 @@ func (c toolCommands) enable(on bool) action {
 }
 
 // findRow finds a tool by "plugin:name", or by its bare or wire name where only one plugin has it.
-func findRow(app *App, name string) (toolRow, error) {
-	var found, near []toolRow
-	for _, row := range toolRows(app) {
+func findRow(app *App, name string) (view.Tool, error) {
+	var found, near []view.Tool
+	for _, row := range app.tools() {
 		switch {
 		case row.ID == name:
 			return row, nil
@@ -191,22 +134,22 @@ func findRow(app *App, name string) (toolRow, error) {
 		for _, row := range found {
 			ids = append(ids, row.ID)
 		}
-		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
+		return view.Tool{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
 			"Choose one: "+strings.Join(ids, ", ")+".")
 	}
 	if f := app.Host.Folder.Unread(); f != nil {
-		return toolRow{}, f
+		return view.Tool{}, f
 	}
 	// A plugin that did not load lists no tools, so the error is why it did not.
 	id, _, _ := strings.Cut(name, ":")
 	if p, err := findPlugin(app, id); err == nil && !p.Serving && p.Problem != nil {
-		return toolRow{}, notServing(p)
+		return view.Tool{}, notServing(p)
 	}
 	hint := "conclave tools list --all shows all tools."
 	if len(near) > 0 {
 		hint = "Did you mean " + near[0].ID + "?"
 	}
-	return toolRow{}, fault.New(fault.NotFound, "cli.tool", "There is no tool named "+name+".", hint)
+	return view.Tool{}, fault.New(fault.NotFound, "cli.tool", "There is no tool named "+name+".", hint)
 }
 
 func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
@@ -219,7 +162,7 @@ func (c toolCommands) show(ctx context.Context, app *App, args []string) error {
 		return err
 	}
 	out := struct {
-		toolRow
+		view.Tool
 		Grants []gate.Rule `json:"grants"`
 	}{row, []gate.Rule{}}
 	for _, g := range grants {

@@ -2,7 +2,6 @@ package window
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/record/activity"
 	"conclave/app/tool"
+	"conclave/app/view"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
@@ -21,8 +21,8 @@ import (
 // Activity is bound: the record of what tools did.
 type Activity struct {
 	*lifecycle
-	core  Core
-	chats *Chats
+	core Core
+	open *openChats
 }
 
 // activityPage is how many entries the page is given at once.
@@ -42,22 +42,12 @@ func (a *Activity) List(conversation, plugin string, before uint64) (ActivityLis
 	for _, row := range rows[:min(len(rows), activityPage)] {
 		e := a.view(row)
 		if _, known := titles[e.Chat]; !known {
-			titles[e.Chat] = a.chats.titleNow(chat.ConversationID(e.Chat))
+			titles[e.Chat] = a.open.titleNow(chat.ConversationID(e.Chat))
 		}
 		e.ChatTitle = titles[e.Chat]
 		out.Entries = append(out.Entries, e)
 	}
 	return out, nil
-}
-
-// titleNow returns what a chat is called on the page, and "" where there is none of that id any
-// more.
-func (c *Chats) titleNow(id chat.ConversationID) string {
-	v, err := c.core.Store.Conversation(c.call(), id)
-	if err != nil {
-		return ""
-	}
-	return cmp.Or(transcript.OneLine(v.Title), unnamed)
 }
 
 // unnamed stands for the title of a chat that has none yet.
@@ -110,7 +100,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 	switch e.Kind {
 	case activity.Called:
 	case activity.Used, activity.Sent:
-		words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
+		words := a.open.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 		out.Plugin, out.PluginName, out.Tool = e.Plugin, transcript.OneLine(words.Plugin), transcript.OneLine(e.Tool)
 		out.Title = out.PluginName + " " + transcript.OneLine(activity.UsedWords(e, d))
 		out.Why = out.Why[1:] // the title says the first
@@ -125,7 +115,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 		out.Undo = "" // the entry of the call has the way back
 		return out
 	}
-	words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
+	words := a.open.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 	out.Call, out.Tool, out.Plugin = strconv.FormatUint(e.Call, 10), transcript.OneLine(e.Tool), e.Plugin
 	out.PluginName, out.Who = transcript.OneLine(words.Plugin), gate.CallerName(gate.Caller(e.Caller), "")
 	out.Title = transcript.OneLine(words.Did)
@@ -148,30 +138,10 @@ func (*Activity) detail(out *ActivityEntry, d *activity.Detail) {
 	if d == nil {
 		return
 	}
-	out.Arguments, _ = tool.Strip(indented(json.RawMessage(d.Arguments)))
+	out.Arguments, _ = tool.Strip(view.Indented(json.RawMessage(d.Arguments)))
 	out.Left = d.Left
 	if d.Beginning != "" {
 		beginning, _ := tool.Strip(d.Beginning)
 		out.Arguments, out.Left = beginning, "The arguments have more than 8 KiB; their beginning is on record."
 	}
-}
-
-// whyOf tells why a call was decided as it was, from the record; nil where it has no entry.
-func (c *Chats) whyOf(r chat.CallRecord) []string {
-	if !r.Status.Over() {
-		return nil
-	}
-	row, err := c.core.Store.ActivityOf(c.call(), r.ID)
-	if err != nil {
-		return nil
-	}
-	e, d, err := row.Read()
-	if err != nil {
-		return nil
-	}
-	why := activity.Sentences(e, d)
-	for i, line := range why {
-		why[i] = transcript.OneLine(line)
-	}
-	return why
 }

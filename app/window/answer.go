@@ -13,7 +13,7 @@ import (
 
 // shownTurn is a turn of the window's as its page sees it.
 type shownTurn struct {
-	c     *Chats
+	*turns
 	r     turn.Request
 	model string                 // display name of the request's
 	begun chan<- chat.MessageSeq // gets the question's number once the turn goes on by itself, 0 for none
@@ -26,7 +26,7 @@ func (s *shownTurn) title(ctx context.Context, name string) string {
 	if name == s.r.Model.Info().Name() {
 		return s.model
 	}
-	model, err := s.c.core.Models.Open(ctx, name)
+	model, err := s.core.Models.Open(ctx, name)
 	if err != nil {
 		return name
 	}
@@ -37,17 +37,17 @@ func (s *shownTurn) title(ctx context.Context, name string) string {
 func (s *shownTurn) onEvent(ctx context.Context, e chat.Event) {
 	switch e.Kind {
 	case chat.EventStarted:
-		live, err := s.c.transcript(s.r.Conversation).Begin(ctx, s.r.ID, s.title(ctx, e.Model))
+		live, err := s.open.transcript(s.r.Conversation).Begin(ctx, s.r.ID, s.title(ctx, e.Model))
 		if err != nil {
-			s.c.log.Error("an answer cannot be shown while it is written", "conversation", s.r.Conversation, "err", err)
+			s.log.Error("an answer cannot be shown while it is written", "conversation", s.r.Conversation, "err", err)
 		}
 		s.live = live
-		s.c.core.Bus.Changed(bus.Chats, "")
+		s.core.Bus.Changed(bus.Chats, "")
 		if s.r.Text == "" && len(s.r.Attachments) == 0 {
 			s.begun <- 0
 		}
 	case chat.EventOver: // before the page sees that the turn is over
-		s.c.finished(s.r.Conversation)
+		s.open.finished(s.r.Conversation)
 	}
 	if s.live != nil {
 		s.live.Take(ctx, e)
@@ -55,9 +55,9 @@ func (s *shownTurn) onEvent(ctx context.Context, e chat.Event) {
 	switch e.Kind {
 	case chat.EventQuestioned:
 		s.begun <- e.Seq
-		s.c.core.Bus.Changed(bus.Chats, "")
+		s.core.Bus.Changed(bus.Chats, "")
 	case chat.EventHeld, chat.EventDecided: // the list marks chats in which a person is asked
-		s.c.core.Bus.Changed(bus.Chats, "")
+		s.core.Bus.Changed(bus.Chats, "")
 	}
 }
 
@@ -67,5 +67,5 @@ func (s *shownTurn) deliberates(e deliberation.Event) {
 	if s.live != nil && e.Step != nil {
 		s.live.Council(e.Run.Doing(), e.Run.State == council.Asking)
 	}
-	s.c.deliberated(e)
+	s.deliberated(e)
 }

@@ -25,7 +25,7 @@ func TestWhileAnAnswerIsWrittenTheModelThatWritesItIsNamed(t *testing.T) {
 	}
 	own, chair := named("small", "Small"), named("large", "Large")
 	s := &shownTurn{
-		c: &Chats{core: Core{Models: connections.New(connections.Options{
+		turns: &turns{core: Core{Models: connections.New(connections.Options{
 			Scripted: chair, Settings: &settings.Current{Store: unset{}},
 		})}},
 		r: turn.Request{Model: own}, model: "Small, as it is called here",

@@ -53,13 +53,15 @@ func New(core Core, log *slog.Logger) *App {
 	a.Chats = newChats(l, core, log, undo)
 	a.Plugins = &Plugins{lifecycle: l, core: core, undo: undo}
 	a.Tools = &Tools{lifecycle: l, core: core}
-	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, chats: a.Chats}
+	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, open: a.Chats.open}
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Council = &Council{
-		opened: map[string]council.FileRun{}, lifecycle: l, core: core, log: log, undo: undo, chats: a.Chats,
+		lifecycle: l, core: core, undo: undo, chats: a.Chats,
+		named: &councilPresets{settings: core.CouncilSettings},
+		runs:  &runReader{councils: core.Councils, files: map[string]council.FileRun{}},
 	}
-	a.Activity = &Activity{lifecycle: l, core: core, chats: a.Chats}
+	a.Activity = &Activity{lifecycle: l, core: core, open: a.Chats.open}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}
 	a.Window.attention = newAttention(core, log, a.Permissions.words)
 	return a
@@ -78,8 +80,8 @@ func (a *App) Startup(ctx context.Context) {
 	a.begin(ctx)
 	a.done.Go(func() { a.notify(run) }) // ended by Shutdown
 	a.done.Go(func() { a.Window.attention.follow(run) })
-	a.done.Go(func() { a.Chats.followEdits(run) })
-	a.Chats.start(run)
+	a.done.Go(func() { a.Chats.open.followEdits(run) })
+	a.Chats.turns.start(run)
 }
 
 // Shutdown stops what Startup began, and running turns, and waits for both. What the
@@ -88,7 +90,7 @@ func (a *App) Shutdown(context.Context) {
 	if a.cancel != nil {
 		a.cancel()
 	}
-	a.Chats.stop()
+	a.Chats.turns.stop()
 	a.Window.pictures.client.CloseIdleConnections()
 	a.done.Wait()
 }

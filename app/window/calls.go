@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat/transcript"
 	"conclave/app/gate"
 	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // maxShown is how many bytes of one text a card shows.
@@ -21,7 +22,7 @@ const maxShown = 200_000
 func callDetail(r chat.CallRecord, why []string) CallDetail {
 	caller := gate.CallerName(gate.Caller(r.Caller), transcript.OneLine(r.CallerName))
 	d := CallDetail{
-		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
+		ID: strconv.FormatUint(r.ID, 10), Arguments: view.Indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     []transcript.Media{},
 		ErrorType: r.ErrorType, Started: chat.Stamp(r.Started), Ended: chat.Stamp(r.Ended), MS: int64(r.MS), Caller: caller,
 		Digest: r.Digest, Why: []string{}, Hooks: hookSteps(r.Hooks),
@@ -33,7 +34,7 @@ func callDetail(r chat.CallRecord, why []string) CallDetail {
 			text = typed
 		}
 	} else {
-		d.ResultJSON = indented(r.Result)
+		d.ResultJSON = view.Indented(r.Result)
 	}
 	if len(text) > maxShown {
 		d.ResultCut = utf8.RuneCountInString(text[maxShown:])
@@ -71,11 +72,4 @@ func marked(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-func indented(raw json.RawMessage) string {
-	if len(raw) == 0 || string(raw) == "null" {
-		return ""
-	}
-	return tool.Indented(raw)
 }

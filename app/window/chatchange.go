@@ -15,12 +15,7 @@ import (
 // the next start. "" is none.
 func (c *Chats) Seen(conversation string) error {
 	ctx := c.call()
-	c.mu.Lock()
-	was := c.unread[id(conversation)]
-	c.seen = id(conversation)
-	delete(c.unread, c.seen)
-	c.mu.Unlock()
-	if was {
+	if c.open.look(id(conversation)) {
 		c.core.Bus.Changed(bus.Chats, "")
 	}
 	_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.OpenChat = conversation })
@@ -33,7 +28,7 @@ func (c *Chats) update(ctx context.Context, conversation string, change func(*ch
 		return err
 	}
 	c.core.Bus.Changed(bus.Chats, "")
-	return c.transcript(id(conversation)).Refresh(ctx)
+	return c.open.transcript(id(conversation)).Refresh(ctx)
 }
 
 // Rename gives the conversation a title.

@@ -54,10 +54,7 @@ func (c *Chats) delete(ctx context.Context, all []chat.Conversation) (func(conte
 			return nil, err
 		}
 		tokens = append(tokens, token)
-		c.mu.Lock()
-		c.closeTranscript(v.ID)
-		delete(c.unread, v.ID)
-		c.mu.Unlock()
+		c.open.forget(v.ID)
 	}
 	c.core.Bus.Changed(bus.Chats, "")
 	return func(ctx context.Context) error {

@@ -94,9 +94,7 @@ func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) C
 		ID: string(v.ID), Title: v.Title, Updated: chat.Stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived,
 		Demo: v.Demo, State: ChatIdle,
 	}
-	c.mu.Lock()
-	row.Unread = c.unread[v.ID]
-	c.mu.Unlock()
+	row.Unread = c.open.isUnread(v.ID)
 	if c.core.Conversations.Running(v.ID) {
 		row.State = ChatRunning
 	}

@@ -17,6 +17,7 @@ import (
 	"conclave/app/model/modeltest"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/view"
 	"conclave/app/window"
 )
 
@@ -477,7 +478,7 @@ func TestTheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
 }
 
 // waiting returns the only request for permission, once there is one.
-func (w *testWindow) waiting() window.PermissionRequestView {
+func (w *testWindow) waiting() view.PermissionRequest {
 	w.t.Helper()
 	var list window.PermissionRequestList
 	w.until("the card", func() bool {
@@ -556,7 +557,7 @@ func TestACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
 	w.ask(id, "And once more.")
 	rules, err := w.Permissions.Rules()
 	if err != nil || len(rules.Rules) != 3 ||
-		!slices.ContainsFunc(rules.Rules, func(r window.RuleView) bool {
+		!slices.ContainsFunc(rules.Rules, func(r view.Rule) bool {
 			return r.Sentence == "What the plugin Notes returned is trusted in one chat."
 		}) {
 		t.Errorf("the rules are %+v, %v", rules.Rules, err)

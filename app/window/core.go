@@ -51,6 +51,15 @@ type Core struct {
 	Toasts func(after uint64) []service.Toast
 }
 
+// pluginName returns the name of a plugin as a person reads it, "" if there is no such plugin.
+func (c Core) pluginName(id string) string {
+	s, err := c.Host.Status(id)
+	if err != nil {
+		return ""
+	}
+	return s.Manifest.Name
+}
+
 // Info holds what does not change while the window is open.
 type Info struct {
 	Version   string

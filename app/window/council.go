@@ -19,6 +19,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // Council is bound: the councils of chats, and their runs.
@@ -29,10 +30,8 @@ type Council struct {
 	undo  *undos
 	chats *Chats
 
-	mu     sync.Mutex                 // guards opened
-	opened map[string]council.FileRun // by the id of their view
-
-	naming sync.Mutex // held while a preset gets a name that none has
+	runs  *runReader
+	named *councilPresets
 }
 
 // Settings returns the council of a chat; conversation "" is a chat that is not begun.
@@ -75,18 +74,6 @@ func ownScope(conversation string) council.Scope {
 	return council.OfChat(id(conversation))
 }
 
-// beginsWith gives a chat that a message begins the council that was set for it.
-func (c *Chats) beginsWith(ctx context.Context, conversation chat.ConversationID) error {
-	set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat)
-	if err != nil || !there {
-		return err
-	}
-	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(conversation), &set); err != nil {
-		return err
-	}
-	return c.core.CouncilSettings.PutCouncil(ctx, council.NextChat, nil)
-}
-
 // Choices returns what the council of a chat can be made of. It is apart from Settings
 // because the window has those from its start, and this once its panel is open.
 func (c *Council) Choices(conversation string) (CouncilChoices, error) {
@@ -102,8 +89,8 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	if out.Presets, err = c.presetsFor(ctx, conversation); err != nil {
 		return out, err
 	}
-	out.Models, err = c.models(ctx)
-	out.Tools = c.tools(set)
+	out.Models, err = councilModels(ctx, c.core)
+	out.Tools = councilTools(c.core, set)
 	return out, err
 }
 
@@ -137,7 +124,7 @@ func (c *Council) places(ctx context.Context, conversation string) ([]CouncilSco
 
 // presetsFor returns the councils that can be chosen for a chat, whose model their members speak
 // through where they name none.
-func (c *Council) presetsFor(ctx context.Context, conversation string) ([]CouncilPreset, error) {
+func (c *Council) presetsFor(ctx context.Context, conversation string) ([]view.CouncilPreset, error) {
 	var talk chat.Conversation // a chat that is not begun has the default model
 	var err error
 	if conversation != "" {
@@ -145,106 +132,16 @@ func (c *Council) presetsFor(ctx context.Context, conversation string) ([]Counci
 			return nil, err
 		}
 	}
-	all, err := c.presets(ctx)
-	model := c.chats.modelOf(ctx, talk)
+	all, err := c.named.presets(ctx)
+	model := c.chats.open.modelOf(ctx, talk)
 	for i := range all {
 		all[i].Council = all[i].Council.SpeakingThrough(model)
 	}
 	return all, err
 }
 
-// presets returns the stored councils that can be chosen by name: those that come with Conclave, then
-// the person's by name.
-func (c *Council) presets(ctx context.Context) ([]CouncilPreset, error) {
-	own, err := c.core.CouncilSettings.Presets(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := []CouncilPreset{}
-	for _, set := range council.Presets() {
-		all = append(all, CouncilPreset{Name: set.Name, Sentence: presetSentences[set.Name], Council: set})
-	}
-	for name, set := range own {
-		all = append(all, CouncilPreset{Name: name, Own: true, Council: set})
-	}
-	slices.SortStableFunc(all[len(all)-len(own):], func(a, b CouncilPreset) int {
-		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
-	return all, nil
-}
-
-// presetSentences say what the councils that come with Conclave are good for.
-var presetSentences = map[string]string{
-	"Three chairs":  "One finds out, one doubts, one makes something of it.",
-	"Red team":      "Looks for what can go wrong with a plan before others do.",
-	"Editor's desk": "Reads a text for its argument, its facts and its style.",
-	"Editor’s desk": "Reads a text for its argument, its facts and its style.",
-	"Cost steward":  "Weighs what an answer is worth against what it takes.",
-}
-
-func (c *Council) models(ctx context.Context) ([]CouncilModelView, error) {
-	known, err := c.core.Models.Known(ctx)
-	if err != nil {
-		return []CouncilModelView{}, err
-	}
-	all := []CouncilModelView{}
-	for _, m := range known {
-		all = append(all, CouncilModelView{
-			Name: m.Name(), Title: cmp.Or(m.Title, m.ID), Tools: m.Can.Tools,
-			Local: m.Provider == "ollama" || m.Provider == "demo",
-		})
-	}
-	return all, nil
-}
-
-// tools lists the tools that members can have, and assigned tools that are missing.
-func (c *Council) tools(set council.Council) []CouncilToolView {
-	all := []CouncilToolView{}
-	for _, t := range deliberation.PromptTools {
-		all = append(all, CouncilToolView{
-			ID: t.Name, Title: t.Title, PluginName: "Built in", Eligible: true, NeedsHelper: true, Capabilities: []string{},
-		})
-	}
-	enabled := c.core.Tools.Set()
-	for _, s := range c.core.Host.List() {
-		for _, t := range s.Tools {
-			all = append(all, c.toolOf(enabled, t, s))
-		}
-	}
-	for _, m := range set.Members {
-		for _, assigned := range m.Tools {
-			if !slices.ContainsFunc(all, func(v CouncilToolView) bool { return v.ID == assigned }) {
-				_, name, _ := strings.Cut(assigned, ":")
-				all = append(all, CouncilToolView{
-					ID: assigned, Title: cmp.Or(name, assigned), Why: "The tool " + assigned + " is not there.",
-					Capabilities: []string{},
-				})
-			}
-		}
-	}
-	return all
-}
-
 // ofAll reports whether every tool has a capability, so that it need not be shown.
 func ofAll(can string) bool { return can == gate.Compute.Label() }
-
-// toolOf is a tool of a plugin as members can be given it.
-func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
-	v := CouncilToolView{
-		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
-		Capabilities: list(slices.DeleteFunc(c.core.Gate.Reach.Can(t), ofAll)),
-	}
-	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
-	// As it is published: a tool for members alone is hidden from models, and is not switched off.
-	published, ok := enabled.ByID(t.ID())
-	if !s.Serving || !ok {
-		v.Why = "Its plugin does not run now."
-		return v
-	}
-	v.Eligible, v.Why = council.Eligible(published)
-	v.AsksArguments = deliberation.AsksArguments(published)
-	return v
-}
 
 // Set saves a council for a scope of CouncilChoices.Scopes.
 func (c *Council) Set(conversation, scope string, set council.Council) error {
@@ -376,7 +273,7 @@ func (c *Council) put(ctx context.Context, scope council.Scope, set council.Coun
 }
 
 // Presets lists the stored councils that can be chosen by name, those that come with Conclave first.
-func (c *Council) Presets() ([]CouncilPreset, error) { return c.presets(c.call()) }
+func (c *Council) Presets() ([]view.CouncilPreset, error) { return c.named.presets(c.call()) }
 
 // SavePreset saves a council under a name, in place of the person's preset with that name.
 func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
@@ -388,8 +285,8 @@ func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
 	if err := set.Check(); err != nil {
 		return Undo{}, err
 	}
-	c.naming.Lock()
-	defer c.naming.Unlock()
+	c.named.naming.Lock()
+	defer c.named.naming.Unlock()
 	scope, sentence := council.OfPreset(name), "The preset “"+name+"” was saved."
 	before, there, err := c.core.CouncilSettings.Council(ctx, scope)
 	if err != nil {
@@ -418,21 +315,7 @@ func (c *Council) AddPreset(name string, set council.Council) (string, error) {
 	if err := set.Check(); err != nil {
 		return "", err
 	}
-	return c.addPreset(c.call(), name, set)
-}
-
-func (c *Council) addPreset(ctx context.Context, name string, set council.Council) (string, error) {
-	c.naming.Lock()
-	defer c.naming.Unlock()
-	all, err := c.presets(ctx)
-	if err != nil {
-		return "", err
-	}
-	set.Name = name
-	for n := 2; slices.ContainsFunc(all, named(set.Name)); n++ {
-		set.Name = fmt.Sprintf("%s %d", name, n)
-	}
-	return set.Name, c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(set.Name), &set)
+	return c.named.addPreset(c.call(), name, set)
 }
 
 // RenamePreset gives one of the person's presets another name. The kind is conflict when another
@@ -443,17 +326,17 @@ func (c *Council) RenamePreset(name, to string) error {
 	if err != nil || to == name {
 		return err
 	}
-	c.naming.Lock()
-	defer c.naming.Unlock()
-	set, err := c.preset(ctx, name)
+	c.named.naming.Lock()
+	defer c.named.naming.Unlock()
+	set, err := c.named.preset(ctx, name)
 	if err != nil {
 		return err
 	}
-	all, err := c.presets(ctx)
+	all, err := c.named.presets(ctx)
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(all, func(p CouncilPreset) bool { return p.Own && p.Name == name })
+	others := slices.DeleteFunc(all, func(p view.CouncilPreset) bool { return p.Own && p.Name == name })
 	if slices.ContainsFunc(others, named(to)) {
 		return fault.New(fault.Conflict, "app.council", "There is a preset “"+to+"” already.", "Choose another name.")
 	}
@@ -467,7 +350,7 @@ func (c *Council) RenamePreset(name, to string) error {
 // DeletePreset deletes a preset of the person.
 func (c *Council) DeletePreset(name string) (Undo, error) {
 	ctx := c.call()
-	set, err := c.preset(ctx, name)
+	set, err := c.named.preset(ctx, name)
 	if err != nil {
 		return Undo{}, err
 	}
@@ -475,14 +358,40 @@ func (c *Council) DeletePreset(name string) (Undo, error) {
 		return Undo{}, err
 	}
 	return c.undo.add("The preset “"+name+"” was deleted.", func(ctx context.Context) error {
-		_, err := c.addPreset(ctx, name, set) // another may have its name by then
+		_, err := c.named.addPreset(ctx, name, set) // another may have its name by then
 		return err
 	}), nil
 }
 
+// councilPresets are the councils that can be chosen by name.
+type councilPresets struct {
+	settings council.Settings
+	naming   sync.Mutex // held while a preset gets a name that none has
+}
+
+// presets returns the stored councils that can be chosen by name.
+func (c *councilPresets) presets(ctx context.Context) ([]view.CouncilPreset, error) {
+	own, err := c.settings.Presets(ctx)
+	return view.NewCouncilPresets(own), err
+}
+
+func (c *councilPresets) addPreset(ctx context.Context, name string, set council.Council) (string, error) {
+	c.naming.Lock()
+	defer c.naming.Unlock()
+	all, err := c.presets(ctx)
+	if err != nil {
+		return "", err
+	}
+	set.Name = name
+	for n := 2; slices.ContainsFunc(all, named(set.Name)); n++ {
+		set.Name = fmt.Sprintf("%s %d", name, n)
+	}
+	return set.Name, c.settings.PutCouncil(ctx, council.OfPreset(set.Name), &set)
+}
+
 // preset reads one of the person's.
-func (c *Council) preset(ctx context.Context, name string) (council.Council, error) {
-	set, there, err := c.core.CouncilSettings.Council(ctx, council.OfPreset(name))
+func (c *councilPresets) preset(ctx context.Context, name string) (council.Council, error) {
+	set, there, err := c.settings.Council(ctx, council.OfPreset(name))
 	if err == nil && !there {
 		err = fault.New(fault.NotFound, "app.council", "There is no preset “"+name+"” of yours.", "")
 	}
@@ -499,8 +408,8 @@ func presetName(name string) (string, error) {
 }
 
 // named reports whether people read a preset's name as this one.
-func named(name string) func(CouncilPreset) bool {
-	return func(p CouncilPreset) bool { return strings.EqualFold(p.Name, name) }
+func named(name string) func(view.CouncilPreset) bool {
+	return func(p view.CouncilPreset) bool { return strings.EqualFold(p.Name, name) }
 }
 
 // Contexts counts what each member of a council would see of a chat now, by the
@@ -537,7 +446,7 @@ func (c *Council) Estimate(conversation string, set council.Council, message Out
 		}
 	}
 	if message.Model == "" {
-		message.Model = c.chats.modelOf(ctx, talk)
+		message.Model = c.chats.open.modelOf(ctx, talk)
 	}
 	asked := turn.Request{Conversation: talk.ID, Text: message.Text}
 	if asked.Model, err = c.core.Models.Open(ctx, message.Model); err != nil {
@@ -553,7 +462,7 @@ func (c *Council) Estimate(conversation string, set council.Council, message Out
 // deliberate with the tools of the shipped plugins.
 func (c *Council) Sample() (Sent, error) {
 	set, question := council.Sample()
-	return c.chats.sample(c.call(), set, question)
+	return c.chats.turns.sample(c.call(), set, question)
 }
 
 // MemberFile returns a member as a file.
@@ -578,4 +487,65 @@ func (c *Council) ReadMember(text string, set council.Council) (council.Member, 
 // ReadCouncil reads a council's file, also the council settings of other programs.
 func (c *Council) ReadCouncil(text string) (council.Council, error) {
 	return council.Read([]byte(text))
+}
+
+func councilModels(ctx context.Context, core Core) ([]CouncilModelView, error) {
+	known, err := core.Models.Known(ctx)
+	if err != nil {
+		return []CouncilModelView{}, err
+	}
+	all := []CouncilModelView{}
+	for _, m := range known {
+		all = append(all, CouncilModelView{
+			Name: m.Name(), Title: cmp.Or(m.Title, m.ID), Tools: m.Can.Tools,
+			Local: m.Provider == "ollama" || m.Provider == "demo",
+		})
+	}
+	return all, nil
+}
+
+// councilTools lists the tools that members can have, and assigned tools that are missing.
+func councilTools(core Core, set council.Council) []CouncilToolView {
+	all := []CouncilToolView{}
+	for _, t := range deliberation.PromptTools {
+		all = append(all, CouncilToolView{
+			ID: t.Name, Title: t.Title, PluginName: "Built in", Eligible: true, NeedsHelper: true, Capabilities: []string{},
+		})
+	}
+	enabled := core.Tools.Set()
+	for _, s := range core.Host.List() {
+		for _, t := range s.Tools {
+			all = append(all, councilTool(core, enabled, t, s))
+		}
+	}
+	for _, m := range set.Members {
+		for _, assigned := range m.Tools {
+			if !slices.ContainsFunc(all, func(v CouncilToolView) bool { return v.ID == assigned }) {
+				_, name, _ := strings.Cut(assigned, ":")
+				all = append(all, CouncilToolView{
+					ID: assigned, Title: cmp.Or(name, assigned), Why: "The tool " + assigned + " is not there.",
+					Capabilities: []string{},
+				})
+			}
+		}
+	}
+	return all
+}
+
+// councilTool returns a tool of a plugin as members can be given it.
+func councilTool(core Core, enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
+	v := CouncilToolView{
+		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
+		Capabilities: view.List(slices.DeleteFunc(core.Gate.Reach.Can(t), ofAll)),
+	}
+	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
+	// As it is published: a tool for members alone is hidden from models, and is not switched off.
+	published, ok := enabled.ByID(t.ID())
+	if !s.Serving || !ok {
+		v.Why = "Its plugin does not run now."
+		return v
+	}
+	v.Eligible, v.Why = council.Eligible(published)
+	v.AsksArguments = deliberation.AsksArguments(published)
+	return v
 }

@@ -16,6 +16,7 @@ import (
 	"conclave/app/chat/transcript"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/view"
 	"conclave/app/window"
 )
 
@@ -63,7 +64,7 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 		t.Errorf("it was sent %+v, %v", sent, err)
 	}
 	lines, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID, 0)
-	added := func(l window.DiffLine) bool { return l.Kind == textdiff.Added }
+	added := func(l view.DiffLine) bool { return l.Kind == textdiff.Added }
 	if err != nil || !slices.ContainsFunc(lines, added) {
 		t.Errorf("what two were sent differs by %+v, %v", lines, err)
 	}
@@ -304,7 +305,7 @@ func TestAMemberIsAskedByItsNameInTheWindow(t *testing.T) {
 	must(t, err)
 	alone := func(n int, member string) {
 		t.Helper()
-		var runs []window.RunHeaderView
+		var runs []view.RunHeader
 		w.until("the run", func() bool {
 			runs, err = w.Council.Runs(sent.Conversation)
 			return err == nil && len(runs) == n && runs[n-1].State == council.Over
@@ -336,7 +337,7 @@ func TestAnAnswerIsMadeAgainByTheModelThatIsChosenForIt(t *testing.T) {
 	must(t, err)
 	answeredBy := func(n int) string {
 		t.Helper()
-		var runs []window.RunHeaderView
+		var runs []view.RunHeader
 		w.until("the run", func() bool {
 			runs, err = w.Council.Runs(sent.Conversation)
 			return err == nil && len(runs) == n && runs[n-1].State == council.Over

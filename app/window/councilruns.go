@@ -5,60 +5,36 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/base/textdiff"
-	"conclave/app/chat"
 	"conclave/app/chat/render"
-	"conclave/app/chat/transcript"
 	"conclave/app/chat/turn"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/view"
 )
 
 // Runs lists the runs of a chat, oldest first.
-func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
-	ctx := c.call()
-	headers, err := c.core.Councils.Runs(ctx, id(conversation))
-	if err != nil {
-		return nil, err
-	}
-	out := []RunHeaderView{}
+func (c *Council) Runs(conversation string) ([]view.RunHeader, error) {
+	headers, err := c.core.Councils.Runs(c.call(), id(conversation))
+	out := []view.RunHeader{}
 	for _, h := range headers {
-		v := RunHeaderView{
-			Run: string(h.Run), Turn: h.Turn, Question: uint64(h.Question), Mode: h.Mode, State: h.State,
-			Live: h.State != council.Over && c.core.Councils.Live(h.Run), Members: h.Members, Disagree: h.Disagree,
-			Began: chat.Stamp(h.Began),
-			Spent: spentOf(h),
-		}
-		out = append(out, v)
+		out = append(out, view.NewRunHeader(h, c.core.Councils.Live(h.Run)))
 	}
-	return out, nil
-}
-
-// spentOf returns what a run came to, of its header.
-func spentOf(h council.Header) council.Spending {
-	u := h.Spent()
-	return council.Spending{Input: u.Input, Output: u.Output, Cost: u.Cost, Known: u.Known(), MS: h.Took()}
+	return out, err
 }
 
 // Run returns what changed of a run since a revision; at 0 all of it. A notice “council”
 // with the run's id says that there is more.
 func (c *Council) Run(run string, since uint64) (council.RunView, error) {
 	ctx := c.call()
-	if file, ok := c.openedRun(run); ok {
+	if file, ok := c.runs.opened(run); ok {
 		return viewOf(file), nil
 	}
 	return c.core.Councils.View(ctx, council.RunID(run), since)
-}
-
-// openedRun returns a run that was read from a file.
-func (c *Council) openedRun(run string) (council.FileRun, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	file, ok := c.opened[run]
-	return file, ok
 }
 
 // viewOf returns the view of a run that was read from a file. Its id differs from that of the run in
@@ -71,54 +47,10 @@ func viewOf(file council.FileRun) council.RunView {
 	return v
 }
 
-// source reads the steps and texts of a run, from the store or an opened file.
-func (c *Council) source(ctx context.Context, run string) (council.Run, func(council.Hash) (string, error), error) {
-	if file, ok := c.openedRun(run); ok {
-		return file.Run, func(h council.Hash) (string, error) {
-			text, ok := file.Texts[h]
-			if !ok && h != "" {
-				return "", council.NoText("app.council", h)
-			}
-			return string(text), nil
-		}, nil
-	}
-	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
-	if err != nil {
-		return council.Run{}, nil, err
-	}
-	state, err := council.Replay(steps)
-	if err != nil {
-		return state, nil, fault.Wrap(fault.Damaged, "app.council", "The record of this run of the council is damaged.",
-			"Answer the question again to have the council work again.", err)
-	}
-	return state, func(h council.Hash) (string, error) {
-		if h == "" {
-			return "", nil
-		}
-		text, err := c.core.Councils.Text(ctx, council.RunID(run), h)
-		return string(text), err
-	}, nil
-}
-
-// taskOf finds a task of a run.
-func (c *Council) taskOf(ctx context.Context, run, task string) (council.Run, council.Task,
-	func(council.Hash) (string, error), error,
-) {
-	state, text, err := c.source(ctx, run)
-	if err != nil {
-		return state, council.Task{}, nil, err
-	}
-	found := state.Task(task)
-	if found == nil {
-		return state, council.Task{}, nil, fault.New(fault.NotFound, "app.council", "This run has no such task.", "")
-	}
-	return state, *found, text, nil
-}
-
 // Said returns the outcome of a task that ended.
 func (c *Council) Said(run, task string) (SaidView, error) {
 	out := SaidView{Stances: []council.Stance{}}
-	state, t, text, err := c.taskOf(c.call(), run, task)
+	state, t, text, err := c.runs.taskOf(c.call(), run, task)
 	if err != nil {
 		return out, err
 	}
@@ -159,36 +91,17 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 }
 
 // Sent returns the requests of a task's newest attempt as they were sent.
-func (c *Council) Sent(run, task string) ([]SentRequest, error) {
-	state, t, text, err := c.taskOf(c.call(), run, task)
+func (c *Council) Sent(run, task string) ([]view.SentRequest, error) {
+	state, t, text, err := c.runs.taskOf(c.call(), run, task)
 	if err != nil {
 		return nil, err
 	}
-	out := []SentRequest{}
-	for _, r := range t.End.Requests {
-		v := SentRequest{Model: r.Model, Bytes: r.Bytes, Tokens: r.Tokens, AtMS: r.AtMS, Blocks: []BlockText{}}
-		if t.Handed(r) {
-			v.Tool = state.ToolTitle(r.Model)
-		}
-		switch v.Body, err = text(r.Body); {
-		case fault.KindOf(err) == fault.NotFound:
-			v.Without = "The request was too long to be saved, or the file leaves it out."
-		case err != nil:
-			return nil, err
-		}
-		for _, b := range r.Blocks(text) {
-			v.Blocks = append(v.Blocks, BlockText{
-				Source: b.Source, Title: b.Title, Text: b.Words, Tokens: b.Tokens, Cut: b.Cut, Why: b.Why,
-			})
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return view.NewSentRequests(state, t, text)
 }
 
 // Compare returns how what was sent for a task differs from what was sent for another: the
 // request of that number, from 0, or the last one where there are fewer.
-func (c *Council) Compare(run, task, other string, request int) ([]DiffLine, error) {
+func (c *Council) Compare(run, task, other string, request int) ([]view.DiffLine, error) {
 	first, err := c.Sent(run, task)
 	if err != nil {
 		return nil, err
@@ -201,7 +114,7 @@ func (c *Council) Compare(run, task, other string, request int) ([]DiffLine, err
 }
 
 // asText returns what one of some requests was made of, as a text: that of a number, or the last.
-func asText(sent []SentRequest, request int) string {
+func asText(sent []view.SentRequest, request int) string {
 	var b strings.Builder
 	if len(sent) > 0 {
 		for _, block := range sent[min(max(request, 0), len(sent)-1)].Blocks {
@@ -213,23 +126,15 @@ func asText(sent []SentRequest, request int) string {
 
 // diffOf returns how a text differs from another, with some lines around each difference;
 // all of its lines where it does not.
-func diffOf(before, after string) []DiffLine {
-	lines := []DiffLine{}
+func diffOf(before, after string) []view.DiffLine {
+	lines := []view.DiffLine{}
 	if before == after {
 		for line := range strings.Lines(before) {
-			lines = append(lines, DiffLine{Kind: textdiff.Same, Text: strings.TrimSuffix(line, "\n")})
+			lines = append(lines, view.DiffLine{Kind: textdiff.Same, Text: strings.TrimSuffix(line, "\n")})
 		}
 		return lines
 	}
-	return diffLines(textdiff.Lines(before, after))
-}
-
-func diffLines(lines []textdiff.Line) []DiffLine {
-	views := make([]DiffLine, len(lines))
-	for i, l := range lines {
-		views[i] = DiffLine{Kind: l.Kind, Text: l.Text}
-	}
-	return views
+	return view.DiffLines(textdiff.Lines(before, after))
 }
 
 // Act has something happen to a run that is live: to a member, to tasks of their ids, or to
@@ -255,16 +160,16 @@ func (c *Council) Again(run string, change deliberation.Change) (Sent, error) {
 
 func (c *Council) again(run string, how deliberation.How) (Sent, error) {
 	ctx := c.call()
-	state, _, err := c.source(ctx, run)
+	state, _, err := c.runs.source(ctx, run)
 	if err != nil {
 		return Sent{}, err
 	}
-	if _, fromFile := c.openedRun(run); fromFile {
+	if _, fromFile := c.runs.opened(run); fromFile {
 		return Sent{}, fault.New(fault.Invalid, "app.council", "This run was opened from a file and has no chat here.",
 			"Ask its question in a chat.")
 	}
 	parent := state.Question
-	return c.chats.begin(ctx, state.Conversation, turn.Request{Parent: &parent}, "", false, how)
+	return c.chats.turns.begin(ctx, state.Conversation, turn.Request{Parent: &parent}, "", false, how)
 }
 
 // Export returns a run as a file that another person can open; secrets are masked.
@@ -285,7 +190,7 @@ func (c *Council) Export(run string) (RunFile, error) {
 	if err != nil {
 		return RunFile{}, err
 	}
-	return RunFile{Name: "council-" + run + ".json", Text: file.String(), Left: list(left)}, nil
+	return RunFile{Name: "council-" + run + ".json", Text: file.String(), Left: view.List(left)}, nil
 }
 
 // Open reads the file of a run.
@@ -299,10 +204,8 @@ func (c *Council) Open(text string) (OpenedRun, error) {
 		return OpenedRun{}, err
 	}
 	out := OpenedRun{View: viewOf(file), Report: RunReport{OK: len(file.Problems) == 0, Checks: []ReportCheck{}}}
-	c.mu.Lock()
-	c.opened[out.View.Run] = file
-	c.mu.Unlock()
-	out.Report.Left = list(file.LeftOut)
+	c.runs.open(out.View.Run, file)
+	out.Report.Left = view.List(file.LeftOut)
 	for _, line := range file.Problems {
 		out.Report.Checks = append(out.Report.Checks, ReportCheck{Text: line})
 	}
@@ -345,28 +248,64 @@ func (c *Council) Helped() (map[string]HelpedCount, error) {
 	return out, nil
 }
 
-// lineOf is the run before an answer in one line, or nil where there was none.
-func (c *Chats) lineOf(ctx context.Context, conversation chat.ConversationID, turn string) *transcript.CouncilLine {
-	headers, err := c.core.Councils.Runs(ctx, conversation)
-	if err != nil || turn == "" {
-		return nil
+// runReader reads runs, from the store or from files that were opened. It is safe for concurrent use.
+type runReader struct {
+	councils *deliberation.Runner
+
+	mu    sync.Mutex                 // guards files
+	files map[string]council.FileRun // by the id of their view
+}
+
+// open adds a run that was read from a file, under the id of its view.
+func (c *runReader) open(run string, file council.FileRun) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files[run] = file
+}
+
+// opened returns a run that was read from a file.
+func (c *runReader) opened(run string) (council.FileRun, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file, ok := c.files[run]
+	return file, ok
+}
+
+// source reads the steps and texts of a run, from the store or an opened file.
+func (c *runReader) source(ctx context.Context, run string) (council.Run, func(council.Hash) (string, error), error) {
+	if file, ok := c.opened(run); ok {
+		return file.Run, func(h council.Hash) (string, error) {
+			text, ok := file.Texts[h]
+			if !ok && h != "" {
+				return "", council.NoText("app.council", h)
+			}
+			return string(text), nil
+		}, nil
 	}
-	for _, h := range slices.Backward(headers) {
-		if h.Turn != turn {
-			continue
-		}
-		s := spentOf(h)
-		seats := []transcript.CouncilSeat{}
-		for _, seat := range h.Seats {
-			seats = append(seats, transcript.CouncilSeat{
-				Name: seat.Name, Letter: seat.Letter, Color: seat.Color, Agreed: seat.Agreed,
-			})
-		}
-		return &transcript.CouncilLine{
-			Run: string(h.Run), State: string(h.State), Live: h.State != council.Over && c.core.Councils.Live(h.Run),
-			Members: h.Members, Silent: h.Silent, Seats: seats,
-			Disagree: h.Disagree, MS: s.MS, Cost: s.Cost, Known: s.Known,
-		}
+	state, err := c.councils.Stored(ctx, council.RunID(run))
+	if err != nil {
+		return state, nil, err
 	}
-	return nil
+	return state, func(h council.Hash) (string, error) {
+		if h == "" {
+			return "", nil
+		}
+		text, err := c.councils.Text(ctx, council.RunID(run), h)
+		return string(text), err
+	}, nil
+}
+
+// taskOf finds a task of a run.
+func (c *runReader) taskOf(ctx context.Context, run, task string) (council.Run, council.Task,
+	func(council.Hash) (string, error), error,
+) {
+	state, text, err := c.source(ctx, run)
+	if err != nil {
+		return state, council.Task{}, nil, err
+	}
+	found := state.Task(task)
+	if found == nil {
+		return state, council.Task{}, nil, fault.New(fault.NotFound, "app.council", "This run has no such task.", "")
+	}
+	return state, *found, text, nil
 }

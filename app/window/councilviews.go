@@ -1,8 +1,8 @@
 package window
 
 import (
-	"conclave/app/base/textdiff"
 	"conclave/app/council"
+	"conclave/app/view"
 )
 
 // CouncilSettings is the council of a chat.
@@ -19,10 +19,10 @@ type CouncilSettings struct {
 
 // CouncilChoices is everything that the panel offers to make a chat's council of.
 type CouncilChoices struct {
-	Scopes  []CouncilScopeView `json:"scopes"`  // where it can be set, narrowest first
-	Tools   []CouncilToolView  `json:"tools"`   // of all plugins, and the built-in ones
-	Presets []CouncilPreset    `json:"presets"` // those that come with Conclave first
-	Models  []CouncilModelView `json:"models"`
+	Scopes  []CouncilScopeView   `json:"scopes"`  // where it can be set, narrowest first
+	Tools   []CouncilToolView    `json:"tools"`   // of all plugins, and the built-in ones
+	Presets []view.CouncilPreset `json:"presets"` // those that come with Conclave first
+	Models  []CouncilModelView   `json:"models"`
 	// How many tokens an answer may have where nobody bounds it, and a cap does.
 	UsualAnswer int64 `json:"usual_answer"`
 }
@@ -50,14 +50,6 @@ type CouncilToolView struct {
 	Capabilities  []string `json:"capabilities"` // what its plugin may do beyond its own folder, in words
 }
 
-// CouncilPreset is a council that can be chosen by name.
-type CouncilPreset struct {
-	Name     string          `json:"name"`
-	Sentence string          `json:"sentence"` // what it is good for; "" for a person's own
-	Own      bool            `json:"own"`      // saved by the person; others come with Conclave
-	Council  council.Council `json:"council"`
-}
-
 // CouncilModelView is a model that members can speak through.
 type CouncilModelView struct {
 	Name  string `json:"name"` // “connection/model”
@@ -81,20 +73,6 @@ type HelpedCount struct {
 	Same int `json:"same"`
 }
 
-// RunHeaderView is one run of a council, as a list shows it.
-type RunHeaderView struct {
-	Run      string           `json:"run"`
-	Turn     string           `json:"turn"` // the newest, when it went on in another
-	Question uint64           `json:"question"`
-	Mode     council.Mode     `json:"mode"`
-	State    council.RunState `json:"state"`
-	Live     bool             `json:"live"`
-	Members  int              `json:"members"` // that took part
-	Disagree int              `json:"disagree"`
-	Began    string           `json:"began"`
-	Spent    council.Spending `json:"spent"`
-}
-
 // SaidView is the outcome of a task.
 type SaidView struct {
 	HTML    string           `json:"html"` // sanitized
@@ -108,37 +86,6 @@ type SaidView struct {
 	Stances []council.Stance `json:"stances"`
 	Ballot  *council.Ballot  `json:"ballot"` // once the ballots are opened
 	Chosen  string           `json:"chosen"` // of a ballot: whose answer it chose, by name, or ""
-}
-
-// SentRequest is one request as it was sent to a model, or what a tool was handed of the chat.
-type SentRequest struct {
-	Model  string      `json:"model"` // “connection/model”, or “plugin:name” of the tool
-	Tool   string      `json:"tool"`  // title of the tool; "" of what was sent to a model
-	Body   string      `json:"body"`  // every byte of it; no key is part of it
-	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be stored
-	Blocks []BlockText `json:"blocks"`
-	Tokens int64       `json:"tokens"` // an estimate
-	AtMS   int64       `json:"at_ms"`  // after the task started
-	// Why the body is missing: a sentence, or "".
-	Without string `json:"without"`
-}
-
-// BlockText is one piece of what a member was given, in order.
-type BlockText struct {
-	Source council.Source `json:"source"`
-	Title  string         `json:"title"`
-	Text   string         `json:"text"`
-	Tokens int64          `json:"tokens"` // an estimate
-	Cut    int64          `json:"cut"`    // tokens of it that were left out
-	Why    string         `json:"why"`    // what was cut or left out, and why: a sentence, or ""
-}
-
-// DiffLine is one line of a diff.
-type DiffLine struct {
-	Kind textdiff.Kind `json:"kind"`
-	Text string        `json:"text"`
-	// It is the heading of the lines below it; of a gap, of those above the next line.
-	Heading bool `json:"heading,omitempty"`
 }
 
 // RunFile is a run as a file.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"conclave/app/base/settings"
+	"conclave/app/view"
 )
 
 // keptDraft is a draft as it is stored with the conversation.
@@ -36,9 +37,9 @@ func (c *Chats) Draft(conversation string) (Draft, error) {
 		kept = keptDraft{Text: raw, Cursor: len(raw)}
 	}
 	for i := range kept.Queued {
-		kept.Queued[i].Attachments = list(kept.Queued[i].Attachments)
+		kept.Queued[i].Attachments = view.List(kept.Queued[i].Attachments)
 	}
-	return Draft{kept.Text, kept.Cursor, list(kept.Attachments), list(kept.Queued)}, nil
+	return Draft{kept.Text, kept.Cursor, view.List(kept.Attachments), view.List(kept.Queued)}, nil
 }
 
 // SaveDraft keeps the half-written message; it waits for no disk.

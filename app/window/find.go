@@ -50,5 +50,5 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 // not.
 func (c *Chats) Place(conversation string, seq uint64, words string) (transcript.Spot, error) {
 	ctx := c.call()
-	return c.transcript(id(conversation)).Place(ctx, seq, strings.TrimSpace(words))
+	return c.open.transcript(id(conversation)).Place(ctx, seq, strings.TrimSpace(words))
 }

@@ -6,6 +6,7 @@ import (
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
+	"conclave/app/view"
 )
 
 // HookStepView holds what one hook did, in the order in which hooks ran.
@@ -17,7 +18,7 @@ type HookStepView struct {
 	Reason string          `json:"reason"` // why it denied or stopped, or how it failed
 	Notes  []string        `json:"notes"`
 	MS     float64         `json:"ms"`
-	Lines  []DiffLine      `json:"lines"` // by which what it gave back differs from what it was given
+	Lines  []view.DiffLine `json:"lines"` // by which what it gave back differs from what it was given
 	Left   string          `json:"left"`  // why lines is not all of it: a sentence, or ""
 }
 
@@ -58,7 +59,7 @@ func (c *Chats) Hooks(conversation string, seq uint64) ([]HookedThing, error) {
 			if err != nil {
 				continue // its card says that it is not on record
 			}
-			add(c.callWords(record).Title, record.Hooks)
+			add(c.open.callWords(record).Title, record.Hooks)
 		}
 	}
 	return out, nil
@@ -76,15 +77,15 @@ func hookSteps(steps []chat.HookStep) []HookStepView {
 }
 
 // changedLines reads the lines that a hook changed, as chat.HookStep.Change has them.
-func changedLines(change string) []DiffLine {
+func changedLines(change string) []view.DiffLine {
 	kinds := map[byte]textdiff.Kind{'+': textdiff.Added, '-': textdiff.Removed, ' ': textdiff.Same, '@': textdiff.Gap}
-	lines := []DiffLine{}
+	lines := []view.DiffLine{}
 	for line := range strings.Lines(change) {
 		line = strings.TrimSuffix(line, "\n")
 		if line == "" {
 			continue
 		}
-		l := DiffLine{Kind: kinds[line[0]], Text: strings.TrimPrefix(line[1:], "  ")}
+		l := view.DiffLine{Kind: kinds[line[0]], Text: strings.TrimPrefix(line[1:], "  ")}
 		if heading, ok := strings.CutPrefix(line[1:], "["); ok {
 			l.Text, l.Heading = strings.TrimSuffix(heading, "]"), true
 		}

@@ -33,7 +33,7 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Text: &text}); err != nil {
 		return Sent{}, err
 	}
-	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+	return Sent{Conversation: conversation, Seq: seq}, c.open.transcript(id(conversation)).Refresh(ctx, entry.Seq)
 }
 
 // SwitchVersion shows the path through the sibling seq, to its newest leaf.
@@ -50,7 +50,7 @@ func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	return c.transcript(id(conversation)).Refresh(ctx)
+	return c.open.transcript(id(conversation)).Refresh(ctx)
 }
 
 // SetHidden keeps an entry from the model, or gives it back.
@@ -63,7 +63,7 @@ func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
 	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Hidden: &hidden}); err != nil {
 		return err
 	}
-	return c.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+	return c.open.transcript(id(conversation)).Refresh(ctx, entry.Seq)
 }
 
 // entry returns the entry of the visible path that begins with a message.
@@ -182,5 +182,15 @@ func (c *Chats) Call(_ string, call string) (CallDetail, error) {
 	if err != nil {
 		return CallDetail{}, err
 	}
-	return callDetail(r, c.whyOf(r)), nil
+	return callDetail(r, c.open.whyOf(r)), nil
+}
+
+// maxAsked bounds how many rows or pieces of a chat one call returns.
+const maxAsked = 200
+
+// Pull returns what changed since a revision, 0 opens the conversation, and the blocks
+// that the page wants in addition, at most 200 wants.
+func (c *Chats) Pull(conversation string, since uint64, wants []transcript.Want) (transcript.Pull, error) {
+	ctx := c.call()
+	return c.open.transcript(id(conversation)).Pull(ctx, since, wants[:min(len(wants), maxAsked)]...)
 }

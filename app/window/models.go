@@ -17,6 +17,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/model"
 	"conclave/app/model/cost"
+	"conclave/app/view"
 )
 
 // Models is bound: connections to providers, and their models.
@@ -68,7 +69,7 @@ func (m *Models) List() (ModelList, error) {
 	ctx := m.call()
 	out := ModelList{
 		Revision: m.core.Bus.Revision(bus.Models, ""), Connections: []ConnectionView{},
-		Models: []ModelView{}, Providers: providers,
+		Providers: providers,
 	}
 	connections, err := m.core.Models.Connections(ctx)
 	if err != nil {
@@ -87,17 +88,7 @@ func (m *Models) List() (ModelList, error) {
 		out.Connections = append(out.Connections, m.view(c))
 	}
 	tellApart(out.Connections)
-	for _, k := range known {
-		out.Models = append(out.Models, ModelView{
-			k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context,
-		})
-	}
-	slices.SortStableFunc(out.Models, func(a, b ModelView) int {
-		if c := strings.Compare(a.Connection, b.Connection); c != 0 {
-			return c
-		}
-		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
-	})
+	out.Models = view.NewModels(known, out.Default)
 	return out, nil
 }
 
@@ -117,7 +108,7 @@ func tellApart(connections []ConnectionView) {
 func (m *Models) view(c model.Connection) ConnectionView {
 	v := ConnectionView{
 		Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey,
-		BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: list(c.Models),
+		BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: view.List(c.Models),
 	}
 	if v.Title == "" {
 		v.Title = c.Name
@@ -271,24 +262,14 @@ func (m *Models) SetFeatures(chosen string, tools, vision, reasoning bool) error
 
 // ScanLocal asks the loopback addresses of known model servers, 400 ms each, in
 // parallel.
-func (m *Models) ScanLocal() ([]LocalServer, error) {
+func (m *Models) ScanLocal() ([]view.LocalServer, error) {
 	ctx := m.call()
-	out := []LocalServer{}
 	servers, err := model.Scanner{}.Scan(ctx)
 	if err != nil {
-		return out, err
+		return []view.LocalServer{}, err
 	}
 	used, err := m.core.Models.Connections(ctx)
-	for _, s := range servers {
-		row := LocalServer{Kind: s.Kind, Title: s.Name(), Version: s.Version, URL: s.URL, Models: len(s.Models)}
-		for _, c := range used {
-			if strings.TrimRight(c.URL, "/") == strings.TrimRight(s.URL, "/") {
-				row.Connection = c.Name
-			}
-		}
-		out = append(out, row)
-	}
-	return out, err
+	return view.NewLocalServers(servers, used), err
 }
 
 // Unlock gives the passphrase of the encrypted file of keys; the first one sets it.

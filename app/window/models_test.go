@@ -12,6 +12,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
+	"conclave/app/view"
 	"conclave/app/window"
 )
 
@@ -76,7 +77,7 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 	}
 	must(t, w.Models.SetFeatures(name+"/zeta", false, true, false))
 	list, err = w.Models.List()
-	if i := slices.IndexFunc(list.Models, func(m window.ModelView) bool { return m.Name == name+"/zeta" }); err != nil ||
+	if i := slices.IndexFunc(list.Models, func(m view.Model) bool { return m.Name == name+"/zeta" }); err != nil ||
 		i < 0 || list.Models[i].Tools || !list.Models[i].Vision {
 		t.Errorf("what the person said of it is %+v, %v", list.Models, err)
 	}

@@ -1,6 +1,9 @@
 package window
 
-import "conclave/app/model/cost"
+import (
+	"conclave/app/model/cost"
+	"conclave/app/view"
+)
 
 // ConnectionState says how the last test of a connection went.
 type ConnectionState string
@@ -29,18 +32,6 @@ type ConnectionView struct {
 	Models    []string        `json:"models"` // model ids added by hand
 }
 
-// ModelView is one model that can be chosen.
-type ModelView struct {
-	Name       string `json:"name"` // "connection/model"
-	Connection string `json:"connection"`
-	ID         string `json:"id"`
-	Title      string `json:"title"`
-	Tools      bool   `json:"tools"`
-	Vision     bool   `json:"vision"`
-	Reasoning  bool   `json:"reasoning"`
-	Context    int64  `json:"context_tokens"` // 0 = not known
-}
-
 // ProviderView is a kind of connection that can be added.
 type ProviderView struct {
 	Kind     string `json:"kind"`
@@ -58,7 +49,7 @@ type ModelList struct {
 	Revision    uint64           `json:"revision"`
 	Default     string           `json:"default"` // "connection/model"
 	Connections []ConnectionView `json:"connections"`
-	Models      []ModelView      `json:"models"` // sorted by connection, then title
+	Models      []view.Model     `json:"models"` // sorted by connection, then title
 	Providers   []ProviderView   `json:"providers"`
 	// “Keys are kept in the system keychain.”, or what is used instead.
 	KeyStore string `json:"key_store"`
@@ -85,14 +76,4 @@ type ConnectionEdit struct {
 	// "" leaves the key as it is. Travels inwards only.
 	Key    string   `json:"key"`
 	Models []string `json:"models"`
-}
-
-// LocalServer is a model server that answered on this computer.
-type LocalServer struct {
-	Kind       string `json:"kind"`
-	Title      string `json:"title"`
-	Version    string `json:"version"`
-	URL        string `json:"url"`
-	Models     int    `json:"models"`
-	Connection string `json:"connection"` // name of the connection that already uses it, or ""
 }

@@ -38,9 +38,9 @@ func (a *Activity) turn(id string, do func(context.Context, string) (undo.Outcom
 	if err != nil {
 		return FileChanges{}, err
 	}
-	view := fileChanges(out.Set)
-	view.Did = transcript.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
-	return view, nil
+	shown := fileChanges(out.Set)
+	shown.Did = transcript.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
+	return shown, nil
 }
 
 // OldVersions returns what is kept of all files that calls changed.
@@ -65,17 +65,17 @@ func (a *Activity) EmptyOldVersions() (OldVersions, error) {
 
 // fileChanges returns a set as the page shows it.
 func fileChanges(s undo.Set) FileChanges {
-	view := FileChanges{
+	shown := FileChanges{
 		Kept: true, Undone: chat.Stamp(s.Undone), Partial: s.Unfinished, Files: []chat.FileChange{},
 	}
 	count := map[string]int{}
 	for _, c := range s.Shown() {
 		count[c.What()]++
-		if len(view.Files) == maxChangesShown {
-			view.More++
+		if len(shown.Files) == maxChangesShown {
+			shown.More++
 			continue
 		}
-		view.Files = append(view.Files, chat.FileChange{
+		shown.Files = append(shown.Files, chat.FileChange{
 			Path: transcript.OneLine(c.Path()), What: c.What(), NotKept: c.NotKept(),
 		})
 	}
@@ -90,16 +90,16 @@ func fileChanges(s undo.Set) FileChanges {
 		did = append(did, limit.Counted(n, "file")+" "+what)
 	}
 	if len(did) > 0 {
-		view.Sentence = transcript.Sentence(strings.Join(did, ", ")) + "."
+		shown.Sentence = transcript.Sentence(strings.Join(did, ", ")) + "."
 	}
 	switch {
 	case s.Interrupted:
-		view.Note = "Conclave was ended while the call ran: what changed until it started again is listed too."
+		shown.Note = "Conclave was ended while the call ran: what changed until it started again is listed too."
 	case s.Shared:
-		view.Note = "Another call used the folder at the same time, so that some of it may be that one's."
+		shown.Note = "Another call used the folder at the same time, so that some of it may be that one's."
 	}
 	if s.Cut {
-		view.Note = strings.TrimSpace(view.Note + " " + undo.TooManyFiles)
+		shown.Note = strings.TrimSpace(shown.Note + " " + undo.TooManyFiles)
 	}
-	return view
+	return shown
 }

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -9,59 +10,41 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
 	"conclave/app/gate"
+	"conclave/app/view"
 )
+
+// MatrixView shows what each plugin may do, by capability and by who calls.
+type MatrixView struct {
+	Revision uint64           `json:"revision"`
+	Mode     gate.Mode        `json:"mode"`
+	Columns  []string         `json:"columns"` // capabilities that any of them has
+	Rows     []view.MatrixRow `json:"rows"`    // by name
+}
 
 // Matrix returns what each plugin may do, by capability and by who calls, and the mode.
 func (p *Permissions) Matrix() (MatrixView, error) {
-	out := MatrixView{
-		Revision: p.core.Bus.Revision(bus.Permissions, ""), Columns: []string{}, Rows: []MatrixRowView{},
-	}
+	out := MatrixView{Revision: p.core.Bus.Revision(bus.Permissions, "")}
 	set, err := p.core.Settings.Settings(p.call())
 	if err != nil {
 		return MatrixView{}, err
 	}
 	out.Mode = gate.Mode(set.Mode)
-	used := map[gate.Capability]bool{}
-	for _, r := range p.core.Gate.Decisions.Matrix() {
-		row := MatrixRowView{
-			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: chat.Stamp(r.LastUsed),
-			Unused: r.Unused, Waits: r.Waits, Cells: []MatrixCellView{},
-		}
-		for _, c := range r.Cells {
-			used[c.Capability] = true
-			row.Cells = append(row.Cells, MatrixCellView{c.Capability.Label(), c.Tools, c.Main, c.Council})
-		}
-		if r.All != nil {
-			row.All = &MatrixCellView{"", r.All.Tools, r.All.Main, r.All.Council}
-		}
-		out.Rows = append(out.Rows, row)
-	}
-	for _, c := range gate.Capabilities {
-		if used[c] {
-			out.Columns = append(out.Columns, c.Label())
-		}
-	}
+	out.Rows, out.Columns = view.NewMatrix(p.core.Gate.Decisions.Matrix())
 	return out, nil
 }
 
-// Tools says of each tool of a plugin what becomes of a call of it, and why.
-func (p *Permissions) Tools(plugin string) ([]ToolAccessView, error) {
-	out := []ToolAccessView{}
+// Tools returns for each tool of a plugin what becomes of a call of it, and why.
+func (p *Permissions) Tools(plugin string) ([]view.ToolAccess, error) {
+	out := []view.ToolAccess{}
 	for _, t := range p.core.Gate.Decisions.Tools(plugin) {
-		v := ToolAccessView{
-			Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: t.Inferred.Labels(t.Capabilities),
-			Main:    t.Main.Effect,
-			MainWhy: transcript.OneLine(t.Main.Why), Council: t.Council.Effect, CouncilWhy: transcript.OneLine(t.Council.Why),
-		}
-		out = append(out, v)
+		out = append(out, view.NewToolAccess(t))
 	}
 	return out, nil
 }
 
-// TryMode says what a mode would have made of the calls of the last 7 days.
-func (p *Permissions) TryMode(mode gate.Mode) (TrialView, error) {
+// TryMode returns how a mode would have decided the calls of the last 7 days.
+func (p *Permissions) TryMode(mode gate.Mode) (view.Trial, error) {
 	return p.try(gate.Trial{Mode: mode})
 }
 
@@ -82,15 +65,15 @@ func (p *Permissions) SetMode(mode gate.Mode) (Undo, error) {
 	return p.undo.add("The mode was changed.", func(ctx context.Context) error { return change(ctx, was) }), nil
 }
 
-// TryRule says what a rule would have made of the calls of the last 7 days, without making it.
-func (p *Permissions) TryRule(draft RuleDraft) (TrialView, error) {
+// TryRule returns how a rule would have decided the calls of the last 7 days, without making it.
+func (p *Permissions) TryRule(draft RuleDraft) (view.Trial, error) {
 	rule, err := p.rule(draft)
 	if err != nil {
-		return TrialView{}, err
+		return view.Trial{}, err
 	}
-	view, err := p.try(gate.Trial{Add: []gate.Rule{rule}})
-	view.Rule = gate.Sentence(rule, p.pluginName(rule.Plugin)) + "."
-	return view, err
+	tried, err := p.try(gate.Trial{Add: []gate.Rule{rule}})
+	tried.Rule = gate.Sentence(rule, cmp.Or(p.core.pluginName(rule.Plugin), rule.Plugin)) + "."
+	return tried, err
 }
 
 // AddRule makes a rule, with undo.
@@ -103,11 +86,30 @@ func (p *Permissions) AddRule(draft RuleDraft) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	said := gate.Sentence(made, p.pluginName(made.Plugin))
+	said := gate.Sentence(made, cmp.Or(p.core.pluginName(made.Plugin), made.Plugin))
 	return p.undo.add("The rule was made: "+said+".", func(ctx context.Context) error {
 		_, err := p.core.Gate.Rules.Revoke(ctx, made.ID)
 		return err
 	}), nil
+}
+
+// RuleDraft is a rule as a person writes it on the page.
+type RuleDraft struct {
+	Effect  gate.Effect  `json:"effect"`
+	Plugin  string       `json:"plugin"`
+	Tool    string       `json:"tool"`    // own name, or "*"
+	Council bool         `json:"council"` // when members of a council ask, instead of the main model
+	Match   []MatchDraft `json:"match"`   // all of what must hold
+	Project string       `json:"project"` // only in chats of this folder; "" is in all
+	Uses    int          `json:"uses"`    // it is used up after so many calls; 0 is no bound
+	Until   string       `json:"until"`   // the day with which it ends, 2026-12-24; "" is none
+}
+
+// MatchDraft is a condition of a rule as a person writes it on the page.
+type MatchDraft struct {
+	Field string  `json:"field"` // an argument that the rule depends on; "" is no condition
+	Op    gate.Op `json:"op"`
+	Value string  `json:"value"` // of one among several, one a line
 }
 
 // rule is the rule that a person wrote on the page.
@@ -159,33 +161,17 @@ func (d MatchDraft) match() (gate.Match, bool) {
 	return m, m.Field != "" || m.Value != "" || len(m.Values) > 0
 }
 
-// maxTrialCalls is how many calls the page is shown of a trial.
+// maxTrialCalls bounds the calls of a trial that the page gets.
 const maxTrialCalls = 50
 
-func (p *Permissions) try(trial gate.Trial) (TrialView, error) {
+func (p *Permissions) try(trial gate.Trial) (view.Trial, error) {
 	past, err := gate.PastCalls(p.call(), p.core.Store, time.Now(), p.core.Tools.Set().ByID)
 	if err != nil {
-		return TrialView{}, err
+		return view.Trial{}, err
 	}
 	got, err := p.core.Gate.Decisions.Try(trial, past)
 	if err != nil {
-		return TrialView{}, err
+		return view.Trial{}, err
 	}
-	out := TrialView{Sentence: got.Sentence(), Calls: []TrialCallView{}, More: max(0, len(got.Changed)-maxTrialCalls)}
-	for _, t := range got.Changed[:min(len(got.Changed), maxTrialCalls)] {
-		words := p.chats.callWords(chat.CallRecord{ToolID: t.Entry.Tool, ToolName: t.Entry.Tool, Plugin: t.Entry.Plugin})
-		out.Calls = append(out.Calls, TrialCallView{
-			Title: transcript.OneLine(words.Did), Plugin: transcript.OneLine(words.Plugin), Time: chat.Stamp(t.Entry.Time),
-			Who: gate.CallerName(t.Call.Caller, ""), Before: t.Before.Effect, After: t.After.Effect,
-			Why: transcript.OneLine(t.After.Why),
-		})
-	}
-	return out, nil
-}
-
-func (p *Permissions) pluginName(id string) string {
-	if s, err := p.core.Host.Status(id); err == nil {
-		return s.Manifest.Name
-	}
-	return id
+	return view.NewTrial(got, maxTrialCalls, p.open.callWords), nil
 }

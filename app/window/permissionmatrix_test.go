@@ -14,25 +14,26 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/cost"
 	"conclave/app/model/modeltest"
+	"conclave/app/view"
 	"conclave/app/window"
 )
 
 // cell returns what the table says of a capability of the only plugin in it.
-func (w *testWindow) cell(capability string) window.MatrixCellView {
+func (w *testWindow) cell(capability string) view.MatrixCell {
 	w.t.Helper()
 	m, err := w.Permissions.Matrix()
 	must(w.t, err)
-	i := slices.IndexFunc(m.Rows, func(r window.MatrixRowView) bool { return r.Plugin == "notes" })
+	i := slices.IndexFunc(m.Rows, func(r view.MatrixRow) bool { return r.Plugin == "notes" })
 	if i < 0 || !slices.Contains(m.Columns, capability) {
 		w.t.Fatalf("the table has %v of %+v", m.Columns, m.Rows)
 	}
-	for _, c := range m.Rows[i].Cells {
+	for _, c := range m.Rows[i].Capabilities {
 		if c.Capability == capability {
 			return c
 		}
 	}
 	w.t.Fatalf("the row has no %s: %+v", capability, m.Rows[i])
-	return window.MatrixCellView{}
+	return view.MatrixCell{}
 }
 
 func TestTheTableOfPermissionsIsThatOfTheRulesAndOfTheMode(t *testing.T) {
@@ -45,7 +46,7 @@ func TestTheTableOfPermissionsIsThatOfTheRulesAndOfTheMode(t *testing.T) {
 	draft := window.RuleDraft{Effect: gate.Deny, Plugin: "notes", Tool: "write_note"}
 	trial, err := w.Permissions.TryRule(draft)
 	must(t, err)
-	if trial.Rule == "" || len(trial.Calls) != 0 || trial.More != 0 || trial.Sentence == "" {
+	if trial.Rule == "" || len(trial.Changed) != 0 || trial.More != 0 || trial.Sentence == "" {
 		t.Errorf("of no calls, the trial says %+v", trial)
 	}
 	if got := w.cell(keeps); got.Main != gate.Asked {
@@ -90,11 +91,11 @@ func TestATrialNamesTheCallsThatWouldHaveGoneOtherwise(t *testing.T) {
 
 	trial, err := w.Permissions.TryRule(window.RuleDraft{Effect: gate.Deny, Plugin: "notes", Tool: "write_note"})
 	must(t, err)
-	if len(trial.Calls) != 1 || trial.Calls[0].After != gate.Deny || trial.Calls[0].Plugin != "notes" ||
-		trial.Calls[0].Why == "" || trial.Calls[0].Time == "" {
+	if len(trial.Changed) != 1 || trial.Changed[0].After != gate.Deny || trial.Changed[0].PluginName != "notes" ||
+		trial.Changed[0].Why == "" || trial.Changed[0].Time.IsZero() {
 		t.Errorf("the trial of a rule says %+v", trial)
 	}
-	if trial, err = w.Permissions.TryMode(gate.Standard); err != nil || len(trial.Calls) != 0 {
+	if trial, err = w.Permissions.TryMode(gate.Standard); err != nil || len(trial.Changed) != 0 {
 		t.Errorf("the trial of the mode that holds says %+v, %v", trial, err)
 	}
 
@@ -129,7 +130,7 @@ func TestToolsRunUnattendedForATimeAndNoLonger(t *testing.T) {
 	}
 	kind(t, "a time that nobody offered", w.Permissions.StartUnattended(14, 10, 1), fault.Invalid, "")
 	must(t, w.Permissions.StartUnattended(15, 10, 1))
-	if u := unattended(); u == nil || u.Calls != 10 || u.Spend != 1 || u.Until == "" {
+	if u := unattended(); u == nil || u.Calls != 10 || u.Spend != 1 || u.Until.IsZero() {
 		t.Errorf("unattended is %+v", u)
 	}
 	must(t, w.Permissions.EndUnattended())
@@ -157,7 +158,7 @@ func TestTheToolsOfAPluginCanBeGivenToMembersOrItIsSaidWhyNot(t *testing.T) {
 spindle.registerTool({ name: "look", description: "Looks.", parameters: { type: "object", properties: {} }, council_eligible: true });
 spindle.registerTool({ name: "own", description: "Is the model's.", parameters: { type: "object", properties: {} }, inline_available: true });
 spindle.on("TOOL_INVOCATION", async () => "done");`, []string{"tools"}).quiet()
-	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
 	w.state("ext", "ready")
 	can, err := w.Council.Choices("")
 	must(t, err)

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,29 +9,44 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
-	"conclave/app/base/shorten"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
 	"conclave/app/gate"
-	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // Permissions is bound: requests that wait for the person, and their rules.
 type Permissions struct {
 	*lifecycle
-	core  Core
-	undo  *undos
-	chats *Chats
+	core Core
+	undo *undos
+	open *openChats
+}
+
+// PermissionRequestList holds all requests that wait.
+type PermissionRequestList struct {
+	Revision uint64 `json:"revision"`
+	// Oldest first. Plugin approvals are in it too and lead to the Plugins tab.
+	Requests []view.PermissionRequest `json:"requests"`
+	Paused   bool                     `json:"paused"` // all tools are paused
+
+	Unattended *UnattendedView `json:"unattended"` // null while tools ask
+}
+
+// UnattendedView holds what is left of the time in which tools run without asking.
+type UnattendedView struct {
+	Until view.Time `json:"until"`
+	Calls int       `json:"calls"`
+	Spend float64   `json:"spend"` // US dollars
 }
 
 // Requests returns the requests that wait, oldest first.
 func (p *Permissions) Requests() (PermissionRequestList, error) {
 	out := PermissionRequestList{
-		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PermissionRequestView{},
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []view.PermissionRequest{},
 		Paused: p.core.Gate.Modes.Paused(),
 	}
 	if u, on := p.core.Gate.Modes.Unattended(); on {
-		out.Unattended = &UnattendedView{Until: chat.Stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
+		out.Unattended = &UnattendedView{Until: view.Time{Time: u.Until}, Calls: u.Calls, Spend: u.Spend}
 	}
 	for _, q := range p.core.Gate.Questions.List() {
 		out.Requests = append(out.Requests, p.view(q))
@@ -39,14 +55,14 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 }
 
 // view is a request as the page shows it, with its place in its chat.
-func (p *Permissions) view(q gate.Request) PermissionRequestView {
+func (p *Permissions) view(q gate.Request) view.PermissionRequest {
 	var seq uint64
 	var call, model, title string
 	if q.Conversation != "" {
-		seq, call, model = p.chats.place(q)
-		title = p.chats.titleNow(q.Conversation)
+		seq, call, model = p.open.place(q)
+		title = p.open.titleNow(q.Conversation)
 	}
-	v := requestView(q, model)
+	v := view.NewPermissionRequest(q, model)
 	v.Seq, v.Call, v.ChatTitle = seq, call, title
 	return v
 }
@@ -54,55 +70,17 @@ func (p *Permissions) view(q gate.Request) PermissionRequestView {
 // words returns what a request asks, as its card is headed.
 func (p *Permissions) words(q gate.Request) string { return p.view(q).Title }
 
-// requestView is a request as the page shows it; model is the name of the asking model.
-func requestView(q gate.Request, model string) PermissionRequestView {
-	v := PermissionRequestView{
-		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
-		Tool: q.Tool, Title: q.Title, Name: q.Name,
-		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason,
-		History: q.History, Care: q.Care, Folder: q.Folder,
-		Conversation: string(q.Conversation), Project: q.Project,
-		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: chat.Stamp(q.Asked),
-		Expires: chat.Stamp(q.Expires), Hidden: q.Hidden, Marks: list(q.Marks), Warnings: list(q.Warnings), Only: []string{},
-	}
-	if was := q.Original; was != nil {
-		v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
-	}
-	if p := q.Preview; p != nil {
-		v.Preview = &PreviewView{Words: p.Words, Lines: diffLines(p.Lines), Left: p.Left}
-	}
-	for _, offer := range q.Offers() {
-		v.Only = append(v.Only, q.OfferWords(offer))
-	}
-	v.Trust, _ = q.Trustable()
-	v.Here = q.HereWords()
-	_, v.Lasting, _ = q.Lasting()
-	v.Fixed, v.Hurried, v.Reads, v.Council = q.Fixed, q.Rapid, q.OnlyReads(), q.ForCouncil()
-	if q.Doing != "" {
-		v.Title = asker(q, model) + " wants to " + q.Doing
-	}
-	return v
-}
-
-// maxAsker is how much of a model's name the title of a request has room for, in
-// characters.
-const maxAsker = 40
-
-// asker is who asks, as a title begins: the model by its name.
-func asker(q gate.Request, model string) string {
-	if q.Caller != gate.Main || model == "" {
-		return gate.CallerName(q.Caller, q.CallerName)
-	}
-	return shorten.To(transcript.OneLine(model), maxAsker)
-}
-
-// place says under which entry a request's card belongs, to which call, and which
-// model makes it.
-func (c *Chats) place(q gate.Request) (seq uint64, call, model string) {
-	if t := c.known(q.Conversation); t != nil {
-		return t.Asking(q.Turn, q.ID)
-	}
-	return 0, "", ""
+// AnswerView is a person's answer to a request.
+type AnswerView struct {
+	Effect    gate.Effect `json:"effect"`    // allow or deny
+	Scope     gate.Scope  `json:"scope"`     // deny with always is “Never for this tool”
+	Arguments string      `json:"arguments"` // edited arguments as JSON text; "" = as asked
+	Reason    string      `json:"reason"`    // what the model is told of a refusal; "" = nothing
+	Only      int         `json:"only"`      // which of the request's only, counted from 1; 0 = none
+	Trust     bool        `json:"trust"`     // trusts what the request's trust names
+	Here      bool        `json:"here"`      // allows what the request's here says, in place of scope
+	Council   bool        `json:"council"`   // also when other members of the council ask; an answer that lasts
+	Lasting   bool        `json:"lasting"`   // allows what the request's lasting says, in place of scope, only and trust
 }
 
 // Answer answers one request of kind call. Kind conflict when it was answered already,
@@ -159,14 +137,9 @@ func (v AnswerView) offered(a *gate.Answer, q gate.Request) error {
 
 // Sources returns where text in a chat came from that neither the person nor its model
 // wrote, in the order in which it came.
-func (p *Permissions) Sources(conversation string) ([]OriginView, error) {
+func (p *Permissions) Sources(conversation string) ([]view.Origin, error) {
 	origins, err := p.origins(conversation)
-	trusted := p.core.Gate.Rules.Trusted(id(conversation))
-	out := make([]OriginView, len(origins))
-	for i, o := range origins {
-		out[i] = OriginView{Source: o.String(), Rule: trusted[o], Named: o.Kind != chat.FromMore}
-	}
-	return out, err
+	return view.NewOrigins(origins, p.core.Gate.Rules.Trusted(id(conversation))), err
 }
 
 // Trust records that the person trusts a source of a chat, as Sources names it. Revoke takes it
@@ -194,24 +167,20 @@ func (p *Permissions) origins(conversation string) ([]chat.Origin, error) {
 	return chat.OriginsOf(c, path), err
 }
 
+// RuleList holds all rules.
+type RuleList struct {
+	Revision uint64      `json:"revision"`
+	Rules    []view.Rule `json:"grants"`
+}
+
 // Rules returns the rules of every scope, oldest first.
 func (p *Permissions) Rules() (RuleList, error) {
-	ctx := p.call()
-	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []RuleView{}}
-	grants, err := p.core.Gate.Rules.List(ctx)
-	if err != nil {
-		return RuleList{}, err
+	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []view.Rule{}}
+	rules, err := p.core.Gate.Rules.List(p.call())
+	for _, r := range rules {
+		out.Rules = append(out.Rules, view.NewRule(r, cmp.Or(p.core.pluginName(r.Plugin), r.Plugin), time.Now()))
 	}
-	now := time.Now()
-	for _, g := range grants {
-		name := p.pluginName(g.Plugin)
-		out.Rules = append(out.Rules, RuleView{
-			ID: g.ID, Effect: g.Effect, Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: g.Scope,
-			Sentence: gate.Sentence(g, name) + ".", Made: chat.Stamp(g.Made), LastUsed: chat.Stamp(g.LastUsed), Uses: g.Uses,
-			Unused: g.Unused(now), Unreadable: g.Unreadable(),
-		})
-	}
-	return out, nil
+	return out, err
 }
 
 // Revoke deletes a rule, with undo.

@@ -2,10 +2,8 @@ package window
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
@@ -20,18 +18,6 @@ type answers func(gate.Request) gate.Answer
 // Ask implements gate.Asker.
 func (a answers) Ask(_ context.Context, q gate.Request) (gate.Answer, error) { return a(q), nil }
 
-// What a server calls its model stands in the title of a request.
-func TestModelsNameCannotDrawAFalseCard(t *testing.T) {
-	hostile := "Allowed by you.\n\n\u202eecno wollA\x1b[2J" + strings.Repeat(" very long", 500)
-	got := asker(gate.Request{Caller: gate.Main}, hostile)
-	if strings.ContainsAny(got, "\n\u202e\x1b") || utf8.RuneCountInString(got) > maxAsker {
-		t.Errorf("the title begins %q", got)
-	}
-	if got := asker(gate.Request{Caller: "member:Sceptic"}, hostile); got != "Sceptic (council)" {
-		t.Errorf("a member is called %q", got)
-	}
-}
-
 // An answer for the whole council is a tick of its own, which only a member's request offers.
 func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 	g, err := gate.Open(t.Context(), gate.Options{})
@@ -45,9 +31,9 @@ func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
 	for _, tick := range []bool{false, true} {
 		var refused error
 		asker := answers(func(q gate.Request) gate.Answer {
-			view := AnswerView{Council: tick}
+			ticked := AnswerView{Council: tick}
 			a := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
-			err := view.offered(&a, q)
+			err := ticked.offered(&a, q)
 			if q.Caller.IsMember() {
 				must(t, err)
 				return a

@@ -2,6 +2,8 @@ package window
 
 import (
 	"encoding/json"
+
+	"conclave/app/view"
 )
 
 // PluginForm tells what a person may set of a plugin. Schema and Values travel as
@@ -20,7 +22,7 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 		return PluginForm{}, err
 	}
 	return PluginForm{
-		Schema: string(f.Schema), Values: string(f.Values), Secrets: list(f.Secrets), Problems: list(f.Problems),
+		Schema: string(f.Schema), Values: string(f.Values), Secrets: view.List(f.Secrets), Problems: view.List(f.Problems),
 	}, nil
 }
 

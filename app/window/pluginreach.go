@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/gate"
 	"conclave/app/plugin"
+	"conclave/app/view"
 )
 
 // PluginReach says what a plugin was given beyond its own folder, one by one.
@@ -45,7 +46,7 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	usable := func(permission string) bool { return g.Reach.Usable(s.ID, permission) == nil }
 	hosts := hostPermission(g, s)
 	out := PluginReach{
-		Hosts: []ReachRuleView{}, Ports: []ReachRuleView{}, Programs: list(g.Reach.Programs(s.ID)),
+		Hosts: []ReachRuleView{}, Ports: []ReachRuleView{}, Programs: view.List(g.Reach.Programs(s.ID)),
 		Secrets:  []ReachSecretView{},
 		CanHosts: hosts != "", CanPorts: usable(gate.Listen), CanFiles: usable(gate.Filesystem),
 		CanPrograms: usable(gate.Programs),

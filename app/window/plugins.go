@@ -1,9 +1,7 @@
 package window
 
 import (
-	"cmp"
 	"context"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +9,9 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
-	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
-	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // Plugins is bound: the plugins of the watched folder.
@@ -25,116 +22,28 @@ type Plugins struct {
 	adding adding
 }
 
+// PluginList is all plugins.
+type PluginList struct {
+	Revision uint64        `json:"revision"`
+	Folder   string        `json:"folder"`  // the watched folder
+	Problem  *Failure      `json:"problem"` // why the folder cannot be watched, else null
+	Plugins  []view.Plugin `json:"plugins"` // sorted by name
+}
+
 // List returns all plugins, sorted by name.
 func (p *Plugins) List() (PluginList, error) {
 	folder, problem := p.core.Host.Folder.Dir, p.core.Host.Folder.Problem()
-	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder, Plugins: []PluginView{}}
+	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder, Plugins: []view.Plugin{}}
 	if problem != nil {
 		out.Problem = &Failure{Kind: problem.Kind, Message: problem.Message, Hint: problem.Hint}
 	}
-	approvals := p.approvals()
 	for _, s := range p.core.Host.List() {
-		out.Plugins = append(out.Plugins, p.view(s, approvals[s.ID]))
+		out.Plugins = append(out.Plugins, view.NewPlugin(s, p.core.Gate.About(s.ID)))
 	}
-	slices.SortStableFunc(out.Plugins, func(a, b PluginView) int {
+	slices.SortStableFunc(out.Plugins, func(a, b view.Plugin) int {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
 	return out, nil
-}
-
-// approvals returns what was approved of each plugin.
-func (p *Plugins) approvals() map[string]gate.Approval {
-	out := map[string]gate.Approval{}
-	for _, a := range p.core.Gate.Approvals.List() {
-		out[a.Plugin] = a
-	}
-	return out
-}
-
-// remote reports whether a plugin is a program that registered its tools: of such a one no
-// path is known, but an address.
-func remote(s plugin.Status) bool {
-	at, err := url.Parse(s.Path)
-	return err == nil && at.Host != ""
-}
-
-func (p *Plugins) view(s plugin.Status, approved gate.Approval) PluginView {
-	m := s.Manifest
-	v := PluginView{
-		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage,
-		Dialect: m.Dialect,
-		Path:    s.Path, Remote: remote(s), State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
-		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
-		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
-		Capabilities: []string{}, Isolation: s.Isolation.Level,
-		IsolationNote: s.IsolationNote(), FoundNote: s.FoundNote(),
-		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
-		Calls: s.Calls, Errors: s.Errors,
-		LastUsed: chat.Stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
-		Running: s.Running, Memory: s.Usage.Memory, Digest: cmp.Or(s.Shown, s.Digest),
-		Packages: packagesView(s), Settings: len(s.Options) > 0,
-	}
-	if !m.WorkingCopy {
-		v.Origin, _ = tool.Strip(s.Origin)
-	}
-	for _, f := range s.Folders {
-		v.Folders = append(v.Folders, PluginFolderView(f))
-	}
-	for _, r := range s.Refused {
-		v.Refused = append(v.Refused, PluginRefusalView{r.Permission, r.Path, r.Write, r.Command(s.ID)})
-	}
-	for _, c := range p.core.Gate.Reach.CapabilitiesOf(s.ID) {
-		v.Capabilities = append(v.Capabilities, c.Label())
-	}
-	if s.Problem != nil {
-		v.Problem = problemView(s.Problem)
-	}
-	if s.Serving && (s.Problem != nil || s.LastGood) {
-		v.ServingSince = chat.Stamp(s.Loaded)
-	}
-	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
-	v.Warnings = append(v.Warnings, p.core.Gate.Approvals.Shadowing(s.ID)...)
-	if told := s.Disclosure(); told != "" {
-		v.Warnings = append(v.Warnings, told)
-	}
-	for _, t := range s.Tools {
-		if s.Serving {
-			v.Tools = append(v.Tools, t.ID())
-		}
-		for _, w := range t.Warnings {
-			v.Warnings = append(v.Warnings, t.Name+": "+w)
-		}
-	}
-	return v
-}
-
-// permissionViews are the permissions a plugin asks for, in its order, and what
-// was granted or denied besides. Addresses of one's own network come with those
-// of the web, since no manifest asks for them.
-func permissionViews(asked, granted, denied []string) []PluginPermissionView {
-	names := slices.Clone(asked)
-	if slices.Contains(asked, "cors_proxy") {
-		names = append(names, "local_network")
-	}
-	names = append(append(names, granted...), denied...)
-	out := []PluginPermissionView{}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			continue
-		}
-		state := PermissionAsked
-		switch {
-		case slices.Contains(granted, name):
-			state = PermissionGranted
-		case slices.Contains(denied, name):
-			state = PermissionDenied
-		}
-		f := gate.Describe(name)
-		out = append(out, PluginPermissionView{
-			name, f.Sentence, f.Without, f.Risk, f.Supported, state, gate.ManualOnly(name),
-		})
-	}
-	return out
 }
 
 // of does something about a plugin. The kind is not_found when there is none of that id.
@@ -173,31 +82,15 @@ func (p *Plugins) RevokeFolder(id, path string) error {
 	})
 }
 
-func problemView(p *plugin.Problem) *ProblemView {
-	message, _ := tool.Strip(p.Message)
-	frame, _ := tool.Strip(p.Frame)
-	stderr, _ := tool.Strip(p.Stderr)
-	return &ProblemView{p.Kind, message, p.Type, p.File, p.Line, p.Column, frame, p.Hint, list(p.Missing), stderr}
-}
-
-// Show returns what a person reads before approving.
-func (p *Plugins) Show(id string) (PluginDetail, error) {
+// Show returns all that a person reads before they approve a plugin.
+func (p *Plugins) Show(id string) (view.PluginDetail, error) {
 	s, err := p.core.Host.Status(id)
 	if err != nil {
-		return PluginDetail{}, err
+		return view.PluginDetail{}, err
 	}
-	out := PluginDetail{
-		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id),
-		Imports: list(s.Imports), Changes: list(s.Changes), Marks: []gate.Mark{},
-	}
-	for _, t := range s.Tools {
-		out.Tools = append(out.Tools, toolView(p.core, t, s))
-		out.HiddenRemoved += t.Hidden
-		for _, line := range t.Marked {
-			out.Marks = append(out.Marks, gate.Mark{Where: t.Name, Text: line})
-		}
-	}
-	return out, nil
+	shown := view.NewPlugin(s, p.core.Gate.About(id))
+	tools := view.NewTools(s, p.core.Tools.Set(), p.core.Gate.AboutTool, true)
+	return view.NewPluginDetail(s, shown, tools, p.core.Host.Files(id)), nil
 }
 
 // Enable switches a plugin on.
@@ -215,7 +108,7 @@ func (p *Plugins) Disable(id string) error {
 // Reload loads a plugin again.
 func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 
-// Approve approves what a person has read, as PluginView.Digest identifies it, and nothing that
+// Approve approves what a person has read, as its digest (view.Plugin) identifies it, and nothing that
 // comes after it. Kind conflict when something else waits by now, or nothing.
 func (p *Plugins) Approve(id, digest string, developing bool) error {
 	return p.core.Host.Approvals.Approve(p.call(), id, digest, developing)
@@ -249,6 +142,16 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 	}), nil
 }
 
+// TemplateView is a kind of plugin that Plugins.New can make.
+type TemplateView struct {
+	Kind     string `json:"kind"`
+	Title    string `json:"title"`
+	Sentence string `json:"sentence"` // one line: what it is good for
+	// What it makes in the plugins folder; NAME stands for the name, a / at the end for a folder.
+	File   string `json:"file"`
+	Common bool   `json:"common"` // one of the first three a newcomer is offered
+}
+
 // Templates lists the kinds New can make.
 func (p *Plugins) Templates() ([]TemplateView, error) {
 	var out []TemplateView
@@ -275,7 +178,7 @@ func (p *Plugins) OpenFolder(id string) error {
 		if err != nil {
 			return err
 		}
-		if remote(s) {
+		if view.Remote(s) {
 			return noFiles("app.folder", s)
 		}
 		folder = s.Path
@@ -300,7 +203,7 @@ func (p *Plugins) OpenInEditor(id, file string, line int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if remote(s) {
+	if view.Remote(s) {
 		return "", noFiles("app.editor", s)
 	}
 	path := s.Path
@@ -320,19 +223,26 @@ func (p *Plugins) OpenInEditor(id, file string, line int) (string, error) {
 	return openEditor(ctx, set.Editor, path, line)
 }
 
+// PluginLog is a stretch of a plugin's log.
+type PluginLog struct {
+	Revision uint64 `json:"revision"`
+	// Lines after the one asked for, oldest first, at most 2,000.
+	Lines   []view.LogLine `json:"lines"`
+	Dropped uint64         `json:"dropped"` // how many older lines are no longer kept
+}
+
 // maxLogLines bounds what Log returns.
 const maxLogLines = 2000
 
 // Log returns the lines of the plugin's log with n > since.
 func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
-	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id), Lines: []LogLineView{}}
+	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id), Lines: []view.LogLine{}}
 	lines := p.core.Host.Log(id, since)
 	if len(lines) > 0 && lines[0].N > since+1 {
 		out.Dropped = lines[0].N - since - 1
 	}
 	for _, l := range lines[max(0, len(lines)-maxLogLines):] {
-		text, _ := tool.Strip(l.Text)
-		out.Lines = append(out.Lines, LogLineView{l.N, chat.Stamp(l.Time), LogLevel(l.Level), text})
+		out.Lines = append(out.Lines, view.NewLogLine(id, l))
 	}
 	return out, nil
 }

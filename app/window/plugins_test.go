@@ -14,6 +14,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/modeltest"
 	"conclave/app/test/programtest"
+	"conclave/app/view"
 	"conclave/app/window"
 )
 
@@ -42,18 +43,18 @@ func extendedBy(t *testing.T, code string, permissions []string, answers ...[]mo
 }
 
 // card returns the card of a plugin.
-func (w *testWindow) card(id string) window.PluginView {
+func (w *testWindow) card(id string) view.Plugin {
 	w.t.Helper()
 	list, err := w.Plugins.List()
 	must(w.t, err)
-	i := slices.IndexFunc(list.Plugins, func(v window.PluginView) bool { return v.ID == id })
+	i := slices.IndexFunc(list.Plugins, func(v view.Plugin) bool { return v.ID == id })
 	if i < 0 {
-		return window.PluginView{}
+		return view.Plugin{}
 	}
 	return list.Plugins[i]
 }
 
-func (w *testWindow) state(id, state string) window.PluginView {
+func (w *testWindow) state(id, state string) view.Plugin {
 	w.t.Helper()
 	w.until("the plugin "+id+" "+state, func() bool { return string(w.card(id).State) == state })
 	return w.card(id)
@@ -61,7 +62,7 @@ func (w *testWindow) state(id, state string) window.PluginView {
 
 func TestWhatAPluginLogsIsToldToThePageAsItComes(t *testing.T) {
 	w := extendedBy(t, `setInterval(() => spindle.log.info("Still here."), 100);`, nil).quiet()
-	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
 	w.state("ext", "ready")
 	news := w.core.Bus.Subscribe(bus.Log) // nothing else is listened to
 	defer news.Close()
@@ -82,11 +83,11 @@ func TestWhatAPluginLogsIsToldToThePageAsItComes(t *testing.T) {
 func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	w := extended(t, []string{"tools", "cors_proxy"}).quiet()
 	card := w.card("ext")
-	if card.Name != "Extension" || !card.Enabled || len(card.Tools) != 0 || card.Homepage != "https://example.org" {
+	if card.Name != "Extension" || !card.Enabled || card.Serving || card.Homepage != "https://example.org" {
 		t.Errorf("before it is approved the card is %+v", card)
 	}
 	var names []string
-	for _, p := range card.Permissions {
+	for _, p := range card.Asks {
 		names = append(names, p.Name+" "+string(p.State))
 	}
 	if got := strings.Join(names, ", "); got != "tools asked, cors_proxy asked, local_network asked" {
@@ -96,13 +97,13 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 		"changed while you were reading")
 	kind(t, "keeping what nobody read", w.Plugins.KeepOld("ext", "another digest"), fault.Conflict,
 		"changed while you were reading")
-	must(t, w.Plugins.Approve("ext", card.Digest, false))
+	must(t, w.Plugins.Approve("ext", card.Shown, false))
 	card = w.state("ext", "ready")
 	if len(card.Tools) != 1 || card.Tools[0] != "ext:run" || card.Isolation == "" || card.LoadMS <= 0 {
 		t.Errorf("once it is approved the card is %+v", card)
 	}
 	shown, err := w.Plugins.Show("ext")
-	if err != nil || !shown.Listed || len(shown.Tools) != 1 || !slices.Contains(shown.Files, "dist/backend.js") {
+	if err != nil || !shown.Listed || len(shown.Details) != 1 || !slices.Contains(shown.Files, "dist/backend.js") {
 		t.Errorf("a person reads %+v, %v", shown, err)
 	}
 	tools, err := w.Tools.List()
@@ -117,14 +118,14 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	kind(t, "a tool of no plugin", w.Tools.SetEnabled("run", true), fault.NotFound, "no tool run")
 	w.until("its log", func() bool {
 		log, err := w.Plugins.Log("ext", 0)
-		return err == nil && slices.ContainsFunc(log.Lines, func(l window.LogLineView) bool { return l.Text == "I am here." })
+		return err == nil && slices.ContainsFunc(log.Lines, func(l view.LogLine) bool { return l.Text == "I am here." })
 	})
 	for _, c := range []struct {
 		granted bool
-		state   window.PermissionState
+		state   view.PermissionState
 	}{{true, "granted"}, {false, "denied"}} {
 		must(t, w.Plugins.SetPermission("ext", "cors_proxy", c.granted))
-		w.until("the permission", func() bool { return w.card("ext").Permissions[1].State == c.state })
+		w.until("the permission", func() bool { return w.card("ext").Asks[1].State == c.state })
 	}
 	kind(t, "a folder for an engine without files", w.Plugins.GrantFolder("ext", t.TempDir(), true), fault.Invalid,
 		"would do nothing")
@@ -147,7 +148,7 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 		t.Errorf("after that it may reach %+v, %v", reach, err)
 	}
 	must(t, w.Plugins.Disable("ext"))
-	if card := w.state("ext", "disabled"); card.Enabled || len(card.Tools) != 0 {
+	if card := w.state("ext", "disabled"); card.Enabled || card.Serving {
 		t.Errorf("switched off the card is %+v", card)
 	}
 	must(t, w.Plugins.Enable("ext"))
@@ -160,7 +161,7 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 
 func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
 	w := extended(t, []string{"tools"})
-	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, true))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, true))
 	w.state("ext", "ready")
 	backend := filepath.Join(w.data, "plugins", "ext", "dist", "backend.js")
 	write(t, backend, "const a = ;\n")
@@ -168,14 +169,14 @@ func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
 	w.until("the problem", func() bool { return w.card("ext").Problem != nil })
 	card := w.card("ext")
 	if p := card.Problem; !strings.HasSuffix(p.File, "backend.js") || p.Line != 1 || p.Frame == "" ||
-		len(card.Tools) != 1 || card.ServingSince == "" {
+		len(card.Tools) != 1 || card.ServingSince.IsZero() {
 		t.Errorf("the card is %+v, its problem %+v", card, p)
 	}
 }
 
 func TestAPluginThatChangedMayBeKeptAsItWas(t *testing.T) {
 	w := extended(t, []string{"tools"})
-	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
 	w.state("ext", "ready")
 	write(t, filepath.Join(w.data, "plugins", "ext", "dist", "backend.js"), `
 spindle.registerTool({ name: "run", description: "Runs away.", parameters: { type: "object", properties: {} }, inline_available: true });
@@ -183,7 +184,7 @@ spindle.on("TOOL_INVOCATION", async () => "gone");`)
 	must(t, w.Plugins.Reload("ext"))
 	asked := func() bool {
 		p, err := w.Permissions.Requests()
-		return err == nil && slices.ContainsFunc(p.Requests, func(q window.PermissionRequestView) bool {
+		return err == nil && slices.ContainsFunc(p.Requests, func(q view.PermissionRequest) bool {
 			return q.Plugin == "ext" && q.Kind == gate.KindChanged
 		})
 	}
@@ -192,7 +193,7 @@ spindle.on("TOOL_INVOCATION", async () => "gone");`)
 	if err != nil || len(shown.Changes) == 0 {
 		t.Fatalf("a person reads %+v, %v", shown, err)
 	}
-	must(t, w.Plugins.KeepOld("ext", shown.Plugin.Digest))
+	must(t, w.Plugins.KeepOld("ext", shown.Shown))
 	w.until("no question", func() bool { return !asked() })
 	if served, ok := w.core.Tools.Set().ByID("ext:run"); !ok || served.Description != "Runs." {
 		t.Errorf("what serves is %+v", served)

@@ -61,23 +61,23 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 	ctx := s.call()
 	var bad error
 	_, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {
-		view := settingsView(s.core, 0, *now)
+		edited := settingsView(s.core, 0, *now)
 		raw, err := json.Marshal(patch)
 		if err == nil {
-			err = json.Unmarshal(raw, &view)
+			err = json.Unmarshal(raw, &edited)
 		}
 		if err != nil {
 			bad = fault.Wrap(fault.Invalid, "app.settings", "A setting is not of its kind.", "", err)
 			return
 		}
-		now.Zoom = view.Zoom
-		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = view.Theme, view.TextSize, view.ReadingFont,
-			view.SendKey, view.Follow
-		now.ScanAtStart, now.Editor, now.ModelTitles = view.ScanAtStart, view.Editor, view.ModelTitles
-		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth,
-			view.DockOpen, view.DockWidth, view.DockTab
-		now.PluginSpend, now.PluginTokens = view.PluginSpend, view.PluginTokens
-		now.HTTPTools, now.HTTPPort = view.HTTPTools, view.HTTPPort
+		now.Zoom = edited.Zoom
+		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = edited.Theme, edited.TextSize, edited.ReadingFont,
+			edited.SendKey, edited.Follow
+		now.ScanAtStart, now.Editor, now.ModelTitles = edited.ScanAtStart, edited.Editor, edited.ModelTitles
+		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = edited.SidebarOpen, edited.SidebarWidth,
+			edited.DockOpen, edited.DockWidth, edited.DockTab
+		now.PluginSpend, now.PluginTokens = edited.PluginSpend, edited.PluginTokens
+		now.HTTPTools, now.HTTPPort = edited.HTTPTools, edited.HTTPPort
 		if _, given := patch["keys"]; given {
 			now.Keys = map[string]string{}
 			bad = json.Unmarshal(patch["keys"], &now.Keys)

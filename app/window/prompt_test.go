@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/terminal"
 	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // catches is an asker that keeps what it is asked and says no.
@@ -128,7 +128,7 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 // same compares what window and terminal say of one request.
 func same(t *testing.T, name string, q gate.Request) {
 	t.Helper()
-	v, text := requestView(q, ""), terminal.Question(q)
+	v, text := view.NewPermissionRequest(q, ""), terminal.Question(q)
 	facts := append([]string{v.Title, v.Reach, v.Care, v.Reason, v.History, v.Name, v.PluginName}, v.Capabilities...)
 	var value any
 	if v.Arguments != "" {
@@ -151,8 +151,8 @@ func same(t *testing.T, name string, q gate.Request) {
 	if v.Count > 1 {
 		facts = append(facts, fmt.Sprint(v.Count, " such requests will be answered together."))
 	}
-	if expires, err := time.Parse(time.RFC3339, v.Expires); err == nil {
-		facts = append(facts, "by "+expires.Local().Format("15:04")+".")
+	if !v.Expires.IsZero() {
+		facts = append(facts, "by "+v.Expires.Local().Format("15:04")+".")
 	}
 	if p := v.Preview; p != nil {
 		facts = append(facts, p.Words, fmt.Sprintf("and %d lines more", p.Left), "- one", `+ two\u{202e}`)

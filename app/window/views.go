@@ -78,11 +78,3 @@ type Hello struct {
 	// The store was damaged and set aside, or the like; null when all is well.
 	Trouble *Failure `json:"trouble"`
 }
-
-// list returns items, never nil.
-func list[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
-}

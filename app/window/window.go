@@ -12,7 +12,9 @@ import (
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
 	"conclave/app/base/shorten"
+	"conclave/app/service"
 	"conclave/app/tool"
+	"conclave/app/view"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
@@ -176,6 +178,11 @@ func (w *Window) Report(message, stack string) (string, error) {
 	w.log.Error("the window's page failed", "ref", ref, "err", message[:min(len(message), maxReport)], "stack",
 		stack[:min(len(stack), maxReport)])
 	return ref, nil
+}
+
+// Toasts returns the notices of plugins after the given number, oldest first.
+func (w *Window) Toasts(after uint64) ([]service.Toast, error) {
+	return view.List(w.core.Toasts(after)), nil
 }
 
 // Quit closes the window.

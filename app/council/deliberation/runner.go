@@ -140,6 +140,12 @@ func (r *Runner) loop(run council.RunID) *loop {
 	return r.live[run]
 }
 
+// Stored returns a run as it is stored. The kind is not_found when there is none.
+func (r *Runner) Stored(ctx context.Context, id council.RunID) (council.Run, error) {
+	run, _, err := r.stored(ctx, id)
+	return run, err
+}
+
 // stored reads a stored run. The kind is not_found when there is none.
 func (r *Runner) stored(ctx context.Context, id council.RunID) (council.Run, council.Log, error) {
 	var log council.Log = r.temporary

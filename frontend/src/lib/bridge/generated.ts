@@ -6,7 +6,7 @@
  * - A list is never null: an empty one is [].
  * - A text that does not apply is "", a number that is not known is 0; only what is
  *   typed "| null" may be null.
- * - A time is RFC 3339 with zone ("2026-11-21T14:05:09.123+01:00"), or "".
+ * - A time is RFC 3339 in UTC ("2026-11-21T13:05:09.123Z"), or "".
  * - A revision is of the same counter as the notices of that (topic, id): a page that
  *   holds revision r needs no pull for a notice with a revision <= r.
  * - Every question is answered by a promise, which rejects with an AppError. Questions
@@ -176,7 +176,7 @@ export interface Block {
   done: boolean;
 }
 
-/** BlockText is one piece of what a member was given, in order. */
+/** BlockText is one piece of the input of a member, in order. */
 export interface BlockText {
   source: Source;
   title: string;
@@ -185,7 +185,7 @@ export interface BlockText {
   tokens: number;
   /** tokens of it that were left out */
   cut: number;
-  /** what was cut or left out, and why: a sentence, or "" */
+  /** why it was cut or left out: a sentence, or "" */
   why: string;
 }
 
@@ -310,6 +310,15 @@ export interface Called {
   /** id of the pending permission request, or "" */
   request: string;
 }
+
+/**
+ * Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>" or
+ * "http:<program>". "http:" is a program that the system does not name.
+ */
+export type Caller =
+  | "main" // the main model of a chat
+  | "person" // a person, from the tools page or `conclave tools call`
+  | "member:";
 
 /** Change is one difference between an approved definition and a new one. */
 export interface Change {
@@ -756,6 +765,9 @@ export interface CouncilPreset {
   sentence: string;
   /** saved by the person; others come with Conclave */
   own: boolean;
+  mode: Mode;
+  /** their names */
+  members: string[];
   council: Council;
 }
 
@@ -1037,10 +1049,29 @@ export interface Finding {
   against: string[];
 }
 
+/** Folder is a folder or a file outside of a plugin's own that the plugin may access. */
+export interface Folder {
+  /** absolute, without links */
+  path: string;
+  write: boolean;
+  /** the setting of the plugin's that named it; empty when it was granted by itself */
+  setting?: string;
+}
+
 /** Font is the font of messages. */
 export type Font =
   | "sans" // that of the window itself
   | "serif";
+
+/** Health holds the calls and the resources of a plugin since the program started. */
+export interface Health {
+  running: boolean;
+  calls: number;
+  errors: number;
+  /** 0 when it does not run or the system does not say */
+  memory_bytes: number;
+  cpu_ms: number;
+}
 
 /** Hello is all that the first paint needs. */
 export interface Hello {
@@ -1201,14 +1232,18 @@ export interface Limits {
 export interface LocalServer {
   kind: string;
   title: string;
+  /** the title, with the other user of this computer who runs it */
+  name: string;
   version: string;
   url: string;
   models: number;
+  /** another user of this computer who runs it; or "" */
+  user: string;
   /** name of the connection that already uses it, or "" */
   connection: string;
 }
 
-/** LogLevel says how much a line of a log matters. */
+/** LogLevel is the importance of a line of a log. */
 export type LogLevel =
   | "debug"
   | "info"
@@ -1217,10 +1252,15 @@ export type LogLevel =
 
 /** LogLine is one line of a plugin's log. */
 export interface LogLine {
+  /** growing within one start of Conclave */
   n: number;
+  plugin?: string;
   time: string;
   level: LogLevel;
+  /** without hidden characters */
   text: string;
+  /** the call that wrote it */
+  call?: string;
 }
 
 /**
@@ -1236,6 +1276,30 @@ export interface Mark {
   text: string;
 }
 
+/**
+ * Match is one condition of a rule: Op says how Field of what is asked compares with Value. Of
+ * a rule about calls, Field names an argument, or, where it begins with “/”, a place within
+ * the arguments (RFC 6901). Where there is a list, a rule that allows needs every item of it to
+ * match, and one that asks or denies needs one.
+ */
+export interface Match {
+  field: string;
+  op: Op;
+  value: string;
+  /** of enum, in place of Value */
+  values?: string[];
+  /**
+   * Sole says that Field is the only argument of the rule's tool that can hold a text, so that
+   * the condition's sentence need not name it. A rule keeps it for one definition alone.
+   */
+  sole?: boolean;
+  /**
+   * Free are arguments that say where a call reaches too, and that its tool does not name: the
+   * person who was offered the condition read that they are left free.
+   */
+  free?: string[];
+}
+
 /** MatchDraft is a condition of a rule as a person writes it on the page. */
 export interface MatchDraft {
   /** an argument that the rule depends on; "" is no condition */
@@ -1245,7 +1309,7 @@ export interface MatchDraft {
   value: string;
 }
 
-/** Matrix says what each plugin may do, by capability and by who calls. */
+/** Matrix shows what each plugin may do, by capability and by who calls. */
 export interface Matrix {
   revision: number;
   mode: PermissionMode;
@@ -1255,7 +1319,7 @@ export interface Matrix {
   rows: MatrixRow[];
 }
 
-/** MatrixCell says what becomes of calls that can do one thing. */
+/** MatrixCell shows what becomes of calls that can do one thing. */
 export interface MatrixCell {
   capability: string;
   /** how many tools can */
@@ -1264,14 +1328,15 @@ export interface MatrixCell {
   council: Access;
 }
 
-/** MatrixRow is one plugin. */
+/** MatrixRow shows what one plugin may do, by capability and by who calls. */
 export interface MatrixRow {
   plugin: string;
   name: string;
-  standing: Standing;
-  cells: MatrixCell[];
-  /** In place of cells: nothing isolates it, so it can do what its person can. */
-  all: MatrixCell | null;
+  /** why none of its tools can be called; or "" */
+  state: Standing;
+  capabilities: MatrixCell[];
+  /** Nothing isolates it, so it can do what its person can: the one cell. */
+  all: boolean;
   last_used: string;
   /** it was allowed something, and not used for 90 days */
   unused: boolean;
@@ -1347,11 +1412,15 @@ export type Mode =
 
 /** Model is one model that can be chosen. */
 export interface Model {
-  /** "connection/model" */
+  /** “connection/model” */
   name: string;
   connection: string;
   id: string;
   title: string;
+  /** the kind of the connection */
+  provider: string;
+  /** of new chats */
+  default: boolean;
   tools: boolean;
   vision: boolean;
   reasoning: boolean;
@@ -1455,15 +1524,27 @@ export interface Opinion {
   points: Point[];
 }
 
-/** Origin says where text in a chat came from that neither the person nor its model wrote. */
+/** Origin is a source of text in a chat that neither the person nor its model wrote. */
 export interface Origin {
+  kind: OriginKind;
+  name: string;
   /** “text from example.org” */
   source: string;
-  /** by which it is trusted in this chat; or "" */
+  /** that trusts it in this chat; or "" */
   rule: string;
   /** it can be trusted */
   named: boolean;
 }
+
+/** OriginKind says what Origin.Name is the name of. */
+export type OriginKind =
+  | "web" // a page or an answer of a host
+  | "attachment" // a file that was attached
+  | "tool" // what a plugin's tool returned that reads from outside
+  | "plugin_text" // what a plugin put into the chat, or made of it
+  | "member" // what a member of the council said, or all of it
+  | "import" // a file that the chat was read from
+  | "more"; // origins beyond limit.ChatOrigins, which are not named
 
 /** Original is a call as its caller asked for it, before hooks changed it. */
 export interface Original {
@@ -1473,6 +1554,13 @@ export interface Original {
   before: string;
   /** those that the call has now, in the same form */
   after: string;
+}
+
+/** Outcome counts how calls are decided. */
+export interface Outcome {
+  allowed: number;
+  asked: number;
+  refused: number;
 }
 
 /** Outgoing is a message to send with Chats.Send. */
@@ -1535,7 +1623,7 @@ export interface PackageWork {
   running: boolean;
   started: string;
   ended: string;
-  /** the last of what the installer said */
+  /** the last that the installer wrote */
   lines: string[];
   /** why it did not work */
   problem: Problem | null;
@@ -1543,7 +1631,7 @@ export interface PackageWork {
   stopped: boolean;
 }
 
-/** Packages lists the Python packages that a plugin needs. */
+/** Packages are the Python packages that a plugin needs, and the environment that has them. */
 export interface Packages {
   packages: Package[];
   /** what it declares that is not obeyed, a sentence each */
@@ -1558,7 +1646,7 @@ export interface Packages {
   index: string;
   /** Why nothing can be installed on this machine; "" when it can. */
   unable: string;
-  /** When its environment was made, and where, and what it takes; "" and 0 without one. */
+  /** When its environment was made, and where, and its size; "" and 0 without one. */
   made: string;
   path: string;
   bytes: number;
@@ -1594,10 +1682,32 @@ export type PartKind =
   | "tool_result"
   | "media";
 
+/** Permission is one permission that a plugin asks for, has, or was denied. */
+export interface Permission {
+  name: string;
+  /** what the plugin may do with it */
+  sentence: string;
+  /** what stops working without it; "" = nothing */
+  without: string;
+  risk: Risk;
+  /** Conclave has what it is about */
+  supported: boolean;
+  state: PermissionState;
+  /** approving the plugin does not grant it */
+  by_hand: boolean;
+}
+
 /** PermissionMode replaces the defaults of steps 8 and 9 of the order. */
 export type PermissionMode =
   | "careful" // asks for everything but computing
   | "standard"; // the table of capabilities
+
+/** PermissionNames are the permissions of a plugin by name. */
+export interface PermissionNames {
+  asked: string[];
+  granted: string[];
+  denied: string[];
+}
 
 /** PermissionRequest is a request that waits for a person. */
 export interface PermissionRequest {
@@ -1642,7 +1752,7 @@ export interface PermissionRequest {
   scopes: Scope[];
   /** conditions to always allow it under: “only in /home/me/Notes” */
   only: string[];
-  /** what an answer can trust in this chat: “text from example.org”; or "" */
+  /** what an answer can trust here: “text from example.org”; or "" */
   trust: string;
   /**
    * What can be allowed in this chat though it holds text: “in this chat, only to …”; or
@@ -1680,7 +1790,7 @@ export interface PermissionRequestList {
   unattended: Unattended | null;
 }
 
-/** PermissionState says whether the person granted a permission of a plugin. */
+/** PermissionState is the person's decision about a permission of a plugin. */
 export type PermissionState =
   | "asked"
   | "granted"
@@ -1720,17 +1830,17 @@ export interface PermissionsCalls {
    * bounds.
    */
   StartUnattended(minutes: number, calls: number, spend: number): Promise<void>;
-  /** Tools says of each tool of a plugin what becomes of a call of it, and why. */
+  /** Tools returns for each tool of a plugin what becomes of a call of it, and why. */
   Tools(plugin: string): Promise<ToolAccess[]>;
   /**
    * Trust records that the person trusts a source of a chat, as Sources names it. Revoke takes
    * it back.
    */
   Trust(conversation: string, source: string): Promise<void>;
-  /** TryMode says what a mode would have made of the calls of the last 7 days. */
+  /** TryMode returns how a mode would have decided the calls of the last 7 days. */
   TryMode(mode: PermissionMode): Promise<Trial>;
   /**
-   * TryRule says what a rule would have made of the calls of the last 7 days, without making
+   * TryRule returns how a rule would have decided the calls of the last 7 days, without making
    * it.
    */
   TryRule(draft: RuleDraft): Promise<Trial>;
@@ -1764,7 +1874,7 @@ export type Platform =
   | "darwin"
   | "windows";
 
-/** Plugin is one plugin's card. */
+/** Plugin is one plugin. */
 export interface Plugin {
   id: string;
   name: string;
@@ -1773,79 +1883,84 @@ export interface Plugin {
   author: string;
   homepage: string;
   contract: string;
+  /** of a program that registered its tools, its address */
   path: string;
-  /** It is a program that registered its tools: none of it lies here, and path is its address. */
   remote: boolean;
   /** Where it was added from and can be updated from: an address or a path; "" = not known. */
   origin: string;
   state: PluginState;
   enabled: boolean;
   problem: Problem | null;
+  /** its tools can be called now */
+  serving: boolean;
+  /** An older version than the newest save serves. */
+  last_good: boolean;
   /**
-   * When the version that still serves was loaded, while problem is set or a newer one waits;
-   * "" = none serves.
+   * When the version that serves was loaded, while it has a problem or a newer one waits; else
+   * "".
    */
   serving_since: string;
-  /** tool ids that are callable now */
+  /** ids of those it lists */
   tools: string[];
-  permissions: PluginPermission[];
-  /** what it may reach outside of its own */
-  folders: PluginFolder[];
-  /** what it reached for and may not have, newest last */
-  refused: PluginRefusal[];
-  /** what it may do, in gate.Capability's words */
+  permissions: PermissionNames;
+  /** what it asks for, has, or was denied */
+  permission_details: Permission[];
+  /** outside its own that it may use */
+  folders: Folder[];
+  /** rules about hosts, as sentences */
+  hosts: string[];
+  /** rules about ports, as sentences */
+  ports: string[];
+  /** that it may start; no others */
+  programs: string[];
+  /** the newest last */
+  refused: Refusal[];
+  /** what it can do, in words */
   capabilities: string[];
-  /** process+landlock · process · none */
+  /** process+landlock, process or none */
   isolation: string;
   /** “Runs as you, not isolated.” when the sandbox is not the best; else "". */
   isolation_note: string;
-  /** what it can find out of files that it may not read; "" = nothing */
+  /** what it can find out of files that it may not read */
   found_note: string;
   load_ms: number;
   generation: number;
   loaded: string;
-  calls: number;
-  errors: number;
   last_used: string;
+  running: boolean;
+  health: Health;
+  /** What of it does not run here, and what its tools could be taken for. */
+  notices: string[];
+  /** The notices, what each call sends it, and what is odd about its tools. */
   warnings: string[];
-  /** “I am developing this”: own edits keep their approval */
+  /** the person edits it: own edits keep their approval */
   developing: boolean;
   /** comes with Conclave */
   shipped: boolean;
-  running: boolean;
-  /** Of its process, in bytes; 0 when it does not run or the system does not say. */
-  memory: number;
-  /** what an approval pins; Plugins.Approve must name it */
+  /** of its newest files */
   digest: string;
-  /** what it wants of the world's packages; null when nothing */
+  /** Digest of the version that waits, which an approval names; "" while none waits. */
+  shown: string;
+  /** Python packages that it needs; null when none */
   packages: Packages | null;
-  /** whether there is something to set: Plugins.Settings */
+  /** there is something to set */
   settings: boolean;
 }
 
-/** PluginDetail holds what a person reads before approving. */
-export interface PluginDetail {
-  plugin: Plugin;
+/** PluginDetail is a plugin with all that a person reads before they approve it. */
+export interface PluginDetail extends Plugin {
   /** As they would reach a model: whole descriptions, hidden characters removed. */
-  tools: Tool[];
-  /** false: reading the files told the tools; running may add more. */
+  tool_details: Tool[];
+  /** false: the tools were read from the files; there may be more when it runs. */
   listed: boolean;
   files: string[];
   imports: string[];
   /** quarantined: what differs from what was approved */
   changes: Change[];
-  /** hidden characters removed from its texts */
+  /** hidden characters removed from the texts of its tools */
   hidden_removed: number;
-  /** Where those stood. */
+  /** where those stood */
   marks: Mark[];
-}
-
-/** PluginFolder is a folder or file outside of its own that a plugin was given. */
-export interface PluginFolder {
-  path: string;
-  write: boolean;
-  /** the setting that named it; "" when it was granted by itself */
-  setting: string;
 }
 
 /**
@@ -1883,21 +1998,6 @@ export interface PluginLog {
   dropped: number;
 }
 
-/** PluginPermission is one permission that a plugin asks for, has, or was denied. */
-export interface PluginPermission {
-  name: string;
-  /** what the plugin may do with it */
-  sentence: string;
-  /** what stops working without it; "" = nothing */
-  without: string;
-  risk: Risk;
-  /** whether Conclave has what it is about */
-  supported: boolean;
-  state: PermissionState;
-  /** approving the plugin does not grant it */
-  by_hand: boolean;
-}
-
 /** PluginReach says what a plugin was given beyond its own folder, one by one. */
 export interface PluginReach {
   hosts: ReachRule[];
@@ -1912,19 +2012,6 @@ export interface PluginReach {
   can_files: boolean;
   can_programs: boolean;
   can_secrets: boolean;
-}
-
-/**
- * PluginRefusal is something that a plugin may not have, which a grant would allow. Its word is
- * the plugin's: the person decides about what is shown.
- */
-export interface PluginRefusal {
-  permission: string;
-  /** of filesystem: the folder, for Plugins.GrantFolder */
-  path: string;
-  write: boolean;
-  /** that allows it */
-  command: string;
 }
 
 /** PluginState is the state of a plugin, in the words of the command line. */
@@ -1952,8 +2039,8 @@ export interface PluginsCalls {
   /** AllowProgram lets a plugin start a program: a name on the person's PATH, or a file. */
   AllowProgram(id: string, program: string): Promise<void>;
   /**
-   * Approve approves what a person has read, as PluginView.Digest identifies it, and nothing
-   * that comes after it. Kind conflict when something else waits by now, or nothing.
+   * Approve approves what a person has read, as its digest (view.Plugin) identifies it, and
+   * nothing that comes after it. Kind conflict when something else waits by now, or nothing.
    */
   Approve(id: string, digest: string, developing: boolean): Promise<void>;
   /**
@@ -1972,10 +2059,10 @@ export interface PluginsCalls {
   /** GrantFolder lets a plugin read a folder or file, and write there. */
   GrantFolder(id: string, path: string, write: boolean): Promise<void>;
   /**
-   * InstallPackages installs what the plugin needs into an environment of its own, in the
-   * background; digest identifies the list that the person read, else kind conflict. build lets
-   * code of packages run during the installation, elsewhere lets packages come from where the
-   * plugin says. Of those that nobody declared, only the ones in guessed are installed.
+   * InstallPackages installs what the plugin needs into its own environment, in the background;
+   * digest identifies the list that the person read, else kind conflict. build lets code of
+   * packages run during the installation, elsewhere lets packages come from where the plugin
+   * says. Of those that nobody declared, only the ones in guessed are installed.
    */
   InstallPackages(id: string, digest: string, build: boolean, elsewhere: boolean, guessed: string[]): Promise<void>;
   /**
@@ -2023,7 +2110,7 @@ export interface PluginsCalls {
   SetSettings(id: string, values: string): Promise<void>;
   /** Settings returns what a person may set of a plugin, and what is set. */
   Settings(id: string): Promise<PluginForm>;
-  /** Show returns what a person reads before approving. */
+  /** Show returns all that a person reads before they approve a plugin. */
   Show(id: string): Promise<PluginDetail>;
   /** StopAdding stops what Add or Update fetches. It is no error when nothing is. */
   StopAdding(): Promise<void>;
@@ -2049,7 +2136,7 @@ export interface Point {
   source?: string;
 }
 
-/** Preview says what a call would change or send. */
+/** Preview shows what a call would change or send. */
 export interface Preview {
   /** what the lines are, or all that is known */
   words: string;
@@ -2167,6 +2254,21 @@ export interface ReachSecret {
   hosts: string[];
 }
 
+/**
+ * Refusal is something that a plugin was refused, which a grant would allow. Its name comes
+ * from the plugin: the person decides about what is shown.
+ */
+export interface Refusal {
+  permission: string;
+  /** of filesystem: the folder or file */
+  path: string;
+  write: boolean;
+  /** a folder was to be listed */
+  listing?: boolean;
+  /** that allows it */
+  command: string;
+}
+
 /** ReportCheck is one sentence about the file of a run. */
 export interface ReportCheck {
   ok: boolean;
@@ -2215,22 +2317,13 @@ export type Risk =
   | "sandbox"; // opens the sandbox, or this computer's network; approving a plugin does not grant it
 
 /** Rule is a rule that a person made. */
-export interface Rule {
-  id: string;
-  effect: Effect;
-  plugin: string;
+export interface Rule extends StoredRule {
   plugin_name: string;
-  /** own name of the tool, or "*" */
-  tool: string;
-  scope: Scope;
   /** “Notes may run write_note, when I ask, until Conclave quits.” */
   sentence: string;
-  made: string;
-  last_used: string;
-  uses: number;
   /** for 90 days, so that it asks again */
   unused: boolean;
-  /** the rule could not be read and counts as not allowed */
+  /** By this version: a rule that allows then allows nothing, others apply to every call. */
   unreadable: boolean;
 }
 
@@ -2334,17 +2427,26 @@ export interface RunFile {
 /** RunHeader is one run of a council, as a list shows it. */
 export interface RunHeader {
   run: string;
+  conversation: string;
   /** the newest, when it went on in another */
   turn: string;
   question: number;
   mode: Mode;
   state: RunState;
   live: boolean;
+  /** its program ended; it can be resumed */
+  cut_off: boolean;
   /** that took part */
   members: number;
   disagree: number;
   began: string;
+  /** 0 for one that is not over */
+  ms: number;
+  /** null if unknown */
+  cost: number | null;
   spent: Spending;
+  /** of the members that took part */
+  seats: SeatLine[];
 }
 
 /** RunReport lists what the file of a run holds and lacks. */
@@ -2397,6 +2499,21 @@ export type Scope =
   | "until-quit"
   | "always";
 
+/** SeatLine is a member that took part in a run. */
+export interface SeatLine {
+  name: string;
+  letter: string;
+  color?: string;
+  /** as Result.Agreed */
+  agreed?: boolean;
+  /** as Result.Same */
+  same?: boolean;
+  /** points that the person rated */
+  rated?: number;
+  /** those of them that helped */
+  helped?: number;
+}
+
 /** SendKey is the key that sends a message; the other makes a new line. */
 export type SendKey =
   | "enter"
@@ -2411,8 +2528,17 @@ export interface Sent {
   seq: number;
 }
 
-/** SentRequest is one request as it was sent to a model, or what a tool was handed of the chat. */
+/**
+ * SentRequest is one request as it was sent to a model, or the part of the chat that a tool
+ * got.
+ */
 export interface SentRequest {
+  task: string;
+  /** its id; "" is the council */
+  member: string;
+  /** of the member */
+  name: string;
+  attempt: number;
   /** “connection/model”, or “plugin:name” of the tool */
   model: string;
   /** title of the tool; "" of what was sent to a model */
@@ -2540,6 +2666,47 @@ export type Standing =
   | "changed" // it is not what was approved
   | "gone"; // only rules about it are left
 
+/**
+ * StoredRule is a person's lasting answer: it allows, asks about or denies calls of a tool, or
+ * a permission of a plugin.
+ */
+export interface StoredRule {
+  id: string;
+  effect: Effect;
+  plugin: string;
+  /** the tool's own name, or "*" */
+  tool: string;
+  /** a plugin permission instead of a tool */
+  permission?: string;
+  /** trusted in the chat, instead of a tool */
+  origin?: TextOrigin | null;
+  /** all of what must hold; of filesystem: which folder, and how */
+  match?: Match[];
+  /** allow: calls are allowed even though their chat holds text of these, and of no others */
+  origins?: TextOrigin[];
+  callers: Caller[];
+  /** of the council member that it was made for */
+  caller_name?: string;
+  scope: Scope;
+  /** this-chat */
+  conversation?: string;
+  /** this-project: as chat.ProjectOf returns it */
+  project?: string;
+  /** this-answer */
+  turn?: string;
+  /** definition digest it was given for; other digests do not match */
+  digest?: string;
+  expires?: string;
+  /** the request */
+  made_from?: string;
+  made_at: string;
+  last_used?: string;
+  uses: number;
+  /** it is used up after so many; 0 is no bound */
+  max_uses?: number;
+  note?: string;
+}
+
 /** Tally is the count of one choice. */
 export interface Tally {
   choice: string;
@@ -2636,6 +2803,16 @@ export interface Template {
   common: boolean;
 }
 
+/**
+ * TextOrigin says where text of a chat came from that neither the person nor the chat's own
+ * model wrote. Whoever wrote such a text may have meant it for the model.
+ */
+export interface TextOrigin {
+  kind: OriginKind;
+  /** of the host, the file, the plugin, the member; see NewOrigin */
+  name?: string;
+}
+
 /** Theme is the colours of the window. */
 export type Theme =
   | "system" // as the system is
@@ -2661,7 +2838,7 @@ export type ToastKind =
   | "warning"
   | "error";
 
-/** Tool is one tool as `conclave tools list --json` prints it, and what the dock shows besides. */
+/** Tool is one tool, exactly as a model is given it, and its state. */
 export interface Tool {
   id: string;
   plugin: string;
@@ -2670,29 +2847,36 @@ export interface Tool {
   wire_name: string;
   title: string;
   description: string;
-  /** JSON Schema as indented text */
-  parameters: string;
+  /** JSON Schema of an object */
+  parameters: unknown;
+  /** the parameters as indented text, every character of them */
+  definition: string;
+  council_eligible: boolean;
+  inline_available: boolean;
   visibility: Visibility;
   enabled: boolean;
   /** to the main model, not to members of a council alone */
   offered: boolean;
   contract: string;
   digest: string;
-  /** ready, or why it cannot be called, in a few words */
+  /** ready, or the state of its plugin */
   status: string;
   timeout_ms: number;
-  /** about how many tokens its definition costs a request */
+  /** about how many its definition costs a request */
   tokens: number;
   capabilities: string[];
   last_used: string;
-  /** What the rules say of it: “Asks each time”, “Always allowed”. */
+  /**
+   * What the gate would decide if the main model called it: “Asks first”, “Allowed by
+   * your rule”.
+   */
   rule: string;
   file: string;
   line: number;
   warnings: string[];
 }
 
-/** ToolAccess says what becomes of a call of one tool. */
+/** ToolAccess shows what becomes of a call of one tool. */
 export interface ToolAccess {
   /** own name */
   tool: string;
@@ -2756,22 +2940,32 @@ export type Topic =
   | "council" // one run of a council; id is its id
   | "councils"; // the councils that are set, id is empty; the runs of a chat, id is its id
 
-/** Trial says what a rule or a mode would have made of the calls of the last 7 days. */
+/** Trial shows how a rule or a mode would have decided the calls of the last 7 days. */
 export interface Trial {
   sentence: string;
-  /** the rule as a sentence */
+  /** the rule as a sentence; "" of a mode */
   rule: string;
-  /** that would have been decided differently, the newest first */
-  calls: TrialCall[];
-  /** how many more */
+  /** that could be decided again */
+  calls: number;
+  /** that could not */
+  unknown: number;
+  before: Outcome;
+  after: Outcome;
+  /** that would have gone otherwise, the newest first */
+  changed: TrialCall[];
+  /** how many others would have, too */
   more: number;
 }
 
 /** TrialCall is one such call. */
 export interface TrialCall {
-  title: string;
-  plugin: string;
+  call: number;
   time: string;
+  tool: string;
+  /** what it did, in words */
+  title: string;
+  plugin_name: string;
+  caller: Caller;
   who: string;
   before: Effect;
   after: Effect;

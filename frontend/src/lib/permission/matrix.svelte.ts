@@ -64,16 +64,16 @@ export class MatrixState {
 }
 
 function matches(row: MatrixRow, filter: MatrixFilter): boolean {
-  const cells = row.all ? [row.all] : row.cells;
+  const cells = row.capabilities;
   switch (filter) {
     case "runs":
       return cells.some((c) => c.main === "allowed" || c.council === "allowed");
     case "risky":
-      return row.all !== null || cells.some((c) => risky.has(c.capability));
+      return row.all || cells.some((c) => risky.has(c.capability));
     case "unused":
       return row.unused;
     case "waits":
-      return row.waits || row.standing === "new" || row.standing === "changed";
+      return row.waits || row.state === "new" || row.state === "changed";
     case "all":
       return true;
   }

@@ -27,7 +27,7 @@ test("folders are listed with how they are taken back, and refused ones with how
   fake.plugins.change("notes", {
     folders: [reports, named],
     refused: [wish("/home/ada/In"), wish("/home/ada/Out", true), wish("/home/ada/Reports")],
-    permissions: [
+    permission_details: [
       {
         name: "filesystem",
         sentence: "Read files in folders you name.",

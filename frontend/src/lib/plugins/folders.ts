@@ -1,8 +1,8 @@
 /** The folders refused to a plugin that are still not allowed, each once with the most it asked for. */
-import type { Plugin, PluginRefusal } from "../bridge/generated";
+import type { Plugin, Refusal } from "../bridge/generated";
 
-export function openRefusals({ refused, folders }: Plugin): PluginRefusal[] {
-  const open = new Map<string, PluginRefusal>();
+export function openRefusals({ refused, folders }: Plugin): Refusal[] {
+  const open = new Map<string, Refusal>();
   for (const wish of refused) {
     if (wish.permission !== "filesystem" || !wish.path) continue;
     if (folders.some((f) => f.path === wish.path && (f.write || !wish.write))) continue;

@@ -123,8 +123,8 @@ export class PluginsState extends Pulled {
   openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);
 
   approve = (plugin: Plugin, developing: boolean) =>
-    this.bridge.plugins.Approve(plugin.id, plugin.digest, developing);
-  keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.digest);
+    this.bridge.plugins.Approve(plugin.id, plugin.shown, developing);
+  keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.shown);
 
   async loadTemplates(): Promise<void> {
     this.templates = await this.bridge.plugins.Templates();
@@ -145,7 +145,8 @@ export function needsPerson(plugin: Plugin): boolean {
   );
 }
 
-const standing = (plugin: Plugin) => `${plugin.id} ${plugin.state} ${plugin.digest}`;
+const standing = (plugin: Plugin) =>
+  `${plugin.id} ${plugin.state} ${plugin.shown || plugin.digest}`;
 
 export class ToolsState extends Pulled {
   tools = $state.raw<Tool[]>([]);

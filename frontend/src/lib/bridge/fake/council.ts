@@ -108,7 +108,9 @@ export class FakeCouncil {
     let free = name;
     for (let n = 2; this.named(free); n++) free = `${name} ${n}`;
     const council = { ...structuredClone(set), name: free };
-    this.setPresets([...this.choices.presets, { name: free, sentence: "", own: true, council }]);
+    const members = council.members.map((m) => m.name);
+    const added = { name: free, sentence: "", own: true, mode: council.mode, members, council };
+    this.setPresets([...this.choices.presets, added]);
     return free;
   }
 
@@ -139,7 +141,14 @@ export class FakeCouncil {
   async Runs(conversation: string): Promise<t.RunHeader[]> {
     return this.runs
       .filter((r) => r.conversation === conversation)
-      .map((r) => ({ ...r, disagree: r.result?.disagreement.length ?? 0 }));
+      .map((r) => ({
+        ...r,
+        cut_off: !r.live && r.state !== "over",
+        disagree: r.result?.disagreement.length ?? 0,
+        ms: r.spent.ms,
+        cost: r.spent.known ? r.spent.cost : null,
+        seats: [],
+      }));
   }
 
   async Run(id: string): Promise<t.Run> {

@@ -95,7 +95,9 @@ export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
     of: "grants",
     grow: (f) => {
       const matrix = f.scene.of<t.Matrix>("Permissions.Matrix");
-      const row = matrix.rows.reduce((a, b) => (b.cells.length > a.cells.length ? b : a));
+      const row = matrix.rows.reduce((a, b) =>
+        b.capabilities.length > a.capabilities.length ? b : a,
+      );
       matrix.rows = times(200, (i) => ({ ...row, plugin: `p${i + 1}`, name: `Plugin ${i + 1}` }));
     },
   },

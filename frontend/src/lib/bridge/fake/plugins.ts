@@ -36,7 +36,7 @@ export class FakePlugins {
     const [any] = this.scene.all<t.PluginDetail>("Plugins.Show").values();
     const detail = this.scene.find<t.PluginDetail>(`Plugins.Show ${id}`) ?? any;
     if (!detail) throw new Error("the scene shows no plugin");
-    return { ...detail, plugin, changes: this.changes.get(id) ?? detail.changes };
+    return { ...detail, ...plugin, changes: this.changes.get(id) ?? detail.changes };
   }
 
   async Log(id: string, since: number): Promise<t.PluginLog> {

@@ -1,0 +1,45 @@
+package gate
+
+import (
+	"time"
+
+	"conclave/app/tool"
+)
+
+// About holds the approval of a plugin, as a person is shown it.
+type About struct {
+	Developing   bool     // the person edits it: their edits keep its approval
+	Shipped      bool     // it comes with Conclave
+	Capabilities []string // what its tools can do, in words
+	Shadowing    []string // see Approvals.Shadowing
+}
+
+// About returns the approval of a plugin, as a person is shown it.
+func (g *Gate) About(plugin string) About {
+	a := About{Shadowing: g.Approvals.Shadowing(plugin)}
+	g.Approvals.mu.Lock()
+	approved := g.Approvals.approvals[plugin]
+	g.Approvals.mu.Unlock()
+	a.Developing, a.Shipped = approved.Developing, approved.Bundled
+	for _, c := range g.Reach.CapabilitiesOf(plugin) {
+		a.Capabilities = append(a.Capabilities, c.Label())
+	}
+	return a
+}
+
+// AboutTool holds the state of a tool, as a person is shown it.
+type AboutTool struct {
+	Capabilities []string  // what it can do, in words
+	Decided      Step      // that would decide about a call by the main model
+	LastUsed     time.Time // zero if it was never allowed
+}
+
+// AboutTool returns the state of a tool, as a person is shown it.
+func (g *Gate) AboutTool(t tool.Tool) AboutTool {
+	_, last := g.Rules.Uses(t.ID())
+	a := AboutTool{Capabilities: g.Reach.Can(t), LastUsed: last}
+	if steps := g.Decisions.Explain(Call{Caller: Main, Tool: t}); len(steps) > 0 {
+		a.Decided = steps[len(steps)-1]
+	}
+	return a
+}

@@ -1,0 +1,282 @@
+package view
+
+import (
+	"time"
+
+	"conclave/app/base/shorten"
+	"conclave/app/base/textdiff"
+	"conclave/app/chat"
+	"conclave/app/chat/transcript"
+	"conclave/app/gate"
+	"conclave/app/tool"
+)
+
+// PermissionRequest is a request that waits for a person.
+type PermissionRequest struct {
+	ID           string    `json:"id"`
+	Nonce        string    `json:"nonce"` // must come back with the answer
+	Kind         gate.Kind `json:"kind"`
+	Caller       string    `json:"caller"`
+	Plugin       string    `json:"plugin"`
+	PluginName   string    `json:"plugin_name"`
+	Tool         string    `json:"tool"`
+	Title        string    `json:"title"` // “gpt-test wants to save a note”
+	Name         string    `json:"name"`  // of the tool, as a person reads it; "" when kind is not call
+	Capabilities []string  `json:"capabilities"`
+	Arguments    string    `json:"arguments"` // indented JSON; "" when the call has none
+	// What hooks made the call of: what its caller asked for. null where they left it alone.
+	Original *Original `json:"original"`
+	// What it would change or send, as far as that is known before. null where nothing is.
+	Preview      *Preview     `json:"preview"`
+	Reach        string       `json:"reach"`
+	Care         string       `json:"care"` // what could be taken back, and what cannot be shown before; or ""
+	Reason       string       `json:"reason"`
+	History      string       `json:"history"`
+	Folder       string       `json:"folder"` // in which the file lies that it names; or ""
+	Conversation string       `json:"conversation"`
+	ChatTitle    string       `json:"chat_title"` // of the conversation; "" where there is none
+	Project      string       `json:"project"`    // the folder that its chat is about; or ""
+	Seq          uint64       `json:"seq"`        // Entry.seq the card belongs under; 0 when there is none
+	Call         string       `json:"call"`       // Call.id
+	Count        int          `json:"count"`      // identical calls merged into it, at least 1
+	Scopes       []gate.Scope `json:"scopes"`     // what may be offered, narrowest first
+	Only         []string     `json:"only"`       // conditions to always allow it under: “only in /home/me/Notes”
+	Trust        string       `json:"trust"`      // what an answer can trust here: “text from example.org”; or ""
+	// What can be allowed in this chat though it holds text: “in this chat, only to …”; or ""
+	Here    string `json:"here"`
+	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
+	Fixed   bool   `json:"fixed"`   // its arguments cannot be edited
+	Hurried bool   `json:"hurried"` // offers lasting first: five in a row were allowed within a second each
+	Reads   bool   `json:"reads"`   // it only reads, on this computer
+	Council bool   `json:"council"` // an answer that lasts may be for all members of the council
+	Asked   Time   `json:"asked"`
+	Expires Time   `json:"expires"`
+	Hidden  int    `json:"hidden"` // hidden characters removed from what is shown
+	// Where those stood, and letters that are taken for others.
+	Marks []gate.Mark `json:"marks"`
+	// What a list of its arguments alone would not show: a name that stands twice.
+	Warnings []string `json:"warnings"`
+}
+
+// Original is a call as its caller asked for it, before hooks changed it.
+type Original struct {
+	Tool   string `json:"tool"`   // its name, where hooks chose another tool; else ""
+	Before string `json:"before"` // its arguments as indented JSON, in a form to compare
+	After  string `json:"after"`  // those that the call has now, in the same form
+}
+
+// Preview shows what a call would change or send.
+type Preview struct {
+	Words string     `json:"words"` // what the lines are, or all that is known
+	Lines []DiffLine `json:"lines"`
+	Left  int        `json:"left"` // how many lines are not among them
+}
+
+// DiffLine is one line of a diff.
+type DiffLine struct {
+	Kind textdiff.Kind `json:"kind"`
+	Text string        `json:"text"`
+	// It is the heading of the lines below it; of a gap, of those above the next line.
+	Heading bool `json:"heading,omitempty"`
+}
+
+// NewPermissionRequest returns the view of a request; model is the name of the model that asks.
+func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
+	v := PermissionRequest{
+		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
+		Tool: q.Tool, Title: q.Title, Name: q.Name, Capabilities: q.Inferred.Labels(q.Capabilities),
+		Arguments: Indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History, Care: q.Care,
+		Folder: q.Folder, Conversation: string(q.Conversation), Project: q.Project, Count: max(1, q.Count),
+		Scopes: List(q.Scopes), Asked: Time{q.Asked}, Expires: Time{q.Expires}, Hidden: q.Hidden,
+		Marks: List(q.Marks), Warnings: List(q.Warnings), Only: []string{}, Here: q.HereWords(), Fixed: q.Fixed,
+		Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
+	}
+	if was := q.Original; was != nil {
+		v.Original = &Original{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
+	}
+	if p := q.Preview; p != nil {
+		v.Preview = &Preview{Words: p.Words, Lines: DiffLines(p.Lines), Left: p.Left}
+	}
+	for _, offer := range q.Offers() {
+		v.Only = append(v.Only, q.OfferWords(offer))
+	}
+	v.Trust, _ = q.Trustable()
+	_, v.Lasting, _ = q.Lasting()
+	if q.Doing != "" {
+		v.Title = asker(q, model) + " wants to " + q.Doing
+	}
+	return v
+}
+
+// maxAsker bounds a model's name in the title of a request, in characters.
+const maxAsker = 40
+
+// asker returns who asks, as a title begins: the model by its name.
+func asker(q gate.Request, model string) string {
+	if q.Caller != gate.Main || model == "" {
+		return gate.CallerName(q.Caller, q.CallerName)
+	}
+	return shorten.To(transcript.OneLine(model), maxAsker)
+}
+
+// DiffLines returns the view of a comparison.
+func DiffLines(lines []textdiff.Line) []DiffLine {
+	views := make([]DiffLine, len(lines))
+	for i, l := range lines {
+		views[i] = DiffLine{Kind: l.Kind, Text: l.Text}
+	}
+	return views
+}
+
+// Origin is a source of text in a chat that neither the person nor its model wrote.
+type Origin struct {
+	Kind   chat.OriginKind `json:"kind"`
+	Name   string          `json:"name"`
+	Source string          `json:"source"` // “text from example.org”
+	Rule   string          `json:"rule"`   // that trusts it in this chat; or ""
+	Named  bool            `json:"named"`  // it can be trusted
+}
+
+// NewOrigins returns the sources of text in a chat; trusted are the rules that trust some.
+func NewOrigins(origins []chat.Origin, trusted map[chat.Origin]string) []Origin {
+	out := make([]Origin, len(origins))
+	for i, o := range origins {
+		out[i] = Origin{o.Kind, o.Name, o.String(), trusted[o], o.Kind != chat.FromMore}
+	}
+	return out
+}
+
+// Rule is a rule that a person made.
+type Rule struct {
+	gate.Rule
+	PluginName string `json:"plugin_name"`
+	// “Notes may run write_note, when I ask, until Conclave quits.”
+	Sentence string `json:"sentence"`
+	Unused   bool   `json:"unused"` // for 90 days, so that it asks again
+	// By this version: a rule that allows then allows nothing, others apply to every call.
+	Unreadable bool `json:"unreadable"`
+}
+
+// NewRule returns the view of a rule about a plugin of this name.
+func NewRule(r gate.Rule, plugin string, now time.Time) Rule {
+	r.Callers = List(r.Callers)
+	return Rule{r, plugin, gate.Sentence(r, plugin) + ".", r.Unused(now), r.Unreadable()}
+}
+
+// MatrixRow shows what one plugin may do, by capability and by who calls.
+type MatrixRow struct {
+	Plugin       string        `json:"plugin"`
+	Name         string        `json:"name"`
+	State        gate.Standing `json:"state"` // why none of its tools can be called; or ""
+	Capabilities []MatrixCell  `json:"capabilities"`
+	// Nothing isolates it, so it can do what its person can: the one cell.
+	All      bool `json:"all"`
+	LastUsed Time `json:"last_used"`
+	Unused   bool `json:"unused"` // it was allowed something, and not used for 90 days
+	// A newer version waits for approval; the cells are of the one that is used.
+	Waits bool `json:"waits"`
+}
+
+// MatrixCell shows what becomes of calls that can do one thing.
+type MatrixCell struct {
+	Capability string      `json:"capability"`
+	Tools      int         `json:"tools"` // how many tools can
+	Main       gate.Access `json:"main"`
+	Council    gate.Access `json:"council"`
+}
+
+// anything is the capability of a plugin without a sandbox.
+const anything = "anything you can"
+
+// NewMatrix returns the rows of all plugins, and the capabilities that any of them has.
+func NewMatrix(rows []gate.Row) (views []MatrixRow, columns []string) {
+	views, columns = []MatrixRow{}, []string{}
+	used := map[gate.Capability]bool{}
+	for _, r := range rows {
+		row := MatrixRow{
+			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), State: r.State, Capabilities: []MatrixCell{},
+			All: r.All != nil, LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
+		}
+		for _, c := range r.Cells {
+			used[c.Capability] = true
+			row.Capabilities = append(row.Capabilities, MatrixCell{c.Capability.Label(), c.Tools, c.Main, c.Council})
+		}
+		if r.All != nil {
+			row.Capabilities = []MatrixCell{{anything, r.All.Tools, r.All.Main, r.All.Council}}
+		}
+		views = append(views, row)
+	}
+	for _, c := range gate.Capabilities {
+		if used[c] {
+			columns = append(columns, c.Label())
+		}
+	}
+	return views, columns
+}
+
+// ToolAccess shows what becomes of a call of one tool.
+type ToolAccess struct {
+	Tool         string      `json:"tool"` // own name
+	Name         string      `json:"name"`
+	Capabilities []string    `json:"capabilities"`
+	Main         gate.Effect `json:"main"`
+	MainWhy      string      `json:"main_why"`
+	Council      gate.Effect `json:"council"`
+	CouncilWhy   string      `json:"council_why"`
+}
+
+// NewToolAccess returns the view of what becomes of a tool's calls.
+func NewToolAccess(t gate.Covered) ToolAccess {
+	return ToolAccess{
+		Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: t.Inferred.Labels(t.Capabilities),
+		Main: t.Main.Effect, MainWhy: transcript.OneLine(t.Main.Why), Council: t.Council.Effect,
+		CouncilWhy: transcript.OneLine(t.Council.Why),
+	}
+}
+
+// Trial shows how a rule or a mode would have decided the calls of the last 7 days.
+type Trial struct {
+	Sentence string       `json:"sentence"`
+	Rule     string       `json:"rule"`    // the rule as a sentence; "" of a mode
+	Calls    int          `json:"calls"`   // that could be decided again
+	Unknown  int          `json:"unknown"` // that could not
+	Before   gate.Outcome `json:"before"`
+	After    gate.Outcome `json:"after"`
+	Changed  []TrialCall  `json:"changed"` // that would have gone otherwise, the newest first
+	More     int          `json:"more"`    // how many others would have, too
+}
+
+// TrialCall is one such call.
+type TrialCall struct {
+	Call       uint64      `json:"call"`
+	Time       Time        `json:"time"`
+	Tool       string      `json:"tool"`
+	Title      string      `json:"title"` // what it did, in words
+	PluginName string      `json:"plugin_name"`
+	Caller     gate.Caller `json:"caller"`
+	Who        string      `json:"who"`
+	Before     gate.Effect `json:"before"`
+	After      gate.Effect `json:"after"`
+	Why        string      `json:"why"`
+}
+
+// NewTrial returns the view of a trial with at most so many of its calls; 0 is all. words names the
+// tool and the plugin of a call.
+func NewTrial(got gate.Trialed, most int, words func(chat.CallRecord) transcript.Words) Trial {
+	v := Trial{
+		Sentence: got.Sentence(), Calls: got.Calls, Unknown: got.Unknown, Before: got.Before, After: got.After,
+		Changed: []TrialCall{},
+	}
+	if changed := len(got.Changed); most > 0 && changed > most {
+		got.Changed, v.More = got.Changed[:most], changed-most
+	}
+	for _, t := range got.Changed {
+		named := words(chat.CallRecord{ToolID: t.Entry.Tool, ToolName: t.Entry.Tool, Plugin: t.Entry.Plugin})
+		v.Changed = append(v.Changed, TrialCall{
+			t.Entry.Call, Time{t.Entry.Time}, t.Entry.Tool, transcript.OneLine(named.Did),
+			transcript.OneLine(named.Plugin), t.Call.Caller, gate.CallerName(t.Call.Caller, ""), t.Before.Effect,
+			t.After.Effect, transcript.OneLine(t.After.Why),
+		})
+	}
+	return v
+}
