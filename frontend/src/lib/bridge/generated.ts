@@ -93,7 +93,7 @@ export interface ActivityEntry {
   undo: string;
 }
 
-/** ActivityKind says what an entry tells of. */
+/** ActivityKind is the kind of event that an entry records. */
 export type ActivityKind =
   | "call" // a call of a tool ended
   | "use" // it was decided about a command, folder or host of a plugin, or about what it spends
@@ -2831,7 +2831,7 @@ export interface Toast {
   text: string;
 }
 
-/** ToastKind says how a toast looks. */
+/** ToastKind is the look of a toast. */
 export type ToastKind =
   | "success"
   | "info"
