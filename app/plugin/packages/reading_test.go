@@ -104,7 +104,7 @@ func TestDeclarationsAreReadAsWritten(t *testing.T) {
 				"b_c @ https://…@example.org/b_c-1.0-py3-none-any.whl requirements.txt:2",
 				"d @ git+https://example.org/d.git#egg=d requirements.txt:3",
 			},
-			[]string{"does not tell the name"},
+			[]string{"does not name its package"},
 		},
 		"smuggled": {
 			file("pyproject.toml",
