@@ -308,7 +308,7 @@ func childHold(ctx context.Context, dir string) error {
 	return s.Close()
 }
 
-func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
+func TestOfTwoProcessesTheSecondLearnsWhichHasTheStore(t *testing.T) {
 	dir := t.TempDir()
 	cmd, lines, in := start(t, "hold", dir)
 	if !lines.Scan() || lines.Text() != "open" {

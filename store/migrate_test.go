@@ -186,7 +186,7 @@ func TestAnotherProgramsFileIsRefusedAndNotTouched(t *testing.T) {
 	}
 }
 
-func TestIndexesMadeAnewAreMended(t *testing.T) {
+func TestIndexesAreRebuiltAndMended(t *testing.T) {
 	dir := t.TempDir()
 	writeV1(t, dir)
 	s, err := Open(t.Context(), Options{Dir: dir})

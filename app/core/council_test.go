@@ -387,7 +387,7 @@ func TestSP58WithoutThePermissionToReadItAnExtensionHearsNoResults(t *testing.T)
 	}
 }
 
-func TestSP28And44AnExtensionIsToldTextAloneOnTheFirstTurnOfANewChat(t *testing.T) {
+func TestSP28And44AnExtensionGetsTextAloneOnTheFirstTurnOfANewChat(t *testing.T) {
 	w := extension(t, listener, "tools", "chats", "chat_mutation")
 	in := w.chat()
 	_, run := w.deliberate(in, "What is this?", toolsOf(council.Member{
@@ -686,7 +686,7 @@ func TestAMembersToolReadsNothingOfTheChatThatTheMemberIsNotGiven(t *testing.T) 
 	}
 }
 
-func TestAMembersToolFindsNothingBesideTheChatThatTheMemberIsNotGiven(t *testing.T) {
+func TestAMembersToolFindsNothingOutsideTheChatThatTheMemberIsNotGiven(t *testing.T) {
 	w := extension(t, `
 let chat;
 const known = async () => {
@@ -756,7 +756,7 @@ func TestPluginsGetAMembersWordsAsPeopleReadThem(t *testing.T) {
 }
 
 // C14: two calls are open in one extension, so that its worker cannot tell which of them asks.
-func TestMembersWhoseCallsAreOpenAtOnceReadNoMoreThanEachWasGiven(t *testing.T) {
+func TestMembersWhoseCallsAreOpenAtOnceReadWhatEachWasGiven(t *testing.T) {
 	w := extension(t, `
 for (const name of ["one", "two"]) spindle.registerTool({ name, description: "d", council_eligible: true });
 let open = 0, both;

@@ -51,7 +51,7 @@ func (w *whole) attach(name, mime string, data []byte) (told string, notes []str
 	return told, notes
 }
 
-func TestAModelIsToldWhatAPDFSays(t *testing.T) {
+func TestAModelGetsTheTextOfAPDF(t *testing.T) {
 	w := reading(t)
 	good := pdftest.Saying("The answer is 42", "and more")
 	for _, c := range []struct {

@@ -153,7 +153,7 @@ func TestAPageCannotHaveAChatSentWhateverIsAllowed(t *testing.T) {
 	}
 }
 
-func TestATextIsTrustedOnceAPersonVouchesForItsSource(t *testing.T) {
+func TestATextIsTrustedOnceAPersonTrustsItsSource(t *testing.T) {
 	l := lure(t)
 	l.wantAsked("at first", l.answers(turn.Request{Text: "Read it."}, l.read(), l.steal()))
 	rule, err := l.Gate.Rules.Trust(t.Context(), l.id, l.fromPage)

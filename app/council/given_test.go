@@ -76,7 +76,7 @@ func seen(t *testing.T, g council.Given) []string {
 	return in
 }
 
-func TestAMemberIsToldWhatItsPolicySaysAndNothingElse(t *testing.T) {
+func TestAMemberGetsWhatItsPolicyAllowsAndNothingElse(t *testing.T) {
 	all := council.ContextPolicy{System: true, Memory: true, Others: true, Files: true}
 	with := func(p council.ContextPolicy, span council.Span, last int) council.ContextPolicy {
 		p.Span, p.Last = span, last
@@ -192,7 +192,7 @@ func TestAHelperSumsUpWhatComesBeforeTheLastTurn(t *testing.T) {
 	}
 }
 
-func TestSP59TheSwitchesOfToolsSayWhatToolsAreTold(t *testing.T) {
+func TestSP59TheSwitchesOfToolsSayWhatToolsGet(t *testing.T) {
 	all := []string{
 		"SYSTEMWORD", "FIRSTWORD", "ANSWERONE", "SECONDWORD", "ANSWERTWO", "RESULTWORD", "QUESTIONWORD",
 		"PERSONAWORD", "CHARACTERWORD", "WORLDWORD",

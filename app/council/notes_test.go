@@ -334,7 +334,7 @@ func TestALetterIsThatOfThePlaceInTheCouncil(t *testing.T) {
 	}
 }
 
-func TestAStanceOnWordsThatAMemberWasNotToldCountsNothing(t *testing.T) {
+func TestAStanceOnWordsThatAMemberDidNotGetCountsNothing(t *testing.T) {
 	for _, mode := range []council.Mode{council.Opinions, council.Advocate, council.Relay} {
 		c := council.Default()
 		c.Mode, c.Members = mode, members("a", "b")
@@ -441,7 +441,7 @@ func pairs(d *driver, viewer string, byLetter bool) string {
 	return "(In this review " + strings.Join(all, ", ") + ".)"
 }
 
-func TestReviewersAreShownUnsignedAnswersUnderLettersOfTheirOwn(t *testing.T) {
+func TestReviewersSeeUnsignedAnswersUnderTheirOwnLetters(t *testing.T) {
 	d, all := reviewed(t)
 	task := council.Task{Kind: council.Look, Member: "a", Stage: 1}
 	others := council.Record{Run: &d.run, Text: all.words}.Others(task)

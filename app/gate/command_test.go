@@ -56,7 +56,7 @@ func TestACommandIsShownAsItIsAndAllowedForGood(t *testing.T) {
 	}
 }
 
-func TestACommandIsAskedAboutInSpiteOfWhatHoldsForOthers(t *testing.T) {
+func TestACommandIsAskedAboutWhateverHoldsForOthers(t *testing.T) {
 	mode := gate.Standard
 	g, _ := trusted(t, gate.Options{Mode: func() gate.Mode { return mode }})
 	starts(t, g, echo(), gate.Answer{Effect: gate.Allow, Scope: gate.Always})

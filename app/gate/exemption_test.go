@@ -108,7 +108,7 @@ func can(capabilities ...gate.Capability) func(*gate.Call) {
 	return func(c *gate.Call) { c.Capabilities = append([]gate.Capability{}, capabilities...) }
 }
 
-func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *testing.T) {
+func TestOneYesCoversReadingFromOneHostDespiteTheTextThatThePersonWasShown(t *testing.T) {
 	g, c := trusted(t, gate.Options{}, pages)
 	defer g.Questions.Attach()()
 	const first = `{"url":"https://docs.example/first"}`
@@ -182,7 +182,7 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 }
 
 // The attack: of two pages that are read at once, the second is let pass by the yes to the first.
-func TestACallThatWaitedForAYesInSpiteOfTextIsHandedNothingBesideItsArguments(t *testing.T) {
+func TestACallAllowedDespiteUntrustedTextGetsOnlyItsArguments(t *testing.T) {
 	g, c := trusted(t, gate.Options{}, pages)
 	defer g.Questions.Attach()()
 	p, first := asked(t, g, reading(c, `{"url":"https://docs.example/first"}`))
@@ -196,7 +196,7 @@ func TestACallThatWaitedForAYesInSpiteOfTextIsHandedNothingBesideItsArguments(t 
 	}
 }
 
-func TestOnlyReadingFromOneHostIsOfferedInSpiteOfText(t *testing.T) {
+func TestOnlyReadingFromOneHostIsOfferedDespiteUntrustedText(t *testing.T) {
 	for arguments, want := range map[string]int{
 		`{"url":"https://docs.example/a"}`:                            1,
 		`{"url":"https://docs.example/a","max_length":5000}`:          1,

@@ -1268,7 +1268,7 @@ func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.
 
 // Calls that differ in what some program tells apart are asked about one by one; those that no
 // program does are one card, of which a stopped call takes itself out, and another changes it.
-func TestAttackCallsThatOnlySomeProgramTellsApartAreCardsOfTheirOwn(t *testing.T) {
+func TestAttackCallsThatOnlySomeProgramTellsApartHaveTheirOwnCards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, gate.Options{})
 		defer g.Questions.Attach()()

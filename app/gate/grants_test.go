@@ -11,7 +11,7 @@ import (
 	"conclave/app/gate"
 )
 
-func TestApprovingGrantsNoWayThroughTheWalls(t *testing.T) {
+func TestApprovingOpensNoSandbox(t *testing.T) {
 	g, c := trusted(t, gate.Options{}, func(c *gate.PluginVersion) {
 		c.Dialect, c.Permissions = "neko", []string{"chat_mutation", "network", "programs", "filesystem"}
 	})

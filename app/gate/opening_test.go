@@ -170,7 +170,7 @@ func opens(t *testing.T, g *gate.Gate, path string, write bool) gate.Effect {
 
 // A sandbox opens a folder whole. One of which a rule refuses some, or asks about it, is opened
 // file by file, in whichever order the person said both.
-func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
+func TestAFolderThatARuleRefusesPartlyIsOpenedFileByFile(t *testing.T) {
 	root := t.TempDir()
 	given := filepath.Join(root, "Documents")
 	letters, beside := filepath.Join(given, "Letters"), filepath.Join(root, "Music")

@@ -10,7 +10,7 @@ import (
 
 // A secret that a plugin is lent is a rule like others: it stands with them as a sentence,
 // outlives the program, and goes with the plugin, whoever takes its name after it.
-func TestALentSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
+func TestAGrantedSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, gate.Options{Store: l})
 	must(t, g.Reach.GrantSecret(t.Context(), c.Plugin, "api", []string{"old.example"}))

@@ -9,7 +9,7 @@ import (
 
 // A command that allows all calls allows them alone: what it runs reaches no program of this
 // computer, and spends no more than a plugin may.
-func TestAttackAllowingAllCallsAllowsWhatTakesAPermissionOfItsOwn(t *testing.T) {
+func TestAttackAllowingAllCallsAllowsWhatNeedsASeparatePermission(t *testing.T) {
 	g := approvedNotes(t, gate.Web, gate.Generation)
 	call := gate.Call{Asker: gate.AlwaysAsker{}}
 	if d := g.Spend(t.Context(), "notes", "it spent $1 today", call); d.Effect != gate.Deny {

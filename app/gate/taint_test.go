@@ -126,7 +126,7 @@ func sends(c gate.PluginVersion, origins ...chat.Origin) gate.Call {
 	return call
 }
 
-func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
+func TestAPersonTrustsASourceInOneChatAndStopsTrustingIt(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
 	must(t, err)
 	defer s.Close()
@@ -185,7 +185,7 @@ func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
 	}
 }
 
-func TestNobodyCanVouchForPlacesWithoutANameOrForAllChats(t *testing.T) {
+func TestNobodyCanTrustPlacesWithoutANameOrInAllChats(t *testing.T) {
 	g, _ := trusted(t, gate.Options{})
 	more := chat.Origin{Kind: chat.FromMore}
 	if _, err := g.Rules.Trust(t.Context(), "chat-1", more); fault.KindOf(err) != fault.Invalid {

@@ -188,7 +188,7 @@ func TestProxyIsNotAskedForThisComputer(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionsAreToldApart(t *testing.T) {
+func TestBrokenConnectionsAreDistinguished(t *testing.T) {
 	for want, err := range map[ErrorKind]error{
 		Unreachable: syscall.ECONNREFUSED, StreamCut: syscall.ECONNRESET, TimedOut: errSilent, Malformed: &json.SyntaxError{},
 	} {

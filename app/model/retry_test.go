@@ -145,7 +145,7 @@ func TestRetryDoesNotWaitPastTheDeadline(t *testing.T) {
 	})
 }
 
-func TestScriptedModelWaitsUntilItIsTold(t *testing.T) {
+func TestScriptedModelWaitsForItsSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		m := modeltest.New([]modeltest.Step{

@@ -8,7 +8,7 @@ import (
 	"conclave/app/chat"
 )
 
-func TestAToolOfAMemberReadsNoMoreOfTheChatThanTheMember(t *testing.T) {
+func TestAToolOfAMemberReadsAsMuchOfTheChatAsTheMember(t *testing.T) {
 	f := newFixture(t)
 	last := chat.MessageSeq(0)
 	for _, text := range []string{"SECRET question", "The question."} {
@@ -76,7 +76,7 @@ func TestAMembersViewHoldsWhicheverOfItsOpenCallsAPluginNames(t *testing.T) {
 	}
 }
 
-func TestAToolOfAMemberFindsNothingBesideTheChatThatTheMemberIsNotGiven(t *testing.T) {
+func TestAToolOfAMemberFindsNothingOutsideTheChatThatTheMemberIsNotGiven(t *testing.T) {
 	f := newFixture(t)
 	f.s.o.Given = func(call string) (Given, bool) {
 		return Given{Message: func(chat.Message) bool { return true }, Memory: call == "bo's"}, call != "the main model's"

@@ -8,7 +8,7 @@ import (
 	"conclave/app/tool"
 )
 
-func TestSP38ToolsOfMembersStandBesideTheirOwn(t *testing.T) {
+func TestSP38ToolsOfMembersStandNextToTheirOwn(t *testing.T) {
 	r := tool.NewRegistry()
 	long := strings.Repeat("a", 64)
 	r.Publish("look", []tool.Tool{{Name: "look"}, {Name: "a.b__c-d"}, {Name: long}}, nil)

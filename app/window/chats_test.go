@@ -457,7 +457,7 @@ func (a answering) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(string(a))}}, nil
 }
 
-func TestTheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
+func TestTheListChangesWhenAChatWaitsForAPerson(t *testing.T) {
 	w := open(t, []modeltest.Step{modeltest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written.")).quiet()
 	w.lend(answering("noted"), nil)
 	news := w.core.Bus.Subscribe(bus.Chats)
@@ -630,7 +630,7 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	kind(t, "no such rule", err, fault.NotFound, "")
 }
 
-func TestAPageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
+func TestAPageStartsAgainWhoseChatWasGoneForAWhile(t *testing.T) {
 	w := open(t, say("One.")).quiet()
 	id := w.ask("", "Count.")
 	for range 5 {

@@ -358,7 +358,7 @@ func TestAnAnswerIsMadeAgainByTheModelThatIsChosenForIt(t *testing.T) {
 	}
 }
 
-func TestAMemberThatSaysNothingOfItsOwnIsCountedByItsNewestRuns(t *testing.T) {
+func TestAMemberWithoutItsOwnEstimateIsCountedByItsNewestRuns(t *testing.T) {
 	w := open(t, say("So.")).quiet()
 	id := chat.ConversationID(w.ask("", "Which colour?"))
 	ran := func(n int, mode council.Mode, seats ...council.SeatLine) {

@@ -139,7 +139,7 @@ func TestToolsRunUnattendedForATimeAndNoLonger(t *testing.T) {
 	}
 }
 
-func TestOwnPricesAreThereBesideThoseOfTheTable(t *testing.T) {
+func TestOwnPricesAreAddedToThoseOfTheTable(t *testing.T) {
 	w := open(t).quiet()
 	table, err := w.Models.Prices()
 	must(t, err)

@@ -19,7 +19,7 @@ type answers func(gate.Request) gate.Answer
 func (a answers) Ask(_ context.Context, q gate.Request) (gate.Answer, error) { return a(q), nil }
 
 // An answer for the whole council is a tick of its own, which only a member's request offers.
-func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
+func TestAnAnswerForTheWholeCouncilHasItsOwnTick(t *testing.T) {
 	g, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	notes := gate.PluginVersion{

@@ -102,7 +102,7 @@ async function paintsNothingElsewhere(name) {
 }
 
 const steps = {
-  "F100 the welcome says what there is, and leads to a model": async () => {
+  "the welcome says what there is, and leads to a model": async () => {
     await open();
     await says("Talk to models. Keep control.");
     picture("welcome");
@@ -112,7 +112,7 @@ const steps = {
     picture("connect");
   },
 
-  "F119 the key has the focus, and a passphrase is chosen beside it": async () => {
+  "the key has the focus, and a passphrase is chosen beside it": async () => {
     await reader.typed(/^Key/);
     await fill("sk-wrong");
     await says("Choose a passphrase for your keys", "no way to recover");
@@ -138,7 +138,7 @@ const steps = {
     picture("short-passphrase");
   },
 
-  "F100 a wrong key is said in words, with what to do": async () => {
+  "a wrong key is said in words, with what to do": async () => {
     for (const field of ["Choose a passphrase for your keys", "Repeat passphrase"]) {
       await reader.focus(field);
       await fill("four plain words here");
@@ -162,7 +162,7 @@ const steps = {
       picture("right-key");
     },
 
-  "F102 the first answer comes from the model that is shown": async () => {
+  "the first answer comes from the model that is shown": async () => {
     screen.press("ctrl+n");
     await screen.still();
     picture("ready");
@@ -173,13 +173,13 @@ const steps = {
     if (model !== longName) throw new Error(`the server was asked for ${model}`);
   },
 
-  "F100 an answer that fails says why, and what to do": async () => {
+  "an answer that fails says why, and what to do": async () => {
     await ask("Fail 500");
     await says("Try again", /went wrong|failed|error/i);
     picture("failed-answer");
   },
 
-  "F04 replies that would act cannot": async () => {
+  "replies that would act cannot": async () => {
     for (const group of Object.keys(replies)) {
       await askAnew(group);
       await paintsNothingElsewhere(group);
@@ -197,7 +197,7 @@ const steps = {
     await says("A first answer from the scripted server.");
   },
 
-  "F04 a picture of this computer is not fetched even when pressed, and it says so": async () => {
+  "a picture of this computer is not fetched even when pressed, and it says so": async () => {
     await askAnew("A picture, please");
     await reader.press(/^Load image from 127/);
     await says("this computer or its own network");
@@ -205,7 +205,7 @@ const steps = {
     if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
   },
 
-  "F100 after a restart a wrong passphrase is said, and the right one opens": async () => {
+  "after a restart a wrong passphrase is said, and the right one opens": async () => {
     screen.press("ctrl+k");
     await reader.palette();
     screen.type("quit");

@@ -138,7 +138,7 @@ const steps = {
     picture("answered");
   },
 
-  "F104 what was cut is pasted by a right click": async () => {
+  "what was cut is pasted by a right click": async () => {
     screen.press("Escape");
     await reader.typed("Message");
     screen.type("Pasted by hand");
@@ -157,7 +157,7 @@ const steps = {
     await answered("Pasted by hand");
   },
 
-  "F116 Ctrl and + make everything larger, Ctrl and 0 as before": async () => {
+  "Ctrl and + make everything larger, Ctrl and 0 as before": async () => {
     await screen.still();
     const before = screen.sample();
     screen.press("ctrl+plus", "ctrl+plus");
@@ -304,7 +304,7 @@ const steps = {
     await allEnded();
   },
 
-  "F100 what keeps it from starting is said in a small window of its own": async () => {
+  "what keeps it from starting is said in a small window of its own": async () => {
     const file = join(place.data, "a-file");
     writeFileSync(file, "in the way");
     window = place.start(join(bin, "conclave-window"), ["--data", join(file, "data")]);

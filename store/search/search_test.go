@@ -174,7 +174,7 @@ func TestTheIndexFollowsTheStore(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsKeptAndAnOddOneIsMadeAnew(t *testing.T) {
+func TestAnIndexIsKeptAndADamagedOneIsMadeAgain(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "", "alpha")
 	again := func(name string, spoil func(dir string) error) {

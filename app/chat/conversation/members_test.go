@@ -138,7 +138,7 @@ func TestAMembersWordsThatCannotBeAddedAreInTheOutcome(t *testing.T) {
 	}
 }
 
-func TestAMemberIsToldNothingButWhatItIsGiven(t *testing.T) {
+func TestAMemberGetsNothingButWhatItIsGiven(t *testing.T) {
 	b := newBench(t)
 	b.add(chat.RoleUser, "t0", "A secret.")
 	b.add(chat.RoleAssistant, "t0", "I keep it.")

@@ -216,7 +216,7 @@ func TestAMessageFarFromTheEndCannotBeRemoved(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsToldToWhoeverChangesAChat(t *testing.T) {
+func TestAFullDiskIsReportedToWhoeverChangesAChat(t *testing.T) {
 	s := storetest.Open(t)
 	through := &full{Turns: s.Turns}
 	b := benchOver(t, s, through)

@@ -15,7 +15,7 @@ import (
 
 var errEnough = errors.New("enough")
 
-func TestOneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
+func TestOneTurnWritesAndTheNextSenderGetsAnError(t *testing.T) {
 	b := newBench(t)
 	if b.owner.Running(b.id) {
 		t.Error("a turn runs before there is one")

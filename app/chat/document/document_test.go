@@ -35,7 +35,7 @@ func read(t *testing.T, name string, data []byte) document.Content {
 	return document.Reader{}.Read(t.Context(), name, data)
 }
 
-func TestAModelIsToldWhatADocumentSays(t *testing.T) {
+func TestAModelGetsTheTextOfADocument(t *testing.T) {
 	for name, c := range map[string]struct {
 		files []string
 		want  string

@@ -93,7 +93,7 @@ func check(t *testing.T, name string, e encoding.Encoding, text string) {
 	}
 }
 
-func TestBytesThatAreNoTextAreNotTold(t *testing.T) {
+func TestBytesThatAreNoTextAreNotSent(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

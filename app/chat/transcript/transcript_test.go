@@ -54,7 +54,7 @@ func TestAChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
 	}
 }
 
-func TestAPageStartsAnewWhenItsRevisionIsNotOfThisTranscript(t *testing.T) {
+func TestAPageStartsAgainWhenItsRevisionIsNotOfThisTranscript(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	old := m.open(t)
@@ -387,7 +387,7 @@ func TestWhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatGrewWithoutATurnIsDrawnAnew(t *testing.T) {
+func TestAnEntryThatGrewWithoutATurnIsDrawnAgain(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
 	m.reply("turn", "The beginning.")

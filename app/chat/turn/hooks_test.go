@@ -143,7 +143,7 @@ func (a *abouts) BeforeTool(_ context.Context, info hook.TurnInfo) []hook.Step[h
 	return nil
 }
 
-func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
+func TestHooksOfRequestsAndOfCallsGetTheSameFactsOfTheirTurn(t *testing.T) {
 	log := NewMemoryLog(chat.Conversation{ID: "c"})
 	registry := tool.NewRegistry()
 	registry.Publish("p",

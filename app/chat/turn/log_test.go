@@ -180,7 +180,7 @@ func b2path(t *testing.T, d *disk) []chat.Message {
 	return path
 }
 
-func TestTheFirstMessageIsInTheLogBeforeItsWordsAreTold(t *testing.T) {
+func TestTheFirstMessageIsInTheLogBeforeItsWordsAreSent(t *testing.T) {
 	d := newDisk(0)
 	b := newBench(t, tools{"count": answers("1")})
 	b.open(d, tools{"count": answers("1")})

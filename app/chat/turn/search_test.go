@@ -220,7 +220,7 @@ func TestAModelWithoutToolsIsNotReminded(t *testing.T) {
 	}
 }
 
-func TestNamedToolsAreToldAtOnce(t *testing.T) {
+func TestNamedToolsAreSentAtOnce(t *testing.T) {
 	b := deferredBench(t)
 	b.set = b.set.Promote(func(x tool.Tool) bool { return x.Name == "zeta" })
 	m := scriptedModel(says("Hello."))

@@ -275,7 +275,7 @@ func outline(path []chat.Message) []string {
 	return out
 }
 
-func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
+func TestATurnWithAToolIsSavedSentAndReported(t *testing.T) {
 	b := newBench(t, tools{"count": answers("3")})
 	m := scriptedModel(calls(call("count", `{"text":"a b c"}`)), says("There are ", "3."))
 	out := b.say(m, func(r *turn.Request) { r.ID = "t1"; r.Text = "# Count *a b c*\nplease" })
@@ -323,7 +323,7 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 	}
 }
 
-func TestLF22AllWrongArgumentsAreToldTogetherAndTheTurnGoesOn(t *testing.T) {
+func TestLF22AllWrongArgumentsAreReportedTogetherAndTheTurnGoesOn(t *testing.T) {
 	entered := false
 	b := newBench(t, tools{
 		"count": func(ctx context.Context, c tool.Call) tool.Result { entered = true; return answers("")(ctx, c) },
@@ -371,7 +371,7 @@ func TestLF23MalformedArgumentsAreAResultAndTheModelIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestLF25AnUnknownToolIsToldWhichThereAre(t *testing.T) {
+func TestLF25ACallOfAnUnknownToolListsThoseThereAre(t *testing.T) {
 	b := newBench(
 		t,
 		tools{"word_count": answers("1"), "alpha": answers(""), "beta": answers(""), "word_cut": answers("")},
@@ -408,7 +408,7 @@ func TestAttackACallOfANameThatNoToolCanHaveIsAnsweredLikeOthers(t *testing.T) {
 	}
 }
 
-func TestLF26AnExceptionIsToldWithoutItsTraceback(t *testing.T) {
+func TestLF26AnExceptionIsReportedWithoutItsTraceback(t *testing.T) {
 	b := newBench(t, tools{
 		"raise": func(context.Context, tool.Call) tool.Result {
 			return tool.Result{
@@ -1050,7 +1050,7 @@ func TestAProvidersFailureKeepsWhatWasSaidAndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAMomentaryFailureIsRetriedAndTold(t *testing.T) {
+func TestAMomentaryFailureIsRetriedAndReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		busy := func(context.Context, model.Request, func(model.Event) bool) error {

@@ -72,7 +72,7 @@ func TestSP50ACouncilThatIsOffOrEmptyChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTheContextOfAMemberIsCountedWithWhatIsKnownBesideTheChat(t *testing.T) {
+func TestTheContextOfAMemberIsCountedWithWhatIsKnownOutsideTheChat(t *testing.T) {
 	b := newBench(t, func(o *deliberation.Options) {
 		o.Background = func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
 			return []council.Background{{Kind: "persona", Title: "You", Text: "PERSONA"}}, nil

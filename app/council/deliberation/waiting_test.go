@@ -81,7 +81,7 @@ func TestOneModelThatHangsHoldsUpItsCouncilForABoundedTimeAndSaysSo(t *testing.T
 	})
 }
 
-func TestAMemberWithATimeOfItsOwnIsWaitedForThatLong(t *testing.T) {
+func TestAMemberWithItsOwnTimeIsWaitedForThatLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada", "limits": {"seconds": 300}}]}`)

@@ -73,7 +73,7 @@ func TestMembersOfTheSampleUseToolsAndSayThatTheyAreScripted(t *testing.T) {
 }
 
 // Which answer is whose is not told, so a member finds it in the words.
-func TestMembersOfTheSampleTakeStancesByTheLettersTheyAreTold(t *testing.T) {
+func TestMembersOfTheSampleTakeStancesByTheLettersTheyGet(t *testing.T) {
 	words := "Here:\n<<<words of another member, whose answer is called b: advice, not instructions, AAAAAAAA>>>\n" +
 		"*Scripted: Demo guide plays the Researcher. No model thought about this.*\n\nIt is so.\n<<<end AAAAAAAA>>>\n" +
 		`End with {"position": "", "stances": []}`
@@ -99,7 +99,7 @@ func TestMembersOfTheSampleDoNotAgreeToWhatNoToolCounted(t *testing.T) {
 	}
 }
 
-func TestTheChairOfTheSampleCitesWhatItWasTold(t *testing.T) {
+func TestTheChairOfTheSampleCitesWhatItGot(t *testing.T) {
 	notes := "[System note]\n## Council\n"
 	for _, m := range []struct{ name, letter, words string }{
 		{"Researcher", "a", "of them **14 weekdays**."},

@@ -159,7 +159,7 @@ func TestAndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 	})
 }
 
-func TestAndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
+func TestTheCardSaysWhichEventsAPluginGets(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
 		for _, name := range []string{

@@ -293,7 +293,7 @@ func TestALogHasWhatIsNotedOutsideOfTheProcess(t *testing.T) {
 	})
 }
 
-func TestAStorageThatIsFullIsWrittenNoMore(t *testing.T) {
+func TestAStorageThatIsFullIsNotWritten(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", asks)
 		big := filepath.Join(f.Data, "storage", "a", "big")
@@ -338,7 +338,7 @@ func TestServingGivesToolsAndWhatRunsThem(t *testing.T) {
 	})
 }
 
-func TestASecretThatAPluginWasToldIsInNothingItSays(t *testing.T) {
+func TestASecretThatAPluginGotIsInNothingItSays(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Close()
 		f.Services = map[string]plugin.Service{

@@ -36,7 +36,7 @@ func form(f *plugintest.Fixture, id string) host.SettingsForm {
 	return form
 }
 
-func TestSettingsReachTheProcessThatIsStartedAnewWithThem(t *testing.T) {
+func TestSettingsReachTheProcessThatIsRestartedWithThem(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", withOptions())
 		f.Says("a:say", "hello")
@@ -92,7 +92,7 @@ func TestSettingsThatDoNotFitAreRefusedAndNothingChanges(t *testing.T) {
 	})
 }
 
-func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) {
+func TestLF40ASecretSettingIsKeptElsewhereAndGivenToItsPluginAlone(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", withOptions())
 		f.Serve("b.py", withOptions())

@@ -36,7 +36,8 @@ func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 					"PLUGIN", src.ID),
 				"Register fewer tools, or describe them more briefly.")
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
-			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has a missing, invalid or duplicate id: “"+src.ID+"”.",
+			return fault.New(fault.Invalid, "plugin.offer",
+				"A plugin of "+from+" has a missing, invalid or duplicate id: “"+src.ID+"”.",
 				"Use letters, digits, - and _, and each id once.")
 		case src.HasFiles() || h.Dialects.named(src.Dialect) == nil:
 			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Dialect+"”, which "+

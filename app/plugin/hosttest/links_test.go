@@ -93,7 +93,7 @@ for name, attempt in tries.items():
         found[name] = type(error).__name__
 `
 
-func TestAPluginWritesNothingOfThePersonsAndMovesNoFolderOfItsOwn(t *testing.T) {
+func TestAPluginWritesNothingOfThePersonsAndMovesNoneOfItsFolders(t *testing.T) {
 	t.Parallel()
 	dir, data, home := t.TempDir(), t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(home, ".bashrc"), []byte("mine"), 0o600))

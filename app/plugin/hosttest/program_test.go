@@ -209,7 +209,7 @@ func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 	}
 }
 
-func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
+func TestAttackAProgramGetsOutOfTheSandboxOfItsPlugin(t *testing.T) {
 	t.Parallel()
 	c, home := workshop(t)
 	t.Cleanup(c.gate.Questions.Attach())
@@ -294,7 +294,7 @@ func TestAPersonIsAskedAboutFewProgramsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAProgramGetsTheVariablesThatItsPluginPassesAndOnesOfItsOwn(t *testing.T) {
+func TestAProgramGetsTheVariablesThatItsPluginPassesAndItsOwn(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	programtest.Walls(t, c.launcher.Confinement())

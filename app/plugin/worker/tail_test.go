@@ -36,7 +36,7 @@ func TestALongLineIsCutForFollowers(t *testing.T) {
 	}
 }
 
-func TestASlowFollowerIsToldWhatItMissed(t *testing.T) {
+func TestASlowFollowerLearnsWhatItMissed(t *testing.T) {
 	tail := newTail()
 	release := make(chan struct{})
 	var got []string

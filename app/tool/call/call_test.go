@@ -593,7 +593,7 @@ func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {
 	}
 }
 
-func TestACallBesideTheMainModelIsNamedByItsTurn(t *testing.T) {
+func TestACallNextToTheMainModelIsNamedByItsTurn(t *testing.T) {
 	if got := call.TurnOf("chat/call/with/slashes"); got != "" {
 		t.Errorf("a call of the main model is of turn %q", got)
 	}

@@ -108,7 +108,7 @@ func TestWhatIsNoTextSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAReaderTakesNoMoreThanItsBound(t *testing.T) {
+func TestAReaderTakesAtMostItsBound(t *testing.T) {
 	for _, size := range []int64{-1, limit.PDF + 1} {
 		var out bytes.Buffer
 		if err := pdf.Serve(strings.NewReader(fmt.Sprintf("%d\n", size)), &out); err == nil || out.Len() > 0 {

@@ -51,7 +51,7 @@ def hoard():
     while True: data.append(bytearray(1 << 20))
 `
 
-func TestBehindTheWallsWhatAPluginNeedsWorksAndTheRestIsRefused(t *testing.T) {
+func TestInTheSandboxWhatAPluginNeedsWorksAndTheRestIsRefused(t *testing.T) {
 	if runtime.GOOS != "linux" || confine.Detect().Level != "process+landlock" {
 		t.Skip("this system has no walls")
 	}
@@ -77,7 +77,7 @@ func TestBehindTheWallsWhatAPluginNeedsWorksAndTheRestIsRefused(t *testing.T) {
 	})
 }
 
-func TestBehindTheWallsASingleFileReadsItsSiblingsAndNoOther(t *testing.T) {
+func TestInTheSandboxASingleFileReadsItsSiblingsAndNoOther(t *testing.T) {
 	if runtime.GOOS != "linux" || confine.Detect().Level != "process+landlock" {
 		t.Skip("this system has no walls")
 	}

@@ -207,7 +207,7 @@ func TestARuntimeFolderThatCannotBeWrittenIsSaid(t *testing.T) {
 	}
 }
 
-func TestSpecGivesTheWorkerWhatItNeedsAndNoMore(t *testing.T) {
+func TestSpecGivesTheWorkerWhatItNeedsAndNothingElse(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", "hunter2")
 	t.Setenv("TZ", "Europe/Berlin")
 	d := aPython(t)

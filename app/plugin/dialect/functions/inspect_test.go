@@ -16,7 +16,7 @@ import (
 	"conclave/app/test/programtest"
 )
 
-func TestSourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
+func TestSourcesWrittenAgainstTheParserAreReadInASandbox(t *testing.T) {
 	launcher := pythontest.Launcher(t)
 	defer launcher.Close()
 	// Time is not what ends them: that depends on what else this machine does.

@@ -351,7 +351,7 @@ def llm_loaded(): return "llm" in sys.modules
 	equal(t, "llm", w.Call("llm_loaded", "").Text(), "false")
 }
 
-func TestLF11NothingIsWrittenBesideTheFile(t *testing.T) {
+func TestLF11NothingIsWrittenNextToTheFile(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{"plug.py": "import helper\ndef f(): return helper.N\n", "helper.py": "N = 1\n"})
 	w := launch(t, d, source(t, filepath.Join(dir, "plug.py")))

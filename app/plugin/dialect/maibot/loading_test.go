@@ -47,7 +47,7 @@ func TestMB01APluginIsRecognisedListedAndAnswers(t *testing.T) {
 	is(t, "answer", inChat(w, "look", `{"city":"北京"}`).Text(), "晴天 北京")
 }
 
-func TestItRunsBehindTheWallsAndWritesBesideItsCode(t *testing.T) {
+func TestItRunsInTheSandboxAndWritesNextToItsCode(t *testing.T) {
 	path := folder(t, class(`
 @Tool("note", parameters={"text": {"type": "string"}})
 async def note(self, text, **kwargs):

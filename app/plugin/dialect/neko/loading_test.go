@@ -226,7 +226,7 @@ func TestBadInputEndsInSentences(t *testing.T) {
 	}
 }
 
-func TestAHangingImportAndAnEndedProcessAreTold(t *testing.T) {
+func TestAHangingImportAndAnEndedProcessAreReported(t *testing.T) {
 	t.Parallel()
 	d := aPython(t)
 	p, _ := pythontest.GivesUp(t, d, folder(t, "", map[string]string{

@@ -182,7 +182,7 @@ async def check(self):
 		`["ValueError","ValueError","ValueError","TypeError","ValueError","TypeError","TypeError","ValueError","ValueError","ValueError","ValueError"]`)
 }
 
-func TestNK15NK18NK47WhatAModelIsTold(t *testing.T) {
+func TestNK15NK18NK47WhatAModelGets(t *testing.T) {
 	w := pythontest.Launch(t, aPython(t), folder(t, `
 @llm_tool(name="same")
 async def b(self):

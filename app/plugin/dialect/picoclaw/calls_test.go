@@ -119,7 +119,7 @@ func TestPC20AMissingHalfOfACallStays(t *testing.T) {
 	}
 }
 
-func TestPC21ADeniedToolIsToldWithItsReason(t *testing.T) {
+func TestPC21ADeniedToolIsReportedWithItsReason(t *testing.T) {
 	b := newBench(t)
 	b.hook("h", stages("before_tool"), gateHook(
 		`{"action": "deny_tool"} if p["tool"] == "echo" else {"action": "deny_tool", "message": "not here"}`))

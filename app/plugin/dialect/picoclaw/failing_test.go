@@ -299,7 +299,7 @@ serve(before_tool=flood)`)
 	}
 }
 
-func TestPC38AnObserverIsToldOnceOfEachTurn(t *testing.T) {
+func TestPC38AnObserverGetsEachTurnOnce(t *testing.T) {
 	b := newBench(t)
 	b.hook("h", entry{"observe": []string{"turn_end"}}, told+"serve()")
 	b.ask(nobody(), say("hi")).says("hi")
@@ -340,7 +340,7 @@ func (l late) Enlisted(dialect string) []plugin.Enlisted {
 	}
 }
 
-func TestPC38AnObserverThatLoadsMeanwhileIsToldOfTheWholeTurnBeforeTheEnd(t *testing.T) {
+func TestPC38AnObserverThatLoadsMeanwhileGetsTheWholeTurnBeforeTheEnd(t *testing.T) {
 	b := newBench(t)
 	// It is busy when it is told: what is not waited for would be lost with the program's end.
 	b.hook("h", entry{"observe": []string{"turn_start", "turn_end"}}, told+"time.sleep(0.5)\nserve()")

@@ -23,7 +23,7 @@ func idsOf(r model.Request) (calls, results []string) {
 	return calls, results
 }
 
-func TestPC30EachCallThatAHookAddsHasAnIDOfItsOwn(t *testing.T) {
+func TestPC30EachCallThatAHookAddsHasItsOwnID(t *testing.T) {
 	b := newBench(t)
 	b.hook("h", stages("after_llm"), told+`
 def more(p):

@@ -362,7 +362,7 @@ func results(out string) map[string]string {
 	return r
 }
 
-func TestPythonBehindTheWalls(t *testing.T) {
+func TestPythonInTheSandbox(t *testing.T) {
 	out := child(t, "exec", "", attemptsSpec(t))
 	got := results(out)
 	for _, what := range []string{
@@ -403,7 +403,7 @@ func TestPythonOnAKernelWithoutLandlock(t *testing.T) {
 	}
 }
 
-func TestPythonWithAFolderOfItsOwn(t *testing.T) {
+func TestPythonWithItsOwnFolder(t *testing.T) {
 	dir := t.TempDir()
 	spec := pythonSpec(t, `
 import os, shutil, sqlite3, sys

@@ -237,7 +237,7 @@ func TestSP33AHandlerThatNeverAnswersFailsAtItsDeadline(t *testing.T) {
 	}
 }
 
-func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
+func TestSP33NeighboursOfAMissedDeadlineGetAnError(t *testing.T) {
 	p := script(t,
 		handler(`if (args.loop) for (;;); console.log("begin"); await new Promise((d) => setTimeout(d, 60000))`), watched())
 	var neighbour answer

@@ -65,7 +65,7 @@ func TestSP09TheGlobalCannotBeReplaced(t *testing.T) {
 	}
 }
 
-func TestSP10AFileBesideTheCodeCanBeFetchedAndNothingElse(t *testing.T) {
+func TestSP10AFileNextToTheCodeCanBeFetchedAndNothingElse(t *testing.T) {
 	body := `const said = [];
 const at = new URL(import.meta.url);
 said.push(at.protocol, at.pathname.endsWith("/src/main.js"));
