@@ -149,7 +149,7 @@ test("what a plugin lists for the first time is no alteration, and is read befor
     const { plugins } = globalThis.fake;
     const after = "Sends a mail to one person you name.";
     plugins.changes.set("mail", [{ tool: "send", field: "listed", before: "", after }]);
-    plugins.change("mail", { digest: "4c1d0a7b11ff" });
+    plugins.change("mail", { shown: "4c1d0a7b11ff" });
   });
   const card = page.locator("[data-plugin=mail]");
   await expect(card.getByText("Mail has listed its tools")).toBeVisible();
@@ -175,7 +175,7 @@ test("what is read before a plugin is approved stays as it is while notices come
     plugins.Show = (id) => ((globalThis.shown = id), Show.call(plugins, id));
     plugins.change("weather", { load_ms: 7 });
     bus.changed("plugins");
-    plugins.change("mail", { digest: "4c1d0a7b11ff" });
+    plugins.change("mail", { shown: "4c1d0a7b11ff" });
   });
   // The other one's digest is another: its card alone is read again.
   await page.waitForFunction(() => globalThis.shown === "mail");

@@ -70,7 +70,7 @@ test("the panel speaks in words: states, versions, and code that changed", async
     const { plugins } = globalThis.fake;
     const change = (field, before, after) => ({ tool: "", field, before, after });
     plugins.changes.set("mail", [change("code", "9f2c41aa03d7", "4c1d0a7b11ff")]);
-    plugins.change("mail", { digest: "4c1d0a7b11ff" });
+    plugins.change("mail", { shown: "4c1d0a7b11ff" });
     plugins.change("dice", { version: "0" });
   });
   await expect(
