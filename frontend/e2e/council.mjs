@@ -124,7 +124,7 @@ const steps = {
     }
     for (const { name, tool } of crew) {
       await hand.choose(`Give ${tool} to…`, `Give to ${name}`);
-      await says(`Take ${tool} from ${name}`);
+      await says(`Remove ${tool} from ${name}`);
     }
     await hand.panel();
     await hand.press("Council in this chat", { key: "space" });

@@ -92,7 +92,7 @@ test("by keys alone four members are added, and each is given a tool of another 
       ).toBeVisible();
     }
     await keyboard.press("Enter");
-    await expect(page.getByRole("button", { name: `Take ${tool} from ${name}` })).toBeVisible();
+    await expect(page.getByRole("button", { name: `Remove ${tool} from ${name}` })).toBeVisible();
   }
   await tabTo(page, "How the members work together");
   await keyboard.press("Enter");
