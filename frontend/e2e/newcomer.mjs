@@ -186,7 +186,7 @@ const steps = {
       // Diagrams are drawn one after the other, and each reply ends with one. What is far below is
       // on the page once it is gone to; what leads there says how much of it came.
       await until(`the last diagram of ${group}`, async () => {
-        await reader.pressIfThere(/(To the end|new paragraphs?)$/);
+        await reader.pressIfThere(/(Jump to the end|new paragraphs?)$/);
         return reader.hasPicture(/last --> drawn/);
       });
       await paintsNothingElsewhere(`${group}, its end`);
