@@ -269,7 +269,7 @@ const steps = {
   },
 
   "a kill in the middle of an answer loses nothing, and leaves nothing running": async () => {
-    await command("theme: as the system");
+    await command("theme: system");
     await seen("a light window", isLight);
     await say("/slow 60");
     await until("the answer to begin", () => {
