@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/version"
@@ -226,6 +227,9 @@ const (
 	minWidth, minHeight = 720, 480
 )
 
+// settled is how long after its page is loaded a window has asked for all that it shows.
+const settled = 500 * time.Millisecond
+
 // open runs Wails until the window closes.
 func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) error {
 	dist, err := fs.Sub(p.Pages, "frontend/dist")
@@ -247,6 +251,7 @@ func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) err
 		AssetServer:      &assetserver.Options{Assets: dist, Handler: w.Assets(), Middleware: w.FirstFrame},
 		BackgroundColour: ground,
 		OnStartup:        w.Startup,
+		OnDomReady:       func(context.Context) { time.AfterFunc(settled, func() { forgetStart(log) }) },
 		OnShutdown:       w.Shutdown,
 		Bind:             w.Bind(),
 		ErrorFormatter:   w.FormatError,
