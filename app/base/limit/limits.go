@@ -57,9 +57,6 @@ const (
 	// InspectMemory bounds memory for reading a Python plugin's sources: the syntax tree takes up to 750 times a
 	// source's size.
 	InspectMemory = 512 << 20
-	// ResultDepth bounds nesting of a Python function's result: readers of JSON, ours and a model server's, give up on
-	// deeper values.
-	ResultDepth = 100
 )
 
 // Manifests.
@@ -175,8 +172,6 @@ const (
 	RegisteredPlugin = 4 << 20
 	// Registrations bounds tools that programs register over HTTP: ten times what all plugins seen register.
 	Registrations = 1000
-	// RegistrationSources bounds sources, addresses and roles over HTTP: each is a card that a person looks at.
-	RegistrationSources = 100
 	// RegistrationBytes bounds descriptions and schemas of one source at one address: 256 tools of 8 KiB; the largest
 	// set of tools seen has 100 KiB.
 	RegistrationBytes = 2 << 20

@@ -484,8 +484,5 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 // storage returns the plugin's own data folder.
 func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
 
-// since returns the time from t, never negative.
-func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
-
 // LoadTimeout is how long a plugin may take from its start to a listed tool set.
 const LoadTimeout = 10 * time.Second

@@ -148,7 +148,7 @@ func TestHostileMoreRegistrationsThanAreKept(t *testing.T) {
 		}
 	}
 	// As many sources as there are cards for.
-	for i := range limit.RegistrationSources {
+	for i := range limit.RegisteredPlugins {
 		b.register("t", s.URL, object{"source": fmt.Sprintf("plugin:s%d", i)})
 	}
 	_, answer := b.post("/api/tools/register", object{"name": "t", "callback_url": s.URL, "source": "plugin:over"})

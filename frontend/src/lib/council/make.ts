@@ -1,6 +1,7 @@
 /** Councils and runs for unit tests: recorded ones, changed in what a test is about. */
 import { Scene } from "../bridge/fake/scene";
 import type * as t from "../bridge/generated";
+import { newMember } from "./member";
 
 const recorded = new Scene("council");
 const set = recorded.of<t.CouncilSettings>("Council.Settings").council;
@@ -11,15 +12,8 @@ export const three = set.members;
 const nothing: t.Spending = { input_tokens: 0, output_tokens: 0, ms: 0, cost: 0, known: true };
 
 export const member = (id: string, name: string, change: Partial<t.Member> = {}): t.Member => ({
+  ...newMember([], name),
   id,
-  name,
-  role: "",
-  persona: {},
-  tools: [],
-  chance: 100,
-  weight: 1,
-  limits: {},
-  context: { policy: "", system: true, memory: true, others: true, files: true },
   ...change,
 });
 

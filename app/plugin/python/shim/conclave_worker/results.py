@@ -9,7 +9,9 @@ from . import codec, homes, walls
 from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
-MAX_DEPTH = 100  # of nested containers, app/base/limit ResultDepth; deeper ones become their repr, which says so
+# Of nested containers: readers of JSON, ours and a model server's, give up on deep values. Deeper ones
+# become their repr, which says so.
+MAX_DEPTH = 100
 MAX_MEDIA = 2_900_000  # bytes of all media that still fit a line of 4 MiB in base64
 MAX_FILES = 20  # media of one result, as many as Conclave keeps
 

@@ -26,3 +26,15 @@ export function newMember(members: Member[], name: string): Member {
     context: { policy: "", system: true, memory: true, others: true, files: true },
   };
 }
+
+/** What a member's card shows, and does when it is asked to. */
+export interface MemberProps {
+  member: Member;
+  place: number;
+  count: number;
+  open: boolean;
+  ontoggle: () => void;
+  onmove: (by: 1 | -1) => void;
+  onduplicate: () => void;
+  onremove: () => void;
+}
