@@ -28,7 +28,7 @@ type MediaReport struct {
 	Chats   int `json:"chats"`   // how many chats those are of
 }
 
-// Sentence says which files are missing, without a full stop; it is empty when none is.
+// Sentence returns which files are missing, without a full stop; it is empty when none is.
 func (r MediaReport) Sentence() string {
 	if r.Missing == 0 {
 		return ""

@@ -17,7 +17,7 @@ import (
 // a name that a plugin or a person chose may be longer.
 const maxID = 512
 
-// messageKey says which message.
+// messageKey identifies a message.
 type messageKey struct {
 	conversation chat.ConversationID
 	seq          chat.MessageSeq

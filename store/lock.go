@@ -27,7 +27,7 @@ const (
 	leastWait = 50 * time.Millisecond
 )
 
-// Owner says which process has a store open.
+// Owner describes which process has a store open.
 type Owner struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// CallStatus says what became of one tool call
+// CallStatus describes what became of one tool call
 // (contracts/llm-functions, section 9).
 type CallStatus string
 
@@ -87,14 +87,14 @@ type CallRecord struct {
 	// person, rule <id>, default, built-in or nobody to ask; empty before this was kept
 	Decider string `json:"decider,omitempty"`
 	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
-	// Stopped says why it was stopped while it ran, where the person paused the tools or took
+	// Stopped describes why it was stopped while it ran, where the person paused the tools or took
 	// back what allowed it.
 	Stopped string `json:"stopped,omitempty"`
 	// Origins are those that made the gate ask about the call: they were not trusted.
 	Origins []Origin `json:"origins,omitempty"`
-	// Brought says where what it returned came from.
+	// Brought describes where what it returned came from.
 	Brought []Origin `json:"brought,omitempty"`
-	// Because says why a person was to be asked whatever they allowed: what hooks made of the call.
+	// Because describes why a person was to be asked whatever they allowed: what hooks made of the call.
 	Because []string `json:"because,omitempty"`
 	// What hooks did to the call, in order.
 	Hooks []HookStep `json:"hooks,omitempty"`

@@ -82,7 +82,7 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// MessageState says how far a message got.
+// MessageState describes how far a message got.
 type MessageState string
 
 // The states. A message that was streaming when its program died is read back
@@ -141,7 +141,7 @@ type Failure struct {
 	Detail  string `json:"detail,omitempty"` // the other side's own words, cleaned
 }
 
-// EndReason says why a turn ended.
+// EndReason describes why a turn ended.
 type EndReason string
 
 // The reasons of the command line's turn_ended event.
@@ -157,7 +157,7 @@ const (
 	EndInterrupted EndReason = "interrupted"
 )
 
-// PartKind says what a Part is.
+// PartKind describes what a Part is.
 type PartKind string
 
 // The kinds of parts.
@@ -212,7 +212,7 @@ func (m *Mended) Sentence() string {
 	return "Conclave mended this call: " + what + "."
 }
 
-// HookedCall says which hook added a call to what a model said, or changed it, and what
+// HookedCall describes which hook added a call to what a model said, or changed it, and what
 // the model had asked for.
 type HookedCall struct {
 	By        string          `json:"by"`                  // the plugin's name, for a person

@@ -13,7 +13,7 @@ const (
 	HookAfterTool   HookPoint = "after tool"
 )
 
-// HookAction says what a hook did.
+// HookAction describes what a hook did.
 type HookAction string
 
 // The actions.

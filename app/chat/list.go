@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Which says what to do with conversations that have a mark.
+// Which describes what to do with conversations that have a mark.
 type Which int
 
 // The choices. The zero value leaves the mark out of account.
@@ -51,7 +51,7 @@ type SearchResult struct {
 	Text         string // the text, whole
 }
 
-// CallFilter says which call records to read. The zero value takes all.
+// CallFilter describes which call records to read. The zero value takes all.
 type CallFilter struct {
 	Conversation ConversationID
 	Turn         string

@@ -9,14 +9,14 @@ import (
 	"conclave/app/base/limit"
 )
 
-// Origin says where text of a chat came from that neither the person nor the chat's own
+// Origin describes where text of a chat came from that neither the person nor the chat's own
 // model wrote. Whoever wrote such a text may have meant it for the model.
 type Origin struct {
 	Kind OriginKind `json:"kind"`
 	Name string     `json:"name,omitempty"` // of the host, the file, the plugin, the member; see NewOrigin
 }
 
-// OriginKind says what Origin.Name is the name of.
+// OriginKind describes what Origin.Name is the name of.
 type OriginKind string
 
 // The kinds of origins.

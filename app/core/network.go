@@ -124,7 +124,7 @@ func (n network) working(id string) []string {
 	return all
 }
 
-// besideTime is how long what plugins send outside calls is gathered for one entry.
+// besideTime is the time for which data that plugins send outside of calls is gathered into one entry.
 const besideTime = 15 * time.Minute
 
 // besides records what plugins sent outside calls. The zero value is ready.

@@ -19,7 +19,7 @@ type uses struct {
 	recorded map[string]time.Time
 }
 
-// sameUse is how long the same use is not recorded again, and maxUses bounds how many are remembered.
+// sameUse is the time within which the same use is not recorded again; maxUses bounds those remembered.
 const (
 	sameUse = time.Hour
 	maxUses = 1000

@@ -23,7 +23,7 @@ type givenSecret struct {
 	Value string `json:"value"`
 }
 
-// Lending says which secrets plugins are given, and for which hosts: in lower case, with the
+// Lending describes which secrets plugins are given, and for which hosts: in lower case, with the
 // port unless it is the usual one. gate.Reach is the real one.
 type Lending interface {
 	GrantSecret(ctx context.Context, plugin, name string, hosts []string) error

@@ -83,7 +83,7 @@ func around(text, words string) string {
 	return cut(oneLine(text), 180)
 }
 
-// projectCommand says which folder a chat is about, or changes it.
+// projectCommand shows which folder a chat is about, or changes it.
 func (c chatCommands) projectCommand() *cobra.Command {
 	var none bool
 	cmd := c.withStore("project ID [FOLDER]", "Show or choose the project folder of a chat",

@@ -119,7 +119,7 @@ func decode(raw json.RawMessage) (value any, size extent, err error) {
 	return value, size, err
 }
 
-// jsonProblem says where raw stops being JSON.
+// jsonProblem returns where raw stops being JSON.
 func jsonProblem(raw []byte, err error) error {
 	offset := int64(len(raw)) + 1
 	what := "it ends too early"

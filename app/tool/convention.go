@@ -1,6 +1,6 @@
 package tool
 
-// Convention says how the tools of one dialect are called. The zero value is for
+// Convention describes how the tools of one dialect are called. The zero value is for
 // tools whose arguments are checked here, and which are given nothing else.
 type Convention struct {
 	// arguments only have to be an object, unless the tool is Strict: whoever runs it checks

@@ -15,7 +15,7 @@ import (
 	"conclave/app/chat"
 )
 
-// Visibility says how a tool reaches a model.
+// Visibility describes how a tool reaches a model.
 type Visibility string
 
 // The visibilities, as the command line writes them.
@@ -154,15 +154,15 @@ type Result struct {
 	// Outside says that the plugin's code was given text of others: files that Conclave opened
 	// for it, or the output of programs that it started for it.
 	Outside bool
-	// Shared says where texts of other plugins came from that the plugin's code was given:
+	// Shared describes where texts of other plugins came from that the plugin's code was given:
 	// variables, world books, characters, personas, macros.
 	Shared []chat.Origin
-	// Kept says where text came from of other chats that the plugin's code may have kept. It counts
+	// Kept describes where text came from of other chats that the plugin's code may have kept. It counts
 	// for a result of which nothing else says where it is from.
 	Kept []chat.Origin
 }
 
-// CallsOff says how a tool's plugin calls the turn off in which it was called.
+// CallsOff describes how a tool's plugin calls the turn off in which it was called.
 type CallsOff string
 
 // The ways to call a turn off; empty is none.

@@ -48,7 +48,7 @@ type FileChanges struct {
 	Did      string            `json:"did"`      // what undoing it just now did; or ""
 }
 
-// OldVersions says how much is kept of files that calls changed.
+// OldVersions describes how much is kept of files that calls changed.
 type OldVersions struct {
 	Sets   int    `json:"sets"` // calls, and times between them
 	Oldest string `json:"oldest"`
@@ -58,7 +58,7 @@ type OldVersions struct {
 	Days   int    `json:"days"`
 }
 
-// ActivityReport says whether the record is as it was written.
+// ActivityReport reports whether the record is as it was written.
 type ActivityReport struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`

@@ -5,14 +5,14 @@ import (
 	"conclave/app/chat/transcript"
 )
 
-// ChatQuery says which chats to list.
+// ChatQuery describes which chats to list.
 type ChatQuery struct {
 	// Words to look for in titles and message text; "" lists all.
 	Text     string `json:"text"`
 	Archived bool   `json:"archived"` // true lists the archive instead of the chats in use
 }
 
-// ChatState says what a chat is doing.
+// ChatState describes what a chat is doing.
 type ChatState string
 
 // The states of a chat.

@@ -5,7 +5,7 @@ import (
 	"conclave/app/view"
 )
 
-// ConnectionState says how the last test of a connection went.
+// ConnectionState describes how the last test of a connection went.
 type ConnectionState string
 
 // The states of a connection.

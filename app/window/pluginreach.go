@@ -10,7 +10,7 @@ import (
 	"conclave/app/view"
 )
 
-// PluginReach says what a plugin was given beyond its own folder, one by one.
+// PluginReach describes what a plugin was given beyond its own folder, one by one.
 type PluginReach struct {
 	Hosts    []ReachRuleView   `json:"hosts"`
 	Ports    []ReachRuleView   `json:"ports"`    // of this computer, on which it may listen

@@ -45,7 +45,7 @@ type Store interface {
 type SearchResult struct {
 	Hits  []SearchHit // the rows asked for
 	Total int         // how many chats there are
-	// Percent says how much of what was said is searched so far: less than 100
+	// Percent describes how much of what was said is searched so far: less than 100
 	// while the index is being made, and then the list changes by itself.
 	Percent int
 }

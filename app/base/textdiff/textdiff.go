@@ -63,7 +63,7 @@ func ended(text string) []byte {
 	return []byte(text)
 }
 
-// around is how much of what two lines share Near leaves next to what differs.
+// around is the length of the shared text that Near leaves on each side of what differs.
 const around = 60
 
 // Near shortens lines of more than most characters: of a removed line and of the added one

@@ -10,7 +10,7 @@ import (
 	"conclave/app/tool/call"
 )
 
-// batch is how the calls of one message ended.
+// batch holds the ends of the calls of one message.
 type batch struct {
 	paused bool // a call has no result yet
 	stuck  bool // the same call failed the same way too often

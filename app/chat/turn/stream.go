@@ -80,7 +80,7 @@ func (t *run) inWords(e *model.Error, offered []model.ToolDefinition, w *writing
 	return e
 }
 
-// mostPlugins is how many plugins a sentence names.
+// mostPlugins bounds the plugins that a sentence names.
 const mostPlugins = 5
 
 func (t *run) newWriting() *writing {

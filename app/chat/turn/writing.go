@@ -16,11 +16,11 @@ import (
 	"conclave/app/tool/call"
 )
 
-// journalEvery is how often a streaming message goes to the log, which writes it within 200 ms:
+// journalEvery is the interval at which a streaming message goes to the log, which writes it within 200 ms:
 // together less than the quarter of a second that a kill may cost.
 const journalEvery = 40 * time.Millisecond
 
-// silentAfter is how long a person waits for a model's first word before a note mentions it. A local
+// silentAfter is the time that a person waits for a model's first word before a note mentions it. A local
 // server may load a model for minutes, so the turn goes on waiting.
 const silentAfter = 30 * time.Second
 

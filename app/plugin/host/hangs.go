@@ -18,7 +18,7 @@ import (
 // One for which the computer was too busy does not rest (busyKind).
 var rests = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// hungRetryInterval is how often a program that lasts looks for plugins whose rest is
+// hungRetryInterval is the interval at which a program that lasts looks for plugins whose rest is
 // over.
 const hungRetryInterval = time.Minute
 

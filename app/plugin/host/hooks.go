@@ -18,7 +18,7 @@ import (
 	"conclave/app/plugin/wire"
 )
 
-// hookKinds says which permissions let each kind of hook work on a prompt, one of
+// hookKinds describes which permissions let each kind of hook work on a prompt, one of
 // them being enough, and its limits. A macro puts text into what the person
 // writes, so it needs what an interceptor needs, or a separate permission.
 var hookKinds = map[string]struct {

@@ -299,7 +299,7 @@ func (h *Host) known(id string) (*entry, error) {
 	return nil, h.unknown(id)
 }
 
-// unknown says which plugins there are. The caller holds mu.
+// unknown returns the error for a plugin that does not exist, with those that do. The caller holds mu.
 func (h *Host) unknown(name string) error {
 	ids := slices.Sorted(maps.Keys(h.entries))
 	if problem := h.Folder.Unread(); problem != nil {

@@ -473,7 +473,7 @@ func (m *memory) forgetStranger() error {
 	return m.e.h.o.Store.DeletePluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id)
 }
 
-// whichServes says which version serves while the newest save does not.
+// whichServes returns which version serves while the newest save does not.
 func whichServes(m plugin.Manifest, s plugin.Status) string {
 	newest := "A new version waits for your approval."
 	if s.Problem != nil {

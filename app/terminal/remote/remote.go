@@ -95,7 +95,7 @@ var patience = 5 * time.Second
 const (
 	// patienceInterrupted is the same once the person interrupted the command.
 	patienceInterrupted = 2 * time.Second
-	// aliveEvery is how often an owner says that it is there.
+	// aliveEvery is the interval at which an owner says that it is there.
 	aliveEvery = 500 * time.Millisecond
 )
 

@@ -73,7 +73,7 @@ type Verdict[T any] struct {
 	Origins []chat.Origin
 }
 
-// Action says what a step decided.
+// Action describes what a step decided.
 type Action = chat.HookAction
 
 // The actions.
@@ -129,7 +129,7 @@ func Origins(trace []Trace) []chat.Origin {
 	return all
 }
 
-// outcome says how a row of steps ended.
+// outcome describes how a row of steps ended.
 type outcome[T any] struct {
 	value T
 	by    Owner
@@ -211,7 +211,7 @@ func Refuse(message, hint string) error {
 	return fault.Wrap(fault.Unavailable, "hook", message, hint, &Stopped{By: Conclave, Reason: message})
 }
 
-// OptionalHint says how a person has answers go on without the hooks of a plugin.
+// OptionalHint returns how a person has answers go on without the hooks of a plugin.
 func OptionalHint(id string) string {
 	return "Mend it, or have answers go on without it: conclave plugins require " + id + " --off"
 }

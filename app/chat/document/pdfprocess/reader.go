@@ -1,4 +1,4 @@
-// Package pdfprocess reads PDFs, each in a process of its own, since a hostile file can take all
+// Package pdfprocess reads PDFs, each in its own process, since a hostile file can take all
 // memory or end the program that parses it. The process links app/chat/document/pdf; this package
 // does not. Read Reader.Read first.
 package pdfprocess
@@ -21,14 +21,14 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// remembered is how many texts stay in memory: those of a chat, so that a file is not read again for
+// remembered bounds the texts that stay in memory: those of a chat, so that a file is not read again for
 // every request. One takes at most limit.DocumentText.
 const remembered = 32
 
 // maxReply bounds the reply of a process: the text of a PDF, which JSON can make six times as long.
 const maxReply = 8 * limit.DocumentText
 
-// Reader reads PDFs, each in a process of its own, one at a time. Use New. It is safe for concurrent
+// Reader reads PDFs, each in its own process, one at a time. Use New. It is safe for concurrent
 // use once its fields are set.
 type Reader struct {
 	Launcher sandbox.Launcher

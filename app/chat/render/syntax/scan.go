@@ -76,7 +76,7 @@ func (p *painter) name(st State, i, end int) (next int, _ State, operand bool) {
 	return j, st, cl != keyword
 }
 
-// marked returns the end of what a character of its own begins at i, and what it is: a variable, a
+// marked returns the end of what a special character begins at i, and what it is: a variable, a
 // marker as @decorator, or a regular expression. The end is 0 if nothing begins there.
 func (p *painter) marked(i, end int, operand bool) (int, class) {
 	spec, s := &p.lang.spec, p.src[:end]

@@ -112,7 +112,7 @@ export interface ActivityList {
   more: boolean;
 }
 
-/** ActivityReport says whether the record is as it was written. */
+/** ActivityReport reports whether the record is as it was written. */
 export interface ActivityReport {
   ok: boolean;
   sentence: string;
@@ -282,7 +282,7 @@ export type CallState =
   | "expired" // nobody answered in time
   | "stopped"; // the person stopped the answer
 
-/** CallStatus says what became of one tool call (contracts/llm-functions, section 9). */
+/** CallStatus describes what became of one tool call (contracts/llm-functions, section 9). */
 export type CallStatus =
   | "asked"
   | "running"
@@ -385,7 +385,7 @@ export interface ChatList {
   searched: number;
 }
 
-/** ChatQuery says which chats to list. */
+/** ChatQuery describes which chats to list. */
 export interface ChatQuery {
   /** Words to look for in titles and message text; "" lists all. */
   text: string;
@@ -410,7 +410,7 @@ export interface ChatRow {
   excerpt: Excerpt | null;
 }
 
-/** ChatState says what a chat is doing. */
+/** ChatState describes what a chat is doing. */
 export type ChatState =
   | "idle"
   | "running"
@@ -543,7 +543,7 @@ export interface ConnectionEdit {
   models: string[];
 }
 
-/** ConnectionState says how the last test of a connection went. */
+/** ConnectionState describes how the last test of a connection went. */
 export type ConnectionState =
   | "unknown" // not asked yet
   | "asking" // a test runs
@@ -865,7 +865,7 @@ export type Effect =
   | "ask"
   | "deny";
 
-/** EndReason says why a turn ended. */
+/** EndReason describes why a turn ended. */
 export type EndReason =
   | "" // it goes on; the window's type of it comes from here
   | "done"
@@ -932,7 +932,7 @@ export type EntryRole =
   | "assistant"
   | "tool";
 
-/** EntryState says how far a message got. */
+/** EntryState describes how far a message got. */
 export type EntryState =
   | "complete"
   | "streaming"
@@ -1117,7 +1117,7 @@ export interface Helper {
   max_tokens?: number;
 }
 
-/** HookAction says what a hook did. */
+/** HookAction describes what a hook did. */
 export type HookAction =
   | "" // and changed nothing
   | "changed"
@@ -1481,7 +1481,7 @@ export interface Notice {
   revision: number;
 }
 
-/** OldVersions says how much is kept of files that calls changed. */
+/** OldVersions describes how much is kept of files that calls changed. */
 export interface OldVersions {
   /** calls, and times between them */
   sets: number;
@@ -1536,7 +1536,7 @@ export interface Origin {
   named: boolean;
 }
 
-/** OriginKind says what Origin.Name is the name of. */
+/** OriginKind describes what Origin.Name is the name of. */
 export type OriginKind =
   | "web" // a page or an answer of a host
   | "attachment" // a file that was attached
@@ -1674,7 +1674,7 @@ export interface Part {
   media: Media | null;
 }
 
-/** PartKind says what a Part is. */
+/** PartKind describes what a Part is. */
 export type PartKind =
   | "text"
   | "reasoning"
@@ -1998,7 +1998,7 @@ export interface PluginLog {
   dropped: number;
 }
 
-/** PluginReach says what a plugin was given beyond its own folder, one by one. */
+/** PluginReach describes what a plugin was given beyond its own folder, one by one. */
 export interface PluginReach {
   hosts: ReachRule[];
   /** of this computer, on which it may listen */
@@ -2804,8 +2804,8 @@ export interface Template {
 }
 
 /**
- * TextOrigin says where text of a chat came from that neither the person nor the chat's own
- * model wrote. Whoever wrote such a text may have meant it for the model.
+ * TextOrigin describes where text of a chat came from that neither the person nor the chat's
+ * own model wrote. Whoever wrote such a text may have meant it for the model.
  */
 export interface TextOrigin {
   kind: OriginKind;
@@ -3018,7 +3018,7 @@ export interface Usage {
   priced: string;
 }
 
-/** Visibility says how a tool reaches a model. */
+/** Visibility describes how a tool reaches a model. */
 export type Visibility =
   | "direct" // offered to the main model
   | "deferred" // found through tool_search

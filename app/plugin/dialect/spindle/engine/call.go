@@ -46,7 +46,7 @@ type message struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// result says how a call ended (docs/WIRE.md, section 4).
+// result describes how a call ended (docs/WIRE.md, section 4).
 type result struct {
 	status    string // ok, raised, bad_arguments, cancelled, unknown or timeout
 	text      string // the answer, or the sentence about what went wrong

@@ -347,7 +347,7 @@ func (l *loader) stack(text string) string {
 	return b.String()
 }
 
-// problem says why loading failed with t, in the author's file and line.
+// problem returns why loading failed with t, in the author's file and line.
 func (l *loader) problem(t thrown, heap int64) *Problem {
 	if t.outOfMemory() {
 		return memoryProblem(heap)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Problem says why a plugin did not load: data.problem of docs/WIRE.md, section
+// Problem describes why a plugin did not load: data.problem of docs/WIRE.md, section
 // 1. It is an error.
 //
 //	{"kind":"script","message":"TypeError: boom","type":"TypeError",
