@@ -102,10 +102,7 @@ func (s *session) mayChange(ctx context.Context, path string, removes bool, call
 		s.r.h.WriteLog(s.r.e.id, "warn", "It was not let change files in "+at+": "+d.Reason+".")
 		return false
 	}
-	if s.r.h.o.Opening != nil {
-		s.r.h.o.Opening(ctx, s.r.e.id, at)
-	}
-	return true
+	return s.r.undoable(ctx, "change", at)
 }
 
 // change does what was allowed, at paths that lead over no link.

@@ -25,13 +25,8 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 	case at == "":
 		return sandbox.NotAsked
 	case d.Effect == gate.Allow && asked.Err() == nil:
-		if write && r.h.o.Opening != nil {
-			if err := r.h.o.Opening(ctx, r.e.id, at); err != nil {
-				f := fault.Of(err)
-				r.h.WriteLog(r.e.id, "warn", "It was not let write files in "+at+", since nobody could undo it: "+
-					strings.TrimSpace(f.Message+" "+f.Hint))
-				return sandbox.Refused
-			}
+		if write && !r.undoable(ctx, "write", at) {
+			return sandbox.Refused
 		}
 		r.e.memory.exposed(true)
 		files.note(r.h.o.Gate, d.Rule)
@@ -44,6 +39,20 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 	}
 	r.h.WriteLog(r.e.id, "warn", "It was not let "+what+at+": "+d.Reason+".")
 	return sandbox.Refused
+}
+
+// undoable keeps what a plugin is about to change at a path, and reports whether that could be kept.
+func (r *runner) undoable(ctx context.Context, do, at string) bool {
+	if r.h.o.Opening == nil {
+		return true
+	}
+	err := r.h.o.Opening(ctx, r.e.id, at)
+	if err != nil {
+		f := fault.Of(err)
+		r.h.WriteLog(r.e.id, "warn", "It was not let "+do+" files in "+at+", since nobody could undo it: "+
+			strings.TrimSpace(f.Message+" "+f.Hint))
+	}
+	return err == nil
 }
 
 // listenOn decides about a port on which a process wants to listen, and notes in files what rule

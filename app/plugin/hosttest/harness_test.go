@@ -84,6 +84,8 @@ type core struct {
 	updates  <-chan plugin.Update
 	seen     []plugin.Update // that nobody asked for yet
 	end      func()
+	// notKept is why files cannot be kept before they are changed, nil where they can.
+	notKept error
 }
 
 // open opens a host that follows the plugins folder, with more dialects besides
@@ -101,8 +103,10 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	must(t, err)
 	c.gate = g
 	py := interpreters(t)
-	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), picoclaw.New(py),
-		functions.New(py)}, more...)
+	dialects := append([]plugin.Dialect{
+		script(t, l, data), neko.New(py), maibot.New(py), picoclaw.New(py),
+		functions.New(py),
+	}, more...)
 	c.egress = egress.New(egress.Options{
 		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
 			on := gate.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Calls.Behalf(id, "")}
@@ -118,7 +122,8 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		Network: c,
 		Dir:     dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: g,
 		Store: c.store.Plugins, Bus: news, LoadTimeout: patience,
-		Log: slog.New(slog.DiscardHandler),
+		Log:     slog.New(slog.DiscardHandler),
+		Opening: func(context.Context, string, string) error { return c.notKept },
 	})
 	c.library = library.New(library.Options{
 		Dir: dir, Data: data, Host: c.host, Gate: g,

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,7 +206,9 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 		t.Error("what a plugin returns that was given a file is taken for its own")
 	}
 	for _, one := range []struct{ id, path, want string }{
-		{"notes:read", "a.txt", "dear a"}, {"notes:read", "old/b.txt", "dear b"}, {"notes:link", "old/b.txt", "dear b"},
+		{"notes:read", "a.txt", "dear a"},
+		{"notes:read", "old/b.txt", "dear b"},
+		{"notes:link", "old/b.txt", "dear b"},
 		{"notes:listing", "", "a.txt old / a.txt b.txt old"},
 	} {
 		if got := c.said(one.id, object(t, "path", filepath.Join(letters, one.path))); got != one.want {
@@ -606,6 +609,18 @@ def drop(path: str) -> str:
 	if !strings.Contains(got, "not empty") {
 		t.Errorf("deleting a folder that is not empty: %q", got)
 	}
+	must(t, os.WriteFile(in("c.txt"), []byte("c"), 0o600))
+	c.notKept = fault.New(fault.Unavailable, "undo", "The disk is full.", "")
+	got = c.said("notes:rename", object(t, "path", in("c.txt"), "to", in("d.txt")))
+	if _, err := os.Lstat(in("c.txt")); err != nil || !strings.Contains(got, "PermissionError") {
+		t.Errorf("renaming what cannot be kept for undoing: %q, %v", got, err)
+	}
+	if !slices.ContainsFunc(c.host.Log("notes", 0), func(l plugin.LogLine) bool {
+		return strings.Contains(l.Text, "nobody could undo it: The disk is full.")
+	}) {
+		t.Errorf("the plugin's log: %v", c.host.Log("notes", 0))
+	}
+	c.notKept = nil
 	for id, arguments := range map[string]string{
 		"notes:make":   object(t, "path", in("out/made")),
 		"notes:delete": object(t, "path", "/etc/hostname"),
