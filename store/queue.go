@@ -152,8 +152,10 @@ func (s *file) last(ctx context.Context) error {
 		n    int
 		what string
 	}{
-		{len(s.waiting.pending.messages), "message"}, {len(s.waiting.pending.calls), "record of a call"},
-		{len(s.waiting.pending.drafts), "draft"}, {len(s.waiting.pending.entries), "entry of the record of activity"},
+		{len(s.waiting.pending.messages), "message"},
+		{len(s.waiting.pending.calls), "record of a call"},
+		{len(s.waiting.pending.drafts), "draft"},
+		{len(s.waiting.pending.entries), "entry of the record of activity"},
 	} {
 		switch of.n {
 		case 0:

@@ -355,8 +355,10 @@ func TestAnHourOfOrdinaryUseAsksAtMostFiveTimes(t *testing.T) {
 		}},
 		{"a question", []calls{
 			{"What is good bread?", [][]string{
-				{`web:search {"query":"good bread"}`}, {h.fetch(h.site, "/one"), h.fetch(h.other, "/two")},
-				{`web:search {"query":"good bread flour"}`}, {h.fetch(h.site, "/three")},
+				{`web:search {"query":"good bread"}`},
+				{h.fetch(h.site, "/one"), h.fetch(h.other, "/two")},
+				{`web:search {"query":"good bread flour"}`},
+				{h.fetch(h.site, "/three")},
 			}},
 			{"How much flour is that for 7?", [][]string{{`calculator:multiply {"a":7,"b":500}`}}},
 			{"And rye?", [][]string{{`web:search {"query":"rye bread"}`}, {h.fetch(h.other, "/rye")}}},

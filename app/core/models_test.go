@@ -134,7 +134,7 @@ func TestWhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	}
 	known, err := c.Models.Known(ctx)
 	must(t, err)
-	at := slices.IndexFunc(known, func(i model.ModelInfo) bool { return i.ID == "house-model" })
+	at := slices.IndexFunc(known, func(i model.Info) bool { return i.ID == "house-model" })
 	if got := c.Models.Info(ctx, "mine/house-model").Can; got != want || opens() != want || at < 0 ||
 		known[at].Can != want {
 		t.Errorf("got %+v, %+v, %+v", got, opens(), known)

@@ -86,7 +86,7 @@ func (n network) preview(ctx context.Context, to egress.Target) *gate.Preview {
 	if to.Request == nil {
 		return &gate.Preview{Words: "What it sends there is encrypted: Conclave cannot show it, and counts the bytes."}
 	}
-	hide, err := mask{n.c}.unasked(ctx)
+	hide, err := mask(n).unasked(ctx)
 	if err != nil {
 		n.c.Log.Warn("a request cannot be shown before it is sent, since the secrets are not known", "err", err)
 		return nil

@@ -22,7 +22,7 @@ func TestWhatARequestCostIsFoundByWhereItWentTo(t *testing.T) {
 	}
 	u := chat.Usage{Input: 1000, Output: 100}
 	price := func(connection, m string) chat.Usage {
-		return c.Models.Price(model.ModelInfo{Connection: connection, ID: m}, u)
+		return c.Models.Price(model.Info{Connection: connection, ID: m}, u)
 	}
 	// The vendor's prices are for the vendor's own address alone.
 	for _, local := range []string{"demo", "box", "mine"} { // mine is a server on this computer

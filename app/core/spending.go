@@ -27,12 +27,12 @@ func (s spending) Cap() cost.Cap {
 }
 
 // Price implements service.Spending.
-func (s spending) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
+func (s spending) Price(model model.Info, u chat.Usage) chat.Usage {
 	return s.c.Models.Price(model, u)
 }
 
 // Charge implements service.Spending.
-func (s spending) Charge(model model.ModelInfo, u chat.Usage) chat.Usage { return s.c.charge(model, u) }
+func (s spending) Charge(model model.Info, u chat.Usage) chat.Usage { return s.c.charge(model, u) }
 
 // More implements service.Spending.
 func (s spending) More(ctx context.Context, id, why string) error {

@@ -61,7 +61,7 @@ func pull(ctx context.Context, server model.Connection, name string,
 }
 
 // charge returns u with its cost, which counts against the bound of tools that run unattended.
-func (c *Core) charge(of model.ModelInfo, u chat.Usage) chat.Usage {
+func (c *Core) charge(of model.Info, u chat.Usage) chat.Usage {
 	u = c.Models.Price(of, u)
 	c.Gate.Modes.Spent(u.Cost)
 	return u

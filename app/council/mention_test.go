@@ -9,8 +9,11 @@ import (
 
 func TestAMemberIsAskedByName(t *testing.T) {
 	c := council.Council{Members: []council.Member{
-		{ID: "ada", Name: "Ada"}, {ID: "ada-2", Name: "Ada Byron"}, {ID: "zoe", Name: "Zoë"},
-		{ID: "ada-off", Name: "Ada Byron King", Off: true}, {ID: "cy", Name: "Cy", Off: true},
+		{ID: "ada", Name: "Ada"},
+		{ID: "ada-2", Name: "Ada Byron"},
+		{ID: "zoe", Name: "Zoë"},
+		{ID: "ada-off", Name: "Ada Byron King", Off: true},
+		{ID: "cy", Name: "Cy", Off: true},
 	}}
 	for text, want := range map[string]string{
 		"@Ada is it so?": "ada", "  @ada, is it so?": "ada", "@Ada Byron: is it so?": "ada-2", "@ada-2 is it?": "ada-2",

@@ -207,7 +207,8 @@ func startingRule(call *Call, rule Rule) Rule {
 	var asked startingArguments
 	_ = json.Unmarshal(call.Arguments, &asked) // made by Start; empty ones allow nothing
 	rule.Match = []Match{
-		{Field: "program", Op: Equals, Value: asked.Program}, {Field: "command", Op: Equals, Value: asked.Command},
+		{Field: "program", Op: Equals, Value: asked.Program},
+		{Field: "command", Op: Equals, Value: asked.Command},
 		{Field: "folder", Op: Equals, Value: asked.Folder},
 	}
 	return rule

@@ -76,11 +76,13 @@ func TestTheCardNamesTheFoldersThatAPluginCanTouch(t *testing.T) {
 	}{
 		{[]string{Filesystem}, of("Documents/Notes"), "read files in Documents/Notes"},
 		{
-			[]string{Filesystem, Network}, of("Desk", "Notes"),
+			[]string{Filesystem, Network},
+			of("Desk", "Notes"),
 			"read and write files in Desk, read files in Notes, fetch from the web and send to the web",
 		},
 		{
-			[]string{Filesystem}, of("a", "b", "c", "d", "e", "f"),
+			[]string{Filesystem},
+			of("a", "b", "c", "d", "e", "f"),
 			"read files in a, read files in b, read files in c, read files in d and touch 2 more folders",
 		},
 	} {

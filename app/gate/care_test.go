@@ -13,21 +13,25 @@ func TestAPromptSaysWhatCanBeTakenBack(t *testing.T) {
 		"a folder read":   {[]Capability{Compute, ReadFiles}, []Folder{read}, ""},
 		"nothing to undo": {[]Capability{Compute, WriteFiles}, []Folder{read}, ""},
 		"a folder written": {
-			[]Capability{Compute, ReadFiles, WriteFiles, Delete}, []Folder{read, write},
+			[]Capability{Compute, ReadFiles, WriteFiles, Delete},
+			[]Folder{read, write},
 			"What it changes or deletes in the folders that it may write can be put back for 30 days.",
 		},
 		"sent": {
-			[]Capability{Compute, Fetch, SendWeb}, nil,
+			[]Capability{Compute, Fetch, SendWeb},
+			nil,
 			"What it will send cannot be shown before, and cannot be taken back.",
 		},
 		"sent and spent": {
-			[]Capability{SendWeb, CallModel}, nil,
+			[]Capability{SendWeb, CallModel},
+			nil,
 			"What it will send cannot be shown before, and cannot be taken back. " +
 				"What it spends on models cannot be taken back.",
 		},
 		"no walls": {nil, nil, "What it changes cannot be put back."},
 		"no walls, a folder": {
-			nil, []Folder{write},
+			nil,
+			[]Folder{write},
 			"What it changes in the folders that you gave it can be put back for 30 days; elsewhere it cannot.",
 		},
 	} {

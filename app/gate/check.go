@@ -256,8 +256,10 @@ func (c *check) notForMembers() (row, bool) {
 }
 
 func (c *check) allowedBy(g *Rule) ruling {
-	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID,
-		rule: g.ID}
+	return ruling{
+		effect: Allow, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID,
+		rule: g.ID,
+	}
 }
 
 func (c *check) firstTime() string {

@@ -38,15 +38,18 @@ func TestWhatNobodySeesOrTakesForSomethingElseIsShownWhereItStands(t *testing.T)
 		"nothing": {`{"text":"Grüße, привет, a, б","to":["ada@example.org"]}`, "", nil, ""},
 		"hidden characters": {
 			`{"to":["a\u200bda"]}`, "1 hidden character removed.",
-			[]gate.Mark{{"to › 1", "a‹U+200B, invisible›da"}}, "",
+			[]gate.Mark{{"to › 1", "a‹U+200B, invisible›da"}},
+			"",
 		},
 		"within an object": {
 			`{"options":{"n":1,"name":"b\u202e\u202ea"}}`, "2 hidden characters removed.",
-			[]gate.Mark{{"options › name", "b‹U+202E and 1 more, turns the direction›a"}}, "",
+			[]gate.Mark{{"options › name", "b‹U+202E and 1 more, turns the direction›a"}},
+			"",
 		},
 		"in a name": {
 			`{"options":{"pa\u200bth":"x"}}`, "1 hidden character removed.",
-			[]gate.Mark{{"a name in options", "pa‹U+200B, invisible›th"}}, "",
+			[]gate.Mark{{"a name in options", "pa‹U+200B, invisible›th"}},
+			"",
 		},
 		"letters of another alphabet": {
 			`{"url":"https://p\u0430ypal.com/\u043f\u0440\u0438"}`, "",

@@ -41,7 +41,8 @@ func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
 			[]gate.Rule{with(allow, func(r *gate.Rule) { r.Tool = "read_note" })}, gate.Standard, "sometimes asked",
 		},
 		"never": {
-			[]gate.Rule{allow, {Effect: gate.Deny, Plugin: "notes", Tool: "*", Scope: gate.Always}}, gate.Standard,
+			[]gate.Rule{allow, {Effect: gate.Deny, Plugin: "notes", Tool: "*", Scope: gate.Always}},
+			gate.Standard,
 			"refused refused",
 		},
 		"only with some arguments": {

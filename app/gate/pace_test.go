@@ -28,7 +28,8 @@ func TestAfterFiveQuickYesesInARowARequestOffersItsRuleFirst(t *testing.T) {
 		},
 		"a no between": {
 			[]gate.Answer{allow, allow, {Effect: gate.Deny, Scope: gate.Once}, allow, allow, allow},
-			[]time.Duration{quick}, false,
+			[]time.Duration{quick},
+			false,
 		},
 		"a rule at the end": {[]gate.Answer{allow, allow, allow, allow, allow, lasting}, []time.Duration{quick}, false},
 	} {

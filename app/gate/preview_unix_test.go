@@ -74,20 +74,30 @@ func showsWhatWouldChange(t *testing.T) {
 		"the same":     {"write_note", `{"path":"AT","text":"milk\nbread\ntea\n"}`, at + " says this already."},
 		"its end":      {"write_note", `{"path":"AT","text":"milk\nbread\ntea"}`, "Of " + at + " only the end of the last line would change."},
 		"more":         {"append_note", `{"filePath":"AT","text":"jam\n"}`, would + "=milk\n=bread\n=tea\n+jam"},
-		"more, by mode": {"write_note", `{"path":"AT","text":"jam\n","mode":"a"}`,
-			would + "=milk\n=bread\n=tea\n+jam"},
+		"more, by mode": {
+			"write_note", `{"path":"AT","text":"jam\n","mode":"a"}`,
+			would + "=milk\n=bread\n=tea\n+jam",
+		},
 		"a mode nobody knows": {"write_note", `{"path":"AT","text":"jam\n","mode":"r+"}`, ""},
 		"a place nobody says": {"insert_note", `{"path":"AT","text":"jam\n"}`, ""},
 		"a part":              {"edit", `{"file_path":"AT","old_string":"bread","new_string":"rye"}`, would + "=milk\n-bread\n+rye\n=tea"},
-		"a part twice": {"edit", `{"path":"AT","old_string":"e","new_string":"E","replace_all":true}`,
-			would + "=milk\n-bread\n-tea\n+brEad\n+tEa"},
-		"a part that is gone": {"edit", `{"path":"AT","old_string":"ham","new_string":"rye"}`,
-			"What it would replace is not in " + at + " as it is now."},
-		"several": {"edit", `{"path":"AT","edits":[{"oldText":"milk","newText":"soy"},{"oldText":"tea","newText":""}]}`,
-			would + "-milk\n+soy\n=bread\n-tea\n+"},
+		"a part twice": {
+			"edit", `{"path":"AT","old_string":"e","new_string":"E","replace_all":true}`,
+			would + "=milk\n-bread\n-tea\n+brEad\n+tEa",
+		},
+		"a part that is gone": {
+			"edit", `{"path":"AT","old_string":"ham","new_string":"rye"}`,
+			"What it would replace is not in " + at + " as it is now.",
+		},
+		"several": {
+			"edit", `{"path":"AT","edits":[{"oldText":"milk","newText":"soy"},{"oldText":"tea","newText":""}]}`,
+			would + "-milk\n+soy\n=bread\n-tea\n+",
+		},
 		"new": {"write_note", `{"path":"` + folder + `/new.md","content":"x"}`, filepath.Join(folder, "new.md") + " does not exist yet."},
-		"a part of nothing": {"edit", `{"path":"` + folder + `/new.md","old_str":"x","new_str":"y"}`,
-			filepath.Join(folder, "new.md") + " does not exist, so there is nothing to replace in it."},
+		"a part of nothing": {
+			"edit", `{"path":"` + folder + `/new.md","old_str":"x","new_str":"y"}`,
+			filepath.Join(folder, "new.md") + " does not exist, so there is nothing to replace in it.",
+		},
 		"no text":            {"write_note", `{"path":"` + folder + `/picture","content":"x"}`, filepath.Join(folder, "picture") + " has 2 bytes now, which are no text."},
 		"long":               {"write_note", `{"path":"` + folder + `/long","content":"x"}`, filepath.Join(folder, "long") + " has 390.6 KiB now; what would change is too long to be shown."},
 		"hidden characters":  {"write_note", `{"path":"` + folder + `/tricky","content":"ab"}`, strings.ReplaceAll(would, "todo.md", "tricky") + `-a\u{202e}b` + "\n+ab"},
@@ -104,9 +114,11 @@ func showsWhatWouldChange(t *testing.T) {
 		"no text of its own": {"write_note", `{"path":"AT","text":7}`, ""},
 		"no path":            {"write_note", `{"text":"x"}`, ""},
 	} {
-		call := gate.Call{ID: "1", Caller: gate.Main, Tool: tools[row.tool], Conversation: "chat",
+		call := gate.Call{
+			ID: "1", Caller: gate.Main, Tool: tools[row.tool], Conversation: "chat",
 			Capabilities: []gate.Capability{gate.WriteFiles},
-			Arguments:    json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at))}
+			Arguments:    json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at)),
+		}
 		q := refused(t, g, call)
 		if got := drawn(q.Preview); got != row.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, row.want)
@@ -115,8 +127,10 @@ func showsWhatWouldChange(t *testing.T) {
 			t.Errorf("%s: it would be stored: %s, %v", name, raw, err)
 		}
 	}
-	call := gate.Call{ID: "1", Caller: gate.Main, Tool: c.Tools[0],
-		Capabilities: []gate.Capability{gate.WriteFiles}, Arguments: json.RawMessage(`{"path":"many","text":""}`)}
+	call := gate.Call{
+		ID: "1", Caller: gate.Main, Tool: c.Tools[0],
+		Capabilities: []gate.Capability{gate.WriteFiles}, Arguments: json.RawMessage(`{"path":"many","text":""}`),
+	}
 	if p := refused(t, g, call).Preview; p == nil || len(p.Lines) != 80 || p.Left != 220 {
 		t.Errorf("of 300 lines: %+v", p)
 	}

@@ -113,8 +113,10 @@ func (c PluginVersion) Digest() string {
 		Plugin, Name, Dialect, Code, Settings, Permissions string
 		Listed                                             bool
 		Tools                                              [][3]string
-	}{Plugin: c.Plugin, Name: c.Name, Dialect: c.Dialect, Code: c.Code, Settings: c.Settings,
-		Permissions: listedSorted(c.Permissions), Listed: c.Listed}
+	}{
+		Plugin: c.Plugin, Name: c.Name, Dialect: c.Dialect, Code: c.Code, Settings: c.Settings,
+		Permissions: listedSorted(c.Permissions), Listed: c.Listed,
+	}
 	for _, t := range c.Tools {
 		shown.Tools = append(shown.Tools, [3]string{t.Name, t.Digest, ToolText(t)})
 	}

@@ -11,20 +11,20 @@ import (
 // safe for concurrent use.
 type Catalog struct {
 	mu    sync.Mutex // guards known
-	known map[string]ModelInfo
+	known map[string]Info
 }
 
 // Set replaces the models, by ID, and returns them in the order of their IDs. The map
 // belongs to the catalog then.
-func (c *Catalog) Set(models map[string]ModelInfo) []ModelInfo {
+func (c *Catalog) Set(models map[string]Info) []Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known = models
-	return slices.SortedFunc(maps.Values(models), func(a, b ModelInfo) int { return strings.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(models), func(a, b Info) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // Find returns a model, and whether it was listed.
-func (c *Catalog) Find(id string) (ModelInfo, bool) {
+func (c *Catalog) Find(id string) (Info, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	info, ok := c.known[id]

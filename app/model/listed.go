@@ -16,8 +16,8 @@ const (
 
 // Listed returns those of a server's models whose ids can be shown as they are: in one line,
 // with nothing hidden. An id is sent back as it came, so it cannot be mended. Titles are.
-func Listed(models []ModelInfo) []ModelInfo {
-	shown := slices.DeleteFunc(slices.Clone(models), func(m ModelInfo) bool { return !showable(m.ID) })
+func Listed(models []Info) []Info {
+	shown := slices.DeleteFunc(slices.Clone(models), func(m Info) bool { return !showable(m.ID) })
 	for i := range shown {
 		shown[i].Title = line(shown[i].Title, maxTitle)
 	}

@@ -21,7 +21,7 @@ import (
 // use.
 type Model interface {
 	// Info describes the model and what it can do.
-	Info() ModelInfo
+	Info() Info
 	// Stream asks the model once and yields what it says as it says it. The
 	// sequence ends after an Event of kind End, or with exactly one error, which
 	// is an *Error or ctx's cause. Breaking out of the loop or ending ctx stops
@@ -32,7 +32,7 @@ type Model interface {
 // Provider is a place models come from, under one connection of the person's.
 type Provider interface {
 	// Models lists what can be used, sorted by id. Errors are *Error.
-	Models(ctx context.Context) ([]ModelInfo, error)
+	Models(ctx context.Context) ([]Info, error)
 	// Open returns a model by its id without asking the network. A model that
 	// does not exist fails at its first Stream.
 	Open(id string) Model
@@ -61,8 +61,8 @@ type Connection struct {
 	Key func(ctx context.Context) (string, error) `json:"-"`
 }
 
-// ModelInfo describes one model.
-type ModelInfo struct {
+// Info describes one model.
+type Info struct {
 	Connection string   `json:"connection"`
 	ID         string   `json:"id"` // the vendor's id; may hold slashes
 	Title      string   `json:"title"`
@@ -72,7 +72,7 @@ type ModelInfo struct {
 }
 
 // Name returns "connection/id", as a person writes it.
-func (m ModelInfo) Name() string { return m.Connection + "/" + m.ID }
+func (m Info) Name() string { return m.Connection + "/" + m.ID }
 
 // Features say what a model can do. A capability that is not known is true
 // for Tools (most can; the refusal is a typed error) and false for the others.

@@ -125,7 +125,8 @@ func respelled(text string) (string, []string) {
 		found bool
 		what  string
 	}{
-		{raw, "line ends or tabs in its arguments were not escaped"}, {comma, "its arguments had a comma too many"},
+		{raw, "line ends or tabs in its arguments were not escaped"},
+		{comma, "its arguments had a comma too many"},
 		{words, "its arguments held words of Python"},
 	} {
 		if one.found {

@@ -24,7 +24,7 @@ type Models interface {
 	Open(ctx context.Context, name string) (model.Model, error)
 	Connections(ctx context.Context) ([]model.Connection, error)
 	// Known returns the models that are known without asking anybody.
-	Known(ctx context.Context) ([]model.ModelInfo, error)
+	Known(ctx context.Context) ([]model.Info, error)
 	// Chosen is the default that the person chose; empty when they chose none.
 	Chosen(ctx context.Context) (string, error)
 }

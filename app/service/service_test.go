@@ -88,7 +88,7 @@ func (m models) Open(_ context.Context, name string) (model.Model, error) {
 	if connection != "one" && connection != "two" {
 		return nil, fault.New(fault.NotFound, "test", "There is no connection named "+connection+".", "")
 	}
-	m.m.SetInfo(model.ModelInfo{Connection: connection, ID: id})
+	m.m.SetInfo(model.Info{Connection: connection, ID: id})
 	return m.m, nil
 }
 
@@ -102,8 +102,8 @@ func (m models) Connections(context.Context) ([]model.Connection, error) {
 	}, nil
 }
 
-func (m models) Known(context.Context) ([]model.ModelInfo, error) {
-	return []model.ModelInfo{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
+func (m models) Known(context.Context) ([]model.Info, error) {
+	return []model.Info{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
 }
 
 func (m models) Chosen(context.Context) (string, error) { return *m.chosen, nil }

@@ -21,8 +21,8 @@ type Spending interface {
 	Cap() cost.Cap
 	// Price returns u with what it cost at that model. Charge counts that for what else is
 	// bounded too.
-	Price(model model.ModelInfo, u chat.Usage) chat.Usage
-	Charge(model model.ModelInfo, u chat.Usage) chat.Usage
+	Price(model model.Info, u chat.Usage) chat.Usage
+	Charge(model model.Info, u chat.Usage) chat.Usage
 	// More asks the person whether a plugin may spend as much again; why says what it spent,
 	// without its full stop.
 	More(ctx context.Context, plugin, why string) error
@@ -47,7 +47,7 @@ func newLedger(o *Options) *ledger {
 type bill struct {
 	s      *ledger
 	by     plugin.Caller
-	model  model.ModelInfo
+	model  model.Info
 	input  int64 // tokens, estimated
 	output strings.Builder
 	usage  chat.Usage // as the model says, once it has ended
@@ -64,7 +64,7 @@ const longAnswer = 16 << 10
 func (s *ledger) charge(
 	ctx context.Context,
 	by plugin.Caller,
-	model model.ModelInfo,
+	model model.Info,
 	r *model.Request,
 ) (*bill, error) {
 	b := &bill{s: s, by: by, model: model, input: inputOf(r)}

@@ -29,7 +29,7 @@ type purse struct {
 
 func (p *purse) Cap() cost.Cap { return p.limit }
 
-func (p *purse) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
+func (p *purse) Price(model model.Info, u chat.Usage) chat.Usage {
 	switch {
 	case model.ID == "free":
 		u.Priced = cost.Local
@@ -39,7 +39,7 @@ func (p *purse) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
 	return u
 }
 
-func (p *purse) Charge(model model.ModelInfo, u chat.Usage) chat.Usage {
+func (p *purse) Charge(model model.Info, u chat.Usage) chat.Usage {
 	u = p.Price(model, u)
 	p.mu.Lock()
 	defer p.mu.Unlock()

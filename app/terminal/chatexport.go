@@ -292,8 +292,10 @@ func (c chatCommands) exportCommand() *cobra.Command {
 		func(ctx context.Context, app *App, args []string) error {
 			counted := &counter{w: c.Out}
 			out := bufio.NewWriterSize(counted, 64<<10)
-			documents := map[string]document{"json": &asJSON{w: out}, "md": &asMarkdown{w: out},
-				"html": &asPage{w: out}}
+			documents := map[string]document{
+				"json": &asJSON{w: out}, "md": &asMarkdown{w: out},
+				"html": &asPage{w: out},
+			}
 			files, err := c.writeTo(ctx, app, args[0], documents[format], asFile)
 			if err == nil {
 				err = out.Flush()

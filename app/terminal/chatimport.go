@@ -365,8 +365,10 @@ func importedLine(text string) string {
 // importedNotes are the notes of a message as those of whoever wrote the file.
 func importedNotes(notes []chat.Note) (kept []chat.Note) {
 	for _, n := range notes {
-		kept, _ = chat.AddNote(kept, chat.Note{Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6),
-			Imported: true})
+		kept, _ = chat.AddNote(kept, chat.Note{
+			Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6),
+			Imported: true,
+		})
 	}
 	return kept
 }

@@ -167,7 +167,8 @@ func (t *terminal) root() *cobra.Command {
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command,
-			_ []string) error {
+			_ []string,
+		) error {
 			return cmd.Help()
 		},
 	}

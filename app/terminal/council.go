@@ -23,7 +23,7 @@ import (
 type councilCommands struct{ *terminal }
 
 func (c councilCommands) group() *cobra.Command {
-	runs := runCommands{promptCommands{c.terminal}}
+	runs := runCommands{promptCommands(c)}
 	return group("council", "Set councils, have them deliberate, and look at their runs", append([]*cobra.Command{
 		c.showCommand(), c.setCommand(), c.clearCommand(), c.memberCommand(),
 		c.withStore("presets", "List the councils that can be chosen by name", noArguments, c.presets),

@@ -80,8 +80,10 @@ func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
 		for _, id := range next.Start {
 			do(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
 			do(council.Step{
-				Kind: council.Ends, Task: id, Attempt: 1, End: &council.End{State: council.Done,
-					Text: council.Hash(id)},
+				Kind: council.Ends, Task: id, Attempt: 1, End: &council.End{
+					State: council.Done,
+					Text:  council.Hash(id),
+				},
 			})
 		}
 	}

@@ -98,8 +98,10 @@ func (c modelCommands) addCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
 	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		connection := model.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models,
-			ServedBy: servedBy}
+		connection := model.Connection{
+			Kind: args[0], Name: args[1], Title: title, URL: url, Models: models,
+			ServedBy: servedBy,
+		}
 		if err := settings.CheckConnection(connection); err != nil {
 			return asUsage(err)
 		}

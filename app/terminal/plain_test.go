@@ -36,8 +36,10 @@ func TestATerminalGetsTextAndNothingItObeys(t *testing.T) {
 }
 
 func TestJSONHoldsItsDataAndNothingThatATerminalObeys(t *testing.T) {
-	for _, text := range []string{"\x1b[31mred\u009b0m\x7f\u0080\u009f", "£ \u00a0 é 漢字 <b>", "\u0085", "",
-		"end\u0090"} {
+	for _, text := range []string{
+		"\x1b[31mred\u009b0m\x7f\u0080\u009f", "£ \u00a0 é 漢字 <b>", "\u0085", "",
+		"end\u0090",
+	} {
 		var out strings.Builder
 		must(t, writeJSON(&out, map[string]string{"text": text}))
 		if strings.ContainsAny(out.String(), "\x1b\x7f\u0080\u0085\u0090\u009b\u009f") {

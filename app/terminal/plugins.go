@@ -17,7 +17,7 @@ import (
 type pluginCommands struct{ *terminal }
 
 func (c pluginCommands) group() *cobra.Command {
-	trust, setup, test := pluginTrustCommands{c}, pluginSetupCommands{c}, pluginTestCommands{c.terminal}
+	trust, setup, test := pluginTrustCommands{c}, pluginSetupCommands{c}, pluginTestCommands(c)
 	one := exactly("the id of a plugin")
 	return group("plugins", "List, make, add and watch plugins",
 		c.withPlugins("list", "List the plugins", noArguments, c.list),

@@ -157,8 +157,10 @@ func (c toolCommands) printResult(id string, r tool.Result, took time.Duration, 
 		content := []resultBlock{}
 		for _, p := range r.Content {
 			if p.Kind == chat.PartMedia {
-				content = append(content, resultBlock{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME,
-					Media: p.Media.ID})
+				content = append(content, resultBlock{
+					Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME,
+					Media: p.Media.ID,
+				})
 				continue
 			}
 			content = append(content, resultBlock{Type: "text", Text: p.Text})

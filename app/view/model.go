@@ -23,7 +23,7 @@ type Model struct {
 }
 
 // NewModels returns models by connection, then title; chosen is the name of the default.
-func NewModels(all []model.ModelInfo, chosen string) []Model {
+func NewModels(all []model.Info, chosen string) []Model {
 	out := []Model{}
 	for _, m := range all {
 		out = append(out, Model{

@@ -273,7 +273,9 @@ func NewTrial(got gate.Trialed, most int, words func(chat.CallRecord) transcript
 	for _, t := range got.Changed {
 		named := words(chat.CallRecord{ToolID: t.Entry.Tool, ToolName: t.Entry.Tool, Plugin: t.Entry.Plugin})
 		v.Changed = append(v.Changed, TrialCall{
-			t.Entry.Call, Time{t.Entry.Time}, t.Entry.Tool, transcript.OneLine(named.Did),
+			t.Entry.Call,
+			Time{t.Entry.Time},
+			t.Entry.Tool, transcript.OneLine(named.Did),
 			transcript.OneLine(named.Plugin), t.Call.Caller, gate.CallerName(t.Call.Caller, ""), t.Before.Effect,
 			t.After.Effect, transcript.OneLine(t.After.Why),
 		})

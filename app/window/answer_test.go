@@ -20,7 +20,7 @@ func (unset) Settings(context.Context) (json.RawMessage, uint64, error) { return
 func TestWhileAnAnswerIsWrittenTheModelThatWritesItIsNamed(t *testing.T) {
 	named := func(id, title string) model.Model {
 		m := modeltest.New()
-		m.SetInfo(model.ModelInfo{Connection: "work", ID: id, Title: title})
+		m.SetInfo(model.Info{Connection: "work", ID: id, Title: title})
 		return m
 	}
 	own, chair := named("small", "Small"), named("large", "Large")

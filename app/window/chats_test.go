@@ -569,7 +569,7 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		[]modeltest.Step{modeltest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),
 		[]modeltest.Step{modeltest.Call("2", "write_note", `{"text":"buy bread"}`)}, say("Written, too."),
 	).quiet()
-	w.model.SetInfo(model.ModelInfo{
+	w.model.SetInfo(model.Info{
 		Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name",
 		Can: model.Features{Tools: true},
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ import (
 type Council struct {
 	*lifecycle
 	core  Core
-	log   *slog.Logger
 	undo  *undos
 	chats *Chats
 

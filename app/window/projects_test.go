@@ -81,7 +81,8 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 	draft := window.RuleDraft{
 		Effect: gate.Ask, Plugin: "notes", Tool: "*", Project: folder, Uses: 3, Until: "2999-12-24",
 		Match: []window.MatchDraft{
-			{Field: " amount ", Op: gate.AtMost, Value: "20 "}, {Op: gate.Equals, Value: " "},
+			{Field: " amount ", Op: gate.AtMost, Value: "20 "},
+			{Op: gate.Equals, Value: " "},
 			{Field: "to", Op: gate.OneOf, Value: "ada\n\n bo \n"},
 		},
 	}

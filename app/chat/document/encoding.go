@@ -131,7 +131,7 @@ func unmarkedUTF16(data []byte) encoding.Encoding {
 		}
 	}
 	var order binary.ByteOrder = binary.LittleEndian
-	var e = littleUTF16
+	e := littleUTF16
 	switch {
 	case len(data)%2 != 0 || zero[0] == zero[1]:
 		return nil

@@ -207,14 +207,20 @@ func lossOf(err error) loss {
 			model:  "[file NAME, …: this model cannot be shown it]",
 		}
 	case errors.Is(err, errLargePDF):
-		return loss{person: "NAME is not read: a PDF may have at most 32 MiB.",
-			model: "[file NAME, …: it is larger than 32 MiB, more than is read]"}
+		return loss{
+			person: "NAME is not read: a PDF may have at most 32 MiB.",
+			model:  "[file NAME, …: it is larger than 32 MiB, more than is read]",
+		}
 	case errors.Is(err, ErrTooLarge):
-		return loss{person: "NAME is not read: it unpacks to more than 32 MiB.",
-			model: "[file NAME, …: it unpacks to more than 32 MiB, more than is read]"}
+		return loss{
+			person: "NAME is not read: it unpacks to more than 32 MiB.",
+			model:  "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
+		}
 	case errors.Is(err, ErrTooMuch):
-		return loss{person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
-			model: "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]"}
+		return loss{
+			person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
+			model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
+		}
 	case errors.Is(err, errOldOffice):
 		return unread(err.Error())
 	case errors.Is(err, ErrEncrypted):

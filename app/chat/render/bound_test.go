@@ -114,15 +114,21 @@ func TestATableOverTheBoundsIsShownAsText(t *testing.T) {
 		over string
 	}{
 		"as many columns as may be": {table(columns, 3, "|last"), ""},
-		"a column more": {table(columns+1, 3, "|last"),
-			"Shown as text: a table with more than 100 columns."},
+		"a column more": {
+			table(columns+1, 3, "|last"),
+			"Shown as text: a table with more than 100 columns.",
+		},
 		"many cells, written out": {table(20, 600, strings.Repeat("|last", 20)+"|"), ""},
 		"as many empty as may be": {table(99, cells/99-2, "|last"), ""},
-		"a row more": {table(99, cells/99+1, "|last"),
-			"Shown as text: a table with too many empty cells."},
+		"a row more": {
+			table(99, cells/99+1, "|last"),
+			"Shown as text: a table with too many empty cells.",
+		},
 		"as many bars as may be": {table(2, escapes, "|`a\\|b`|last|"), ""},
-		"a bar more": {table(2, escapes+1, "|`a\\|b`|last|"),
-			"Shown as text: a table with more than 500 escaped bars."},
+		"a bar more": {
+			table(2, escapes+1, "|`a\\|b`|last|"),
+			"Shown as text: a table with more than 500 escaped bars.",
+		},
 		"in a quote": {
 			"> " + strings.ReplaceAll(table(columns+1, 1, "|last"), "\n", "\n> "),
 			"Shown as text: a table with more than 100 columns.",

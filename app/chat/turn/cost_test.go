@@ -13,7 +13,7 @@ import (
 func TestWhatARequestCostIsWorkedOutWhenItEnds(t *testing.T) {
 	b := newBench(t, nil)
 	price := 2.0
-	b.runner = turn.New(turn.Options{Log: b.log, Calls: b.calls, Price: func(m model.ModelInfo, u chat.Usage) chat.Usage {
+	b.runner = turn.New(turn.Options{Log: b.log, Calls: b.calls, Price: func(m model.Info, u chat.Usage) chat.Usage {
 		if m.ID == "" {
 			t.Error("the model is not named")
 		}

@@ -47,7 +47,7 @@ type Options struct {
 	OnEvent func(chat.Event)
 	// Price returns u with its cost, where that is known; nil knows nothing. A cost that the provider
 	// reported stays.
-	Price func(model model.ModelInfo, u chat.Usage) chat.Usage
+	Price func(model model.Info, u chat.Usage) chat.Usage
 	// Files reads attached files and those of tools. It is asked for the same file in every
 	// turn.
 	Files document.Reader
@@ -66,7 +66,7 @@ func New(o Options) *Runner {
 		o.Now = time.Now
 	}
 	if o.Price == nil {
-		o.Price = func(_ model.ModelInfo, u chat.Usage) chat.Usage { return u }
+		o.Price = func(_ model.Info, u chat.Usage) chat.Usage { return u }
 	}
 	return &Runner{o: o}
 }

@@ -30,7 +30,7 @@ var must = testkit.Must
 
 // scripted is a model that says what its script says, one function a request.
 type scripted struct {
-	info   model.ModelInfo
+	info   model.Info
 	script []func(ctx context.Context, r model.Request, say func(model.Event) bool) error
 
 	mu       sync.Mutex // guards requests
@@ -41,7 +41,7 @@ type round = func(ctx context.Context, r model.Request, say func(model.Event) bo
 
 func scriptedModel(script ...round) *scripted {
 	return &scripted{
-		info: model.ModelInfo{
+		info: model.Info{
 			Connection: "test",
 			ID:         "m",
 			Title:      "Model M",
@@ -51,7 +51,7 @@ func scriptedModel(script ...round) *scripted {
 	}
 }
 
-func (m *scripted) Info() model.ModelInfo { return m.info }
+func (m *scripted) Info() model.Info { return m.info }
 
 func (m *scripted) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

@@ -105,7 +105,7 @@ func TestAMemberIsOfferedItsToolsThatOthersHaveToLookFor(t *testing.T) {
 }
 
 func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
-	price := func(_ model.ModelInfo, u chat.Usage) chat.Usage {
+	price := func(_ model.Info, u chat.Usage) chat.Usage {
 		u.Cost, u.Priced = float64(u.Input+u.Output), "test"
 		return u
 	}
@@ -140,7 +140,10 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 		t.Fatalf("it was made of %s, %v", given, err)
 	}
 	for i, want := range []struct{ title, words string }{
-		{"Role", ""}, {"System text", "Be kind."}, {"Your question", "Is it warm in Oslo?"}, {"Task", "Tells the weather."},
+		{"Role", ""},
+		{"System text", "Be kind."},
+		{"Your question", "Is it warm in Oslo?"},
+		{"Task", "Tells the weather."},
 		{"weather", "Tells the weather.\n{"},
 	} {
 		words, err := b.runner.Text(t.Context(), run.Begin.Run, blocks[i].Text)

@@ -98,8 +98,10 @@ func TestNobodyIsAskedAboutWordsThatNobodySaid(t *testing.T) {
 		asked                     int // requests to Ada
 	}{
 		{"vote", "", "ada bo", "0/ada/answer done, 0/bo/answer failed, 1/ada/ballot skipped, 1/bo/ballot skipped", 1},
-		{"vote", `, "choices": ["yes", "no"]`, "ada bo",
-			"0/ada/answer done, 0/bo/answer failed, 1/ada/ballot done, 1/bo/ballot skipped", 2},
+		{
+			"vote", `, "choices": ["yes", "no"]`, "ada bo",
+			"0/ada/answer done, 0/bo/answer failed, 1/ada/ballot done, 1/bo/ballot skipped", 2,
+		},
 		{"review", "", "ada bo", "0/ada/answer done, 0/bo/answer failed, 1/ada/review skipped, 1/bo/review skipped", 1},
 		{"advocate", "", "bo ada", "0/bo/draft failed, 1/ada/critique skipped", 0},
 	} {
@@ -179,7 +181,7 @@ func TestAMemberWithoutAModelSitsOutAndSaysWhy(t *testing.T) {
 }
 
 func TestACapOfOneCentStopsTheCouncilAndTheAnswerIsMade(t *testing.T) {
-	price := func(_ model.ModelInfo, u chat.Usage) chat.Usage {
+	price := func(_ model.Info, u chat.Usage) chat.Usage {
 		u.Cost, u.Priced = float64(u.Input+u.Output)*0.00002, "test"
 		return u
 	}
@@ -397,7 +399,8 @@ func (f *fullDisk) frees() {
 }
 
 func (f *fullDisk) AppendSteps(ctx context.Context, h council.Header, steps []council.Step,
-	texts map[council.Hash][]byte) error {
+	texts map[council.Hash][]byte,
+) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.fails > 0 {

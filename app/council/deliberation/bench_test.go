@@ -137,7 +137,7 @@ func (b *bench) says(name string, answers ...string) *modeltest.Model {
 func (b *bench) model(name string, answers ...[]modeltest.Step) *modeltest.Model {
 	m := modeltest.New(answers...)
 	connection, id, _ := strings.Cut(name, "/")
-	m.SetInfo(model.ModelInfo{
+	m.SetInfo(model.Info{
 		Connection: connection, ID: id, Title: id, Provider: "test", Can: model.Features{Tools: true},
 	})
 	b.models.mu.Lock()

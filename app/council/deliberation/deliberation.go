@@ -51,7 +51,7 @@ type Options struct {
 	Chats         Chats
 	Bus           *bus.Bus
 	// Price returns a usage with its cost, where that is known. If nil, no cost is known.
-	Price func(model model.ModelInfo, u chat.Usage) chat.Usage
+	Price func(model model.Info, u chat.Usage) chat.Usage
 	// Background returns personas, characters and world information for a chat. If nil, there are none.
 	Background func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error)
 	// Load waits until plugins are loaded, including those that were not scanned yet. If nil, nothing is

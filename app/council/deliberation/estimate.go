@@ -276,7 +276,7 @@ func (e *estimator) problems(answer chat.Usage) {
 }
 
 // priced returns u with its cost, where that is known.
-func (s *session) priced(m model.ModelInfo, u chat.Usage) chat.Usage {
+func (s *session) priced(m model.Info, u chat.Usage) chat.Usage {
 	if s.r.o.Price == nil {
 		return u
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // dear prices a model by its name: a dollar for each token that it writes, or nothing known.
-func dear(m model.ModelInfo, u chat.Usage) chat.Usage {
+func dear(m model.Info, u chat.Usage) chat.Usage {
 	if m.ID != "unknown" {
 		u.Cost, u.Priced = float64(u.Output)/1000, "2026-11-22"
 	}
@@ -150,7 +150,7 @@ func TestAnEstimateOfTimeIsOfWhatIsDoneAtOnce(t *testing.T) {
 	b.tools("p", echo{}, "one", "two", "three", "four")
 	for _, name := range []string{"demo/maker", "demo/guide"} {
 		_, id, _ := strings.Cut(name, "/")
-		b.says(name).SetInfo(model.ModelInfo{Connection: "demo", ID: id, Provider: "demo"})
+		b.says(name).SetInfo(model.Info{Connection: "demo", ID: id, Provider: "demo"})
 	}
 	b.says("test/slow")
 	if err := b.store.Chats.UpdateConversation(t.Context(), b.id,
@@ -319,7 +319,7 @@ func TestScriptsAndToolsAreNotTakenToThink(t *testing.T) {
 	b.tools("p", echo{}, "look")
 	for _, name := range []string{"demo/guide", "demo/maker"} {
 		_, id, _ := strings.Cut(name, "/")
-		b.says(name).SetInfo(model.ModelInfo{
+		b.says(name).SetInfo(model.Info{
 			Connection: "demo", ID: id, Title: "Demo guide", Provider: "demo", Can: model.Features{Tools: true},
 		})
 	}

@@ -53,7 +53,7 @@ func (s *spender) Stream(_ context.Context, r model.Request) iter.Seq2[model.Eve
 const eachToken = 10.0 / 1_000_000
 
 // outputs prices what is said alone.
-func outputs(_ model.ModelInfo, u chat.Usage) chat.Usage {
+func outputs(_ model.Info, u chat.Usage) chat.Usage {
 	u.Cost, u.Priced = float64(u.Output)*eachToken, "test"
 	return u
 }

@@ -24,7 +24,7 @@ import (
 // each request as it was sent.
 type recorded struct {
 	model.Model
-	price       func(model.ModelInfo, chat.Usage) chat.Usage // nil: no price is known
+	price       func(model.Info, chat.Usage) chat.Usage // nil: no price is known
 	job         council.Job
 	ledger      *ledger
 	blocks      []council.BlockText

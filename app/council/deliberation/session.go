@@ -246,7 +246,7 @@ const demo = "demo"
 
 // isLocal reports whether a model runs on this computer, which is as fast with one request at a time
 // as with several.
-func (s *session) isLocal(m model.ModelInfo) bool {
+func (s *session) isLocal(m model.Info) bool {
 	if s.r.o.Price == nil || m.Provider == demo {
 		return false
 	}
@@ -257,7 +257,7 @@ func (s *session) isLocal(m model.ModelInfo) bool {
 const million = 1_000_000
 
 // price returns the cost of a usage, 0 where it is unknown.
-func (s *session) price(m model.ModelInfo, u chat.Usage) float64 {
+func (s *session) price(m model.Info, u chat.Usage) float64 {
 	if s.r.o.Price == nil {
 		return 0
 	}

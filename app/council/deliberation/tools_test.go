@@ -318,7 +318,7 @@ func TestAModelWithoutToolsWritesArgumentsAsText(t *testing.T) {
 		t.Errorf("refused, it answered %q", text)
 	}
 	b.helper([]modeltest.Step{modeltest.Say(`{"city":"Bern"}`)})
-	b.model.SetInfo(model.ModelInfo{Connection: "test", ID: "small"})
+	b.model.SetInfo(model.Info{Connection: "test", ID: "small"})
 	_, text := b.do(t.Context(), "p:weather")
 	if r := b.model.Requests()[0]; text != `sunny for {"city":"Bern"}` || len(r.Tools) != 0 ||
 		!strings.Contains(chat.TextOf(r.Messages[0].Parts), `"required":["city"]`) {

@@ -59,9 +59,9 @@ type Options struct {
 type Models struct {
 	o Options
 
-	mu        sync.Mutex                   // guards known and providers
-	known     map[string][]model.ModelInfo // by connection, of the last listing
-	providers map[string]made              // by connection
+	mu        sync.Mutex              // guards known and providers
+	known     map[string][]model.Info // by connection, of the last listing
+	providers map[string]made         // by connection
 }
 
 // made is a provider, and the connection it was made for. Providers are reused because they learn
@@ -73,7 +73,7 @@ type made struct {
 
 // New returns the models of the person's connections.
 func New(o Options) *Models {
-	return &Models{o: o, known: map[string][]model.ModelInfo{}, providers: map[string]made{}}
+	return &Models{o: o, known: map[string][]model.Info{}, providers: map[string]made{}}
 }
 
 // demoConnection always exists.
@@ -182,7 +182,7 @@ type knownModel struct {
 }
 
 // Info implements model.Model.
-func (m knownModel) Info() model.ModelInfo {
+func (m knownModel) Info() model.Info {
 	info := m.Model.Info()
 	info.Can = m.can
 	return info
@@ -215,7 +215,7 @@ func (m *Models) SetFeatures(ctx context.Context, name string, can model.Feature
 }
 
 // Info returns what is known of a model, without a request to its provider.
-func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
+func (m *Models) Info(ctx context.Context, name string) model.Info {
 	if scripted, ok := m.scripted(name); ok {
 		return scripted.Info()
 	}
@@ -235,7 +235,7 @@ func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
 	m.mu.Unlock()
 	opened, err := m.Open(ctx, name)
 	if err != nil { // the connection is gone
-		return model.ModelInfo{Connection: connection, ID: id, Title: cmp.Or(id, name)}
+		return model.Info{Connection: connection, ID: id, Title: cmp.Or(id, name)}
 	}
 	info := opened.Info()
 	info.Title = cmp.Or(info.Title, id)
@@ -244,7 +244,7 @@ func (m *Models) Info(ctx context.Context, name string) model.ModelInfo {
 
 // Known returns the models that are known without a request to a provider: the built-in ones,
 // those of the last List or Test, and those added by hand.
-func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
+func (m *Models) Known(ctx context.Context) ([]model.Info, error) {
 	all, err := m.Connections(ctx)
 	if err != nil {
 		return nil, err
@@ -253,9 +253,9 @@ func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []model.ModelInfo
-	add := func(info model.ModelInfo) {
-		if !slices.ContainsFunc(out, func(o model.ModelInfo) bool { return o.Name() == info.Name() }) {
+	var out []model.Info
+	add := func(info model.Info) {
+		if !slices.ContainsFunc(out, func(o model.Info) bool { return o.Name() == info.Name() }) {
 			out = append(out, info)
 		}
 	}
@@ -264,7 +264,7 @@ func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
 		listed := slices.Clone(m.known[c.Name])
 		m.mu.Unlock()
 		if c.Kind == "demo" {
-			listed = []model.ModelInfo{m.Info(ctx, settings.DemoModel)}
+			listed = []model.Info{m.Info(ctx, settings.DemoModel)}
 		}
 		for _, info := range listed {
 			if can, ok := c.Can[info.ID]; ok {
@@ -281,7 +281,7 @@ func (m *Models) Known(ctx context.Context) ([]model.ModelInfo, error) {
 }
 
 // List requests the models of every connection, at once.
-func (m *Models) List(ctx context.Context) ([]model.ModelInfo, map[string]error) {
+func (m *Models) List(ctx context.Context) ([]model.Info, map[string]error) {
 	failed := map[string]error{}
 	all, err := m.Connections(ctx)
 	if err != nil {
@@ -333,7 +333,7 @@ func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duratio
 	m.mu.Lock()
 	m.known[c.Name] = slices.DeleteFunc(
 		model.Listed(listed),
-		func(info model.ModelInfo) bool { return !model.Chats(info.ID) },
+		func(info model.Info) bool { return !model.Chats(info.ID) },
 	)
 	listed = m.known[c.Name]
 	m.mu.Unlock()

@@ -61,12 +61,12 @@ type keyed struct{ c model.Connection }
 
 func (keyed) Open(string) model.Model { return modeltest.New() }
 
-func (k keyed) Models(ctx context.Context) ([]model.ModelInfo, error) {
+func (k keyed) Models(ctx context.Context) ([]model.Info, error) {
 	key, err := k.c.Key(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return []model.ModelInfo{{Connection: k.c.Name, ID: "with-" + key}}, nil
+	return []model.Info{{Connection: k.c.Name, ID: "with-" + key}}, nil
 }
 
 func TestAKeyIsForTheAddressThatItWasGivenFor(t *testing.T) {

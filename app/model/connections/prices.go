@@ -24,7 +24,7 @@ func (m *Models) SetPrices(ctx context.Context, own []cost.Price) error {
 
 // Price returns u with its cost at that model, where that is known. A cost that the provider reported
 // stays; models of this computer cost nothing, unless the person set a price.
-func (m *Models) Price(model model.ModelInfo, u chat.Usage) chat.Usage {
+func (m *Models) Price(model model.Info, u chat.Usage) chat.Usage {
 	ctx := context.Background() // the settings are in memory
 	table, err := m.Prices(ctx)
 	if err != nil {

@@ -47,8 +47,8 @@ type Provider struct{ options Options }
 func New(o Options) *Provider { return &Provider{o} }
 
 // Models implements model.Provider. It returns no error.
-func (p *Provider) Models(context.Context) ([]model.ModelInfo, error) {
-	return []model.ModelInfo{p.Open(Guide).Info()}, nil
+func (p *Provider) Models(context.Context) ([]model.Info, error) {
+	return []model.Info{p.Open(Guide).Info()}, nil
 }
 
 // Open implements model.Provider.
@@ -64,12 +64,12 @@ type guide struct {
 func Knows(id string) bool { return id == Guide || id == chair || council[id].name != "" }
 
 // Info implements model.Model.
-func (m guide) Info() model.ModelInfo {
+func (m guide) Info() model.Info {
 	title := "Demo guide"
 	if m.id != Guide && Knows(m.id) {
 		title += ", as " + m.id
 	}
-	return model.ModelInfo{
+	return model.Info{
 		Connection: Name, ID: m.id, Title: title, Provider: Kind,
 		Can: model.Features{Tools: true}, Context: 128_000, // it reads all it is given; a number for the meter
 	}

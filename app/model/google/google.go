@@ -60,12 +60,12 @@ type listed struct {
 const maxPages = 10
 
 // Models implements model.Provider.
-func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
+func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	authorize, err := p.auth(ctx)
 	if err != nil {
 		return nil, err
 	}
-	models := map[string]model.ModelInfo{}
+	models := map[string]model.Info{}
 	for _, id := range p.link.Connection.Models {
 		models[id] = p.info(id)
 	}
@@ -117,8 +117,8 @@ func (p *Provider) auth(ctx context.Context) (func(http.Header), error) {
 	}, nil
 }
 
-func (p *Provider) info(id string) model.ModelInfo {
-	return model.ModelInfo{
+func (p *Provider) info(id string) model.Info {
+	return model.Info{
 		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: model.FeaturesOf(id),
 	}
 }
@@ -134,7 +134,7 @@ type client struct {
 }
 
 // Info implements model.Model: from the last list, else from the model's name.
-func (m *client) Info() model.ModelInfo {
+func (m *client) Info() model.Info {
 	if info, ok := m.p.catalog.Find(m.id); ok {
 		return info
 	}

@@ -56,7 +56,7 @@ func Used(input, output int64) Step {
 // are given in the order of the requests.
 type Model struct {
 	mu       sync.Mutex // guards the rest
-	info     model.ModelInfo
+	info     model.Info
 	answers  [][]Step
 	requests []model.Request
 }
@@ -64,14 +64,14 @@ type Model struct {
 // New returns a model that gives the answers, one for each request. An answer
 // that neither fails nor ends itself gets its End.
 func New(answers ...[]Step) *Model {
-	return &Model{answers: answers, info: model.ModelInfo{
+	return &Model{answers: answers, info: model.Info{
 		Connection: "test", ID: "scripted", Title: "Scripted", Provider: "test",
 		Can: model.Features{Tools: true, Vision: true},
 	}}
 }
 
 // SetInfo changes what Info returns.
-func (m *Model) SetInfo(info model.ModelInfo) {
+func (m *Model) SetInfo(info model.Info) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.info = info
@@ -92,7 +92,7 @@ func (m *Model) Requests() []model.Request {
 }
 
 // Info implements model.Model.
-func (m *Model) Info() model.ModelInfo {
+func (m *Model) Info() model.Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.info

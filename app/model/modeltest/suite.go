@@ -412,7 +412,7 @@ func (w Wire) models(t *testing.T) {
 		data, err := json.Marshal(models)
 		testkit.Must(t, err)
 		golden(t, "models.golden.json", data)
-		equal(t, "sorted", slices.IsSortedFunc(models, func(a, b model.ModelInfo) int { return strings.Compare(a.ID, b.ID) }),
+		equal(t, "sorted", slices.IsSortedFunc(models, func(a, b model.Info) int { return strings.Compare(a.ID, b.ID) }),
 			true)
 		if len(models) > 0 {
 			equal(t, "info of an opened model", p.Open(models[0].ID).Info(), models[0])

@@ -65,7 +65,7 @@ const (
 
 // Models implements model.Provider: the models that are on the server's disk, with
 // what each can do.
-func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
+func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	authorize, err := p.auth(ctx)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
 	if err := p.link.Get(ctx, "api/tags", "", authorize, &list); err != nil {
 		return nil, err
 	}
-	models := make([]model.ModelInfo, len(list.Models))
+	models := make([]model.Info, len(list.Models))
 	showing, cancel := context.WithTimeout(ctx, allShows)
 	defer cancel()
 	loaded := p.loaded(showing, authorize)
@@ -98,7 +98,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	known := map[string]model.ModelInfo{}
+	known := map[string]model.Info{}
 	for _, m := range models {
 		if m.ID != "" {
 			known[m.ID] = m
@@ -157,8 +157,8 @@ func (p *Provider) window(ctx context.Context, id string, sent int64) int64 {
 //
 // What a model could read at most (context_length) is not what the server has it read: it cuts
 // longer requests without a word. Only a num_ctx of the model's own is sure.
-func (p *Provider) show(ctx context.Context, name string, authorize func(http.Header)) model.ModelInfo {
-	info := model.ModelInfo{
+func (p *Provider) show(ctx context.Context, name string, authorize func(http.Header)) model.Info {
+	info := model.Info{
 		Connection: p.link.Connection.Name, ID: name, Title: strings.TrimSuffix(name, ":latest"), Provider: Kind,
 		Can: model.FeaturesOf(name),
 	}
@@ -175,7 +175,7 @@ func (p *Provider) show(ctx context.Context, name string, authorize func(http.He
 	}
 	has := func(word string) bool { return slices.Contains(shown.Capabilities, word) }
 	if !has("completion") {
-		return model.ModelInfo{}
+		return model.Info{}
 	}
 	info.Can = model.Features{Tools: has("tools"), Vision: has("vision"), Reasoning: has("thinking")}
 	return info

@@ -36,14 +36,14 @@ const Address = "https://api.openai.com/v1"
 // is right for a connection of a person.
 type Options struct {
 	Timeouts model.Timeouts
-	// Provider is the kind in ModelInfo; empty is Kind.
+	// Provider is the kind in Info; empty is Kind.
 	Provider string
 	// NoToolChoice says that the server ignores tool_choice, so that the only way
 	// to have no calls is to send no tools.
 	NoToolChoice bool
 	// Can returns what a model can do, or false if it is not known; nil knows
 	// none.
-	Can func(id string) (model.ModelInfo, bool)
+	Can func(id string) (model.Info, bool)
 	// Window returns how many tokens a model was loaded to read, 0 where that is not known, for a
 	// request of about so many; nil knows of none.
 	Window func(ctx context.Context, id string, sent int64) int64
@@ -111,7 +111,7 @@ type listed struct {
 
 // Models implements model.Provider. A server without a list has those that the
 // person added by hand; without these its refusal is the answer.
-func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
+func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	key, err := p.link.Key(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.ModelInfo, error) {
 			return nil, err
 		}
 	}
-	models := map[string]model.ModelInfo{}
+	models := map[string]model.Info{}
 	for _, id := range p.link.Connection.Models {
 		models[id] = p.info(id)
 	}
@@ -153,7 +153,7 @@ func bearer(key string) func(http.Header) {
 }
 
 // describe returns what the list and the name say about a model.
-func (p *Provider) describe(m listed) model.ModelInfo {
+func (p *Provider) describe(m listed) model.Info {
 	info := p.info(m.ID)
 	info.Title = cmp.Or(m.Name, m.ID)
 	info.Context = cmp.Or(m.ContextLength, m.MaxModelLen, m.MaxContext, m.ContextWindow, m.Meta.Trained)
@@ -173,8 +173,8 @@ func (p *Provider) describe(m listed) model.ModelInfo {
 	return info
 }
 
-func (p *Provider) info(id string) model.ModelInfo {
-	return model.ModelInfo{
+func (p *Provider) info(id string) model.Info {
+	return model.Info{
 		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: p.options.Provider, Can: model.FeaturesOf(id),
 	}
 }
@@ -188,7 +188,7 @@ type client struct {
 }
 
 // Info implements model.Model: from the last list, else from the model's name.
-func (m *client) Info() model.ModelInfo {
+func (m *client) Info() model.Info {
 	if m.p.options.Can != nil {
 		if info, ok := m.p.options.Can(m.id); ok {
 			return info

@@ -38,9 +38,15 @@ type tags struct{ open, end string }
 
 // known are the tags of models. The last two are the channels of gpt-oss.
 var known = []tags{
-	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"}, {"[THINK]", "[/THINK]"},
-	{"◁think▷", "◁/think▷"}, {"<seed:think>", "</seed:think>"}, {"<|START_THINKING|>", "<|END_THINKING|>"},
-	{"<|channel|>analysis<|message|>", "<|end|>"}, {"<|channel|>commentary<|message|>", "<|end|>"},
+	{"<think>", "</think>"},
+	{"<thinking>", "</thinking>"},
+	{"<thought>", "</thought>"},
+	{"[THINK]", "[/THINK]"},
+	{"◁think▷", "◁/think▷"},
+	{"<seed:think>", "</seed:think>"},
+	{"<|START_THINKING|>", "<|END_THINKING|>"},
+	{"<|channel|>analysis<|message|>", "<|end|>"},
+	{"<|channel|>commentary<|message|>", "<|end|>"},
 }
 
 // controls are the words of gpt-oss that are neither thinking nor text.

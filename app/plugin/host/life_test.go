@@ -94,8 +94,10 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 		{"loading", sourceRead{version: neu, err: problem}, []act{doFallBack}, ""},
 		{"loading", sourceRead{version: neu, err: errNewer}, nil, ""}, // it begins again
 		{
-			"serving", sourceRead{version: version{src: src, manifest: plugin.Manifest{Off: problem}}},
-			[]act{doUnpublish, doRetire, doAnnounce, doDrop}, plugin.Disabled,
+			"serving",
+			sourceRead{version: version{src: src, manifest: plugin.Manifest{Off: problem}}},
+			[]act{doUnpublish, doRetire, doAnnounce, doDrop},
+			plugin.Disabled,
 		},
 
 		// the gate decided
@@ -105,18 +107,22 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 		{"loading", gateDecided{version: neu, status: gate.Refused}, []act{doUnpublish, doDrop, doAnnounce}, plugin.Disabled},
 		{"serving", gateDecided{version: same, status: gate.Approved}, []act{doAdopt, doAccess}, plugin.Ready},
 		{
-			"serving an old version", gateDecided{version: same, status: gate.Approved},
+			"serving an old version",
+			gateDecided{version: same, status: gate.Approved},
 			append([]act{doAdopt, doAccess}, serve...), plugin.Ready,
 		},
 		{"loading", gateDecided{version: listed, run: next, status: gate.Approved}, serve, plugin.Ready},
 		{"loading", gateDecided{version: listed, run: next, status: gate.Waiting}, []act{doRetire, doFallBack}, ""},
 		{
-			"serving", gateDecided{version: listed, run: next, status: gate.Approved},
+			"serving",
+			gateDecided{version: listed, run: next, status: gate.Approved},
 			slices.Insert(slices.Clone(serve), 1, doRetire), plugin.Ready,
 		},
 		{
-			"serving", gateDecided{version: same, run: running, again: true, status: gate.Approved},
-			[]act{doAdopt, doPublish, doAnnounce, doRemember}, plugin.Ready,
+			"serving",
+			gateDecided{version: same, run: running, again: true, status: gate.Approved},
+			[]act{doAdopt, doPublish, doAnnounce, doRemember},
+			plugin.Ready,
 		},
 		{"loading", gateDecided{version: listed, run: next, again: true, status: gate.Approved}, []act{doAdopt}, ""},
 		{"serving", gateDecided{version: listed, run: running, again: true, status: gate.Waiting}, []act{doFallBack}, ""},
@@ -129,32 +135,45 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 
 		// something else serves meanwhile, or nothing
 		{
-			"loading", oldChecked{outcome: outcome{version: neu, problem: problem}},
-			[]act{doAnnounce, doDrop, doLog}, plugin.Failed,
+			"loading",
+			oldChecked{outcome: outcome{version: neu, problem: problem}},
+			[]act{doAnnounce, doDrop, doLog},
+			plugin.Failed,
 		},
 		{
-			"loading", oldChecked{outcome: outcome{version: neu, problem: &plugin.Problem{Kind: "packages"}}},
-			[]act{doAnnounce, doDrop, doLog}, plugin.NeedsPackages,
+			"loading",
+			oldChecked{outcome: outcome{version: neu, problem: &plugin.Problem{Kind: "packages"}}},
+			[]act{doAnnounce, doDrop, doLog},
+			plugin.NeedsPackages,
 		},
 		{
-			"loading", oldChecked{outcome: outcome{version: neu}},
-			[]act{doPropose, doAnnounce, doRemember}, plugin.NeedsApproval,
+			"loading",
+			oldChecked{outcome: outcome{version: neu}},
+			[]act{doPropose, doAnnounce, doRemember},
+			plugin.NeedsApproval,
 		},
 		{
-			"loading", oldChecked{outcome: outcome{version: neu, changes: []gate.Change{{Field: "code"}}}},
-			[]act{doPropose, doAnnounce, doRemember}, plugin.Quarantined,
+			"loading",
+			oldChecked{outcome: outcome{version: neu, changes: []gate.Change{{Field: "code"}}}},
+			[]act{doPropose, doAnnounce, doRemember},
+			plugin.Quarantined,
 		},
 		{
-			"serving", oldChecked{serving: running, outcome: outcome{version: neu, problem: problem}},
-			[]act{doAnnounce, doDrop, doLog}, plugin.Failed,
+			"serving",
+			oldChecked{serving: running, outcome: outcome{version: neu, problem: problem}},
+			[]act{doAnnounce, doDrop, doLog},
+			plugin.Failed,
 		},
 		{
-			"serving", oldChecked{serving: running, stop: true, outcome: outcome{version: neu, problem: problem}},
+			"serving",
+			oldChecked{serving: running, stop: true, outcome: outcome{version: neu, problem: problem}},
 			append(slices.Clone(stop), doAnnounce, doDrop, doLog), plugin.Failed,
 		},
 		{
-			"serving", oldChecked{serving: next, stop: true, outcome: outcome{version: neu, problem: problem}},
-			[]act{doAnnounce, doDrop, doLog}, plugin.Failed, // what was looked at serves no longer
+			"serving",
+			oldChecked{serving: next, stop: true, outcome: outcome{version: neu, problem: problem}},
+			[]act{doAnnounce, doDrop, doLog},
+			plugin.Failed, // what was looked at serves no longer
 		},
 
 		// outside of a load

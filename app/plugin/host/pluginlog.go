@@ -143,8 +143,10 @@ func (j *pluginLog) rotate(now time.Time) bool {
 		return false
 	}
 	j.file, j.size = f, 0
-	if raw, err := json.Marshal(plugin.LogLine{Time: now, Level: "info",
-		Text: "Older lines of this log are not kept: it holds 1 MiB."}); err == nil {
+	if raw, err := json.Marshal(plugin.LogLine{
+		Time: now, Level: "info",
+		Text: "Older lines of this log are not kept: it holds 1 MiB.",
+	}); err == nil {
 		j.write(raw)
 	}
 	return true

@@ -15,7 +15,7 @@ func ExampleDigest() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	for name, text := range map[string]string{"main.py": "x = 1\n", ".main.py.swp": "", "notes/a.txt": "a"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

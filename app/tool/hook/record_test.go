@@ -178,8 +178,10 @@ func TestWhatIsKeptOfHooksIsBounded(t *testing.T) {
 		left string
 	}{
 		"lines": {long, "more lines differ and are not kept."},
-		"text": {strings.Repeat("x", limit.HookCompared+1),
-			"It was given and gave back more than 2 MiB that differ, which are not compared line by line."},
+		"text": {
+			strings.Repeat("x", limit.HookCompared+1),
+			"It was given and gave back more than 2 MiB that differ, which are not compared line by line.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &hook.Points{Sources: []hook.Source{rewrites(func(r *model.Request) { r.System = c.add })}}

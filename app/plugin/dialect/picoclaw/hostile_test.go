@@ -68,8 +68,10 @@ func TestPC21WhatAHookGivesAsItsReasonIsBoundedAndCleaned(t *testing.T) {
 	for name, hooked := range map[string][2]string{
 		"deny": {"before_tool", `{"action": "deny_tool", "reason": "\u202eno" + "x" * 3_000_000}`},
 		"gate": {"approve_tool", `{"approved": False, "reason": "\u202eno" + "x" * 3_000_000}`},
-		"error": {"before_tool",
-			`{"action": "respond", "result": {"is_error": True, "for_llm": "\u202eno" + "x" * 3_000_000}}`},
+		"error": {
+			"before_tool",
+			`{"action": "respond", "result": {"is_error": True, "for_llm": "\u202eno" + "x" * 3_000_000}}`,
+		},
 		"abort": {"before_tool", `{"action": "abort_turn", "reason": "\u202eno" + "x" * 3_000_000}`},
 	} {
 		t.Run(name, func(t *testing.T) {
