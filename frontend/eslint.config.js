@@ -24,10 +24,7 @@ export default ts.config(
       // TypeScript knows what is defined.
       "no-undef": "off",
       // An argument that a signature demands is named with a leading underscore.
-      "@typescript-eslint/no-unused-vars": [
-        "error",
-        { argsIgnorePattern: "^_", varsIgnorePattern: "^_" },
-      ],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
     },
   },
 );

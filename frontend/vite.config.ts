@@ -7,17 +7,14 @@ const counts: Reporter = {
   onTestRunEnd(modules) {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const of = (state: string) => tests.filter((test) => test.result().state === state).length;
-    console.log(
-      `frontend: ${of("passed")} passed, ${of("failed")} failed, ${of("skipped")} skipped`,
-    );
+    console.log(`frontend: ${of("passed")} passed, ${of("failed")} failed, ${of("skipped")} skipped`);
   },
 };
 
 // Zoom is the root's font size, so everything that is drawn is written in px and built
 // in rem. Lines of 1 and 2 px stay as thin as they are; of at-rules only those of
 // containers know a rem that follows the zoom.
-const rem = (value: string) =>
-  value.replace(/(?<![\w.-])(\d*\.?\d+)px/g, (px, n) => (n <= 2 ? px : `${n / 16}rem`));
+const rem = (value: string) => value.replace(/(?<![\w.-])(\d*\.?\d+)px/g, (px, n) => (n <= 2 ? px : `${n / 16}rem`));
 const pxToRem = {
   postcssPlugin: "px-to-rem",
   Declaration(declaration: { value: string }) {

@@ -92,8 +92,7 @@ async function opened() {
     lines.find((button) => /^12 members/.test(button.innerText.trim())).click();
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const shown = () =>
-      document.querySelector("[data-lane=lovelace]") &&
-      document.querySelectorAll(".results .points").length === 36;
+      document.querySelector("[data-lane=lovelace]") && document.querySelectorAll(".results .points").length === 36;
     while (!shown()) await frame();
     await frame(); // which is begun once that one is painted
   });

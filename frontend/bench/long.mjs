@@ -84,9 +84,7 @@ export async function inBrowser(place) {
 
 /** In the real window, told from its screen. */
 export async function inWindow(place, screen) {
-  const child = place.start(join(bin, "conclave-window"), [
-    ...["--data", place.data, "--plugins", place.plugins],
-  ]);
+  const child = place.start(join(bin, "conclave-window"), [...["--data", place.data, "--plugins", place.plugins]]);
   await until("the window", () => {
     if (child.ended) throw new Error(`the window ended: ${child.output}`);
     return screen.painted() > 7;

@@ -189,21 +189,9 @@ export async function use(place, screen) {
     paragraph: essay(27_000),
   };
   const server = await streamer(replies);
-  place.told(
-    "models",
-    "add",
-    "openai",
-    "bench",
-    "--url",
-    `http://127.0.0.1:${server.address().port}/v1`,
-  );
+  place.told("models", "add", "openai", "bench", "--url", `http://127.0.0.1:${server.address().port}/v1`);
   place.told("models", "default", "bench/bench");
-  const child = place.start(join(bin, "conclave-window"), [
-    "--data",
-    place.data,
-    "--plugins",
-    place.plugins,
-  ]);
+  const child = place.start(join(bin, "conclave-window"), ["--data", place.data, "--plugins", place.plugins]);
   await until("the window", () => {
     if (child.ended) throw new Error(`the window ended: ${child.output}`);
     return screen.painted() > 7;
@@ -237,8 +225,7 @@ export async function use(place, screen) {
   await sleep(700);
 
   out.streams = {};
-  for (const what of Object.keys(replies))
-    out.streams[what] = await streamed(place, screen, server, what);
+  for (const what of Object.keys(replies)) out.streams[what] = await streamed(place, screen, server, what);
   await place.end(child);
   server.close();
   return out;

@@ -57,8 +57,7 @@ for (const [what, file] of Object.entries(JSON.parse(process.env.CONCLAVE_LONG ?
   long[what] = runs.toSorted((a, b) => a.growth - b.growth)[0];
   const hidden = addresses(written);
   long[what].unseen =
-    pieces.filter((d, i) => d.patches.length === 0 && !hidden(i * size, (i + 1) * size)).length /
-    pieces.length;
+    pieces.filter((d, i) => d.patches.length === 0 && !hidden(i * size, (i + 1) * size)).length / pieces.length;
 }
 
 /** Tells whether all between two characters is a part of the address of a link, which nobody sees. */

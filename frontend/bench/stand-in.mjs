@@ -34,8 +34,7 @@ export function standIn(text, chunk) {
     const patches = [];
     blocks.forEach((b, i) => {
       const done = i < blocks.length - 1;
-      if (before[i]?.html !== b || before[i].done !== done)
-        patches.push({ block: i, html: b, done });
+      if (before[i]?.html !== b || before[i].done !== done) patches.push({ block: i, html: b, done });
     });
     before = blocks.map((b, i) => ({ html: b, done: i < blocks.length - 1 }));
     deltas.push({ patches });

@@ -25,9 +25,7 @@ for (let i = 0; i < 5; i++) {
   await page.keyboard.press("Control+j");
   await page.locator(".dock .tool").first().waitFor();
   const dock = (await busy()) - before;
-  const elements = await page
-    .locator("section.dock")
-    .evaluate((e) => e.querySelectorAll("*").length);
+  const elements = await page.locator("section.dock").evaluate((e) => e.querySelectorAll("*").length);
   await page.close();
 
   const rules = await browser.newPage({ viewport: { width: 1280, height: 832 } });

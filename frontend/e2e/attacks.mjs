@@ -61,8 +61,7 @@ function trespasses() {
       [0.9, 0.8],
     ]) {
       const hit = document.elementFromPoint(x + dx * width, y + dy * height);
-      if (!button.contains(hit))
-        wrong.push(`${hit?.tagName}.${hit?.className} lies over “${button.innerText}”`);
+      if (!button.contains(hit)) wrong.push(`${hit?.tagName}.${hit?.className} lies over “${button.innerText}”`);
     }
   }
   document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== meets);
@@ -89,10 +88,7 @@ async function reached(address) {
   return got;
 }
 
-test("a page from elsewhere reaches nothing of the program, under no name of it", async ({
-  browser,
-  person,
-}) => {
+test("a page from elsewhere reaches nothing of the program, under no name of it", async ({ browser, person }) => {
   const elsewhere = createServer((_, response) => response.end("<title>elsewhere</title>"));
   await new Promise((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
   const page = await browser.newPage();
@@ -146,12 +142,7 @@ for (const name of Object.keys(hostile(0)))
     await expect(waits).toHaveCount(0);
   });
 
-test("a picture of this computer is not fetched even when pressed", async ({
-  page,
-  person,
-  server,
-  snare,
-}) => {
+test("a picture of this computer is not fetched even when pressed", async ({ page, person, server, snare }) => {
   server.answers["A picture, please"] = `![one](http://127.0.0.1:${snare.port}/x.png)`;
   await person.newChat();
   await person.ask("A picture, please");

@@ -5,14 +5,7 @@
 //   node e2e/council.mjs [folder for pictures] [light|dark]
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  approved,
-  breakGlass,
-  calledByEach,
-  crew,
-  install,
-  letWeatherBeTold,
-} from "./ecosystems.mjs";
+import { approved, breakGlass, calledByEach, crew, install, letWeatherBeTold } from "./ecosystems.mjs";
 import { Keyboard, Mouse } from "./hands.mjs";
 import { Place, bin, built, perform, pictures, root, until } from "./processes.mjs";
 import { Reader } from "./reader.mjs";
@@ -49,9 +42,7 @@ async function says(...wanted) {
 }
 
 async function open() {
-  window = place.start(join(bin, "conclave-window"), [
-    ...["--data", place.data, "--plugins", place.plugins],
-  ]);
+  window = place.start(join(bin, "conclave-window"), [...["--data", place.data, "--plugins", place.plugins]]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
   if (byKeys) await reader.follow();
   await screen.still();
@@ -86,13 +77,7 @@ const steps = {
   "the sample deliberates with real tools, and says who agrees and who does not": async () => {
     await hand.press("Run a sample council");
     await over();
-    await says(
-      "What the council found",
-      "Agreement",
-      "Disagreement",
-      "Not checked",
-      /Sceptic disagrees: /,
-    );
+    await says("What the council found", "Agreement", "Disagreement", "Not checked", /Sceptic disagrees: /);
     await picture("sample");
     const now = await words();
     if (/\? weekdays|Person \?/.test(now)) throw new Error("a tool of the sample did not run");
@@ -174,54 +159,52 @@ const steps = {
     await hand.holds("As a table");
   },
 
-  "asked again, one member's tool asks in its lane, and what another's fails of is said":
-    async () => {
-      place.told("permissions", "ask", "harbour:write_berth", "--council");
-      breakGlass(place);
-      await ask("And the day after?");
-      await says("Waiting for you", "Allow once", "The glass has burst.");
-      screen.press("ctrl+shift+p");
-      await hand.holds(/ wants to /);
-      await picture("asks");
-      await until("the answer to be taken", async () => {
-        await hand.press("Allow once"); // which is not believed before it has armed
-        const now = await until("the card to say what it made of it", async () => {
-          const all = await words();
-          return (!all.includes("Allow once") || all.includes(early)) && all;
-        });
-        await until("it to be said", async () => !(await words()).includes(early));
-        return !now.includes("Allow once");
+  "asked again, one member's tool asks in its lane, and what another's fails of is said": async () => {
+    place.told("permissions", "ask", "harbour:write_berth", "--council");
+    breakGlass(place);
+    await ask("And the day after?");
+    await says("Waiting for you", "Allow once", "The glass has burst.");
+    screen.press("ctrl+shift+p");
+    await hand.holds(/ wants to /);
+    await picture("asks");
+    await until("the answer to be taken", async () => {
+      await hand.press("Allow once"); // which is not believed before it has armed
+      const now = await until("the card to say what it made of it", async () => {
+        const all = await words();
+        return (!all.includes("Allow once") || all.includes(early)) && all;
       });
-      await says("1 task failed.", "Continue without them", "Ada Done");
-      await hand.panel();
-      await hand.press(/^Cy\s.*Failed/);
-      await picture("failed");
-      await hand.press("Continue without them", { back: true });
-      await over(2);
-      await says("There is nothing to compare");
-      await picture("without");
-    },
+      await until("it to be said", async () => !(await words()).includes(early));
+      return !now.includes("Allow once");
+    });
+    await says("1 task failed.", "Continue without them", "Ada Done");
+    await hand.panel();
+    await hand.press(/^Cy\s.*Failed/);
+    await picture("failed");
+    await hand.press("Continue without them", { back: true });
+    await over(2);
+    await says("There is nothing to compare");
+    await picture("without");
+  },
 
-  "after a restart the line under the answer opens the run, and so does the chat's menu":
-    async () => {
-      screen.press("ctrl+j"); // the panel is closed
-      if (byKeys) await reader.typed("Message"); // where the keyboard was in it
-      screen.press("ctrl+k");
-      await reader.palette();
-      screen.type("quit");
-      screen.press("Return");
-      await until("the window to close", () => window.ended);
-      await place.free();
-      await open();
-      await hand.press(/^4 members · /, { back: true });
-      await says("Run from", "There is nothing to compare");
-      await picture("restarted");
-      await hand.shortcut("ctrl+j", "Close the panel");
-      await says("Show the panel");
-      await hand.choose("More for this chat", "Council and its runs");
-      await says("Run from");
-      await hand.holds("More for this chat");
-    },
+  "after a restart the line under the answer opens the run, and so does the chat's menu": async () => {
+    screen.press("ctrl+j"); // the panel is closed
+    if (byKeys) await reader.typed("Message"); // where the keyboard was in it
+    screen.press("ctrl+k");
+    await reader.palette();
+    screen.type("quit");
+    screen.press("Return");
+    await until("the window to close", () => window.ended);
+    await place.free();
+    await open();
+    await hand.press(/^4 members · /, { back: true });
+    await says("Run from", "There is nothing to compare");
+    await picture("restarted");
+    await hand.shortcut("ctrl+j", "Close the panel");
+    await says("Show the panel");
+    await hand.choose("More for this chat", "Council and its runs");
+    await says("Run from");
+    await hand.holds("More for this chat");
+  },
 };
 
 if (byKeys)
@@ -242,8 +225,7 @@ await perform(place, steps, {
       pointer = screen.pointer();
     }
     if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
-    for (const file of ["dice.js", "desk.py"])
-      copyFileSync(join(root, "plugins", file), join(place.plugins, file));
+    for (const file of ["dice.js", "desk.py"]) copyFileSync(join(root, "plugins", file), join(place.plugins, file));
     await approved(place, "dice", "desk");
     await install(place);
   },

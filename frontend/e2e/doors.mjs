@@ -130,9 +130,7 @@ async function tide(page, person) {
   await answered(page, "High tide at Varn, north quay: 14:20.");
 }
 
-test("a port that is taken says by whom, one that cannot be says which can, and a free one opens", async ({
-  page,
-}) => {
+test("a port that is taken says by whom, one that cannot be says which can, and a free one opens", async ({ page }) => {
   const other = createServer();
   const taken = await freePort(); // which nobody is given once it is free again
   await new Promise((resolve) => other.listen(taken, "127.0.0.1", resolve));
@@ -159,10 +157,7 @@ test("a port that is taken says by whom, one that cannot be says which can, and 
   await page.keyboard.press("Escape");
 });
 
-test("what a service registers waits on a card that names it, and is approved", async ({
-  page,
-  place,
-}) => {
+test("what a service registers waits on a card that names it, and is approved", async ({ page, place }) => {
   // A tool is registered for a member that there is.
   await page.evaluate((council) => globalThis.go.window.Council.Set("", "global", council), {
     mode: "tools",
@@ -176,9 +171,7 @@ test("what a service registers waits on a card that names it, and is approved", 
   expect(await open.getByText("I am developing this").count()).toBe(0);
   expect(await open.getByRole("button", { name: "Open in editor" }).count()).toBe(0);
   await approve(page, `harbour-${its}`);
-  member = await page
-    .locator("[data-plugin]", { hasText: "harbour for Researcher" })
-    .getAttribute("data-plugin");
+  member = await page.locator("[data-plugin]", { hasText: "harbour for Researcher" }).getAttribute("data-plugin");
   await approve(page, member);
   await expect(page.getByRole("button", { name: "1 tool", exact: true })).toBeVisible(); // the other is a member's
 });
@@ -237,10 +230,7 @@ test("the tool that the hook offers is asked about, and answers", async ({ page,
   await answered(page, "The moon is full.");
 });
 
-test("a member of the council has the tool that is for it, and it alone", async ({
-  page,
-  person,
-}) => {
+test("a member of the council has the tool that is for it, and it alone", async ({ page, person }) => {
   await person.newChat();
   await page.evaluate(() => globalThis.go.window.Council.Use("", true));
   await person.write("What does the log of the harbour say?");
@@ -268,20 +258,14 @@ test("after a restart of Conclave it is there without the service's doing, and n
   expect(service.output.match(/^told/gm).length).toBe(2);
 });
 
-test("a service that is gone says so, and one that is back is called again", async ({
-  page,
-  person,
-  place,
-}) => {
+test("a service that is gone says so, and one that is back is called again", async ({ page, person, place }) => {
   await place.end(service);
   await person.newChat();
   await person.write('/tool high_tide {"place": "Varn"}');
   await allow(page);
   await expect(page.locator(".tool[data-state=failed]")).toBeVisible();
   const why = last(page).locator("p.problem").filter({ hasText: "Nothing answers at" });
-  await expect(
-    why.filter({ hasText: `http://127.0.0.1:${its}, where this tool is called` }),
-  ).toBeVisible();
+  await expect(why.filter({ hasText: `http://127.0.0.1:${its}, where this tool is called` })).toBeVisible();
   await expect(page.locator("button.stop")).toHaveCount(0);
   await serve(place);
   await tide(page, person);

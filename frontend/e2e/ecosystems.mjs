@@ -106,14 +106,11 @@ export async function install(place) {
 
 /** Approves plugins once they are read, and once more where running them showed more than reading. */
 export async function approved(place, ...plugins) {
-  const state = (plugin) =>
-    place.told("plugins", "list", "--json").find(({ id }) => id === plugin)?.state;
+  const state = (plugin) => place.told("plugins", "list", "--json").find(({ id }) => id === plugin)?.state;
   for (const plugin of plugins)
     await until(
       `${plugin} to be approved`,
-      () =>
-        place.conclave("plugins", "trust", plugin, "--yes").status === 0 &&
-        state(plugin) === "ready",
+      () => place.conclave("plugins", "trust", plugin, "--yes").status === 0 && state(plugin) === "ready",
     );
 }
 

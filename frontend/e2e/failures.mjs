@@ -152,17 +152,9 @@ for (const [name, [id, files, ...wanted]] of Object.entries({
     /def word_count/,
   ],
   "an empty file": ["blank", { "blank.py": "" }, /blank\.py is empty/, /Write a function/],
-  "a file that is no text": [
-    "binary",
-    { "binary.py": Buffer.from([0xff, 0xfe, 0, 1, 2]) },
-    /binary\.py/,
-  ],
+  "a file that is no text": ["binary", { "binary.py": Buffer.from([0xff, 0xfe, 0, 1, 2]) }, /binary\.py/],
   "a folder that is none": ["holiday", { "holiday/sea.png": "x" }, /holiday/, /NAME\.py/],
-  "a manifest with a mistake": [
-    "crooked",
-    { "crooked/spindle.json": '{"name": "Crooked",' },
-    /spindle\.json/,
-  ],
+  "a manifest with a mistake": ["crooked", { "crooked/spindle.json": '{"name": "Crooked",' }, /spindle\.json/],
   "two plugins of one name": [
     "same_two",
     { ...extension("same_one"), ...extension("same_two") },
@@ -195,11 +187,7 @@ test("a new plugin under a name that is taken is not made", async ({ page, perso
 
 // Connections.
 
-test("a connection's form says what a passphrase is, and keeps the focus", async ({
-  page,
-  person,
-  server,
-}) => {
+test("a connection's form says what a passphrase is, and keeps the focus", async ({ page, person, server }) => {
   await person.models();
   await page.getByRole("button", { name: "Add a connection" }).click();
   const key = page.getByLabel(/^Key/);
@@ -273,11 +261,7 @@ test("a server that never answers is asked meanwhile", async ({ page, person, se
   await page.getByRole("button", { name: "Cancel" }).click();
 });
 
-test("the right key gives new chats a model that talks, and it is said", async ({
-  page,
-  person,
-  server,
-}) => {
+test("the right key gives new chats a model that talks, and it is said", async ({ page, person, server }) => {
   const card = await person.connect(server.url, rightKey);
   await person.says(/New chats now use talker/);
   expect(await card.innerText(), "a model that does not talk is listed").not.toMatch(/embedding/);
@@ -295,8 +279,7 @@ const failing = {
     /Settings > Models/,
   ],
   "Be gone": [
-    (_, json) =>
-      json(404, { error: { message: "The model talker does not exist", code: "model_not_found" } }),
+    (_, json) => json(404, { error: { message: "The model talker does not exist", code: "model_not_found" } }),
     /has no model “talker”/,
     /Choose another model/,
   ],
@@ -309,8 +292,7 @@ const failing = {
     /another model/,
   ],
   "Be unpaid": [
-    (_, json) =>
-      json(429, { error: { message: "You exceeded your quota.", code: "insufficient_quota" } }),
+    (_, json) => json(429, { error: { message: "You exceeded your quota.", code: "insufficient_quota" } }),
     /quota/,
     /Add credit/,
   ],
@@ -334,11 +316,7 @@ const failing = {
     /it answered with a web page\.\s/,
     /address/,
   ],
-  "Make noise": [
-    (response) => stream(response).end("data: {not json\n\n"),
-    /not an answer/,
-    /Try again/,
-  ],
+  "Make noise": [(response) => stream(response).end("data: {not json\n\n"), /not an answer/, /Try again/],
   "Break off": [
     (response) => {
       begin(response);
@@ -356,8 +334,7 @@ test.describe("once there is a model", () => {
   // Where a test fails, those after it get another program, without a connection.
   test.beforeAll(async ({ person, place, server }) => {
     const models = place.told("models", "list", "--json");
-    if (!models.some(({ name }) => name.endsWith("/talker")))
-      await person.connect(server.url, rightKey);
+    if (!models.some(({ name }) => name.endsWith("/talker"))) await person.connect(server.url, rightKey);
     await person.page.keyboard.press("Escape");
   });
 
@@ -375,10 +352,7 @@ test.describe("once there is a model", () => {
     await person.reads(answer, /A first answer/);
   });
 
-  test("an answer that never comes is waited for in words, and ended by Stop", async ({
-    page,
-    person,
-  }) => {
+  test("an answer that never comes is waited for in words, and ended by Stop", async ({ page, person }) => {
     await person.newChat();
     await person.write("Never answer");
     await person.says(/Waiting for talker… [1-9]/);
@@ -424,9 +398,7 @@ test.describe("once there is a model", () => {
       const row = page.getByRole("list", { name: "Attachments" }).getByRole("listitem");
       told(name, await person.reads(row, ...wanted));
       const cut = await row.evaluate((li) =>
-        [li, ...li.querySelectorAll("*")].some(
-          (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth,
-        ),
+        [li, ...li.querySelectorAll("*")].some((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth),
       );
       expect(cut, "the sentence is cut").toBe(false);
       await row.getByRole("button", { name: `Remove ${file}` }).click();
@@ -489,9 +461,7 @@ test.describe("once there is a model", () => {
     await page.evaluate(() => globalThis.go.window.Council.UseEverywhere("", false));
   }
 
-  test("after a restart a wrong passphrase is said, and the right one opens", async ({
-    person,
-  }) => {
+  test("after a restart a wrong passphrase is said, and the right one opens", async ({ person }) => {
     await person.restart();
     const { page } = person;
     await person.says(/Key locked: talker/);

@@ -100,8 +100,7 @@ export class Keyboard {
     for (;;) {
       const now = await this.#reader.focused();
       if (now !== null && like(now, name)) return;
-      if (passed.push(now) > 150)
-        throw new Error(`${key} does not come to ${name}, but to: ${passed.join(", ")}`);
+      if (passed.push(now) > 150) throw new Error(`${key} does not come to ${name}, but to: ${passed.join(", ")}`);
       await this.#go(key);
     }
   }

@@ -35,5 +35,4 @@ export async function counts(element, n) {
 }
 
 /** Waits until an element has the keyboard. */
-export const focused = (element) =>
-  element.and(element.page().locator(":focus")).waitFor({ state: "attached" });
+export const focused = (element) => element.and(element.page().locator(":focus")).waitFor({ state: "attached" });

@@ -3,19 +3,14 @@
 // that of a trap on this computer.
 
 const fence = (source) => `\`\`\`mermaid\n${source}\n\`\`\``;
-const cover =
-  "position:fixed;inset:0;z-index:2147483647;background:#f0f;visibility:visible;pointer-events:auto";
+const cover = "position:fixed;inset:0;z-index:2147483647;background:#f0f;visibility:visible;pointer-events:auto";
 
 export const hostile = (port) => {
   const web = `https://127.0.0.1:${port}/x.png`;
   const plain = `http://127.0.0.1:${port}/x.png`;
   return {
-    "a label that covers the window": fence(
-      `flowchart LR\n  A["<div style='${cover}'>Allow once</div>"] --> B`,
-    ),
-    "a label with a picture": fence(
-      `flowchart LR\n  A["<img src='${web}'><img src='${plain}'>"] --> B`,
-    ),
+    "a label that covers the window": fence(`flowchart LR\n  A["<div style='${cover}'>Allow once</div>"] --> B`),
+    "a label with a picture": fence(`flowchart LR\n  A["<img src='${web}'><img src='${plain}'>"] --> B`),
     "a label that runs": fence(
       `flowchart LR\n  A["<img src=x onerror='globalThis.acted=1'><script>globalThis.acted=1</script>"] --> B`,
     ),
@@ -43,9 +38,7 @@ export const hostile = (port) => {
     "a class with a link": fence(
       `classDiagram\n  class A["<img src='${web}'>"]\n  click A href "javascript:globalThis.acted=1"\n  A : +<img src='${web}'> x()`,
     ),
-    "a person of C4": fence(
-      `C4Context\n  Person(a, "A", $sprite="${web}", $link="javascript:globalThis.acted=1")`,
-    ),
+    "a person of C4": fence(`C4Context\n  Person(a, "A", $sprite="${web}", $link="javascript:globalThis.acted=1")`),
     "a week without days": fence(
       `gantt\n  dateFormat YYYY-MM-DD\n  excludes monday,tuesday,wednesday,thursday,friday,saturday,sunday\n  section S\n  T :a, 2024-01-01, 3d`,
     ),

@@ -35,9 +35,7 @@ async function says(...wanted) {
 }
 
 async function open() {
-  window = place.start(join(bin, "conclave-window"), [
-    ...["--data", place.data, "--plugins", place.plugins],
-  ]);
+  window = place.start(join(bin, "conclave-window"), [...["--data", place.data, "--plugins", place.plugins]]);
   await says("Write a message"); // what is drawn first is a frame
   await screen.still();
   await screen.focusOn("(^| )Conclave$");
@@ -63,9 +61,7 @@ async function ask(text) {
     const last = messages.findLast((m) => m.role === "user");
     const said = last?.parts.map((p) => p.text ?? "").join("");
     const answer = messages.at(-1);
-    return (
-      said === text && answer?.role === "assistant" && /^(complete|failed)$/.test(answer.state)
-    );
+    return said === text && answer?.role === "assistant" && /^(complete|failed)$/.test(answer.state);
   });
   await screen.still();
 }
@@ -150,17 +146,16 @@ const steps = {
     if (!server.asked.some((a) => a.refused)) throw new Error("the server was not asked");
   },
 
-  "the right key brings a model with a name of 90 characters, and the default is said":
-    async () => {
-      await reader.press("Edit");
-      await says("A key is saved");
-      await reader.focus("Key (if required)");
-      await fill(rightKey);
-      screen.press("Return");
-      await says("Answered in", "New chats now use");
-      await screen.still();
-      picture("right-key");
-    },
+  "the right key brings a model with a name of 90 characters, and the default is said": async () => {
+    await reader.press("Edit");
+    await says("A key is saved");
+    await reader.focus("Key (if required)");
+    await fill(rightKey);
+    screen.press("Return");
+    await says("Answered in", "New chats now use");
+    await screen.still();
+    picture("right-key");
+  },
 
   "the first answer comes from the model that is shown": async () => {
     screen.press("ctrl+n");

@@ -97,8 +97,7 @@ export async function settled(page, { arming = true } = {}) {
           a.effect.getComputedTiming().endTime !== Infinity &&
           !a.effect.target?.matches(".run .bar");
         const arms = () =>
-          waitsToArm &&
-          document.querySelector("[data-answers] button[aria-disabled=true]:not(:disabled)");
+          waitsToArm && document.querySelector("[data-answers] button[aria-disabled=true]:not(:disabled)");
         const look = () => {
           if (document.getAnimations().some(moves) || arms()) return again();
           changes.disconnect();
@@ -108,8 +107,7 @@ export async function settled(page, { arming = true } = {}) {
           clearTimeout(timer);
           timer = setTimeout(look, 300);
         };
-        const counts = ({ target }) =>
-          !(target.closest ? target : target.parentElement)?.closest("section.run");
+        const counts = ({ target }) => !(target.closest ? target : target.parentElement)?.closest("section.run");
         const changes = new MutationObserver((all) => all.some(counts) && again());
         changes.observe(document, {
           ...{ subtree: true, childList: true, attributes: true, characterData: true },

@@ -237,8 +237,7 @@ export const test = base.extend({
 
   person: [
     async ({ browser, place, display: _, bus: __, plugins, connected, server }, use) => {
-      for (const [name, text] of Object.entries(plugins))
-        writeFileSync(join(place.plugins, name), text);
+      for (const [name, text] of Object.entries(plugins)) writeFileSync(join(place.plugins, name), text);
       const person = new Person(browser, place);
       await person.open();
       await approved(place, ...Object.keys(plugins).map((name) => parse(name).name));

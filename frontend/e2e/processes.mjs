@@ -59,9 +59,7 @@ export class Place {
   plugins = join(this.home, "plugins");
   children = new Set();
   env = Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(DISPLAY|WAYLAND_|CONCLAVE_|XDG_)/.test(name),
-    ),
+    Object.entries(process.env).filter(([name]) => !/^(DISPLAY|WAYLAND_|CONCLAVE_|XDG_)/.test(name)),
   );
 
   constructor() {
@@ -122,11 +120,11 @@ export class Place {
 
   /** Runs the terminal program to its end on this place's data. */
   conclave(...args) {
-    const done = spawnSync(
-      join(bin, "conclave"),
-      ["--data", this.data, "--plugins", this.plugins, ...args],
-      { env: this.env, encoding: "utf8", timeout: patience },
-    );
+    const done = spawnSync(join(bin, "conclave"), ["--data", this.data, "--plugins", this.plugins, ...args], {
+      env: this.env,
+      encoding: "utf8",
+      timeout: patience,
+    });
     if (done.error) throw done.error;
     return done;
   }
@@ -134,8 +132,7 @@ export class Place {
   /** The same, when it must succeed; returns what it printed, as JSON where it is. */
   told(...args) {
     const done = this.conclave(...args);
-    if (done.status !== 0)
-      throw new Error(`conclave ${args.join(" ")} ended with ${done.status}: ${done.stderr}`);
+    if (done.status !== 0) throw new Error(`conclave ${args.join(" ")} ended with ${done.status}: ${done.stderr}`);
     return args.includes("--json") ? JSON.parse(done.stdout) : done.stdout;
   }
 
@@ -362,8 +359,7 @@ export class Screen {
     const raw = this.pixels();
     const out = [];
     for (let y = 0; y < this.height; y += 3)
-      for (let x = 0; x < this.width; x += 3)
-        out.push(raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff);
+      for (let x = 0; x < this.width; x += 3) out.push(raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff);
     return out;
   }
 
@@ -499,8 +495,7 @@ export class Screen {
       encoding: "utf8",
       timeout: patience,
     });
-    if (out.error || out.status !== 0)
-      console.log(`no picture ${path}: ${out.error?.message ?? out.stderr}`);
+    if (out.error || out.status !== 0) console.log(`no picture ${path}: ${out.error?.message ?? out.stderr}`);
   }
 }
 

@@ -19,8 +19,7 @@ const wordCount = `def word_count(text: str) -> int:
 `;
 
 for (const [chip, seen] of Object.entries({
-  "Show me a permission request": (page) =>
-    page.getByRole("article").getByText(/To show you|I will ask/),
+  "Show me a permission request": (page) => page.getByRole("article").getByText(/To show you|I will ask/),
   "Run a sample council": (page) => page.getByRole("article").getByText(/plays the chair/),
   "Make a plugin": (page) => page.getByRole("dialog", { name: "New plugin" }),
   "Connect a model": (page) => page.getByRole("heading", { name: "Models", exact: true }),
@@ -71,9 +70,7 @@ test("stopping keeps what was said", async ({ page, person }) => {
   await person.write("/slow 30");
   const stop = page.getByRole("button", { name: /Stop/ }).first();
   await expect(stop).toBeVisible();
-  await page.waitForFunction(
-    () => [...document.querySelectorAll("article")].at(-1)?.innerText.length > 60,
-  );
+  await page.waitForFunction(() => [...document.querySelectorAll("article")].at(-1)?.innerText.length > 60);
   await stop.click();
   await expect(page.getByText(/stopped/i).first()).toBeVisible();
 });
@@ -89,8 +86,7 @@ test("a broken save keeps the old tool and shows the line", async ({ page, place
 /** Makes a list of what a person can press, and takes down what Tab reaches. */
 async function unreachable(page) {
   const controls = await page.evaluate(() => {
-    const kinds =
-      "button, a[href], input, textarea, summary, [role=button], [role=tab], [role=switch], [role=link]";
+    const kinds = "button, a[href], input, textarea, summary, [role=button], [role=tab], [role=switch], [role=link]";
     // In these, the arrow keys go from one to the next, and Tab goes past them.
     const roving = "[role=tablist], [role=menu], [role=listbox], [role=toolbar], [role=radiogroup]";
     const shown = (e) =>
@@ -108,17 +104,13 @@ async function unreachable(page) {
   expect(controls).toBeGreaterThanOrEqual(8);
   for (let i = 0; i < 500; i++) {
     await page.keyboard.press("Tab");
-    const left = await page.evaluate(
-      () => [...globalThis.tabbed.wanted].filter((e) => e.isConnected).length,
-    );
+    const left = await page.evaluate(() => [...globalThis.tabbed.wanted].filter((e) => e.isConnected).length);
     if (left === 0) break;
   }
   return page.evaluate(() =>
     [...globalThis.tabbed.wanted]
       .filter((e) => e.isConnected)
-      .map(
-        (e) => e.getAttribute("aria-label") ?? (e.textContent.trim() || e.outerHTML.slice(0, 120)),
-      ),
+      .map((e) => e.getAttribute("aria-label") ?? (e.textContent.trim() || e.outerHTML.slice(0, 120))),
   );
 }
 
@@ -129,8 +121,7 @@ for (const [name, go] of Object.entries({
     await page.keyboard.press("Control+,");
     await expect(page.getByRole("heading", { name: "General" })).toBeVisible();
   },
-  "the settings of models": (page) =>
-    page.getByRole("button", { name: "Models", exact: true }).click(),
+  "the settings of models": (page) => page.getByRole("button", { name: "Models", exact: true }).click(),
 })) {
   test(`every control of ${name} is reached by Tab`, async ({ page }) => {
     await go(page);

@@ -48,12 +48,7 @@ class Bus {
     if (!answer.startsWith("OK")) throw new Error(`the accessibility bus refused: ${answer}`);
     socket.write("BEGIN\r\n");
     socket.on("data", (data) => bus.#take(data));
-    await bus.call(
-      "org.freedesktop.DBus",
-      "/org/freedesktop/DBus",
-      "org.freedesktop.DBus",
-      "Hello",
-    );
+    await bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
     return bus;
   }
 
@@ -174,12 +169,7 @@ export class Reader {
     const reader = new Reader();
     const session = await Bus.open(address.match(/path=([^,]+)/)[1]);
     try {
-      const told = await session.call(
-        "org.a11y.Bus",
-        "/org/a11y/bus",
-        "org.a11y.Bus",
-        "GetAddress",
-      );
+      const told = await session.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress");
       if (!told)
         throw new Error(
           "What the window says cannot be read here: there is no accessibility bus. .ci/deps test installs at-spi2-core.",
@@ -265,10 +255,7 @@ export class Reader {
 
   async #said([to, path]) {
     const [name, text] = await Promise.all([
-      this.#bus.call(to, path, "org.freedesktop.DBus.Properties", "Get", "ss", [
-        accessible,
-        "Name",
-      ]),
+      this.#bus.call(to, path, "org.freedesktop.DBus.Properties", "Get", "ss", [accessible, "Name"]),
       this.#bus.call(to, path, "org.a11y.atspi.Text", "GetText", "ii", [0, -1]),
     ]);
     const words = [];

@@ -13,8 +13,7 @@ export function begin(response) {
   event(response, { delta: { role: "assistant", content: "" }, finish_reason: null });
 }
 
-export const say = (response, content) =>
-  event(response, { delta: { content }, finish_reason: null });
+export const say = (response, content) => event(response, { delta: { content }, finish_reason: null });
 
 export function end(response, finish_reason = "stop") {
   event(response, { delta: {}, finish_reason });
@@ -79,11 +78,7 @@ export async function modelServer(models) {
     const other = answers[text] ?? "A first answer from the scripted server.";
     const script = titled || after || other;
     if (typeof script === "function") return script(response, json, { model, messages });
-    const {
-      text: answer,
-      call,
-      calls = call ? [call] : [],
-    } = typeof script === "string" ? { text: script } : script;
+    const { text: answer, call, calls = call ? [call] : [] } = typeof script === "string" ? { text: script } : script;
     begin(response);
     for (let i = 0; i < answer.length; i += 400) say(response, answer.slice(i, i + 400));
     calls.forEach(({ name, arguments: given }, index) => {

@@ -213,10 +213,7 @@ const shots = {
       "councilsealed",
       "councilagain",
       "counciltwelve",
-    ].map((scene) => [
-      scene,
-      { scene, act: (p) => p.locator(".council .use").waitFor(), height: 1300 },
-    ]),
+    ].map((scene) => [scene, { scene, act: (p) => p.locator(".council .use").waitFor(), height: 1300 }]),
   ),
   ...Object.fromEntries(
     [
@@ -363,9 +360,7 @@ const site = await serve();
 const browser = await launch();
 for (const [name, { act, ...options }] of Object.entries(shots)) {
   if (only && !name.match(only)) continue;
-  for (const theme of name === "chat" || name === "permission"
-    ? ["light", "dark", "contrast"]
-    : ["light", "dark"]) {
+  for (const theme of name === "chat" || name === "permission" ? ["light", "dark", "contrast"] : ["light", "dark"]) {
     const page = await open(browser, site.url, { ...options, theme });
     try {
       await act?.(page);

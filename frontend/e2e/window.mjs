@@ -26,9 +26,7 @@ const wordCount = `def word_count(text: str) -> int:
 
 /** Starts the window's program and waits until one can write in it: what is drawn first is a frame. */
 async function open() {
-  window = place.start(join(bin, "conclave-window"), [
-    ...["--data", place.data, "--plugins", place.plugins],
-  ]);
+  window = place.start(join(bin, "conclave-window"), [...["--data", place.data, "--plugins", place.plugins]]);
   await seen("the window's page", (now) => now.colours > 60 && now.commonest < 0.9);
   await until("the composer", async () => (await reader.words()).includes("Write a message"));
   await screen.still();
@@ -255,9 +253,7 @@ const steps = {
       return found.length > 0 && found;
     });
     if (id !== "none") screen.focus(id);
-    const second = place.start(join(bin, "conclave-window"), [
-      ...["--data", place.data, "--plugins", place.plugins],
-    ]);
+    const second = place.start(join(bin, "conclave-window"), [...["--data", place.data, "--plugins", place.plugins]]);
     const how = await second.gone;
     if (how !== "exit 0" || !second.output.includes("brought to the front"))
       throw new Error(`the second start ended with ${how}: ${second.output}`);

@@ -5,9 +5,7 @@ import { accessible, palette, tabTo } from "../page.mjs";
 import { expect, test } from "../person.mjs";
 
 const over = (page) =>
-  page.waitForFunction(
-    () => document.querySelector("[data-lane]") && !document.querySelector("button.stop"),
-  );
+  page.waitForFunction(() => document.querySelector("[data-lane]") && !document.querySelector("button.stop"));
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
@@ -47,9 +45,7 @@ test("a point of the result leads to the words it stands in", async ({ page }) =
 test("the run is replayed from its beginning", async ({ page }) => {
   await page.getByRole("slider", { name: "Position in the run" }).focus();
   await page.keyboard.press("Home");
-  await expect(
-    page.locator("[data-lane]").getByText("Waiting", { exact: true }).first(),
-  ).toBeVisible();
+  await expect(page.locator("[data-lane]").getByText("Waiting", { exact: true }).first()).toBeVisible();
   for (let i = 0; i < 3; i++) await page.getByRole("button", { name: /^Speed/ }).click();
   await page.getByRole("button", { name: "Play", exact: true }).click();
   await expect(page.getByRole("heading", { name: "What the council found" })).toBeVisible();
@@ -87,9 +83,7 @@ test("by keys alone four members are added, and each is given a tool of another 
     const at = crew.findIndex((one) => one.name === name);
     for (const [i, other] of crew.slice(0, at + 1).entries()) {
       if (i > 0) await keyboard.press("ArrowDown");
-      await expect(
-        page.locator("[data-highlighted]", { hasText: `Give to ${other.name}` }).last(),
-      ).toBeVisible();
+      await expect(page.locator("[data-highlighted]", { hasText: `Give to ${other.name}` }).last()).toBeVisible();
     }
     await keyboard.press("Enter");
     await expect(page.getByRole("button", { name: `Remove ${tool} from ${name}` })).toBeVisible();
@@ -108,10 +102,7 @@ test("by keys alone four members are added, and each is given a tool of another 
   await accessible(page);
 });
 
-test("by keys alone they are asked, each calls its own tool, and the run is read", async ({
-  page,
-  place,
-}) => {
+test("by keys alone they are asked, each calls its own tool, and the run is read", async ({ page, place }) => {
   const { keyboard } = page;
   await tabTo(page, "Limits, chair and helper");
   await keyboard.press("Enter");
@@ -132,16 +123,12 @@ test("by keys alone they are asked, each calls its own tool, and the run is read
   for (const { name, says } of crew) {
     await tabTo(page, new RegExp(`^.?\\s*${name}\\s*Done\\b`));
     await keyboard.press("Enter");
-    await expect(
-      page.locator("[data-lane]", { hasText: name }).getByText(says).first(),
-    ).toBeVisible();
+    await expect(page.locator("[data-lane]", { hasText: name }).getByText(says).first()).toBeVisible();
   }
   await accessible(page);
   await tabTo(page, "Position in the run");
   await keyboard.press("Home");
-  await expect(
-    page.locator("[data-lane]").getByText("Waiting", { exact: true }).first(),
-  ).toBeVisible();
+  await expect(page.locator("[data-lane]").getByText("Waiting", { exact: true }).first()).toBeVisible();
   await keyboard.press("End");
   await tabTo(page, "As a table");
   await keyboard.press("Enter");
@@ -164,10 +151,7 @@ test("by keys alone they are asked, each calls its own tool, and the run is read
   await expect(page.getByText("No members yet.")).toBeAttached(); // folded, below it a run
 });
 
-test("a preset is set and kept, and the chip says what the next message asks", async ({
-  page,
-  person,
-}) => {
+test("a preset is set and kept, and the chip says what the next message asks", async ({ page, person }) => {
   await person.newChat();
   // The chat before has a run, and offers presets for itself.
   await expect(page.locator("[data-lane]").first()).toHaveCount(0);

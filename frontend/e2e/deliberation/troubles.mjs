@@ -82,8 +82,7 @@ const two = (model, more = {}) => ({
   ...more,
 });
 
-const state = (place) =>
-  place.told("plugins", "list", "--json").find(({ id }) => id === "waits")?.state;
+const state = (place) => place.told("plugins", "list", "--json").find(({ id }) => id === "waits")?.state;
 /** Has the plugin be as it is said, waits until that version of it serves, and lets members use it. */
 async function sleeps(place, does, words) {
   writeFileSync(join(place.plugins, "waits.py"), sleeper(does, words));
@@ -115,19 +114,14 @@ test("one member: it is said that there is nothing to compare, and another can b
   place,
 }) => {
   await set(person, (of) => ({ members: [{ name: "Ada", model: of("talker") }] }));
-  await expect(
-    panel(page).getByText("One member works; there is nothing to compare."),
-  ).toBeVisible();
+  await expect(panel(page).getByText("One member works; there is nothing to compare.")).toBeVisible();
   await person.ask(question);
   await expect(lane(page, "Ada").getByText("Done")).toBeVisible();
   await button(page, "Add another member").click();
   await kept(place, 2);
 });
 
-test("all fail: the person is asked, has it answered without, and asks the council again", async ({
-  page,
-  person,
-}) => {
+test("all fail: the person is asked, has it answered without, and asks the council again", async ({ page, person }) => {
   await set(person, (of) => two(of("down")));
   await person.write(question);
   await expect(panel(page).getByText("No member could answer.")).toBeVisible();
@@ -159,10 +153,7 @@ test("a member without a model: it sits out and says so, and the helper's model 
   await expect(lane(page, "Ada").getByText("Done")).toBeVisible();
 });
 
-test("a ballot that is no JSON: the vote goes on without it, and is done again", async ({
-  page,
-  person,
-}) => {
+test("a ballot that is no JSON: the vote goes on without it, and is done again", async ({ page, person }) => {
   await set(person, (of) => two(of("talker"), { mode: "vote", choices: ["yes", "no"] }));
   await person.write(question);
   await expect(lane(page, "Ada").getByText("Failed")).toBeVisible();
@@ -173,9 +164,7 @@ test("a ballot that is no JSON: the vote goes on without it, and is done again",
   await button(page, "Run again").click();
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await ended(page);
-  await expect(
-    panel(page).getByText("Repeated with one change: Ada did its work again."),
-  ).toBeVisible();
+  await expect(panel(page).getByText("Repeated with one change: Ada did its work again.")).toBeVisible();
 });
 
 test("a member that answers 5 MB is cut, which is said", async ({ page, person }) => {
@@ -186,9 +175,7 @@ test("a member that answers 5 MB is cut, which is said", async ({ page, person }
     ],
   }));
   await person.ask(question);
-  await expect(
-    panel(page).getByText(/Ada said more than an answer may hold, and was cut/),
-  ).toBeVisible();
+  await expect(panel(page).getByText(/Ada said more than an answer may hold, and was cut/)).toBeVisible();
   await button(page, "More for this run").click();
   await page.getByRole("menuitem", { name: "Run again with one change…" }).click();
   await expect(page.getByRole("dialog")).toBeVisible();
@@ -203,9 +190,7 @@ test("a cap of one cent: the council stops, the answer is made, and the cap is c
 }) => {
   place.told("models", "price", of("talker"), "1000", "1000");
   await set(person, (of) => two(of("talker"), { limits: { money: 0.01 } }));
-  await expect(
-    panel(page).getByText(/The answer alone may cost .* more than the cap of \$0\.01/),
-  ).toBeVisible();
+  await expect(panel(page).getByText(/The answer alone may cost .* more than the cap of \$0\.01/)).toBeVisible();
   const answer = await person.ask(question);
   await expect(answer.getByText("So it is.")).toBeVisible();
   await expect(lane(page, "Ada").getByText("Over the cap")).toBeVisible();
@@ -222,10 +207,7 @@ test("offline: the lanes say what could not be reached, and the question is aske
   place,
 }) => {
   if (!place.told("models", "list", "--json").some(({ name }) => name === "nowhere/any"))
-    place.told(
-      ...["models", "add", "openai", "nowhere", "--url", "http://127.0.0.1:9/v1"],
-      ...["--model", "any"],
-    );
+    place.told(...["models", "add", "openai", "nowhere", "--url", "http://127.0.0.1:9/v1"], ...["--model", "any"]);
   await set(person, () => two("nowhere/any"));
   await person.write(question);
   await expect(panel(page).getByText("No member could answer.")).toBeVisible();
@@ -276,11 +258,7 @@ test("a plugin that is updated in mid-run finishes its call as it was; a new run
   await expect(lane(page, "Ada").getByText("the new words")).toBeVisible();
 });
 
-test("a tool that is removed in mid-run says so, and the person goes on without", async ({
-  page,
-  person,
-  place,
-}) => {
+test("a tool that is removed in mid-run says so, and the person goes on without", async ({ page, person, place }) => {
   await sleeps(place, asleep, "never");
   await set(person, waiting);
   await person.write(question);
@@ -289,9 +267,7 @@ test("a tool that is removed in mid-run says so, and the person goes on without"
   await expect(lane(page, "Ada").getByText("Failed")).toBeVisible();
   await button(page, "Answer without the council").click();
   await ended(page);
-  await expect(
-    panel(page).getByText("The tool waits:waits is not available").first(),
-  ).toBeVisible();
+  await expect(panel(page).getByText("The tool waits:waits is not available").first()).toBeVisible();
 });
 
 test("stop ends a tool that sleeps within half a second", async ({ page, person, place }) => {
@@ -302,14 +278,11 @@ test("stop ends a tool that sleeps within half a second", async ({ page, person,
   await person.write(question);
   await expect(lane(page, "Ada").getByText("Using")).toBeVisible();
   await expect.poll(() => existsSync(sign)).toBe(true);
-  const stopping = await panel(page)
-    .getByRole("button", { name: "Stop", exact: true })
-    .elementHandle();
+  const stopping = await panel(page).getByRole("button", { name: "Stop", exact: true }).elementHandle();
   const took = await page.evaluate(async (stop) => {
     const began = performance.now();
     stop.click();
-    while (document.querySelector("button.stop"))
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    while (document.querySelector("button.stop")) await new Promise((resolve) => setTimeout(resolve, 5));
     return performance.now() - began;
   }, stopping);
   console.log(`     the page saw the end after ${Math.round(took)} ms`);

@@ -32,8 +32,7 @@ That is all of it. Ask for a tool next.`;
 
 const paragraph = (i) =>
   `Paragraph ${i}. The scheduler keeps its workers busy; each one takes a job and reports back. When the queue is empty a worker sleeps, and wakes on a signal. This sentence gives a paragraph its length.\n\n`;
-const paragraphs = (from, to) =>
-  Array.from({ length: to - from + 1 }, (_, i) => paragraph(from + i));
+const paragraphs = (from, to) => Array.from({ length: to - from + 1 }, (_, i) => paragraph(from + i));
 
 const streams = {
   "Begin, and go on later": held("It begins, and ", "now it ends."),
@@ -69,18 +68,14 @@ const scrollTop = (page) => page.locator(".scroller").evaluate((e) => e.scrollTo
 const streaming = (page) => expect(page.locator("[aria-busy=true]")).toBeVisible();
 const over = (page) =>
   page.waitForFunction(
-    () =>
-      document.querySelector("article") && !document.querySelector(".btn.stop, [aria-busy=true]"),
+    () => document.querySelector("article") && !document.querySelector(".btn.stop, [aria-busy=true]"),
   );
 const row = (page, text) => page.locator("[data-chat-row]").getByText(text).first();
 
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-test("Enter while an answer streams queues: shown, edited, removed, and sent afterwards", async ({
-  page,
-  person,
-}) => {
+test("Enter while an answer streams queues: shown, edited, removed, and sent afterwards", async ({ page, person }) => {
   await person.newChat();
   await person.write("Begin, and go on later");
   await streaming(page);
@@ -103,10 +98,7 @@ test("Enter while an answer streams queues: shown, edited, removed, and sent aft
   await field(page).fill("");
 });
 
-test("what is queued waits for the person when the answer was stopped", async ({
-  page,
-  person,
-}) => {
+test("what is queued waits for the person when the answer was stopped", async ({ page, person }) => {
   await person.newChat();
   await person.write("Begin, and be stopped");
   await streaming(page);
@@ -165,11 +157,7 @@ test("saved and answered again, a question goes where a new one goes", async ({ 
       .at(-1)
       .getBoundingClientRect();
     const scroller = document.querySelector(".scroller").getBoundingClientRect();
-    return [
-      question.top - scroller.top,
-      articles.at(-1).getBoundingClientRect().bottom,
-      scroller.bottom,
-    ];
+    return [question.top - scroller.top, articles.at(-1).getBoundingClientRect().bottom, scroller.bottom];
   });
   expect(top >= 0 && top < 60, `the question is ${top} px below the top`).toBeTruthy();
   expect(bottom, "the answer is under the composer").toBeLessThan(end);
@@ -191,10 +179,7 @@ test("find marks the word and brings it into view, also in a long message", asyn
   await page.setViewportSize({ width: 1440, height: 832 });
 });
 
-test("a first message makes a chat, and formulas and diagrams are drawn", async ({
-  page,
-  person,
-}) => {
+test("a first message makes a chat, and formulas and diagrams are drawn", async ({ page, person }) => {
   await person.newChat();
   await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
   await page.keyboard.type("Everything once more");
@@ -248,9 +233,7 @@ test("the question goes to the top, the view holds still while the answer grows,
   await expect(page.locator(".body.streaming")).toHaveCount(0);
   const bars = await page
     .locator(".message .block > p")
-    .evaluateAll((all) =>
-      all.map((p) => getComputedStyle(p, "::after").content).filter((c) => c !== "none"),
-    );
+    .evaluateAll((all) => all.map((p) => getComputedStyle(p, "::after").content).filter((c) => c !== "none"));
   expect(bars).toEqual([]);
   await page.getByRole("button", { name: /new paragraph|Jump to the end/ }).click();
   await expect(page.getByText("Paragraph 40.")).toBeVisible();
@@ -291,10 +274,7 @@ test("a selection in the growing paragraph survives the next words", async ({ pa
   expect(await page.evaluate(() => String(getSelection()))).toBe("Paragraph");
 });
 
-test("a tool card opens to arguments, output, what was hidden, and why", async ({
-  page,
-  person,
-}) => {
+test("a tool card opens to arguments, output, what was hidden, and why", async ({ page, person }) => {
   await person.newChat();
   await person.write("Count what is hidden");
   await armed(page, "Allow once");
@@ -312,10 +292,7 @@ test("a tool card opens to arguments, output, what was hidden, and why", async (
   await expect(page.getByText(/Called by Main assistant/)).toBeVisible();
 });
 
-test("a failed answer keeps its text, and Try again makes a version to go back from", async ({
-  page,
-  person,
-}) => {
+test("a failed answer keeps its text, and Try again makes a version to go back from", async ({ page, person }) => {
   await person.newChat();
   await person.write("Fail once");
   await expect(page.locator(".failed", { hasText: "cut off" })).toBeVisible();

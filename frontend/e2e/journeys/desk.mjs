@@ -23,10 +23,7 @@ const writes = (page) => page.waitForFunction(() => document.activeElement?.tagN
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-test("a day by keyboard: walk messages, find, palette, settings, rename, delete, undo", async ({
-  page,
-  person,
-}) => {
+test("a day by keyboard: walk messages, find, palette, settings, rename, delete, undo", async ({ page, person }) => {
   for (const text of ["What to see in Lyon", "A letter to the landlord"]) {
     await person.newChat();
     await person.ask(text);
@@ -94,9 +91,7 @@ test("Esc in the search of chats gives the whole list back", async ({ page }) =>
   await writes(page);
 });
 
-test("a right click offers what can be done: fields, words, rows, messages, code", async ({
-  page,
-}) => {
+test("a right click offers what can be done: fields, words, rows, messages, code", async ({ page }) => {
   const menu = page.getByRole("menu");
   const item = (name) => menu.getByRole("menuitem", { name, exact: true });
   const right = async (target) => {
@@ -105,10 +100,7 @@ test("a right click offers what can be done: fields, words, rows, messages, code
     await expect(menu).toBeVisible();
   };
   const copied = (text) =>
-    page.waitForFunction(
-      async (t) => (await globalThis.runtime.ClipboardGetText()).includes(t),
-      text,
-    );
+    page.waitForFunction(async (t) => (await globalThis.runtime.ClipboardGetText()).includes(t), text);
   const value = (text) => page.waitForFunction((t) => document.activeElement?.value === t, text);
   await rows(page).getByText("A letter to the landlord").click();
 

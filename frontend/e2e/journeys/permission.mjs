@@ -67,11 +67,7 @@ test("by keyboard: the shortcut goes to the heading, Tab to a button, and only i
   await over(page);
 });
 
-test("arguments can be edited, a refusal can say why, and Esc answers nothing", async ({
-  page,
-  person,
-  server,
-}) => {
+test("arguments can be edited, a refusal can say why, and Esc answers nothing", async ({ page, person, server }) => {
   await asked(person);
   await page.getByRole("button", { name: "Edit before allowing" }).click();
   await page.getByLabel("Exact action").fill("{ broken");
@@ -97,10 +93,7 @@ test("arguments can be edited, a refusal can say why, and Esc answers nothing", 
   expect(JSON.stringify(told)).toMatch(/Not in that folder/);
 });
 
-test("after an answer one writes on, and the reason's field has the keyboard", async ({
-  page,
-  person,
-}) => {
+test("after an answer one writes on, and the reason's field has the keyboard", async ({ page, person }) => {
   await asked(person);
   await allow(page).click();
   await page.keyboard.type("and then this");
@@ -135,19 +128,14 @@ test("after an answer one writes on, and the reason's field has the keyboard", a
 
 test("six equal requests are one card, and one press answers all six", async ({ page, person }) => {
   await asked(person, "Write six notes");
-  await expect(
-    page.getByRole("heading", { name: /wants to write a note, 6 times$/ }),
-  ).toBeVisible();
+  await expect(page.getByRole("heading", { name: /wants to write a note, 6 times$/ })).toBeVisible();
   await page.getByRole("button", { name: "Allow all 6 once" }).click();
   await over(page);
   expect(await waiting(page)).toBe(0);
   await expect(page.locator(".tool[data-state=done]")).toHaveCount(6);
 });
 
-test("a request in another chat is marked in the list and does not move the reader", async ({
-  page,
-  person,
-}) => {
+test("a request in another chat is marked in the list and does not move the reader", async ({ page, person }) => {
   await asked(person, "Write a note elsewhere");
   await page.locator("[data-chat-row]").getByText("Write six notes").click();
   await expect(page.getByText("Several things need your word.")).toBeVisible();
@@ -160,10 +148,7 @@ test("a request in another chat is marked in the list and does not move the read
   await over(page);
 });
 
-test("a wider permission is a rule that ends, and can be taken back in Settings", async ({
-  page,
-  person,
-}) => {
+test("a wider permission is a rule that ends, and can be taken back in Settings", async ({ page, person }) => {
   await asked(person, "Write a note for this chat");
   // Presses a button of the menu at once, however long a machine takes from one act to the next.
   await page.evaluate(() => {
@@ -213,9 +198,7 @@ test("for a while tools run without asking: within bounds, said all the time, en
   await page.getByRole("combobox").fill("without asking");
   await page.keyboard.press("Enter");
   const sheet = page.getByRole("dialog");
-  await expect(
-    sheet.getByRole("heading", { name: "Let tools run without asking for 15 minutes?" }),
-  ).toBeVisible();
+  await expect(sheet.getByRole("heading", { name: "Let tools run without asking for 15 minutes?" })).toBeVisible();
   await sheet.getByLabel("Maximum calls").fill("5000");
   await sheet.getByRole("button", { name: "Let tools run" }).click();
   await expect(sheet.getByText("Tools run unattended for 1 to 1000 calls.")).toBeVisible();

@@ -52,9 +52,7 @@ const menu = async (page, name, item) => {
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-test("a new plugin asks for its name first, says its file, and why it cannot be made", async ({
-  page,
-}) => {
+test("a new plugin asks for its name first, says its file, and why it cannot be made", async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 480 });
   await palette(page, "new plugin");
   const name = page.getByLabel("Name", { exact: true });
@@ -77,10 +75,7 @@ test("a new plugin asks for its name first, says its file, and why it cannot be 
   await page.setViewportSize({ width: 1440, height: 832 });
 });
 
-test("a plugin from elsewhere asks to be approved, is updated, and taken back", async ({
-  page,
-  place,
-}) => {
+test("a plugin from elsewhere asks to be approved, is updated, and taken back", async ({ page, place }) => {
   const from = join(place.home, "moon");
   mkdirSync(from);
   writeFileSync(join(from, "moon.py"), moon("Old."));
@@ -102,10 +97,7 @@ test("a plugin from elsewhere asks to be approved, is updated, and taken back", 
   await approve(page, "moon");
 });
 
-test("one's own save is loaded at once, and says its time and its tools", async ({
-  page,
-  place,
-}) => {
+test("one's own save is loaded at once, and says its time and its tools", async ({ page, place }) => {
   await card(page, "moon").getByLabel("I am developing this").check();
   await expect(card(page, "moon").getByText("in development")).toBeVisible(); // the program knows
   writeFileSync(join(place.plugins, "moon.py"), `${moon("Old.")}\n# saved again\n`);
@@ -123,22 +115,15 @@ test("a plugin's settings are changed and kept", async ({ page, place }) => {
   await card(page, "kept").getByRole("button", { name: "Save settings" }).click();
   await expect(card(page, "kept").getByText("Saved. Plugin restarted.")).toBeVisible();
   expect(await card(page, "kept").getByLabel("most").inputValue()).toBe("3");
-  await expect(
-    card(page, "kept").getByRole("button", { name: "Save settings", disabled: true }),
-  ).toBeVisible();
+  await expect(card(page, "kept").getByRole("button", { name: "Save settings", disabled: true })).toBeVisible();
 });
 
-test("a changed plugin shows what changed, and the old one serves until it is approved", async ({
-  page,
-  place,
-}) => {
+test("a changed plugin shows what changed, and the old one serves until it is approved", async ({ page, place }) => {
   writeFileSync(
     join(place.plugins, "moon.py"),
     moon("Old.").replace("Say the phase", "Say the phase, and send it to archive@example.org,"),
   );
-  await expect(
-    card(page, "moon").locator("ins", { hasText: "archive@example.org" }).first(),
-  ).toBeVisible();
+  await expect(card(page, "moon").locator("ins", { hasText: "archive@example.org" }).first()).toBeVisible();
   await expect(
     card(page, "moon")
       .getByText(/changed/)
@@ -146,10 +131,7 @@ test("a changed plugin shows what changed, and the old one serves until it is ap
   ).toBeVisible();
 });
 
-test("a plugin dropped while the panel is closed: one line, and one press to read it", async ({
-  page,
-  place,
-}) => {
+test("a plugin dropped while the panel is closed: one line, and one press to read it", async ({ page, place }) => {
   await page.setViewportSize({ width: 1100, height: 832 });
   await page.keyboard.press("Escape");
   writeFileSync(join(place.plugins, "dropped.py"), moon("Dropped."));

@@ -111,9 +111,7 @@ const screens = {
     "chat",
     async (page) => {
       await page.keyboard.press("Control+/");
-      await expect(
-        page.getByRole("heading", { name: "Keys and shortcuts", exact: true }),
-      ).toBeVisible();
+      await expect(page.getByRole("heading", { name: "Keys and shortcuts", exact: true })).toBeVisible();
     },
   ],
 };
@@ -207,14 +205,11 @@ test("text at 200 % and a right-to-left page lose nothing sideways", async ({ op
     document.documentElement.dir = "rtl";
   });
   await settled(page);
-  expect(
-    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-  ).toBeTruthy();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBeTruthy();
   // At this size the code is above the view, where nothing is drawn.
   // In the narrow column that is left, the button that leads to the end lies over the middle.
   await page.locator(".scroller").hover({ position: { x: 20, y: 20 } });
   const code = page.locator("figure.code pre").first();
-  for (let i = 0; i < 100 && (await code.count()) === 0; i++)
-    await scrolled(page, () => page.mouse.wheel(0, -500));
+  for (let i = 0; i < 100 && (await code.count()) === 0; i++) await scrolled(page, () => page.mouse.wheel(0, -500));
   expect(await code.evaluate((e) => getComputedStyle(e).direction)).toBe("ltr");
 });

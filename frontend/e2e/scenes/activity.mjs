@@ -2,9 +2,7 @@
 import { accessible, noticed } from "../page.mjs";
 import { expect, given, test } from "../scene.mjs";
 
-test("the record is read by keys: filtered, opened to how a call was decided, and exported", async ({
-  open,
-}) => {
+test("the record is read by keys: filtered, opened to how a call was decided, and exported", async ({ open }) => {
   const page = await open("activity");
   const tab = page.getByRole("tabpanel", { name: "Activity" });
   await expect(tab.getByText("Waiting for you")).toBeVisible();
@@ -13,9 +11,7 @@ test("the record is read by keys: filtered, opened to how a call was decided, an
   const saved = tab.getByRole("button", { name: /Saved a note/ });
   await saved.focus();
   await page.keyboard.press("Enter");
-  await expect(
-    tab.getByText("It was allowed by you, after 4.2 s: you allowed it once."),
-  ).toBeVisible();
+  await expect(tab.getByText("It was allowed by you, after 4.2 s: you allowed it once.")).toBeVisible();
   expect(await tab.getByLabel("Arguments").innerText()).toMatch(/•••/);
   await tab.getByRole("button", { name: /Backup was let start “git push”/ }).press("Enter");
   await expect(tab.getByText("after 2.1 s: you allowed it always.")).toBeVisible();
@@ -34,9 +30,7 @@ test("the record is read by keys: filtered, opened to how a call was decided, an
   expect(await given(page, "Activity.Export")).toEqual([["", ""]]);
 });
 
-test("where no chat is open the record is that of all, and does not call them this chat", async ({
-  open,
-}) => {
+test("where no chat is open the record is that of all, and does not call them this chat", async ({ open }) => {
   const page = await open("activity");
   const tab = page.getByRole("tabpanel", { name: "Activity" });
   await expect(tab.getByRole("radio", { name: "This chat" })).toBeAttached();

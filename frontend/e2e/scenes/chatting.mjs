@@ -46,9 +46,7 @@ test("Shift+Enter makes a line, and an input method's Enter never sends", async 
   expect(await message(page).inputValue()).toBe("one\ntwo");
 });
 
-test("a link that names another host is asked about, a plain one opens outside", async ({
-  open,
-}) => {
+test("a link that names another host is asked about, a plain one opens outside", async ({ open }) => {
   const page = await open("showcase");
   await page.getByRole("link", { name: "link to a page" }).click();
   const opened = () => given(page, "Window.OpenURL");
@@ -70,10 +68,7 @@ test("a diagram has the colours of the window, also once those change", async ({
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const [before, light] = [await image.getAttribute("src"), await paper()];
   await palette(page, "Theme: dark");
-  await page.waitForFunction(
-    (before) => document.querySelector(".drawing img").src !== before,
-    before,
-  );
+  await page.waitForFunction((before) => document.querySelector(".drawing img").src !== before, before);
   expect(await paper()).not.toBe(light);
   await palette(page, "Theme: light");
   await page.waitForFunction((before) => {
@@ -154,8 +149,5 @@ test("the wheel over the way to the end scrolls the chat behind it", async ({ op
   const before = await place();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.wheel(0, 120);
-  await page.waitForFunction(
-    (top) => document.querySelector(".scroller").scrollTop >= top + 100,
-    before,
-  );
+  await page.waitForFunction((top) => document.querySelector(".scroller").scrollTop >= top + 100, before);
 });

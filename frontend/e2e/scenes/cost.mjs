@@ -1,9 +1,7 @@
 // What answers took, and what models cost.
 import { expect, test } from "../scene.mjs";
 
-test("under an answer stands what it took, and above the chat what all of it did", async ({
-  open,
-}) => {
+test("under an answer stands what it took, and above the chat what all of it did", async ({ open }) => {
   const page = await open();
   const answer = page.locator("article.message:not(.user)").last();
   await expect(answer.getByText("499 tokens · $0.002")).toBeVisible();

@@ -5,14 +5,12 @@ import { copies, expect, given, test } from "../scene.mjs";
 const tab = (page) => page.getByRole("tab", { name: "Council" });
 const lane = (page, id) => page.locator(`[data-lane="${id}"]`);
 const member = (page, id) => page.locator(`[data-member="${id}"]`);
-const ids = (page) =>
-  page.locator("[data-member]").evaluateAll((cards) => cards.map((card) => card.dataset.member));
+const ids = (page) => page.locator("[data-member]").evaluateAll((cards) => cards.map((card) => card.dataset.member));
 /** Waits until the members are in this order. */
 const ordered = (page, ...wanted) =>
   page.waitForFunction(
     (wanted) =>
-      wanted.join() ===
-      [...document.querySelectorAll("[data-member]")].map((card) => card.dataset.member).join(),
+      wanted.join() === [...document.querySelectorAll("[data-member]")].map((card) => card.dataset.member).join(),
     wanted,
   );
 /** Waits until the council was written so that something holds of it. */
@@ -36,19 +34,14 @@ async function tabTo(page, selector) {
 /** Waits until each member's tokens are counted, and what a run costs: then nothing moves. */
 async function counted(page) {
   await expect(page.getByText(/^\d+ calls, /)).toBeVisible();
-  for (const id of await ids(page))
-    await expect(member(page, id).getByText(/· [\d,]+ tokens/)).toBeVisible();
+  for (const id of await ids(page)) await expect(member(page, id).getByText(/· [\d,]+ tokens/)).toBeVisible();
   await settled(page);
 }
 
 test("the council's tab comes with the dock, and its code with the tab", async ({ open }) => {
   const page = await open();
   const loaded = () =>
-    page.evaluate(
-      () =>
-        performance.getEntriesByType("resource").filter((r) => r.name.includes("CouncilTab"))
-          .length,
-    );
+    page.evaluate(() => performance.getEntriesByType("resource").filter((r) => r.name.includes("CouncilTab")).length);
   await expect(tab(page)).toBeVisible();
   expect(await loaded()).toBe(0);
   await tab(page).click();
@@ -105,14 +98,10 @@ test("a preset that takes the place of a council says so, and is taken back", as
   const toast = page.locator(".toast", { hasText: "This chat now uses Red team" });
   await toast.getByRole("button", { name: "Undo" }).click();
   await written(page, (c) => c.mode === "opinions" && c.name === undefined);
-  await expect(
-    page.getByLabel("How the members work together").getByText("Independent"),
-  ).toBeVisible();
+  await expect(page.getByLabel("How the members work together").getByText("Independent")).toBeVisible();
 });
 
-test("the name of a preset that is not taken stays, and Esc leaves its field and not the panel", async ({
-  open,
-}) => {
+test("the name of a preset that is not taken stays, and Esc leaves its field and not the panel", async ({ open }) => {
   const page = await open("councilset", { width: 1000 }); // the panel lies over the chat
   await page.keyboard.press("Control+j");
   await page.getByRole("button", { name: "Presets" }).click();
@@ -318,9 +307,7 @@ test("by keyboard alone: on, a member opened and renamed, a lane opened, what it
   await expect(lane(page, "sceptic").getByText("it never tastes of anything")).toBeVisible();
   await tabTo(page, "[data-lane=sceptic] .see");
   await page.keyboard.press("Enter");
-  await expect(
-    page.getByRole("dialog").getByText("Left out: this member is given no attachments."),
-  ).toBeVisible();
+  await expect(page.getByRole("dialog").getByText("Left out: this member is given no attachments.")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   await expect(lane(page, "sceptic").locator(".see")).toBeFocused();
@@ -357,9 +344,7 @@ test("a member's card does not grow when what it is told was counted", async ({ 
   expect(await heights()).toEqual(before);
 });
 
-test("one key gives the panel the whole width and takes it back; at 1280 the chat stays 560 wide", async ({
-  open,
-}) => {
+test("one key gives the panel the whole width and takes it back; at 1280 the chat stays 560 wide", async ({ open }) => {
   const page = await open("council", { width: 1280 });
   await page.keyboard.press("Control+j");
   const width = (selector) =>
@@ -371,16 +356,14 @@ test("one key gives the panel the whole width and takes it back; at 1280 the cha
   expect(await width(".centre")).toBeGreaterThanOrEqual(560);
   await page.keyboard.press("Control+Shift+J");
   await page.waitForFunction(() => document.querySelector("section.dock").offsetWidth > 900);
-  expect(
-    await page.getByRole("main", { name: "Panel" }).getByRole("heading", { level: 1 }).innerText(),
-  ).toBe("Council");
+  expect(await page.getByRole("main", { name: "Panel" }).getByRole("heading", { level: 1 }).innerText()).toBe(
+    "Council",
+  );
   await page.keyboard.press("Control+Shift+J");
   await page.waitForFunction(() => document.querySelector("section.dock").offsetWidth < 600);
 });
 
-test("a point of the result, and a citation of the answer, lead to the member's words", async ({
-  open,
-}) => {
+test("a point of the result, and a citation of the answer, lead to the member's words", async ({ open }) => {
   const page = await open("council");
   await page.getByRole("button", { name: "b2 in the text of Sceptic" }).first().click();
   const point = page.locator('[data-point="b2"]');
@@ -392,15 +375,11 @@ test("a point of the result, and a citation of the answer, lead to the member's 
     document.scrollingElement.scrollTop = 100;
     document.body.scrollTop = 100;
   });
-  expect(
-    await page.evaluate(() => [document.scrollingElement.scrollTop, document.body.scrollTop]),
-  ).toEqual([0, 0]);
+  expect(await page.evaluate(() => [document.scrollingElement.scrollTop, document.body.scrollTop])).toEqual([0, 0]);
   const cited = page.locator(".message .cite", { hasText: "a1" });
   await cited.hover();
   await page.waitForFunction(
-    () =>
-      document.querySelector("[data-cite=a1]").title ===
-      "Researcher: Uneven watering makes the skin split.",
+    () => document.querySelector("[data-cite=a1]").title === "Researcher: Uneven watering makes the skin split.",
   );
   await cited.click();
   await page.waitForFunction(() => document.activeElement?.dataset.point === "a1");
@@ -410,9 +389,7 @@ test("a point that a review adds has the number after those of the answer", asyn
   const page = await open("councilreview");
   await page.getByRole("button", { name: "a3 in the text of Researcher" }).click();
   await page.waitForFunction(() => document.activeElement?.dataset.point === "a3");
-  await expect(
-    lane(page, "researcher").getByText("anonymous: a is Maker, b is Sceptic."),
-  ).toBeVisible();
+  await expect(lane(page, "researcher").getByText("anonymous: a is Maker, b is Sceptic.")).toBeVisible();
   expect(await page.locator('[data-point="a1"]').count()).toBe(1);
   await page.getByRole("button", { name: "a3 helped" }).click();
   expect((await given(page, "Council.Rate"))[0].slice(1)).toEqual(["researcher", 3, true]);
@@ -425,9 +402,7 @@ test("the line under the answer opens its run", async ({ open }) => {
   await expect(page.getByRole("heading", { name: "What the council found" })).toBeVisible();
 });
 
-test("words stream into a lane and draw nothing else; what a member did is said", async ({
-  open,
-}) => {
+test("words stream into a lane and draw nothing else; what a member did is said", async ({ open }) => {
   const page = await open("councillive");
   await expect(lane(page, "sceptic").getByText("the watering can is.")).toBeVisible();
   await expect(lane(page, "researcher").getByText(/ · [1-4] min \d+ s left$/)).toBeVisible();
@@ -468,18 +443,14 @@ test("a member is nudged, skipped and the run finished or stopped", async ({ ope
   await page.keyboard.press("Enter");
   await menu("Maker", "Skip");
   await page.getByRole("button", { name: "Finish with what we have" }).click();
-  expect(
-    (await given(page, "Council.Act", 3)).map(([, act, who, , text]) => [act, who, text]),
-  ).toEqual([
+  expect((await given(page, "Council.Act", 3)).map(([, act, who, , text]) => [act, who, text])).toEqual([
     ["nudge", "sceptic", "They stand outside."],
     ["skip", "maker", ""],
     ["finish", "", ""],
   ]);
 });
 
-test("a member's permission card stands in its lane, and there alone; closed, it is in the chat", async ({
-  open,
-}) => {
+test("a member's permission card stands in its lane, and there alone; closed, it is in the chat", async ({ open }) => {
   const page = await open("councilpermission");
   await expect(lane(page, "researcher").locator(".ask")).toBeVisible();
   await page.waitForFunction(() => document.querySelectorAll(".ask").length === 1);
@@ -494,9 +465,7 @@ test("a member's permission card stands in its lane, and there alone; closed, it
   await expect(page.locator(".centre .ask")).toBeVisible();
 });
 
-test("the chair waits for the person while a call of its answer does, and costs nothing yet", async ({
-  open,
-}) => {
+test("the chair waits for the person while a call of its answer does, and costs nothing yet", async ({ open }) => {
   const page = await open("councilchair");
   await expect(lane(page, "").getByText("Waiting for you")).toBeVisible();
   await expect(page.locator(".centre .ask")).toBeVisible();
@@ -560,9 +529,7 @@ test("failed tools ask: retry, or go on", async ({ open }) => {
   expect(acts.map((a) => a[1])).toEqual(["retry", "go_on"]);
 });
 
-test("a run that was cut off can go on, be answered with what there is, or be left", async ({
-  open,
-}) => {
+test("a run that was cut off can go on, be answered with what there is, or be left", async ({ open }) => {
   const page = await open("councilinterrupted");
   await expect(page.getByText("Conclave was closed before this was answered.")).toBeVisible();
   await expect(lane(page, "sceptic").getByText("Cut off", { exact: true })).toBeVisible();
@@ -575,11 +542,7 @@ test("a run that was cut off can go on, be answered with what there is, or be le
   await page.getByRole("button", { name: "Answer with what we have" }).click();
   await page.getByRole("button", { name: "End the run" }).click();
   expect((await given(page, "Council.Act")).length).toBe(1);
-  expect((await given(page, "Council.Resume", 3)).map(([, finish]) => finish)).toEqual([
-    false,
-    false,
-    true,
-  ]);
+  expect((await given(page, "Council.Resume", 3)).map(([, finish]) => finish)).toEqual([false, false, true]);
 });
 
 test("a run is scrubbed, stepped and played at eight times its speed", async ({ open }) => {
@@ -596,9 +559,7 @@ test("a run is scrubbed, stepped and played at eight times its speed", async ({ 
   await expect(page.locator("input[type=range][aria-valuetext='11.8 s of 11.8 s']")).toBeVisible();
 });
 
-test("a mark of the time has its words where they do not touch those of the next, and else none", async ({
-  open,
-}) => {
+test("a mark of the time has its words where they do not touch those of the next, and else none", async ({ open }) => {
   const page = await open("council");
   await expect(lane(page, "maker")).toBeVisible();
   const last = () =>
@@ -617,15 +578,12 @@ test("a mark of the time has its words where they do not touch those of the next
 
 test("a run is done again with one change, and both are shown", async ({ open }) => {
   const page = await open("councilagain");
-  await expect(
-    page.getByText("Repeated with one change: Sceptic speaks through Small 2."),
-  ).toBeVisible();
+  await expect(page.getByText("Repeated with one change: Sceptic speaks through Small 2.")).toBeVisible();
   await page.getByRole("button", { name: "Show both" }).click();
   await page.waitForFunction(
     () =>
-      [...document.querySelectorAll("h3")].filter((h) =>
-        h.textContent.startsWith("What the council found"),
-      ).length === 2,
+      [...document.querySelectorAll("h3")].filter((h) => h.textContent.startsWith("What the council found")).length ===
+      2,
   );
   await page.getByRole("button", { name: "More for this run" }).click();
   await page.getByRole("menuitem", { name: "Run again with one change…" }).click();
@@ -633,17 +591,10 @@ test("a run is done again with one change, and both are shown", async ({ open })
   await page.getByRole("dialog").getByRole("textbox", { name: "Role" }).fill("Counts the cost");
   await page.getByRole("button", { name: "Run again", exact: true }).click();
   const [[run, change]] = await given(page, "Council.Again");
-  expect([run, change.member, change.role, change.model]).toEqual([
-    "run-2",
-    "researcher",
-    "Counts the cost",
-    null,
-  ]);
+  expect([run, change.member, change.role, change.model]).toEqual(["run-2", "researcher", "Counts the cost", null]);
 });
 
-test("the line of a run shows it each time, and one may look at another meanwhile", async ({
-  open,
-}) => {
+test("the line of a run shows it each time, and one may look at another meanwhile", async ({ open }) => {
   const page = await open("councilagain");
   const choice = page.getByRole("combobox", { name: "Run" });
   const line = page.locator("article .line-btn").last();
@@ -710,9 +661,7 @@ test("a member that came to nothing is asked again, and everybody can be", async
   ]);
 });
 
-test("of one member alone there is nothing to compare: the box has what is not checked", async ({
-  open,
-}) => {
+test("of one member alone there is nothing to compare: the box has what is not checked", async ({ open }) => {
   const page = await open("councilone");
   const box = page.locator(".card", { hasText: "What the council found" });
   await expect(box.getByText("Uneven watering is the cause.")).toBeVisible();
@@ -730,9 +679,7 @@ test("who sits out has the letter of its card, outlined; in an older run, where 
   await expect(out.getByText("Its chance did not come up.")).toBeVisible();
   expect(await out.locator(".avatar.hollow").innerText()).toBe("B");
   expect(await out.getByText("71.3").count()).toBe(0); // the reason tells what was thrown
-  await expect(
-    lane(page, "maker").getByText("Takes part by chance (drew 12.4, limit 80)."),
-  ).toBeVisible();
+  await expect(lane(page, "maker").getByText("Takes part by chance (drew 12.4, limit 80).")).toBeVisible();
   await page.evaluate(() => {
     const { council } = globalThis.fake;
     const sceptic = council.of("run-1").lanes[1];
@@ -750,11 +697,7 @@ test("a card says through which model its member speaks, how often it takes part
       const { council } = globalThis.fake;
       const now = council.settings.council;
       const [first, second, third] = now.members;
-      const members = [
-        { ...first, model: "acme/large-2" },
-        { ...second, model: "", chance: 40 },
-        third,
-      ];
+      const members = [{ ...first, model: "acme/large-2" }, { ...second, model: "", chance: 40 }, third];
       return council.Set("", "global", { ...now, members, ...change });
     }, change);
   await set({ helper: { model: "acme/small-2" } });
@@ -771,9 +714,7 @@ test("a card says through which model its member speaks, how often it takes part
   await expect(facts("sceptic").locator(".lacks")).toHaveCount(0); // it needs none
 });
 
-test("what the run is and the axis of time stay above the lanes that go below them", async ({
-  open,
-}) => {
+test("what the run is and the axis of time stay above the lanes that go below them", async ({ open }) => {
   const page = await open("counciltwelvestored", { height: 700 });
   await page.getByLabel("Which run").click();
   await page.getByRole("option").last().click();
@@ -797,9 +738,7 @@ test("what the run is and the axis of time stay above the lanes that go below th
   expect(seen).toEqual({ above: true, says: true, covers: true, line: "1px", below: true });
 });
 
-test("a run whose chat was changed since offers to answer the question as it is now", async ({
-  open,
-}) => {
+test("a run whose chat was changed since offers to answer the question as it is now", async ({ open }) => {
   const page = await open("counciledited");
   await page.getByRole("button", { name: "Answer the changed question" }).click();
   const [[, seq]] = await given(page, "Chats.Regenerate");
@@ -863,9 +802,7 @@ test("a vote names whom it was for in whole words", async ({ open }) => {
   expect([one, long]).toEqual([1, 1]);
 });
 
-test("what ended a run early is said once, and the answer’s lane has a colour of no member", async ({
-  open,
-}) => {
+test("what ended a run early is said once, and the answer’s lane has a colour of no member", async ({ open }) => {
   const page = await open("council");
   const why = "The answers agree, so no review follows.";
   await expect(lane(page, "maker")).toBeVisible();
@@ -902,9 +839,7 @@ test("what is compared first is what another was told for the same", async ({ op
   await expect(dialog.getByText("Researcher: Ballot").first()).toBeVisible();
 });
 
-test("where there is little room the letters under an answer go below its words", async ({
-  open,
-}) => {
+test("where there is little room the letters under an answer go below its words", async ({ open }) => {
   const page = await open("counciltwelvestored", { width: 900 });
   const line = page.getByRole("button", { name: /^12 members/ });
   await expect(line).toBeVisible();
@@ -922,10 +857,7 @@ test("where there is little room the letters under an answer go below its words"
 test("a card that takes a tool says so for as long as the tool is over it", async ({ open }) => {
   const page = await open("councilset");
   await counted(page);
-  const from = await page
-    .getByRole("list", { name: "Tools for members" })
-    .getByText("Roll dice")
-    .boundingBox();
+  const from = await page.getByRole("list", { name: "Tools for members" }).getByText("Roll dice").boundingBox();
   const card = member(page, "sceptic");
   const { x, y, width, height } = await card.boundingBox();
   await page.mouse.move(from.x + 8, from.y + 8);
@@ -935,8 +867,7 @@ test("a card that takes a tool says so for as long as the tool is over it", asyn
     globalThis.left = 0;
     element.addEventListener("dragleave", () => globalThis.left++);
   });
-  for (const part of [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
-    await page.mouse.move(x + width * part, y + height / 2);
+  for (const part of [0.1, 0.2, 0.3, 0.5, 0.7, 0.9]) await page.mouse.move(x + width * part, y + height / 2);
   await expect(page.locator("[data-member=sceptic].over")).toBeVisible();
   expect(await page.evaluate(() => globalThis.left)).toBe(0);
   await page.mouse.move(x + width / 2, y - 200, { steps: 3 });
@@ -944,9 +875,7 @@ test("a card that takes a tool says so for as long as the tool is over it", asyn
   await page.mouse.up();
 });
 
-test("a member’s form is closed in another chat, whose members may have the same ids", async ({
-  open,
-}) => {
+test("a member’s form is closed in another chat, whose members may have the same ids", async ({ open }) => {
   const page = await open("councilset");
   await member(page, "maker").locator(".who").click();
   await expect(member(page, "maker").locator("input.field").first()).toBeVisible();
@@ -956,9 +885,7 @@ test("a member’s form is closed in another chat, whose members may have the sa
   await expect(page.locator("[data-member] input.field")).toHaveCount(0);
 });
 
-test("where the model that answers calls the members’ tools, nothing promises a run", async ({
-  open,
-}) => {
+test("where the model that answers calls the members’ tools, nothing promises a run", async ({ open }) => {
   const page = await open("councilset");
   await page.evaluate(() => {
     const { council } = globalThis.fake;
@@ -976,9 +903,7 @@ test("the lanes are a table too", async ({ open }) => {
   await page.getByRole("button", { name: "As a table" }).click();
   const row = page.getByRole("row", { name: /Word count/ });
   await expect(row.getByText("Failed")).toBeVisible();
-  await expect(
-    row.getByText("Word count did not answer in 30 s. Try it again, or look at its log."),
-  ).toBeVisible();
+  await expect(row.getByText("Word count did not answer in 30 s. Try it again, or look at its log.")).toBeVisible();
   await expect(page.getByRole("row", { name: /Sceptic.*Skipped/ })).toBeVisible();
   // In the dock there is no room for all columns: three are lines in the cells of others.
   const scroll = page.locator(".scroll:has(> table)");
@@ -992,9 +917,7 @@ test("the lanes are a table too", async ({ open }) => {
   await expect(row.getByText("Began at 0 s")).toBeVisible();
   const lines = await page
     .locator(".lasted .narrow")
-    .evaluateAll((all) =>
-      all.map((e) => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight))),
-    );
+    .evaluateAll((all) => all.map((e) => Math.round(e.offsetHeight / parseFloat(getComputedStyle(e).lineHeight))));
   expect([...new Set(lines)], "when a task began breaks over two lines").toEqual([1]);
   await page.getByRole("button", { name: "Use the full width" }).click();
   await expect(page.getByRole("columnheader", { name: "Began" })).toBeVisible();
@@ -1002,9 +925,7 @@ test("the lanes are a table too", async ({ open }) => {
   expect(await sideways()).toBe(false);
 });
 
-test("a notice lies over nothing that is read in a panel that covers the conversation", async ({
-  open,
-}) => {
+test("a notice lies over nothing that is read in a panel that covers the conversation", async ({ open }) => {
   const page = await open("councilset", { width: 900 });
   await page.getByRole("button", { name: "Show the panel" }).click();
   for (const preset of ["Red team", "Three chairs"]) {
@@ -1040,9 +961,7 @@ test("“@Sceptic” asks that member alone", async ({ open }) => {
   await expect(page.getByRole("button", { name: /^Council: 3/ })).toBeVisible();
 });
 
-test("“@” lists the members, and keys or a press choose whom the message asks", async ({
-  open,
-}) => {
+test("“@” lists the members, and keys or a press choose whom the message asks", async ({ open }) => {
   const page = await open("councilset");
   const message = page.getByLabel("Message", { exact: true });
   await message.fill("@");
@@ -1062,9 +981,7 @@ test("“@” lists the members, and keys or a press choose whom the message ask
   expect(await message.inputValue()).toBe("@r");
 });
 
-test("who agrees and who objects stands with each point, and as letters under the answer", async ({
-  open,
-}) => {
+test("who agrees and who objects stands with each point, and as letters under the answer", async ({ open }) => {
   const page = await open("council");
   const box = page.locator(".card", { hasText: "What the council found" });
   await expect(box.getByText("Maker agrees")).toBeAttached();
@@ -1121,16 +1038,12 @@ test("a thumb is kept, and the member's card says how often it helped", async ({
   expect((await given(page, "Council.Rate"))[0].slice(1)).toEqual(["sceptic", 2, true]);
   await page.locator("details.members > summary").click();
   await expect(member(page, "sceptic").getByText("helped in 12 of 40")).toBeVisible();
-  await expect(
-    member(page, "maker").getByText("In its last 7 runs, Maker made no point"),
-  ).toBeVisible();
+  await expect(member(page, "maker").getByText("In its last 7 runs, Maker made no point")).toBeVisible();
   expect(await page.getByText("made no point that the others").count()).toBe(1);
   expect(await page.getByText("helped in 0 of 0").count()).toBe(0);
 });
 
-test("a member is given a picture, which is made small; one that is none is said", async ({
-  open,
-}) => {
+test("a member is given a picture, which is made small; one that is none is said", async ({ open }) => {
   const page = await open("councilset");
   const card = member(page, "maker");
   await card.locator(".who").click();
@@ -1177,9 +1090,7 @@ test("the file of a run is opened, what is missing is named, and it does not pas
     buffer: Buffer.from("{}"),
   });
   await expect(page.getByText("Missing from the file: 1 text.")).toBeVisible();
-  await expect(
-    page.getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ }),
-  ).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })).toBeVisible();
   await expect(page.getByText("Not part of this chat")).toBeVisible();
   await expect(own).toHaveCount(0);
   const sceptic = lane(page, "sceptic");

@@ -1,9 +1,7 @@
 // What hooks of plugins did to an answer.
 import { expect, test } from "../scene.mjs";
 
-test("what hooks changed is opened by keys, read line by line, and closed back to where one was", async ({
-  open,
-}) => {
+test("what hooks changed is opened by keys, read line by line, and closed back to where one was", async ({ open }) => {
   const page = await open("hooks");
   const line = page.getByRole("button", { name: /failed · Slow index timed out/ });
   await line.focus();

@@ -3,10 +3,7 @@ import { expect, given, test } from "../scene.mjs";
 
 const focused = (page) =>
   page.evaluate(
-    () =>
-      document.activeElement?.getAttribute("aria-label") ??
-      document.activeElement?.textContent?.trim() ??
-      "",
+    () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent?.trim() ?? "",
   );
 
 test("walks the regions and comes round", async ({ open }) => {
@@ -15,17 +12,11 @@ test("walks the regions and comes round", async ({ open }) => {
   // The panel is loaded for itself, and the composer takes the focus once the page is there.
   await expect(page.getByRole("complementary", { name: "Panel" })).toBeVisible();
   await page.waitForFunction(
-    () =>
-      document.activeElement?.closest("[data-region]")?.getAttribute("aria-label") ===
-      "Write a message",
+    () => document.activeElement?.closest("[data-region]")?.getAttribute("aria-label") === "Write a message",
   );
   for (let i = 0; i < 5; i++) {
     await page.keyboard.press("F6");
-    seen.push(
-      await page.evaluate(() =>
-        document.activeElement.closest("[data-region]").getAttribute("aria-label"),
-      ),
-    );
+    seen.push(await page.evaluate(() => document.activeElement.closest("[data-region]").getAttribute("aria-label")));
   }
   expect(seen).toEqual(["Panel", "Chats", "Conversation", "Write a message", "Panel"]);
   await page.keyboard.press("Shift+F6");
@@ -76,9 +67,7 @@ test("a key that one writes or moves with becomes no shortcut", async ({ open })
   await expect(newChat).toBeVisible();
 });
 
-test("a title is changed from the menu by keys, and in its own chat whatever is opened meanwhile", async ({
-  open,
-}) => {
+test("a title is changed from the menu by keys, and in its own chat whatever is opened meanwhile", async ({ open }) => {
   const page = await open();
   const field = page.locator("header input.field");
   const begin = async () => {

@@ -32,9 +32,7 @@ const wheel = async (page, by) => {
 /** Where a text is below the top of the view. */
 const topOf = (page, text) =>
   page.evaluate((text) => {
-    const element = [...document.querySelectorAll(".block > *")].find(
-      (e) => e.textContent === text,
-    );
+    const element = [...document.querySelectorAll(".block > *")].find((e) => e.textContent === text);
     const view = document.querySelector(".scroller").getBoundingClientRect();
     return element ? element.getBoundingClientRect().top - view.top : null;
   }, text);
@@ -45,9 +43,7 @@ const inView = (page) =>
     const view = document.querySelector(".scroller").getBoundingClientRect();
     return [...document.querySelectorAll(".block > *")].find((e) => {
       const { top, bottom } = e.getBoundingClientRect();
-      return (
-        /^(Part|The end of part) /.test(e.textContent) && top > view.top && bottom < view.bottom
-      );
+      return /^(Part|The end of part) /.test(e.textContent) && top > view.top && bottom < view.bottom;
     })?.textContent;
   });
 
@@ -74,9 +70,7 @@ const writes = (page, many) =>
 /** How many blocks are on the page. */
 const blocks = (page) => page.locator("article .block").count();
 
-test("long answers stay under 3,000 nodes, at the end, in the middle and at the beginning", async ({
-  open,
-}) => {
+test("long answers stay under 3,000 nodes, at the end, in the middle and at the beginning", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   expect(await nodes(page)).toBeLessThan(3000);
@@ -90,9 +84,7 @@ test("long answers stay under 3,000 nodes, at the end, in the middle and at the 
   await expect(page.getByText("Question 1?", { exact: true })).toBeVisible();
 });
 
-test("a wheel moves a long answer by as much as it turns, whatever is measured meanwhile", async ({
-  open,
-}) => {
+test("a wheel moves a long answer by as much as it turns, whatever is measured meanwhile", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   await page.locator(".scroller").hover();
@@ -118,9 +110,7 @@ test("a long answer that is followed leaves the page above as it is written", as
     await expect(page.getByText(`Line ${many} of ${many}.`)).toBeVisible();
     await rest(page);
     expect(await blocks(page)).toBeLessThan(150);
-    const short = await page
-      .locator(".scroller")
-      .evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+    const short = await page.locator(".scroller").evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
     expect(short).toBeLessThan(2);
   }
   // What was taken off is where it was.
@@ -134,9 +124,7 @@ test("a long answer that is followed leaves the page above as it is written", as
   });
 });
 
-test("what is read stays where it is, and selected, while a long answer is written below it", async ({
-  open,
-}) => {
+test("what is read stays where it is, and selected, while a long answer is written below it", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   await page.locator(".scroller").hover();
@@ -154,9 +142,7 @@ test("what is read stays where it is, and selected, while a long answer is writt
   expect(await page.evaluate(() => String(getSelection()).trim())).toBe(text);
 });
 
-test("a question that was sent stays at the top while a long answer is written", async ({
-  open,
-}) => {
+test("a question that was sent stays at the top while a long answer is written", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   await page.evaluate(() => {
@@ -188,9 +174,7 @@ test("a question that was sent stays at the top while a long answer is written",
   expect(Math.abs((await topOf(page, "The last question?")) - before), "it moved").toBeLessThan(1);
 });
 
-test("find brings up words in the middle of a long answer, above and below what is shown", async ({
-  open,
-}) => {
+test("find brings up words in the middle of a long answer, above and below what is shown", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   for (const words of ["end of part 7.31.", "end of part 18.30.", "end of part 2.59."]) {
@@ -220,18 +204,14 @@ test("a message is one article with its heading, wherever one looks at it", asyn
   await expect(page.getByRole("menuitem", { name: "Copy", exact: true })).toBeVisible();
 });
 
-test("from message to message goes to the beginning of each, however long they are", async ({
-  open,
-}) => {
+test("from message to message goes to the beginning of each, however long they are", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   for (const part of ["20.1", "Question 20?", "19.1", "Question 19?"]) {
     await page.keyboard.press("Alt+ArrowUp");
     const text = part.startsWith("Question") ? part : `Part ${part}`;
     await page.waitForFunction((text) => {
-      const element = [...document.querySelectorAll(".block > *")].find(
-        (e) => e.textContent === text,
-      );
+      const element = [...document.querySelectorAll(".block > *")].find((e) => e.textContent === text);
       const view = document.querySelector(".scroller").getBoundingClientRect();
       const { top } = element?.getBoundingClientRect() ?? {};
       return top >= view.top && top < view.bottom && document.activeElement?.contains(element);
@@ -239,9 +219,7 @@ test("from message to message goes to the beginning of each, however long they a
   }
 });
 
-test("Home and End go to the ends, PageUp goes up by a screen, and lines wrap everywhere", async ({
-  open,
-}) => {
+test("Home and End go to the ends, PageUp goes up by a screen, and lines wrap everywhere", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   await page.locator(".scroller").focus();
@@ -270,9 +248,7 @@ test("what is selected stays selected while one scrolls away from it", async ({ 
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   await page.locator(".scroller").hover();
   await page.evaluate(() => {
-    const end = [...document.querySelectorAll(".block > p")].find(
-      (e) => e.textContent === "The end of part 20.60.",
-    );
+    const end = [...document.querySelectorAll(".block > p")].find((e) => e.textContent === "The end of part 20.60.");
     getSelection().selectAllChildren(end);
   });
   for (let i = 0; i < 8; i++) {
@@ -296,9 +272,7 @@ test("a question that is edited in a long chat stays where it is", async ({ open
   await expect(page.getByText("Question 20?", { exact: true })).toBeVisible();
 });
 
-test("what is typed into a message that is edited is there after scrolling away", async ({
-  open,
-}) => {
+test("what is typed into a message that is edited is there after scrolling away", async ({ open }) => {
   const page = await open("longanswers");
   await expect(page.getByText("The end of part 20.60.")).toBeVisible();
   const composer = page.getByLabel("Message", { exact: true });

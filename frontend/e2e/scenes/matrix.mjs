@@ -23,17 +23,19 @@ test("the table of permissions is read and opened with the keyboard alone", asyn
   const page = await open("grants");
   await opened(page);
   const row = page.locator("tr", { has: page.getByRole("button", { name: "Notes" }) });
-  expect(
-    (await row.locator("td").allInnerTexts()).slice(0, 5).map((t) => t.replace(/\s+/g, " ")),
-  ).toEqual(["Runs", "cannot", "cannot", "Runs", "Runs Council: refused"]);
+  expect((await row.locator("td").allInnerTexts()).slice(0, 5).map((t) => t.replace(/\s+/g, " "))).toEqual([
+    "Runs",
+    "cannot",
+    "cannot",
+    "Runs",
+    "Runs Council: refused",
+  ]);
   await page.locator("[data-row]").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   expect(await focused(page)).toBe("Notes");
   await page.keyboard.press("Enter");
-  await expect(
-    page.getByText("Your model: asks, first time this tool runs.").first(),
-  ).toBeVisible();
+  await expect(page.getByText("Your model: asks, first time this tool runs.").first()).toBeVisible();
   await page.keyboard.press("End");
   expect(await focused(page)).toBe("Wild");
   await page.keyboard.press("Home");
@@ -66,9 +68,7 @@ test("a mode is tried before it is used", async ({ open }) => {
   expect(await mode()).toBe("careful");
 });
 
-test("a rule has several conditions, one of some values, a number of calls and an end", async ({
-  open,
-}) => {
+test("a rule has several conditions, one of some values, a number of calls and an end", async ({ open }) => {
   const page = await open("grants");
   await opened(page);
   await ruling(page);

@@ -23,13 +23,7 @@ const lost = (page) =>
         const top = document.elementFromPoint(x, y);
         const label = control.closest("label");
         const pill = top?.closest(".pill"); // it points at a request, and goes when pressed
-        if (
-          top &&
-          !pill &&
-          !control.contains(top) &&
-          !top.contains(control) &&
-          !label?.contains(top)
-        )
+        if (top && !pill && !control.contains(top) && !top.contains(control) && !label?.contains(top))
           found.push(`${name}: under ${top.getAttribute("class") ?? top.tagName}`);
       }
     }
@@ -76,23 +70,16 @@ const screens = {
   },
   permission: (page) => expect(page.getByRole("button", { name: "Allow once" })).toBeVisible(),
   ...Object.fromEntries(
-    [
-      "General",
-      "Models",
-      "Permissions",
-      "Plugins",
-      "Council presets",
-      "Keys and shortcuts",
-      "About",
-    ].map((name) => [`settings, ${name}`, settings(name)]),
+    ["General", "Models", "Permissions", "Plugins", "Council presets", "Keys and shortcuts", "About"].map((name) => [
+      `settings, ${name}`,
+      settings(name),
+    ]),
   ),
 };
 
 for (const [name, act] of Object.entries(screens))
   for (const width of [720, 1280])
-    test(`names of 90 characters leave every control in reach: ${name}, ${width} wide`, async ({
-      open,
-    }) => {
+    test(`names of 90 characters leave every control in reach: ${name}, ${width} wide`, async ({ open }) => {
       const scene = name === "permission" ? "longrequest" : "longnames";
       const page = await open(scene, { width, height: 700 });
       await act(page);

@@ -8,9 +8,7 @@ const answers = (page) =>
 
 const armed = (page, name = "Allow once") => waitArmed(page, name);
 
-test("typing 200 characters through ten arriving prompts answers none of them", async ({
-  open,
-}) => {
+test("typing 200 characters through ten arriving prompts answers none of them", async ({ open }) => {
   const page = await open();
   await expect(message(page)).toBeFocused(); // what is typed before would go nowhere
   await page.evaluate(() => {
@@ -45,14 +43,8 @@ test("a notice lies over no answer to a call", async ({ open }) => {
   await page.keyboard.press("Control+=");
   await page.waitForFunction(() => {
     const toast = document.querySelector(".toast")?.getBoundingClientRect();
-    const answers = [...document.querySelectorAll("[data-answers]")].map((a) =>
-      a.getBoundingClientRect(),
-    );
-    return (
-      toast &&
-      answers.length > 0 &&
-      answers.every((a) => a.top > toast.bottom || a.bottom < toast.top)
-    );
+    const answers = [...document.querySelectorAll("[data-answers]")].map((a) => a.getBoundingClientRect());
+    return toast && answers.length > 0 && answers.every((a) => a.top > toast.bottom || a.bottom < toast.top);
   });
 });
 
@@ -118,9 +110,7 @@ test("a call is allowed for its chat's project, which a dialog changes", async (
   await armed(page, /^In this project, only in/);
   await wider.getByRole("button", { name: /^In this project, only in/ }).click();
   await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length > 0);
-  expect((await answers(page)).map((a) => [a.effect, a.scope, a.only])).toEqual([
-    ["allow", "this-project", 1],
-  ]);
+  expect((await answers(page)).map((a) => [a.effect, a.scope, a.only])).toEqual([["allow", "this-project", 1]]);
 
   await page.getByRole("button", { name: /^Project .*Thesis\. Change$/ }).click();
   const folder = page.getByRole("dialog").getByLabel("Folder");
@@ -133,9 +123,7 @@ test("a call is allowed for its chat's project, which a dialog changes", async (
   expect(set.map(([, folder]) => folder)).toEqual(["~/Documents/Letters"]);
 });
 
-test("what hooks made of a call stands on its card, word by word, before what would run", async ({
-  open,
-}) => {
+test("what hooks made of a call stands on its card, word by word, before what would run", async ({ open }) => {
   const page = await open("rewritten");
   const was = page.getByRole("group", {
     name: "Original request and changes by plugins",
@@ -153,14 +141,10 @@ test("what hooks made of a call stands on its card, word by word, before what wo
   await expect(was.first()).toBeFocused();
 });
 
-test("what nobody sees or takes for something else is said, and shown where it stands", async ({
-  open,
-}) => {
+test("what nobody sees or takes for something else is said, and shown where it stands", async ({ open }) => {
   const page = await open("unseen");
   await expect(page.getByText("3 hidden characters removed.")).toBeVisible();
-  await expect(
-    page.getByText("The name “path” stands more than once in what it is given"),
-  ).toBeVisible();
+  await expect(page.getByText("The name “path” stands more than once in what it is given")).toBeVisible();
   await expect(page.locator(".ask").getByText("Path (repeated, 2)")).toBeVisible();
   await expect(page.locator(".ask").getByText("../notes.md")).toBeVisible();
   const marks = page.getByRole("group", { name: /^Invisible or look-alike/ });
@@ -176,24 +160,18 @@ test("what nobody sees or takes for something else is said, and shown where it s
   await expect(view).toBeFocused();
 });
 
-test("what a call would change in a file, and what it would send, stands on its card", async ({
-  open,
-}) => {
+test("what a call would change in a file, and what it would send, stands on its card", async ({ open }) => {
   const page = await open("previews");
   const change = page.getByRole("group", { name: /^What would change in .*tuesday.md/ });
   await expect(change).toBeVisible();
-  const lines = async (of) =>
-    (await of.locator(".text").allInnerTexts()).map((t) => t.replace(/\s+/g, " ").trim());
+  const lines = async (of) => (await of.locator(".text").allInnerTexts()).map((t) => t.replace(/\s+/g, " ").trim());
   expect((await lines(change)).slice(2, 4)).toEqual([
     "removed: Two things were decided.",
     "added: Three things were decided, of which the second one is the one that everybody waited for.",
   ]);
   const sends = page.getByRole("group", { name: "What waits to be sent:" });
   await expect(sends).toBeVisible();
-  expect((await lines(sends)).slice(0, 2)).toEqual([
-    "POST /v1/notes?list=home",
-    "Authorization: (not shown)",
-  ]);
+  expect((await lines(sends)).slice(0, 2)).toEqual(["POST /v1/notes?list=home", "Authorization: (not shown)"]);
   await expect(page.getByText("and 3 more lines")).toBeVisible();
   await armed(page);
   // Of arguments that the person edits nothing is known.
@@ -206,9 +184,7 @@ test("what a call would change in a file, and what it would send, stands on its 
   await expect(change).toBeFocused();
 });
 
-test("after an answer the next card is in view as a whole, and what was answered still is", async ({
-  open,
-}) => {
+test("after an answer the next card is in view as a whole, and what was answered still is", async ({ open }) => {
   const page = await open("chat", { height: 700 });
   const cards = page.locator("[data-request]");
   await page.evaluate(() => {
@@ -239,10 +215,7 @@ test("after an answer the next card is in view as a whole, and what was answered
     const cards = [...document.querySelectorAll("[data-request]")];
     const line = [...document.querySelectorAll(".tool")].at(-1);
     if (cards.length !== 1 || !line) return false;
-    return (
-      cards[0].getBoundingClientRect().bottom <= view.bottom &&
-      line.getBoundingClientRect().top >= view.top
-    );
+    return cards[0].getBoundingClientRect().bottom <= view.bottom && line.getBoundingClientRect().top >= view.top;
   });
   await expect(message(page)).toBeFocused(); // it takes no focus
 });
@@ -318,15 +291,11 @@ test("the pill to the end never covers the buttons of a card", async ({ open }) 
   const page = await open("batch", { height: 560 });
   const buttons = page.locator(".batch .buttons");
   await expect(buttons).toBeAttached();
-  await expect(
-    page.getByRole("heading", { name: /^.* a note, 6 times, in Reports$/ }),
-  ).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^.* a note, 6 times, in Reports$/ })).toBeVisible();
   for (let y = 0; y < 700; y += 20) {
     await page.mouse.move(600, 200);
     await page.mouse.wheel(0, y < 20 ? -3000 : 20);
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const overlap = await page.evaluate(() => {
       const pill = document.querySelector(".pill")?.getBoundingClientRect();
       const row = document.querySelector(".batch .buttons")?.getBoundingClientRect();
@@ -337,26 +306,20 @@ test("the pill to the end never covers the buttons of a card", async ({ open }) 
   }
 });
 
-test("calls of one tool are told apart where they wait, by what each is about", async ({
-  open,
-}) => {
+test("calls of one tool are told apart where they wait, by what each is about", async ({ open }) => {
   const page = await open("batch");
   const rows = page.locator(".pending");
   await expect(rows).toHaveCount(6);
   expect(new Set(await rows.locator(".words").allInnerTexts()).size).toBe(6);
   const answer = rows.filter({ hasText: "path: Reports/part-4.md" }).getByRole("button");
-  const about = await answer.evaluate(
-    (b) => document.getElementById(b.getAttribute("aria-describedby")).textContent,
-  );
+  const about = await answer.evaluate((b) => document.getElementById(b.getAttribute("aria-describedby")).textContent);
   expect(about).toMatch(/part-4\.md/);
   await answer.focus();
   await page.keyboard.press("Enter");
   await expect(page.locator(".batch h3")).toBeFocused();
 });
 
-test("the answers to several calls stand in one row, where there is room for three", async ({
-  open,
-}) => {
+test("the answers to several calls stand in one row, where there is room for three", async ({ open }) => {
   const page = await open("batch", { width: 900 });
   const buttons = page.locator(".batch [data-answers] button");
   await armed(page, "Allow all 6 once");
@@ -366,9 +329,7 @@ test("the answers to several calls stand in one row, where there is room for thr
   await expect(page.locator(".ask")).toHaveCount(6);
 });
 
-test("a long value is closed from wherever one reads it, and its box stays where it was", async ({
-  open,
-}) => {
+test("a long value is closed from wherever one reads it, and its box stays where it was", async ({ open }) => {
   const page = await open("falsecard");
   const box = page.locator(".ask .given");
   const opens = box.getByRole("button", { name: /^Show all 11,/ });
@@ -391,9 +352,7 @@ test("a long value is closed from wherever one reads it, and its box stays where
   expect(is.seen && Math.abs(is.y - was.y) < 2, `${was.y} became ${is.y}`).toBeTruthy();
 });
 
-test("the shortcut leads to calls before plugins, and to the card that it was said for", async ({
-  open,
-}) => {
+test("the shortcut leads to calls before plugins, and to the card that it was said for", async ({ open }) => {
   const page = await open("batch");
   await expect(page.locator(".batch")).toBeVisible(); // before it, the shortcut leads nowhere
   const calls = await page.evaluate(() => {
@@ -446,9 +405,7 @@ test("of one message, what only reads is one card and what writes another; readi
   open,
 }) => {
   const page = await open("kinds");
-  await expect(
-    page.getByRole("heading", { name: "4 requests: Read note, List notes" }),
-  ).toBeVisible();
+  await expect(page.getByRole("heading", { name: "4 requests: Read note, List notes" })).toBeVisible();
   expect(await page.locator(".batch").count()).toBe(1);
   await expect(
     page.getByText(
@@ -462,12 +419,8 @@ test("of one message, what only reads is one card and what writes another; readi
   await page.keyboard.press("Enter");
   await expect(page.locator(".batch")).toHaveCount(0);
   await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 4);
-  expect((await answers(page)).map((a) => [a.effect, a.lasting])).toEqual(
-    Array(4).fill(["allow", true]),
-  );
-  await expect(
-    page.locator(".ask").getByRole("heading", { name: /wants to write a note$/ }),
-  ).toBeVisible();
+  expect((await answers(page)).map((a) => [a.effect, a.lasting])).toEqual(Array(4).fill(["allow", true]));
+  await expect(page.locator(".ask").getByRole("heading", { name: /wants to write a note$/ })).toBeVisible();
 });
 
 test("after five quick yeses a card says so, and offers its rule first", async ({ open }) => {
@@ -480,9 +433,7 @@ test("after five quick yeses a card says so, and offers its rule first", async (
   expect((await answers(page)).map((a) => [a.effect, a.lasting])).toEqual([["allow", true]]);
 });
 
-test("in a chat with text of others, reading from one host can be allowed for the chat", async ({
-  open,
-}) => {
+test("in a chat with text of others, reading from one host can be allowed for the chat", async ({ open }) => {
   const page = await open("tainted");
   await armed(page);
   await page.getByRole("button", { name: "Allow more…" }).click();
@@ -493,7 +444,5 @@ test("in a chat with text of others, reading from one host can be allowed for th
   await here.focus();
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 1);
-  expect((await answers(page)).map((a) => [a.effect, a.here, a.trust])).toEqual([
-    ["allow", true, false],
-  ]);
+  expect((await answers(page)).map((a) => [a.effect, a.here, a.trust])).toEqual([["allow", true, false]]);
 });

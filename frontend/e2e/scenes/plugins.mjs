@@ -33,8 +33,7 @@ test("a log is read by keys, and stays where it is read while lines come", async
       ([from, to]) => {
         const { bus, plugins } = globalThis.fake;
         const lines = plugins.logs.get("weather");
-        for (let n = from; n <= to; n++)
-          lines.push({ ...lines[0], n, text: `line number ${n} of many` });
+        for (let n = from; n <= to; n++) lines.push({ ...lines[0], n, text: `line number ${n} of many` });
         bus.changed("log", "weather");
       },
       [from, to],
@@ -46,8 +45,7 @@ test("a log is read by keys, and stays where it is read while lines come", async
   await expect(page.getByText("line number 400 of many")).toBeVisible();
   await log.focus();
   // Until its lines are measured the list goes to its end by itself.
-  const top = () =>
-    log.evaluate((e) => new Promise((seen) => setTimeout(() => seen(e.scrollTop), 200)));
+  const top = () => log.evaluate((e) => new Promise((seen) => setTimeout(() => seen(e.scrollTop), 200)));
   do await page.keyboard.press("Home");
   while ((await top()) > 0);
   await say(401, 402);
@@ -59,9 +57,7 @@ test("a log is read by keys, and stays where it is read while lines come", async
   await expect(page.getByText("line number 404 of many")).toBeVisible();
 });
 
-test("a folder that was refused is allowed on the plugin's card, and taken back", async ({
-  open,
-}) => {
+test("a folder that was refused is allowed on the plugin's card, and taken back", async ({ open }) => {
   const page = await open();
   await page.getByRole("tab", { name: /^Plugins/ }).click();
   const card = page.locator("[data-plugin=notes]");
@@ -73,12 +69,9 @@ test("a folder that was refused is allowed on the plugin's card, and taken back"
   });
   const ready = async (words) => {
     await card.getByText(words, { exact: true }).first().scrollIntoViewIfNeeded();
-    await expect(
-      card.locator("button[aria-disabled=false]", { hasText: words }).first(),
-    ).toBeVisible();
+    await expect(card.locator("button[aria-disabled=false]", { hasText: words }).first()).toBeVisible();
   };
-  const folders = (...all) =>
-    page.evaluate((folders) => globalThis.fake.plugins.change("notes", { folders }), all);
+  const folders = (...all) => page.evaluate((folders) => globalThis.fake.plugins.change("notes", { folders }), all);
   const reports = { path: "/home/ada/Reports", write: false, setting: "" };
   await expect(card.getByText("It could not read /home/ada/Reports")).toBeVisible();
   await ready("Allow reading");
@@ -133,17 +126,13 @@ test("what a plugin may reach is given and taken back in one sheet", async ({ op
   await expect(give).toBeDisabled(); // it names no host
   await page.getByLabel("Hosts it may be sent to").fill("a.example, b.example");
   await give.click();
-  expect(await given(page, "Plugins.GiveSecret")).toEqual([
-    ["dice", "moon", "0123456789", ["a.example", "b.example"]],
-  ]);
+  expect(await given(page, "Plugins.GiveSecret")).toEqual([["dice", "moon", "0123456789", ["a.example", "b.example"]]]);
   expect(await page.getByLabel("Secret", { exact: true }).inputValue()).toBe("");
   await page.getByRole("button", { name: "Revoke weather" }).click();
   expect(await given(page, "Plugins.ForgetSecret")).toEqual([["dice", "weather"]]);
 });
 
-test("what a plugin lists for the first time is no alteration, and is read before it is offered", async ({
-  open,
-}) => {
+test("what a plugin lists for the first time is no alteration, and is read before it is offered", async ({ open }) => {
   const page = await open("approval");
   await page.evaluate(() => {
     const { plugins } = globalThis.fake;
@@ -161,9 +150,7 @@ test("what a plugin lists for the first time is no alteration, and is read befor
   expect(await given(page, "Plugins.Approve")).toEqual([["mail", "4c1d0a7b11ff", false]]);
 });
 
-test("what is read before a plugin is approved stays as it is while notices come", async ({
-  open,
-}) => {
+test("what is read before a plugin is approved stays as it is while notices come", async ({ open }) => {
   const page = await open("approval");
   const card = page.locator("[data-plugin=weather]");
   const tool = card.locator("details");

@@ -22,9 +22,7 @@ async function finds(page, text) {
   expect(await message.evaluate(inView), `${text} is not in view`).toBeTruthy();
 }
 
-test("10,000 messages stay under 3,000 nodes, at the end and after a jump through all of them", async ({
-  open,
-}) => {
+test("10,000 messages stay under 3,000 nodes, at the end and after a jump through all of them", async ({ open }) => {
   const page = await open("long");
   await expect(page.getByText("Paragraph 5000.")).toBeVisible();
   expect(await nodes(page)).toBeLessThan(3000);
@@ -43,9 +41,7 @@ test("find reaches text that was never on the screen", async ({ open }) => {
   await finds(page, "Question 42:");
 });
 
-test("find reaches it, and it stays in view, where every step of the page takes half a second", async ({
-  open,
-}) => {
+test("find reaches it, and it stays in view, where every step of the page takes half a second", async ({ open }) => {
   const page = await open("long");
   await page.addInitScript(() => {
     const now = performance.now.bind(performance);

@@ -41,9 +41,7 @@ test("everything grows and shrinks by keyboard, and nothing is lost sideways", a
   for (let i = 0; i < 14; i++) await page.keyboard.press("Control+=");
   await zoomed(page, 300);
   await page.getByLabel("Message", { exact: true }).fill("It can still be written");
-  expect(
-    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-  ).toBeTruthy();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBeTruthy();
   await page.getByRole("button", { name: "Send" }).click({ trial: true });
 });
 
@@ -52,9 +50,7 @@ test("beside the chat the panel opens by itself, once", async ({ open }) => {
   await expect(page.getByText("Good. Keep it short next time.")).toBeVisible();
   expect(await page.locator(".dock").count()).toBe(0);
   await drop(page, "word_count");
-  await expect(
-    page.locator("[data-plugin=word_count]").getByText("Needs your approval"),
-  ).toBeVisible();
+  await expect(page.locator("[data-plugin=word_count]").getByText("Needs your approval")).toBeVisible();
   const { width } = await page.locator(".centre").boundingBox();
   expect(width).toBeGreaterThanOrEqual(560);
   await page.getByRole("button", { name: "Close the panel" }).click();
@@ -73,13 +69,9 @@ test("the panel speaks in words: states, versions, and code that changed", async
     plugins.change("mail", { shown: "4c1d0a7b11ff" });
     plugins.change("dice", { version: "0" });
   });
-  await expect(
-    panel.getByText("Its code changed. Open it in your editor to read it."),
-  ).toBeVisible();
+  await expect(panel.getByText("Its code changed. Open it in your editor to read it.")).toBeVisible();
   expect(await panel.getByText("9f2c41aa03d7").count()).toBe(0);
-  await expect(
-    panel.locator("[data-plugin=dice] h4").filter({ hasText: /^\s*Dice\s*$/ }),
-  ).toBeVisible();
+  await expect(panel.locator("[data-plugin=dice] h4").filter({ hasText: /^\s*Dice\s*$/ })).toBeVisible();
   await page.getByRole("tab", { name: /^Tools/ }).click();
   await expect(panel.getByText("needs your approval", { exact: true })).toBeVisible();
   expect(await panel.getByText("needs-approval").count()).toBe(0);
@@ -95,9 +87,7 @@ test("the theme is one switch of segments, gone through by arrow keys", async ({
   await expect(theme.getByRole("radio", { name: "Dark", checked: true })).toBeVisible();
 });
 
-test("the first screen: the composer in the optical centre, its chips in one row", async ({
-  open,
-}) => {
+test("the first screen: the composer in the optical centre, its chips in one row", async ({ open }) => {
   const page = await open("welcome", { width: 1280 });
   const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
   await expect(chips.first()).toBeVisible();

@@ -129,8 +129,7 @@ export class App {
     for (const toast of await this.bridge.window.Toasts(this.#heard)) {
       this.#heard = toast.number;
       const text = [toast.plugin, toast.title, toast.text].filter(Boolean).join(": ");
-      if (toast.kind === "error")
-        this.toasts.fail(new AppError({ kind: "unavailable", message: text }));
+      if (toast.kind === "error") this.toasts.fail(new AppError({ kind: "unavailable", message: text }));
       else this.toasts.say(text);
     }
     this.#heardRevision = revision;
@@ -159,14 +158,7 @@ export class App {
     void this.composer.save();
     this.chat?.close();
     for (const chat of this.#left.values()) chat.close();
-    for (const part of [
-      this.council,
-      this.chats,
-      this.permissions,
-      this.plugins,
-      this.tools,
-      this.models,
-    ])
+    for (const part of [this.council, this.chats, this.permissions, this.plugins, this.tools, this.models])
       part.close();
     this.settings.close();
     this.#unhear();

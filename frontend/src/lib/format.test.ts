@@ -3,8 +3,7 @@ import { moment, when } from "./format";
 import { s } from "./strings";
 
 const now = new Date(2026, 10, 23, 15, 0);
-const at = (year: number, month: number, day: number) =>
-  new Date(year, month - 1, day, 14, 5, 9).toISOString();
+const at = (year: number, month: number, day: number) => new Date(year, month - 1, day, 14, 5, 9).toISOString();
 
 it("a moment says its day where that is not today, and its year after a year", () => {
   expect(moment(at(2026, 11, 23), false, now)).toBe("14:05");

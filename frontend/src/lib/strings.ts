@@ -286,8 +286,7 @@ export const s = {
     saveOnlyNote: "changes the text, keeps later messages",
     saveAnswer: "Save and answer again",
     saveAnswerNote: "makes another version of the chat from here",
-    otherBranch: (n: number) =>
-      `${count(n, "message")} ${n === 1 ? "is" : "are"} on the other branch.`,
+    otherBranch: (n: number) => `${count(n, "message")} ${n === 1 ? "is" : "are"} on the other branch.`,
     showBranch: "Show",
     version: (at: number, all: number) => `Version ${at} of ${all}`,
     versionShort: (at: number, all: number) => `${at}/${all}`,
@@ -296,16 +295,13 @@ export const s = {
     // {seconds} counts up while nothing has come.
     waitingFor: (model: string, seconds: number) =>
       seconds >= 1 ? `Waiting for ${model}… ${seconds} s` : `Waiting for ${model}…`,
-    council: (doing: string, seconds: number) =>
-      seconds >= 1 ? `${doing}… ${seconds} s` : `${doing}…`,
+    council: (doing: string, seconds: number) => (seconds >= 1 ? `${doing}… ${seconds} s` : `${doing}…`),
     thinking: (seconds: number) => `Thinking, ${seconds} s`,
-    thought: (seconds: number) =>
-      seconds >= 1 ? `Thought for ${seconds} s` : "Thought for a moment",
+    thought: (seconds: number) => (seconds >= 1 ? `Thought for ${seconds} s` : "Thought for a moment"),
     stopping: "Stopping…",
     retrying: "Trying again…",
     stopped: "You stopped this answer.",
-    interrupted:
-      "Conclave was closed while this was being written. The part that arrived is saved.",
+    interrupted: "Conclave was closed while this was being written. The part that arrived is saved.",
     notBegun: "Conclave was closed before this was answered.",
     cutOff: "Conclave was closed before this answer was finished.",
     limit: "The tool round limit was reached.",
@@ -340,8 +336,7 @@ export const s = {
     infoRequest: (n: number, of: number) => (of > 1 ? `Request ${n} of ${of}` : "Request"),
     infoBody: "Exact request",
     infoRebuilt: "Rebuilt request",
-    infoIsRebuilt:
-      "This request was not saved. It is rebuilt from the chat and may differ from what was sent.",
+    infoIsRebuilt: "This request was not saved. It is rebuilt from the chat and may differ from what was sent.",
     infoTime: "Time",
     infoIn: "Tokens sent",
     infoOut: "Tokens received",
@@ -428,8 +423,7 @@ export const s = {
     detached: (name: string) => `Removed ${name}`,
     tooBig: (name: string) =>
       `The file ${name} is larger than 20 MiB, the limit. Choose a smaller file or a part of it.`,
-    noVision: (model: string) =>
-      `${model} may not support pictures. It would receive only their names.`,
+    noVision: (model: string) => `${model} may not support pictures. It would receive only their names.`,
     seesAnyway: "Send them anyway",
     drop: "Drop files to attach them",
     pasteOffer: (n: number) => `${whole(n)} characters pasted.`,
@@ -541,8 +535,7 @@ export const s = {
     hereEnds: "until untrusted text enters the chat",
     trustEnds: "its text is no longer a reason to ask here, until you revoke it",
     sameCalls: (n: number) => `${count(n, "such request")} will be answered together.`,
-    batchTitle: (n: number, title: string, folder: string) =>
-      `${title}, ${n} times${folder && `, in ${folder}`}`,
+    batchTitle: (n: number, title: string, folder: string) => `${title}, ${n} times${folder && `, in ${folder}`}`,
     allowAll: (n: number) => `Allow all ${n} once`,
     allowLasting: "Allow from now on",
     lastingAllows: "“Allow from now on” allows:",
@@ -721,8 +714,7 @@ export const s = {
     estimateNote: "Estimated from the text so far and your prices",
     estimatedAt: (money: string) => `(estimated ${money})`,
     tokens: (n: number) => count(n, "token"),
-    tokensInOut: (sent: number, received: number) =>
-      `${count(sent, "token")} sent, ${whole(received)} received`,
+    tokensInOut: (sent: number, received: number) => `${count(sent, "token")} sent, ${whole(received)} received`,
 
     members: "Members",
     nobody: "none yet",
@@ -914,10 +906,8 @@ export const s = {
     waitsForYou: "Waiting for you",
     satOut: "Skipped",
     cutOff: "Cut off",
-    noPicture: (file: string) =>
-      `The picture ${file} could not be read. Choose a PNG, JPEG, WebP or GIF file.`,
-    roll: (roll: number, chance: number) =>
-      `Takes part by chance (drew ${roll.toFixed(1)}, limit ${chance}).`,
+    noPicture: (file: string) => `The picture ${file} could not be read. Choose a PNG, JPEG, WebP or GIF file.`,
+    roll: (roll: number, chance: number) => `Takes part by chance (drew ${roll.toFixed(1)}, limit ${chance}).`,
     kind: {
       summary: "Summary",
       tool: "Tool",
@@ -967,10 +957,7 @@ export const s = {
     drawn: (letters: string[]) => `The answers were anonymous: ${letters.join(", ")}.`,
     letterIs: (letter: string, name: string) => `${letter} is ${name}`,
     stances: "Views on the others’ points",
-    stance: { agree: "agrees", disagree: "disagrees", unsure: "is not sure" } as Record<
-      string,
-      string
-    >,
+    stance: { agree: "agrees", disagree: "disagrees", unsure: "is not sure" } as Record<string, string>,
     ballot: "Vote",
     abstains: "Abstains",
     read: "Read",
@@ -1028,8 +1015,7 @@ export const s = {
     votes: "Votes",
     choice: "Choice",
     score: "Score",
-    voteCount: (n: number) =>
-      `${Number.isInteger(n) ? n : n.toFixed(1)} ${n === 1 ? "vote" : "votes"}`,
+    voteCount: (n: number) => `${Number.isInteger(n) ? n : n.toFixed(1)} ${n === 1 ? "vote" : "votes"}`,
     scored: (n: number) => `scored ${n.toFixed(1)}`,
     // After the number of a point, which leads there.
     inWordsOf: (name: string) => `in the text of ${name}`,
@@ -1059,8 +1045,7 @@ export const s = {
     shownAs: "Shown as",
     blocks: "In order",
     exact: "Exact request",
-    exactNote: (size: string) =>
-      `The request as sent (${size}), with spaces added for reading. It contains no key.`,
+    exactNote: (size: string) => `The request as sent (${size}), with spaces added for reading. It contains no key.`,
     comparison: "Comparison",
     compareWith: "With",
     copyJSON: "Copy as JSON",
@@ -1093,8 +1078,7 @@ export const s = {
     },
 
     // The chip of the composer, and the line under an answer.
-    chip: (n: number, whose: string) =>
-      `Council${whose && ` ${whose}`}: ${n ? whole(n) : "no members"}`,
+    chip: (n: number, whose: string) => `Council${whose && ` ${whose}`}: ${n ? whole(n) : "no members"}`,
     chipOff: "Ask a council",
     chipOffNote: "Have several models discuss the question before it is answered",
     chipSkipped: "Council skipped once",
@@ -1110,8 +1094,7 @@ export const s = {
     show: "Show the council",
     ofChat: "Council and its runs",
     // Said for the letters under an answer; those that agreed are filled.
-    lineAgreed: (names: string[]) =>
-      names.length ? `Agreed: ${names.join(", ")}` : "No members agreed",
+    lineAgreed: (names: string[]) => (names.length ? `Agreed: ${names.join(", ")}` : "No members agreed"),
     seatAgreed: (name: string) => `${name} agreed: shares a point and disputes none`,
     seatApart: (name: string) => `${name} shares no point or disputes one`,
     chanceOf: (percent: number) => `takes part in ${percent} % of runs`,
@@ -1140,8 +1123,7 @@ export const s = {
       of > 0
         ? `${count(n, "tool")}, ${count(tokens, "token")} of ${whole(of)}`
         : `${count(n, "tool")}, ${count(tokens, "token")}`,
-    heavy:
-      "Tool definitions take more than 15% of what the model can read. Turn off what you do not need.",
+    heavy: "Tool definitions take more than 15% of what the model can read. Turn off what you do not need.",
     tokens: (n: number) => `about ${count(n, "token")}`,
     lastUsed: (when: string) => `last used ${when}`,
     neverUsed: "never used",
@@ -1214,16 +1196,14 @@ export const s = {
     calls: (calls: number, errors: number) =>
       errors > 0 ? `${count(calls, "call")}, ${count(errors, "error")}` : count(calls, "call"),
     // The one-line note after a save: “Reloaded in 84 ms, 3 tools”.
-    reloaded: (ms: number, tools: number) =>
-      `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
+    reloaded: (ms: number, tools: number) => `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
     serving: (time: string) => `Version of ${time} is used`,
     notServing: "None of its tools can be called now.",
     // A few lines of a plugin's file, with the one that is wrong.
     frame: "Location in the file",
     fix: "Fix the error and save the file to load it again.",
     openInEditor: "Open in editor",
-    opened: (program: string) =>
-      program ? `Opened in ${program}` : "Opened in the default program",
+    opened: (program: string) => (program ? `Opened in ${program}` : "Opened in the default program"),
     copyDetails: "Copy details",
     showLog: "Show log",
     reload: "Reload",
@@ -1242,8 +1222,7 @@ export const s = {
     keepOld: "Keep the old version",
     turnOff: "Turn off",
     newTitleCard: (name: string) => `“${name}” is new. Review what it can do before it runs.`,
-    registeredTitle: (name: string) =>
-      `“${name}” registered tools. Review them before models can see them.`,
+    registeredTitle: (name: string) => `“${name}” registered tools. Review them before models can see them.`,
     changedTitle: (name: string) => `${name} has changed and is paused. Review it to use it.`,
     waitsTitle: (name: string, time: string) =>
       `${name} has a new version. Review it to use it; the version of ${time} is used until then.`,
@@ -1260,8 +1239,7 @@ export const s = {
       states: { asked: "", granted: "granted", denied: "denied" },
       without: (what: string) => `Without it: ${what}`,
       byHand: "Approving the plugin does not grant this; its card does.",
-      byFolder:
-        "Allowed one folder at a time: when the plugin tries to use one, its card offers to allow it.",
+      byFolder: "Allowed one folder at a time: when the plugin tries to use one, its card offers to allow it.",
       grant: "Grant",
       grantNamed: (name: string) => `Grant ${name}`,
       revoke: "Revoke",
@@ -1333,8 +1311,7 @@ export const s = {
     changeBySettings: "Your settings caused this change. Its files are those you approved.",
     listedTitle: (name: string) =>
       `${name} has listed its tools, which could not be read before it ran. Models cannot see them yet.`,
-    settingsTitle: (name: string) =>
-      `${name} offers different tools with your settings. Models cannot see them yet.`,
+    settingsTitle: (name: string) => `${name} offers different tools with your settings. Models cannot see them yet.`,
     approveTools: "Approve these tools",
     location: "Location",
     address: "Address",
@@ -1440,8 +1417,7 @@ export const s = {
     demoRemove: "Remove demo chats",
     privacy: "No telemetry.",
     folder: "Plugins folder",
-    folderNote: (folder: string) =>
-      `Every file or folder in ${folder} is a plugin. Save a file and it reloads.`,
+    folderNote: (folder: string) => `Every file or folder in ${folder} is a plugin. Save a file and it reloads.`,
     openFolder: "Open folder",
     http: "Let programs register tools",
     httpNote: (port: number) =>
@@ -1497,8 +1473,7 @@ export const s = {
     scanNone: "No local server answered. Install one, or enter an address.",
     scanUse: "Use",
     scanUsed: "In use",
-    scanRow: (version: string, n: number) =>
-      [version, count(n, "model")].filter(Boolean).join(" · "),
+    scanRow: (version: string, n: number) => [version, count(n, "model")].filter(Boolean).join(" · "),
     builtIn: "Built in",
     count: (n: number) => count(n, "model"),
     capability: { tools: "tools", vision: "pictures", reasoning: "reasoning" },
@@ -1512,8 +1487,7 @@ export const s = {
     passphraseRule: "At least 8 characters. A few words are good.",
     passphraseAgain: "Repeat passphrase",
     passphraseDiffers: "The passphrases do not match.",
-    passphraseLost:
-      "There is no way to recover it. If you forget it, you will have to enter your keys again.",
+    passphraseLost: "There is no way to recover it. If you forget it, you will have to enter your keys again.",
     passphraseUse: "Use this passphrase",
     unlock: "Unlock keys",
     firstDefault: (model: string) => `New chats now use ${model}.`,
@@ -1527,8 +1501,7 @@ export const s = {
     intro: "What your plugins can do, and your rules.",
     empty: "Nothing has been allowed yet.",
     revoke: "Revoke",
-    used: (n: number, when: string) =>
-      n === 0 ? "not used yet" : `used ${count(n, "time")}, last ${when}`,
+    used: (n: number, when: string) => (n === 0 ? "not used yet" : `used ${count(n, "time")}, last ${when}`),
     unreadable: "This rule cannot be read, so it allows nothing.",
     filter: "Filter rules",
     effect: { allow: "Allows", ask: "Asks", deny: "Refuses" },
@@ -1556,8 +1529,7 @@ export const s = {
     spendNote: "The cost of models during this time, where the price is known.",
     start: "Let tools run",
     end: "End now",
-    clock: (seconds: number) =>
-      `Unattended ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
+    clock: (seconds: number) => `Unattended ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
     left: (calls: number) => `${count(calls, "call")} left`,
   },
 
@@ -1653,8 +1625,7 @@ export const s = {
     label: "Zoom",
     value: (percent: number) => `Zoom ${percent} %`,
     percent: (percent: number) => `${percent} %`,
-    note: (larger: string, smaller: string) =>
-      `Scales the whole window. Shortcuts: ${larger} and ${smaller}.`,
+    note: (larger: string, smaller: string) => `Scales the whole window. Shortcuts: ${larger} and ${smaller}.`,
   },
 
   toast: { region: "Notices" },

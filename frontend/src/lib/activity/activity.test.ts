@@ -9,8 +9,7 @@ import ActivityTab from "./ActivityTab.svelte";
 let fake: Fake;
 let record: ActivityState;
 const numbers = () => record.entries.map(({ n }) => n);
-const down = (from: number, to: number) =>
-  Array.from({ length: from - to + 1 }, (_, i) => from - i);
+const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, i) => from - i);
 
 beforeEach(() => {
   fake = fakeBridge({ scene: "bare" });

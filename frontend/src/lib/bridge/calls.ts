@@ -52,8 +52,7 @@ export class AppError extends Error implements t.Failure {
     const error = AppError.of(cause);
     try {
       const failure: unknown = JSON.parse(error.message);
-      if (typeof failure === "object" && failure !== null && "message" in failure)
-        return AppError.of(failure);
+      if (typeof failure === "object" && failure !== null && "message" in failure) return AppError.of(failure);
     } catch {
       // Wails' own words
     }
@@ -117,10 +116,7 @@ export function wailsBridge(): Bridge {
     activity: bound<t.ActivityCalls>("Activity"),
     window: bound<t.WindowCalls>("Window"),
     onnotices(listener) {
-      return (
-        host.runtime?.EventsOn(NOTICE_EVENT, (notices) => listener(notices as t.Notice[])) ??
-        (() => {})
-      );
+      return host.runtime?.EventsOn(NOTICE_EVENT, (notices) => listener(notices as t.Notice[])) ?? (() => {});
     },
     async copy(text) {
       if (host.runtime) await host.runtime.ClipboardSetText(text);

@@ -93,15 +93,10 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     models: group<FakeModels & t.ModelsCalls>("Models", "models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,
-      Set: async (patch) =>
-        (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
+      Set: async (patch) => (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
     },
     activity: group<FakeActivity & t.ActivityCalls>("Activity", null, new FakeActivity(scene)),
-    council: group<FakeCouncil & t.CouncilCalls>(
-      "Council",
-      null,
-      new FakeCouncil(bus, scene, asked),
-    ),
+    council: group<FakeCouncil & t.CouncilCalls>("Council", null, new FakeCouncil(bus, scene, asked)),
     window: group<t.WindowCalls>("Window", null, { Hello: async () => hello }),
     onnotices: (listener) => bus.subscribe(listener),
     copy: async (text) => void copied.push(text),

@@ -12,8 +12,7 @@ beforeEach(() => {
 afterEach(() => end());
 
 const fails = (error: unknown) => dispatchEvent(new ErrorEvent("error", { error, message: "no" }));
-const rejects = (reason: unknown) =>
-  dispatchEvent(Object.assign(new Event("unhandledrejection"), { reason }));
+const rejects = (reason: unknown) => dispatchEvent(Object.assign(new Event("unhandledrejection"), { reason }));
 const reports = () => bridge.given("Window.Report");
 
 test("what nobody catches is told to the program, with its stack", () => {
@@ -27,9 +26,7 @@ test("what nobody catches is told to the program, with its stack", () => {
 });
 
 test("what the browser says without an error is told with its place", () => {
-  dispatchEvent(
-    new ErrorEvent("error", { message: "Script error", filename: "a.js", lineno: 3, colno: 7 }),
-  );
+  dispatchEvent(new ErrorEvent("error", { message: "Script error", filename: "a.js", lineno: 3, colno: 7 }));
   expect(reports()).toEqual([["Script error", "a.js:3:7"]]);
 });
 

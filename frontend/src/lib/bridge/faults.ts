@@ -18,8 +18,7 @@ export function reportFaults(bridge: Bridge): () => void {
     bridge.window.Report(message, stack).catch(() => {}); // the program is gone
   }
 
-  const onerror = (e: ErrorEvent) =>
-    report(e.error ?? e.message, `${e.filename}:${e.lineno}:${e.colno}`);
+  const onerror = (e: ErrorEvent) => report(e.error ?? e.message, `${e.filename}:${e.lineno}:${e.colno}`);
   const onrejection = (e: PromiseRejectionEvent) => report(e.reason);
   addEventListener("error", onerror);
   addEventListener("unhandledrejection", onrejection);

@@ -159,8 +159,7 @@ export class OpenChat extends Pulled {
     const last = this.last;
     this.onended(last?.head.state === "complete");
     if (!last) return;
-    if (last.head.state === "failed")
-      this.announce(s.status.failed(last.head.error?.message ?? ""));
+    if (last.head.state === "failed") this.announce(s.status.failed(last.head.error?.message ?? ""));
     else if (last.head.state === "stopped") this.announce(s.status.stopped);
     else this.announce(s.status.finished(last.head.words, last.calls.length));
   }
@@ -225,8 +224,7 @@ export class OpenChat extends Pulled {
     return { part: part < 0 ? parts.length : part, block: 0 };
   }
 
-  place = (seq: number, words: string): Promise<Spot> =>
-    this.bridge.chats.Place(this.id, seq, words);
+  place = (seq: number, words: string): Promise<Spot> => this.bridge.chats.Place(this.id, seq, words);
 
   find = (words: string): Promise<Find[]> => this.bridge.chats.Find(this.id, words);
 }

@@ -81,9 +81,7 @@ describe("a streaming message", () => {
     expect(view.wants(0, 3)).toEqual([{ seq: 1, part: 0, from: 0, to: 3 }]);
     expect(view.wants(3, Infinity)).toEqual([]);
     const more = (index: number, html: string, keep: number, whole = false) =>
-      view.take(
-        entry({ whole, parts: [{ ...text([], 4), blocks: [{ index, html, keep, done: false }] }] }),
-      );
+      view.take(entry({ whole, parts: [{ ...text([], 4), blocks: [{ index, html, keep, done: false }] }] }));
     more(3, "e", 4);
     more(2, "added", 4); // to something that is not here
     expect(view.parts[0]?.blocks.map((b) => b.html)).toEqual(["", "", "", "<p>de"]);
@@ -286,9 +284,7 @@ test("Esc in the field of a message that is edited keeps what was typed, as it d
   flushSync();
   edit.text = "asked better";
   flushSync();
-  target
-    .querySelector("textarea")
-    ?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  target.querySelector("textarea")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
   expect(chat.editing).toBe(0);
   chat.beginEdit(seq);
   expect(chat.edited?.text).toBe("asked better");
@@ -317,9 +313,7 @@ test("a message is saved once, however often that is pressed; when it could not 
     asked.push(edit);
     return new Promise((_, reject) => (fail = () => reject(new Error("It is locked."))));
   };
-  const button = [...document.querySelectorAll("button")].find(
-    (one) => one.textContent === s.message.saveAnswer,
-  );
+  const button = [...document.querySelectorAll("button")].find((one) => one.textContent === s.message.saveAnswer);
   button?.click();
   button?.click();
   expect(asked).toEqual([[chat.id, entry.seq, "asked better", true]]);

@@ -96,11 +96,7 @@ export class ChatsState extends Pulled {
   }
 
   async #page(page: number, query: number): Promise<void> {
-    const list = await this.bridge.chats.List(
-      { text: this.text, archived: this.archived },
-      page * pageSize,
-      pageSize,
-    );
+    const list = await this.bridge.chats.List({ text: this.text, archived: this.archived }, page * pageSize, pageSize);
     if (query !== this.#query) return;
     this.total = list.total;
     this.searched = list.searched;

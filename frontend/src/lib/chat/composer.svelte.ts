@@ -159,16 +159,12 @@ export class Composer {
   /** Changes the saved draft of a conversation. */
   #mend(conversation: string, change: (kept: Draft) => Draft): Promise<void> {
     const { chats } = this.bridge;
-    return this.#after(async () =>
-      chats.SaveDraft(conversation, change(await chats.Draft(conversation))),
-    );
+    return this.#after(async () => chats.SaveDraft(conversation, change(await chats.Draft(conversation))));
   }
 
   /** Runs an operation on saved drafts after the ones before it. */
   #after(act: () => Promise<void>): Promise<void> {
-    this.#saving = this.#saving
-      .then(act)
-      .catch((cause: unknown) => this.onerror(AppError.of(cause)));
+    this.#saving = this.#saving.then(act).catch((cause: unknown) => this.onerror(AppError.of(cause)));
     return this.#saving;
   }
 

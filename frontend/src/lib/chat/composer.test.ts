@@ -181,10 +181,7 @@ test("what is written behind an answer is kept, edited, removed and sent in orde
     composer.changed(text, text.length);
     await composer.queue();
   }
-  expect([composer.text, composer.queued.map((q) => q.text)]).toEqual([
-    "",
-    ["one", "two", "three"],
-  ]);
+  expect([composer.text, composer.queued.map((q) => q.text)]).toEqual(["", ["one", "two", "three"]]);
   expect((await fake.chats.Draft("chat-1")).queued.length).toBe(3);
   await composer.switchTo("chat-2");
   expect(composer.queued).toEqual([]);
@@ -267,9 +264,7 @@ test("a message goes to the model of its chat, and without the council, whicheve
   const model = app.model;
   const other = fake.chats.add("Another", new Date(), { model: "other/cloud" }).chat.id;
   let kept = () => {};
-  vi.spyOn(app.council, "saved").mockImplementation(
-    () => new Promise<void>((resolve) => (kept = resolve)),
-  );
+  vi.spyOn(app.council, "saved").mockImplementation(() => new Promise<void>((resolve) => (kept = resolve)));
   const sent = vi.spyOn(fake.chats, "Send");
   app.composer.changed("for this chat", 13);
   app.council.skip = true;

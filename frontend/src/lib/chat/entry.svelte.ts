@@ -98,9 +98,7 @@ export class PartView {
   }
 
   get rows(): number {
-    return this.kind === "text" || (this.kind === "reasoning" && this.open)
-      ? this.lead + this.count
-      : this.lead;
+    return this.kind === "text" || (this.kind === "reasoning" && this.open) ? this.lead + this.count : this.lead;
   }
 
   height(row: number): number {
@@ -161,8 +159,7 @@ export class EntryView {
       if (parts[part.index]?.kind !== part.kind) parts[part.index] = new PartView(part.kind);
       fresh += (parts[part.index] as PartView).take(part, entry.whole);
     }
-    if (parts.length !== this.parts.length || parts.some((part, i) => part !== this.parts[i]))
-      this.parts = parts;
+    if (parts.length !== this.parts.length || parts.some((part, i) => part !== this.parts[i])) this.parts = parts;
     return fresh;
   }
 

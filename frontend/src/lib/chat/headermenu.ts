@@ -28,9 +28,7 @@ export function headerMenu(
     { label: s.chat.system, icon: FileText, run: open.system },
     { label: s.chat.project, icon: Folder, run: open.project },
     { label: s.chat.sources, icon: Globe, run: open.sources },
-    ...(app.council.settings
-      ? [{ label: s.council.ofChat, icon: Users, run: () => app.showCouncil() }]
-      : []),
+    ...(app.council.settings ? [{ label: s.council.ofChat, icon: Users, run: () => app.showCouncil() }] : []),
     { label: s.sidebar.toArchive, icon: Archive, run: () => app.archiveChat(chat.id, true) },
     {
       label: s.sidebar.delete,

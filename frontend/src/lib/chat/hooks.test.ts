@@ -31,17 +31,13 @@ const one = (...steps: HookedThing["steps"]): HookedThing[] => [{ request: 1, ca
 test("the line under an answer names who did what, and counts where there are many", () => {
   expect(s.hooks.line([])).toBe("");
   expect(s.hooks.line([mark("A", "changed"), mark("B", "changed")])).toBe("A and B changed this");
-  expect(s.hooks.line(["A", "B", "C"].map((title) => mark(title, "changed")))).toBe(
-    "3 plugins changed this",
-  );
+  expect(s.hooks.line(["A", "B", "C"].map((title) => mark(title, "changed")))).toBe("3 plugins changed this");
   expect(s.hooks.line([mark("A", "denied"), mark("B", "failed"), mark("C", "timed out")])).toBe(
     "A denied a call · B failed · C timed out",
   );
   // A hook that answers for its own tool did what tools do.
   expect(s.hooks.line([mark("Weather", "answered")])).toBe("");
-  expect(s.hooks.line([{ plugin: "conclave", title: "Conclave", did: "changed" }])).toBe(
-    "Macros changed this",
-  );
+  expect(s.hooks.line([{ plugin: "conclave", title: "Conclave", did: "changed" }])).toBe("Macros changed this");
 });
 
 test("nothing looked, and nothing changed, are each said", () => {
@@ -63,9 +59,7 @@ test("each step shows who, when, what, how long, and the lines, each with its wo
     props: { steps: hooked[0]?.steps ?? [] },
   });
   flushSync();
-  const rows = [...document.querySelectorAll("li")].map((row) =>
-    (row.textContent ?? "").replace(/\s+/g, " "),
-  );
+  const rows = [...document.querySelectorAll("li")].map((row) => (row.textContent ?? "").replace(/\s+/g, " "));
   expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms ⋯System text/);
   expect(rows[1]).toMatch(/removed: ?The city of Varn has two gates\./);
   expect(rows[1]).toMatch(/added: ?Its river/);
@@ -73,8 +67,6 @@ test("each step shows who, when, what, how long, and the lines, each with its wo
   expect(rows[2]).toMatch(/Counter changed nothing/);
   expect(rows[3]).toMatch(/Slow index timed out, so it changed nothing before the model 10\.0 s/);
   expect(document.querySelectorAll("[role=group]").length).toBe(3);
-  expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain(
-    "⋯System text",
-  );
+  expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain("⋯System text");
   await unmount(list);
 });

@@ -34,8 +34,7 @@ const most = 200;
 /** Assumed height of an unknown message before any was measured, in px. */
 const guess = 120;
 
-const isBefore = (a: RowAt, b: RowAt): boolean =>
-  a.index < b.index || (a.index === b.index && a.row < b.row);
+const isBefore = (a: RowAt, b: RowAt): boolean => a.index < b.index || (a.index === b.index && a.row < b.row);
 
 export class Rows {
   shown = $state.raw<Shown[]>([]);
@@ -140,8 +139,7 @@ export class Rows {
       const y = this.topOf(row);
       if (y > top - reach && y < bottom + reach) [from, to] = [Math.min(from, y), Math.max(to, y)];
     }
-    const covered =
-      this.#covers(top - least, bottom + least) && !this.#exceeds(from - spare, to + spare);
+    const covered = this.#covers(top - least, bottom + least) && !this.#exceeds(from - spare, to + spare);
     if (!covered) this.shown = this.#between(this.at(from), this.at(to));
     if (this.topShown <= this.drift) this.drift = 0; // what is above has no other place
     const above = this.topShown - this.drift;
@@ -165,9 +163,7 @@ export class Rows {
   get #to(): number {
     const last = this.shown.at(-1);
     if (!last) return 0;
-    return last.to === Infinity
-      ? this.top(last.index + 1)
-      : this.topOf({ index: last.index, row: last.to });
+    return last.to === Infinity ? this.top(last.index + 1) : this.topOf({ index: last.index, row: last.to });
   }
 
   /** Whether what is on the page is there still, and reaches from top to bottom. */

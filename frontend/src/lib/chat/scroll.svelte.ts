@@ -188,8 +188,7 @@ export class TranscriptScroll {
     return [document.activeElement, ...ends].flatMap((node) => {
       const element = node instanceof Element ? node : node?.parentElement;
       const row = element?.closest<HTMLElement>("[data-row]");
-      const seq =
-        content?.contains(row ?? null) && row?.closest<HTMLElement>("article")?.dataset.seq;
+      const seq = content?.contains(row ?? null) && row?.closest<HTMLElement>("article")?.dataset.seq;
       const index = this.chat().outline.indexOf(Number(seq));
       return index < 0 ? [] : [{ index, row: Number(row?.dataset.row) }];
     });
@@ -235,12 +234,7 @@ export class TranscriptScroll {
    * measured, or until the reader moves: that of its blocks which spot names, and the
    * place in it that inside gives.
    */
-  bring(
-    seq: number,
-    align: "start" | "center",
-    spot?: Spot,
-    inside?: () => DOMRect | undefined,
-  ): void {
+  bring(seq: number, align: "start" | "center", spot?: Spot, inside?: () => DOMRect | undefined): void {
     this.follow.hold();
     this.#answered = null;
     if (seq !== this.#question) this.#holding = false;
@@ -262,9 +256,7 @@ export class TranscriptScroll {
   /** Gives a message that was brought into view the keyboard. */
   #focus(seq: number): void {
     this.#focusing = true;
-    this.content
-      ?.querySelector<HTMLElement>(`article[data-seq="${seq}"]`)
-      ?.focus({ preventScroll: true });
+    this.content?.querySelector<HTMLElement>(`article[data-seq="${seq}"]`)?.focus({ preventScroll: true });
     this.#focusing = false;
   }
 
@@ -343,8 +335,7 @@ export class TranscriptScroll {
     const gone = !from.row.isConnected || this.chat().paragraphs > from.paragraphs;
     const next = [...scroller.querySelectorAll("[data-request]")].find(
       (card) =>
-        from.row.contains(card) ||
-        (from.row.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
+        from.row.contains(card) || (from.row.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
     );
     if (!gone && !next) return false; // it may come
     this.#answered = null;

@@ -51,9 +51,7 @@ export class CouncilState {
   readonly members = $derived((this.council?.members ?? []).filter((member) => !member.off));
   readonly on = $derived(this.council?.enabled ?? false);
   /** The model that answers is offered the members' tools: there is no run of theirs. */
-  readonly inline = $derived(
-    this.council?.mode === "tools" && this.council.toolsSettings.mode === "inline",
-  );
+  readonly inline = $derived(this.council?.mode === "tools" && this.council.toolsSettings.mode === "inline");
 
   /** Members would work before the next answer. */
   readonly works = $derived(this.on && !this.inline && this.members.length > 0);
@@ -110,9 +108,7 @@ export class CouncilState {
     this.point = "";
     this.#offChat();
     // The chat's notices are counted for themselves, not with the revision held.
-    this.#offChat = chat
-      ? this.notices.watch("councils", chat, () => void this.#puller.refresh())
-      : () => {};
+    this.#offChat = chat ? this.notices.watch("councils", chat, () => void this.#puller.refresh()) : () => {};
     this.#revision = 0;
     await written;
     await this.#puller.refresh();
@@ -225,9 +221,7 @@ export class CouncilState {
   /** Puts a member that was removed back where it was in the council of its chat. */
   async putBack(chat: string, member: Member, at: number): Promise<void> {
     await this.setIn(chat, ({ members }) => ({
-      members: members.some(({ id }) => id === member.id)
-        ? members
-        : members.toSpliced(at, 0, member),
+      members: members.some(({ id }) => id === member.id) ? members : members.toSpliced(at, 0, member),
     }));
   }
 

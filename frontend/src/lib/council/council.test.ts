@@ -37,12 +37,7 @@ const [researcher, sceptic] = three as [Member, Member];
 describe("a run on its axis", () => {
   it("tasks that overlap stand below one another, and those that follow share a row", () => {
     const drawn = bars(
-      [
-        ended("a", 0, 4000, 0),
-        ended("b", 1000, 2000, 0),
-        ended("c", 2000, 3000, 0),
-        task("d", { state: "waiting" }),
-      ],
+      [ended("a", 0, 4000, 0), ended("b", 1000, 2000, 0), ended("c", 2000, 3000, 0), task("d", { state: "waiting" })],
       10_000,
       10_000,
     );
@@ -101,9 +96,7 @@ describe("a run on its axis", () => {
       ms: 6000,
       cost: 1,
     });
-    expect(moments([lane(researcher, "a", tasks)], 4000)).toEqual([
-      0, 1000, 1500, 2500, 3000, 4000,
-    ]);
+    expect(moments([lane(researcher, "a", tasks)], 4000)).toEqual([0, 1000, 1500, 2500, 3000, 4000]);
   });
 
   it("the letters of members go on after Z", () => {
@@ -128,8 +121,7 @@ describe("the words of a run", () => {
       }),
     ).toBe("3 members · 11.8 s · $0.037 · 1 disagreement");
     const line = { run: "r", state: "over", live: false, ms: 100, cost: 0, known: true, seats: [] };
-    const saying = (members: number, silent: number) =>
-      folded({ ...line, members, silent, disagree: 0 });
+    const saying = (members: number, silent: number) => folded({ ...line, members, silent, disagree: 0 });
     expect(saying(3, 1)).toBe("3 members · 1 missing · 0.1 s · no cost");
     expect(saying(2, 2)).toBe("2 members · nobody answered · 0.1 s · no cost");
     const e = {
@@ -151,9 +143,7 @@ describe("the words of a run", () => {
     expect(shareOf({ ...e, tasks }, "cy") + shareOf(null, "ada")).toBe("");
     const tools = { "0/ada/web:search": work, "0/ada/text:count": { ...work, ms: 1000 } };
     expect(shareOf({ ...e, tasks: tools }, "ada")).toBe("about $0.004 · about 3 s"); // at once
-    expect(shareOf({ ...e, tasks: { "0/ada/answer": { ...work, known: false } } }, "ada")).toBe(
-      "about 3 s",
-    );
+    expect(shareOf({ ...e, tasks: { "0/ada/answer": { ...work, known: false } } }, "ada")).toBe("about 3 s");
     expect([
       rough(0.1),
       rough(0.0375),
@@ -201,21 +191,15 @@ describe("the words of a run", () => {
     const went = { ...done, refused: 2 };
     expect(taskWord(went)).toBe("Done, 2 calls refused");
     expect(laneWord({ in: true }, [went], "over")).toBe("Done, 2 calls refused");
-    expect(laneWord({ in: true }, [went, ended("e", 2, 3, 0)], "over")).toBe(
-      "Done, 2 calls refused",
-    );
+    expect(laneWord({ in: true }, [went, ended("e", 2, 3, 0)], "over")).toBe("Done, 2 calls refused");
     expect(laneWord({ in: true }, [went, failed], "over")).toBe("Failed");
   });
 
   it("a member that answered has done its work, though a review was left out", () => {
     const why = "The answers agree, so no review follows.";
-    const review = (attempt: number) =>
-      task("1/a/review", { kind: "review", state: "stopped", attempt, why });
+    const review = (attempt: number) => task("1/a/review", { kind: "review", state: "stopped", attempt, why });
     const answer = ended("0/a/answer", 0, 900, 0);
-    const says = (tasks: Task[]) => [
-      laneWord({ in: true }, tasks, "over"),
-      laneWhy({ in: true, why: "" }, tasks),
-    ];
+    const says = (tasks: Task[]) => [laneWord({ in: true }, tasks, "over"), laneWhy({ in: true, why: "" }, tasks)];
     expect(says([answer, review(0)])).toEqual(["Done", ""]);
     expect(says([answer, review(1)])).toEqual(["Stopped", why]); // it had begun
     expect(says([review(0)])).toEqual(["Stopped", why]);
@@ -272,8 +256,8 @@ describe("the words of a run", () => {
       members: 3,
     });
     expect(
-      runLabels([of(23, 14, 5, 40), of(23, 14, 5, 9), of(23, 13, 5), of(22, 13, 5)], now).map(
-        (label) => label.replace(" · Answers, then a secret vote · 3 members", ""),
+      runLabels([of(23, 14, 5, 40), of(23, 14, 5, 9), of(23, 13, 5), of(22, 13, 5)], now).map((label) =>
+        label.replace(" · Answers, then a secret vote · 3 members", ""),
       ),
     ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
   });
@@ -331,9 +315,7 @@ describe("what a member is told", () => {
 
 describe("a run that is watched", () => {
   const streamed = (text: string, offset: number, change = {}): Lane =>
-    lane(sceptic, "a", [
-      task("0/s", { state: "working", phase: "writing", text, offset, ...change }),
-    ]);
+    lane(sceptic, "a", [task("0/s", { state: "working", phase: "writing", text, offset, ...change })]);
   const watched = () => {
     const fake = fakeBridge({ scene: "council" });
     const state = new RunState(fake, new Notices(fake), "run-1");
@@ -382,9 +364,7 @@ describe("a run that is watched", () => {
     view([streamed("Water, ", 0)], 50);
     const pulled = vi
       .spyOn(fake.council, "Run")
-      .mockResolvedValue(
-        run("chat-1", [streamed("Water, ", 0)], { revision: 3, reset: true, live: true }),
-      );
+      .mockResolvedValue(run("chat-1", [streamed("Water, ", 0)], { revision: 3, reset: true, live: true }));
     await state.open();
     await state.open();
     expect(pulled.mock.calls).toEqual([
@@ -552,11 +532,7 @@ describe("the council of a chat", () => {
     app.council.set({ members: [first, ...rest] });
     app.council.setMember(first.id, { name: "Renamed" });
     await app.council.putBack(here, second, 1);
-    expect(members().map((m) => m.name)).toEqual([
-      "Renamed",
-      second.name,
-      ...rest.map((m) => m.name),
-    ]);
+    expect(members().map((m) => m.name)).toEqual(["Renamed", second.name, ...rest.map((m) => m.name)]);
     await app.council.saved();
 
     const councils = new Map([
@@ -570,16 +546,8 @@ describe("the council of a chat", () => {
     });
     await app.council.switchTo("other");
     await app.council.putBack(here, second, 1);
-    const [chat, scope, set] = fake.asked.findLast((a) => a.name === "Council.Set")?.args as [
-      string,
-      string,
-      Council,
-    ];
-    expect([chat, scope, set.members.map((m) => m.id)]).toEqual([
-      here,
-      `chat ${here}`,
-      [first.id, second.id],
-    ]);
+    const [chat, scope, set] = fake.asked.findLast((a) => a.name === "Council.Set")?.args as [string, string, Council];
+    expect([chat, scope, set.members.map((m) => m.id)]).toEqual([here, `chat ${here}`, [first.id, second.id]]);
     expect(members().map((m) => m.name)).toEqual(["Xena"]);
     app.close();
   });
@@ -593,9 +561,7 @@ describe("the council of a chat", () => {
     flushSync();
     expect(app.council.council?.members[2]?.name).toBe("Ma");
     await app.council.saved();
-    expect(fake.given("Council.Set").map(([, , c]) => (c as { mode: string }).mode)).toEqual([
-      "vote",
-    ]);
+    expect(fake.given("Council.Set").map(([, , c]) => (c as { mode: string }).mode)).toEqual(["vote"]);
     app.close();
   });
 
@@ -609,10 +575,7 @@ describe("the council of a chat", () => {
     const tool = { ...(fake.council.choices.tools[0] as CouncilTool), id: "new:tool" };
     fake.council.choices.tools = [...fake.council.choices.tools, tool];
     fake.bus.changed("tools");
-    await until(
-      "the new tool",
-      () => !!app.council.choices?.tools.some((t) => t.id === "new:tool"),
-    );
+    await until("the new tool", () => !!app.council.choices?.tools.some((t) => t.id === "new:tool"));
     // Closed, it asks for nothing of the kind.
     shut();
     const choices = vi.spyOn(fake.council, "Choices");
@@ -668,9 +631,7 @@ describe("the council of a chat", () => {
     const { app } = await startApp("councilset");
     const read = (model: string) => council(three, { helper: { model } });
     expect(app.council.speaking(read(""), "acme/large-2").helper.model).toBe("acme/large-2");
-    expect(app.council.speaking(read("demo/guide"), "acme/large-2").helper.model).toBe(
-      "demo/guide",
-    );
+    expect(app.council.speaking(read("demo/guide"), "acme/large-2").helper.model).toBe("demo/guide");
     app.close();
   });
 
@@ -771,10 +732,7 @@ describe("the council of a chat", () => {
     go();
     await switched;
     expect([fake.given("Council.Set"), fake.given("Council.Clear")]).toEqual([[], []]);
-    expect([app.council.settings?.scope, app.council.council?.mode]).toEqual([
-      "chat other",
-      "opinions",
-    ]);
+    expect([app.council.settings?.scope, app.council.council?.mode]).toEqual(["chat other", "opinions"]);
     expect([app.council.shown, app.council.point]).toEqual([null, ""]);
     // Where it cannot be read, the council that was left does not stand in its place.
     fake.council.Settings = async () => {
@@ -803,12 +761,7 @@ describe("the council of a chat", () => {
     const names = (text: string) => app.council.named(text).map((m) => m.name);
     expect(names("@")).toEqual(["Researcher", "Sceptic", "Maker"]);
     expect(names("@s")).toEqual(["Sceptic"]);
-    expect([names("@Sceptic "), names("@x"), names("mail@s"), names("@s\n")]).toEqual([
-      [],
-      [],
-      [],
-      [],
-    ]);
+    expect([names("@Sceptic "), names("@x"), names("mail@s"), names("@s\n")]).toEqual([[], [], [], []]);
     app.close();
   });
 });

@@ -36,9 +36,7 @@ export class LaneState {
   readonly name = $derived.by(() => this.view.name || s.council.chair);
   readonly tone = $derived.by(() => (this.chair ? 0 : toneOf(this.view.color, this.input.place)));
   readonly replayed = $derived.by(() => this.input.time !== Infinity);
-  readonly tasks = $derived.by(() =>
-    this.replayed ? at(this.view.tasks, this.input.time) : this.view.tasks,
-  );
+  readonly tasks = $derived.by(() => (this.replayed ? at(this.view.tasks, this.input.time) : this.view.tasks));
   readonly task = $derived.by(() => leading(this.tasks));
   /** The run was cut off, so nobody works on what was under way. */
   readonly cut = $derived.by(() => this.input.run.leftOff(this.task, this.input.time));
@@ -68,14 +66,10 @@ export class LaneState {
     return laneWord(this.view, this.tasks, this.input.run.head?.state ?? "over");
   });
   /** It is done, but some of its calls were refused. */
-  readonly partly = $derived.by(
-    () => this.standing === "done" && this.tasks.some((t) => t.refused > 0),
-  );
+  readonly partly = $derived.by(() => this.standing === "done" && this.tasks.some((t) => t.refused > 0));
   readonly left = $derived.by(() => leftUntil(this.task?.due_ms ?? 0, this.input.now));
   /** What it did and how long, once it has ended: “Write berth · 79 ms”. */
-  readonly did = $derived.by(() =>
-    laneDid(["waiting", "working"].includes(this.standing) ? [] : this.tasks),
-  );
+  readonly did = $derived.by(() => laneDid(["waiting", "working"].includes(this.standing) ? [] : this.tasks));
   /** Why it stands so; an open lane shows that in its task. */
   readonly why = $derived.by(() => {
     const words = laneWhy(this.view, this.tasks);
@@ -88,10 +82,7 @@ export class LaneState {
   readonly spent = $derived.by(() => (this.replayed ? spentBy(this.tasks) : this.view.spent));
   readonly tokens = $derived.by(() => this.spent.input_tokens + this.spent.output_tokens);
   readonly spentNote = $derived.by(() =>
-    [
-      s.council.tokensInOut(this.spent.input_tokens, this.spent.output_tokens),
-      expected(this.view.tasks),
-    ]
+    [s.council.tokensInOut(this.spent.input_tokens, this.spent.output_tokens), expected(this.view.tasks)]
       .filter(Boolean)
       .join(" "),
   );
@@ -121,8 +112,7 @@ export class LaneState {
     const { standing } = this;
     const seen = this.view.tasks.findLast((t) => t.sent > 0);
     // Once the answer is made, or about to be, members can no longer contribute to it.
-    const counts =
-      head?.live && !this.chair && (head.state === "running" || head.state === "asking");
+    const counts = head?.live && !this.chair && (head.state === "running" || head.state === "asking");
     const failed = this.view.tasks.some((t) => t.state === "failed" || t.state === "skipped");
     const item = (shown: unknown, one: MenuItem) => (shown ? [one] : []);
     return [

@@ -2,12 +2,7 @@
  * A run on a time axis: where its tasks stand, in how many rows, and how it stood at
  * one moment of it. Nothing here is drawn and nothing is remembered.
  */
-import type {
-  Lane as LaneView,
-  Run as RunView,
-  Spending,
-  Task as TaskView,
-} from "../bridge/generated";
+import type { Lane as LaneView, Run as RunView, Spending, Task as TaskView } from "../bridge/generated";
 
 /** Times between the marks of an axis, in ms. */
 const steps = [
@@ -82,8 +77,7 @@ export const nothing: Spending = {
 export function at(tasks: readonly TaskView[], ms: number): TaskView[] {
   return tasks.map((task): TaskView => {
     const under = { ...task, why: "", hint: "", end_ms: 0, spent: nothing };
-    if (!begun(task) || ms < task.start_ms)
-      return { ...under, state: "waiting", attempt: 0, calls: [], refused: 0 };
+    if (!begun(task) || ms < task.start_ms) return { ...under, state: "waiting", attempt: 0, calls: [], refused: 0 };
     if (over(task) && ms >= task.end_ms) return task;
     const calls = task.calls
       .filter((call) => call.start_ms <= ms)
@@ -109,9 +103,7 @@ export function spentBy(tasks: readonly TaskView[]): Spending {
 export function moments(lanes: readonly LaneView[], ms: number): number[] {
   const all = lanes.flatMap((lane) =>
     lane.tasks.flatMap((task) =>
-      begun(task)
-        ? [task.start_ms, task.end_ms, ...task.calls.flatMap((c) => [c.start_ms, c.end_ms])]
-        : [],
+      begun(task) ? [task.start_ms, task.end_ms, ...task.calls.flatMap((c) => [c.start_ms, c.end_ms])] : [],
     ),
   );
   return [...new Set([0, ...all, ms])].filter((m) => m <= ms).sort((a, b) => a - b);

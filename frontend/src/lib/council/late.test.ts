@@ -97,9 +97,7 @@ test("a picture becomes that of the member it was chosen for", async () => {
   const form = mount(MemberForm, { target, props: { member: researcher, place: 0 }, context });
   flushSync();
   const kept = await chooseAndLeave(drawing);
-  expect(kept.members).toEqual([
-    { ...researcher, persona: { ...researcher.persona, avatar: "picture-1" } },
-  ]);
+  expect(kept.members).toEqual([{ ...researcher, persona: { ...researcher.persona, avatar: "picture-1" } }]);
   await unmount(form);
 });
 

@@ -54,13 +54,7 @@ export const task = (id: string, change: Partial<t.Task> = {}): t.Task => ({
 });
 
 /** A task that has ended, and what it cost. */
-export const ended = (
-  id: string,
-  from: number,
-  to: number,
-  cost: number,
-  change: Partial<t.Task> = {},
-): t.Task =>
+export const ended = (id: string, from: number, to: number, cost: number, change: Partial<t.Task> = {}): t.Task =>
   task(id, {
     start_ms: from,
     end_ms: to,

@@ -173,17 +173,10 @@ test("a lane offers what can still be done about its member", async () => {
     return labels.filter((label) => acts.includes(label ?? ""));
   };
   const [failed] = both;
-  expect(await offered({ state: "running" })).toEqual([
-    s.council.nudge,
-    s.council.skip,
-    s.council.retry,
-  ]);
+  expect(await offered({ state: "running" })).toEqual([s.council.nudge, s.council.skip, s.council.retry]);
   expect(await offered({ state: "asking" }, failed && [failed])).toEqual([s.council.retry]);
   expect(await offered({ state: "answering" }, failed && [failed])).toEqual([]);
-  expect(await offered({ state: "running", early: "You finished it." })).toEqual([
-    s.council.nudge,
-    s.council.skip,
-  ]);
+  expect(await offered({ state: "running", early: "You finished it." })).toEqual([s.council.nudge, s.council.skip]);
   await end();
 });
 
@@ -201,9 +194,7 @@ test("a run is made again from what its member had then, whatever is set by now"
     return document.querySelector("[role=dialog]") as HTMLElement;
   };
   const press = (words: string) => {
-    const all = document.querySelectorAll<HTMLElement>(
-      "[role=dialog] :is(button, [role=radio], label)",
-    );
+    const all = document.querySelectorAll<HTMLElement>("[role=dialog] :is(button, [role=radio], label)");
     [...all].find((one) => one.textContent?.trim() === words)?.click();
     flushSync();
   };
@@ -244,8 +235,7 @@ test("the request that is looked at is compared with the one of its number", asy
     lane(sceptic, "b", [ended("0/b/answer", 0, 900, 0)]),
   ]);
   const request = { model: "demo/guide", body: "{}", bytes: 2, tokens: 1, at_ms: 0, blocks: [] };
-  fake.council.Sent = async () =>
-    Array(3).fill({ ...request, tool: "", without: "" }) as SentRequest[];
+  fake.council.Sent = async () => Array(3).fill({ ...request, tool: "", without: "" }) as SentRequest[];
   draw(Inspector, { run: state, member: researcher.id, task: "0/a/answer", onclose: () => {} });
   const press = (words: string) => {
     const all = document.querySelectorAll<HTMLElement>("[role=dialog] label");
@@ -301,9 +291,10 @@ test("a council that is moved to another scope can be put back", async () => {
   app.council.set({ mode: "vote" });
   await app.undoable(() => app.council.moveTo("global"));
   // What was changed just before is kept first: written later it would be in the scope that was left.
-  expect(
-    fake.asked.filter(({ name }) => /Council\.(Set|Move)/.test(name)).map(({ name }) => name),
-  ).toEqual(["Council.Set", "Council.Move"]);
+  expect(fake.asked.filter(({ name }) => /Council\.(Set|Move)/.test(name)).map(({ name }) => name)).toEqual([
+    "Council.Set",
+    "Council.Move",
+  ]);
   const [moved] = fake.given("Council.Move") as [[string, string, Council]];
   expect([moved[0], moved[1], moved[2].mode]).toEqual([chat, "global", "vote"]);
   expect([app.council.settings?.scope, app.canUndo]).toEqual(["global", true]);
@@ -316,18 +307,9 @@ test("where the table has no room for them, a task, when it began and its tokens
   const state = held([lane(researcher, "a", [ended("0/a/answer", 1200, 4200, 0.012)])]);
   const table = draw(RunTable, { panel, run: state, time: Infinity });
   const cells = [...table.querySelectorAll("tbody td")];
-  expect(texts(cells.filter((cell) => cell.matches(".wide")))).toEqual([
-    "Answer",
-    "1.2 s",
-    "1,500",
-  ]);
+  expect(texts(cells.filter((cell) => cell.matches(".wide")))).toEqual(["Answer", "1.2 s", "1,500"]);
   const lines = [...table.querySelectorAll("tbody .narrow")];
-  expect(
-    lines.map((line) => [
-      line.closest<HTMLTableCellElement>("th, td")?.cellIndex,
-      line.textContent,
-    ]),
-  ).toEqual([
+  expect(lines.map((line) => [line.closest<HTMLTableCellElement>("th, td")?.cellIndex, line.textContent])).toEqual([
     [0, "Answer"],
     [4, "Began at 1.2\u00a0s"],
     [6, "1,500 tokens"],

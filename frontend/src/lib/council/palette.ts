@@ -1,16 +1,7 @@
 /** Distinguishes members by colour, shape and letter, never by one alone. */
 
 /** The names of the colours, in the order in which members get them. */
-export const colors = [
-  "rust",
-  "green",
-  "violet",
-  "blue",
-  "plum",
-  "olive",
-  "teal",
-  "brick",
-] as const;
+export const colors = ["rust", "green", "violet", "blue", "plum", "olive", "teal", "brick"] as const;
 
 /** The colour of a tone, as CSS has it; 0 is the chair's, which is no member's. */
 export function colorOf(tone: number): string {

@@ -230,9 +230,7 @@ export class Panel {
 
   act(act: Act, lane?: Lane, text = "", tasks: string[] = []): Promise<boolean> {
     const id = this.run?.id ?? "";
-    return this.app.attempt(() =>
-      this.app.bridge.council.Act(id, act, lane?.key ?? "", tasks, text),
-    );
+    return this.app.attempt(() => this.app.bridge.council.Act(id, act, lane?.key ?? "", tasks, text));
   }
 
   /** Goes on with a run that was cut off; with finish it answers with what there is. */

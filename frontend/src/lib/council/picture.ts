@@ -16,17 +16,7 @@ export async function small(file: File): Promise<string> {
     const square = Math.min(width, height);
     canvas
       .getContext("2d")
-      ?.drawImage(
-        image,
-        (width - square) / 2,
-        (height - square) / 2,
-        square,
-        square,
-        0,
-        0,
-        side,
-        side,
-      );
+      ?.drawImage(image, (width - square) / 2, (height - square) / 2, square, square, 0, 0, side, side);
     return canvas.toDataURL("image/png").replace(/^[^,]*,/, "");
   } finally {
     URL.revokeObjectURL(address);

@@ -194,7 +194,6 @@ const plain = (lane: LaneView) =>
   );
 
 function sameHead(a: RunView, b: RunView): boolean {
-  const head = (v: RunView) =>
-    JSON.stringify({ ...v, revision: 0, ms: 0, lanes: null, reset: false });
+  const head = (v: RunView) => JSON.stringify({ ...v, revision: 0, ms: 0, lanes: null, reset: false });
   return head(a) === head(b);
 }

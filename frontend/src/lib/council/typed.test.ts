@@ -45,8 +45,7 @@ function shown<P extends Record<string, unknown>>(app: App, what: Component<P>, 
   const made = mount(what, { target, props, context: inApp(app) });
   flushSync();
   const all = (selector: string) => [...target.querySelectorAll<HTMLElement>(selector)];
-  const button = (name: string) =>
-    all("button").find((b) => b.textContent.trim() === name || b.ariaLabel === name);
+  const button = (name: string) => all("button").find((b) => b.textContent.trim() === name || b.ariaLabel === name);
   const end = async () => {
     await unmount(made);
     target.remove();
@@ -101,8 +100,7 @@ async function ran(scene: string) {
   return { app, fake, panel, run, row, end };
 }
 
-const refused = (message: string) =>
-  new AppError({ kind: "invalid", message, hint: "Shorten it." });
+const refused = (message: string) => new AppError({ kind: "invalid", message, hint: "Shorten it." });
 
 describe("what is typed in a form of the council", () => {
   it("stays when it cannot be written, with the reason in its form, and goes with the next change", async () => {
@@ -377,9 +375,7 @@ describe("what could not be brought", () => {
     const sheet = () => document.body.textContent;
     await until("it to fail", () => sheet().includes("It is locked."));
     flushSync();
-    const again = [...document.querySelectorAll("button")].find(
-      (b) => b.textContent.trim() === s.app.tryAgain,
-    );
+    const again = [...document.querySelectorAll("button")].find((b) => b.textContent.trim() === s.app.tryAgain);
     again?.click();
     await until("it to be brought", () => sheet().includes("82 tokens"));
     expect(sheet()).not.toContain("It is locked.");
@@ -452,8 +448,7 @@ describe("what is heard", () => {
     const { app, fake, panel, run, end } = await ran("councillive");
     const lanes = structuredClone(fake.council.of(run.id).lanes);
     const over = { state: "done", phase: "" as Task["phase"], calls: [], end_ms: 4000 } as const;
-    for (const of of lanes.slice(0, 2))
-      of.tasks = of.tasks.map((t) => ({ ...t, ...over, calls: [] }));
+    for (const of of lanes.slice(0, 2)) of.tasks = of.tasks.map((t) => ({ ...t, ...over, calls: [] }));
     run.take({ ...fake.council.of(run.id), lanes });
     await Promise.resolve();
     expect(app.status).toBe("Researcher: Done, Sceptic: Done");

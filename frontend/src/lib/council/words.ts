@@ -71,9 +71,7 @@ export function taskWord(task: TaskView): string {
   if (task.state !== "working") return s.council.taskState[task.state];
   const call = task.calls.findLast((c) => c.end_ms === 0);
   if (task.phase === "using" || call)
-    return call?.request
-      ? s.council.waitsForYou
-      : s.council.using(call?.title || task.title || task.tool);
+    return call?.request ? s.council.waitsForYou : s.council.using(call?.title || task.title || task.tool);
   if (task.kind === "ballot" && task.phase === "writing") return s.council.voting;
   return task.phase ? s.council.phase[task.phase] : s.council.taskState.working;
 }
@@ -92,19 +90,14 @@ export function whose(kind: TaskKind, drawn: readonly Drawn[]): string {
 }
 
 /** Names runs of a chat by when they began, to the second where two began in one minute. */
-export function runLabels(
-  runs: readonly Pick<RunHeader, "began" | "mode" | "members">[],
-  now = new Date(),
-): string[] {
+export function runLabels(runs: readonly Pick<RunHeader, "began" | "mode" | "members">[], now = new Date()): string[] {
   const labels = (seconds: boolean) =>
     runs.map(({ began, mode, members }) =>
       [moment(began, seconds, now), s.council.modes[mode], count(members, "member")].join(" · "),
     );
   const plain = labels(false);
   const exact = labels(true);
-  return plain.map((label, i) =>
-    plain.indexOf(label) === plain.lastIndexOf(label) ? label : (exact[i] ?? label),
-  );
+  return plain.map((label, i) => (plain.indexOf(label) === plain.lastIndexOf(label) ? label : (exact[i] ?? label)));
 }
 
 /**
@@ -128,11 +121,7 @@ export function leading(all: readonly TaskView[]): TaskView | undefined {
 const moot = (t: TaskView) => t.state === "skipped" && t.kind !== "tool" && t.hint !== "";
 
 /** What a lane's state is called. */
-export function laneWord(
-  lane: Pick<LaneView, "in">,
-  tasks: readonly TaskView[],
-  run: RunState,
-): string {
+export function laneWord(lane: Pick<LaneView, "in">, tasks: readonly TaskView[], run: RunState): string {
   if (!lane.in) return s.council.satOut;
   const task = leading(tasks);
   if (!task) return run === "answering" ? s.council.phase.writing : s.council.taskState.waiting;
@@ -179,9 +168,7 @@ export function policyOf({ context }: Member, set: Council | null): string {
   const { policy, last = 0 } = context;
   if (policy) return s.council.context.short(policy, last);
   const messages = set?.mode === "tools" ? set.toolsSettings.sidecarContextWindow : 0;
-  return messages > 0
-    ? s.council.context.short("messages", messages)
-    : s.council.context.short("all", 0);
+  return messages > 0 ? s.council.context.short("messages", messages) : s.council.context.short("all", 0);
 }
 
 /** The letter of a place at the table: A to Z, then AA. */
@@ -193,11 +180,7 @@ export function letterAt(place: number): string {
 /** “4,000 tokens, 30 s, $0.05”: what a member may take; "" where nothing is set. */
 export function limitsOf(member: Member): string {
   const { tokens, seconds, money: dollars } = member.limits;
-  return [
-    tokens ? s.council.tokens(tokens) : "",
-    seconds ? `${seconds} s` : "",
-    dollars ? rough(dollars) : "",
-  ]
+  return [tokens ? s.council.tokens(tokens) : "", seconds ? `${seconds} s` : "", dollars ? rough(dollars) : ""]
     .filter(Boolean)
     .map((limit) => s.council.atMost(limit))
     .join(", ");

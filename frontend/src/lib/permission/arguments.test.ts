@@ -5,8 +5,7 @@ import Arguments from "./Arguments.svelte";
 import { summary } from "./summary";
 
 test("numbers are listed as they are written", () => {
-  const json =
-    '{"id":12345678901234567,"deep":{"ids":[1.0,12345678901234568]},"text":"12345678901234567 \\" 1.0"}';
+  const json = '{"id":12345678901234567,"deep":{"ids":[1.0,12345678901234568]},"text":"12345678901234567 \\" 1.0"}';
   expect(listed(json)?.rows.map((row) => row.value)).toEqual([
     "12345678901234567",
     '{\n  "ids": [\n    1.0,\n    12345678901234568\n  ]\n}',
@@ -18,8 +17,7 @@ test("numbers are listed as they are written", () => {
 });
 
 test("a name that stands twice is listed twice, within other arguments too", () => {
-  const json =
-    '{"path":"a","Path":"b","path" : "c","in":{"x":1,"y":"}","x":[2,{"x":3}]},"":0,"":1,"path":7}';
+  const json = '{"path":"a","Path":"b","path" : "c","in":{"x":1,"y":"}","x":[2,{"x":3}]},"":0,"":1,"path":7}';
   const rows = listed(json)?.rows ?? [];
   expect(rows.map((row) => `${row.label} = ${row.value.replace(/\s+/g, " ")}`)).toEqual([
     "Path = a",
@@ -35,9 +33,7 @@ test("a name that stands twice is listed twice, within other arguments too", () 
 
 test("arguments are labels and values, and none is left out", () => {
   expect(
-    listed(
-      '{"due_date":"Tuesday\\nnoon","page_url":"x","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}',
-    ),
+    listed('{"due_date":"Tuesday\\nnoon","page_url":"x","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}'),
   ).toEqual({
     rows: [
       { label: "Due date", value: "Tuesday\nnoon", rest: "" },
@@ -58,16 +54,10 @@ test("arguments are labels and values, and none is left out", () => {
       ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`more_${i}`, i])),
     }),
   );
-  expect([big?.rows[0]?.label.length, big?.rows[0]?.value.length, big?.rows[0]?.rest]).toEqual([
-    60,
-    2000,
-    "/end",
-  ]);
+  expect([big?.rows[0]?.label.length, big?.rows[0]?.value.length, big?.rows[0]?.rest]).toEqual([60, 2000, "/end"]);
   expect([big?.rows.length, big?.count]).toEqual([41, 41]);
   expect(big?.rows[40]).toEqual({ label: "More 39", value: "39", rest: "" });
-  const huge = listed(
-    JSON.stringify(Object.fromEntries(Array.from({ length: 203 }, (_, i) => [`more_${i}`, i]))),
-  );
+  const huge = listed(JSON.stringify(Object.fromEntries(Array.from({ length: 203 }, (_, i) => [`more_${i}`, i]))));
   expect(huge?.rows[200]).toEqual({
     label: "3 more arguments",
     value: "more_200: 200\nmore_201: 201\nmore_202: 202",
@@ -84,10 +74,10 @@ test("a long value is read to its end, and how long it is is said", async () => 
   const shown = () => target.querySelector("dd")?.textContent?.replace(/\s+/g, " ").trim();
   const button = target.querySelector("button");
   expect(target.querySelectorAll("button").length).toBe(1);
-  expect([
-    button?.textContent,
-    button?.ariaExpanded ?? button?.getAttribute("aria-expanded"),
-  ]).toEqual(["Show all 2,011 characters", "false"]);
+  expect([button?.textContent, button?.ariaExpanded ?? button?.getAttribute("aria-expanded")]).toEqual([
+    "Show all 2,011 characters",
+    "false",
+  ]);
   expect(shown()).not.toContain("id_rsa");
   button?.click();
   flushSync();

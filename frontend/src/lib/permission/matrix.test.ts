@@ -6,8 +6,7 @@ import { MatrixState } from "./matrix.svelte";
 
 test("of two rows pressed in a row the last one is opened, whichever answers first", async () => {
   const answers: Record<string, (tools: ToolAccess[]) => void> = {};
-  const Tools = (plugin: string) =>
-    new Promise<ToolAccess[]>((resolve) => (answers[plugin] = resolve));
+  const Tools = (plugin: string) => new Promise<ToolAccess[]>((resolve) => (answers[plugin] = resolve));
   const matrix = new MatrixState({ permissions: { Tools } } as unknown as Bridge);
   const first = matrix.toggle("dice");
   const second = matrix.toggle("notes");

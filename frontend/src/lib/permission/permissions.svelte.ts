@@ -125,15 +125,13 @@ export class PermissionsState extends Pulled {
 
   /** The requests that wait in one message of a chat, oldest first. */
   batches(conversation: string, seq: number): Batch[] {
-    const here = (r: PermissionRequest) =>
-      r.conversation === conversation && r.seq === seq && !this.#placed.has(r.id);
+    const here = (r: PermissionRequest) => r.conversation === conversation && r.seq === seq && !this.#placed.has(r.id);
     return this.#batch(this.calls.filter(here));
   }
 
   /** The batch in which a call waits; null if it does not wait. */
   batchOf(conversation: string, seq: number, call: Call): Batch | null {
-    const asks = (r: PermissionRequest) =>
-      r.id === call.request || (call.id !== "" && r.call === call.id);
+    const asks = (r: PermissionRequest) => r.id === call.request || (call.id !== "" && r.call === call.id);
     return this.batches(conversation, seq).find((b) => b.requests.some(asks)) ?? null;
   }
 

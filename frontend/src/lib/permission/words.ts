@@ -44,17 +44,13 @@ export const words = {
   mode: "Default",
   modes: { standard: "Standard", careful: "Careful" } satisfies Record<PermissionMode, string>,
   modeNote: {
-    standard:
-      "Asks before a tool reads or changes something of yours, or sends anything from this computer.",
+    standard: "Asks before a tool reads or changes something of yours, or sends anything from this computer.",
     careful: "Asks before a tool does anything beyond its own files.",
   } satisfies Record<PermissionMode, string>,
   newRule: "New rule…",
   ruleTitle: "New rule",
   what: "Effect",
-  whats: { allow: "Always allow", ask: "Always ask", deny: "Never allow" } satisfies Record<
-    Effect,
-    string
-  >,
+  whats: { allow: "Always allow", ask: "Always ask", deny: "Never allow" } satisfies Record<Effect, string>,
   toolLabel: "Tool",
   chooseTool: "Choose a tool",
   anyTool: "any of its tools",

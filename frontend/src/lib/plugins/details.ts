@@ -3,9 +3,7 @@ import type { Plugin, Problem } from "../bridge/generated";
 
 /** What a problem says, with its type in front unless the message begins with it. */
 export function sentence({ type, message }: Problem): string {
-  return !type || message === type || message.startsWith(`${type}:`)
-    ? message
-    : `${type}: ${message}`;
+  return !type || message === type || message.startsWith(`${type}:`) ? message : `${type}: ${message}`;
 }
 
 /** What “Copy details” copies: enough to ask somebody else. */

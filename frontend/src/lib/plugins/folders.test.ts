@@ -61,9 +61,7 @@ test("folders are listed with how they are taken back, and refused ones with how
   ]);
   expect(document.body.textContent).toContain("from its setting “vault”");
   expect(document.body.textContent).toContain("Allowed one folder at a time");
-  document
-    .querySelector<HTMLButtonElement>('button[aria-label="Revoke /home/ada/Reports"]')
-    ?.click();
+  document.querySelector<HTMLButtonElement>('button[aria-label="Revoke /home/ada/Reports"]')?.click();
   await until("the question", () => fake.asked.length > 0);
   expect(fake.given("Plugins.RevokeFolder")).toEqual([["notes", "/home/ada/Reports"]]);
   await unmount(card);

@@ -20,8 +20,7 @@ interface Schema {
 
 type Values = Record<string, unknown>;
 
-type FieldKind =
-  "text" | "long" | "number" | "switch" | "choice" | "choices" | "list" | "secret" | "json";
+type FieldKind = "text" | "long" | "number" | "switch" | "choice" | "choices" | "list" | "secret" | "json";
 
 export interface Field {
   /** Unique in the form: "server.token". */
@@ -85,17 +84,10 @@ export function readForm(schema: string, values: string, secrets: string[]): For
   return form;
 }
 
-function addFields(
-  to: Field[],
-  path: string[],
-  schema: Schema,
-  values: unknown,
-  secrets: string[],
-): void {
+function addFields(to: Field[], path: string[], schema: Schema, values: unknown, secrets: string[]): void {
   for (const [name, one] of Object.entries(schema.properties ?? {})) {
     const value = isObject(values) ? values[name] : undefined;
-    if (one.properties && Object.keys(one.properties).length > 0)
-      addFields(to, [...path, name], one, value, secrets);
+    if (one.properties && Object.keys(one.properties).length > 0) addFields(to, [...path, name], one, value, secrets);
     else to.push(fieldOf([...path, name], one, value, secrets));
   }
 }
@@ -167,8 +159,7 @@ export function collect(form: Form, changes: Changes): { values: string } | { wr
     try {
       put(values, field.path.split("."), valueOf(form.schema, field, change ?? null));
     } catch {
-      const say =
-        field.kind === "number" ? s.pluginSettings.wrongNumber : s.pluginSettings.wrongJson;
+      const say = field.kind === "number" ? s.pluginSettings.wrongNumber : s.pluginSettings.wrongJson;
       return { wrong: say(field.title) };
     }
   }
@@ -189,9 +180,7 @@ function valueOf(schema: Schema, field: Field, change: Field["start"] | null): u
       .map((line) => line.trim())
       .filter(Boolean);
   // What was chosen goes back as what it was: a number may be among the choices.
-  const known = field.path
-    .split(".")
-    .reduce<Schema | undefined>((at, step) => at?.properties?.[step], schema);
+  const known = field.path.split(".").reduce<Schema | undefined>((at, step) => at?.properties?.[step], schema);
   const choices = known?.enum ?? known?.items?.enum ?? [];
   const original = (text: string) => choices.find((choice) => String(choice) === text) ?? text;
   return Array.isArray(change) ? change.map(original) : original(change);

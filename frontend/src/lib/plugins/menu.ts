@@ -21,11 +21,7 @@ async function update(app: App, plugin: Plugin) {
 }
 
 /** What can be done with a plugin. A plugin on another computer has no files here. */
-export function pluginMenu(
-  app: App,
-  plugin: Plugin,
-  open: { onlog: () => void; onreach: () => void },
-): MenuItem[] {
+export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; onreach: () => void }): MenuItem[] {
   const { id } = plugin;
   const asks = plugin.state === "needs-approval" || plugin.state === "quarantined";
   const reload = {

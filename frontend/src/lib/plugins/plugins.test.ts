@@ -159,9 +159,9 @@ test("a word difference puts both texts back together", () => {
   const long = "word ".repeat(4000);
   expect(wordDiff(long, `${long}x`).map((r) => r.kind)).toEqual(["removed", "added"]);
   const some = "word ".repeat(200);
-  expect(
-    brief(wordDiff(`${some}old ${some}`, `${some}new ${some}`)).map((r) => r.text.length),
-  ).toEqual([123, 3, 3, 123]);
+  expect(brief(wordDiff(`${some}old ${some}`, `${some}new ${some}`)).map((r) => r.text.length)).toEqual([
+    123, 3, 3, 123,
+  ]);
 });
 
 test("lines of changed code are told apart by what they begin with, whatever they say", () => {
@@ -181,9 +181,7 @@ test("tools are grouped by plugin and found by words", async () => {
     ["Notes", 1],
     ["Text tools", 2],
   ]);
-  expect(app.tools.groups("counts").flatMap((g) => g.tools.map((t) => t.name))).toEqual([
-    "word_count",
-  ]);
+  expect(app.tools.groups("counts").flatMap((g) => g.tools.map((t) => t.name))).toEqual(["word_count"]);
   await app.tools.setEnabled("dice:roll", false);
   expect(fake.given("Tools.SetEnabled")).toEqual([["dice:roll", false]]);
   expect(app.tools.heavy).toBe(false);

@@ -37,8 +37,7 @@ export function codeOf(figure: Element): string {
 /** Opens a link of a message; a person is asked first when its text names another address. */
 export function follow(app: App, link: HTMLAnchorElement): void {
   const { host, mismatch } = link.dataset;
-  if (mismatch !== undefined)
-    app.link = { href: link.href, shown: link.textContent ?? "", host: host ?? "" };
+  if (mismatch !== undefined) app.link = { href: link.href, shown: link.textContent ?? "", host: host ?? "" };
   else void app.openURL(link.href);
 }
 
@@ -88,9 +87,7 @@ export function onprose(app: App, event: MouseEvent | KeyboardEvent): void {
       break;
     case "save":
       if (figure) {
-        void app.attempt(() =>
-          app.bridge.window.SaveFile(fileName(figure.dataset.lang ?? ""), codeOf(figure)),
-        );
+        void app.attempt(() => app.bridge.window.SaveFile(fileName(figure.dataset.lang ?? ""), codeOf(figure)));
       }
       break;
     case "wrap":

@@ -15,8 +15,7 @@ export function decorate(block: HTMLElement): () => void {
     const now = colours();
     if (now === drawnIn) return; // each change of a setting sets them again
     drawnIn = now;
-    const list = () =>
-      block.querySelectorAll<HTMLElement>("pre.mermaid:not([data-drawn]), .drawing");
+    const list = () => block.querySelectorAll<HTMLElement>("pre.mermaid:not([data-drawn]), .drawing");
     drawing = drawing.then(() => drawDiagrams([...list()], () => alive));
   }
   for (const figure of block.getElementsByTagName("figure")) dressCode(figure);

@@ -9,10 +9,7 @@ import { s } from "../strings";
 
 /** Draws the formulas among elements, which carry their TeX in data-tex. */
 export async function drawFormulas(elements: HTMLElement[], alive: () => boolean): Promise<void> {
-  const [{ default: katex }] = await Promise.all([
-    import("katex"),
-    import("katex/dist/katex.min.css"),
-  ]);
+  const [{ default: katex }] = await Promise.all([import("katex"), import("katex/dist/katex.min.css")]);
   if (!alive()) return;
   for (const element of elements) {
     const tex = element.dataset.tex ?? "";
@@ -28,8 +25,7 @@ export async function drawFormulas(elements: HTMLElement[], alive: () => boolean
         maxSize: 40,
         trust: false,
       });
-      if (html.length > mostDrawn || depth(html) > deepestDrawn)
-        throw new Error(s.message.mathFailed);
+      if (html.length > mostDrawn || depth(html) > deepestDrawn) throw new Error(s.message.mathFailed);
       element.innerHTML = html;
       element.dataset.drawn = "";
     } catch {
@@ -48,8 +44,7 @@ const mostDrawn = 1_000_000;
  * the whole window.
  */
 const deepestDrawn = 200;
-const definition =
-  /\\(?:[gex]?def|(?:future)?let|(?:re|provide)?newcommand|providecommand|global|long)(?![a-zA-Z])/;
+const definition = /\\(?:[gex]?def|(?:future)?let|(?:re|provide)?newcommand|providecommand|global|long)(?![a-zA-Z])/;
 
 /**
  * Whether a formula is short enough and defines no commands, with which a few
@@ -173,8 +168,7 @@ async function pictureOf(mermaid: Mermaid, source: string): Promise<HTMLElement>
   const bench = document.createElement("div");
   bench.inert = true;
   bench.ariaHidden = "true";
-  bench.style.cssText =
-    "position:fixed;left:-20000px;top:0;width:1000px;height:800px;contain:strict;visibility:hidden";
+  bench.style.cssText = "position:fixed;left:-20000px;top:0;width:1000px;height:800px;contain:strict;visibility:hidden";
   document.body.append(bench);
   try {
     // Formulas in a diagram are HTML, which a flat picture has none of: they stay as written.
@@ -189,9 +183,7 @@ async function pictureOf(mermaid: Mermaid, source: string): Promise<HTMLElement>
 /** Mermaid adds days to a task until one is not excluded; with all seven, for ever. */
 function endless(source: string): boolean {
   const excluded = [...source.matchAll(/^\s*excludes\s+(.*)$/gim)].map((m) => m[1]).join(" ");
-  const days = new Set(
-    excluded.toLowerCase().match(/weekends|monday|tuesday|wednesday|thursday|friday/g),
-  );
+  const days = new Set(excluded.toLowerCase().match(/weekends|monday|tuesday|wednesday|thursday|friday/g));
   return days.size >= 5 || /\b\d{5,}\s*(?:y|M|w|d|h)\b/.test(source);
 }
 
@@ -207,11 +199,8 @@ function unframed(frame: string): string {
 function flatPicture(svg: string, source: string): HTMLElement {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
   const root = parsed.documentElement;
-  const [, , width = 0, height = 0] = (root.getAttribute("viewBox") ?? "")
-    .split(/[\s,]+/)
-    .map(Number);
-  if (root.localName !== "svg" || !(width > 0) || !(height > 0))
-    throw new Error(s.message.diagramFailed);
+  const [, , width = 0, height = 0] = (root.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
+  if (root.localName !== "svg" || !(width > 0) || !(height > 0)) throw new Error(s.message.diagramFailed);
   const scale = Math.min(1, longestSide / Math.max(width, height));
   root.setAttribute("width", String(Math.ceil(width * scale)));
   root.setAttribute("height", String(Math.ceil(height * scale)));

@@ -43,8 +43,7 @@ function same(a: Node, b: Node): boolean {
   }
   if (!(a instanceof Element) || !(b instanceof Element) || a.tagName !== b.tagName) return false;
   for (const { name } of [...a.attributes]) {
-    if (!b.hasAttribute(name) && !(name === "open" && a.tagName === "DETAILS"))
-      a.removeAttribute(name);
+    if (!b.hasAttribute(name) && !(name === "open" && a.tagName === "DETAILS")) a.removeAttribute(name);
   }
   for (const { name, value } of b.attributes) {
     if (a.getAttribute(name) !== value) a.setAttribute(name, value);

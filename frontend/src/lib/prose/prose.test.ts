@@ -20,10 +20,7 @@ describe("addWords", () => {
     ["<p>1 &amp;</p>\n", "<p>1 &amp; 2</p>\n"],
     ["<p>one<br></p>\n", "<p>one<br>two</p>\n"],
     ["<p>one <em></em></p>\n", "<p>one <em>two</em></p>\n"],
-    [
-      "<ol>\n<li>\n<p>a</p>\n</li>\n<li>b</li>\n</ol>\n",
-      "<ol>\n<li>\n<p>a</p>\n</li>\n<li>b c</li>\n</ol>\n",
-    ],
+    ["<ol>\n<li>\n<p>a</p>\n</li>\n<li>b</li>\n</ol>\n", "<ol>\n<li>\n<p>a</p>\n</li>\n<li>b c</li>\n</ol>\n"],
   ])("adds what came to %j", (before, html) => {
     const element = shows(before);
     const { firstChild } = element;
@@ -106,8 +103,7 @@ describe("open code", () => {
     }
     expect(text(element)).toBe(text(make(html)));
     expect(element.querySelector("span.k")).toBe(first);
-    for (const code of element.querySelectorAll("code"))
-      expect(code.textContent?.length).toBeLessThan(3000);
+    for (const code of element.querySelectorAll("code")) expect(code.textContent?.length).toBeLessThan(3000);
   });
 
   it("leaves to others what is more than new lines", () => {
@@ -198,11 +194,7 @@ test("a table leaves as CSV that a spreadsheet does not run, and as Markdown", (
 });
 
 test("saved code is named for its language", () => {
-  expect([fileName("Python"), fileName("go"), fileName("")]).toEqual([
-    "code.py",
-    "code.go",
-    "code.txt",
-  ]);
+  expect([fileName("Python"), fileName("go"), fileName("")]).toEqual(["code.py", "code.go", "code.txt"]);
 });
 
 test("a formula that defines commands, or is longer than a screen, is not drawn", () => {

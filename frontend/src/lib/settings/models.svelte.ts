@@ -1,29 +1,17 @@
 /** The connections to models, what they offer, and the servers found on this computer. */
 import type { Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
-import type {
-  Connection,
-  ConnectionEdit,
-  LocalServer,
-  Model,
-  Provider,
-  Undo,
-} from "../bridge/generated";
+import type { Connection, ConnectionEdit, LocalServer, Model, Provider, Undo } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
-const tried =
-  /preview|beta|experimental|-exp\b|nano|tiny|lite|guard|base|vision-only|\b[0-3](\.\d)?b\b/i;
+const tried = /preview|beta|experimental|-exp\b|nano|tiny|lite|guard|base|vision-only|\b[0-3](\.\d)?b\b/i;
 
 /** The best default model of a list: one that calls tools, is no preview, and has a large context. */
 export function bestGuess(models: Model[]): Model | undefined {
   const worth = (m: Model) =>
-    Number(m.tools) * 8 +
-    Number(!tried.test(m.id)) * 4 +
-    Number(m.vision) * 2 +
-    Number(m.reasoning);
+    Number(m.tools) * 8 + Number(!tried.test(m.id)) * 4 + Number(m.vision) * 2 + Number(m.reasoning);
   return models.toSorted(
-    (a, b) =>
-      worth(b) - worth(a) || b.context_tokens - a.context_tokens || a.id.length - b.id.length,
+    (a, b) => worth(b) - worth(a) || b.context_tokens - a.context_tokens || a.id.length - b.id.length,
   )[0];
 }
 

@@ -16,9 +16,7 @@ export class SettingsState {
     if (theme === "light" || theme === "dark") return theme;
     return this.systemDark ? "dark" : "light";
   });
-  readonly contrast = $derived(
-    this.now.theme === "contrast" || (this.now.theme === "system" && this.systemContrast),
-  );
+  readonly contrast = $derived(this.now.theme === "contrast" || (this.now.theme === "system" && this.systemContrast));
 
   /** The newest of what the program said that it keeps. */
   #kept: Settings;

@@ -141,17 +141,9 @@ test("the first default is a guess that is said, and never a model that is a tri
   const m = (id: string, change = {}) => model("c", id, id, { tools: true, ...change });
   expect(bestGuess([])).toBeUndefined();
   expect(
-    bestGuess([
-      m("a-base", { tools: false }),
-      m("b-preview"),
-      m("c-nano"),
-      m("d", { vision: true }),
-      m("e"),
-    ])?.id,
+    bestGuess([m("a-base", { tools: false }), m("b-preview"), m("c-nano"), m("d", { vision: true }), m("e")])?.id,
   ).toBe("d");
-  expect(
-    bestGuess([m("x", { context_tokens: 8000 }), m("y", { context_tokens: 200_000 })])?.id,
-  ).toBe("y");
+  expect(bestGuess([m("x", { context_tokens: 8000 }), m("y", { context_tokens: 200_000 })])?.id).toBe("y");
   await app.models.save(edit);
   const toast = app.toasts.list.at(-1);
   expect(toast?.text).toBe("New chats now use Mine Large.");

@@ -32,9 +32,7 @@ export function commands(app: App): Command[] {
     command("searchChats", "", () => searchChats(app)),
     command("sidebar", "Mod+B", () => layout.setSidebar(!layout.sidebarOpen)),
     // A settings page covers the panel.
-    command("dock", "Mod+J", () =>
-      layout.dockOpen && !app.page ? layout.setDock(false) : app.showDock(),
-    ),
+    command("dock", "Mod+J", () => (layout.dockOpen && !app.page ? layout.setDock(false) : app.showDock())),
     command("dockWide", "Mod+Shift+J", () => {
       layout.setWide(!layout.dockWide || app.page !== null);
       app.page = null;
@@ -47,16 +45,11 @@ export function commands(app: App): Command[] {
     command("stop", "Mod+.", () => app.attempt(async () => chat()?.stop()), {
       when: () => chat()?.running ?? false,
     }),
-    command(
-      "regenerate",
-      "Mod+Shift+R",
-      () => app.attempt(async () => chat()?.regenerate(chat()?.last?.seq ?? 0)),
-      { when: () => inChat() && chat()?.last?.head.role === "assistant" && !chat()?.running },
-    ),
+    command("regenerate", "Mod+Shift+R", () => app.attempt(async () => chat()?.regenerate(chat()?.last?.seq ?? 0)), {
+      when: () => inChat() && chat()?.last?.head.role === "assistant" && !chat()?.running,
+    }),
     command("reviewPermission", "Mod+Shift+P", () => app.reviewPermission()),
-    command("pause", "Mod+Shift+Backspace", () =>
-      app.attempt(() => permissions.setPaused(!permissions.paused)),
-    ),
+    command("pause", "Mod+Shift+Backspace", () => app.attempt(() => permissions.setPaused(!permissions.paused))),
     command("unattended", "", () => (app.unattendedAsked = true), {
       when: () => !permissions.unattended && !permissions.paused,
     }),

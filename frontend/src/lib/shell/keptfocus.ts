@@ -47,8 +47,7 @@ export class KeptFocus {
     if (target !== this.place) this.place = null;
     this.#held = target;
     this.#around = [];
-    for (let e = target.parentElement; e; e = e.parentElement)
-      if (e.matches(places)) this.#around.push(e);
+    for (let e = target.parentElement; e; e = e.parentElement) if (e.matches(places)) this.#around.push(e);
   };
 
   // A press on nothing is meant to remove the focus. An element that is removed or disabled may look

@@ -39,8 +39,7 @@ const codes: Record<string, string> = {
 
 /** The chord of a key press, "" for a modifier alone. */
 export function chord(event: KeyboardEvent, mac: boolean): string {
-  if (["Control", "Shift", "Alt", "Meta", "AltGraph", "Dead", "Process"].includes(event.key))
-    return "";
+  if (["Control", "Shift", "Alt", "Meta", "AltGraph", "Dead", "Process"].includes(event.key)) return "";
   let key = names[event.key] ?? event.key;
   if (/^Digit[0-9]$/.test(event.code)) key = event.code.slice(5);
   else if (codes[event.code]) key = codes[event.code] as string;

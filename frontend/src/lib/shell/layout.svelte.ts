@@ -44,26 +44,16 @@ export class Layout {
 
   readonly width = $derived.by(() => (this.screen * 100) / this.settings.now.zoom);
   readonly sidebarFloats = $derived(this.width < sidebarOverUnder);
-  readonly sidebarOpen = $derived.by(() =>
-    this.sidebarFloats ? this.sidebarOver : this.settings.now.sidebar_open,
-  );
-  readonly dockOpen = $derived.by(() =>
-    this.width < dockClosedUnder ? this.dockOver : this.settings.now.dock_open,
-  );
+  readonly sidebarOpen = $derived.by(() => (this.sidebarFloats ? this.sidebarOver : this.settings.now.sidebar_open));
+  readonly dockOpen = $derived.by(() => (this.width < dockClosedUnder ? this.dockOver : this.settings.now.dock_open));
   readonly sidebarWidth = $derived.by(() =>
     Math.min(
-      clamp(
-        this.#sidebarDrag || this.settings.now.sidebar_width,
-        sidebarRange.min,
-        sidebarRange.max,
-      ),
+      clamp(this.#sidebarDrag || this.settings.now.sidebar_width, sidebarRange.min, sidebarRange.max),
       this.width - 48,
     ),
   );
   /** How wide the dock may be next to the conversation. */
-  readonly #room = $derived.by(
-    () => this.width - (this.sidebarOpen ? this.sidebarWidth : 0) - leastCentre,
-  );
+  readonly #room = $derived.by(() => this.width - (this.sidebarOpen ? this.sidebarWidth : 0) - leastCentre);
   readonly dockFloats = $derived(this.width < dockOverUnder || this.#room < leastDock);
   readonly dockWidth = $derived.by(() =>
     Math.min(
@@ -71,9 +61,7 @@ export class Layout {
       this.dockFloats ? this.width - 48 : this.#room,
     ),
   );
-  readonly tab = $derived.by<DockTab>(
-    () => dockTabs.find((tab) => tab === this.settings.now.dock_tab) ?? "tools",
-  );
+  readonly tab = $derived.by<DockTab>(() => dockTabs.find((tab) => tab === this.settings.now.dock_tab) ?? "tools");
   /** It is open and fills the width next to the chat list. */
   readonly dockWide = $derived.by(() => this.#wide && this.dockOpen);
 

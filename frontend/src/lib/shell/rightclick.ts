@@ -13,14 +13,7 @@ import type { App } from "../app.svelte";
 import { codeOf, fileName, follow } from "../prose/actions";
 import { cells, csv, markdown } from "../prose/tables";
 import { s } from "../strings";
-import {
-  grouped,
-  itemsAround,
-  paste,
-  selectedIn,
-  textField,
-  type TextField,
-} from "../ui/contextmenu";
+import { grouped, itemsAround, paste, selectedIn, textField, type TextField } from "../ui/contextmenu";
 import type { MenuItem } from "../ui/menu";
 
 /** The context menu for the element of a right click. */
@@ -72,9 +65,7 @@ function ofSelection(app: App, target: Element): MenuItem[] {
   const text = selection?.isCollapsed ? "" : String(selection).trim();
   const from = selection?.anchorNode?.parentElement;
   if (!text || !(from?.closest("article") ?? from)?.contains(target)) return [];
-  const items: MenuItem[] = [
-    { label: s.rightClick.copySelection, icon: Copy, run: () => app.copy(text) },
-  ];
+  const items: MenuItem[] = [{ label: s.rightClick.copySelection, icon: Copy, run: () => app.copy(text) }];
   if (from?.closest("article") && app.chat)
     items.push({ label: s.rightClick.quoteSelection, icon: Quote, run: () => app.quote(text) });
   return items;
@@ -97,10 +88,7 @@ function ofCode(app: App, target: Element): MenuItem[] {
     {
       label: s.message.codeSave,
       icon: Save,
-      run: () =>
-        app.attempt(() =>
-          app.bridge.window.SaveFile(fileName(figure.dataset.lang ?? ""), codeOf(figure)),
-        ),
+      run: () => app.attempt(() => app.bridge.window.SaveFile(fileName(figure.dataset.lang ?? ""), codeOf(figure))),
     },
   ];
 }

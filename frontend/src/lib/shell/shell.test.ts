@@ -20,9 +20,7 @@ describe("shortcuts", () => {
     expect(chord(press("k", { metaKey: true }), true)).toBe("Mod+K");
     expect(chord(press("P", { ctrlKey: true, shiftKey: true }), false)).toBe("Mod+Shift+P");
     expect(chord(press("ArrowUp", { altKey: true }), false)).toBe("Alt+Up");
-    expect(chord(press("!", { ctrlKey: true, shiftKey: true, code: "Digit1" }), false)).toBe(
-      "Mod+Shift+1",
-    );
+    expect(chord(press("!", { ctrlKey: true, shiftKey: true, code: "Digit1" }), false)).toBe("Mod+Shift+1");
     expect(chord(press("Shift", { shiftKey: true }), false)).toBe("");
     expect(printed("Mod+Shift+P", true)).toBe("⌘⇧P");
   });
@@ -230,15 +228,12 @@ test("a shortcut goes back to its standard only where no other command has that 
   const target = document.body.appendChild(document.createElement("div"));
   const page = mount(KeysPage, { target, context: inApp(app) });
   flushSync();
-  const resets = () =>
-    [...target.querySelectorAll("button")].filter((b) => b.textContent === "Reset");
+  const resets = () => [...target.querySelectorAll("button")].filter((b) => b.textContent === "Reset");
   const named = resets().map((b) => b.getAttribute("aria-label"));
   expect(named).toEqual([`Reset ${s.commands.newChat}`, `Reset ${s.commands.dock}`]);
   resets()[0]?.click();
   flushSync();
-  expect(target.querySelector("[role=alert]")?.textContent).toBe(
-    s.settings.keysTaken(s.commands.dock),
-  );
+  expect(target.querySelector("[role=alert]")?.textContent).toBe(s.settings.keysTaken(s.commands.dock));
   expect(app.settings.now.keys.newChat).toBe("Alt+N");
   resets()[1]?.click();
   flushSync();

@@ -27,9 +27,7 @@ export function itemsAround(target: Element): MenuItem[] {
 export function grouped(...groups: MenuItem[][]): MenuItem[] {
   return groups
     .filter((group) => group.length > 0)
-    .flatMap((group, g) =>
-      group.map((item, i) => (g > 0 && i === 0 ? { ...item, separated: true } : item)),
-    );
+    .flatMap((group, g) => group.map((item, i) => (g > 0 && i === 0 ? { ...item, separated: true } : item)));
 }
 
 export type TextField = HTMLInputElement | HTMLTextAreaElement;

@@ -30,8 +30,7 @@ it.each([
         target: document.body,
         props: { id: "more", value: "More", choices: [], onchange: () => {} },
       }),
-    (button: HTMLElement) =>
-      button.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true })),
+    (button: HTMLElement) => button.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true })),
   ],
 ])("%s that is open has no hint, which would lie over what it lists", async (_, make, open) => {
   const made = make();

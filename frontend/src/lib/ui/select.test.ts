@@ -51,10 +51,7 @@ function shown(more: { disabled?: boolean } = {}) {
 
 test("a choice is a control of our own, opened, walked and taken by keys", async () => {
   const { button, chosen, press, options, marked, close } = shown();
-  expect([button.getAttribute("role"), button.textContent?.trim()]).toEqual([
-    "combobox",
-    "Anthropic",
-  ]);
+  expect([button.getAttribute("role"), button.textContent?.trim()]).toEqual(["combobox", "Anthropic"]);
   press("ArrowDown");
   expect(button.getAttribute("aria-expanded")).toBe("true");
   expect(options().map((o) => o.getAttribute("title"))).toEqual(choices.map((c) => c.label));

@@ -43,8 +43,7 @@ export function wordDiff(before: string, after: string): Run[] {
       j++;
     } else if (
       j >= b.length ||
-      (i < a.length &&
-        (table[(i + 1) * width + j] as number) >= (table[i * width + j + 1] as number))
+      (i < a.length && (table[(i + 1) * width + j] as number) >= (table[i * width + j + 1] as number))
     ) {
       put("removed", a[i++] as string);
     } else put("added", b[j++] as string);

@@ -16,9 +16,7 @@ const wordsOf = (html: string) => html.replace(/<[^>]+>/g, "");
 
 /** The words of an entry. */
 const source = (entry: t.Entry) =>
-  entry.parts
-    .flatMap((p) => (p.kind === "text" ? p.blocks.map((b) => wordsOf(b.html)) : []))
-    .join("\n\n");
+  entry.parts.flatMap((p) => (p.kind === "text" ? p.blocks.map((b) => wordsOf(b.html)) : [])).join("\n\n");
 
 function excerptOf(entry: t.Entry, wanted: string): t.Excerpt | null {
   const text = source(entry);
@@ -103,8 +101,7 @@ export class FakeChats {
 
   async List(query: t.ChatQuery, offset: number, limit: number): Promise<t.ChatList> {
     const wanted = query.text.trim().toLowerCase();
-    const excerpt = (c: Conversation) =>
-      c.entries.map((e) => excerptOf(e, wanted)).find((e) => e !== null) ?? null;
+    const excerpt = (c: Conversation) => c.entries.map((e) => excerptOf(e, wanted)).find((e) => e !== null) ?? null;
     const found = [...this.all.values()]
       .filter((c) => c.chat.archived === query.archived)
       .filter((c) => !wanted || c.chat.title.toLowerCase().includes(wanted) || excerpt(c))
@@ -209,8 +206,7 @@ export class FakeChats {
 function some(parts: t.Part[], whole: boolean, wants: t.Want[]): t.Part[] {
   return structuredClone(parts).map((part) => {
     const near = (i: number) => whole && (i < 10 || i >= part.block_count - 30);
-    const wanted = (i: number) =>
-      wants.some((want) => want.part === part.index && i >= want.from && i < want.to);
+    const wanted = (i: number) => wants.some((want) => want.part === part.index && i >= want.from && i < want.to);
     return { ...part, blocks: part.blocks.filter(({ index: i }) => near(i) || wanted(i)) };
   });
 }

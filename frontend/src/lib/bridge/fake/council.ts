@@ -72,9 +72,7 @@ export class FakeCouncil {
   }
 
   of(id: string): t.Run {
-    const found = [...this.runs, this.scene.find<t.OpenedRun>("Council.Open")?.view].find(
-      (r) => r?.run === id,
-    );
+    const found = [...this.runs, this.scene.find<t.OpenedRun>("Council.Open")?.view].find((r) => r?.run === id);
     if (!found) throw new Error(`the scene has no run ${id}`);
     return found;
   }
@@ -116,13 +114,10 @@ export class FakeCouncil {
 
   async RenamePreset(name: string, to: string): Promise<void> {
     this.note("RenamePreset", name, to);
-    if (this.named(to))
-      throw new AppError(this.scene.failures["Council.RenamePreset"] as t.Failure);
+    if (this.named(to)) throw new AppError(this.scene.failures["Council.RenamePreset"] as t.Failure);
     this.setPresets(
       this.choices.presets.map((preset) =>
-        preset.own && preset.name === name
-          ? { ...preset, name: to, council: { ...preset.council, name: to } }
-          : preset,
+        preset.own && preset.name === name ? { ...preset, name: to, council: { ...preset.council, name: to } } : preset,
       ),
     );
   }

@@ -4,8 +4,7 @@ import type * as t from "../generated";
 import { textPart } from "./chats";
 import { note } from "./permissions";
 
-const times = <T>(n: number, make: (i: number) => T) =>
-  Array.from({ length: n }, (_, i) => make(i));
+const times = <T>(n: number, make: (i: number) => T) => Array.from({ length: n }, (_, i) => make(i));
 
 const long = (text: string) => text.padEnd(90, "-of-an-unusual-length");
 
@@ -16,9 +15,7 @@ export const longParagraph = (i: number) =>
 function drawn(f: Fake): string[] {
   const { entries } = f.chats.of(f.hello.open_chat);
   const blocks = entries.flatMap((e) => e.parts.flatMap((p) => p.blocks));
-  return ["figure", "table"].map(
-    (tag) => blocks.find((b) => b.html.includes(`<${tag}`))?.html ?? "",
-  );
+  return ["figure", "table"].map((tag) => blocks.find((b) => b.html.includes(`<${tag}`))?.html ?? "");
 }
 
 /** Opens a new chat of questions and their answers. */
@@ -61,10 +58,7 @@ export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
       conversation(
         f,
         "Long answers",
-        times(20, (i) => [
-          `Question ${i + 1}?`,
-          times(60, (n) => part(`${i + 1}.${n + 1}`)).flat(),
-        ]),
+        times(20, (i) => [`Question ${i + 1}?`, times(60, (n) => part(`${i + 1}.${n + 1}`)).flat()]),
       );
     },
   },
@@ -95,9 +89,7 @@ export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
     of: "grants",
     grow: (f) => {
       const matrix = f.scene.of<t.Matrix>("Permissions.Matrix");
-      const row = matrix.rows.reduce((a, b) =>
-        b.capabilities.length > a.capabilities.length ? b : a,
-      );
+      const row = matrix.rows.reduce((a, b) => (b.capabilities.length > a.capabilities.length ? b : a));
       matrix.rows = times(200, (i) => ({ ...row, plugin: `p${i + 1}`, name: `Plugin ${i + 1}` }));
     },
   },

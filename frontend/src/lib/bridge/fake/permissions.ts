@@ -51,11 +51,7 @@ export class FakePermissions {
     this.bus.changed("permissions");
   }
 
-  private put(
-    call: t.Call,
-    args: unknown,
-    more: Partial<t.PermissionRequest>,
-  ): t.PermissionRequest {
+  private put(call: t.Call, args: unknown, more: Partial<t.PermissionRequest>): t.PermissionRequest {
     const id = `request-${this.requests.length + 1}`;
     const request: t.PermissionRequest = {
       ...sample().request,

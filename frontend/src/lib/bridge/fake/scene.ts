@@ -73,11 +73,8 @@ export class Scene {
 /** One recorded thing of each kind, of which a test makes others like it. */
 function samples() {
   const scene = new Scene("permission");
-  const { chat, entries } = scene.of<t.Pull>(
-    `Chats.Pull ${scene.of<t.Hello>("Window.Hello").open_chat}`,
-  );
-  const entry = (role: t.EntryRole) =>
-    entries.find((e) => e.role === role && e.state === "complete");
+  const { chat, entries } = scene.of<t.Pull>(`Chats.Pull ${scene.of<t.Hello>("Window.Hello").open_chat}`);
+  const entry = (role: t.EntryRole) => entries.find((e) => e.role === role && e.state === "complete");
   const parts = entries.flatMap((e) => e.parts);
   const call = parts.find((p) => p.call);
   return {
@@ -87,8 +84,7 @@ function samples() {
     text: parts.find((p) => p.kind === "text" && p.done) as t.Part,
     callPart: call as t.Part,
     call: call?.call as t.Call,
-    request: scene.of<t.PermissionRequestList>("Permissions.Requests")
-      .requests[0] as t.PermissionRequest,
+    request: scene.of<t.PermissionRequestList>("Permissions.Requests").requests[0] as t.PermissionRequest,
     rule: new Scene("grants").of<t.RuleList>("Permissions.Rules").grants[0] as t.Rule,
     did: new Scene("activity").of<t.ActivityList>("Activity.List").entries[0] as t.ActivityEntry,
   };
