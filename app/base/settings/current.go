@@ -26,14 +26,25 @@ type Current struct {
 	read     bool
 	raw      json.RawMessage
 	revision uint64
+	decoded  *Settings // raw, for all readers; nil until one asks
 }
 
-// Settings returns the settings; what the store lacks is as by default.
+// Settings returns the settings; what the store lacks is as by default. All callers share their
+// slices and maps, so none may change those.
 func (c *Current) Settings(ctx context.Context) (Settings, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.settings(ctx)
+	if c.read && c.decoded != nil {
+		return *c.decoded, nil
+	}
+	set, err := c.settings(ctx)
+	if err == nil {
+		c.decoded = &set
+	}
+	return set, err
 }
+
+// settings reads the settings for one caller, who may change them.
 
 func (c *Current) settings(ctx context.Context) (Settings, error) {
 	set := Default()
@@ -42,7 +53,7 @@ func (c *Current) settings(ctx context.Context) (Settings, error) {
 		if err != nil {
 			return set, err
 		}
-		c.raw, c.revision, c.read = raw, revision, true
+		c.raw, c.revision, c.read, c.decoded = raw, revision, true, nil
 	}
 	if len(c.raw) == 0 {
 		return set, nil
@@ -79,7 +90,7 @@ func (c *Current) ChangeSettings(ctx context.Context, change func(*Settings)) (S
 		c.read = false // somebody else changed them: read again next time
 		return set, err
 	}
-	c.raw, c.revision = raw, revision
+	c.raw, c.revision, c.decoded = raw, revision, nil
 	if c.Changed != nil {
 		c.Changed()
 	}

@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -71,4 +72,52 @@ func TestAValueThatCannotBeIsNamed(t *testing.T) {
 
 func connection(c model.Connection) func(*settings.Settings) {
 	return func(s *settings.Settings) { s.Connections = append(s.Connections, c) }
+}
+
+// kept is a store of settings that counts how often they are read.
+type kept struct {
+	value    json.RawMessage
+	revision uint64
+	reads    int
+}
+
+func (k *kept) Settings(context.Context) (json.RawMessage, uint64, error) {
+	k.reads++
+	return k.value, k.revision, nil
+}
+
+func (k *kept) PutSettings(_ context.Context, value json.RawMessage, revision uint64) (uint64, error) {
+	if revision != k.revision {
+		return 0, fault.New(fault.Conflict, "test", "They were changed meanwhile.", "")
+	}
+	k.value, k.revision = value, k.revision+1
+	return k.revision, nil
+}
+
+func TestSettingsAreDecodedOnceUntilTheyChange(t *testing.T) {
+	store := &kept{value: json.RawMessage(`{"theme":"dark","connections":[{"name":"a","kind":"openai"}]}`)}
+	current := &settings.Current{Store: store}
+	read := func() settings.Settings {
+		t.Helper()
+		set, err := current.Settings(t.Context())
+		must(t, err)
+		return set
+	}
+	first := read()
+	if n := testing.AllocsPerRun(100, func() { read() }); n > 2 || store.reads != 1 {
+		t.Errorf("a look at settings that did not change makes %v allocations; the store was read %d times", n, store.reads)
+	}
+	_, err := current.ChangeSettings(t.Context(), func(s *settings.Settings) { s.Connections[0].Title = "changed" })
+	must(t, err)
+	if got := read().Connections[0].Title; got != "changed" || first.Connections[0].Title != "" {
+		t.Errorf("after a change, readers get %q, and what was read before is %q", got, first.Connections[0].Title)
+	}
+	store.revision++ // by another program
+	store.value = json.RawMessage(`{"theme":"light"}`)
+	if _, err := current.ChangeSettings(t.Context(), func(s *settings.Settings) { s.Zoom = 200 }); err == nil {
+		t.Error("a change over somebody else's was written")
+	}
+	if got := read().Theme; got != settings.Light {
+		t.Errorf("after somebody else's change, readers get the theme %s", got)
+	}
 }

@@ -30,20 +30,28 @@ type quota struct {
 	at    time.Time
 	bytes int64
 	files int64
+
+	process sandbox.Process // whose deleted files were counted last, at looked
+	looked  time.Time
+	deleted int64
 }
 
-// full reports whether the plugin's storage holds more than it may, files that its
-// process, if one lives, deleted and still has open among it.
+// full reports whether the plugin's storage holds more than it may, including files that its
+// process, if one lives, deleted and still has open.
 func (q *quota) full(dir string, process sandbox.Process) bool {
-	var deleted int64
-	if process != nil {
-		deleted = process.Deleted()
-	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if time.Since(q.at) >= quotaPause {
 		q.bytes, q.files = stored(dir)
 		q.at = time.Now()
+	}
+	var deleted int64
+	if process != nil {
+		if process != q.process || time.Since(q.looked) >= quotaPause {
+			q.process, q.deleted = process, process.Deleted()
+			q.looked = time.Now()
+		}
+		deleted = q.deleted
 	}
 	return q.bytes+deleted > limit.StorageBytes || q.files > limit.StorageFiles
 }

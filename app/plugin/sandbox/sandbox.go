@@ -169,8 +169,8 @@ type Process interface {
 	// Usage reads what it has used so far; zero where the system does not say.
 	Usage() Usage
 	// Deleted returns the bytes on disk of files that no folder holds any more and
-	// the process still has open; 0 where the system does not say. It is asked with
-	// every call, and costs less than Usage.
+	// the process still has open; 0 where the system does not say. It is asked
+	// after calls, at most once a second.
 	Deleted() int64
 }
 
