@@ -69,13 +69,10 @@ func Count(r Run, text func(Hash) string) ([]Tally, error) {
 		if t.Kind != Cast || t.State != Done {
 			continue
 		}
-		name, weight := r.nameOf(t.Member), 1.0
-		if s := r.seat(t.Member); s != nil {
-			weight = s.Member.Weight
-		}
+		weight := r.Member(t.Member).Weight
 		b, err := DecodeBallot(text(t.End.Ballot))
 		if err != nil {
-			return nil, fmt.Errorf("the ballot of %s: %w", name, err)
+			return nil, fmt.Errorf("the ballot of %s: %w", r.nameOf(t.Member), err)
 		}
 		for i := range tallies {
 			says := tallies[i].Choice

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 )
 
 // Bounds of what is read from a block; the rest is ignored.
@@ -29,12 +30,8 @@ var errBlock = errors.New("the block holds no JSON object that can be read")
 // block without a usable part is an error.
 func ReadOpinion(block string) (Opinion, error) {
 	var read struct {
-		Position text `json:"position"`
-		Points   listOf[struct {
-			Claim  text `json:"claim"`
-			Basis  text `json:"basis"`
-			Source text `json:"source"`
-		}] `json:"points"`
+		Position text
+		Points   listOf[struct{ Claim, Basis, Source text }]
 	}
 	if err := readBlock(block, &read); err != nil {
 		return Opinion{}, err
@@ -61,11 +58,7 @@ var pointName = regexp.MustCompile(`^[a-z][1-9][0-9]{0,2}$`)
 // ReadStances reads a member's stances on others' points.
 func ReadStances(block string) ([]Stance, error) {
 	var read struct {
-		Stances listOf[struct {
-			Point text `json:"point"`
-			Says  text `json:"says"`
-			Why   text `json:"why"`
-		}] `json:"stances"`
+		Stances listOf[struct{ Point, Says, Why text }]
 	}
 	if err := readBlock(block, &read); err != nil {
 		return nil, err
@@ -96,10 +89,7 @@ var says = []string{SaysAgree, SaysDisagree, SaysUnsure}
 // ReadGroups reads a chair's groups. Impossible names are ignored, and so are groups of fewer than
 // two, and all but the first two points of a contradiction.
 func ReadGroups(block string) (Groups, error) {
-	var read struct {
-		Groups  listOf[listOf[text]] `json:"groups"`
-		Opposed listOf[listOf[text]] `json:"opposed"`
-	}
+	var read struct{ Groups, Opposed listOf[listOf[text]] }
 	if err := readBlock(block, &read); err != nil {
 		return Groups{}, err
 	}
@@ -132,10 +122,9 @@ func groupsOf(read listOf[listOf[text]]) [][]string {
 // nothing is guessed.
 func ReadBallot(block string, choices []string) (Ballot, error) {
 	var read struct {
-		Choice  text                       `json:"choice"`
-		Scores  map[string]json.RawMessage `json:"scores"`
-		Abstain bool                       `json:"abstain"`
-		Why     text                       `json:"why"`
+		Choice, Why text
+		Scores      map[string]json.RawMessage
+		Abstain     bool
 	}
 	if err := readBlock(block, &read); err != nil {
 		return Ballot{}, err
@@ -160,10 +149,10 @@ func ReadBallot(block string, choices []string) (Ballot, error) {
 	}
 	said := read.Choice.line(maxClaim)
 	choice, ok := choiceOf(said, choices)
-	if !ok {
-		if said == "" {
-			return Ballot{}, errors.New("the ballot names no choice")
-		}
+	switch {
+	case said == "":
+		return Ballot{}, errors.New("the ballot names no choice")
+	case !ok:
 		return Ballot{}, fmt.Errorf("the ballot names “%s”, which is no choice", said)
 	}
 	b.Choice = choice
@@ -189,11 +178,7 @@ func readBlock(block string, out any) error {
 	if start < 0 {
 		return errBlock
 	}
-	var raw json.RawMessage
-	if err := json.NewDecoder(strings.NewReader(block[start:])).Decode(&raw); err != nil {
-		return errBlock
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
+	if json.NewDecoder(strings.NewReader(block[start:])).Decode(out) != nil {
 		return errBlock
 	}
 	return nil
@@ -214,19 +199,12 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 // line returns the text as one line of at most so many characters, without invisible ones.
 func (t text) line(most int) string {
 	seen := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
+		if !unicode.IsSpace(r) && !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(string(t), ""))
-	words := []rune(strings.Join(strings.Fields(seen), " "))
-	if len(words) > most {
-		return string(words[:most-1]) + "…"
-	}
-	return string(words)
+	return shorten.To(strings.Join(strings.Fields(seen), " "), most)
 }
 
 // listOf is a list in a model's JSON, without unreadable items. Any other value is read as an empty

@@ -3,6 +3,7 @@ package council
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,11 +14,12 @@ import (
 	"conclave/app/tool"
 )
 
-// roleTooLong refuses a role, or a choice of the vote, over limit.CouncilRole.
-const roleTooLong = "A role, or a choice, of a council has at most 2,000 characters."
-
-// nameTooLong refuses the name of a council or a member over limit.CouncilName.
-const nameTooLong = "A name in a council has at most 80 characters."
+// Refused are the name of a council or a member over limit.CouncilName, and a role, or a choice of the
+// vote, over limit.CouncilRole.
+const (
+	nameTooLong = "A name in a council has at most 80 characters."
+	roleTooLong = "A role, or a choice, of a council has at most 2,000 characters."
+)
 
 var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
@@ -85,16 +87,13 @@ type number struct {
 // bounds checks what a run depends on: modes, ids and numbers.
 func (c Council) bounds() error {
 	if !slices.Contains(Modes, c.Mode) {
-		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode), "It is one of: "+list(Modes)+".")
+		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode), "It is one of: "+strings.Trim(fmt.Sprint(Modes), "[]")+".")
 	}
 	if m := c.Tool.Mode; m != Sidecar && m != Inline {
 		return invalid(fmt.Sprintf("The tools of a council cannot have the mode “%s”.", m), "It is sidecar or inline.")
 	}
 	if len(c.Members) > limit.CouncilMembers {
 		return invalid("A council has at most 24 members.", "Remove some.")
-	}
-	if err := c.Limits.check("The council"); err != nil {
-		return err
 	}
 	if err := within("The setting %s of a council cannot be %s.", append([]number{
 		{"parallel", float64(c.Parallel), 0, float64(limit.CouncilMembers)},
@@ -133,7 +132,7 @@ func within(sentence string, all []number) error {
 
 // plain writes a number without an exponent where that is readable.
 func plain(n float64) string {
-	if n > -1e15 && n < 1e15 {
+	if math.Abs(n) < 1e15 {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(n, 'g', 3, 64)
@@ -174,17 +173,7 @@ func (m Member) bounds() error {
 	for _, tool := range slices.Sorted(maps.Keys(m.Retention)) {
 		all = append(all, number{"toolHistoryRetention", float64(m.Retention[tool]), 0, maxHistory})
 	}
-	if err := m.Limits.check(who); err != nil {
-		return err
-	}
 	return within(strings.ReplaceAll(who, "%", "%%")+" cannot have a %s of %s.", all)
-}
-
-func (l Limits) check(who string) error {
-	if l.Tokens < 0 || l.Seconds < 0 || !(l.Money >= 0) {
-		return invalid(who+" has a limit below zero.", "Leave it out where there is to be none.")
-	}
-	return nil
 }
 
 func (l Limits) numbers() []number {
@@ -204,14 +193,6 @@ func sampling(temperature, topP *float64) (all []number) {
 		all = append(all, number{"top_p", *topP, 0, 1})
 	}
 	return all
-}
-
-func list(modes []Mode) string {
-	words := make([]string, len(modes))
-	for i, m := range modes {
-		words[i] = string(m)
-	}
-	return strings.Join(words, ", ")
 }
 
 func invalid(message, hint string) error {

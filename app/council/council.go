@@ -1,8 +1,10 @@
 package council
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,20 +149,14 @@ func (p ContextPolicy) In(c Council) ContextPolicy {
 
 // Sentence describes the part of the chat that a member's tools see, or is empty where they see all.
 func (p ContextPolicy) Sentence() string {
-	of := ""
-	switch p.Span {
-	case Question:
-		of = "the question only"
-	case Turns:
-		of = "the last " + limit.Counted(p.Last, "turn")
-	case Messages:
-		of = "the last " + limit.Counted(p.Last, "message")
-	case Summary:
-		of = "a summary and the last turn"
-	default:
+	part := map[Span]string{
+		Question: "the question only", Turns: "the last " + limit.Counted(p.Last, "turn"),
+		Messages: "the last " + limit.Counted(p.Last, "message"), Summary: "a summary and the last turn",
+	}[p.Span]
+	if part == "" {
 		return ""
 	}
-	return "This call sees the part of the chat that its member sees: " + of + "."
+	return "This call sees the part of the chat that its member sees: " + part + "."
 }
 
 // ToolSettings hold the settings of mode tools (contracts/spindle, section 9).
@@ -214,22 +210,21 @@ type (
 // Lumiverse (contracts/spindle, section 9).
 func (c *Council) UnmarshalJSON(data []byte) error {
 	*c = Default()
-	var lumiverse struct {
-		On *bool `json:"councilMode"`
+	var keys struct {
+		Lumiverse     *bool `json:"councilMode"`
+		Enabled, Mode json.RawMessage
 	}
 	if err := keeping(data, (*plainCouncil)(c), &c.Extra); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, &lumiverse); err != nil {
+	if err := json.Unmarshal(data, &keys); err != nil {
 		return err
 	}
-	if lumiverse.On != nil {
-		if !has(data, "enabled") { // a file of Conclave has both keys, and a person may have changed this one
-			c.Enabled = *lumiverse.On
-		}
-		if !has(data, "mode") {
-			c.Mode = Tools
-		}
+	if keys.Lumiverse != nil && keys.Enabled == nil { // a person may have changed the one of Conclave
+		c.Enabled = *keys.Lumiverse
+	}
+	if keys.Lumiverse != nil && keys.Mode == nil {
+		c.Mode = Tools
 	}
 	c.Tool.TimeoutMS = max(c.Tool.TimeoutMS, leastTimeout)
 	c.name()
@@ -290,7 +285,7 @@ func (c *Council) name() {
 		if m.ID == "" {
 			m.ID = slug(m.Name)
 			for n := 2; taken[m.ID]; n++ {
-				m.ID = slug(m.Name) + "-" + itoa(n)
+				m.ID = slug(m.Name) + "-" + strconv.Itoa(n)
 			}
 		}
 		taken[m.ID] = true
@@ -300,20 +295,15 @@ func (c *Council) name() {
 // slug makes an id from a name.
 func slug(name string) string {
 	id := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
 	}, strings.ToLower(name))
-	id = strings.Trim(id[:min(len(id), 40)], "-")
-	if id == "" {
-		return "member"
-	}
-	return id
+	return cmp.Or(strings.Trim(id[:min(len(id), 40)], "-"), "member")
 }
 
-// keeping unmarshals known keys into known, and unknown ones into extra.
+// keeping unmarshals known keys into known, a pointer to a struct, and unknown ones into extra.
 func keeping(data []byte, known any, extra *map[string]json.RawMessage) error {
 	if err := json.Unmarshal(data, known); err != nil {
 		return err
@@ -322,7 +312,11 @@ func keeping(data []byte, known any, extra *map[string]json.RawMessage) error {
 	if err := json.Unmarshal(data, &all); err != nil {
 		return err
 	}
-	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return slices.Contains(keysOf(known), name) })
+	of := reflect.TypeOf(known).Elem()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		delete(all, name)
+	}
 	*extra = nil
 	if len(all) > 0 {
 		*extra = all

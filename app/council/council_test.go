@@ -75,7 +75,7 @@ func TestACouncilThatCannotBeIsNamedInASentence(t *testing.T) {
 		`{"members": [{"name": " "}]}`:                          "A member of the council has no name.",
 		`{"members": [{"name": "A", "id": "A b"}]}`:             "The member A cannot have the id “A b”.",
 		`{"members": [{"name": "A", "chance": 101}]}`:           "The member A cannot have a chance of 101.",
-		`{"members": [{"name": "A", "limits": {"money": -1}}]}`: "The member A has a limit below zero.",
+		`{"members": [{"name": "A", "limits": {"money": -1}}]}`: "The member A cannot have a limit of money of -1.",
 		`{"members": [{"name": "A", "context": {"policy": "turns"}}]}`: "The member A sees the last turns, but their " +
 			"number is missing.",
 		`{"members": [{"name": "A", "id": "x"}, {"name": "B", "id": "x"}]}`: "Two members of the council have the id x.",

@@ -1,7 +1,10 @@
 package council
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
@@ -43,23 +46,19 @@ func Read(file []byte) (Council, error) {
 	}
 	var c Council
 	if err := json.Unmarshal(file, &c); err != nil {
-		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This file is not a council.",
-			"A council is a JSON object with members.", err)
+		where := ""
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			where = fmt.Sprintf(", see line %d", 1+bytes.Count(file[:min(int(syntax.Offset), len(file))], []byte("\n")))
+		}
+		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This file is not a council"+where+".",
+			"A council is a JSON object with members; conclave council show --json prints one.", err)
 	}
-	if err := c.Check(); err != nil {
-		return c, err
+	var keys struct{ Members json.RawMessage }
+	if json.Unmarshal(file, &keys) == nil && keys.Members == nil { // such as another kind of file
+		return c, invalid("This file is not a council: it has no members.",
+			"Write \"members\": [] where there are to be none.")
 	}
-	return c, HasMembers(file)
-}
-
-// HasMembers refuses the JSON of a council without the key members, such as another kind of file: it
-// would remove the members that are set.
-func HasMembers(file []byte) error {
-	if has(file, "members") {
-		return nil
-	}
-	return invalid("This file is not a council: it has no members.",
-		"Write \"members\": [] where there are to be none.")
+	return c, c.Check()
 }
 
 // bounded refuses a file that is too long.

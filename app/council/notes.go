@@ -20,13 +20,12 @@ const fromEnd = 4
 // Insert puts notes into a request: at the macro, or else before the last four messages, never between
 // a call and its result. It returns the place, for Put.
 func Insert(r *model.Request, notes string) (at int) {
-	if hasMacro(r) {
-		Put(r, notes, AtMacro)
-		return AtMacro
-	}
-	at = max(0, len(r.Messages)-fromEnd)
-	for at > 0 && at < len(r.Messages) && r.Messages[at].Role == chat.RoleTool {
-		at--
+	at = AtMacro
+	if !hasMacro(r) {
+		at = max(0, len(r.Messages)-fromEnd)
+		for at > 0 && at < len(r.Messages) && r.Messages[at].Role == chat.RoleTool {
+			at--
+		}
 	}
 	Put(r, notes, at)
 	return at
@@ -98,12 +97,7 @@ func Notes(run Run, text func(Hash) string, history string) string {
 	if r.Council.Mode == Tools {
 		return r.toolNotes(history)
 	}
-	var spoke []string // ids
-	for _, s := range r.Seats {
-		if r.said(s.Member.ID) != nil {
-			spoke = append(spoke, s.Member.ID)
-		}
-	}
+	spoke := r.spoke()
 	if len(spoke) == 0 {
 		return ""
 	}
@@ -116,13 +110,12 @@ func Notes(run Run, text func(Hash) string, history string) string {
 		if role := shownLine(m.Role); role != "" {
 			b.WriteString(" (" + cut(role, maxClaim) + ")")
 		}
-		shown, _ := Split(r.Text(r.said(id).End.Text))
-		words := cut(shown, maxSaid) + r.pointLines(id, letter)
+		words := cut(r.shownBy(*r.said(id)), maxSaid) + r.pointLines(id, letter)
 		for _, t := range r.Tasks {
 			if t.Member != id || t.State != Done || t.Kind != Look {
 				continue
 			}
-			if seen, _ := Split(r.Text(t.End.Text)); seen != "" {
+			if seen := r.shownBy(t); seen != "" {
 				words += "\n\nOf the others' answers: " + cut(seen, maxSaid) + r.signing(id)
 			}
 		}
@@ -178,11 +171,7 @@ func (r Record) missing() []string {
 		case r.Council.Mode == Tools:
 			sentences = append(sentences, r.toolsMissing(id, name)...)
 		case r.said(id) == nil:
-			why := r.first(id, Failed)
-			if why == nil {
-				why = r.first(id, "")
-			}
-			sentences = append(sentences, name+" did not answer."+because(why))
+			sentences = append(sentences, name+" did not answer."+because(r.first(id)))
 		case len(r.Points(id)) == 0 && !r.judged(id):
 			why := " gave no points"
 			if strings.HasSuffix(r.Text(r.said(id).End.Text), AnswerCut) {
@@ -250,14 +239,18 @@ func (r Record) unvoted() (sentences []string) {
 	return sentences
 }
 
-// first returns the first task of a member in a state; "" is any.
-func (r Record) first(member string, state TaskState) *Task {
+// first returns the first task of a member that failed, or else its first task.
+func (r Record) first(member string) (first *Task) {
 	for i := range r.Tasks {
-		if t := &r.Tasks[i]; t.Member == member && (state == "" || t.State == state) {
+		switch t := &r.Tasks[i]; {
+		case t.Member != member:
+		case t.State == Failed:
 			return t
+		case first == nil:
+			first = t
 		}
 	}
-	return nil
+	return first
 }
 
 // because returns the reason why a task was not done, after a space.

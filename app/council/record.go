@@ -1,8 +1,11 @@
 package council
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -22,7 +25,7 @@ func (r Record) Others(t Task) []Said {
 		if !t.Kind.unsigned() {
 			o.Name = r.nameOf(id)
 		}
-		shown, _ := Split(r.Text(r.said(id).End.Text))
+		shown := r.shownBy(*r.said(id))
 		o.Text = cut(shown, maxSaid) + r.pointLines(id, o.Letter)
 		o.Cut = shown[min(len(shown), maxSaid):]
 		all = append(all, o)
@@ -42,43 +45,62 @@ func (r Record) pointLines(member, letter string) string {
 	return b.String()
 }
 
-// opinion reports whether a task of this kind ends with an opinion.
-func (k TaskKind) opinion() bool { return k == Opine || k == Draft || k == Oppose || k == Look }
+// shownBy returns the words of a finished task without their block.
+func (r Record) shownBy(t Task) string {
+	shown, _ := Split(r.Text(t.End.Text))
+	return shown
+}
+
+// spoke returns the ids of the members that answered, in the order of the council.
+func (r Record) spoke() (ids []string) {
+	for _, s := range r.Seats {
+		if r.said(s.Member.ID) != nil {
+			ids = append(ids, s.Member.ID)
+		}
+	}
+	return ids
+}
+
+// opinions yields the finished tasks that end with an opinion, of one member, or of all for "", each
+// with its block.
+func (r Record) opinions(member string) iter.Seq2[Task, string] {
+	return func(yield func(Task, string) bool) {
+		for _, t := range r.Tasks {
+			opinion := t.Kind == Opine || t.Kind == Draft || t.Kind == Oppose || t.Kind == Look
+			if t.State != Done || !opinion || member != "" && t.Member != member {
+				continue
+			}
+			if _, block := Split(r.Text(t.End.Text)); !yield(t, block) {
+				return
+			}
+		}
+	}
+}
 
 // Points returns a member's points: those of its answer, then those that its reviews add.
-func (r Record) Points(member string) []Point {
-	var points []Point
-	for _, t := range r.Tasks {
-		if t.Member == member {
-			points = append(points, r.pointsOf(t)...)
-		}
+func (r Record) Points(member string) (points []Point) {
+	for t, block := range r.opinions(member) {
+		points = append(points, pointsIn(t, block)...)
 	}
 	return points
 }
 
-// pointsOf returns the points that a task adds to those of its member.
-func (r Record) pointsOf(t Task) []Point {
-	if t.State != Done || !t.Kind.opinion() {
-		return nil
-	}
-	_, block := Split(r.Text(t.End.Text))
-	o, _ := ReadOpinion(block) // without one it has no points
-	for i := range o.Points {
-		p := &o.Points[i]
-		p.Checked = p.Basis == FromTool && calledTool(t.End.Used, p.Source)
+// pointsIn returns the points in the block of a task.
+func pointsIn(t Task, block string) []Point {
+	o, _ := ReadOpinion(block) // a broken block holds none
+	for i, p := range o.Points {
+		o.Points[i].Checked = p.Basis == FromTool && calledTool(t.End.Used, p.Source)
 	}
 	return o.Points
 }
 
 // PointsBefore counts the points that the task's member made in earlier tasks.
 func (r Record) PointsBefore(t Task) (n int) {
-	for _, before := range r.Tasks {
+	for before, block := range r.opinions(t.Member) {
 		if before.ID == t.ID {
 			break
 		}
-		if before.Member == t.Member {
-			n += len(r.pointsOf(before))
-		}
+		n += len(pointsIn(before, block))
 	}
 	return n
 }
@@ -97,17 +119,12 @@ func calledTool(used []string, source string) bool {
 }
 
 // position returns a member's newest position, or "".
-func (r Record) position(member string) string {
-	position := ""
-	for _, t := range r.Tasks {
-		if t.Member == member && t.State == Done && t.Kind.opinion() {
-			_, block := Split(r.Text(t.End.Text))
-			if o, err := ReadOpinion(block); err == nil && o.Position != "" {
-				position = o.Position
-			}
-		}
+func (r Record) position(member string) (newest string) {
+	for _, block := range r.opinions(member) {
+		o, _ := ReadOpinion(block) // a broken block holds none
+		newest = cmp.Or(o.Position, newest)
 	}
-	return position
+	return newest
 }
 
 // claim is a point with its name, such as a2.
@@ -122,7 +139,7 @@ func (r Record) claims() []claim {
 	var all []claim
 	for _, s := range r.Seats {
 		for i, p := range r.Points(s.Member.ID) {
-			all = append(all, claim{p, r.Letter("", s.Member.ID) + itoa(i+1), s.Member.ID})
+			all = append(all, claim{p, r.Letter("", s.Member.ID) + strconv.Itoa(i+1), s.Member.ID})
 		}
 	}
 	return all
@@ -137,11 +154,7 @@ type stance struct {
 // stances returns each member's newest stance on each point of others.
 func (r Record) stances() []stance {
 	var all []stance
-	for _, t := range r.Tasks {
-		if t.State != Done || !t.Kind.opinion() {
-			continue
-		}
-		_, block := Split(r.Text(t.End.Text))
+	for t, block := range r.opinions("") {
 		for _, s := range r.Stances(t, block) {
 			next := stance{s, t.Member}
 			same := func(o stance) bool { return o.by == next.by && o.Point == next.Point }

@@ -123,30 +123,23 @@ type opposition struct {
 // point's group.
 func (r Record) opposed(all [][]claim, pairs [][]string) []opposition {
 	found := make([]opposition, len(all))
-	find := func(name string) (int, claim) {
-		for i, group := range all {
-			for _, c := range group {
-				if c.name == name {
-					return i, c
-				}
-			}
+	groups, named := map[string]int{}, map[string]claim{} // by name
+	for i, group := range all {
+		for _, c := range group {
+			groups[c.name], named[c.name] = i, c
 		}
-		return -1, claim{}
 	}
 	for _, pair := range pairs {
-		i, a := find(pair[0])
-		j, b := find(pair[1])
+		a, b := named[pair[0]], named[pair[1]]
+		i, j := groups[a.name], groups[b.name]
 		// A member cannot contradict itself, or a point with the same claim.
-		if i < 0 || j < 0 || i == j || a.member == b.member {
+		if a.name == "" || b.name == "" || i == j || a.member == b.member {
 			continue
 		}
-		has := func(all []claim, c claim) bool {
-			return slices.ContainsFunc(all, func(o claim) bool { return o.name == c.name })
-		}
-		if !has(found[i].by, b) {
+		if !slices.Contains(found[i].by, b) {
 			found[i].by = append(found[i].by, b)
 		}
-		if !has(found[j].by, a) {
+		if !slices.Contains(found[j].by, a) {
 			found[j].by = append(found[j].by, a)
 		}
 		found[max(i, j)].quoted = true
@@ -165,14 +158,14 @@ func disagrees(name, why string) string {
 // of their first.
 func grouped(claims []claim, groups [][]string) [][]claim {
 	group := make([]int, len(claims)) // by claim; the index of the first claim in it
-	for i := range claims {
-		group[i] = i
-		for j := range i {
-			if group[j] == j && same(claims[i].Claim, claims[j].Claim) {
-				group[i] = j
-				break
-			}
+	firsts := map[string]int{}        // by the words of a claim
+	for i, c := range claims {
+		words := plainWords(c.Claim)
+		if first, there := firsts[words]; there {
+			group[i] = first
+			continue
 		}
+		group[i], firsts[words] = i, i
 	}
 	taken := map[string]bool{}
 	for _, names := range groups {
@@ -187,30 +180,27 @@ func grouped(claims []claim, groups [][]string) [][]claim {
 				continue
 			}
 			from, to := max(first, group[i]), min(first, group[i])
-			for j := range group {
-				if group[j] == from {
-					group[j] = to
-				}
-			}
 			first = to
+			replace(group, from, to)
 		}
 	}
-	var all [][]claim
-	at := map[int]int{}
+	all := make([][]claim, len(claims)) // by the index of the first claim
 	for i, c := range claims {
-		n, there := at[group[i]]
-		if !there {
-			n = len(all)
-			at[group[i]], all = n, append(all, nil)
-		}
-		all[n] = append(all[n], c)
+		all[group[i]] = append(all[group[i]], c)
 	}
-	return all
+	return slices.DeleteFunc(all, func(g []claim) bool { return g == nil })
 }
 
-// same reports whether two claims have the same words, apart from case and punctuation.
-func same(a, b string) bool { return plainWords(a) == plainWords(b) }
+// replace replaces a number everywhere in a list.
+func replace(all []int, from, to int) {
+	for i, n := range all {
+		if n == from {
+			all[i] = to
+		}
+	}
+}
 
+// plainWords returns the words of a claim without case and punctuation.
 func plainWords(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && !strings.ContainsRune("+-<>=≤≥≠%", r)
@@ -242,12 +232,7 @@ func Agree(run Run, text func(Hash) string) bool {
 	if !left {
 		return false
 	}
-	var spoke []string
-	for _, s := range r.Seats {
-		if r.said(s.Member.ID) != nil {
-			spoke = append(spoke, s.Member.ID)
-		}
-	}
+	spoke := r.spoke()
 	if len(spoke) < 2 {
 		return false
 	}

@@ -9,11 +9,12 @@ import (
 // Trailer removes the JSON blocks called council from a member's words as they stream. Words outside
 // of such blocks are shown; the last block counts. The zero value is ready.
 type Trailer struct {
-	pending string // written, and neither shown nor in a block yet
-	mid     bool   // pending begins within a line
-	fence   string // of the block that is read, or ""
-	block   strings.Builder
-	last    string // the newest block
+	held  string // white space that is dropped before a block
+	line  string // the present line, as far as it was neither shown nor added to a block
+	mid   bool   // its beginning was shown, or added to a block
+	fence string // of the block that is read, or ""
+	block strings.Builder
+	last  string // the newest block
 }
 
 // maxHeld bounds, in bytes, the text that is held back because a block may begin there.
@@ -28,95 +29,62 @@ const space = " \t\r\n"
 // Write takes the next piece of text and returns the part to show. It holds back what may belong to a
 // block.
 func (t *Trailer) Write(piece string) (shown string) {
-	t.pending += piece
 	var out strings.Builder
-	for {
-		line, rest, whole := strings.Cut(t.pending, "\n")
+	for part := range strings.Lines(piece) {
+		t.line += part
+		whole := strings.HasSuffix(part, "\n")
+		fence, is, may := opening(t.line)
 		switch {
-		case t.fence != "" && whole:
-			t.pending = rest
-			t.inside(line)
 		case t.fence != "":
-			if len(line) > maxHeld { // it closes nothing, and the block is read no further in it
-				t.keep(line)
-				t.pending, t.mid = "", true
+			if whole || len(t.line) > maxHeld {
+				t.inside(whole)
 			}
-			return out.String()
-		default:
-			before, fence, after, found := t.opens()
-			if !found {
-				out.WriteString(t.release())
-				return out.String()
-			}
-			out.WriteString(strings.TrimRight(before, space))
-			t.pending, t.mid, t.fence = after, false, fence
+		case is && whole && !t.mid:
+			t.held, t.line, t.fence = "", "", fence
 			t.block.Reset()
+		case may && !whole && !t.mid && len(t.held)+len(t.line) <= maxHeld: // the rest of the line decides
+		default:
+			out.WriteString(t.show(whole))
 		}
 	}
+	return out.String()
 }
 
-// opens finds the first whole pending line that opens a block.
-func (t *Trailer) opens() (before, fence, after string, found bool) {
-	mid := t.mid
-	for at := 0; ; mid = false {
-		line, rest, whole := strings.Cut(t.pending[at:], "\n")
-		if !whole {
-			return "", "", "", false
-		}
-		if fence, is, _ := opening(line); is && !mid {
-			return t.pending[:at], fence, rest, true
-		}
-		at += len(line) + 1
+// show returns what is held back. It goes on to hold back white space at the end.
+func (t *Trailer) show(whole bool) string {
+	text := t.held + t.line
+	shown := strings.TrimRight(text, space)
+	if len(text)-len(shown) > maxHeld {
+		shown = text
 	}
-}
-
-// release returns the pending text to show: all but a last line that may open a block, with the white
-// space before it.
-func (t *Trailer) release() string {
-	start := strings.LastIndexByte(t.pending, '\n') + 1
-	if _, _, may := opening(t.pending[start:]); !may || start == 0 && t.mid {
-		start = len(t.pending)
-	}
-	shown := strings.TrimRight(t.pending[:start], space)
-	if len(t.pending)-len(shown) > maxHeld {
-		shown = t.pending
-	}
-	if t.pending = t.pending[len(shown):]; shown != "" {
-		t.mid = !strings.HasSuffix(shown, "\n")
-	}
+	t.held, t.line, t.mid = text[len(shown):], "", !whole
 	return shown
 }
 
-// inside takes a line of a block, or the rest of one.
-func (t *Trailer) inside(line string) {
-	if bare := strings.TrimSpace(line); !t.mid && len(bare) >= len(t.fence) && strings.Trim(bare, t.fence[:1]) == "" {
-		t.last, t.fence = t.block.String(), ""
+// inside takes a line of a block, or a part of one, which closes nothing. The block is kept up to a
+// length at which it is refused.
+func (t *Trailer) inside(whole bool) {
+	bare := strings.TrimSpace(t.line)
+	if whole && !t.mid && len(bare) >= len(t.fence) && strings.Trim(bare, t.fence[:1]) == "" {
+		t.last, t.fence, t.line = t.block.String(), "", ""
 		return
 	}
-	t.keep(line + "\n")
-	t.mid = false
-}
-
-// keep adds to the block, up to a length at which it is refused.
-func (t *Trailer) keep(text string) {
 	room := max(limit.CouncilBlock+1-t.block.Len(), 0)
-	t.block.WriteString(text[:min(len(text), room)])
+	t.block.WriteString(t.line[:min(len(t.line), room)])
+	t.line, t.mid = "", !whole
 }
 
 // End ends the text. It returns held text to show, and the last block, which may be cut off, or "".
 func (t *Trailer) End() (shown, block string) {
 	if t.fence != "" {
-		if t.inside(t.pending); t.fence != "" {
+		t.line += "\n"
+		if t.inside(true); t.fence != "" {
 			t.last, t.fence = t.block.String(), ""
 		}
-	} else if start := strings.LastIndexByte(t.pending, '\n') + 1; start > 0 || !t.mid {
-		if _, is, _ := opening(t.pending[start:]); !is {
-			shown = strings.TrimRight(t.pending, space)
-		}
-	} else {
-		shown = strings.TrimRight(t.pending, space)
+	} else if _, is, _ := opening(t.line); !is {
+		shown = strings.TrimRight(t.held+t.line, space)
 	}
-	t.pending, t.mid = "", false
+	t.held, t.line, t.mid = "", "", false
 	return shown, t.last
 }
 

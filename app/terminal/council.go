@@ -3,7 +3,6 @@ package terminal
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,9 +37,14 @@ type scopeFlags struct {
 	preset  string
 }
 
-func (f *scopeFlags) add(cmd *cobra.Command) {
+// add adds the flags; the one for a preset where it has a help text.
+func (f *scopeFlags) add(cmd *cobra.Command, presetHelp string) *cobra.Command {
 	cmd.Flags().StringVar(&f.chat, "chat", "", "for this chat")
 	cmd.Flags().BoolVar(&f.project, "project", false, "for the chats of this folder: those that are started here")
+	if presetHelp != "" {
+		cmd.Flags().StringVar(&f.preset, "preset", "", presetHelp)
+	}
+	return cmd
 }
 
 // scope returns the scope that the flags name.
@@ -88,26 +92,25 @@ func (c councilCommands) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if member != "" {
+			switch {
+			case member != "":
 				m, err := memberOf(set, member)
 				if err != nil {
 					return err
 				}
 				raw, err := council.WriteMember(m)
-				if err == nil {
-					_, err = fmt.Fprintln(c.Out, string(raw))
+				if err != nil {
+					return err
 				}
+				_, err = fmt.Fprintln(c.Out, string(raw))
 				return err
-			}
-			if c.json {
+			case c.json:
 				return c.printJSON(set)
 			}
 			return c.print(set, scope)
 		})
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name, set or not")
 	cmd.Flags().StringVar(&member, "member", "", "print only this member, as a file for council member")
-	return cmd
+	return f.add(cmd, "the preset of this name, set or not")
 }
 
 // current returns the council that applies to the chat or the folder that the flags name, or to a
@@ -181,15 +184,17 @@ func (c councilCommands) setCommand() *cobra.Command {
 	cmd := c.withPlugins("set FILE", "Set the council in a file, for all chats, one chat or one folder",
 		exactly("a file"),
 		func(ctx context.Context, app *App, args []string) error {
-			var set council.Council
-			if err := c.read(args[0], &set); err != nil {
+			raw, err := readCouncilFile(c.Session, args[0], limit.CouncilFile)
+			if err != nil {
+				return err
+			}
+			set, err := council.Read(raw)
+			if err != nil {
 				return err
 			}
 			return c.put(ctx, app, &f, set)
 		})
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "store it as the preset of this name")
-	return cmd
+	return f.add(cmd, "store it as the preset of this name")
 }
 
 // put stores a council, and prints what in it will not work.
@@ -246,27 +251,6 @@ func readCouncilFile(s *Session, name string, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// read reads the council in a file.
-func (c councilCommands) read(name string, into *council.Council) error {
-	raw, err := readCouncilFile(c.Session, name, limit.CouncilFile)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		where := ""
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			line := 1 + strings.Count(string(raw[:min(int(syntax.Offset), len(raw))]), "\n")
-			where = fmt.Sprintf(" in line %d", line)
-		}
-		return fault.Wrap(fault.Invalid, "cli.council", "The file "+name+" is not the JSON of a council"+where+".",
-			"conclave council show --json prints an example.", err)
-	}
-	if err := into.Check(); err != nil {
-		return err
-	}
-	return council.HasMembers(raw)
-}
-
 func (c councilCommands) clearCommand() *cobra.Command {
 	var f scopeFlags
 	cmd := c.withStore("clear", "Remove the council of a chat, a folder or all chats; the more general one applies",
@@ -281,9 +265,7 @@ func (c councilCommands) clearCommand() *cobra.Command {
 			_, err = fmt.Fprintf(c.Out, "No council is set %s.\n", scopeWords(scope))
 			return err
 		})
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the preset of this name")
-	return cmd
+	return f.add(cmd, "the preset of this name")
 }
 
 func (c councilCommands) memberCommand() *cobra.Command {
@@ -305,8 +287,7 @@ func (c councilCommands) memberCommand() *cobra.Command {
 			set.Put(m)
 			return c.put(ctx, app, &f, set)
 		})
-	f.add(cmd)
-	return cmd
+	return f.add(cmd, "")
 }
 
 func (c councilCommands) presets(ctx context.Context, app *App, _ []string) error {
