@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -129,7 +128,7 @@ func (q *Questions) apply(ctx context.Context, call Call, step int, p Request, a
 		}
 		return d, err
 	}
-	d.Why = who + " allowed it " + scopeWords(a.Scope)
+	d.Why = who + " allowed it " + a.Scope.words()
 	if by != "person" && len(p.Origins) > 0 { // nobody was shown them
 		d.Why += ", although this chat contains " + OriginWords(p.Origins)
 	}
@@ -147,7 +146,7 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 		return Rule{}, false
 	}
 	if call.Permission != "" {
-		return permissionRule(call, p, a), true
+		return useRule(call, p, a), true
 	}
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Tool: call.Tool.Name, Scope: a.Scope, MadeFrom: p.ID,
@@ -169,57 +168,6 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 		rule.Origins = ignoredOrigins(p.Origins, a.Match)
 	}
 	return rule, true
-}
-
-// permissionRule is the rule that an answer about a connection or a file asks for: about
-// its host or folder and no other, or about asking models.
-func permissionRule(call Call, p Request, a Answer) Rule {
-	rule := Rule{
-		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
-	}
-	switch call.Permission {
-	case Filesystem:
-		rule = openingRule(&call, rule)
-	case Start:
-		rule = startingRule(&call, rule)
-	case Listen:
-		rule = listeningRule(&call, rule)
-	case Generation: // a “never”: nothing is narrower than that
-	default:
-		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
-	}
-	rule.placed(p)
-	return rule
-}
-
-// openingRule is the rule that an answer about a file asks for: about its folder.
-func openingRule(call *Call, rule Rule) Rule {
-	var asked openingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Open; an empty path allows nothing
-	rule.Match = []Match{
-		{Field: "path", Op: PathUnder, Value: asked.Path}, {Field: "access", Op: Equals, Value: asked.Access},
-	}
-	return rule
-}
-
-// startingRule is the rule that an answer about a command asks for: about that one alone.
-func startingRule(call *Call, rule Rule) Rule {
-	var asked startingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Start; empty ones allow nothing
-	rule.Match = []Match{
-		{Field: "program", Op: Equals, Value: asked.Program},
-		{Field: "command", Op: Equals, Value: asked.Command},
-		{Field: "folder", Op: Equals, Value: asked.Folder},
-	}
-	return rule
-}
-
-// listeningRule is the rule that an answer about a port asks for: about that one alone.
-func listeningRule(call *Call, rule Rule) Rule {
-	var asked listeningArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Listen; an empty port is none
-	rule.Match = []Match{{Field: portField, Op: Equals, Value: asked.Port}}
-	return rule
 }
 
 // ignoredOrigins returns the origins that a rule lets a call ignore: those its maker

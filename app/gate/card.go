@@ -1,11 +1,8 @@
 package gate
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"time"
 )
@@ -36,15 +33,16 @@ func (f *facts) describe(c *check, step int, r ruling) Request {
 	if step == taintStep {
 		p.Origins, p.Here = c.origins, c.here()
 	}
+	if !r.once {
+		p.Scopes = scopesOf(call)
+	}
 	if call.Permission != "" {
-		p.Fixed = true
-		f.describePermission(&p, call, r)
+		f.describeUse(&p, call)
 		return p
 	}
 	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
 	p.Care = care(c.capabilities, f.folders(call.Tool.Plugin))
 	if !r.once {
-		p.Scopes = scopesOf(call)
 		p.Matches, p.Free = f.places.suggest(call.Tool, call.Arguments)
 	}
 	var at string
@@ -56,100 +54,25 @@ func (f *facts) describe(c *check, step int, r ruling) Request {
 	return p
 }
 
-// describePermission fills in what a person is asked about a permission in use.
-func (f *facts) describePermission(p *Request, call *Call, r ruling) {
-	switch call.Permission {
-	case Filesystem:
-		f.describeOpening(p, call)
-	case Start:
-		f.describeCommand(p, call)
-	case Listen:
-		f.describeListening(p, call)
-	case Generation:
-		describeSpending(p)
-	default:
-		f.describeConnection(p, call)
-	}
-	if !r.once {
-		p.Scopes = scopesOf(call)
-	}
-}
-
-// describeConnection fills in what a person is asked about a connection.
-func (f *facts) describeConnection(p *Request, call *Call) {
-	host := hostAsked(call)
-	p.Title = p.PluginName + " wants to connect to " + shownHost(host)
-	p.Reach = "It can send to that host whatever it knows, and read what the host answers."
-	if isNear(host) {
-		p.Reach = "This address is of this computer or its own network. " + p.Reach
-	}
-	p.History = "Not allowed before."
-	if u := f.uses[p.Tool]; u.Times > 0 {
-		p.History = "It connected elsewhere before."
-	}
-}
-
-// describeOpening fills in what a person is asked about a file.
-func (f *facts) describeOpening(p *Request, call *Call) {
-	var asked openingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Open
-	place, verb := f.places.short(asked.Path), "read"
-	p.Reach = "A yes lets it read that folder and what is below it."
-	if asked.Access == access(true) {
-		verb = "read and write"
-		p.Reach = "A yes lets it read, change and make files in that folder and below it."
-	}
-	p.Title = p.PluginName + " wants to " + verb + " " + place
-	if asked.Access == accessDelete {
-		p.Title, p.Reach = p.PluginName+" wants to delete "+place, "A yes lets it delete that, this once."
-		if asked.File != "" {
-			p.Title = p.PluginName + " wants to delete " + asked.File + " in " + place
+// openingWords returns what a plugin wants that opens a file, and what a yes lets it do.
+func (f *facts) openingWords(asked map[string]string) (wants, reach string) {
+	at, file := f.places.short(asked[pathField]), asked[fileField]
+	wants, reach = "read "+at, "A yes lets it read that folder and what is below it."
+	switch asked[accessField] {
+	case access(true):
+		wants, reach = "read and write "+at, "A yes lets it read, change and make files in that folder and below it."
+	case accessDelete:
+		if file != "" {
+			at = file + " in " + at
 		}
-	} else if asked.File != "" {
-		p.Reach = "It is opening " + asked.File + ". " + p.Reach
-	} else if info, err := os.Stat(asked.Path); err == nil && !info.IsDir() {
-		p.Reach = "A yes is for that file alone."
+		return "delete " + at, "A yes lets it delete that, this once."
 	}
-	p.History = "Not allowed before."
-	if u := f.uses[p.Tool]; u.Times > 0 {
-		p.History = "It was let into folders before."
+	if file != "" {
+		reach = "It is opening " + file + ". " + reach
+	} else if info, err := os.Stat(asked[pathField]); err == nil && !info.IsDir() {
+		reach = "A yes is for that file alone."
 	}
-}
-
-// describeCommand fills in what a person is asked about a command.
-func (f *facts) describeCommand(p *Request, call *Call) {
-	var asked startingArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
-	name := filepath.Base(asked.Program)
-	p.Title = p.PluginName + " wants to start " + name
-	p.Reach = "It can touch what the plugin can: its files and its network, and nothing else. The plugin reads " +
-		"what it prints."
-	if named := loaderVariable.FindStringSubmatch(asked.Command); named != nil {
-		p.Reach = "With " + named[1] + " the program can run the plugin’s code instead of its own. " + p.Reach
-	}
-	p.History = "Not allowed before."
-	if u := f.uses[p.Tool]; u.Times > 0 {
-		p.History = "It started programs before."
-	}
-}
-
-// describeListening fills in what a person is asked about a port.
-func (f *facts) describeListening(p *Request, call *Call) {
-	var asked listeningArguments
-	_ = json.Unmarshal(call.Arguments, &asked) // made by Listen
-	p.Title = p.PluginName + " wants to listen on " + portWords(asked.Port)
-	p.Reach = "Only its own processes can connect there. Other programs, and other computers, are turned away."
-	p.History = "Not allowed before."
-	if u := f.uses[p.Tool]; u.Times > 0 {
-		p.History = "It listened on ports before."
-	}
-}
-
-// describeSpending fills in what a person is asked about a plugin that spent what it may.
-func describeSpending(p *Request) {
-	p.Title = p.PluginName + " wants to spend more on your models today"
-	p.Reach = "A yes lets it spend as much again today."
-	p.History = ""
+	return wants, reach
 }
 
 // describeVersion returns the request that asks a person to approve the version, with the
@@ -247,6 +170,3 @@ func history(times int, last, now time.Time) string {
 	}
 	return "Allowed " + count + ", last " + when + "."
 }
-
-// loaderVariable is one by which the loader of programs (ld.so, dyld) puts other code into a program.
-var loaderVariable = regexp.MustCompile(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)

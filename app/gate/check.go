@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -206,7 +205,7 @@ func (c *check) anyHost(whole *Rule) ruling {
 		case rule == nil:
 			return ruling{effect: Ask, why: "the rule that allowed the call was taken back"}
 		}
-		hosts, holds := rule.names(hostAsked(c.call))
+		hosts, holds := rule.names(c.call.hostAsked())
 		if holds && c.call.Permission == Web && !c.call.Near {
 			return ruling{effect: Allow, why: "the rule that allowed the call is about this host", by: byCall}
 		}
@@ -298,13 +297,4 @@ func (f *facts) again(call *Call, d Decision) (step int, r ruling, path []Step) 
 	c.counted = d.Rule
 	step, r = c.walk(func(s Step) { path = append(path, s) })
 	return step, r, path
-}
-
-func hostAsked(call *Call) string {
-	var asked map[string]string
-	if json.Unmarshal(call.Arguments, &asked) != nil {
-		return ""
-	}
-	host, _ := hostOf(asked[hostField])
-	return host
 }

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,9 +11,6 @@ import (
 	"conclave/app/base/place"
 	"conclave/app/tool"
 )
-
-// starting is the name of the tool that the start of a program is shown as; no tool has it.
-const starting = "(programs)"
 
 // Starting is a command that a plugin wants started. Conclave starts it exactly so.
 type Starting struct {
@@ -39,21 +35,18 @@ const maxCommand = 8 << 10
 // Start decides about a command, and may ask. A person may allow it for longer than once,
 // for exactly this command in this folder.
 func (g *Gate) Start(ctx context.Context, s Starting) Decision {
-	refuse := func(why string) Decision {
-		return Decision{Effect: Deny, Why: why, Reason: why, By: "built-in"}
-	}
 	asked := startingArguments{s.Program, command(s.Variables, s.Program, s.Arguments), s.Folder}
 	switch {
 	case g.Reach.Usable(s.Plugin, Programs) != nil:
-		return refuse("such a plugin starts no programs")
+		return refused("such a plugin starts no programs")
 	case slices.ContainsFunc(append(s.Within, s.Behalf), func(c Call) bool { return c.Caller.IsMember() }):
-		return refuse("council members may not run programs")
+		return refused("council members may not run programs")
 	case len(asked.Command) > maxCommand:
-		return refuse("its command is too long for a person to judge it")
+		return refused("its command is too long for a person to judge it")
 	case slices.ContainsFunc(s.Variables, func(one string) bool { return !variable.MatchString(one) }):
-		return refuse("a variable of its command has a name that a person cannot judge")
+		return refused("a variable of its command has a name that a person cannot judge")
 	case strings.ContainsFunc(asked.Program+asked.Command+asked.Folder, unseen):
-		return refuse("its command contains invisible characters")
+		return refused("its command contains invisible characters")
 	}
 	names := append([]string{s.Program, s.Folder}, s.Arguments...)
 	for _, variable := range s.Variables {
@@ -63,19 +56,12 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 	for _, named := range names {
 		kept := g.Reach.places.protectedPath(named)
 		if kept != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return place.Inside(own, place.Real(named)) }) {
-			return refuse("it names " + kept + ", which no tool may touch")
+			return refused("it names " + kept + ", which no tool may touch")
 		}
 	}
-	arguments, err := json.Marshal(asked)
-	if err != nil {
-		return refuse("its command cannot be written down")
-	}
-	return g.Decide(ctx, Call{
-		ID: newID("starting"), Caller: Caller("plugin:" + s.Plugin), Permission: Start,
-		Tool:      tool.Tool{Plugin: s.Plugin, Name: starting, Title: "start programs", Digest: starting},
-		Arguments: arguments, Capabilities: []Capability{RunPrograms},
-		Conversation: s.Behalf.Conversation, Turn: s.Behalf.Turn, Asker: s.Behalf.Asker, Taint: s.Behalf.Taint,
-	}).asAsked()
+	call := use(s.Plugin, Start, asked, s.Behalf, RunPrograms)
+	call.Taint = s.Behalf.Taint
+	return g.Decide(ctx, call).asAsked()
 }
 
 // command writes a command as one would in a terminal of Unix, its variables first. What it stands

@@ -3,14 +3,8 @@ package gate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
-
-	"conclave/app/tool"
 )
-
-// connecting is the name of the tool that a connection is shown as; no tool has it.
-const connecting = "(network)"
 
 // Connection is one that a plugin's process wants to make.
 type Connection struct {
@@ -35,7 +29,7 @@ type Connection struct {
 func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private bool) {
 	host, ok := hostOf(c.URL)
 	if !ok {
-		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
+		return refused("it names no host"), false
 	}
 	call, private := g.Reach.connection(c, host)
 	d = g.Decide(ctx, call).asAsked()
@@ -59,17 +53,9 @@ func (r *Reach) connection(c Connection, host string) (call Call, private bool) 
 	granted, _ := r.Permissions(c.Plugin)
 	near := isNear(host)
 	whole := slices.Contains(granted, LocalNetwork)
-	arguments, err := json.Marshal(map[string]string{hostField: c.URL})
-	if err != nil {
-		arguments = json.RawMessage(`{}`) // no rule allows that
-	}
-	return Call{
-		ID: newID("connection"), Caller: Caller("plugin:" + c.Plugin), Permission: cmp.Or(c.Permission, Network),
-		within:    c.Within,
-		Tool:      tool.Tool{Plugin: c.Plugin, Name: connecting, Title: "connect to " + host, Digest: connecting},
-		Arguments: arguments, Capabilities: []Capability{Fetch, SendWeb}, Near: near && !whole,
-		Conversation: c.Behalf.Conversation, Turn: c.Behalf.Turn, Asker: c.Behalf.Asker, Preview: c.Preview,
-	}, near || whole
+	call = use(c.Plugin, cmp.Or(c.Permission, Network), map[string]string{hostField: c.URL}, c.Behalf, Fetch, SendWeb)
+	call.within, call.Near, call.Preview = c.Within, near && !whole, c.Preview
+	return call, near || whole
 }
 
 // AllowHost lets a plugin connect to a host, or denies it, in place of what was said of
@@ -95,24 +81,6 @@ func (r *Reach) AllowHost(ctx context.Context, plugin, permission string, effect
 		return err
 	}
 	return r.rules.replace(ctx, rule, was)
-}
-
-// Hosts returns the rules about hosts that a plugin may or may not connect to, as
-// sentences.
-func (r *Reach) Hosts(plugin string) []string {
-	f := r.decisions.lock()
-	defer r.decisions.unlock()
-	var all []string
-	for _, rule := range f.hostRules(plugin) {
-		all = append(all, Sentence(rule, f.pluginName(plugin)))
-	}
-	return all
-}
-
-// HostRules returns the rules of Hosts.
-func (r *Reach) HostRules(plugin string) []Rule {
-	defer r.decisions.unlock()
-	return r.decisions.lock().hostRules(plugin)
 }
 
 // behalfKey is that of the call a context is about.

@@ -70,44 +70,30 @@ func (f *facts) permissions(plugin string) (granted, denied []string) {
 		}
 	}
 	for _, rule := range f.book.about(plugin) {
-		if !IsPermission(rule.Permission) {
-			continue
-		}
-		if _, ok := rule.host(); ok { // a host that is allowed opens the way out, which asks for others
-			if rule.Effect == Allow && effects[rule.Permission] == "" {
-				effects[rule.Permission] = Allow
-			}
-			continue
-		}
-		_, program := rule.program()
-		_, port := rule.port() // others are asked about
-		if program || port {
-			if rule.Effect == Allow && effects[rule.Permission] == "" {
-				effects[rule.Permission] = Allow
-			}
-			continue
-		}
-		if rule.opened() { // opens no sandbox
-			continue
-		}
+		p := rule.Permission
 		_, folder := rule.folder()
-		if folder && !f.byItself(rule) { // nor does that
-			continue
-		}
-		if rule.Permission != Filesystem || rule.Effect == Deny || folder {
-			effects[rule.Permission] = rule.Effect
+		_, host := rule.host()
+		_, program := rule.program()
+		_, port := rule.port()
+		switch {
+		case !IsPermission(p):
+		case host || program || port: // one that is allowed opens the way out, and others are asked about
+			if rule.Effect == Allow && effects[p] == "" {
+				effects[p] = Allow
+			}
+		case rule.opened(), folder && !f.byItself(rule): // opens no sandbox
+		case p != Filesystem || rule.Effect == Deny || folder:
+			effects[p] = rule.Effect
 		}
 	}
-	for p, effect := range effects {
-		switch effect {
+	for _, p := range slices.Sorted(maps.Keys(effects)) {
+		switch effects[p] {
 		case Allow:
 			granted = append(granted, p)
 		case Deny:
 			denied = append(denied, p)
 		}
 	}
-	slices.Sort(granted)
-	slices.Sort(denied)
 	return granted, denied
 }
 
@@ -187,17 +173,6 @@ func (f *facts) asksFor(plugin, at string) bool {
 		in, _, ok := rule.place()
 		return rule.Permission == Filesystem && (!ok || place.Inside(in, at))
 	})
-}
-
-// hostRules returns the rules about hosts that a plugin may or may not connect to.
-func (f *facts) hostRules(plugin string) []Rule {
-	var all []Rule
-	for _, rule := range f.book.about(plugin) {
-		if _, ok := rule.host(); ok {
-			all = append(all, *rule)
-		}
-	}
-	return all
 }
 
 // ofTool returns what calls of one tool can do, of what those of its plugin can: a tool

@@ -50,16 +50,15 @@ func (r *Reach) GrantFolder(ctx context.Context, plugin string, f Folder) (Folde
 		return Folder{}, err
 	}
 	f.Path = path
-	access, note := "read", ""
-	if f.Write {
-		access = "write"
-	}
+	note := ""
 	if f.Setting != "" {
 		note = settingNote + f.Setting
 	}
 	rule := Rule{
 		Effect: Allow, Plugin: plugin, Permission: Filesystem, Scope: Always, Note: note,
-		Match: []Match{{Field: "path", Op: PathUnder, Value: path}, {Field: "access", Op: Equals, Value: access}},
+		Match: []Match{
+			{Field: pathField, Op: PathUnder, Value: path}, {Field: accessField, Op: Equals, Value: access(f.Write)},
+		},
 	}
 	replaces := ofFolders(func(old Folder) bool {
 		return old.Path == path && (old.Setting == f.Setting || f.Setting == "")
@@ -76,8 +75,7 @@ func (r *Reach) RevokeFolder(ctx context.Context, plugin, path string) error {
 	path = place.Real(r.places.expand(path))
 	if !slices.ContainsFunc(slices.Concat(r.Folders(plugin), r.Opened(plugin)),
 		func(f Folder) bool { return f.Path == path }) {
-		return fault.New(fault.NotFound, "gate.folder", plugin+" was not given "+path+".",
-			"conclave plugins show "+plugin+" lists what it was given.")
+		return notGiven(plugin, path)
 	}
 	return r.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })
 }

@@ -2,17 +2,12 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"net/netip"
 	"slices"
 	"strconv"
 
 	"conclave/app/base/fault"
-	"conclave/app/tool"
 )
-
-// listeningOn is the name of the tool that listening is shown as; no tool has it.
-const listeningOn = "(ports)"
 
 // firstPort is the first port that needs no privileges of the system.
 const firstPort = 1024
@@ -40,33 +35,21 @@ func Listenable(at netip.Addr) bool {
 
 // Listen decides about a port, and may ask.
 func (g *Gate) Listen(ctx context.Context, l Listening) Decision {
-	why := ""
 	switch {
 	case g.Reach.Usable(l.Plugin, Listen) != nil:
-		why = "such a plugin listens on no ports"
+		return refused("such a plugin listens on no ports")
 	case !Listenable(l.At.Addr()):
-		why = "only 127.0.0.1 and ::1 are sure to be of this computer alone"
+		return refused("only 127.0.0.1 and ::1 are sure to be of this computer alone")
 	case l.At.Port() < firstPort:
-		why = "ports below " + strconv.Itoa(firstPort) + " are the system's"
-	}
-	if why != "" {
-		return Decision{Effect: Deny, Why: why, Reason: why, By: "built-in"}
+		return refused("ports below " + strconv.Itoa(firstPort) + " are the system's")
 	}
 	asked := listeningArguments{Address: l.At.Addr().String(), Port: strconv.Itoa(int(l.At.Port()))}
 	if l.Free {
 		asked.Port, asked.Free = "0", asked.Port
 	}
-	arguments, err := json.Marshal(asked)
-	if err != nil {
-		arguments = json.RawMessage(`{}`) // no rule allows that
-	}
-	return g.Decide(ctx, Call{
-		ID: newID("listening"), Caller: Caller("plugin:" + l.Plugin), Permission: Listen,
-		within:    append(slices.Clone(l.Within), l.Behalf),
-		Tool:      tool.Tool{Plugin: l.Plugin, Name: listeningOn, Title: "listen on ports", Digest: listeningOn},
-		Arguments: arguments, Capabilities: []Capability{Compute},
-		Conversation: l.Behalf.Conversation, Turn: l.Behalf.Turn, Asker: l.Behalf.Asker, Taint: l.Behalf.Taint,
-	}).asAsked()
+	call := use(l.Plugin, Listen, asked, l.Behalf, Compute)
+	call.within, call.Taint = append(slices.Clone(l.Within), l.Behalf), l.Behalf.Taint
+	return g.Decide(ctx, call).asAsked()
 }
 
 // AllowPort lets a plugin listen on one port of this computer, in place of all of them. Port 0 is
@@ -79,13 +62,7 @@ func (r *Reach) AllowPort(ctx context.Context, plugin, port string) error {
 	if err != nil {
 		return err
 	}
-	return r.rules.replace(ctx, Rule{
-		Effect: Allow, Plugin: plugin, Permission: Listen, Scope: Always,
-		Match: []Match{{Field: portField, Op: Equals, Value: port}},
-	}, func(old *Rule) bool {
-		at, one := old.port()
-		return old.Permission == Listen && (!one || at == port)
-	})
+	return r.grantSingle(ctx, plugin, Listen, portField, port)
 }
 
 // RevokePort takes a port back. The kind is not_found when the plugin was not given it.
@@ -94,15 +71,7 @@ func (r *Reach) RevokePort(ctx context.Context, plugin, port string) error {
 	if err != nil {
 		return err
 	}
-	gone, err := r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
-		at, one := old.port()
-		return one && at == port
-	})
-	if err == nil && len(gone) == 0 {
-		return fault.New(fault.NotFound, "gate.port", plugin+" was not given the port "+port+".",
-			"conclave plugins show "+plugin+" lists what it was given.")
-	}
-	return err
+	return r.revokeSingle(ctx, plugin, Listen, portField, port)
 }
 
 // portOf returns a port as rules have it.
@@ -113,33 +82,6 @@ func portOf(port string) (string, error) {
 			"Name one from "+strconv.Itoa(firstPort)+" to 65535, or 0 for any that is free.")
 	}
 	return strconv.FormatUint(n, 10), nil
-}
-
-// Ports returns the rules about ports on which a plugin may or may not listen, as sentences.
-func (r *Reach) Ports(plugin string) []string {
-	f := r.decisions.lock()
-	defer r.decisions.unlock()
-	var all []string
-	for _, rule := range f.portRules(plugin) {
-		all = append(all, Sentence(rule, f.pluginName(plugin)))
-	}
-	return all
-}
-
-// PortRules returns the rules of Ports.
-func (r *Reach) PortRules(plugin string) []Rule {
-	defer r.decisions.unlock()
-	return r.decisions.lock().portRules(plugin)
-}
-
-func (f *facts) portRules(plugin string) []Rule {
-	var all []Rule
-	for _, rule := range f.book.about(plugin) {
-		if _, ok := rule.port(); ok {
-			all = append(all, *rule)
-		}
-	}
-	return all
 }
 
 // portWords is a port as a sentence has it.

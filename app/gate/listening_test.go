@@ -40,7 +40,9 @@ func TestAPortIsAskedAboutByItsNumberAndAllowedForGood(t *testing.T) {
 			t.Errorf("%s is asked about again: %+v", at, d)
 		}
 	}
-	if got := g.Reach.Ports("notes"); len(got) != 1 || got[0] != "Notes may listen on port 4711 of this computer" {
+	_, ports := g.Reach.Single("notes")
+	got := gate.RuleSentences(ports, "Notes")
+	if len(got) != 1 || got[0] != "Notes may listen on port 4711 of this computer" {
 		t.Errorf("the ports are %q", got)
 	}
 	if granted, _ := g.Reach.Permissions("notes"); len(granted) != 1 || granted[0] != gate.Listen {

@@ -2,15 +2,10 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"conclave/app/base/place"
-	"conclave/app/tool"
 )
-
-// opening is the name of the tool that the opening of a file is shown as; no tool has it.
-const opening = "(files)"
 
 // Opening is a file or folder outside of a plugin's own that its process wants to open.
 type Opening struct {
@@ -33,37 +28,16 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 	if !ok {
 		return Decision{}, ""
 	}
-	wants := access(o.Write)
-	if o.Remove {
-		wants = accessDelete
-	}
-	arguments, err := json.Marshal(openingArguments{at, file, wants})
-	if err != nil {
-		return Decision{}, ""
-	}
-	capabilities := []Capability{ReadFiles}
+	wants, capabilities := access(o.Write), []Capability{ReadFiles}
 	if o.Write {
 		capabilities = append(capabilities, WriteFiles)
 	}
 	if o.Remove {
-		capabilities = append(capabilities, Delete)
+		wants, capabilities = accessDelete, append(capabilities, Delete)
 	}
-	d = g.Decide(ctx, Call{
-		ID: newID("opening"), Caller: Caller("plugin:" + o.Plugin), Permission: Filesystem,
-		within:    append(slices.Clone(o.Within), o.Behalf),
-		Tool:      tool.Tool{Plugin: o.Plugin, Name: opening, Title: "open files", Digest: opening},
-		Arguments: arguments, Capabilities: capabilities,
-		Conversation: o.Behalf.Conversation, Turn: o.Behalf.Turn, Asker: o.Behalf.Asker, Taint: o.Behalf.Taint,
-	})
-	return d.asAsked(), at
-}
-
-// asAsked is a decision about something that is done as it was asked for or not at all.
-func (d Decision) asAsked() Decision {
-	if d.Edited {
-		d.Effect, d.Reason = Deny, "the person changed what was asked for, which cannot be done"
-	}
-	return d
+	call := use(o.Plugin, Filesystem, openingArguments{at, file, wants}, o.Behalf, capabilities...)
+	call.within, call.Taint = append(slices.Clone(o.Within), o.Behalf), o.Behalf.Taint
+	return g.Decide(ctx, call).asAsked(), at
 }
 
 // Opened returns the folders and files that Conclave opens for the plugin when it asks

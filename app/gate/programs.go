@@ -3,8 +3,6 @@ package gate
 import (
 	"context"
 	"slices"
-
-	"conclave/app/base/fault"
 )
 
 // AllowProgram lets a plugin start one program, a name on the person's PATH or an absolute
@@ -18,13 +16,7 @@ func (r *Reach) AllowProgram(ctx context.Context, plugin, program string) (path 
 	if path, err = r.places.programFile(program); err != nil {
 		return "", err
 	}
-	return path, r.rules.replace(ctx, Rule{
-		Effect: Allow, Plugin: plugin, Permission: Programs, Scope: Always,
-		Match: []Match{{Field: programField, Op: Equals, Value: path}},
-	}, func(old *Rule) bool {
-		at, one := old.program()
-		return old.Permission == Programs && (!one || at == path)
-	})
+	return path, r.grantSingle(ctx, plugin, Programs, programField, path)
 }
 
 // RevokeProgram takes a program back. The kind is not_found when the plugin was not given it.
@@ -33,15 +25,7 @@ func (r *Reach) RevokeProgram(ctx context.Context, plugin, program string) error
 	if err != nil {
 		path = program // it was removed meanwhile
 	}
-	gone, err := r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
-		at, one := old.program()
-		return one && at == path
-	})
-	if err == nil && len(gone) == 0 {
-		return fault.New(fault.NotFound, "gate.program", plugin+" was not given the program "+path+".",
-			"conclave plugins show "+plugin+" lists what it was given.")
-	}
-	return err
+	return r.revokeSingle(ctx, plugin, Programs, programField, path)
 }
 
 // Programs returns the files of the programs that a plugin may start, sorted, where it has

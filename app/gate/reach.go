@@ -104,3 +104,46 @@ func (r *Reach) Usable(plugin, permission string) error {
 	return fault.New(fault.Invalid, "gate.permission",
 		"The permission "+permission+" would do nothing for "+plugin+": "+sealed.Why+".", sealed.Instead[permission])
 }
+
+// grantSingle lets a plugin use a permission for one thing, in place of all of them.
+func (r *Reach) grantSingle(ctx context.Context, plugin, permission, field, value string) error {
+	return r.rules.replace(ctx, Rule{
+		Effect: Allow, Plugin: plugin, Permission: permission, Scope: Always,
+		Match: []Match{{Field: field, Op: Equals, Value: value}},
+	}, func(old *Rule) bool {
+		m, single := old.single(old.Permission == permission, field)
+		return old.Permission == permission && (!single || m.Value == value)
+	})
+}
+
+// revokeSingle takes back what grantSingle granted. The kind is not_found when the plugin was not given it.
+func (r *Reach) revokeSingle(ctx context.Context, plugin, permission, field, value string) error {
+	gone, err := r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
+		m, single := old.single(old.Permission == permission, field)
+		return single && m.Value == value
+	})
+	if err == nil && len(gone) == 0 {
+		return notGiven(plugin, "the "+field+" "+value)
+	}
+	return err
+}
+
+// notGiven is the error of taking back what a plugin was not given.
+func notGiven(plugin, what string) error {
+	return fault.New(fault.NotFound, "gate.revoke", plugin+" was not given "+what+".",
+		"conclave plugins show "+plugin+" lists what it was given.")
+}
+
+// Single returns the rules about single hosts that a plugin may or may not connect to, and about the
+// single ports on which it may or may not listen.
+func (r *Reach) Single(plugin string) (hosts, ports []Rule) {
+	for _, rule := range r.rules.permissionRules(plugin) {
+		if _, ok := rule.host(); ok {
+			hosts = append(hosts, rule)
+		}
+		if _, ok := rule.port(); ok {
+			ports = append(ports, rule)
+		}
+	}
+	return hosts, ports
+}

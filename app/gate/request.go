@@ -189,7 +189,7 @@ func (p *Request) accepts(a Answer) error {
 		return acceptsArguments(a)
 	}
 	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
-		return fault.New(fault.Invalid, op, "This call cannot be allowed "+scopeWords(a.Scope)+".", "Allow it once.")
+		return fault.New(fault.Invalid, op, "This call cannot be allowed "+a.Scope.words()+".", "Allow it once.")
 	}
 	for _, m := range a.Match {
 		if !slices.ContainsFunc(p.Matches, m.Equal) {
@@ -278,22 +278,6 @@ func (p Request) Trustable() (string, bool) {
 		return "", false
 	}
 	return OriginWords(p.Origins), true
-}
-
-func scopeWords(s Scope) string {
-	switch s {
-	case ThisAnswer:
-		return "for this answer"
-	case ThisChat:
-		return "for this chat"
-	case ThisProject:
-		return "in this project"
-	case UntilQuit:
-		return "until Conclave quits"
-	case Always:
-		return "always"
-	}
-	return "once"
 }
 
 // notOfName reports whether a character is none that names of arguments have.

@@ -2,14 +2,11 @@ package gate
 
 import (
 	"crypto/rand"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/limit"
 	"conclave/app/base/place"
 	"conclave/app/chat"
 )
@@ -46,21 +43,22 @@ type Rule struct {
 	broken     bool        // Match could not be compiled: it allows nothing, and else holds always
 }
 
-// hostField is the field of a rule about hosts, and of what is asked of one.
-const hostField = "host"
+// The fields of rules about permissions, and of what is asked of one.
+const (
+	hostField    = "host"
+	pathField    = "path"
+	fileField    = "file"
+	accessField  = "access"
+	programField = "program"
+	commandField = "command"
+	folderField  = "folder"
+	portField    = "port"
+	secretField  = "name" // of a rule about a secret; its hosts are those of hostField
+)
 
-// programField is the field of a rule about a program.
-const programField = "program"
-
-// portField is the field of a rule about a port.
-const portField = "port"
-
-// secretField is the field of a rule about a secret; its hosts are those of hostField.
-const secretField = "name"
-
-// lending is the permission of rules about secrets that a person gives a plugin to use. No manifest
+// secretPermission is the permission of rules about secrets that a person gives a plugin to use. No manifest
 // asks for it, and no approval grants it.
-const lending = "secret"
+const secretPermission = "secret"
 
 // settingNote begins the note of a rule that a setting made.
 const settingNote = "setting:"
@@ -101,52 +99,48 @@ type startingArguments struct {
 	Folder  string `json:"folder"`
 }
 
+// single returns the condition of a rule about one field alone, if which is so.
+func (g Rule) single(which bool, field string) (Match, bool) {
+	if !which || len(g.Match) != 1 || g.Match[0].Field != field {
+		return Match{}, false
+	}
+	return g.Match[0], true
+}
+
 // host returns the host that a rule about connections is about, for a person.
 func (g Rule) host() (string, bool) {
-	if !AboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
-		return "", false
-	}
-	return g.Match[0].shownHost(), true
+	m, ok := g.single(AboutHosts(g.Permission), hostField)
+	return m.shownHost(), ok
 }
 
 // program returns the file that a rule about starting programs is about.
 func (g Rule) program() (path string, ok bool) {
-	if g.Permission != Programs || len(g.Match) != 1 || g.Match[0].Field != programField {
-		return "", false
-	}
-	return g.Match[0].Value, true
+	m, ok := g.single(g.Permission == Programs, programField)
+	return m.Value, ok
 }
 
 // port returns the port that a rule about listening is about.
 func (g Rule) port() (port string, ok bool) {
-	if g.Permission != Listen || len(g.Match) != 1 || g.Match[0].Field != portField {
-		return "", false
-	}
-	return g.Match[0].Value, true
+	m, ok := g.single(g.Permission == Listen, portField)
+	return m.Value, ok
 }
 
 // secret returns the secret that a rule is about.
 func (g Rule) secret() (l GrantedSecret, ok bool) {
-	if g.Permission != lending || g.Effect != Allow || len(g.Match) != 2 {
+	if g.Permission != secretPermission || g.Effect != Allow || len(g.Match) != 2 {
 		return GrantedSecret{}, false
 	}
 	return GrantedSecret{g.Match[0].Value, g.Match[1].Values, g.ID}, true
 }
 
-// command returns the command that a rule about one is about, and its folder.
-func (g Rule) command() (command, folder string, ok bool) {
-	if g.Permission != Start {
-		return "", "", false
-	}
+// value returns what a rule's condition on a field compares with, "" where it has none.
+func (g Rule) value(field string) string {
 	for _, m := range g.Match {
-		switch m.Field {
-		case "command":
-			command = m.Value
-		case "folder":
-			folder = m.Value
+		if m.Field == field {
+			return m.Value
 		}
 	}
-	return command, folder, command != ""
+	return ""
 }
 
 // place returns the folder or file that a rule is about, whatever it says of it.
@@ -154,15 +148,8 @@ func (g Rule) place() (path string, write, ok bool) {
 	if g.Permission != Filesystem {
 		return "", false, false
 	}
-	for _, m := range g.Match {
-		switch m.Field {
-		case "path":
-			path = m.Value
-		case "access":
-			write = m.Value == access(true)
-		}
-	}
-	return path, write, path != ""
+	path = g.value(pathField)
+	return path, g.value(accessField) == access(true), path != ""
 }
 
 // opened reports whether a rule is about files that Conclave opens for a plugin, one by
@@ -284,15 +271,12 @@ func (g Rule) lasts() bool { return g.Scope == Always || g.Scope == ThisProject 
 // aboutFiles reports whether a rule about files is about this opening. Who may write may
 // read; who may not read may not write.
 func (g Rule) aboutFiles(call *Call) bool {
-	var asked openingArguments
-	if json.Unmarshal(call.Arguments, &asked) != nil || asked.Path == "" {
-		return g.Effect != Allow
-	}
+	asked := call.asked()
 	at, write, ok := g.place()
-	if !ok {
+	if !ok || asked[pathField] == "" {
 		return g.Effect != Allow
 	}
-	path, wants := filepath.Join(asked.Path, asked.File), asked.Access != access(false)
+	path, wants := filepath.Join(asked[pathField], asked[fileField]), asked[accessField] != access(false)
 	if g.Effect == Allow {
 		return (write || !wants) && place.Inside(at, path)
 	}
@@ -312,11 +296,6 @@ func (f Folder) Sentence() string {
 		return "read and write files in " + f.Path
 	}
 	return "read files in " + f.Path
-}
-
-// sentence returns what the rule allows: “may have your secret api sent to api.example.org”.
-func (l GrantedSecret) sentence() string {
-	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), limit.Listed(l.Hosts))
 }
 
 func access(write bool) string {

@@ -12,44 +12,58 @@ import (
 // write_note, when I ask, until Conclave quits”.
 func Sentence(g Rule, pluginName string) string {
 	if g.Origin != nil {
-		return g.trustSentence()
+		words := g.Origin.String()
+		return strings.ToUpper(words[:1]) + words[1:] + " is trusted in one chat"
 	}
 	name := cmp.Or(pluginName, g.Plugin)
-	if g.Permission != "" {
-		if sentence, ok := g.openingSentence(name); ok {
-			return sentence
-		}
-		if f, ok := g.folder(); ok {
-			return name + " may " + f.Sentence()
-		}
-		if l, ok := g.secret(); ok {
-			return name + " " + l.sentence()
-		}
-		if command, folder, ok := g.command(); ok {
-			may := map[Effect]string{
-				Allow: " may start “", Ask: " has to ask each time before it starts “", Deny: " may not start “",
-			}[g.Effect]
-			return name + may + plain(command) + "” in " + folder + strings.TrimSuffix(", "+g.holds(), ", always")
-		}
-		if path, ok := g.program(); ok && g.Effect == Allow {
-			return name + " may start " + path
-		}
-		if host, ok := g.host(); ok {
-			return name + map[Effect]string{
-				Allow: " may connect to ", Ask: " has to ask each time before it connects to ",
-				Deny: " may not connect to ",
-			}[g.Effect] + host + strings.TrimSuffix(", "+g.holds(), ", always")
-		}
-		if port, ok := g.port(); ok {
-			return name + map[Effect]string{
-				Allow: " may listen on ", Ask: " has to ask each time before it listens on ", Deny: " may not listen on ",
-			}[g.Effect] + portWords(port) + strings.TrimSuffix(", "+g.holds(), ", always")
-		}
-		if g.Effect == Allow {
-			return name + " has the permission " + g.Permission
-		}
-		return name + " does not have the permission " + g.Permission
+	if g.Permission == "" {
+		return name + g.callWords()
 	}
+	if l, ok := g.secret(); ok {
+		return name + " may have your secret " + plain(l.Name) + " sent to " + limit.Listed(l.Hosts)
+	}
+	use := g.use()
+	switch {
+	case use != "":
+		may := map[Effect]string{Allow: " may ", Ask: " has to ask each time to ", Deny: " may not "}
+		return name + may[cmp.Or(g.Effect, Ask)] + use + strings.TrimSuffix(", "+g.holds(), ", always")
+	case g.Effect == Allow:
+		return name + " has the permission " + g.Permission
+	}
+	return name + " does not have the permission " + g.Permission
+}
+
+// RuleSentences returns rules about one plugin as sentences without their full stops.
+func RuleSentences(rules []Rule, pluginName string) []string {
+	all := make([]string, len(rules))
+	for i, rule := range rules {
+		all[i] = Sentence(rule, pluginName)
+	}
+	return all
+}
+
+// use returns what a rule about a permission lets a plugin do, if that is one thing: “connect to example.org”.
+func (g Rule) use() string {
+	if path, write, ok := g.place(); ok {
+		return Folder{Path: path, Write: write}.Sentence()
+	}
+	if command := g.value(commandField); g.Permission == Start && command != "" {
+		return "start “" + plain(command) + "” in " + g.value(folderField)
+	}
+	if path, ok := g.program(); ok {
+		return "start " + path
+	}
+	if host, ok := g.host(); ok {
+		return "connect to " + host
+	}
+	if port, ok := g.port(); ok {
+		return "listen on " + portWords(port)
+	}
+	return ""
+}
+
+// callWords is the sentence of a rule about calls behind the name of its plugin.
+func (g Rule) callWords() string {
 	what := g.Tool
 	if what == "*" {
 		what = "any of its tools"
@@ -73,78 +87,56 @@ func Sentence(g Rule, pluginName string) string {
 	switch g.Effect {
 	case Deny:
 		if g.Scope == Always {
-			return name + " may never run " + what + strings.TrimPrefix(until, ", always")
+			return " may never run " + what + strings.TrimPrefix(until, ", always")
 		}
-		return name + " may not run " + what + until
+		return " may not run " + what + until
 	case Ask:
-		return name + " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
+		return " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
 	}
 	if len(g.Origins) > 0 {
 		until += ", even though it contains " + OriginWords(g.Origins)
 	}
-	return name + " may run " + what + until
+	return " may run " + what + until
 }
 
 // when says whose calls a rule about calls is about: “when I ask”; empty is everybody's.
 func (g Rule) when() string {
 	var who []string
 	for _, c := range g.Callers {
-		switch kind, id, _ := strings.Cut(string(c), ":"); {
-		case kind == "main":
+		_, id, _ := strings.Cut(string(c), ":")
+		switch {
+		case c == Main:
 			who = append(who, "when I ask")
-		case kind == "person":
+		case c == Person:
 			who = append(who, "when I run it myself")
-		case kind == "member" && id == "*":
+		case c == AnyMember:
 			who = append(who, "when council members ask")
-		case kind == "member":
+		case c.IsMember():
 			who = append(who, "when "+cmp.Or(g.CallerName, id)+" asks in the council")
-		case kind == "plugin":
-			who = append(who, "when the plugin "+id+" asks")
-		case kind == "http" && id == "":
-			who = append(who, "when a program asks")
-		case kind == "http":
-			who = append(who, "when the program "+shownName(id)+" asks")
 		default:
-			who = append(who, "when "+string(c)+" asks")
+			name := CallerName(c, "")
+			who = append(who, "when "+strings.ToLower(name[:min(1, len(name))])+name[min(1, len(name)):]+" asks")
 		}
 	}
 	return limit.Listed(who)
 }
 
+// scopes are the scopes as an answer names them, and as the sentence of a rule does.
+var scopes = map[Scope]struct{ answer, rule string }{
+	ThisAnswer:  {"for this answer", "for one answer"},
+	ThisChat:    {"for this chat", "in one chat"},
+	ThisProject: {"in this project", "in chats of the project "},
+	UntilQuit:   {"until Conclave quits", "until Conclave quits"},
+	Always:      {"always", "always"},
+}
+
+func (s Scope) words() string { return cmp.Or(scopes[s].answer, "once") }
+
 // holds returns where and for how long a rule holds.
 func (g Rule) holds() string {
-	switch g.Scope {
-	case ThisAnswer:
-		return "for one answer"
-	case ThisChat:
-		return "in one chat"
-	case ThisProject:
-		return "in chats of the project " + g.Project
-	case UntilQuit:
-		return "until Conclave quits"
-	case Always:
-		return "always"
+	words := cmp.Or(scopes[g.Scope].rule, "once")
+	if g.Scope == ThisProject {
+		words += g.Project
 	}
-	return "once"
-}
-
-// openingSentence is the sentence of a rule about files that Conclave opens, without its
-// full stop.
-func (g Rule) openingSentence(name string) (string, bool) {
-	path, write, ok := g.place()
-	if !ok || !g.opened() {
-		return "", false
-	}
-	verb := "read files in "
-	if write {
-		verb = "read and write files in "
-	}
-	may := map[Effect]string{Allow: " may ", Ask: " has to ask each time to ", Deny: " may not "}[cmp.Or(g.Effect, Ask)]
-	return name + may + verb + path + strings.TrimSuffix(", "+g.holds(), ", always"), true
-}
-
-// trustSentence is the sentence of a rule about an origin, without its full stop.
-func (g Rule) trustSentence() string {
-	words := g.Origin.String()
-	return strings.ToUpper(words[:1]) + words[1:] + " is trusted in one chat"
+	return words
 }

@@ -4,44 +4,34 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"conclave/app/base/fault"
 )
 
 // GrantSecret lets a plugin have a secret sent to hosts. It replaces the hosts that were granted
 // for that secret before. Whoever keeps the secret checks name and hosts.
 func (r *Reach) GrantSecret(ctx context.Context, plugin, name string, hosts []string) error {
 	rule := Rule{
-		Effect: Allow, Plugin: plugin, Permission: lending, Scope: Always,
+		Effect: Allow, Plugin: plugin, Permission: secretPermission, Scope: Always,
 		Match: []Match{
 			{Field: secretField, Op: Equals, Value: name}, {Field: hostField, Op: OneOf, Values: slices.Clone(hosts)},
 		},
 	}
-	if err := r.places.ready(&rule); err != nil {
-		return err
-	}
-	if _, err := r.revokeSecret(ctx, plugin, name); err != nil {
-		return err
-	}
-	_, err := r.rules.Add(ctx, rule)
-	return err
+	return r.rules.replace(ctx, rule, ofSecret(name))
 }
 
 // RevokeSecret takes the grant of a secret back. The error's kind is not_found if there is none.
 func (r *Reach) RevokeSecret(ctx context.Context, plugin, name string) error {
-	gone, err := r.revokeSecret(ctx, plugin, name)
+	gone, err := r.rules.revokeWhere(ctx, plugin, ofSecret(name))
 	if err == nil && len(gone) == 0 {
-		return fault.New(fault.NotFound, "gate.secret", plugin+" was not given a secret "+shown(name)+".",
-			"conclave permissions list shows what it was given.")
+		return notGiven(plugin, "a secret "+shown(name))
 	}
 	return err
 }
 
-func (r *Reach) revokeSecret(ctx context.Context, plugin, name string) ([]Rule, error) {
-	return r.rules.revokeWhere(ctx, plugin, func(old *Rule) bool {
-		l, ok := old.secret()
+func ofSecret(name string) func(*Rule) bool {
+	return func(rule *Rule) bool {
+		l, ok := rule.secret()
 		return ok && l.Name == name
-	})
+	}
 }
 
 // GrantedSecrets returns the secrets granted to a plugin, by name.

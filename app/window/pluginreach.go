@@ -52,10 +52,11 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 		CanPrograms: usable(gate.Programs),
 		CanSecrets:  hosts == gate.Web,
 	}
-	for _, rule := range g.Reach.HostRules(s.ID) {
+	hostRules, portRules := g.Reach.Single(s.ID)
+	for _, rule := range hostRules {
 		out.Hosts = append(out.Hosts, ReachRuleView{gate.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
 	}
-	for _, rule := range g.Reach.PortRules(s.ID) {
+	for _, rule := range portRules {
 		out.Ports = append(out.Ports, ReachRuleView{gate.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
 	}
 	for _, l := range g.Reach.GrantedSecrets(s.ID) {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"conclave/app/gate"
 	"conclave/app/plugin"
 )
 
@@ -147,7 +148,8 @@ func (e *entry) snapshot() plugin.Status {
 	s.Granted, s.Denied = granted, denied
 	s.Packages, s.PackageWork = e.needs.shown()
 	s.Folders = slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id))
-	s.Hosts, s.Ports = e.h.o.Gate.Reach.Hosts(e.id), e.h.o.Gate.Reach.Ports(e.id)
+	hosts, ports := e.h.o.Gate.Reach.Single(e.id)
+	s.Hosts, s.Ports = gate.RuleSentences(hosts, s.Manifest.Name), gate.RuleSentences(ports, s.Manifest.Name)
 	s.Programs = e.h.o.Gate.Reach.Programs(e.id)
 	s.Refused = standing(e.refusals.all(), granted, s.Folders)
 	s.Notes = slices.Concat(s.Notes, missingNotes(e.h.o.Gate, e.id, s))
