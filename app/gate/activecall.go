@@ -23,7 +23,7 @@ type activeCall struct {
 func (a *activeCalls) begin(call Call, d Decision, stop func(Decision)) (now Decision, ended func()) {
 	f := a.decisions.lock()
 	defer a.decisions.unlock()
-	step, r, path := f.again(&call, d)
+	r := f.again(&call, d)
 	if r.effect == Allow || r.effect == Ask && (d.Rule == "" || f.book.rule(d.Rule) != nil) {
 		one := &activeCall{call, d, stop}
 		one.rebase(f, r)
@@ -36,13 +36,11 @@ func (a *activeCalls) begin(call Call, d Decision, stop func(Decision)) (now Dec
 			delete(a.calls, one)
 		}
 	}
-	if r.effect == Ask {
-		r.why, r.tell = "you took back what allowed it, before it was run", tookBack
+	if now = r.decision(&call); r.effect == Ask {
+		now.Effect, now.Why, now.By, now.Reason = Deny, "you took back what allowed it, before it was run", "person", tookBack
 	}
-	return Decision{
-		Effect: Deny, Why: r.why, By: r.by, Rule: r.rule, Step: step, Reason: r.tell, Arguments: d.Arguments, Path: path,
-		Waited: d.Waited,
-	}, func() {}
+	now.Arguments, now.Waited = d.Arguments, d.Waited
+	return now, func() {}
 }
 
 // rebase has a call whose rule is gone rest on what allows it now, so that revoking that
@@ -63,16 +61,18 @@ func (a *activeCalls) recheck(gone string) {
 	f := a.decisions.lock()
 	a.mu.Lock()
 	for one := range a.calls {
-		step, r, _ := f.again(&one.call, one.d)
+		r := f.again(&one.call, one.d)
+		now := r.decision(&one.call)
+		now.Path, now.Arguments = nil, nil
 		switch {
-		case r.effect == Deny && step <= refusalsStep:
-			over[one] = Decision{Effect: Deny, Why: r.why, Reason: r.tell, By: r.by, Rule: r.rule, Step: step}
+		case r.effect == Deny && now.Step <= refusalsStep:
 		case r.effect != Allow && gone != "" && one.d.Rule == gone:
-			over[one] = Decision{Effect: Deny, Why: "you took back what allowed it", Reason: tookBack, By: "person", Step: step}
+			now.Effect, now.Why, now.By, now.Rule, now.Reason = Deny, "you took back what allowed it", "person", "", tookBack
 		default:
 			one.rebase(f, r)
 			continue
 		}
+		over[one] = now
 		delete(a.calls, one)
 	}
 	a.mu.Unlock()

@@ -12,39 +12,35 @@ import (
 // askTerminal puts the request before the asker it came with, and returns what is known of the
 // call when it is decided. Where the asker shows one request at a time, the order is walked again
 // once the turn of this one comes: what the person answered meanwhile may decide about it too.
-func (q *Questions) askTerminal(ctx context.Context, c *check, step int, p Request) (Decision, *check) {
+func (q *Questions) askTerminal(ctx context.Context, c *check, r ruling, p Request) (Decision, *check) {
 	call := c.call
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
 	if _, always := call.Asker.(AlwaysAsker); always {
 		if why, tell := q.notForAlways(call); why != "" {
-			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: step, Why: why, Reason: tell}, c
+			return Decision{Effect: Deny, By: AlwaysAsker{}.By(), Step: r.last().Number, Why: why, Reason: tell}, c
 		}
 	}
 	defer q.asking(call)()
 	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
 	defer cancel()
-	var path []Step
 	if line, ok := call.Asker.(Line); ok {
 		end, err := line.Turn(askCtx)
 		if err == nil {
 			defer end()
 		}
 		if err != nil || q.late(askCtx, p) {
-			return q.unanswered(ctx, askCtx, step, p), c
+			return q.unanswered(ctx, askCtx, r.last().Number, p), c
 		}
 		f := q.decisions.lock()
 		c = f.check(call)
-		var r ruling
-		step, r = c.walk(func(s Step) { path = append(path, s) })
-		if r.effect != Ask {
-			d, counted := q.decisions.settleLocked(call, step, r)
+		if r = c.walk(); r.effect != Ask {
+			d, counted := q.decisions.settleLocked(call, r)
 			q.decisions.unlock()
-			d.Path = path
 			return q.rules.counted(ctx, d, counted), c
 		}
-		now := f.describe(c, step, r)
+		now := f.describe(c, r)
 		q.decisions.unlock()
 		now.ID, now.Nonce, now.Asked, now.Expires = p.ID, p.Nonce, p.Asked, p.Expires
 		p = now
@@ -53,8 +49,8 @@ func (q *Questions) askTerminal(ctx context.Context, c *check, step int, p Reque
 	p.Rapid = q.pace.rapid(p)
 	q.mu.Unlock()
 	p.Preview = q.reach.preview(ctx, call, &p)
-	d := q.answered(ctx, askCtx, call, step, p)
-	d.Path = path
+	d := q.answered(ctx, askCtx, call, r.last().Number, p)
+	d.Path = r.path
 	return d, c
 }
 

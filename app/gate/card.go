@@ -8,7 +8,7 @@ import (
 )
 
 // describe returns a call as a person is shown it.
-func (f *facts) describe(c *check, step int, r ruling) Request {
+func (f *facts) describe(c *check, r ruling) Request {
 	call := c.call
 	shown := showArguments(call.Arguments)
 	p := Request{
@@ -30,7 +30,7 @@ func (f *facts) describe(c *check, step int, r ruling) Request {
 		}
 	}
 	p.Marks = bounded(append(shown.marks, marksOf("what the tool says of itself", call.Tool.Marked)...))
-	if step == taintStep {
+	if r.last().Number == taintStep {
 		p.Origins, p.Here = c.origins, c.here()
 	}
 	if !r.once {

@@ -41,12 +41,24 @@ func OnRecord(path []Step) []chat.DecisionStep {
 
 // ruling holds the answer of one step; one without effect passes on to the next.
 type ruling struct {
+	path   []Step // up to that one; filled in by walk
 	effect Effect
 	why    string
 	tell   string // deny: the reason that the model gets
 	by     string
 	rule   string
 	once   bool // ask: the answer cannot be kept
+}
+
+// last is the step that decided.
+func (r ruling) last() Step { return r.path[len(r.path)-1] }
+
+// decision makes a decision of a ruling that asks nobody.
+func (r ruling) decision(call *Call) Decision {
+	return Decision{
+		Effect: r.effect, Why: r.why, Reason: r.tell, By: r.by, Rule: r.rule, Step: r.last().Number, Path: r.path,
+		Arguments: call.Arguments,
+	}
 }
 
 // check is one request on its way through the order. It reads facts and changes nothing but itself.
@@ -221,7 +233,7 @@ func (c *check) anyHost(whole *Rule) ruling {
 	case len(narrow) > 0:
 		return ruling{effect: Ask, why: "the rule that allowed the call is about " + limit.Listed(narrow) + " alone"}
 	case whole != nil:
-		return c.allowedBy(whole)
+		return c.ruled(whole)
 	}
 	return ruling{effect: Allow, why: "you allowed the call that it is for, and its plugin the web", by: byCall}
 }
@@ -254,10 +266,10 @@ func (c *check) notForMembers() (row, bool) {
 	return row{}, false
 }
 
-func (c *check) allowedBy(g *Rule) ruling {
+// ruled is the ruling of a rule.
+func (c *check) ruled(g *Rule) ruling {
 	return ruling{
-		effect: Allow, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID,
-		rule: g.ID,
+		effect: g.Effect, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), by: "rule " + g.ID, rule: g.ID,
 	}
 }
 
@@ -292,9 +304,8 @@ func (f *facts) checkOf(call *Call, capabilities []Capability) *check {
 }
 
 // again decides once more about a call that d allowed.
-func (f *facts) again(call *Call, d Decision) (step int, r ruling, path []Step) {
+func (f *facts) again(call *Call, d Decision) ruling {
 	c := f.check(call)
 	c.counted = d.Rule
-	step, r = c.walk(func(s Step) { path = append(path, s) })
-	return step, r, path
+	return c.walk()
 }

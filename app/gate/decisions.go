@@ -47,10 +47,9 @@ func (d *Decisions) unlock() {
 
 // settleLocked makes a decision of a ruling that asks nobody, and counts its use. counted is the
 // rule whose use has to be written before the call is released; nil where none has.
-func (d *Decisions) settleLocked(call *Call, step int, r ruling) (made Decision, counted *Rule) {
-	made = Decision{Effect: r.effect, Why: r.why, By: r.by, Rule: r.rule, Step: step, Arguments: call.Arguments}
+func (d *Decisions) settleLocked(call *Call, r ruling) (made Decision, counted *Rule) {
+	made = r.decision(call)
 	if r.effect == Deny {
-		made.Reason = r.tell
 		return made, nil
 	}
 	if r.by == byUnattended {
@@ -65,9 +64,7 @@ func (d *Decisions) Explain(call Call) []Step {
 	d.complete(d.base, &call)
 	f := d.lock()
 	defer d.unlock()
-	var steps []Step
-	f.check(&call).walk(func(s Step) { steps = append(steps, s) })
-	return steps
+	return f.check(&call).walk().path
 }
 
 // complete fills in what a call leaves out, and which project its chat belongs to. No lock is held.

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -124,24 +123,10 @@ func (g *Gate) Close(ctx context.Context) error {
 // Decide decides about one call. While a person is asked it blocks: until they answer,
 // AnswerTimeout is over, or ctx ends. The effect is never Ask; whatever goes wrong is
 // Deny with the reason.
-func (g *Gate) Decide(ctx context.Context, call Call) Decision {
+func (g *Gate) Decide(ctx context.Context, call Call) (d Decision) {
 	asked := g.now()
-	path := make([]Step, 0, len(order))
-	d := g.decide(ctx, call, func(s Step) { path = append(path, s) })
-	if d.Path == nil {
-		d.Path = path
-	}
-	if n := len(path); n > 0 && path[n-1].Effect == Ask && (d.By != "nobody to ask" || d.Expired) {
-		d.Waited = g.now().Sub(asked)
-	}
-	g.recordUse(&call, d)
-	return d
-}
-
-// decide is Decide, and reports each step to visit.
-func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decision) {
 	if len(call.Arguments) == 0 {
-		call.Arguments = json.RawMessage(`{}`)
+		call.Arguments = noArguments
 	}
 	if ctx.Err() != nil {
 		return stopped()
@@ -149,9 +134,15 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	g.Decisions.complete(ctx, &call)
 	f := g.Decisions.lock()
 	c := f.check(&call)
-	step, r := c.walk(visit)
+	r := c.walk()
 	name := f.pluginName(call.Tool.Plugin)
 	defer func() {
+		if d.Path == nil {
+			d.Path = r.path
+		}
+		if r.effect == Ask && (d.By != "nobody to ask" || d.Expired) {
+			d.Waited = g.now().Sub(asked)
+		}
 		d.Capabilities = c.capabilities
 		if d.Step == taintStep {
 			d.Origins = c.origins
@@ -163,22 +154,23 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 				d.Returned = chat.NewOrigin(chat.FromTool, name)
 			}
 		}
+		g.recordUse(&call, d)
 	}()
 	if r.effect != Ask {
-		d, counted := g.Decisions.settleLocked(&call, step, r)
+		d, counted := g.Decisions.settleLocked(&call, r)
 		g.Decisions.unlock()
 		return g.Rules.counted(ctx, d, counted)
 	}
-	p := f.describe(c, step, r)
+	p := f.describe(c, r)
 	if call.Asker != nil {
 		g.Decisions.unlock()
-		d, c = g.Questions.askTerminal(ctx, c, step, p)
+		d, c = g.Questions.askTerminal(ctx, c, r, p)
 		return d
 	}
-	e, first := g.Questions.join(call, step, p)
+	e, first := g.Questions.join(call, r, p)
 	g.Decisions.unlock()
 	if e == nil {
-		return nobody(step)
+		return nobody(r.last().Number)
 	}
 	return g.Questions.wait(ctx, e, call, first)
 }

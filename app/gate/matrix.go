@@ -163,7 +163,8 @@ func (f *facts) row(id string, now time.Time) Row {
 func (f *facts) overview(caller Caller, t tool.Tool, can []Capability, now time.Time) (int, Access) {
 	c := f.checkOf(&Call{Caller: caller, Tool: t, Arguments: noArguments}, can)
 	c.now, c.overview = now, &overview{}
-	step, r := c.walk(nil)
+	r := c.walk()
+	step := r.last().Number
 	if slices.ContainsFunc(c.overview.partly, func(e Effect) bool { return e != r.effect }) {
 		return step, Sometimes
 	}
@@ -190,20 +191,9 @@ func (d *Decisions) Tools(plugin string) []Covered {
 	var all []Covered
 	tools, _ := f.tools(f.known[plugin])
 	for _, t := range tools {
-		one := Covered{Tool: t}
-		for i, caller := range matrixCallers {
-			call := Call{Caller: caller, Tool: t, Arguments: noArguments}
-			c := f.check(&call)
-			number, r := c.walk(nil)
-			step := stepAt(number, r)
-			one.Capabilities, one.Inferred = c.capabilities, c.inferred
-			if i == 0 {
-				one.Main = step
-			} else {
-				one.Council = step
-			}
-		}
-		all = append(all, one)
+		main := f.check(&Call{Caller: Main, Tool: t, Arguments: noArguments})
+		member := f.check(&Call{Caller: AnyMember, Tool: t, Arguments: noArguments})
+		all = append(all, Covered{t, main.capabilities, main.inferred, main.walk().last(), member.walk().last()})
 	}
 	return all
 }

@@ -38,28 +38,22 @@ const (
 // not deny.
 var afterTaint = [...]func(*check) ruling{neverAlways, askRules, permissions, mode, byDefault}
 
-// stepAt is a step of the order with what it says.
-func stepAt(number int, r ruling) Step {
-	return Step{number, order[number].name, r.effect, r.why, r.rule}
-}
-
-// walk finds the first step that decides, and reports each step to visit when
-// that is not nil.
-func (c *check) walk(visit func(Step)) (int, ruling) {
+// walk makes the steps of the order up to the first that decides, and returns its ruling.
+func (c *check) walk() ruling {
+	path := make([]Step, 0, len(order))
 	for i, step := range order {
 		r := step.decide(c)
-		if visit != nil {
-			s := stepAt(i, r)
-			if r.effect == "" {
-				s.Why = step.passes
-			}
-			visit(s)
+		why := r.why
+		if r.effect == "" {
+			why = step.passes
 		}
+		path = append(path, Step{i, step.name, r.effect, why, r.rule})
 		if r.effect != "" {
-			return i, r
+			r.path = path
+			return r
 		}
 	}
-	return len(order) - 1, ruling{effect: Ask, why: "nothing says that it may"}
+	return ruling{effect: Ask, why: "nothing says that it may", path: path}
 }
 
 func paused(c *check) ruling {
@@ -121,10 +115,9 @@ func refusals(c *check) ruling {
 	if g == nil {
 		return ruling{}
 	}
-	return ruling{
-		effect: Deny, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)),
-		tell: "a rule of the person's does not allow it", by: "rule " + g.ID, rule: g.ID,
-	}
+	r := c.ruled(g)
+	r.tell = "a rule of the person's does not allow it"
+	return r
 }
 
 // quarantine refuses a tool whose definition is not the approved one. The
@@ -201,7 +194,9 @@ func askRules(c *check) ruling {
 	if g == nil {
 		return ruling{}
 	}
-	return ruling{effect: Ask, why: "rule: " + Sentence(*g, c.facts.pluginName(g.Plugin)), rule: g.ID, once: true}
+	r := c.ruled(g)
+	r.once = true
+	return r
 }
 
 func permissions(c *check) ruling {
@@ -212,7 +207,7 @@ func permissions(c *check) ruling {
 	case g == nil:
 		return ruling{}
 	}
-	return c.allowedBy(g)
+	return c.ruled(g)
 }
 
 // mode replaces defaults, and nothing above. Careful asks for everything but

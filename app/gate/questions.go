@@ -110,7 +110,7 @@ func exact(arguments json.RawMessage) string {
 // join puts a call into the list of requests, or adds it to an identical one; first reports which.
 // It is nil where no window shows requests. More calls are no longer what a person was shown, so
 // that an answer to fewer is none. It is called within the transaction that asks.
-func (q *Questions) join(call Call, step int, p Request) (joined *openRequest, first bool) {
+func (q *Questions) join(call Call, r ruling, p Request) (joined *openRequest, first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.windows == 0 || q.closed {
@@ -128,7 +128,7 @@ func (q *Questions) join(call Call, step int, p Request) (joined *openRequest, f
 		}
 	}
 	p.Rapid = q.pace.rapid(p)
-	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, done: make(chan struct{})}
+	e := &openRequest{Request: p, call: call, step: r.last().Number, key: key, waiters: 1, done: make(chan struct{})}
 	e.previewing, e.making = 1, true
 	q.requests = append(q.requests, e)
 	return e, true
@@ -274,8 +274,7 @@ func (q *Questions) recheck() {
 			continue
 		}
 		c := f.check(&e.call)
-		var path []Step
-		step, r := c.walk(func(s Step) { path = append(path, s) })
+		r := c.walk()
 		if r.effect == Ask || f.usesLeft(r) < e.waiters {
 			continue
 		}
@@ -283,9 +282,9 @@ func (q *Questions) recheck() {
 		var d Decision
 		var counted *Rule
 		for range e.waiters {
-			d, counted = q.decisions.settleLocked(&e.call, step, r)
+			d, counted = q.decisions.settleLocked(&e.call, r)
 		}
-		d.Path, d.Alone = path, c.alone
+		d.Alone = c.alone
 		over = append(over, resolved{e, d, counted})
 	}
 	q.mu.Unlock()

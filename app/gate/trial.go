@@ -126,12 +126,11 @@ func (f *facts) try(call Call) Step {
 	if len(call.Arguments) == 0 {
 		call.Arguments = noArguments
 	}
-	c := f.check(&call)
-	number, r := c.walk(nil)
+	r := f.check(&call).walk()
 	if rule := f.book.rule(r.rule); rule != nil && r.effect == Allow {
 		rule.Uses++
 	}
-	return stepAt(number, r)
+	return r.last()
 }
 
 func (o *Outcome) count(e Effect) {
