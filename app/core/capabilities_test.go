@@ -30,18 +30,22 @@ func TestEachCapabilityIsCausedByWhatIsEnforced(t *testing.T) {
 		open.ApplyPermissions(&without)
 		return with.Sockets && !without.Sockets || with.Spawn && !without.Spawn
 	}
-	for _, capability := range gate.Capabilities {
-		causes := gate.Causes(capability)
-		if (len(causes) == 0) != (capability == gate.Compute) {
-			t.Errorf("%s is caused by %v", capability, causes)
+	caused := map[gate.Capability]bool{}
+	for _, permission := range gate.AllPermissions() {
+		causes := gate.Describe(permission).Causes
+		for _, capability := range causes {
+			caused[capability] = true
 		}
-		for _, permission := range causes {
-			if permission == gate.Filesystem { // folder by folder
-				continue
-			}
-			if gate.IsWall(permission) != opens(permission) || !gate.IsWall(permission) && !guarded[permission] {
-				t.Errorf("nothing enforces %s, of which %s is shown", permission, capability)
-			}
+		if len(causes) == 0 || permission == gate.Filesystem { // folder by folder
+			continue
+		}
+		if gate.IsWall(permission) != opens(permission) || !gate.IsWall(permission) && !guarded[permission] {
+			t.Errorf("nothing enforces %s, of which %v are shown", permission, causes)
+		}
+	}
+	for _, capability := range gate.Capabilities {
+		if caused[capability] == (capability == gate.Compute) {
+			t.Errorf("permissions cause %s: %v", capability, caused[capability])
 		}
 	}
 	if slices.Contains(gate.Capabilities, gate.UseSecret) || slices.Contains(gate.Capabilities, gate.ShowUI) {

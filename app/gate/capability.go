@@ -13,22 +13,9 @@ import (
 const ReadScreen Capability = "read clipboard or screen"
 
 // Capabilities lists those that a plugin's tools can have, in the order of a table. Each but
-// Compute is caused by permissions that something enforces, see Causes.
+// Compute is caused by permissions that something enforces, see [PermissionInfo].
 var Capabilities = []Capability{
 	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, CallModel,
-}
-
-// Causes returns the permissions of a plugin that cause a capability of its tools, sorted. A test in
-// app/core holds the list against what is enforced.
-func Causes(c Capability) []string {
-	var all []string
-	for permission, caused := range permissionCapabilities {
-		if slices.Contains(caused, c) {
-			all = append(all, permission)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // row holds the defaults of one capability.
@@ -63,24 +50,6 @@ var table = map[Capability]row{
 	ShowUI:      {Allow, Deny, true, "show something in the window"},
 }
 
-// permissionCapabilities maps a plugin permission to what it lets tools do
-// (contracts/spindle, section 14). A permission that is not here only registers
-// something with Conclave, or does nothing here (permissionWords).
-var permissionCapabilities = map[string][]Capability{
-	"generation":      {CallModel, ReadChat},
-	"chats":           {ReadChat},
-	"chat_mutation":   {ReadChat},
-	"interceptor":     {ReadChat},
-	"context_handler": {ReadChat},
-	"tool_calls":      {ReadChat},
-	"turn_events":     {ReadChat},
-	"cors_proxy":      {Fetch, SendWeb},
-	"local_network":   {Fetch, SendWeb}, // no manifest asks for it; the person grants it by hand
-	"network":         {Fetch, SendWeb},
-	"programs":        {RunPrograms},
-	"filesystem":      {ReadFiles, WriteFiles, Delete},
-}
-
 // isolated is the isolation of a plugin whose sandbox the system enforces.
 const isolated = "process+landlock"
 
@@ -93,7 +62,7 @@ func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) []Capab
 	capabilities := []Capability{Compute}
 	writes := slices.ContainsFunc(folders, func(f Folder) bool { return f.Write })
 	for _, p := range granted {
-		for _, capability := range permissionCapabilities[p] {
+		for _, capability := range permissionInfos[p].Causes {
 			if p == Filesystem && !writes && capability != ReadFiles {
 				continue
 			}

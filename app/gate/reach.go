@@ -2,8 +2,6 @@ package gate
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
@@ -95,7 +93,7 @@ func (r *Reach) GrantableByHand(path string, write bool) (string, error) {
 func (r *Reach) Usable(plugin, permission string) error {
 	if !IsPermission(permission) {
 		return fault.New(fault.Invalid, "gate.permission", "There is no permission "+shown(permission)+".",
-			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
+			"There are: "+strings.Join(AllPermissions(), ", ")+".")
 	}
 	sealed := r.approvals.version(plugin).Sealed
 	if sealed.Why == "" || !IsWall(permission) {
