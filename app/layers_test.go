@@ -42,7 +42,7 @@ var layers = []map[string][]string{
 		"app/base/shorten":    {},                                       // texts that are longer than there is room for
 		"app/base/place":      {},                                       // where paths lie
 		"app/net/address":     {},                                       // which addresses are nobody's to ask
-		"app/base/jsonobject": {},                                       // the members of an object in their order
+		"app/base/jsonobject": {},                                       // members and texts of JSON in their order
 		"app/base/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
 		"app/chat":            {"app/base/fault", "app/base/place"},
 		"app/model/cost":      {"app/base/fault", "app/chat"}, // of requests to models
@@ -52,7 +52,7 @@ var layers = []map[string][]string{
 	interfaces: {
 		// Words, and the one library each of them is about.
 		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/base/hidden"},
-		"app/tool":  {"app/chat", "app/base/hidden", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/tool":  {"app/chat", "app/base/hidden", "app/base/jsonobject", "github.com/santhosh-tekuri/jsonschema/v6"},
 		"app/gate": {
 			"app/base/fault",
 			"app/base/bus",

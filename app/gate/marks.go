@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/base/jsonobject"
 	"conclave/app/base/limit"
 	"conclave/app/tool"
 )
@@ -59,35 +60,39 @@ type shownArguments struct {
 
 // showArguments prepares arguments for a person.
 func showArguments(raw json.RawMessage) (s shownArguments) {
-	if !json.Valid(raw) {
-		s.raw = json.RawMessage(`{}`)
+	if s.raw = raw; !json.Valid(raw) {
+		s.raw = noArguments
 		return s
 	}
 	var out []byte
 	done := 0
-	eachLiteral(raw, func(at []*level, l literal) {
-		shown, removed := tool.Strip(l.text)
+	objects := map[*jsonobject.Level]*shownNames{}
+	for t := range jsonobject.Texts(raw) {
+		shown, removed := tool.Strip(t.Value)
 		s.hidden += removed
-		if l.name {
+		if t.IsName {
+			object := t.Within[len(t.Within)-1]
+			if objects[object] == nil {
+				objects[object] = &shownNames{map[string]string{}, map[string]int{}}
+			}
 			var again bool
-			shown, again = at[len(at)-1].shownName(l.text)
+			shown, again = objects[object].show(t.Value)
 			if again && !slices.Contains(s.repeated, shown) && len(s.repeated) < maxRepeated {
 				s.repeated = append(s.repeated, shown)
 			}
 		}
-		if marked := tool.Marked(l.text, func(line string) map[int]string {
+		if marked := tool.Marked(t.Value, func(line string) map[int]string {
 			found, words := lookAlikes(line)
 			s.alike += words
 			return found
 		}); len(marked) > 0 {
-			s.marks = append(s.marks, marksOf(l.where(at), marked)...)
+			s.marks = append(s.marks, marksOf(whereOf(t), marked)...)
 		}
-		if written := quote(shown); written != string(raw[l.from:l.to]) {
-			out = append(append(out, raw[done:l.from]...), written...)
-			done = l.to
+		if written := quote(shown); written != string(raw[t.From:t.To]) {
+			out = append(append(out, raw[done:t.From]...), written...)
+			done = t.To
 		}
-	})
-	s.raw = raw
+	}
 	if s.hidden > 0 || len(s.repeated) > 0 {
 		s.raw = append(out, raw[done:]...)
 	}
@@ -111,134 +116,79 @@ func (s *shownArguments) warnings() []string {
 	return all
 }
 
-// level is an object or a list that a text of JSON stands in.
-type level struct {
-	item int    // of a list: the number of the item, from 1; of an object 0
-	name string // of the member
-
-	shown map[string]string // the names of the object so far, and how they are shown
-	taken map[string]int    // how names of the object are shown, and how many would be so
+// shownNames are the names of one object so far.
+type shownNames struct {
+	shown map[string]string // how each is shown
+	taken map[string]int    // how names are shown, and how many would be so
 }
 
-// shownName returns a name of the object as no other name of it is shown, hidden characters
+// show returns a name of the object as no other name of it is shown, hidden characters
 // written out. again says that the object has the name already.
-func (l *level) shownName(name string) (shown string, again bool) {
-	if shown, again = l.shown[name]; again {
+func (n *shownNames) show(name string) (shown string, again bool) {
+	if shown, again = n.shown[name]; again {
 		return shown, true
 	}
 	like := name
 	if clean, _ := tool.Strip(name); clean != name {
 		like = tool.ShowLine(name)
 	}
-	if l.shown == nil {
-		l.shown, l.taken = map[string]string{}, map[string]int{}
-	}
-	for shown = like; l.taken[shown] > 0; l.taken[like]++ {
-		if shown = like + "’"; l.taken[like] > 1 {
-			shown += strconv.Itoa(l.taken[like])
+	for shown = like; n.taken[shown] > 0; n.taken[like]++ {
+		if shown = like + "’"; n.taken[like] > 1 {
+			shown += strconv.Itoa(n.taken[like])
 		}
 	}
-	l.shown[name], l.taken[shown] = shown, 1
+	n.shown[name], n.taken[shown] = shown, 1
 	return shown, false
-}
-
-// literal is a text of JSON: from and to are where it is written, with its quotes.
-type literal struct {
-	text     string
-	from, to int
-	name     bool // of a member of the innermost object
-}
-
-// where names the argument that the literal stands in, of what it stands in.
-func (l literal) where(at []*level) string {
-	if l.name {
-		return strings.TrimSuffix("a name in "+whereOf(at[:len(at)-1]), " in ")
-	}
-	return whereOf(at)
 }
 
 // eachText visits the texts of JSON, but for names. Of what is no JSON it visits none.
 func eachText(raw json.RawMessage, visit func(string)) {
-	if !json.Valid(raw) {
-		return
-	}
-	eachLiteral(raw, func(_ []*level, l literal) {
-		if !l.name {
-			visit(l.text)
-		}
-	})
-}
-
-// eachLiteral visits the texts of valid JSON in the order in which they are written, also
-// those of members of one name, with what they stand in, the outermost first.
-func eachLiteral(raw json.RawMessage, visit func(at []*level, l literal)) {
-	var at []*level
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '{':
-			at = append(at, &level{})
-		case '[':
-			at = append(at, &level{item: 1})
-		case '}', ']':
-			at = at[:len(at)-1]
-		case ',':
-			if last := at[len(at)-1]; last.item > 0 {
-				last.item++
-			}
-		case '"':
-			end := i + 1
-			for raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			l := literal{from: i, to: end + 1}
-			if json.Unmarshal(raw[l.from:l.to], &l.text) != nil {
-				return // no valid JSON has such a text
-			}
-			rest := bytes.TrimLeft(raw[l.to:], " \t\r\n")
-			l.name = len(rest) > 0 && rest[0] == ':'
-			visit(at, l)
-			if l.name {
-				at[len(at)-1].name = l.text
-			}
-			i = end
+	for t := range jsonobject.Texts(raw) {
+		if !t.IsName {
+			visit(t.Value)
 		}
 	}
 }
 
 // Repeats reports whether an object of JSON has a name more than once.
-func Repeats(raw json.RawMessage) (again bool) {
-	if !json.Valid(raw) {
-		return false
+func Repeats(raw json.RawMessage) bool {
+	type member struct {
+		of   *jsonobject.Level
+		name string
 	}
-	names := map[*level]map[string]bool{}
-	eachLiteral(raw, func(at []*level, l literal) {
-		if !l.name {
-			return
+	seen := map[member]bool{}
+	for t := range jsonobject.Texts(raw) {
+		if !t.IsName {
+			continue
 		}
-		object := at[len(at)-1]
-		if names[object] == nil {
-			names[object] = map[string]bool{}
+		m := member{t.Within[len(t.Within)-1], t.Value}
+		if seen[m] {
+			return true
 		}
-		again = again || names[object][l.text]
-		names[object][l.text] = true
-	})
-	return again
+		seen[m] = true
+	}
+	return false
 }
 
 // whereOf names the argument that a text stands in: “options › name”, “to › 2”.
-func whereOf(at []*level) string {
+func whereOf(t jsonobject.Text) string {
+	within := t.Within
+	if t.IsName {
+		within = within[:len(within)-1]
+	}
 	var steps []string
-	for _, l := range at[max(0, len(at)-maxSteps):] {
-		if l.item > 0 {
-			steps = append(steps, strconv.Itoa(l.item))
+	for _, l := range within[max(0, len(within)-maxSteps):] {
+		if l.Item > 0 {
+			steps = append(steps, strconv.Itoa(l.Item))
 			continue
 		}
-		steps = append(steps, shownName(tool.ShowLine(l.name)))
+		steps = append(steps, shownName(tool.ShowLine(l.Name)))
 	}
-	return strings.Join(steps, " › ")
+	where := strings.Join(steps, " › ")
+	if t.IsName {
+		return strings.TrimSuffix("a name in "+where, " in ")
+	}
+	return where
 }
 
 // quote writes a text as JSON does.

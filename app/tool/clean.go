@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"conclave/app/base/hidden"
+	"conclave/app/base/jsonobject"
 	"conclave/app/base/shorten"
 )
 
@@ -91,6 +93,9 @@ func folded(run string) string {
 // Unseen reports whether a person does not see r in a line of text, or sees a gap for it.
 func Unseen(r rune) bool { return hidden.Is(r) || !unicode.IsPrint(r) }
 
+// saying are the keywords by which a schema says something to a model.
+var saying = []string{"description", "title", "$comment"}
+
 // cleanSchema cleans the texts a schema says to a model (description, title,
 // $comment) and leaves every other byte, and so the order of its properties, as
 // it is. It returns how many characters it removed, and the lines of which, as Tool.Marked.
@@ -102,43 +107,16 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
 	var out []byte
 	var marked []string
 	removed, done := 0, 0
-	key := ""
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			end := i + 1
-			for end < len(raw) && raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(raw) {
-				return raw, 0, nil // no JSON; whoever compiles it says so
-			}
-			literal := raw[i : end+1]
-			rest := bytes.TrimLeft(raw[end+1:], " \t\r\n")
-			if len(rest) > 0 && rest[0] == ':' {
-				key = string(literal)
-			} else {
-				if key == `"description"` || key == `"title"` || key == `"$comment"` {
-					var text string
-					if json.Unmarshal(literal, &text) != nil {
-						return raw, 0, nil
-					}
-					if clean, n := Clean(text); n > 0 {
-						removed += n
-						marked = append(marked, markedLines(text, true, nil)...)
-						out = append(out, raw[done:i]...)
-						out = appendString(out, clean)
-						done = end + 1
-					}
-				}
-				key = ""
-			}
-			i = end
-		case '{', '[', ',':
-			key = ""
+	for t := range jsonobject.Texts(raw) {
+		if t.IsName || len(t.Within) == 0 || !slices.Contains(saying, t.Within[len(t.Within)-1].Name) {
+			continue
+		}
+		if clean, n := Clean(t.Value); n > 0 {
+			removed += n
+			marked = append(marked, markedLines(t.Value, true, nil)...)
+			out = append(out, raw[done:t.From]...)
+			out = appendString(out, clean)
+			done = t.To
 		}
 	}
 	if removed == 0 {

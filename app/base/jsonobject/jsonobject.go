@@ -1,5 +1,5 @@
-// Package jsonobject reads the members of a JSON object in the order in which they
-// are written, which a Go map forgets.
+// Package jsonobject reads the members of a JSON object, and the texts of any JSON, in the order
+// in which they are written, which a Go map forgets.
 package jsonobject
 
 import (
