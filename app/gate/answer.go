@@ -64,11 +64,7 @@ func (q *Questions) answered(ctx, askCtx context.Context, call *Call, step int, 
 		q.log.Warn("an answer to a permission request cannot be used", "tool", p.Tool, "err", err)
 		return nobody(step)
 	}
-	by := "person"
-	if named, ok := call.Asker.(interface{ By() string }); ok {
-		by = named.By()
-	}
-	d, err := q.apply(ctx, *call, step, p, answer, by)
+	d, err := q.apply(ctx, *call, step, p, answer, by(call.Asker))
 	if err != nil {
 		q.log.Warn("a permission could not be kept", "tool", p.Tool, "err", err)
 	}

@@ -32,7 +32,7 @@ type Approvals struct {
 	pluginBook
 	beforeRun  map[string]*Approval // of plugins approved for one run: the approval before it, or nil
 	listeners  map[*func(string)]struct{}
-	likenesses likenessCache
+	likenesses *likenesses // nil once approvals or versions changed
 }
 
 // read reads the approvals from the store.
@@ -70,7 +70,7 @@ func (a *Approvals) Status(c PluginVersion) (ApprovalStatus, []Change) {
 // knowLocked remembers the newest version of a plugin.
 func (a *Approvals) knowLocked(c PluginVersion) {
 	if was, ok := a.known[c.Plugin]; !ok || was.Name != c.Name || was.key() != c.key() {
-		a.likenesses.changed++
+		a.likenesses = nil
 	}
 	a.known[c.Plugin] = c
 }
@@ -92,16 +92,13 @@ func (a *Approvals) of(plugin string) Approval {
 // Approve approves the version as it is, whatever the person decided before, and
 // removes the requests about its plugin.
 func (a *Approvals) Approve(ctx context.Context, c PluginVersion, t ApproveOptions) error {
-	if t.By == "" {
-		t.By = "person"
-	}
 	return a.record(ctx, normalVersion(c), Answer{Effect: Allow, Scope: Always, Developing: t.Developing}, t)
 }
 
 // KeepOld records that the person saw the version and stays with the approved one: nobody is asked
 // about this version again, and the requests about its plugin are removed.
 func (a *Approvals) KeepOld(ctx context.Context, c PluginVersion) error {
-	return a.recordAnswer(ctx, normalVersion(c), Answer{Effect: Deny, Scope: Once}, "person")
+	return a.record(ctx, normalVersion(c), Answer{Effect: Deny, Scope: Once}, ApproveOptions{})
 }
 
 // AskAgain forgets that the person turned the plugin off and which of its versions
@@ -122,7 +119,7 @@ func (a *Approvals) AskAgain(ctx context.Context, plugin string) error {
 		}
 		a.mu.Lock()
 		delete(a.approvals, plugin)
-		a.likenesses.changed++
+		a.likenesses = nil
 		a.mu.Unlock()
 		return nil
 	}
@@ -130,15 +127,13 @@ func (a *Approvals) AskAgain(ctx context.Context, plugin string) error {
 	return a.put(ctx, old, a.forThisRun(plugin))
 }
 
-// recordAnswer records what a person answered about a version. Allow approves it; Deny
+// record records what a person answered about a version. Allow approves it; Deny
 // with Always turns the plugin off; any other Deny keeps the approved version in
 // service, and the gate does not ask about this one again.
-func (a *Approvals) recordAnswer(ctx context.Context, c PluginVersion, answer Answer, by string) error {
-	return a.record(ctx, c, answer, ApproveOptions{By: by})
-}
-
-// record is recordAnswer, with the options of a command.
 func (a *Approvals) record(ctx context.Context, c PluginVersion, answer Answer, t ApproveOptions) error {
+	if t.By == "" {
+		t.By = "person"
+	}
 	a.mu.Lock()
 	old, known := a.approvals[c.Plugin]
 	a.mu.Unlock()
@@ -209,7 +204,7 @@ func (a *Approvals) put(ctx context.Context, next Approval, thisRun bool) error 
 		a.beforeRun[next.Plugin] = nil
 	}
 	a.approvals[next.Plugin] = next
-	a.likenesses.changed++
+	a.likenesses = nil
 	a.releaseLocked(next)
 	return nil
 }
@@ -228,7 +223,7 @@ func (a *Approvals) RunEnded(plugin string) {
 	a.mu.Lock()
 	before, running := a.beforeRun[plugin]
 	delete(a.beforeRun, plugin)
-	a.likenesses.changed++
+	a.likenesses = nil
 	switch {
 	case !running:
 	case before == nil:

@@ -36,6 +36,14 @@ func (q *Questions) notForAlways(call *Call) (why, tell string) {
 	return "", ""
 }
 
+// by returns who answers for an asker, for the record.
+func by(asker Asker) string {
+	if named, ok := asker.(interface{ By() string }); ok {
+		return named.By()
+	}
+	return "person"
+}
+
 // beyondCalls reports whether allowing it takes more than allowing calls: a way into this
 // computer or its network, and more of the person's money than they let a plugin spend.
 func (c *Call) beyondCalls() bool { return c.Near || c.Permission == Generation }

@@ -206,7 +206,7 @@ func (g *Gate) ruleChanged(rule Rule, removed bool) {
 // pluginDecided puts in force that something was decided about a plugin.
 func (g *Gate) pluginDecided(plugin string, answered bool) {
 	if answered {
-		g.Questions.drop(plugin)
+		g.Questions.Drop(plugin)
 	}
 	g.Questions.recheck()
 	g.bus.Changed(bus.Permissions, plugin)

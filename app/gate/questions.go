@@ -250,7 +250,7 @@ func (q *Questions) Answer(ctx context.Context, id, nonce string, a Answer) erro
 
 	defer q.notify()
 	if e.Kind != KindCall {
-		return q.approvals.recordAnswer(ctx, e.version, a, "person")
+		return q.approvals.record(ctx, e.version, a, ApproveOptions{})
 	}
 	d, err := q.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
 	e.resolve(d)
@@ -326,17 +326,12 @@ func (q *Questions) Attach() (detach func()) {
 	return sync.OnceFunc(func() {
 		q.mu.Lock()
 		q.windows--
-		var resolved []*openRequest
+		var left []*openRequest
 		if q.windows == 0 {
-			resolved = q.takeLocked(isCall)
+			left = q.takeLocked(isCall)
 		}
 		q.mu.Unlock()
-		for _, e := range resolved {
-			e.resolve(Decision{
-				Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered",
-				Reason: "the window was closed before anybody answered",
-			})
-		}
+		closed("the window", left)
 	})
 }
 
@@ -344,12 +339,17 @@ func (q *Questions) Attach() (detach func()) {
 func (q *Questions) close() {
 	q.mu.Lock()
 	q.closed = true
-	resolved := q.takeLocked(isCall)
+	left := q.takeLocked(isCall)
 	q.mu.Unlock()
-	for _, e := range resolved {
+	closed("Conclave", left)
+}
+
+// closed denies calls that were taken, since who would have shown them was closed.
+func closed(what string, left []*openRequest) {
+	for _, e := range left {
 		e.resolve(Decision{
-			Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered",
-			By: "nobody to ask",
+			Effect: Deny, Step: e.step, By: "nobody to ask", Why: what + " was closed before you answered",
+			Reason: what + " was closed before anybody answered",
 		})
 	}
 }
@@ -361,17 +361,13 @@ func isAbout(plugin string) func(*openRequest) bool {
 	return func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == plugin }
 }
 
-// drop removes the requests to approve a plugin, and reports whether there were any.
-func (q *Questions) drop(plugin string) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.takeLocked(isAbout(plugin))) > 0
-}
-
 // Drop removes the requests to approve a plugin that is gone or switched off. Its
 // approval stays, for a plugin that comes back unchanged.
 func (q *Questions) Drop(plugin string) {
-	if q.drop(plugin) {
+	q.mu.Lock()
+	dropped := q.takeLocked(isAbout(plugin))
+	q.mu.Unlock()
+	if len(dropped) > 0 {
 		q.notify()
 	}
 }
@@ -384,18 +380,21 @@ func (q *Questions) Propose(c PluginVersion) {
 	f := q.decisions.lock()
 	q.approvals.knowLocked(c)
 	_, news := q.news(f, c)
-	looked := q.approvals.likenessesLocked(c)
+	compared := q.approvals.comparedLocked(c)
 	q.decisions.unlock()
 	if !news {
 		return
 	}
-	warnings := looked.found()
+	warnings := compared.found()
 	f = q.decisions.lock()
 	changes, news := q.news(f, c) // it may be answered by now
 	if news {
-		q.replace(&openRequest{
+		q.mu.Lock()
+		q.takeLocked(isAbout(c.Plugin))
+		q.requests = append(q.requests, &openRequest{
 			Request: f.describeVersion(c, changes, warnings), version: c, done: make(chan struct{}),
 		})
+		q.mu.Unlock()
 	}
 	q.decisions.unlock()
 	if news {
@@ -404,7 +403,7 @@ func (q *Questions) Propose(c PluginVersion) {
 }
 
 // news reports whether a person is to be asked about a version, and is not yet; and what it
-// changes. It is called within a transaction, and so is replace.
+// changes. It is called within a transaction.
 func (q *Questions) news(f *facts, c PluginVersion) (changes []Change, news bool) {
 	status, changes := f.status(c)
 	if status != Waiting || slices.Contains(f.approvals[c.Plugin].Rejected, c.key()) {
@@ -415,14 +414,6 @@ func (q *Questions) news(f *facts, c PluginVersion) (changes []Change, news bool
 	return changes, !slices.ContainsFunc(q.requests, func(e *openRequest) bool {
 		return isAbout(c.Plugin)(e) && e.version.key() == c.key()
 	})
-}
-
-// replace puts a request to approve a plugin in place of those there are.
-func (q *Questions) replace(e *openRequest) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.takeLocked(isAbout(e.Plugin))
-	q.requests = append(q.requests, e)
 }
 
 // AskApproval returns the status of the version and, while that is Waiting, asks asker
@@ -439,9 +430,9 @@ func (q *Questions) AskApproval(ctx context.Context, c PluginVersion, asker Aske
 		return q.awaitDecision(ctx, c)
 	}
 	q.decisions.lock()
-	looked := q.approvals.likenessesLocked(c)
+	compared := q.approvals.comparedLocked(c)
 	q.decisions.unlock()
-	warnings := looked.found()
+	warnings := compared.found()
 	p := q.decisions.lock().describeVersion(c, changes, warnings)
 	q.decisions.unlock()
 	a, err := asker.Ask(ctx, p)
@@ -453,11 +444,7 @@ func (q *Questions) AskApproval(ctx context.Context, c PluginVersion, asker Aske
 	case err != nil:
 		return Waiting, fmt.Errorf("ask about the plugin %s: %w", c.Plugin, err)
 	}
-	by := "person"
-	if named, ok := asker.(interface{ By() string }); ok {
-		by = named.By()
-	}
-	if err := q.approvals.recordAnswer(ctx, c, a, by); err != nil {
+	if err := q.approvals.record(ctx, c, a, ApproveOptions{By: by(asker)}); err != nil {
 		return Waiting, err
 	}
 	status, _ = q.approvals.Status(c)

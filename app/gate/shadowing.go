@@ -6,10 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"conclave/app/tool"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -72,77 +71,57 @@ func Reserved(name string) bool {
 // approved tools that mention its tools; once it is approved, these belong to the other plugins.
 func (a *Approvals) Shadowing(plugin string) []string {
 	a.mu.Lock()
-	now, known := a.likenesses.changed, a.likenesses.found[plugin]
-	if known.when == now && known.sentences != nil {
-		a.mu.Unlock()
-		return slices.Clone(known.sentences)
-	}
-	l := a.likenessesLocked(a.known[plugin])
+	all := a.comparedLocked(a.known[plugin])
+	sentences, known := all.sentences[plugin]
 	a.mu.Unlock()
-	sentences := append([]string{}, l.found()...)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.likenesses.found == nil {
-		a.likenesses.found = map[string]foundLikenesses{}
+	if !known {
+		sentences = all.found()
+		a.mu.Lock()
+		all.sentences[plugin] = sentences
+		a.mu.Unlock()
 	}
-	a.likenesses.found[plugin] = foundLikenesses{now, sentences}
 	return slices.Clone(sentences)
 }
 
-// likenessCache holds the results of Shadowing, which reads all texts of all plugins, and which
-// lists of plugins call for each.
-type likenessCache struct {
-	changed uint64                     // how often approvals and versions of plugins did
-	names   *theirs                    // of the tools of all approved plugins, as of the last look
-	found   map[string]foundLikenesses // by plugin
-}
-
-type foundLikenesses struct {
-	when      uint64 // likenessCache.changed at that time
-	sentences []string
-}
-
-// likenesses holds what found reads for one plugin. It is taken under the lock of Approvals and
-// read without it: texts may be long, and calls are decided meanwhile.
+// likenesses holds what Shadowing compares plugins with. It is made under the lock of Approvals, again
+// once approvals or versions of plugins changed, and read without it: texts may be long, and calls are
+// decided meanwhile.
 type likenesses struct {
-	plugin, name string
-	tools        []tool.Tool
-	approved     bool
-	allowed      []Approval        // of all plugins that the person allows, by id
-	names        map[string]string // of those plugins, by id
-	theirs       func() *theirs    // of allowed
+	allowed   []Approval          // of all plugins that the person allows, by id
+	names     map[string]string   // of those plugins, by id
+	theirs    func() *theirs      // of allowed
+	sentences map[string][]string // those found so far, by plugin; guarded by the lock of Approvals
 }
 
-func (a *Approvals) likenessesLocked(c PluginVersion) likenesses {
-	l := likenesses{plugin: c.Plugin, name: a.pluginName(c.Plugin), tools: c.Tools, names: map[string]string{}}
+// compared is a version of a plugin, with what it is compared with.
+type compared struct {
+	*likenesses
+	PluginVersion
+	name     string
+	approved bool
+}
+
+func (a *Approvals) comparedLocked(c PluginVersion) compared {
+	if a.likenesses == nil {
+		l := &likenesses{names: map[string]string{}, sentences: map[string][]string{}}
+		for _, id := range slices.Sorted(maps.Keys(a.approvals)) {
+			if of := a.approvals[id]; of.Effect == Allow {
+				l.allowed = append(l.allowed, of)
+				l.names[id] = a.pluginName(id)
+			}
+		}
+		l.theirs = sync.OnceValue(func() *theirs { return theirNames(l.allowed) })
+		a.likenesses = l
+	}
 	status, _ := a.status(c)
-	l.approved = status == Approved
-	for _, id := range slices.Sorted(maps.Keys(a.approvals)) {
-		if of := a.approvals[id]; of.Effect == Allow {
-			l.allowed = append(l.allowed, of)
-			l.names[id] = a.pluginName(id)
-		}
-	}
-	now, kept := a.likenesses.changed, a.likenesses.names
-	l.theirs = func() *theirs {
-		if kept != nil && kept.when == now {
-			return kept
-		}
-		made := theirNames(l.allowed)
-		made.when = now
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.likenesses.names = made
-		return made
-	}
-	return l
+	return compared{a.likenesses, c, a.pluginName(c.Plugin), status == Approved}
 }
 
 // found returns the sentences of Shadowing.
-func (l likenesses) found() []string {
+func (l compared) found() []string {
 	theirs := l.theirs()
-	var found []string
-	for _, t := range l.tools {
+	found := []string{}
+	for _, t := range l.Tools {
 		if _, words := lookAlikes(t.Name); words > 0 {
 			found = append(found, fmt.Sprintf("The name of its tool “%s” holds letters that look like others.", t.Name))
 		}
@@ -151,7 +130,7 @@ func (l likenesses) found() []string {
 			others[name] = true
 		}
 		for _, other := range slices.Sorted(maps.Keys(others)) {
-			whose := slices.DeleteFunc(slices.Clone(theirs.whose[other]), func(id string) bool { return id == l.plugin })
+			whose := slices.DeleteFunc(slices.Clone(theirs.whose[other]), func(id string) bool { return id == l.Plugin })
 			if other == t.Name || len(whose) == 0 {
 				continue
 			}
@@ -173,15 +152,15 @@ func (l likenesses) found() []string {
 
 // spokenOf returns which tools of other plugins speak of the plugin's: who approved those could not
 // know of these.
-func (l likenesses) spokenOf() []string {
-	names := make([]string, len(l.tools))
-	for i, t := range l.tools {
+func (l compared) spokenOf() []string {
+	names := make([]string, len(l.Tools))
+	for i, t := range l.Tools {
 		names[i] = t.Name
 	}
 	own := namesIn(slices.Values(names))
 	var found []string
 	for _, a := range l.allowed {
-		if a.Plugin == l.plugin {
+		if a.Plugin == l.Plugin {
 			continue
 		}
 		texts, its := a.modelTexts(), map[string]bool{}
@@ -218,7 +197,6 @@ const maxShadowing = 20
 
 // theirs are the names of tools, and whose they are.
 type theirs struct {
-	when  uint64 // see likenessCache
 	all   names
 	whose map[string][]string // ids of plugins, sorted, by name of a tool
 	looks map[string][]string // names by their skeleton
