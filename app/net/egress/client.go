@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"sync"
 	"time"
 
@@ -23,20 +22,15 @@ func (p *Proxy) Client(plugin, call string) *http.Client {
 	pass := p.direct[plugin]
 	if pass == nil {
 		pass = p.pass(plugin)
-		pass.forward.serveDirect()
+		for _, t := range []*http.Transport{pass.public, pass.private} { // its client reads the answers itself
+			t.DisableCompression, t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = false, 10*time.Second, fetch.Patience
+		}
 		p.direct[plugin] = pass
 		if p.closed {
 			pass.cancel()
 		}
 	}
 	return fetch.NewClientOver(&direct{pass, call})
-}
-
-// serveDirect makes transports for a client that reads the answers itself.
-func (f *forwarder) serveDirect() {
-	for _, t := range []*http.Transport{f.public, f.private} {
-		t.DisableCompression, t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = false, 10*time.Second, fetch.Patience
-	}
 }
 
 // direct makes the requests of one client.
@@ -58,32 +52,23 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-r.Context().Done():
 		return nil, context.Cause(r.Context())
 	}
+	began := time.Now()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	detach := context.AfterFunc(s.ctx, func() { cancel(nil) })
-	e := &exchange{pass: s, to: to, ctx: ctx, began: time.Now(), over: func() {
+	answered := fetch.Asking(ctx)
+	verdict, forget := s.admit(ctx, to, cancel)
+	answered()
+	e := &exchange{pass: s, to: to, verdict: verdict, ctx: ctx, began: began, over: func() {
+		forget()
 		detach()
 		cancel(nil)
 		<-s.open
 	}}
-	answered := fetch.Asking(ctx)
-	e.verdict = s.proxy.o.Ask(ctx, s.plugin, to)
-	answered()
-	if !e.verdict.Allow {
-		return nil, e.refuse(cmp.Or(e.verdict.Reason, "it was not allowed"))
+	if !verdict.Allow {
+		return nil, e.refuse(cmp.Or(verdict.Reason, "it was not allowed"))
 	}
-	forget, over := s.passes(&passage{e.verdict, cancel}), e.over
-	e.over = func() { forget(); over() }
-	if !e.verdict.stands() { // taken back meanwhile
-		return nil, e.refuse(errTakenBack.Error())
-	}
-	e.meter.also = s.tally(to, e.verdict)
-	transport := s.forward.public
-	if e.verdict.Private {
-		transport = s.forward.private
-	}
-	response, err := transport.RoundTrip(r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { e.meter.got(info.Conn) },
-	})))
+	e.meter.also = s.tally(to, verdict)
+	response, err := s.over(verdict).RoundTrip(r.WithContext(e.meter.watch(ctx)))
 	if err != nil {
 		return nil, e.failed(err)
 	}
@@ -126,15 +111,10 @@ func (e *exchange) Close() error {
 // end reports what was sent and got, once.
 func (e *exchange) end(refused string) {
 	e.once.Do(func() {
-		if e.meter.stop(); refused == "" && e.meter.sent == 0 && e.meter.received == 0 { // there was no connection
-			e.over()
-			return
+		defer e.over()
+		if e.meter.stop(); refused != "" || e.meter.sent > 0 || e.meter.received > 0 { // else there was no connection
+			e.pass.report(e.to, e.verdict, e.began, e.meter.sent, e.meter.received, refused)
 		}
-		e.pass.proxy.o.Report(Traffic{
-			Plugin: e.pass.plugin, Call: e.verdict.Call, Host: e.to.String(), Sent: e.meter.sent, Received: e.meter.received,
-			Began: e.began, Refused: refused,
-		})
-		e.over()
 	})
 }
 

@@ -17,7 +17,7 @@ import (
 func (b *bench) trusting(call string, from *http.Client) *http.Client {
 	b.t.Helper()
 	c := b.proxy.Client("script", call)
-	b.proxy.direct["script"].forward.private.TLSClientConfig = from.Transport.(*http.Transport).TLSClientConfig
+	b.proxy.direct["script"].private.TLSClientConfig = from.Transport.(*http.Transport).TLSClientConfig
 	return c
 }
 

@@ -137,8 +137,9 @@ type Pass struct {
 	credential string
 	ctx        context.Context // ends with Close
 	cancel     context.CancelFunc
-	forward    *forwarder
-	open       chan struct{} // holds one for each request under way
+	public     *http.Transport
+	private    *http.Transport // for hosts whose private addresses were allowed
+	open       chan struct{}   // holds one for each request under way
 
 	mu      sync.Mutex // guards allowed
 	allowed map[*passage]struct{}
@@ -153,16 +154,31 @@ type passage struct {
 // errTakenBack ends a connection whose permission was revoked.
 var errTakenBack = errors.New("it may not connect there any more")
 
-// passes notes what is let through, until the function returned is called.
-func (s *Pass) passes(on *passage) (over func()) {
+// admit asks about a target, and notes what is let through until over is called; end ends it. The
+// verdict is a refusal where that was taken back meanwhile.
+func (s *Pass) admit(ctx context.Context, to Target, end context.CancelCauseFunc) (v Verdict, over func()) {
+	if v = s.proxy.o.Ask(ctx, s.plugin, to); !v.Allow {
+		return v, func() {}
+	}
+	on := &passage{v, end}
 	s.mu.Lock()
 	s.allowed[on] = struct{}{}
 	s.mu.Unlock()
-	return func() {
+	if !v.stands() {
+		v.Allow, v.Reason = false, errTakenBack.Error()
+	}
+	return v, func() {
 		s.mu.Lock()
 		delete(s.allowed, on)
 		s.mu.Unlock()
 	}
+}
+
+// report takes note of a connection or request that is over.
+func (s *Pass) report(to Target, v Verdict, began time.Time, sent, received int64, refused string) {
+	s.proxy.o.Report(Traffic{
+		Plugin: s.plugin, Call: v.Call, Host: to.String(), Sent: sent, Received: received, Began: began, Refused: refused,
+	})
 }
 
 // Recheck ends the connections that are open and may not be any more.
@@ -202,7 +218,7 @@ func (p *Proxy) pass(plugin string) *Pass {
 		allowed: map[*passage]struct{}{},
 	}
 	pass.ctx, pass.cancel = context.WithCancel(context.Background()) // its own: Close ends it
-	pass.forward = newForwarder(pass)
+	pass.public, pass.private = pass.transport(false), pass.transport(true)
 	p.passes[pass.credential] = pass
 	return pass
 }
@@ -220,7 +236,8 @@ func (s *Pass) Close() {
 	delete(s.proxy.passes, s.credential)
 	s.proxy.mu.Unlock()
 	s.cancel()
-	s.forward.close()
+	s.public.CloseIdleConnections()
+	s.private.CloseIdleConnections()
 }
 
 // maxOpen bounds the requests of one process that are under way at once; further ones
@@ -319,27 +336,22 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request, end context.Cancel
 		defer end()
 	}
 	began := time.Now()
-	verdict := s.proxy.o.Ask(r.Context(), s.plugin, to)
-	if !verdict.Allow {
+	verdict, over := s.admit(r.Context(), to, end)
+	defer over()
+	switch {
+	case !verdict.Allow:
 		s.refuse(w, r, to, began, verdict)
-		return
-	}
-	defer s.passes(&passage{verdict, end})()
-	if !verdict.stands() { // taken back meanwhile
-		s.refuse(w, r, to, began, Verdict{Reason: errTakenBack.Error(), Call: verdict.Call})
-		return
-	}
-	if r.Method == http.MethodConnect {
+	case r.Method == http.MethodConnect:
 		s.tunnel(w, r, to, verdict)
-		return
+	default:
+		s.forward(w, r, to, verdict)
 	}
-	s.forward.serve(w, r, to, verdict)
 }
 
 // refuse answers a client whose connection is not made. Of a refused tunnel, clients show
 // nothing but the status line.
 func (s *Pass) refuse(w http.ResponseWriter, r *http.Request, to Target, began time.Time, v Verdict) {
-	s.proxy.o.Report(Traffic{Plugin: s.plugin, Call: v.Call, Host: to.String(), Began: began, Refused: v.Reason})
+	s.report(to, v, began, 0, 0, v.Reason)
 	text := "PERMISSION_DENIED: network - " + s.plugin + " may not connect to " + to.String() + ": " + v.Reason + "."
 	w.Header().Set("X-Conclave-Refused", "network")
 	if r.Method == http.MethodConnect {

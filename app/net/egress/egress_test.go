@@ -403,7 +403,7 @@ func TestAttackANameThatChangesItsMindGainsNothing(t *testing.T) {
 		if got := b.get(b.client(b.pass.URL()), "http://rebind.test:"+port); !strings.HasPrefix(got, want) {
 			t.Errorf("time %d: %q, want %q", i, got, want)
 		}
-		b.pass.forward.close() // a connection that is kept stays where it is
+		b.pass.private.CloseIdleConnections() // a connection that is kept stays where it is
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

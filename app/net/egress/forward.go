@@ -12,18 +12,6 @@ import (
 	"conclave/app/net/fetch"
 )
 
-// forwarder passes on requests to http addresses. Redirects go back to the client,
-// which asks for where they lead.
-type forwarder struct {
-	pass    *Pass
-	public  *http.Transport
-	private *http.Transport // for hosts whose private addresses were allowed
-}
-
-func newForwarder(s *Pass) *forwarder {
-	return &forwarder{s, s.transport(false), s.transport(true)}
-}
-
 // transport connects to addresses with the verdict of the request that needs one.
 func (s *Pass) transport(private bool) *http.Transport {
 	return &http.Transport{
@@ -39,11 +27,26 @@ func (s *Pass) transport(private bool) *http.Transport {
 	}
 }
 
+// over returns the transport for what a verdict allows.
+func (s *Pass) over(v Verdict) *http.Transport {
+	if v.Private {
+		return s.private
+	}
+	return s.public
+}
+
 // meter counts what one request sends and gets on connections that serve others too.
 type meter struct {
 	on             *counted
 	also           *tally
 	sent, received int64
+}
+
+// watch returns a context whose request has its connections counted.
+func (m *meter) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { m.got(info.Conn) },
+	})
 }
 
 // got takes note of the connection that the request has now.
@@ -70,25 +73,18 @@ func (m *meter) stop() {
 	}
 }
 
-// serve passes on one request.
-func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v Verdict) {
+// forward passes on one request to an http address. Redirects go back to the client, which asks for
+// where they lead.
+func (s *Pass) forward(w http.ResponseWriter, r *http.Request, to Target, v Verdict) {
 	began := time.Now()
-	transport := f.public
-	if v.Private {
-		transport = f.private
-	}
-	m := meter{also: f.pass.tally(to, v)}
+	m := meter{also: s.tally(to, v)}
 	failed := false
 	defer func() {
 		if m.stop(); !failed {
-			f.pass.proxy.o.Report(Traffic{
-				Plugin: f.pass.plugin, Call: v.Call, Host: to.String(), Sent: m.sent, Received: m.received, Began: began,
-			})
+			s.report(to, v, began, m.sent, m.received, "")
 		}
 	}()
-	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) { m.got(info.Conn) },
-	}))
+	r = r.WithContext(m.watch(r.Context()))
 	(&httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL = &url.URL{
@@ -100,10 +96,10 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 			}
 			p.Out.Host = p.Out.URL.Host
 		},
-		Transport: transport, FlushInterval: -1,
+		Transport: s.over(v), FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			failed = true
-			f.pass.unreachable(w, r, to, began, v, err)
+			s.unreachable(w, r, to, began, v, err)
 		},
 	}).ServeHTTP(w, r)
 }
@@ -114,9 +110,4 @@ func bracketed(host string) string {
 		return "[" + host + "]"
 	}
 	return host
-}
-
-func (f *forwarder) close() {
-	f.public.CloseIdleConnections()
-	f.private.CloseIdleConnections()
 }

@@ -39,10 +39,7 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 	if cause := context.Cause(r.Context()); refused == "" && errors.Is(cause, errTakenBack) {
 		refused = errTakenBack.Error()
 	}
-	s.proxy.o.Report(Traffic{
-		Plugin: s.plugin, Call: v.Call, Host: to.String(), Sent: out.sent.Load(), Received: out.received.Load(),
-		Began: began, Refused: refused,
-	})
+	s.report(to, v, began, out.sent.Load(), out.received.Load(), refused)
 }
 
 // unreachable answers a client that there is no connection.
