@@ -264,7 +264,7 @@ var layers = []map[string][]string{
 		},
 		"app/plugin/dialect/spindle/engine": {
 			"app/plugin/wire", "app/plugin/dialect/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
-			"github.com/google/uuid", "golang.org/x/net/idna",
+			"github.com/google/uuid", "github.com/nlnwa/whatwg-url/url",
 		},
 		"app/plugin/worker": {
 			"app/net/loopback", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",

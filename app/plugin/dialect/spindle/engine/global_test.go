@@ -320,19 +320,18 @@ func TestURLFollowsTheStandard(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			var base *webURL
+			args := []string{test.input}
 			if test.base != "" {
-				var ok bool
-				if base, ok = parseURL(test.base, nil); !ok {
-					t.Fatal("the base is no address")
+				args = append(args, test.base)
+			}
+			var got urlParts
+			if text := urlOp("url.parse", toJSON(args)); text != "" {
+				if err := json.Unmarshal([]byte(text), &got); err != nil {
+					t.Fatal(err)
 				}
 			}
-			got := ""
-			if u, ok := parseURL(test.input, base); ok {
-				got = u.href()
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
+			if got.Href != test.want {
+				t.Errorf("got %q, want %q", got.Href, test.want)
 			}
 		})
 	}

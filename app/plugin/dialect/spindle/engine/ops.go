@@ -107,42 +107,6 @@ func decodeUTF8(text string) string {
 	return string(b)
 }
 
-func urlOp(op, text string) string {
-	if op == "query.parse" {
-		return toJSON(parseQuery(text))
-	}
-	if op == "query.write" {
-		var pairs [][2]string
-		if json.Unmarshal([]byte(text), &pairs) != nil {
-			return ""
-		}
-		return writeQuery(pairs)
-	}
-	var args []string
-	if json.Unmarshal([]byte(text), &args) != nil || len(args) == 0 {
-		return ""
-	}
-	if op == "url.set" {
-		u, ok := parseURL(args[0], nil)
-		if !ok || len(args) != 3 || !u.set(args[1], args[2]) {
-			return ""
-		}
-		return toJSON(u.parts())
-	}
-	var base *webURL
-	if len(args) == 2 {
-		var ok bool
-		if base, ok = parseURL(args[1], nil); !ok {
-			return ""
-		}
-	}
-	u, ok := parseURL(args[0], base)
-	if !ok {
-		return ""
-	}
-	return toJSON(u.parts())
-}
-
 // readFile reads a file of the plugin's own folder for fetch (SP-10).
 func (w *worker) readFile(address string) string {
 	type answer struct {
