@@ -38,5 +38,11 @@ export default defineConfig({
     suite("failures"),
     suite("attacks"),
     suite("program"),
+    // One theme each: the scenes look at every colour in both. CONCLAVE_THEME is another.
+    suite("newcomer", { use: { theme: process.env.CONCLAVE_THEME ?? "light" } }),
+    suite("council", { use: { theme: process.env.CONCLAVE_THEME ?? "dark" } }),
+    suite("window"),
+    // npm run shots
+    ...(process.env.CONCLAVE_PICTURES ? [suite("pictures", { fullyParallel: true, workers: 2 })] : []),
   ],
 });

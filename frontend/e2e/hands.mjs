@@ -7,6 +7,7 @@ const like = (name, wanted) => (wanted instanceof RegExp ? wanted.test(name) : w
 
 /** A person with a mouse. */
 export class Mouse {
+  byKeys = false;
   #screen;
   #reader;
 
@@ -32,7 +33,7 @@ export class Mouse {
 
   /**
    * Presses what has a name once the pointer is over it and nothing moves. A hint of what was pressed
-   * before, which is a window of its own, may lie between; it goes when the pointer comes.
+   * before, which is another window, may lie between; it goes when the pointer comes.
    */
   async press(name) {
     const screen = this.#screen;
@@ -68,12 +69,16 @@ export class Mouse {
   holds() {}
 }
 
-/** A person without one. What is pressed keeps the keyboard, or hands it to what comes of it. */
+/** A person without one. What is pressed keeps the focus, or passes it on to what it opens. */
 export class Keyboard {
+  byKeys = true;
   #screen;
   #reader;
 
   constructor(screen, reader) {
+    screen.keysAlone();
+    /** Where the mouse is, and stays. */
+    this.pointer = screen.pointer();
     this.#screen = screen;
     this.#reader = reader;
   }

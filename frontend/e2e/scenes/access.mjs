@@ -1,36 +1,15 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
-import { pages, prompt } from "../states.mjs";
+import { others, settings, states } from "../states.mjs";
 import { accessibleInBoth, scrolled, settled } from "../page.mjs";
 import { expect, test } from "../scene.mjs";
 
-/** Opens a page of the settings, once they are there. */
-async function settings(page, name) {
-  await page.keyboard.press("Control+,");
-  await page.getByRole("button", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
-}
+/** Of the other states those that are looked at as they are. */
+const looked = [
+  ...["welcome", "chat", "showcase", "states", "pluginerror", "packages", "addplugin", "palette"],
+  ...["general", "models", "keys"],
+];
 
 const screens = {
-  ...Object.fromEntries(
-    Object.entries({ ...prompt, ...pages })
-      .filter(([name]) => name !== "permission-deny") // a menu, which like all stands beside the landmarks
-      .map(([name, { scene, act }]) => [name, [scene, act]]),
-  ),
-  welcome: ["welcome"],
-  chat: ["chat"],
-  showcase: ["showcase"],
-  states: ["states"],
-  "broken plugin": ["pluginerror"],
-  packages: ["packages"],
-  "adding a plugin": [
-    "refusesplugin",
-    async (page) => {
-      await page.getByRole("button", { name: "Add plugin…" }).click();
-      await page.getByLabel("Address or path").fill("http://example.org/moon.git");
-      await page.keyboard.press("Enter");
-      await expect(page.getByText("A plugin is fetched over https only")).toBeVisible();
-    },
-  ],
   ...Object.fromEntries(
     [
       "council",
@@ -45,9 +24,9 @@ const screens = {
       "councilvote",
     ].map((scene) => [
       scene,
-      [
+      {
         scene,
-        async (page) => {
+        act: async (page) => {
           await expect(page.locator(".council .use")).toBeVisible();
           await settled(page, { arming: false });
           const lane = page.locator("[data-lane] .who").first();
@@ -55,65 +34,41 @@ const screens = {
           const member = page.locator("[data-member] .who").first();
           if (await member.isVisible()) await member.click();
         },
-      ],
+      },
     ]),
   ),
-  "what a member was told": [
-    "council",
-    async (page) => {
+  "what a member was told": {
+    scene: "council",
+    act: async (page) => {
       await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
       await page.getByRole("menuitem", { name: "What did Sceptic see?" }).click();
       await expect(page.getByRole("dialog").getByText("garden.pdf")).toBeVisible();
     },
-  ],
-  "a run as a table": [
-    "councilasking",
-    async (page) => {
+  },
+  "a run as a table": {
+    scene: "councilasking",
+    act: async (page) => {
       await page.getByRole("button", { name: "As a table" }).click();
       await expect(page.getByRole("table")).toBeVisible();
     },
-  ],
-  palette: [
-    "chat",
-    async (page) => {
-      await page.keyboard.press("Control+k");
-      await expect(page.locator(".palette input:focus")).toBeVisible();
-      await expect(page.locator(".palette [role=option]").first()).toBeVisible();
-    },
-  ],
-  general: ["chat", (page) => settings(page, "General")],
-  models: [
-    "models",
-    async (page) => {
-      await settings(page, "Models");
-      await page.getByRole("button", { name: "Add a connection" }).click();
-      await expect(page.locator("form.card :focus")).toBeVisible();
-    },
-  ],
-  prices: [
-    "chat",
-    async (page) => {
+  },
+  prices: {
+    scene: "chat",
+    act: async (page) => {
       await settings(page, "Prices");
       await page.getByRole("button", { name: "Add a price" }).click();
       await expect(page.getByRole("textbox", { name: "Model", exact: true })).toBeVisible();
     },
-  ],
-  "council presets": [
-    "councilpresets",
-    async (page) => {
+  },
+  "council presets": {
+    scene: "councilpresets",
+    act: async (page) => {
       await settings(page, "Council presets");
       await page.getByRole("button", { name: "More for My reviewers" }).click();
       await page.getByRole("menuitem", { name: "Rename…" }).click();
       await expect(page.getByLabel("New name for My reviewers")).toBeVisible();
     },
-  ],
-  keys: [
-    "chat",
-    async (page) => {
-      await page.keyboard.press("Control+/");
-      await expect(page.getByRole("heading", { name: "Keys and shortcuts", exact: true })).toBeVisible();
-    },
-  ],
+  },
 };
 
 // Pairs of the themes' colours: text on surface, and the ratio each must reach.
@@ -181,7 +136,11 @@ for (const theme of ["light", "dark", "contrast"])
     expect(await contrast(await open("chat", { theme }))).toEqual([]);
   });
 
-for (const [name, [scene, act]] of Object.entries(screens))
+for (const [name, { scene, act }] of [
+  ...Object.entries(states).filter(([name]) => name !== "permission-deny"), // a menu, which like all stands outside the landmarks
+  ...looked.map((name) => [name, others[name]]),
+  ...Object.entries(screens),
+])
   test(`axe finds nothing in both themes: ${name}`, async ({ open }) => {
     const page = await open(scene);
     await act?.(page);
