@@ -21,8 +21,9 @@ export abstract class Pulled {
   );
   #off: () => void;
 
-  constructor(notices: Notices, topic: Topic, id = "") {
-    this.#off = notices.watch(topic, id, this.#puller.notice);
+  /** A thing that has no revision is pulled at every notice. */
+  constructor(notices: Notices, topic: Topic, id = "", revised = true) {
+    this.#off = notices.watch(topic, id, revised ? this.#puller.notice : () => void this.refresh());
   }
 
   /** Brings what is newer than the revision held, and takes it in. */

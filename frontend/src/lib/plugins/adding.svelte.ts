@@ -1,6 +1,6 @@
 /** One plugin that is being added: from where, how far it is, what went wrong. */
 import { AppError } from "../bridge/calls";
-import type { PluginsState } from "./plugins.svelte";
+import type { PluginsCalls } from "../bridge/generated";
 
 export class Adding {
   from = $state("");
@@ -9,13 +9,13 @@ export class Adding {
   seconds = $state.raw(0);
   error = $state.raw<AppError | null>(null);
 
-  constructor(private plugins: Pick<PluginsState, "choose" | "add" | "stopAdding">) {}
+  constructor(private plugins: Pick<PluginsCalls, "Choose" | "Add" | "StopAdding">) {}
 
   /** Asks for a folder or a file; what was written stays when the person changes their mind. */
   async choose(what: "folder" | "file"): Promise<void> {
     this.error = null;
     try {
-      this.from = (await this.plugins.choose(what)) || this.from;
+      this.from = (await this.plugins.Choose(what)) || this.from;
     } catch (cause) {
       this.error = AppError.of(cause);
     }
@@ -29,7 +29,7 @@ export class Adding {
     this.seconds = 0;
     const clock = setInterval(() => this.seconds++, 1000);
     try {
-      return await this.plugins.add(this.from.trim());
+      return await this.plugins.Add(this.from.trim());
     } catch (cause) {
       const error = AppError.of(cause);
       this.error = error.kind === "canceled" ? null : error;
@@ -41,6 +41,6 @@ export class Adding {
   }
 
   async stop(): Promise<void> {
-    if (this.busy) await this.plugins.stopAdding();
+    if (this.busy) await this.plugins.StopAdding();
   }
 }

@@ -71,10 +71,10 @@ describe("the form of a plugin's settings", () => {
 
   test("is saved as it was changed", async () => {
     const { app, fake } = await startApp("settings");
-    const { schema, values, secrets } = await app.plugins.settings("weather");
+    const { schema, values, secrets } = await app.bridge.plugins.Settings("weather");
     const form = readForm(schema, values, secrets);
     const made = collect(form, { "forecast.days": "3" });
-    await app.plugins.saveSettings("weather", "values" in made ? made.values : "");
+    await app.bridge.plugins.SetSettings("weather", "values" in made ? made.values : "");
     expect(fake.given("Plugins.SetSettings")).toEqual([["weather", '{"forecast":{"days":3}}']]);
     app.close();
   });

@@ -13,10 +13,10 @@ import type { MenuItem } from "../ui/menu";
 async function update(app: App, plugin: Plugin) {
   const notice = app.toasts.say(s.plugins.updating(plugin.name, plugin.origin), {
     label: s.plugins.addStop,
-    run: () => void app.attempt(() => app.plugins.stopAdding()),
+    run: () => void app.attempt(() => app.bridge.plugins.StopAdding()),
   });
   app.toasts.hold(notice);
-  await app.undoable(() => app.plugins.update(plugin.id));
+  await app.undoable(() => app.bridge.plugins.Update(plugin.id));
   app.toasts.dismiss(notice);
 }
 
@@ -27,7 +27,7 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
   const reload = {
     label: s.plugins.reload,
     icon: RefreshCw,
-    run: () => app.attempt(() => app.plugins.reload(id)),
+    run: () => app.attempt(() => app.bridge.plugins.Reload(id)),
   };
   const showLog = { label: s.plugins.showLog, icon: ScrollText, run: open.onlog };
   if (plugin.remote) return [reload, showLog];
@@ -45,14 +45,14 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     {
       label: s.plugins.openFolder,
       icon: FolderOpen,
-      run: () => app.attempt(() => app.plugins.openFolder(id)),
+      run: () => app.attempt(() => app.bridge.plugins.OpenFolder(id)),
     },
     {
       label: s.plugins.remove,
       icon: Trash,
       danger: true,
       separated: true,
-      run: () => app.undoable(() => app.plugins.remove(id)),
+      run: () => app.undoable(() => app.bridge.plugins.Remove(id)),
     },
   ];
   return items.filter((item) => item !== false);

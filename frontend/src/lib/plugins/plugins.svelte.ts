@@ -1,7 +1,7 @@
 /** The plugins and their states, the tools they give, and one plugin's log. */
 import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
-import type { LogLevel, LogLine, Plugin, PluginDetail, Template, Tool, Undo } from "../bridge/generated";
+import type { LogLevel, LogLine, Plugin, Template, Tool } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
 /** How long what a save did is shown, in ms. */
@@ -81,41 +81,19 @@ export class PluginsState extends Pulled {
     this.#later = this.attention.map(standing);
   }
 
-  show = (id: string): Promise<PluginDetail> => this.bridge.plugins.Show(id);
-
   setEnabled(id: string, enabled: boolean): Promise<void> {
     return enabled ? this.bridge.plugins.Enable(id) : this.bridge.plugins.Disable(id);
   }
 
-  reload = (id: string) => this.bridge.plugins.Reload(id);
-  setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
-  setPermission = (id: string, permission: string, granted: boolean) =>
-    this.bridge.plugins.SetPermission(id, permission, granted);
-  grantFolder = (id: string, path: string, write: boolean) => this.bridge.plugins.GrantFolder(id, path, write);
-  revokeFolder = (id: string, path: string) => this.bridge.plugins.RevokeFolder(id, path);
-  choose = (what: "folder" | "file") => this.bridge.plugins.Choose(what);
-  add = (from: string) => this.bridge.plugins.Add(from);
-  stopAdding = () => this.bridge.plugins.StopAdding();
-  update = (id: string): Promise<Undo> => this.bridge.plugins.Update(id);
-  remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
   /** Of the undeclared packages, only those named in guessed are installed. */
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean, guessed: string[] = []) =>
     this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere, guessed);
-  settings = (id: string) => this.bridge.plugins.Settings(id);
-  saveSettings = (id: string, values: string) => this.bridge.plugins.SetSettings(id, values);
-  stopPackages = (id: string) => this.bridge.plugins.StopPackages(id);
-  removePackages = (id: string) => this.bridge.plugins.RemovePackages(id);
-  openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);
-
   approve = (plugin: Plugin, developing: boolean) => this.bridge.plugins.Approve(plugin.id, plugin.shown, developing);
   keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.shown);
 
   async loadTemplates(): Promise<void> {
     this.templates = await this.bridge.plugins.Templates();
   }
-
-  /** Makes a plugin from a template, and returns its id. */
-  create = (kind: string, name: string) => this.bridge.plugins.New(kind, name);
 }
 
 /** Whether a plugin's card goes on top. */

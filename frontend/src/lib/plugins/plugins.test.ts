@@ -13,7 +13,7 @@ import { diffLines } from "./words";
 describe("plugins", () => {
   test("a reload shows its time and its tools", async () => {
     const { app, fake } = await startApp();
-    await app.plugins.reload("dice");
+    await app.bridge.plugins.Reload("dice");
     expect(fake.given("Plugins.Reload")).toEqual([["dice"]]);
     fake.plugins.change("dice", { state: "loading" });
     fake.plugins.change("dice", { state: "ready", generation: 2 });
@@ -68,7 +68,7 @@ describe("plugins", () => {
 
   test("a plugin that cannot be added says why, until another is chosen", async () => {
     const { app } = await startApp("refusesplugin");
-    const adding = new Adding(app.plugins);
+    const adding = new Adding(app.bridge.plugins);
     adding.from = "http://example.org/moon.git";
     expect(await adding.add()).toBe("");
     expect(adding.error?.message).toContain("https only");
@@ -82,7 +82,7 @@ describe("plugins", () => {
     let stop = (_cause: AppError) => {};
     fake.plugins.Add = () => new Promise((_, reject) => (stop = reject));
     fake.plugins.StopAdding = async () => stop(new AppError({ kind: "canceled", message: "" }));
-    const adding = new Adding(app.plugins);
+    const adding = new Adding(app.bridge.plugins);
     adding.from = "https://example.org/moon.git";
     const done = adding.add();
     expect(adding.busy).toBe(true);

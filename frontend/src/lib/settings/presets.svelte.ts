@@ -1,43 +1,25 @@
 /** The saved council presets. */
-import { AppError, type Bridge } from "../bridge/calls";
-import { Puller, type Notices } from "../bridge/events";
+import type { Bridge } from "../bridge/calls";
+import type { Notices } from "../bridge/events";
 import type { Council, CouncilPreset, Undo } from "../bridge/generated";
+import { Pulled } from "../bridge/pulled.svelte";
 import { saveCouncil } from "../council/file";
 
-export class PresetsState {
+export class PresetsState extends Pulled {
   list = $state.raw<CouncilPreset[]>([]);
-  ready = $state.raw(false);
-  error = $state.raw<AppError | null>(null);
 
   readonly own = $derived(this.list.filter((preset) => preset.own));
   readonly builtIn = $derived(this.list.filter((preset) => !preset.own));
-
-  #off: () => void;
-  #puller = new Puller(
-    () => 0, // presets have no revision: each notice has them pulled
-    () => this.#pull(),
-    (cause) => (this.error = AppError.of(cause)),
-  );
 
   constructor(
     private bridge: Bridge,
     notices: Notices,
   ) {
-    this.#off = notices.watch("councils", "", () => void this.open());
+    super(notices, "councils", "", false);
   }
 
-  open(): Promise<void> {
-    return this.#puller.refresh();
-  }
-
-  close(): void {
-    this.#off();
-  }
-
-  async #pull(): Promise<void> {
+  protected override async pull(): Promise<void> {
     this.list = await this.bridge.council.Presets();
-    this.ready = true;
-    this.error = null;
   }
 
   async rename(preset: CouncilPreset, to: string): Promise<void> {
