@@ -295,8 +295,8 @@ var layers = []map[string][]string{
 	fronts: {
 		// What a person sees, as values: made of words, interfaces and doers alone.
 		"app/view": {
-			"app/base/fault", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council", "app/gate",
-			"app/model", "app/plugin", "app/tool",
+			"app/base/fault", "app/base/settings", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council",
+			"app/gate", "app/model", "app/model/cost", "app/plugin", "app/record/activity", "app/tool",
 		},
 		// The window and the terminal: words, interfaces, doers; never an adapter.
 		"app/window": {

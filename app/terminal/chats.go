@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"time"
 
 	"conclave/app/chat"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
@@ -25,27 +25,17 @@ func (c chatCommands) group() *cobra.Command {
 	)
 }
 
-type chatRow struct {
-	ID       chat.ConversationID `json:"id"`
-	Title    string              `json:"title"`
-	Model    string              `json:"model"`
-	Messages chat.MessageSeq     `json:"messages"`
-	Pinned   bool                `json:"pinned"`
-	Archived bool                `json:"archived"`
-	Created  time.Time           `json:"created"`
-	Updated  time.Time           `json:"updated"`
-}
-
 func (c chatCommands) list(ctx context.Context, app *App, _ []string) error {
 	all, err := app.Chats.List(ctx, chat.ListOptions{})
 	if err != nil {
 		return err
 	}
-	rows := []chatRow{}
+	rows := []view.ChatHeader{}
 	table := newTable("ID", "CHANGED", "TITLE")
 	for _, v := range all.Conversations {
-		rows = append(rows, chatRow{v.ID, v.Title, v.Model, v.Last, v.Pinned, v.Archived, v.Created, v.Updated})
-		table.add(string(v.ID), v.Updated.Local().Format("2006-01-02 15:04"), v.Title)
+		row := view.NewChatHeader(v)
+		rows = append(rows, row)
+		table.add(row.ID, row.Updated.Minute(), row.Title)
 	}
 	return c.printTable(rows, table, "There are no chats. Start one: conclave prompt \"Hello\"")
 }
@@ -56,7 +46,7 @@ type foundRow struct {
 	Title        string              `json:"title"`
 	Seq          chat.MessageSeq     `json:"seq,omitempty"`
 	Excerpt      string              `json:"excerpt"`
-	Updated      time.Time           `json:"updated"`
+	Updated      view.Time           `json:"updated"`
 }
 
 func (c chatCommands) search(ctx context.Context, app *App, args []string) error {
@@ -68,7 +58,7 @@ func (c chatCommands) search(ctx context.Context, app *App, args []string) error
 	rows := []foundRow{}
 	table := newTable("CHAT", "TITLE", "")
 	for _, f := range found {
-		rows = append(rows, foundRow{f.Conversation, f.Title, f.Seq, around(f.Text, words), f.Updated})
+		rows = append(rows, foundRow{f.Conversation, f.Title, f.Seq, around(f.Text, words), view.Time{Time: f.Updated}})
 		table.add(string(f.Conversation), f.Title, rows[len(rows)-1].Excerpt)
 	}
 	return c.printTable(rows, table, "Nothing was found.")

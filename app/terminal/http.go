@@ -3,22 +3,12 @@ package terminal
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"conclave/app/base/fault"
 	"conclave/app/base/settings"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
-
-// httpRow is the state of the port at which programs register tools, as JSON.
-type httpRow struct {
-	On      bool   `json:"on"`                // the settings open it while Conclave runs
-	Port    int    `json:"port"`              // in the settings
-	Address string `json:"address,omitempty"` // where it is open now
-	Trouble string `json:"trouble,omitempty"` // why it is not open, or which program was refused last
-	Token   bool   `json:"token"`             // programs must send one
-}
 
 // httpCommands open the port at which programs register tools.
 type httpCommands struct{ *terminal }
@@ -113,11 +103,8 @@ func (c httpCommands) print(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	row := httpRow{On: set.HTTPTools, Port: set.HTTPPort, Token: set.HTTPToken}
-	if row.Address, err = app.HTTP.Address(); err != nil {
-		f := fault.Of(err)
-		row.Trouble = strings.TrimSpace(f.Message + " " + f.Hint)
-	}
+	address, trouble := app.HTTP.Address()
+	row := view.NewHTTPStatus(set, address, trouble)
 	if c.json {
 		return c.printJSON(row)
 	}

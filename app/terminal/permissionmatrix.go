@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,11 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 )
-
-// accessWords are the decisions about calls, in the table of all plugins.
-var accessWords = map[gate.Access]string{
-	gate.Allowed: "runs", gate.Asked: "asks", gate.Refuses: "refused", gate.Sometimes: "depends",
-}
 
 // printMatrix prints what each plugin may do, by capability and by who calls.
 func (c permissionCommands) printMatrix(app *App) error {
@@ -38,7 +34,7 @@ func addMatrixRow(t *table, r view.MatrixRow) {
 		used += ", so it asks again"
 	}
 	if r.State != "" || len(r.Capabilities) == 0 { // none of its tools run
-		t.add(r.Plugin, stateWords[r.State], "", "", used)
+		t.add(r.Plugin, strings.ToLower(cmp.Or(r.StateWords, "nothing")), "", "", used)
 		return
 	}
 	name := r.Plugin
@@ -46,21 +42,15 @@ func addMatrixRow(t *table, r view.MatrixRow) {
 		name += " (new version waits)"
 	}
 	for _, cell := range r.Capabilities {
-		t.add(name, cell.Capability, accessWords[cell.Main], accessWords[cell.Council], used)
+		t.add(name, cell.Capability, strings.ToLower(cell.MainWords), strings.ToLower(cell.CouncilWords), used)
 		name, used = "", ""
 	}
 }
 
-// stateWords are the reasons why a plugin can do nothing.
-var stateWords = map[gate.Standing]string{
-	gate.Serves: "nothing", gate.NewPlugin: "waits for your approval", gate.OffPlugin: "turned off",
-	gate.ChangedPlugin: "changed, and waits for your approval", gate.GonePlugin: "no longer there",
-}
-
 func (c permissionCommands) modeCommand() *cobra.Command {
-	cmd := c.withPlugins("mode [careful|standard]", "Show or set which calls ask you when no rule decides",
+	return c.withPlugins("mode [careful|standard]", "Show or set which calls ask you when no rule decides",
 		func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || len(args) == 1 && isMode(args[0]) {
+			if len(args) == 0 || len(args) == 1 && modeWords(args[0]) != "" {
 				return nil
 			}
 			return usageOf(cmd, "the mode is careful or standard")
@@ -76,17 +66,18 @@ func (c permissionCommands) modeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.result(map[string]string{"mode": set.Mode}, "%s", modeWords[gate.Mode(set.Mode)])
+			return c.result(map[string]string{"mode": set.Mode}, "%s", modeWords(set.Mode))
 		})
-	return cmd
 }
 
-func isMode(name string) bool { return modeWords[gate.Mode(name)] != "" }
-
-var modeWords = map[gate.Mode]string{
-	gate.Careful: "careful: a tool asks before everything that goes beyond its own files.",
-	gate.Standard: "standard: a tool asks before it reads or changes something of yours, or sends something " +
-		"from this computer.",
+// modeWords returns a mode with what it asks about; "" if there is no such mode.
+func modeWords(name string) string {
+	for _, m := range view.Modes() {
+		if string(m.Mode) == name {
+			return name + ": " + strings.ToLower(m.Sentence[:1]) + m.Sentence[1:]
+		}
+	}
+	return ""
 }
 
 // maxTrialLines bounds the calls that a person is shown.

@@ -55,7 +55,7 @@ func (c permissionCommands) simulateCommand() *cobra.Command {
 			if f.mode == "" {
 				return exactly("the name of a tool")(cmd, args)
 			}
-			if !isMode(f.mode) {
+			if modeWords(f.mode) == "" {
 				return usageOf(cmd, "--mode is careful or standard, not %q", f.mode)
 			}
 			return noArguments(cmd, args)

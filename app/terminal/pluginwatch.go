@@ -17,7 +17,7 @@ type updateRow struct {
 	State      plugin.State  `json:"state"`
 	Tools      []string      `json:"tools"`
 	MS         float64       `json:"ms"`
-	Problem    *view.Problem `json:"problem"`
+	Problem    *view.Problem `json:"problem,omitempty"`
 	Removed    bool          `json:"removed,omitempty"`
 }
 

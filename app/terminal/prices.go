@@ -8,28 +8,17 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/model/cost"
+	"conclave/app/view"
 
 	"github.com/spf13/cobra"
 )
-
-// priceRow is one price of `models prices --json`.
-type priceRow struct {
-	cost.Price
-	By string `json:"by"` // the date of the table, or “own”
-}
 
 func (c modelCommands) listPrices(ctx context.Context, app *App, _ []string) error {
 	prices, err := app.Models.Prices(ctx)
 	if err != nil {
 		return err
 	}
-	rows := []priceRow{}
-	for _, p := range prices.Own {
-		rows = append(rows, priceRow{p, cost.Own})
-	}
-	for _, p := range prices.Prices {
-		rows = append(rows, priceRow{p, prices.Date})
-	}
+	rows := view.NewPriceTable(prices).Rows()
 	if c.json {
 		return c.printJSON(rows)
 	}
@@ -109,6 +98,6 @@ func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, for
 	if forget {
 		return c.result(map[string]string{"forgot": p.Model}, "Your price of %s was removed.", p.Model)
 	}
-	return c.result(priceRow{p, cost.Own}, "A million tokens of %s cost $%s for input and $%s for output.", p.Model,
+	return c.result(view.Price{Price: p, By: cost.Own}, "A million tokens of %s cost $%s for input and $%s for output.", p.Model,
 		perMillion(p.Input), perMillion(p.Output))
 }

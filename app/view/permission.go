@@ -167,7 +167,8 @@ func NewRule(r gate.Rule, plugin string, now time.Time) Rule {
 type MatrixRow struct {
 	Plugin       string        `json:"plugin"`
 	Name         string        `json:"name"`
-	State        gate.Standing `json:"state"` // why none of its tools can be called; or ""
+	State        gate.Standing `json:"state"`       // why none of its tools can be called; or ""
+	StateWords   string        `json:"state_words"` // the same as a person reads it: “Turned off”; or ""
 	Capabilities []MatrixCell  `json:"capabilities"`
 	// Nothing isolates it, so it can do what its person can: the one cell.
 	All      bool `json:"all"`
@@ -179,10 +180,42 @@ type MatrixRow struct {
 
 // MatrixCell shows what becomes of calls that can do one thing.
 type MatrixCell struct {
-	Capability string      `json:"capability"`
-	Tools      int         `json:"tools"` // how many tools can
-	Main       gate.Access `json:"main"`
-	Council    gate.Access `json:"council"`
+	Capability   string      `json:"capability"`
+	Tools        int         `json:"tools"` // how many tools can
+	Main         gate.Access `json:"main"`
+	MainWords    string      `json:"main_words"` // as a person reads it: “Runs”
+	Council      gate.Access `json:"council"`
+	CouncilWords string      `json:"council_words"`
+}
+
+// newMatrixCell returns the view of what becomes of the calls of one cell.
+func newMatrixCell(capability string, c gate.Cell) MatrixCell {
+	return MatrixCell{capability, c.Tools, c.Main, accessWords[c.Main], c.Council, accessWords[c.Council]}
+}
+
+var accessWords = map[gate.Access]string{
+	gate.Allowed: "Runs", gate.Asked: "Asks", gate.Refuses: "Refused", gate.Sometimes: "Depends",
+}
+
+var standingWords = map[gate.Standing]string{
+	gate.NewPlugin: "Needs your approval", gate.OffPlugin: "Turned off",
+	gate.ChangedPlugin: "Changed, needs your approval", gate.GonePlugin: "No longer installed",
+}
+
+// ModeChoice is one of the modes that a person may set.
+type ModeChoice struct {
+	Mode     gate.Mode `json:"mode"`
+	Title    string    `json:"title"`
+	Sentence string    `json:"sentence"`
+}
+
+// Modes returns the modes that a person may set.
+func Modes() []ModeChoice {
+	return []ModeChoice{
+		{gate.Standard, "Standard",
+			"Asks before a tool reads or changes something of yours, or sends anything from this computer."},
+		{gate.Careful, "Careful", "Asks before a tool does anything beyond its own files."},
+	}
 }
 
 // anything is the capability of a plugin without a sandbox.
@@ -194,15 +227,15 @@ func NewMatrix(rows []gate.Row) (views []MatrixRow, columns []string) {
 	used := map[gate.Capability]bool{}
 	for _, r := range rows {
 		row := MatrixRow{
-			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), State: r.State, Capabilities: []MatrixCell{},
-			All: r.All != nil, LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
+			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), State: r.State,
+			StateWords: standingWords[r.State], Capabilities: []MatrixCell{}, All: r.All != nil, LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
 		}
 		for _, c := range r.Cells {
 			used[c.Capability] = true
-			row.Capabilities = append(row.Capabilities, MatrixCell{c.Capability.Label(), c.Tools, c.Main, c.Council})
+			row.Capabilities = append(row.Capabilities, newMatrixCell(c.Capability.Label(), c))
 		}
 		if r.All != nil {
-			row.Capabilities = []MatrixCell{{anything, r.All.Tools, r.All.Main, r.All.Council}}
+			row.Capabilities = []MatrixCell{newMatrixCell(anything, *r.All)}
 		}
 		views = append(views, row)
 	}

@@ -24,7 +24,7 @@ type Plugin struct {
 	Origin  string       `json:"origin"`
 	State   plugin.State `json:"state"`
 	Enabled bool         `json:"enabled"`
-	Problem *Problem     `json:"problem"`
+	Problem *Problem     `json:"problem,omitempty"`
 	Serving bool         `json:"serving"` // its tools can be called now
 	// An older version than the newest save serves.
 	LastGood bool `json:"last_good"`

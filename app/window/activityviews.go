@@ -2,38 +2,13 @@ package window
 
 import (
 	"conclave/app/chat"
-	"conclave/app/record/activity"
+	"conclave/app/view"
 )
 
 // ActivityList holds entries of the record of what tools did.
 type ActivityList struct {
-	Entries []ActivityEntry `json:"entries"` // the newest first
-	More    bool            `json:"more"`    // there are older ones
-}
-
-// ActivityEntry holds one entry of that record, as a person reads it.
-type ActivityEntry struct {
-	N          uint64          `json:"n"`
-	Time       string          `json:"time"`
-	Kind       activity.Kind   `json:"kind"`
-	Title      string          `json:"title"`      // “Saved a note”, or what happened to the record
-	Chat       string          `json:"chat"`       // its id, or ""
-	ChatTitle  string          `json:"chat_title"` // “New chat” where it has none yet; "" where there is no such chat now
-	Call       string          `json:"call"`       // its number, for Chats.Call
-	Who        string          `json:"who"`
-	Tool       string          `json:"tool"` // plugin:name
-	Plugin     string          `json:"plugin"`
-	PluginName string          `json:"plugin_name"`
-	Effect     string          `json:"effect"` // allow, deny, or "" where nothing was decided
-	Outcome    chat.CallStatus `json:"outcome"`
-	MS         int64           `json:"ms"`
-	Size       string          `json:"size"`      // of what it answered
-	Sent       []string        `json:"sent"`      // “1 KiB to example.org”
-	Why        []string        `json:"why"`       // how it was decided, one step a line
-	Arguments  string          `json:"arguments"` // without secrets; "" where they are not kept
-	Left       string          `json:"left"`      // why they are not all there
-	Digest     string          `json:"digest"`    // of the entry
-	Undo       string          `json:"undo"`      // names the old versions of files that it may have changed; or ""
+	Entries []view.ActivityEntry `json:"entries"` // the newest first
+	More    bool                 `json:"more"`    // there are older ones
 }
 
 // FileChanges holds what a call changed of the person's files, as far as old versions are kept.

@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/gate"
+	"conclave/app/view"
 )
 
 // The parts of the list.
@@ -90,11 +91,7 @@ func (c *Chats) waiting() map[chat.ConversationID]bool {
 }
 
 func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) ChatRow {
-	row := ChatRow{
-		ID: string(v.ID), Title: v.Title, Updated: chat.Stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived,
-		Demo: v.Demo, State: ChatIdle,
-	}
-	row.Unread = c.open.isUnread(v.ID)
+	row := ChatRow{ChatHeader: view.NewChatHeader(v), State: ChatIdle, Unread: c.open.isUnread(v.ID)}
 	if c.core.Conversations.Running(v.ID) {
 		row.State = ChatRunning
 	}

@@ -3,6 +3,7 @@ package window
 import (
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
+	"conclave/app/view"
 )
 
 // ChatQuery describes which chats to list.
@@ -24,14 +25,8 @@ const (
 
 // ChatRow is one chat of the list.
 type ChatRow struct {
-	ID string `json:"id"`
-	// "" until the first message named it; the window then says “New chat”.
-	Title    string    `json:"title"`
-	Updated  string    `json:"updated"`
-	Pinned   bool      `json:"pinned"`
-	Archived bool      `json:"archived"`
-	Demo     bool      `json:"demo"` // talked to Demo guide only
-	State    ChatState `json:"state"`
+	view.ChatHeader
+	State ChatState `json:"state"`
 	// An answer ended while the chat was not looked at (see Chats.Seen).
 	Unread bool `json:"unread"`
 	// Where the words of ChatQuery.text were found in a message, else null.
@@ -74,37 +69,6 @@ type Queued struct {
 	Text        string     `json:"text"`
 	Attachments []Attached `json:"attachments"`
 	NoTools     bool       `json:"no_tools"`
-}
-
-// CallDetail is everything about one call, for the opened card. Its texts are
-// cleaned, and cut at 200,000 characters.
-type CallDetail struct {
-	ID string `json:"id"`
-	// Arguments as indented JSON; edited ones if the person edited them.
-	Arguments    string `json:"arguments"`
-	RawArguments string `json:"raw_arguments"` // what the model wrote, when it was not a JSON object
-	Result       string `json:"result"`        // what the tool answered, as plain text
-	// The typed value as indented JSON; "" when the text is all of it.
-	ResultJSON string `json:"result_json"`
-	ResultCut  int    `json:"result_cut"` // how many more characters the result has than are shown
-	// Hidden characters (ANSI, bidi, zero-width, Unicode tags) removed from the result.
-	HiddenRemoved int `json:"hidden_removed"`
-	// The result with those characters made visible (‹U+200B›); "" when none.
-	ResultMarked string             `json:"result_marked"`
-	Media        []transcript.Media `json:"media"`
-	Error        string             `json:"error"`
-	ErrorType    string             `json:"error_type"`
-	Traceback    string             `json:"traceback"`
-	Printed      string             `json:"printed"` // what the call printed, its last 8 KiB
-	Started      string             `json:"started"`
-	Ended        string             `json:"ended"`
-	MS           int64              `json:"ms"`
-	Caller       string             `json:"caller"` // as a person reads it: “Ada (council)”
-	Digest       string             `json:"digest"` // digest of the definition in hex
-	// “Why was this allowed?”: the rule path in words, one step per line.
-	Why []string `json:"why"`
-	// What hooks did to it; [] where none looked at it.
-	Hooks []HookStepView `json:"hooks"`
 }
 
 // MessageInfo holds the requests behind one answer.

@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 	"conclave/app/tool"
+	"conclave/app/view"
 
 	conv "conclave/app/chat/conversation"
 )
@@ -172,17 +173,17 @@ func (c *Chats) rebuilt(ctx context.Context, m chat.Message) ([]byte, error) {
 }
 
 // Call returns everything about one tool call.
-func (c *Chats) Call(_ string, call string) (CallDetail, error) {
+func (c *Chats) Call(_ string, call string) (view.CallDetail, error) {
 	ctx := c.call()
 	number, err := strconv.ParseUint(call, 10, 64)
 	if err != nil {
-		return CallDetail{}, fault.New(fault.NotFound, "app.call", "That call is not on record.", "")
+		return view.CallDetail{}, fault.New(fault.NotFound, "app.call", "That call is not on record.", "")
 	}
 	r, err := c.core.Store.Call(ctx, number)
 	if err != nil {
-		return CallDetail{}, err
+		return view.CallDetail{}, err
 	}
-	return callDetail(r, c.open.whyOf(r)), nil
+	return view.NewCallDetail(r, c.open.whyOf(r)), nil
 }
 
 // maxAsked bounds how many rows or pieces of a chat one call returns.

@@ -282,12 +282,9 @@ func (m *Models) Unlock(passphrase string) error {
 }
 
 // Prices returns what models cost.
-func (m *Models) Prices() (PriceTable, error) {
+func (m *Models) Prices() (view.PriceTable, error) {
 	prices, err := m.core.Models.Prices(m.call())
-	if prices.Own == nil {
-		prices.Own = []cost.Price{}
-	}
-	return PriceTable{prices.Date, prices.Prices, prices.Own}, err
+	return view.NewPriceTable(prices), err
 }
 
 // SetPrices replaces the person's own prices. What was paid before stays as it was.

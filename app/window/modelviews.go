@@ -1,7 +1,6 @@
 package window
 
 import (
-	"conclave/app/model/cost"
 	"conclave/app/view"
 )
 
@@ -56,13 +55,6 @@ type ModelList struct {
 	// KeysLocked says that the keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
 	KeysLocked bool `json:"keys_locked"`
 	KeysFresh  bool `json:"keys_fresh"` // that passphrase is still to be chosen
-}
-
-// PriceTable tells what models cost, in US dollars for a million tokens.
-type PriceTable struct {
-	Date   string       `json:"date"`   // when the prices were read, “2026-11-20”
-	Prices []cost.Price `json:"prices"` // those that Conclave comes with
-	Own    []cost.Price `json:"own"`    // the person's own, which come first
 }
 
 // ConnectionEdit is a connection as a person writes it. Its key goes to the key

@@ -16,15 +16,16 @@ import (
 
 // MatrixView shows what each plugin may do, by capability and by who calls.
 type MatrixView struct {
-	Revision uint64           `json:"revision"`
-	Mode     gate.Mode        `json:"mode"`
-	Columns  []string         `json:"columns"` // capabilities that any of them has
-	Rows     []view.MatrixRow `json:"rows"`    // by name
+	Revision uint64            `json:"revision"`
+	Mode     gate.Mode         `json:"mode"`
+	Modes    []view.ModeChoice `json:"modes"`   // that can be set
+	Columns  []string          `json:"columns"` // capabilities that any of them has
+	Rows     []view.MatrixRow  `json:"rows"`    // by name
 }
 
 // Matrix returns what each plugin may do, by capability and by who calls, and the mode.
 func (p *Permissions) Matrix() (MatrixView, error) {
-	out := MatrixView{Revision: p.core.Bus.Revision(bus.Permissions, "")}
+	out := MatrixView{Revision: p.core.Bus.Revision(bus.Permissions, ""), Modes: view.Modes()}
 	set, err := p.core.Settings.Settings(p.call())
 	if err != nil {
 		return MatrixView{}, err

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"strings"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
 	"conclave/app/base/settings"
+	"conclave/app/view"
 )
 
 // Settings is bound: what the person set for the window.
@@ -34,20 +34,17 @@ func keptSettings(ctx context.Context, core Core) (SettingsView, error) {
 }
 
 func settingsView(core Core, revision uint64, s settings.Settings) SettingsView {
-	address, trouble := "", ""
+	var http view.HTTPStatus
 	if core.HTTP != nil && s.HTTPTools {
-		at, err := core.HTTP.Address()
-		if address = at; err != nil {
-			f := fault.Of(err)
-			trouble = strings.TrimSpace(f.Message + " " + f.Hint)
-		}
+		address, trouble := core.HTTP.Address()
+		http = view.NewHTTPStatus(s, address, trouble)
 	}
 	return SettingsView{
 		revision, s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
 		s.Editor,
 		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles,
 		s.PluginSpend, s.PluginTokens, s.HTTPTools,
-		s.HTTPPort, s.HTTPToken, address, trouble, maps.Clone(s.Keys),
+		s.HTTPPort, s.HTTPToken, http.Address, http.Trouble, maps.Clone(s.Keys),
 	}
 }
 

@@ -55,7 +55,7 @@ export interface ActivityCalls {
   Verify(): Promise<ActivityReport>;
 }
 
-/** ActivityEntry holds one entry of that record, as a person reads it. */
+/** ActivityEntry holds one entry of the record of what tools did, as a person reads it. */
 export interface ActivityEntry {
   n: number;
   time: string;
@@ -368,6 +368,23 @@ export interface ChatGroup {
   count: number;
 }
 
+/** ChatHeader is one chat, as a list shows it. */
+export interface ChatHeader {
+  id: string;
+  /** "" until the first message named it; the window then says “New chat”. */
+  title: string;
+  /** that the chat keeps: “connection/model”, or "" */
+  model: string;
+  /** how many were written in it, on all branches */
+  messages: number;
+  pinned: boolean;
+  archived: boolean;
+  /** talked to Demo guide only */
+  demo: boolean;
+  created: string;
+  updated: string;
+}
+
 /** ChatList is a stretch of the list. */
 export interface ChatList {
   revision: number;
@@ -394,15 +411,7 @@ export interface ChatQuery {
 }
 
 /** ChatRow is one chat of the list. */
-export interface ChatRow {
-  id: string;
-  /** "" until the first message named it; the window then says “New chat”. */
-  title: string;
-  updated: string;
-  pinned: boolean;
-  archived: boolean;
-  /** talked to Demo guide only */
-  demo: boolean;
+export interface ChatRow extends ChatHeader {
   state: ChatState;
   /** An answer ended while the chat was not looked at (see Chats.Seen). */
   unread: boolean;
@@ -1313,6 +1322,8 @@ export interface MatchDraft {
 export interface Matrix {
   revision: number;
   mode: PermissionMode;
+  /** that can be set */
+  modes: ModeChoice[];
   /** capabilities that any of them has */
   columns: string[];
   /** by name */
@@ -1325,7 +1336,10 @@ export interface MatrixCell {
   /** how many tools can */
   tools: number;
   main: Access;
+  /** as a person reads it: “Runs” */
+  main_words: string;
   council: Access;
+  council_words: string;
 }
 
 /** MatrixRow shows what one plugin may do, by capability and by who calls. */
@@ -1334,6 +1348,8 @@ export interface MatrixRow {
   name: string;
   /** why none of its tools can be called; or "" */
   state: Standing;
+  /** the same as a person reads it: “Turned off”; or "" */
+  state_words: string;
   capabilities: MatrixCell[];
   /** Nothing isolates it, so it can do what its person can: the one cell. */
   all: boolean;
@@ -1409,6 +1425,13 @@ export type Mode =
   | "vote" // and votes once all have answered
   | "advocate" // the first writes a draft, the others object to it
   | "relay"; // one after another, each given the answer before it
+
+/** ModeChoice is one of the modes that a person may set. */
+export interface ModeChoice {
+  mode: PermissionMode;
+  title: string;
+  sentence: string;
+}
 
 /** Model is one model that can be chosen. */
 export interface Model {
@@ -1890,7 +1913,7 @@ export interface Plugin {
   origin: string;
   state: PluginState;
   enabled: boolean;
-  problem: Problem | null;
+  problem?: Problem | null;
   /** its tools can be called now */
   serving: boolean;
   /** An older version than the newest save serves. */

@@ -1,30 +1,17 @@
 /** The words of the table of permissions and of trials, which are loaded with them. */
-import type { Access, Effect, Op, PermissionMode, Standing } from "../bridge/generated";
+import type { Effect, Op } from "../bridge/generated";
 
 export const words = {
   caption: "What each plugin can do: for your model, and below it for the council where different",
   plugin: "Plugin",
   used: "Last used",
   never: "never",
-  access: {
-    allowed: "Runs",
-    asked: "Asks",
-    refused: "Refused",
-    sometimes: "Depends",
-  } satisfies Record<Access, string>,
   effect: { allow: "runs", ask: "asks", deny: "is refused" } satisfies Record<Effect, string>,
   council: (what: string) => `Council: ${what.toLowerCase()}`,
   cannot: "cannot",
   all: "Not sandboxed: it can do anything that you can.",
   none: "It has no tools.",
   waits: "New version to review",
-  standing: {
-    "": "",
-    new: "Needs your approval",
-    off: "Turned off",
-    changed: "Changed, needs your approval",
-    gone: "No longer installed",
-  } satisfies Record<Standing, string>,
   unused: "Not used for 90 days, so it asks again",
   filters: {
     all: "All",
@@ -42,11 +29,6 @@ export const words = {
   members: (what: string, why: string) => `Council: ${what}, ${why}.`,
   rules: "Rules",
   mode: "Default",
-  modes: { standard: "Standard", careful: "Careful" } satisfies Record<PermissionMode, string>,
-  modeNote: {
-    standard: "Asks before a tool reads or changes something of yours, or sends anything from this computer.",
-    careful: "Asks before a tool does anything beyond its own files.",
-  } satisfies Record<PermissionMode, string>,
   newRule: "New rule…",
   ruleTitle: "New rule",
   what: "Effect",

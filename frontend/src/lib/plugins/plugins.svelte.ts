@@ -103,7 +103,7 @@ export function needsPerson(plugin: Plugin): boolean {
     plugin.state === "needs-packages" ||
     plugin.state === "needs-approval" ||
     plugin.state === "quarantined" ||
-    plugin.problem !== null
+    Boolean(plugin.problem)
   );
 }
 

@@ -128,6 +128,9 @@ export class FakeChats {
       rows: found.slice(offset, offset + limit).map((c) => ({
         id: c.chat.id,
         title: c.chat.title,
+        model: c.chat.model,
+        messages: c.entries.length,
+        created: c.chat.created,
         updated: c.chat.updated,
         pinned: c.chat.pinned,
         archived: c.chat.archived,

@@ -1,0 +1,86 @@
+package view
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"conclave/app/base/limit"
+	"conclave/app/chat"
+	"conclave/app/chat/transcript"
+	"conclave/app/gate"
+	"conclave/app/record/activity"
+)
+
+// ActivityEntry holds one entry of the record of what tools did, as a person reads it.
+type ActivityEntry struct {
+	N          uint64          `json:"n"`
+	Time       Time            `json:"time"`
+	Kind       activity.Kind   `json:"kind"`
+	Title      string          `json:"title"`      // “Saved a note”, or what happened to the record
+	Chat       string          `json:"chat"`       // its id, or ""
+	ChatTitle  string          `json:"chat_title"` // “New chat” where it has none yet; "" where there is no such chat now
+	Call       string          `json:"call"`       // its number, for Chats.Call
+	Who        string          `json:"who"`
+	Tool       string          `json:"tool"` // plugin:name
+	Plugin     string          `json:"plugin"`
+	PluginName string          `json:"plugin_name"`
+	Effect     string          `json:"effect"` // allow, deny, or "" where nothing was decided
+	Outcome    chat.CallStatus `json:"outcome"`
+	MS         int64           `json:"ms"`
+	Size       string          `json:"size"`      // of what it answered
+	Sent       []string        `json:"sent"`      // “1 KiB to example.org”
+	Why        []string        `json:"why"`       // how it was decided, one step a line
+	Arguments  string          `json:"arguments"` // without secrets; "" where they are not kept
+	Left       string          `json:"left"`      // why they are not all there
+	Digest     string          `json:"digest"`    // of the entry
+	Undo       string          `json:"undo"`      // names the old versions of files that it may have changed; or ""
+}
+
+// NewActivityEntry returns the view of an entry, without the title of its chat. words names the tool and
+// the plugin of a call.
+func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.Words) ActivityEntry {
+	e, d, err := row.Read()
+	if err != nil {
+		return ActivityEntry{Title: "An entry that cannot be read", Sent: []string{}, Why: []string{}}
+	}
+	v := ActivityEntry{
+		N: e.N, Time: Time{e.Time}, Kind: e.Kind, Chat: string(e.Chat), Plugin: e.Plugin, Effect: e.Effect,
+		Outcome: e.Outcome, MS: int64(e.MS), Digest: row.Hash, Sent: []string{},
+		Why: oneLines(activity.Sentences(e, d)), Undo: e.Undo,
+	}
+	named := words(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
+	switch e.Kind {
+	case activity.Called:
+		v.Call, v.Who, v.Size = strconv.FormatUint(e.Call, 10), gate.CallerName(gate.Caller(e.Caller), ""), limit.Size(e.Output)
+		if v.Title = transcript.OneLine(named.Did); e.Outcome != chat.CallOK {
+			v.Title = transcript.Sentence(transcript.OneLine(named.Doing))
+		}
+		for _, s := range e.Sent {
+			v.Sent = append(v.Sent, transcript.OneLine(activity.SentTo(s)))
+		}
+	case activity.Used, activity.Sent:
+		v.Title = transcript.OneLine(named.Plugin + " " + activity.UsedWords(e, d))
+		v.Why = v.Why[1:] // the title says the first
+	default:
+		v.Title, v.Why = transcript.OneLine(activity.Event(e, d)), v.Why[1:]
+		v.Undo = "" // the entry of the call has the way back
+		return v
+	}
+	v.Tool, v.PluginName = transcript.OneLine(e.Tool), transcript.OneLine(named.Plugin)
+	if d != nil {
+		v.Arguments, v.Left = clean(Indented(json.RawMessage(d.Arguments))), d.Left
+		if d.Beginning != "" {
+			v.Arguments, v.Left = clean(d.Beginning), "The arguments have more than 8 KiB; their beginning is on record."
+		}
+	}
+	return v
+}
+
+// oneLines returns each text on one line, without hidden characters.
+func oneLines(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = transcript.OneLine(text)
+	}
+	return out
+}
