@@ -146,6 +146,10 @@ var layers = []map[string][]string{
 		"app/model/connections": {
 			"app/base/fault", "app/base/settings", "app/chat", "app/model", "app/model/cost",
 		},
+		// Who answers a message: the model of its chat, and the council.
+		"app/chat/responder": {
+			"app/base/settings", "app/chat", "app/council", "app/council/deliberation", "app/model",
+		},
 		// PDFs, read in processes.
 		"app/chat/document/pdfprocess": {"app/chat/document", "app/plugin/sandbox"},
 		// Which files of calls are kept, and what of that is on record.
@@ -315,6 +319,7 @@ var layers = []map[string][]string{
 			"app/chat/transcript",
 			"app/chat/turn",
 			"app/chat/conversation",
+			"app/chat/responder",
 			"app/council",
 			"app/council/deliberation",
 			"app/plugin",
@@ -348,6 +353,7 @@ var layers = []map[string][]string{
 			"app/model/cost",
 			"app/base/textdiff",
 			"app/base/settings",
+			"app/chat/responder",
 			"app/chat/turn",
 			"app/council",
 			"app/council/deliberation",
@@ -377,6 +383,7 @@ var layers = []map[string][]string{
 			"app/model/cost",
 			"app/tool/call",
 			"app/chat/conversation",
+			"app/chat/responder",
 			"app/tool/hook",
 			"app/council",
 			"app/council/deliberation",

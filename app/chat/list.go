@@ -1,9 +1,6 @@
 package chat
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Which describes what to do with conversations that have a mark.
 type Which int
@@ -61,18 +58,4 @@ type CallFilter struct {
 	Errors       bool      // only calls that ended otherwise than well
 	Before       uint64    // only ids below, to go on where a page ended; 0 takes all
 	Limit        int       // at most so many, the newest; 0 takes all
-}
-
-// ModelOf returns the model that answers next in a conversation: its own, or the one of the last
-// answer among the messages; "" where none has one.
-func ModelOf(v Conversation, messages []Message) string {
-	if v.Model != "" {
-		return v.Model
-	}
-	for _, m := range slices.Backward(messages) {
-		if m.Role == RoleAssistant {
-			return m.Model
-		}
-	}
-	return ""
 }

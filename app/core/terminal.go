@@ -274,11 +274,12 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 
 // Terminal returns the core as commands use it. The caller sets its Close.
 func (c *Core) Terminal() *terminal.App {
+	chats := terminalChats{c.Store.Turns, c.Bus}
 	return &terminal.App{
 		Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		Chats: terminalChats{c.Store.Turns, c.Bus}, Activity: c.Store.Activity, Undo: c.Undo,
+		Responder: c.Responder(chats), Chats: chats, Activity: c.Store.Activity, Undo: c.Undo,
 		Models: c.Models, Settings: c.Settings,
 		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges,
 		Backup: c.backup, Doctor: c.doctor,

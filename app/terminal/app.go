@@ -5,6 +5,7 @@ import (
 
 	"conclave/app/base/settings"
 	"conclave/app/chat"
+	"conclave/app/chat/responder"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
@@ -38,6 +39,7 @@ type App struct {
 
 	Councils        *deliberation.Runner
 	CouncilSettings council.Settings
+	Responder       responder.Chooser
 
 	HTTP     *toolport.Port
 	Chats    Chats
@@ -70,7 +72,6 @@ type Chats interface {
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
 	// UpdateConversation reads, changes and writes one conversation in one step.
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
-	CreateConversation(ctx context.Context, c *chat.Conversation) error
 	// ImportConversation writes a new conversation with these messages, each of which answers the
 	// one before it: all of it, or nothing.
 	ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error

@@ -223,8 +223,7 @@ func (c runCommands) sampleCommand() *cobra.Command {
 				if t.chat.ID == "" || t.log != nil {
 					return err
 				}
-				off := set.SwitchedOff()
-				return errors.Join(err, t.app.CouncilSettings.PutCouncil(ctx, council.OfChat(t.chat.ID), &off))
+				return errors.Join(err, t.app.Responder.KeepSample(ctx, t.chat.ID, set))
 			})
 		},
 	}

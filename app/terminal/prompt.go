@@ -216,13 +216,7 @@ func (t *promptRun) prepare(ctx context.Context) error {
 func (t *promptRun) openModel(ctx context.Context) (err error) {
 	name := t.f.model
 	if name == "" && t.chat.ID != "" {
-		var path []chat.Message
-		if t.chat.Model == "" {
-			if path, err = t.app.Chats.Path(ctx, t.chat.ID); err != nil {
-				return err
-			}
-		}
-		name = chat.ModelOf(t.chat, path)
+		name = t.app.Responder.ModelOf(ctx, t.chat)
 	}
 	t.model, err = t.app.Models.Open(ctx, name)
 	return err
@@ -231,7 +225,6 @@ func (t *promptRun) openModel(ctx context.Context) (err error) {
 // begin creates the chat for its first message, or changes a stored one as the flags say. A new
 // chat is created with its title, which saves a write to the disk before the answer.
 func (t *promptRun) begin(ctx context.Context, text string) error {
-	info := t.model.Info()
 	switch {
 	case t.chat.ID != "":
 		system, model := cmp.Or(t.f.system, t.chat.System), cmp.Or(t.f.model, t.chat.Model)
@@ -250,17 +243,16 @@ func (t *promptRun) begin(ctx context.Context, text string) error {
 		})
 	case t.f.noSave:
 		t.chat = chat.Conversation{
-			ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: info.Name(), System: t.f.system,
-			Project: t.c.project(),
+			ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: t.model.Info().Name(),
+			System: t.f.system, Project: t.c.project(),
 		}
 		t.log = turn.NewMemoryLog(t.chat)
 		return nil
 	}
 	t.chat = chat.Conversation{
-		Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests,
-		Demo: info.Connection == "demo", Project: t.c.project(),
+		Title: turn.Title(text), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests, Project: t.c.project(),
 	}
-	return t.app.Chats.CreateConversation(ctx, &t.chat)
+	return t.app.Responder.Create(ctx, &t.chat, t.model.Info())
 }
 
 func (t *promptRun) attachments() ([]chat.Part, error) {

@@ -6,6 +6,7 @@ import (
 	"conclave/app/base/bus"
 	"conclave/app/base/settings"
 	"conclave/app/chat/conversation"
+	"conclave/app/chat/responder"
 	"conclave/app/chat/turn"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
@@ -39,6 +40,7 @@ type Core struct {
 
 	Councils        *deliberation.Runner
 	CouncilSettings council.Settings
+	Responder       responder.Chooser
 	// Mask returns what takes secrets out of a text.
 	Mask func(ctx context.Context) (func(string) string, error)
 

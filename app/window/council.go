@@ -57,9 +57,7 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 // held returns the council that applies to a chat, and its scope.
 func (c *Council) held(ctx context.Context, conversation string) (council.Council, council.Scope, error) {
 	if conversation == "" {
-		if set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat); there || err != nil {
-			return set, council.NextChat, err
-		}
+		return c.core.Responder.Next(ctx)
 	}
 	return c.core.Councils.Council(ctx, id(conversation), "")
 }
@@ -131,7 +129,7 @@ func (c *Council) presetsFor(ctx context.Context, conversation string) ([]view.C
 		}
 	}
 	all, err := c.named.presets(ctx)
-	model := c.chats.open.modelOf(ctx, talk)
+	model := c.core.Responder.ModelOf(ctx, talk)
 	for i := range all {
 		all[i].Council = all[i].Council.SpeakingThrough(model)
 	}
@@ -444,7 +442,7 @@ func (c *Council) Estimate(conversation string, set council.Council, message Out
 		}
 	}
 	if message.Model == "" {
-		message.Model = c.chats.open.modelOf(ctx, talk)
+		message.Model = c.core.Responder.ModelOf(ctx, talk)
 	}
 	asked := turn.Request{Conversation: talk.ID, Text: message.Text}
 	if asked.Model, err = c.core.Models.Open(ctx, message.Model); err != nil {

@@ -114,7 +114,7 @@ func (c *openChats) callWords(r chat.CallRecord) transcript.Words {
 }
 
 func (c *openChats) chatView(ctx context.Context, v chat.Conversation) transcript.Chat {
-	name := c.modelOf(ctx, v)
+	name := c.core.Responder.ModelOf(ctx, v)
 	info := c.core.Models.Info(ctx, name)
 	var spent *transcript.Usage
 	if v.Spent != nil {
@@ -132,32 +132,6 @@ func (c *openChats) modelTitle(ctx context.Context, name string) string {
 		return ""
 	}
 	return c.core.Models.Info(ctx, name).Title
-}
-
-// modelOf returns the model that answers next in a conversation: its own, or the one that answered it
-// last, or the default where none has.
-func (c *openChats) modelOf(ctx context.Context, v chat.Conversation) string {
-	var answer []chat.Message
-	if v.Model == "" {
-		if outline, err := c.core.Store.Outline(ctx, v.ID); err == nil {
-			answer, _ = c.core.Store.Messages(ctx, v.ID, []chat.MessageSeq{lastAnswer(outline)}) // none has no model
-		}
-	}
-	if name := chat.ModelOf(v, answer); name != "" {
-		return name
-	}
-	name, _ := c.core.Models.Default(ctx) // without it, opening the model says why
-	return name
-}
-
-// lastAnswer returns the last answer of the visible path; 0 when there is none.
-func lastAnswer(o chat.Outline) chat.MessageSeq {
-	for _, seq := range slices.Backward(o.Path) {
-		if n, _ := o.Item(seq); n.Role == chat.RoleAssistant {
-			return seq
-		}
-	}
-	return 0
 }
 
 // lineOf is the run before an answer in one line, or nil where there was none.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/settings"
 	"conclave/app/chat"
+	"conclave/app/chat/responder"
 	"conclave/app/chat/turn"
 )
 
@@ -23,35 +23,22 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	if conversation == "" {
-		if err := c.turns.misnamed(ctx, message); err != nil {
-			return Sent{}, err // before there is a chat without an answer
-		}
-		name := message.Model
-		if name == "" {
-			if name, err = c.core.Models.Default(ctx); err != nil {
-				return Sent{}, err
-			}
-		}
-		if _, err := c.core.Models.Open(ctx, name); err != nil {
-			return Sent{}, err // before there is a chat without an answer
-		}
-		made := chat.Conversation{Model: name, Demo: name == settings.DemoModel}
-		if err := c.core.Store.CreateConversation(ctx, &made); err != nil {
-			return Sent{}, err
-		}
-		conversation = string(made.ID)
-		if err := c.turns.beginsWith(ctx, made.ID); err != nil {
+	m := responder.Message{
+		Text: message.Text, Model: message.Model, Skip: message.CouncilSkip, Only: message.CouncilOnly,
+	}
+	in := id(conversation)
+	if in == "" {
+		if in, err = c.core.Responder.Begin(ctx, m); err != nil {
 			return Sent{}, err
 		}
 	}
-	c.core.Store.SaveDraft(id(conversation), "")
-	asked := turn.Request{Text: message.Text, Attachments: attachments}
-	how, err := c.turns.asked(ctx, id(conversation), message)
+	c.core.Store.SaveDraft(in, "")
+	how, err := c.core.Responder.How(ctx, in, m)
 	if err != nil {
 		return Sent{}, err
 	}
-	return c.turns.begin(ctx, id(conversation), asked, message.Model, message.NoTools, how)
+	asked := turn.Request{Text: message.Text, Attachments: attachments}
+	return c.turns.begin(ctx, in, asked, message.Model, message.NoTools, how)
 }
 
 // stopTime bounds how long Stop waits for what was said to be saved.
@@ -85,7 +72,7 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	if err != nil {
 		return Sent{}, err
 	}
-	how, err := c.turns.asked(ctx, id(conversation), Outgoing{Text: chat.TextOf(question[0].Parts)})
+	how, err := c.core.Responder.How(ctx, id(conversation), responder.Message{Text: chat.TextOf(question[0].Parts)})
 	if err != nil {
 		return Sent{}, err
 	}
@@ -110,7 +97,7 @@ func (c *Chats) ask(
 		return Sent{}, fault.New(fault.Invalid, "app.edit", "Only your own messages can be answered again.", "")
 	}
 	media := slices.DeleteFunc(m.Parts, func(p chat.Part) bool { return p.Kind != chat.PartMedia })
-	how, err := c.turns.asked(ctx, conversation, Outgoing{Text: text})
+	how, err := c.core.Responder.How(ctx, conversation, responder.Message{Text: text})
 	if err != nil {
 		return Sent{}, err
 	}

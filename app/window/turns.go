@@ -61,12 +61,15 @@ func (c *turns) running() (context.Context, error) {
 
 // sample begins a new chat in which a council is asked a question, once. Demo guide answers.
 func (c *turns) sample(ctx context.Context, set council.Council, question string) (Sent, error) {
-	made := chat.Conversation{Model: settings.DemoModel, Demo: true}
-	if err := c.core.Store.CreateConversation(ctx, &made); err != nil {
+	demo, err := c.core.Models.Open(ctx, settings.DemoModel)
+	if err != nil {
 		return Sent{}, err
 	}
-	kept := set.SwitchedOff()
-	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(made.ID), &kept); err != nil {
+	var made chat.Conversation
+	if err := c.core.Responder.Create(ctx, &made, demo.Info()); err != nil {
+		return Sent{}, err
+	}
+	if err := c.core.Responder.KeepSample(ctx, made.ID, set); err != nil {
 		return Sent{}, err
 	}
 	asker := gate.SampleAsker{Tools: set.ToolIDs()}
@@ -84,7 +87,7 @@ func (c *turns) begin(
 		return Sent{}, err
 	}
 	if model == "" {
-		model = c.open.modelOf(ctx, current)
+		model = c.core.Responder.ModelOf(ctx, current)
 	}
 	opened, err := c.core.Models.Open(ctx, model)
 	if err != nil {
@@ -171,48 +174,4 @@ func (c *turns) deliberated(e deliberation.Event) {
 			}
 		}
 	}
-}
-
-// misnamed refuses a message that begins a chat, and names nobody of its council.
-func (c *turns) misnamed(ctx context.Context, message Outgoing) error {
-	if message.CouncilSkip || message.CouncilOnly != "" {
-		return nil
-	}
-	set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat)
-	if err == nil && !there {
-		set, _, err = c.core.Councils.Council(ctx, "", "")
-	}
-	if err != nil || !set.Enabled || len(set.Members) == 0 {
-		return err
-	}
-	_, err = set.Addressed(message.Text)
-	return err
-}
-
-// asked returns how a message asks the council: not at all, as it is set, or one of
-// its members by name.
-func (c *turns) asked(
-	ctx context.Context, conversation chat.ConversationID, message Outgoing,
-) (deliberation.How, error) {
-	how := deliberation.How{Skip: message.CouncilSkip, Only: message.CouncilOnly}
-	if how.Skip || how.Only != "" {
-		return how, nil
-	}
-	set, _, err := c.core.Councils.Council(ctx, conversation, "")
-	if err == nil && set.Enabled && len(set.Members) > 0 {
-		how.Only, err = set.Addressed(message.Text)
-	}
-	return how, err
-}
-
-// beginsWith gives a chat that a message begins the council that was set for it.
-func (c *turns) beginsWith(ctx context.Context, conversation chat.ConversationID) error {
-	set, there, err := c.core.CouncilSettings.Council(ctx, council.NextChat)
-	if err != nil || !there {
-		return err
-	}
-	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(conversation), &set); err != nil {
-		return err
-	}
-	return c.core.CouncilSettings.PutCouncil(ctx, council.NextChat, nil)
 }
