@@ -74,7 +74,9 @@ func TestChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
 	c := opened(t)
 	terminal := c.Terminal()
 	made := chat.Conversation{Title: "From elsewhere", Model: "demo/guide"}
-	heard(t, c, func(ctx context.Context) error { return terminal.Responder.Store.CreateConversation(ctx, &made) }, bus.Chats)
+	heard(t, c, func(ctx context.Context) error {
+		return terminal.Responder.Store.CreateConversation(ctx, &made)
+	}, bus.Chats)
 	heard(t, c, func(ctx context.Context) error {
 		return terminal.Chats.ImportConversation(ctx, &chat.Conversation{Title: "From a file", Model: "demo/guide"},
 			[]chat.Message{{

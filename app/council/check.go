@@ -87,7 +87,8 @@ type number struct {
 // bounds checks what a run depends on: modes, ids and numbers.
 func (c Council) bounds() error {
 	if !slices.Contains(Modes, c.Mode) {
-		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode), "It is one of: "+strings.Trim(fmt.Sprint(Modes), "[]")+".")
+		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode),
+			"It is one of: "+strings.Trim(fmt.Sprint(Modes), "[]")+".")
 	}
 	if m := c.Tool.Mode; m != Sidecar && m != Inline {
 		return invalid(fmt.Sprintf("The tools of a council cannot have the mode “%s”.", m), "It is sidecar or inline.")

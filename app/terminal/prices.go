@@ -98,6 +98,7 @@ func (c modelCommands) setPrice(ctx context.Context, app *App, p cost.Price, for
 	if forget {
 		return c.result(map[string]string{"forgot": p.Model}, "Your price of %s was removed.", p.Model)
 	}
-	return c.result(view.Price{Price: p, By: cost.Own}, "A million tokens of %s cost $%s for input and $%s for output.", p.Model,
+	return c.result(view.Price{Price: p, By: cost.Own},
+		"A million tokens of %s cost $%s for input and $%s for output.", p.Model,
 		perMillion(p.Input), perMillion(p.Output))
 }

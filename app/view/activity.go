@@ -51,7 +51,8 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 	named := words(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 	switch e.Kind {
 	case activity.Called:
-		v.Call, v.Who, v.Size = strconv.FormatUint(e.Call, 10), gate.CallerName(gate.Caller(e.Caller), ""), limit.Size(e.Output)
+		v.Call, v.Size = strconv.FormatUint(e.Call, 10), limit.Size(e.Output)
+		v.Who = gate.CallerName(gate.Caller(e.Caller), "")
 		if v.Title = transcript.OneLine(named.Did); e.Outcome != chat.CallOK {
 			v.Title = transcript.Sentence(transcript.OneLine(named.Doing))
 		}

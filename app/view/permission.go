@@ -228,7 +228,8 @@ func NewMatrix(rows []gate.Row) (views []MatrixRow, columns []string) {
 	for _, r := range rows {
 		row := MatrixRow{
 			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), State: r.State,
-			StateWords: standingWords[r.State], Capabilities: []MatrixCell{}, All: r.All != nil, LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
+			StateWords: standingWords[r.State], Capabilities: []MatrixCell{}, All: r.All != nil,
+			LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
 		}
 		for _, c := range r.Cells {
 			used[c.Capability] = true

@@ -67,7 +67,7 @@ func (c Chooser) Begin(ctx context.Context, m Message) (chat.ConversationID, err
 }
 
 // Create creates a chat that a model answers.
-func (c Chooser) Create(ctx context.Context, v *chat.Conversation, by model.ModelInfo) error {
+func (c Chooser) Create(ctx context.Context, v *chat.Conversation, by model.Info) error {
 	v.Model, v.Demo = by.Name(), by.Name() == settings.DemoModel
 	return c.Store.CreateConversation(ctx, v)
 }
