@@ -21,6 +21,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/settings"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -72,6 +73,7 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[chat.MessageState]():   "EntryState",
 	reflect.TypeFor[plugin.State]():        "PluginState",
 	reflect.TypeFor[textdiff.Kind]():       "DiffKind",
+	reflect.TypeFor[settings.Page]():       "PageSettings",
 }
 
 func TestThePagesTypesAreThoseOfTheProgram(t *testing.T) {

@@ -113,7 +113,7 @@ func TestTheGroundIsDarkOnlyWhereThePersonChoseDark(t *testing.T) {
 	for theme, want := range map[settings.Theme]bool{
 		settings.Dark: true, settings.Light: false, settings.System: false, settings.Contrast: false,
 	} {
-		c := chosen{set: settings.Settings{Theme: theme}}
+		c := chosen{set: settings.Settings{Page: settings.Page{Theme: theme}}}
 		window := New(Core{Settings: &settings.Current{Store: c}}, slog.New(slog.DiscardHandler))
 		if got := window.Dark(t.Context()); got != want {
 			t.Errorf("%s: got %v", theme, got)

@@ -34,31 +34,31 @@ func keptSettings(ctx context.Context, core Core) (SettingsView, error) {
 }
 
 func settingsView(core Core, revision uint64, s settings.Settings) SettingsView {
-	var http view.HTTPStatus
+	v := SettingsView{Page: s.Page, Revision: revision, HTTPToken: s.HTTPToken}
+	v.Keys = maps.Clone(s.Keys)
 	if core.HTTP != nil && s.HTTPTools {
 		address, trouble := core.HTTP.Address()
-		http = view.NewHTTPStatus(s, address, trouble)
+		http := view.NewHTTPStatus(s, address, trouble)
+		v.HTTPAddress, v.HTTPTrouble = http.Address, http.Trouble
 	}
-	return SettingsView{
-		revision, s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
-		s.Editor,
-		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles,
-		s.PluginSpend, s.PluginTokens, s.HTTPTools,
-		s.HTTPPort, s.HTTPToken, http.Address, http.Trouble, maps.Clone(s.Keys),
-	}
+	return v
 }
 
-// SettingsPatch is those fields of SettingsView that change.
+// SettingsPatch holds the settings that change, by name.
 //
-//page:type Partial<Omit<Settings, "revision">>
+//page:type Partial<PageSettings>
 type SettingsPatch map[string]json.RawMessage
 
-// Set changes the fields given; the others stay.
+// Set changes the settings given; the others stay. Keys are replaced as a whole.
 func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 	ctx := s.call()
 	var bad error
 	_, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {
-		edited := settingsView(s.core, 0, *now)
+		edited := now.Page
+		edited.Keys = maps.Clone(edited.Keys)
+		if _, given := patch["keys"]; given {
+			edited.Keys = map[string]string{}
+		}
 		raw, err := json.Marshal(patch)
 		if err == nil {
 			err = json.Unmarshal(raw, &edited)
@@ -67,18 +67,7 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 			bad = fault.Wrap(fault.Invalid, "app.settings", "A setting is not of its kind.", "", err)
 			return
 		}
-		now.Zoom = edited.Zoom
-		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = edited.Theme, edited.TextSize, edited.ReadingFont,
-			edited.SendKey, edited.Follow
-		now.ScanAtStart, now.Editor, now.ModelTitles = edited.ScanAtStart, edited.Editor, edited.ModelTitles
-		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = edited.SidebarOpen, edited.SidebarWidth,
-			edited.DockOpen, edited.DockWidth, edited.DockTab
-		now.PluginSpend, now.PluginTokens = edited.PluginSpend, edited.PluginTokens
-		now.HTTPTools, now.HTTPPort = edited.HTTPTools, edited.HTTPPort
-		if _, given := patch["keys"]; given {
-			now.Keys = map[string]string{}
-			bad = json.Unmarshal(patch["keys"], &now.Keys)
-		}
+		now.Page = edited
 	})
 	if bad != nil {
 		return SettingsView{}, bad

@@ -20,7 +20,8 @@ const scenesFolder = "../../frontend/src/lib/bridge/fake/scenes"
 // scene is one file of it.
 type scene struct {
 	On       string                     `json:"on,omitempty"`
-	Answers  map[string]json.RawMessage `json:"answers"` // by "Group.Method arguments"
+	Hello    json.RawMessage            `json:"hello,omitempty"` // fields of Window.Hello, in place of those of On
+	Answers  map[string]json.RawMessage `json:"answers"`         // by "Group.Method arguments"
 	Acts     map[string]json.RawMessage `json:"acts,omitempty"`
 	Failures map[string]window.Failure  `json:"failures,omitempty"`
 }
@@ -47,6 +48,9 @@ func TestTheAnswersOfScenesAreOfTheProgramsTypes(t *testing.T) {
 		must(t, err)
 		var s scene
 		must(t, strict(raw, &s))
+		if s.Hello != nil {
+			must(t, strict(s.Hello, &window.Hello{}))
+		}
 		for _, answers := range []map[string]json.RawMessage{s.Answers, s.Acts} {
 			for question, answer := range answers {
 				method, _, _ := strings.Cut(question, " ")

@@ -15,41 +15,13 @@ type Undo struct {
 	Sentence string `json:"sentence"`
 }
 
-// SettingsView holds what the page may set.
+// SettingsView holds what the page may set, and where programs register tools.
 type SettingsView struct {
-	Revision    uint64           `json:"revision"`
-	Theme       settings.Theme   `json:"theme"`
-	Zoom        int              `json:"zoom"`      // size of everything in percent, 50 to 300
-	TextSize    int              `json:"text_size"` // size of message text in px, 13 to 22
-	ReadingFont settings.Font    `json:"reading_font"`
-	SendKey     settings.SendKey `json:"send_key"`
-	// After sending: hold the question at the top, or follow the end.
-	Follow      bool `json:"follow"`
-	ScanAtStart bool `json:"scan_at_start"` // look for local models at start
-	// Command that opens an editor, with {file} and {line}; "" = the system's choice.
-	Editor       string `json:"editor"`
-	SidebarOpen  bool   `json:"sidebar_open"`
-	SidebarWidth int    `json:"sidebar_width"`
-	DockOpen     bool   `json:"dock_open"`
-	DockWidth    int    `json:"dock_width"`
-	DockTab      string `json:"dock_tab"`
-	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
-
-	// How much each plugin may have models cost in a day, in US dollars, and in tokens of
-	// models without a known price.
-	PluginSpend  float64 `json:"plugin_spend"`
-	PluginTokens int64   `json:"plugin_tokens"`
-
-	// Programs of this computer may register tools, at this port; where they do now, and why
-	// they cannot.
-	HTTPTools   bool   `json:"http_tools"`
-	HTTPPort    int    `json:"http_port"`
-	HTTPToken   bool   `json:"http_token"` // they must carry a token
-	HTTPAddress string `json:"http_address"`
-	HTTPTrouble string `json:"http_trouble"` // why it is not open, or which program was refused
-
-	// Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs.
-	Keys map[string]string `json:"keys"`
+	settings.Page
+	Revision    uint64 `json:"revision"`
+	HTTPToken   bool   `json:"http_token"`   // programs must carry a token
+	HTTPAddress string `json:"http_address"` // where they register now
+	HTTPTrouble string `json:"http_trouble"` // why they cannot, or which program was refused
 }
 
 // Platform is the system that the window runs on.

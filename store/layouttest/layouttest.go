@@ -45,7 +45,7 @@ func Check(t testing.TB, path string, layout uint64, records map[string]reflect.
 }
 
 // Describe returns what the records are made of: a line for each field of each type that
-// they need, by name.
+// they need, by name. As in JSON, the order of fields does not matter, nor which struct they are embedded in.
 func Describe(records map[string]reflect.Type) string {
 	var b strings.Builder
 	types := map[string]reflect.Type{}
@@ -59,9 +59,8 @@ func Describe(records map[string]reflect.Type) string {
 				continue
 			}
 			done[name] = true
-			t := types[name]
-			for i := range t.NumField() {
-				nameOf(t.Field(i).Type, types)
+			for _, f := range fieldsOf(types[name]) {
+				nameOf(f.Type, types)
 			}
 		}
 	}
@@ -73,20 +72,22 @@ func Describe(records map[string]reflect.Type) string {
 			own = " (encodes itself)"
 		}
 		fmt.Fprintf(&b, "\n%s%s\n", name, own)
-		for i := range t.NumField() {
-			f := t.Field(i)
-			tag := f.Tag.Get("json")
-			switch {
-			case tag == "-":
-				continue
-			case f.Anonymous && tag == "":
-				fmt.Fprintf(&b, "\t(%s)\n", nameOf(f.Type, types))
-			case f.IsExported():
-				fmt.Fprintf(&b, "\t%s %s\n", strings.TrimPrefix(tag, ","), nameOf(f.Type, types))
-			}
+		var lines []string
+		for _, f := range fieldsOf(t) {
+			lines = append(lines, fmt.Sprintf("\t%s %s\n", strings.TrimPrefix(f.Tag.Get("json"), ","), nameOf(f.Type, types)))
 		}
+		slices.Sort(lines)
+		b.WriteString(strings.Join(lines, ""))
 	}
 	return b.String()
+}
+
+// fieldsOf returns the fields that are stored of a struct, with those of embedded structs.
+func fieldsOf(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+		tag := f.Tag.Get("json")
+		return tag == "-" || !f.IsExported() || f.Anonymous && tag == ""
+	})
 }
 
 // nameOf returns the name of a type, and notes which structs of Conclave's it is made of.

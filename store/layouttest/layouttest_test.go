@@ -24,6 +24,10 @@ func (r *recorder) Errorf(format string, args ...any) {
 }
 
 type part struct {
+	words
+}
+
+type words struct {
 	Text string `json:"text"`
 }
 

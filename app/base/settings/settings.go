@@ -49,39 +49,53 @@ const (
 	ModEnter SendKey = "mod-enter" // with Ctrl, or ⌘ on macOS
 )
 
+// Page holds the settings that the window's page shows and changes: each field is one
+// of its type Settings, too.
+type Page struct {
+	Theme       Theme   `json:"theme"`
+	Zoom        int     `json:"zoom"`      // size of everything in the window in percent, 50 to 300
+	TextSize    int     `json:"text_size"` // size of message text in px, 13 to 22
+	ReadingFont Font    `json:"reading_font"`
+	SendKey     SendKey `json:"send_key"`
+	// After sending: hold the question at the top, or follow the end.
+	Follow      bool `json:"follow"`
+	ScanAtStart bool `json:"scan_at_start"` // look for local models at start
+	// Command that opens an editor, with {file} and {line}; "" = the system's choice.
+	Editor       string `json:"editor"`
+	SidebarOpen  bool   `json:"sidebar_open"`
+	SidebarWidth int    `json:"sidebar_width"`
+	DockOpen     bool   `json:"dock_open"`
+	DockWidth    int    `json:"dock_width"`
+	DockTab      string `json:"dock_tab"`
+	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
+
+	// What models may cost for each plugin in a day, in US dollars, and in tokens of
+	// models without a known price.
+	PluginSpend  float64 `json:"plugin_spend"`
+	PluginTokens int64   `json:"plugin_tokens"`
+
+	HTTPTools bool `json:"http_tools"` // programs of this computer may register tools
+	HTTPPort  int  `json:"http_port"`  // at this port
+
+	// Changed shortcuts: command id → chord ("Mod+Shift+P"), "" for none; commands not named
+	// keep theirs. Chords of a key alone are not read: they would take the key from every
+	// text field.
+	Keys map[string]string `json:"keys"`
+}
+
 // Settings are all values. The zero value is not useful; start from Default.
 type Settings struct {
-	Theme        Theme   `json:"theme"`
-	Zoom         int     `json:"zoom"`      // size of everything in the window in percent, 50 to 300
-	TextSize     int     `json:"text_size"` // px of message text, 13 to 22
-	ReadingFont  Font    `json:"reading_font"`
-	SendKey      SendKey `json:"send_key"`
-	Follow       bool    `json:"follow"` // after sending: follow the end
-	ScanAtStart  bool    `json:"scan_at_start"`
-	Editor       string  `json:"editor"` // a command with {file} and {line}; empty = the system's choice
-	SidebarOpen  bool    `json:"sidebar_open"`
-	SidebarWidth int     `json:"sidebar_width"`
-	DockOpen     bool    `json:"dock_open"`
-	DockWidth    int     `json:"dock_width"`
-	DockTab      string  `json:"dock_tab"`
-	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P"), "" for none. Those of a key alone
-	// are not read: they would take the key from every text field.
-	Keys map[string]string `json:"keys"`
+	Page
 
 	OpenChat     string             `json:"open_chat"`     // the chat looked at last
 	Draft        string             `json:"draft"`         // the half-written first message of a new chat
 	DefaultModel string             `json:"default_model"` // empty until the person chooses one
 	Connections  []model.Connection `json:"connections"`
-	Python       string             `json:"python"`        // interpreter; empty = found
-	ChainLimit   int                `json:"chain_limit"`   // model requests with tools in one turn; 0 = any number
-	Mode         string             `json:"mode"`          // careful, standard
-	ModelTitles  bool               `json:"model_titles"`  // a chat's model names it after its first answer
-	Prices       []cost.Price       `json:"prices"`        // of models, before the built-in ones
-	PluginSpend  float64            `json:"plugin_spend"`  // US dollars a day that each plugin may have models cost
-	PluginTokens int64              `json:"plugin_tokens"` // tokens a day, of models without a known price
-	HTTPTools    bool               `json:"http_tools"`    // programs of this computer may register tools
-	HTTPPort     int                `json:"http_port"`     // where they do
-	HTTPToken    bool               `json:"http_token"`    // they must carry the token that is kept with the keys
+	Python       string             `json:"python"`      // interpreter; empty = found
+	ChainLimit   int                `json:"chain_limit"` // model requests with tools in one turn; 0 = any number
+	Mode         string             `json:"mode"`        // careful, standard
+	Prices       []cost.Price       `json:"prices"`      // of models, before the built-in ones
+	HTTPToken    bool               `json:"http_token"`  // programs must carry the token that is stored with the keys
 	// RequiredHooks are the plugins, by id, without whose hooks no answer is written.
 	RequiredHooks []string `json:"required_hooks"`
 
@@ -100,10 +114,13 @@ const DemoModel = "demo/guide"
 // those of the llm program (contracts/llm-functions, section 8.7).
 func Default() Settings {
 	return Settings{
-		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
-		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-		Connections: []model.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
-		ModelTitles: true, Prices: []cost.Price{}, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+		Page: Page{
+			Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
+			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
+			ModelTitles: true, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+			Keys: map[string]string{},
+		},
+		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},
 		RequiredHooks: []string{},
 	}
 }

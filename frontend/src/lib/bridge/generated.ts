@@ -1679,6 +1679,49 @@ export interface Packages {
   work: PackageWork | null;
 }
 
+/**
+ * PageSettings holds the settings that the window's page shows and changes: each field is one
+ * of its type Settings, too.
+ */
+export interface PageSettings {
+  theme: Theme;
+  /** size of everything in the window in percent, 50 to 300 */
+  zoom: number;
+  /** size of message text in px, 13 to 22 */
+  text_size: number;
+  reading_font: Font;
+  send_key: SendKey;
+  /** After sending: hold the question at the top, or follow the end. */
+  follow: boolean;
+  /** look for local models at start */
+  scan_at_start: boolean;
+  /** Command that opens an editor, with {file} and {line}; "" = the system's choice. */
+  editor: string;
+  sidebar_open: boolean;
+  sidebar_width: number;
+  dock_open: boolean;
+  dock_width: number;
+  dock_tab: string;
+  /** a chat's model names it after its first answer */
+  model_titles: boolean;
+  /**
+   * What models may cost for each plugin in a day, in US dollars, and in tokens of models
+   * without a known price.
+   */
+  plugin_spend: number;
+  plugin_tokens: number;
+  /** programs of this computer may register tools */
+  http_tools: boolean;
+  /** at this port */
+  http_port: number;
+  /**
+   * Changed shortcuts: command id → chord ("Mod+Shift+P"), "" for none; commands not named
+   * keep theirs. Chords of a key alone are not read: they would take the key from every text
+   * field.
+   */
+  keys: Record<string, string>;
+}
+
 /** Part is a piece of an entry, in reading order. Its kind says which fields count. */
 export interface Part {
   index: number;
@@ -2579,60 +2622,27 @@ export interface SentRequest {
   without: string;
 }
 
-/** Settings holds what the page may set. */
-export interface Settings {
+/** Settings holds what the page may set, and where programs register tools. */
+export interface Settings extends PageSettings {
   revision: number;
-  theme: Theme;
-  /** size of everything in percent, 50 to 300 */
-  zoom: number;
-  /** size of message text in px, 13 to 22 */
-  text_size: number;
-  reading_font: Font;
-  send_key: SendKey;
-  /** After sending: hold the question at the top, or follow the end. */
-  follow: boolean;
-  /** look for local models at start */
-  scan_at_start: boolean;
-  /** Command that opens an editor, with {file} and {line}; "" = the system's choice. */
-  editor: string;
-  sidebar_open: boolean;
-  sidebar_width: number;
-  dock_open: boolean;
-  dock_width: number;
-  dock_tab: string;
-  /** a chat's model names it after its first answer */
-  model_titles: boolean;
-  /**
-   * How much each plugin may have models cost in a day, in US dollars, and in tokens of models
-   * without a known price.
-   */
-  plugin_spend: number;
-  plugin_tokens: number;
-  /**
-   * Programs of this computer may register tools, at this port; where they do now, and why they
-   * cannot.
-   */
-  http_tools: boolean;
-  http_port: number;
-  /** they must carry a token */
+  /** programs must carry a token */
   http_token: boolean;
+  /** where they register now */
   http_address: string;
-  /** why it is not open, or which program was refused */
+  /** why they cannot, or which program was refused */
   http_trouble: string;
-  /** Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs. */
-  keys: Record<string, string>;
 }
 
 /** Settings is bound: what the person set for the window. */
 export interface SettingsCalls {
   /** Get returns the settings. */
   Get(): Promise<Settings>;
-  /** Set changes the fields given; the others stay. */
+  /** Set changes the settings given; the others stay. Keys are replaced as a whole. */
   Set(patch: SettingsPatch): Promise<Settings>;
 }
 
-/** SettingsPatch is those fields of SettingsView that change. */
-export type SettingsPatch = Partial<Omit<Settings, "revision">>;
+/** SettingsPatch holds the settings that change, by name. */
+export type SettingsPatch = Partial<PageSettings>;
 
 /** Source names the origin of a block. */
 export type Source =

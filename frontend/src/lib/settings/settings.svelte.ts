@@ -1,7 +1,7 @@
 /** The settings, stored by the program; the window applies changes at once. */
 import type { Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Settings } from "../bridge/generated";
+import type { Settings, SettingsPatch } from "../bridge/generated";
 
 export class SettingsState {
   /** What the program keeps, with the changes that it has yet to answer. */
@@ -21,7 +21,7 @@ export class SettingsState {
   /** The newest of what the program said that it keeps. */
   #kept: Settings;
   /** Changes that it has not answered yet, the oldest first. */
-  #asked: Partial<Settings>[] = [];
+  #asked: SettingsPatch[] = [];
   /** Ends once the last of them is answered: each is sent behind the one before it. */
   #sent: Promise<unknown> = Promise.resolve();
   #puller: Puller;
@@ -54,7 +54,7 @@ export class SettingsState {
   }
 
   /** Changes fields at once here, and in the program. */
-  async set(patch: Partial<Omit<Settings, "revision">>): Promise<void> {
+  async set(patch: SettingsPatch): Promise<void> {
     this.#asked = [...this.#asked, patch];
     this.#hear(this.#kept);
     const send = () => this.bridge.settings.Set(patch);

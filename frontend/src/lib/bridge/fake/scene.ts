@@ -4,6 +4,8 @@ import type * as t from "../generated";
 interface Recording {
   /** The scene that this one continues: what is not answered here is answered there. */
   on?: string;
+  /** What of the answer to Window.Hello is otherwise than there. */
+  hello?: Partial<Omit<t.Hello, "settings">> & { settings?: t.SettingsPatch };
   /** By question: "Chats.Pull chat-8". */
   answers: Record<string, unknown>;
   /** What the program returned when it was told to change something. */
@@ -28,6 +30,7 @@ export class Scene {
 
   constructor(name: string) {
     const by = Date.now() - recordedAt;
+    const hellos: NonNullable<Recording["hello"]>[] = [];
     for (let next: string | undefined = name; next !== undefined;) {
       const recording: Recording | undefined = recordings[`./scenes/${next}.json`];
       if (!recording) throw new Error(`there is no scene ${next}`);
@@ -37,7 +40,13 @@ export class Scene {
       this.answers = { ...now.answers, ...this.answers };
       this.acts = { ...now.acts, ...this.acts };
       this.failures = { ...now.failures, ...this.failures };
+      if (now.hello) hellos.unshift(now.hello);
       next = now.on;
+    }
+    const hello = this.of<t.Hello>("Window.Hello");
+    for (const { settings, ...others } of hellos) {
+      Object.assign(hello, others);
+      Object.assign(hello.settings, settings);
     }
   }
 
