@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test attack ten build wails icon dev race lint fmt gen libraries e2e bench check vet-systems check-wails fuzz deps-run deps-test clean always
+.PHONY: run test places attack ten build wails icon dev race lint fmt gen libraries e2e bench check vet-systems check-wails fuzz deps-run deps-test clean always
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -21,6 +21,13 @@ run: deps-run ## build and open the window; without a display, one real turn in 
 
 test: deps-test ## every test; ends with one line of counts
 	@.ci/test
+
+places: frontend/node_modules/.package-lock.json ## names each place that a new dialect, vendor, setting or panel lacks (CONTRIBUTING.md)
+	@failed=0; \
+	go test -trimpath ./app ./app/test/sourcetest || failed=1; \
+	go test -trimpath -tags '$(WEBKIT)' ./app/core ./app/window ./app/plugin/host ./store \
+	  -run 'Dialect|PagesTypes|Scene|Layout' || failed=1; \
+	cd frontend && npx svelte-check --fail-on-warnings || failed=1; exit $$failed
 
 ten: deps-test ## every test ten times, with two busy loops beside
 	@.ci/ten

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -705,12 +706,14 @@ var systems = []string{"linux", "darwin", "windows"}
 
 func TestNoImportPointsUpwards(t *testing.T) {
 	used := map[[2]string]bool{}
+	on := map[string][]string{} // by what is wrong: the systems for which it is
 	for _, system := range systems {
 		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "webkit2_41", false, ours...) {
 			from, _ := below(p.ImportPath)
 			_, allowed, known := layer(from)
 			if !known {
-				t.Errorf("%s has no line in the table of layers: say what it may import", p.ImportPath)
+				wrong := p.ImportPath + " has no row in the table layers: add one, with what it may import"
+				on[wrong] = append(on[wrong], system)
 				continue
 			}
 			for _, imported := range p.Imports {
@@ -721,9 +724,13 @@ func TestNoImportPointsUpwards(t *testing.T) {
 					used[exception] = true
 					continue
 				}
-				t.Errorf("%s imports %s (%s), which its layer may not", p.ImportPath, imported, system)
+				wrong := p.ImportPath + " imports " + imported + ", which its row in the table layers does not list"
+				on[wrong] = append(on[wrong], system)
 			}
 		}
+	}
+	for _, wrong := range slices.Sorted(maps.Keys(on)) {
+		t.Errorf("%s (%s)", wrong, strings.Join(on[wrong], ", "))
 	}
 	for exception, why := range exceptions {
 		if !used[exception] {
