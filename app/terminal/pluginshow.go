@@ -120,7 +120,14 @@ func isolationLine(p view.Plugin) string {
 // describe prints what a person should know of a plugin before they trust it.
 func (c pluginCommands) describe(app *App, s plugin.Status) {
 	w, p := c.Out, app.plugin(s)
-	fmt.Fprintf(w, "%s  %s  (%s)\n", p.Name, p.Version, p.Dialect)
+	head := p.Name
+	if p.Version != "" {
+		head += "  " + p.Version
+	}
+	if p.Dialect != "" { // empty if its files could not be read
+		head += "  (" + p.Dialect + ")"
+	}
+	fmt.Fprintln(w, head)
 	if about := strings.TrimRight(p.Description, "\n"); strings.Contains(about, "\n") {
 		fmt.Fprintln(w, strings.TrimRight(indented(about), "\n")) // its lines are not taken for those below
 	} else if about != "" {
