@@ -627,19 +627,20 @@ function floor() {
   return median(took);
 }
 
-const head = [
-  "| | budget | measured | ratio |",
-  "|---|--:|--:|--:|",
-];
+const columns = (budget, measured, unit, ratio) =>
+  `${budget.padStart(8)} ${measured.padStart(9)} ${unit.padEnd(13)}${ratio.padStart(6)}  `;
 
+const head = columns("budget", "measured", "", "ratio").trimEnd();
+
+/** A line of the table; what it is about begins after the columns and ends at two spaces. */
 function line(r) {
-  if (r.why) return `| ${r.what} | | ${r.why.replaceAll("|", "/")} | MISS |`;
+  if (r.why) return `${columns("", "", "", "")}${r.what}  ${r.why}  MISS`;
   const ratio = r.budget > 0 ? (r.measured / r.budget).toFixed(2) : "";
-  const miss = r.measured <= r.budget ? "" : " MISS";
-  return `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${ratio}${miss} |`;
+  const miss = r.measured <= r.budget ? "" : "  MISS";
+  return columns(number(r.budget), number(r.measured), r.unit, ratio) + r.what + miss;
 }
 
-const table = () => [...head, ...rows.map(line)].join("\n");
+const table = () => [head, ...rows.map(line)].join("\n");
 
 /**
  * Puts the verdicts into docs/PERFORMANCE.md. A run of some parts replaces their
@@ -652,27 +653,23 @@ function write(machine) {
     text.match(/^([^]*<!-- verdicts -->\n)([^]*?)(<!-- end -->[^]*)$/) ?? [];
   if (before === undefined)
     throw new Error(`${file} has no place for verdicts`);
-  const first = (l) =>
-    l
-      .split("|")[1]
-      .trim()
-      .replace(/\*$/, "");
+  const at = columns("", "", "", "").length;
+  const about = (l) => l.slice(at).split("  ")[0].replace(/\*$/, "");
   const fresh = new Map(rows.map((r) => [r.what, line(r)]));
-  const kept = old
-    .split("\n")
-    .filter((l) => l.startsWith("| ") && first(l) !== "");
+  const kept = old.split("\n").filter((l) => l.length > at && /^ /.test(l));
   const lines = [];
   for (const l of asked.length > 0 ? kept : []) {
-    const what = first(l);
+    const what = about(l);
     lines.push(
-      fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what}* |`),
+      fresh.get(what) ??
+        l.slice(0, at) + l.slice(at).replace(/\*?( {2}|$)/, "*$1"),
     );
     fresh.delete(what);
   }
   lines.push(...fresh.values());
   writeFileSync(
     file,
-    `${before}\n${machine}.\n\n${[...head, ...lines].join("\n")}\n\n${after}`,
+    `${before}\n${machine}.\n\n\`\`\`text\n${[head, ...lines].join("\n")}\n\`\`\`\n\n${after}`,
   );
 }
 

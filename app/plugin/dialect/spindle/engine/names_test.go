@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,10 +40,33 @@ func made(t *testing.T, path, want string) {
 		return
 	}
 	if !*update {
-		t.Errorf("%s is stale (%v); run go test ./app/plugin/dialect/spindle/engine -run TestF42 -update", path, err)
+		t.Errorf("%s is stale (%v); run go test ./app/plugin/dialect/spindle/engine -run TheListsOfNames -update", path, err)
 		return
 	}
 	must(t, os.WriteFile(path, []byte(want), 0o644))
+}
+
+// onPage returns the names of a line as docs/SPINDLE.md has them: “presets.*” for all members of presets and below
+// if all of them do the same, else “ui.{show,close}”.
+func onPage(m member, all []member) []string {
+	for at := range len(m.path) + 1 {
+		if at < len(m.path) && m.path[at] != '.' || at == 0 {
+			continue
+		}
+		space := m.path[:at]
+		inside := func(other member) bool { return other.path == space || strings.HasPrefix(other.path, space+".") }
+		if !slices.ContainsFunc(all, func(other member) bool { return inside(other) && other.does != m.does }) {
+			return []string{space + ".*"}
+		}
+	}
+	names := strings.Fields(m.names)
+	switch {
+	case m.path == "":
+		return names
+	case len(names) == 1:
+		return []string{m.path + "." + names[0]}
+	}
+	return []string{m.path + ".{" + strings.Join(names, ",") + "}"}
 }
 
 func TestTheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
@@ -50,25 +74,28 @@ func TestTheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// " +
 		"names_test.go; do not edit.\n")
 	sentences := map[string]string{
-		"empty": "These answer that there is nothing (an empty list or `null`) without a permission, but `world_books` " +
-			"asks for its own: ",
+		"empty": "`x.*` is every member of `x` and below. These answer that there is nothing (an empty list or `null`) " +
+			"without a permission, but `world_books` asks for its own: ",
 		"rejects": "These reject with “… is not available in Conclave”: ",
 		"ignored": "These do nothing, and say so once in the log: ",
 	}
 	for _, does := range []string{"empty", "rejects", "ignored"} {
 		var names []string
+		all := members(t)
 		if does != "empty" {
 			fmt.Fprintf(&js, "\nexport const %s = {\n", does)
 		}
-		for _, m := range members(t) {
+		for _, m := range all {
 			if m.does != does {
 				continue
 			}
 			if does != "empty" {
 				fmt.Fprintf(&js, "  %q: %q,\n", m.path, m.names)
 			}
-			for name := range strings.FieldsSeq(m.names) {
-				names = append(names, "`"+strings.TrimPrefix(m.path+"."+name, ".")+"`")
+			for _, name := range onPage(m, all) {
+				if name = "`" + name + "`"; !slices.Contains(names, name) {
+					names = append(names, name)
+				}
 			}
 		}
 		if does != "empty" {
