@@ -15,9 +15,9 @@ import (
 )
 
 // The journal of a streaming message is a record under the message's key and
-// pieces under longer keys, each of which adds what was said since the one
-// before. So what is written to the disk grows with the answer, and not with its
-// square. A record that holds more than a time is the message as it was then.
+// pieces under longer keys. Each piece adds the text since the one before, so
+// that writes grow with the answer and not with its square. A record that holds
+// more than a time is the message as it was then.
 
 // piece holds what one write adds to a streaming message.
 type piece struct {

@@ -32,8 +32,8 @@ const (
 // Over reports whether the call has ended, so that its record will not change.
 func (s CallStatus) Over() bool { return s != CallAsked && s != CallRunning && s != CallPaused }
 
-// Problem returns why a call failed as a person reads it; text is what the model is told. What Conclave
-// says is a sentence; a tool's own words, and a sentence that begins with the tool's name, stay as they are.
+// Problem returns why a call failed, for a person; text is what the model gets. Conclave's own words become
+// a sentence; a tool's words, and a sentence that begins with the tool's name, stay as they are.
 func (s CallStatus) Problem(text string) string {
 	text = strings.TrimPrefix(text, "Error: ")
 	if s == CallRaised || s == CallTimeout {

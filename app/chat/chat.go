@@ -244,7 +244,7 @@ type Media struct {
 	Data []byte `json:"-"`
 }
 
-// Usage counts what one model request used, or several. Zero tokens means not told.
+// Usage counts what one or several model requests used. Zero tokens means that the server did not report them.
 type Usage struct {
 	Input     int64   `json:"input_tokens"`
 	Output    int64   `json:"output_tokens"`

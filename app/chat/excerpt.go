@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// around is how many characters an excerpt shows on each side of a find.
+// around counts the characters that an excerpt shows on each side of a find.
 const around = 60
 
 // Excerpt is a find with its surroundings as plain text, each side at most 60

@@ -30,7 +30,7 @@ const (
 	FromMore       OriginKind = "more"        // origins beyond limit.ChatOrigins, which are not named
 )
 
-// maxOriginName is how much of a name is kept, in characters.
+// maxOriginName bounds a stored name, in characters.
 const maxOriginName = 80
 
 // NewOrigin returns an origin with its name as one line of what can be seen.

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// batchRows is how many changes are indexed at once: enough that bleve's cost
+	// batchRows counts the changes that are indexed at once: enough that bleve's cost
 	// for a batch does not count, few enough that progress is seen several times
 	// a second and that little memory is used at a time.
 	batchRows = 500

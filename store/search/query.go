@@ -188,10 +188,10 @@ func (w *wanted) marks(term string) bool {
 }
 
 const (
-	// leastPrefix is from how many letters on a last word finds longer ones: one
+	// leastPrefix is the length from which a last word finds longer ones: one
 	// letter finds nearly everything.
 	leastPrefix = 2
-	// maxLonger is how many longer words a last word finds, the most frequent
+	// maxLonger bounds the longer words that a last word finds, the most frequent
 	// ones: each costs time, and another letter brings the others.
 	maxLonger = 20
 	// maxLongerIn is in how many messages they may be, taken together: no further
@@ -361,8 +361,8 @@ const (
 	snippetSize   = 220
 )
 
-// snippetWindow is how much text around the first place where a word could be is
-// looked at, before the whole text is.
+// snippetWindow is the size of the text around the first possible place of a word that is
+// searched before the whole text, in bytes.
 const snippetWindow = 1 << 10
 
 // snippet returns the text around the first word that was looked for, on one

@@ -58,13 +58,13 @@ type Options struct {
 	Source Source
 	// Log receives what the index coped with. nil discards it.
 	Log *slog.Logger
-	// Patience is how long a query waits for the index to catch up before it
+	// Patience bounds the wait of a query for the index to catch up; then it
 	// answers from what is there. 0 means 20 ms, within which a few new messages
 	// are indexed; more of them are worth another answer (see OnProgress).
 	Patience time.Duration
-	// Rest is how long after the last query the memory that searching took is given
-	// back. 0 means 10 s: longer than somebody thinks between two letters, shorter
-	// than anybody looks at how much memory a program has.
+	// Rest is the time from the last query until the memory of searching is freed.
+	// 0 means 10 s: longer than somebody thinks between two letters, shorter than
+	// anybody watches a program's memory.
 	Rest time.Duration
 	// OnProgress is called while the index catches up, after each step and at the
 	// end, on its goroutine: what was asked before may have another answer now. It

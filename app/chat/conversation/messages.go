@@ -41,8 +41,8 @@ func (o *Owner) Append(ctx context.Context, id chat.ConversationID, messages []c
 	})
 }
 
-// maxFollowing is how many messages may follow an entry that is removed: all of them are
-// written again.
+// maxFollowing bounds the messages after an entry that is removed: all of them are written
+// again.
 const maxFollowing = 200
 
 // Remove removes the entry that a message belongs to from the visible path, at once or

@@ -167,9 +167,8 @@ type memberLog struct {
 	store turn.Log
 }
 
-// memberLog returns a log that holds the chat as a turn beside the one that writes sees it:
-// as it is given, else without the answer that is being written, and up to the last
-// question where that is answered.
+// memberLog returns a log of the chat for a turn that runs next to the one that writes: as given,
+// else without the answer that is being written, and up to the last answered question.
 func (o *Owner) memberLog(ctx context.Context, r turn.Request, given *Given, writes *answer) (*memberLog, error) {
 	store := r.Log // of a chat that is not kept
 	if store == nil {

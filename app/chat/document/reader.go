@@ -14,8 +14,8 @@ import (
 	"conclave/app/base/limit"
 )
 
-// Reader reads files for models. It is the one place that says what a model is shown of a
-// file, and what a person is told of the rest. It is safe for concurrent use.
+// Reader reads files for models. It alone decides how much of a file a model gets, and words the notes
+// for the person about the rest. It is safe for concurrent use.
 type Reader struct {
 	// PDF returns the text of a PDF, or an error of this package; nil reads none. It is
 	// asked for the same file again and again.

@@ -120,8 +120,8 @@ func (p *painted) label() string {
 	return p.name
 }
 
-// growing returns the HTML of code that is still being written, of which p.lines
-// has been given all. Its complete lines are in a first code element, which only
+// growing returns the HTML of code that is still being written; p.lines has taken
+// all of it. Its complete lines are in a first code element, which only
 // grows; what there is of the next line is in a second. It has no number of
 // lines and is not folded: code does not vanish from under who reads it. same is
 // how much of the HTML, in bytes and in UTF-16 units, stays as more is added.
@@ -154,8 +154,8 @@ func utf16Len(b []byte) int {
 	return n
 }
 
-// figure returns the HTML of the complete code in text, of which p.lines has been
-// given all. A last line without an end counts.
+// figure returns the HTML of the complete code in text; p.lines has taken all of
+// it. A last line without an end counts.
 //
 // The window finds the language in data-lang, the number of lines in
 // data-lines, and the code, for copying, as the text of all code elements in

@@ -83,8 +83,7 @@ func continuedClass(n ast.Node) string {
 	return ""
 }
 
-// heading is two levels lower, since the window and the message have headings
-// of their own.
+// heading is two levels lower, below the headings of the window and the message.
 func heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	level := strconv.Itoa(min(node.(*ast.Heading).Level+2, 6))
 	write(w, pick(entering, "<h", "</h"), level, pick(entering, ">", ">\n"))

@@ -37,8 +37,8 @@ var seams = map[Kind]seam{
 	KindText:  {"<span>", "</span></p>\n"},
 }
 
-// grow returns the HTML of the open chunk c, of which only the last piece is
-// rendered, and how much of it stays. ok is false when the chunk is short, or is
+// grow returns the HTML of the open chunk c, and how much of it stays. Only its
+// last piece is rendered. ok is false when the chunk is short, or is
 // to be rendered as one.
 func (s *Stream) grow(c chunk) (html string, fixed extent, ok bool) {
 	g := &s.growing

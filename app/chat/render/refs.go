@@ -69,8 +69,7 @@ type lookup struct {
 	endless unclosed
 }
 
-// unclosed is a mark of a formula of which is known that nothing closes it in
-// the rest of a paragraph.
+// unclosed are the marks of formulas that nothing closes in the rest of a paragraph.
 type unclosed struct {
 	parent ast.Node
 	marks  [3]bool // in the order of mathMarks

@@ -21,7 +21,7 @@ type chunk struct {
 	closed     bool  // KindCode: the last line is the closing fence
 	continued  bool  // the block goes on from the one before
 	first      int   // KindList: the number of its first item when continued
-	head       span  // KindTable: the head of which these are further rows
+	head       span  // KindTable: the head of these rows, if they continue a table
 }
 
 // span is a part of the text.

@@ -28,7 +28,7 @@ type Stream struct {
 	open     painted // the code block that is open
 	growing  growing // the table or paragraph that is open
 	changed  []int   // the blocks that Patches has to report
-	reported int     // how many blocks it has told of
+	reported int     // how many blocks it has returned
 	finished bool
 }
 
@@ -60,8 +60,8 @@ func (s *Stream) Append(delta string) {
 func (s *Stream) advance() {
 	from := s.next
 	for {
-		// The search begins again at the start of the line with every delta; it
-		// is a scan of no more than maxLine bytes.
+		// The search begins again at the start of the line with every delta, and scans
+		// at most maxLine bytes.
 		n := bytes.IndexByte(s.text[from:min(len(s.text), from+maxLine+1)], '\n')
 		if n >= 0 {
 			s.chunks = s.split.line(s.chunks, s.text, span{from, from + n}, s.mid)

@@ -221,7 +221,7 @@ func (p *part) render(revision uint64) {
 	p.rev = revision
 }
 
-// finish says that no more text comes.
+// finish marks the part as complete.
 func (p *part) finish(revision uint64) {
 	p.stream.Finish()
 	p.done, p.dirty = true, true

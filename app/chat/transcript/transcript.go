@@ -433,5 +433,5 @@ func (t *Transcript) redraw(ctx context.Context, p *place) {
 			"conversation", t.o.Conversation, "message", p.Seq, "err", err)
 	}
 	p.rev = t.revision
-	t.forget(p) // whoever pulls it reads it, or is told why not
+	t.forget(p) // the next pull reads it again, or gets the error
 }

@@ -23,7 +23,7 @@ type Pull struct {
 	Revision     uint64         `json:"revision"`
 	Chat         *Chat          `json:"chat"`    // set when it changed
 	Outline      *OutlineSplice `json:"outline"` // set when the visible path changed
-	Entries      []Entry        `json:"entries"` // that changed, or of which something was wanted, oldest first
+	Entries      []Entry        `json:"entries"` // changed ones and those asked for, oldest first
 	// The running turn; null when none runs. Always the present state.
 	Status *TurnStatus `json:"status"`
 	// The difference is not known (the revision is too old): this is as if asked at 0,
@@ -158,7 +158,7 @@ type Part struct {
 	Blocks     []Block `json:"blocks"`
 	BlockCount int     `json:"block_count"`
 	MS         int64   `json:"ms"`    // reasoning: how long it took so far, in ms
-	Done       bool    `json:"done"`  // text, reasoning: no more will come
+	Done       bool    `json:"done"`  // text, reasoning: complete
 	Call       *Call   `json:"call"`  // tool_call
 	Media      *Media  `json:"media"` // media
 }

@@ -29,8 +29,7 @@ var searchTool = tool.Tool{
 // defaultFound bounds the tools that a search finds if it names no bound.
 const defaultFound = 5
 
-// toolSearch finds the deferred tools of a round: among the tools of the turn, of which nil is none,
-// and by the searches in the path.
+// toolSearch finds the deferred tools of a round by the searches in the path. Nil tools are none.
 type toolSearch struct {
 	tools *tool.Set
 	path  []chat.Message

@@ -75,7 +75,7 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 		}
 		e.Media = stored
 	case model.Call, model.CallStart:
-		if closing { // it was told not to
+		if closing { // its request asked for no calls
 			if e.Kind == model.Call {
 				t.note("The model called a tool once more although it was told not to; that call was not made.")
 			}

@@ -206,7 +206,7 @@ func (s *splitter) ended(word, rest string, emit func(model.EventKind, string) e
 func (s *splitter) rest(emit func(model.EventKind, string) error) error {
 	if s.state == inThought {
 		err := s.pass(emit, model.Reasoning, len(s.held))
-		if err == nil && s.guessed { // it thought no more than it said
+		if err == nil && s.guessed { // the guess was wrong: its answer was text
 			s.lone = ""
 			err = emit(model.Moved, string(model.Text))
 		}

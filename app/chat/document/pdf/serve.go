@@ -98,8 +98,7 @@ func cutTo(text string, cut *document.Cut) string {
 	return string(bytes.ToValidUTF8(b, nil))
 }
 
-// full is the value of the panic of a writer once there is enough text: the parser cannot
-// be told to stop.
+// full ends the parser, as the value of a panic, once there is enough text: it cannot be stopped in another way.
 type full struct{}
 
 // attempt calls do. The parser panics at what it cannot read.

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// File returns a PDF of objects, of which the first is the catalog; trailer is what
-// its last dictionary has in addition.
+// File returns a PDF of objects. The first is the catalog; trailer is added to the last dictionary.
 func File(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")

@@ -23,7 +23,7 @@ const (
 	strong
 )
 
-// classNames are the short names of Pygments, for the few kinds told apart.
+// classNames are the short names of Pygments, for the few kinds that are distinguished.
 var classNames = [...]string{
 	plain: "", keyword: "k", value: "kc", typ: "kt", builtin: "nb", function: "nf",
 	variable: "nv", attribute: "na", tag: "nt", str: "s", number: "m", comment: "c",

@@ -230,7 +230,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	return textOf(m.Entry, text)
 }
 
-// entrySize is how large the entry is, or 0.
+// entrySize returns the size of the entry in bytes, or 0.
 func entrySize(src plugin.Source, m plugin.Manifest) int64 {
 	if !src.Folder {
 		if info, err := os.Stat(src.Path); err == nil {

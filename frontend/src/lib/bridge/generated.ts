@@ -1732,7 +1732,7 @@ export interface Part {
   block_count: number;
   /** reasoning: how long it took so far, in ms */
   ms: number;
-  /** text, reasoning: no more will come */
+  /** text, reasoning: complete */
   done: boolean;
   /** tool_call */
   call: Call | null;
@@ -2282,7 +2282,7 @@ export interface Pull {
   chat: Chat | null;
   /** set when the visible path changed */
   outline: OutlineSplice | null;
-  /** that changed, or of which something was wanted, oldest first */
+  /** changed ones and those asked for, oldest first */
   entries: Entry[];
   /** The running turn; null when none runs. Always the present state. */
   status: TurnStatus | null;

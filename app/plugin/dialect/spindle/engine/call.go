@@ -63,8 +63,8 @@ const (
 	maxAnswer    = 3 << 20
 	maxValue     = 256 << 10 // a larger value is not sent twice
 	maxTraceback = 8 << 10   // docs/WIRE.md, section 4
-	// cancelGrace is how long a cancelled call may go on computing. Promises
-	// that will never be looked at cost nothing, but an endless loop does.
+	// cancelGrace bounds the time that a cancelled call may go on computing. Promises
+	// that nobody reads cost nothing, but an endless loop does.
 	cancelGrace = 250 * time.Millisecond
 )
 

@@ -157,7 +157,7 @@ func (l *loop) enter(f func()) {
 	l.busy.Add(int64(took)) // after it, so that nothing counts twice
 }
 
-// guard calls onLong, on a goroutine of its own, whenever one entry has computed
+// guard calls onLong, on the goroutine of a timer, whenever one entry has computed
 // for longer than limit (meter.left tells it), and again after every further limit
 // while onLong says so. Only the engine's goroutine may call it, once.
 func (l *loop) guard(limit time.Duration, onLong func() bool) {

@@ -130,7 +130,7 @@ func (a *answers) owe() {
 	a.mu.Unlock()
 }
 
-// answerStart is how the answer to a request of Conclave's begins on the wire;
+// answerStart begins an answer to a request of Conclave's on the wire;
 // requests of ours have ids that begin with w (docs/WIRE.md, section 5).
 var answerStart, requestStart = []byte(`{"jsonrpc":"2.0","id":`), []byte(`{"jsonrpc":"2.0","id":"w`)
 

@@ -35,8 +35,8 @@ type logLine struct {
 	failure     *string
 }
 
-// heldLines is how many log lines of a loading plugin are kept until the session
-// is initialized.
+// heldLines bounds the log lines of a loading plugin that wait for the session to be
+// initialized.
 const heldLines = 200
 
 func newServer(w *worker) *server {
@@ -140,7 +140,7 @@ func (s *server) openLog() {
 }
 
 // spill writes what a plugin logged before it failed to standard error, where
-// Conclave shows it beside the problem.
+// Conclave shows it with the problem.
 func (s *server) spill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

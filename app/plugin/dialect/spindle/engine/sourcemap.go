@@ -99,7 +99,7 @@ func (m *sourceMap) at(line, column int) (source, authorLine, authorColumn int, 
 const mapComment = "//# sourceMappingURL="
 
 // shippedMap returns the source map that came with a built file: in its last
-// comment, or in the file that names, beside it. It is nil when there is none.
+// comment, or in the file next to it that the comment names. It is nil when there is none.
 func shippedMap(name, text string, src source) *sourceMap {
 	at := strings.LastIndex(text, mapComment)
 	if at < 0 {

@@ -55,8 +55,8 @@ type worker struct {
 // maxAsks bounds the requests a plugin has open; wire lets 64 travel at once.
 const maxAsks = 256
 
-// grantTimeout is how long Conclave may take to say what is granted, also on a busy
-// machine: a plugin that does not hear it takes itself for one that may do nothing.
+// grantTimeout bounds the wait for Conclave's answer about permissions, also on a busy
+// machine: without it the plugin assumes that it has none.
 // Another MCP client may never answer.
 const grantTimeout = 5 * time.Second
 
@@ -245,7 +245,7 @@ func (w *worker) askGranted(ctx context.Context) ([]string, bool) {
 // anybody asked it to; it reports whether to go on watching.
 func (w *worker) runsAway() bool {
 	if w.open() > 0 {
-		return true // the calls have deadlines of their own
+		return true // the calls have deadlines
 	}
 	w.loop.end(&Ended{
 		Reason:  "deadline",
@@ -278,7 +278,7 @@ func (w *worker) event(name string, payload json.RawMessage) {
 		return
 	}
 	text := toJSON(map[string]any{"name": name, "payload": payload, "user": wire.User})
-	if strings.HasPrefix(name, "conclave.") { // Conclave waits for what comes of it
+	if strings.HasPrefix(name, "conclave.") { // Conclave waits for the answer
 		w.loop.do(func() { _, _ = w.vm.Call("event", text) })
 		return
 	}

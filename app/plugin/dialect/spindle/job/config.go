@@ -14,8 +14,8 @@ type Config struct {
 	// Plugin is the plugin's id. It names the plugin in its log.
 	Plugin string `json:"plugin"`
 	// Folder is the absolute folder the plugin's modules are read from. For a
-	// plugin of one file it is the folder of that file, of which nothing but the
-	// file may be read.
+	// plugin of one file it is the folder of that file; nothing else in it may be
+	// read.
 	Folder string `json:"folder"`
 	// Single says that the plugin is one file.
 	Single bool `json:"single,omitempty"`
@@ -66,9 +66,9 @@ const (
 // twice the largest bundle that is common (1.8 MB).
 const ordinary = 4 << 20
 
-// Fit gives a backend of size bytes, of which the largest seen has 11.4 MB, what
-// it needs beyond the defaults: memory for its text and code, and time to read
-// it. It returns the memory that its process needs besides.
+// Fit raises the limits for a backend of size bytes: memory for its text and code,
+// and time to read it. The largest seen has 11.4 MB. It returns the memory that its
+// process needs in addition.
 func (c *Config) Fit(size int64) (more int64) {
 	if size <= ordinary {
 		return 0

@@ -18,7 +18,7 @@ const (
 	MaxKept = 3 << 20
 )
 
-// BuiltName names what was built of a file: by whom, of which name, of which text.
+// BuiltName returns the name under which the result of building a file is stored.
 func BuiltName(builder, name, text string) string {
 	h := sha256.New()
 	for _, part := range []string{builder, "\x00", name, "\x00", text} {
