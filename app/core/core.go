@@ -71,7 +71,7 @@ type Options struct {
 	Now   func() time.Time // the clock of decisions and of what plugins do; nil is time.Now
 	Model model.Model      // opened in addition to those of connections, for tests; optional
 
-	// LoadTimeout is how long a plugin may take to load; 0 means host.LoadTimeout.
+	// LoadTimeout limits how long a plugin may take to load; 0 means host.LoadTimeout.
 	LoadTimeout time.Duration
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Risk is how dangerous a permission is: the higher it is, the more clearly the window
+// Risk grades the danger of a permission: the higher it is, the more clearly the window
 // warns of it.
 type Risk string
 

@@ -16,7 +16,7 @@ import (
 // maxInterpreters bounds how many interpreters name one another: as many as Linux follows.
 const maxInterpreters = 4
 
-// maxFirstLine is how much of a script's first line Linux reads, in bytes (BINPRM_BUF_SIZE).
+// maxFirstLine limits how much of a script's first line Linux reads, in bytes (BINPRM_BUF_SIZE).
 const maxFirstLine = 256
 
 // ProgramFiles returns the files that starting the program at path executes, links resolved:

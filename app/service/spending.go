@@ -17,7 +17,7 @@ type Spending interface {
 	// Spent and PutSpent keep what a plugin spent on the last day it did.
 	Spent(ctx context.Context, plugin string) (cost.Day, error)
 	PutSpent(ctx context.Context, plugin string, d cost.Day) error
-	// Cap is how much each plugin may spend in a day.
+	// Cap limits how much each plugin may spend in a day.
 	Cap() cost.Cap
 	// Price returns u with what it cost at that model. Charge counts that for what else is
 	// bounded too.

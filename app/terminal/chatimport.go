@@ -247,7 +247,7 @@ func (w *weighed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deepest is how many lists and objects may be open at once; encoding/json takes as many.
+// deepest limits how many lists and objects may be open at once; encoding/json takes as many.
 const deepest = 10_000
 
 // mending counts what had to be changed in an export.

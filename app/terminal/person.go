@@ -68,7 +68,7 @@ func (p *person) message(ctx context.Context) (message string, behind bool, err 
 	}
 }
 
-// answerDelay is how long a question must be on the screen, with nothing typed, before an
+// answerDelay is the time that a question must be on the screen, with nothing typed, before an
 // answer counts: whoever types ahead has not read it.
 const answerDelay = 600 * time.Millisecond
 

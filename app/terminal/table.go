@@ -48,7 +48,7 @@ func (t *table) print(c *terminal, none string) error {
 	return nil
 }
 
-// leastColumn is how wide a column stays that is cut, in characters.
+// leastColumn is the least width of a column that is cut, in characters.
 const leastColumn = 8
 
 // fit makes the widest columns narrower until a line fits a width; 0 is no bound.

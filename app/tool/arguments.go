@@ -132,7 +132,7 @@ func jsonProblem(raw []byte, err error) error {
 	return fmt.Errorf("not JSON: %s (line %d, column %d)", what, line, column)
 }
 
-// extent is how large a JSON value is.
+// extent is the size of a JSON value.
 type extent struct {
 	depth int
 	parts int // objects and truth values, which in a schema are schemas, or hold some

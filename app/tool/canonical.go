@@ -53,7 +53,7 @@ func Indented(raw []byte) string {
 	return b.String()
 }
 
-// maxIndent is how many times as long indenting may make JSON. What people and programs
+// maxIndent limits how many times as long indenting may make JSON. What people and programs
 // write stays below a few times; a few kilobytes that are nested ten thousand deep would be
 // a hundred megabytes.
 const maxIndent = 16

@@ -14,7 +14,7 @@ import (
 	"conclave/app/base/shorten"
 )
 
-// maxRun is how many columns of blanks a description keeps. More is padding that
+// maxRun limits how many columns of blanks a description keeps. More is padding that
 // pushes text out of sight; honest tables and code stay below it.
 const maxRun = 40
 
@@ -125,7 +125,7 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
 	return append(out, raw[done:]...), removed, marked
 }
 
-// ShownLine is how many characters of a line ShowLine keeps: a minified file is one line.
+// ShownLine limits how many characters of a line ShowLine keeps: a minified file is one line.
 const ShownLine = 400
 
 // ShowLine returns a line of foreign text as a person is shown it where they compare

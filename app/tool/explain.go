@@ -224,7 +224,7 @@ func texts(value any) (out []string) {
 	return out
 }
 
-// size is how many characters, items or parameters value has.
+// size counts the characters, items or parameters of value.
 func size(value any) int {
 	if text, ok := value.(string); ok {
 		return utf8.RuneCountInString(text)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// maxFound is how many tools a search returns: enough to choose from, few
+// maxFound limits how many tools a search returns: enough to choose from, few
 // enough to be worth a model's context.
 const maxFound = 20
 

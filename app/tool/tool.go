@@ -100,11 +100,11 @@ func (t Tool) For(role string) bool {
 // forModel reports whether a main model may be offered the tool.
 func (t Tool) forModel() bool { return t.Visibility != Hidden && t.For(MainRole) }
 
-// DefaultTimeout is how long a call may take when neither the tool nor the
+// DefaultTimeout limits how long a call may take when neither the tool nor the
 // person says otherwise (contracts/llm-functions, section 8.6).
 const DefaultTimeout = 30 * time.Second
 
-// TimeLimit is how long a call of the tool may take when the person does not say.
+// TimeLimit returns how long a call of the tool may take when the person sets nothing.
 func (t Tool) TimeLimit() time.Duration { return cmp.Or(t.Timeout, DefaultTimeout) }
 
 // Call is one request to run a tool, after the gate allowed it.

@@ -83,7 +83,7 @@ func prefixed(t *Tool, names map[string]string) string {
 	return name
 }
 
-// maxBare is how long the right part of a qualified name may be; it leaves two
+// maxBare limits the length of the right part of a qualified name; it leaves two
 // characters for the left one (contracts/spindle, section 8.2).
 const maxBare = 60
 

@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// maxPatterns is how many instructions all patterns of one schema may have. One
+// maxPatterns limits how many instructions all patterns of one schema may have. One
 // that describes an address of mail has some hundreds.
 const maxPatterns = 10_000
 

@@ -45,7 +45,7 @@ type CallDetail struct {
 	Hooks []HookStep `json:"hooks"`
 }
 
-// maxShown is how many bytes of one text a card shows.
+// maxShown limits how many bytes of one text a card shows.
 const maxShown = 200_000
 
 // NewCallDetail returns the view of a call, cleaned for a person. why is how it was decided, where that

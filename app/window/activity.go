@@ -19,7 +19,7 @@ type Activity struct {
 	open *openChats
 }
 
-// activityPage is how many entries the page is given at once.
+// activityPage limits how many entries the page gets at once.
 const activityPage = 50
 
 // List returns entries of the record, the newest first: those before the one with the number

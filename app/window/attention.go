@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// awayFor is how long a request waits for a person who looks elsewhere before the system
+	// awayFor is the time that a request waits for a person who looks elsewhere before the system
 	// shows a notification.
 	awayFor = 10 * time.Second
 	// maxTitle is the longest title of the window, in characters: more than a bar shows.

@@ -58,7 +58,7 @@ type CouncilModelView struct {
 	Local bool   `json:"local"` // it runs on this computer
 }
 
-// ContextCount is how much of a chat a member would see now.
+// ContextCount is the part of a chat that a member would see now.
 type ContextCount struct {
 	Tokens int64  `json:"tokens"` // an estimate
 	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""

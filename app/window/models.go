@@ -31,7 +31,7 @@ type Models struct {
 	tests map[string]tested
 }
 
-// tested is how the last test of a connection went.
+// tested is the result of the last test of a connection.
 type tested struct {
 	asking  bool
 	err     error

@@ -12,7 +12,7 @@ import (
 	"conclave/app/record/undo"
 )
 
-// maxChangesShown is how many files of one call the page is told of; the rest is counted.
+// maxChangesShown limits the files of one call that the page gets; the rest is counted.
 const maxChangesShown = 100
 
 // Changes returns what is kept of the files that a call changed, by the name in its record.

@@ -120,7 +120,7 @@ func (p *Plugins) KeepOld(id, digest string) error {
 	return p.core.Host.Approvals.KeepOld(p.call(), id, digest)
 }
 
-// SetDeveloping says whether the person edits the plugin themselves.
+// SetDeveloping sets whether the person edits the plugin themselves.
 func (p *Plugins) SetDeveloping(id string, developing bool) error {
 	ctx := p.call()
 	return p.core.Host.Approvals.SetDeveloping(ctx, id, developing)

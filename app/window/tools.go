@@ -40,7 +40,7 @@ func (t *Tools) List() (ToolList, error) {
 	return out, nil
 }
 
-// SetEnabled says whether models are offered the tool.
+// SetEnabled sets whether models are offered the tool.
 func (t *Tools) SetEnabled(id string, enabled bool) error {
 	ctx := t.call()
 	pluginID, name, ok := strings.Cut(id, ":")

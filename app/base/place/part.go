@@ -21,7 +21,7 @@ var process = strconv.FormatInt(time.Now().UnixNano(), 36)
 // parts numbers them: two writes of one file may overlap.
 var parts atomic.Uint64
 
-// longestPart is how much of a file's name its part has, in bytes: a name may have 255.
+// longestPart limits how much of a file's name its part has, in bytes: a name may have 255.
 const longestPart = 160
 
 // Part returns a name for the part of a file: what is written in the folder of the file, and gets

@@ -116,7 +116,7 @@ func (l *eventQueue) mayStart(reason string) bool {
 	return l.startsFor(reason)
 }
 
-// beginTime is how long a process that was started for a prompt has to finish
+// beginTime is the time that a process that was started for a prompt has to finish
 // what it began while it loaded, such as reading the value of a macro: a second, where it has
 // ten to load.
 func (k *Hooks) beginTime() time.Duration { return k.h.o.LoadTimeout / 10 }

@@ -62,7 +62,7 @@ type Options struct {
 	Log      *slog.Logger
 	// Parallel bounds how many plugins load at once; 0 means 4.
 	Parallel int
-	// LoadTimeout is how long a plugin may take from its start to a listed tool
+	// LoadTimeout limits how long a plugin may take from its start to a listed tool
 	// set; 0 means LoadTimeout.
 	LoadTimeout time.Duration
 	// Network is the way out of processes that may use the network; optional: without
@@ -229,7 +229,7 @@ func (h *Host) WaitLoaded(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// fewNew is how many plugins that nobody decided about a chat waits for.
+// fewNew limits how many plugins that nobody decided about a chat waits for.
 const fewNew = 8
 
 // WaitOffered waits until the plugins whose tools and hooks a chat may have are not
@@ -484,5 +484,5 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 // storage returns the plugin's own data folder.
 func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
 
-// LoadTimeout is how long a plugin may take from its start to a listed tool set.
+// LoadTimeout limits how long a plugin may take from its start to a listed tool set.
 const LoadTimeout = 10 * time.Second

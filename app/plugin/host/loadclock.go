@@ -11,7 +11,7 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// busyFactor is how many times its time a load may take in all, where the computer is too busy to
+// busyFactor limits how many times its time a load may take in all, where the computer is too busy to
 // run it: a minute instead of ten seconds, for which a person waits before they look.
 const busyFactor = 6
 

@@ -63,7 +63,7 @@ func (s *session) origins() []chat.Origin {
 	return slices.Clone(s.heard)
 }
 
-// longestToken is how long a text may be that is no more than a date, a unit or a choice, in bytes.
+// longestToken limits the length of a text that is no more than a date, a unit or a choice, in bytes.
 const longestToken = 16
 
 // saysSomething reports whether a call's arguments hold a text that orders could be made of: more

@@ -15,7 +15,7 @@ import (
 	"conclave/app/tool"
 )
 
-// journalLines is how many lines of one plugin are held in memory: enough to read
+// journalLines limits how many lines of one plugin are held in memory: enough to read
 // what led to a failure, little enough that 200 plugins stay under 100 MB at
 // worst.
 const (

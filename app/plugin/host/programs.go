@@ -27,7 +27,7 @@ const maxPrograms = 8
 // maxLine bounds a line of a program's output, which may have none: its rate is bounded.
 const maxLine = 1 << 40
 
-// maxRead is how much of a program's output one answer has, in bytes.
+// maxRead limits how much of a program's output one answer has, in bytes.
 const maxRead = 256 << 10
 
 // programs are those that Conclave started for one process of a plugin, which may start

@@ -19,7 +19,7 @@ const storageFull = "the plugin's storage is full: it may hold 512 MiB and 10,00
 const storageOver = "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or " +
 	"too locked to be counted, so it was stopped. Delete what it does not need, then reload it."
 
-// quotaPause is how long a count of a plugin's storage holds. What a plugin writes by
+// quotaPause limits how long a count of a plugin's storage holds. What a plugin writes by
 // itself is counted this often while its process lives, after calls, and before a
 // process starts; one file is bounded by the system at any moment.
 const quotaPause = time.Second

@@ -13,7 +13,7 @@ import (
 // masked stands for a secret.
 const masked = "•••"
 
-// minSecret is how long a secret is at least, in bytes: masking a shorter one
+// minSecret is the least length of a secret, in bytes: masking a shorter one
 // would mask ordinary words.
 const minSecret = 4
 
@@ -36,7 +36,7 @@ func (m *redactor) add(secret string) {
 	}
 }
 
-// minKept is how long a secret that a plugin keeps is at least to be masked: what
+// minKept is the least length of a plugin's own secret that is masked: what
 // it keeps may be as ordinary as “true”.
 const minKept = 8
 

@@ -22,7 +22,7 @@ import (
 	"conclave/app/tool"
 )
 
-// grace is how long a process may answer past a call's deadline, or after a
+// grace limits how long a process may answer past a call's deadline, or after a
 // cancellation, before it is killed (docs/WIRE.md, section 8).
 const grace = 500 * time.Millisecond
 

@@ -12,7 +12,7 @@ type updates struct {
 	listeners map[chan plugin.Update]struct{}
 }
 
-// maxBehind is how many updates a listener may be behind before it loses the oldest.
+// maxBehind limits how many updates a listener may be behind before it loses the oldest.
 const maxBehind = 256
 
 // listen returns a channel of updates from now on, and a function that stops it.

@@ -220,7 +220,7 @@ func Approve(ctx context.Context, h *host.Host, id string, developing bool) erro
 	return nil
 }
 
-// Status is how a plugin stands.
+// Status returns the state of a plugin.
 func (f *Fixture) Status(id string) plugin.Status {
 	f.T.Helper()
 	s, err := f.Host.Status(id)

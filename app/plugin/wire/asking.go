@@ -17,7 +17,7 @@ type Asking struct {
 	MS   int64 `json:"ms"`
 }
 
-// MaxStill is how long the time of one call stands still, however many questions it is: a
+// MaxStill limits how long the time of one call stands still, however many questions it is: a
 // plugin that asks again and again may not hold its place, and its memory, for good. Three
 // questions that nobody answers take as long.
 const MaxStill = 30 * time.Minute

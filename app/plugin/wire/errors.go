@@ -51,7 +51,7 @@ func (b *Broken) Error() string { return b.Message }
 // Unwrap returns the cause.
 func (b *Broken) Unwrap() error { return b.Err }
 
-// excerpt is how many bytes of an odd line its sentence quotes.
+// excerpt limits the bytes of an odd line that its sentence quotes.
 const excerpt = 80
 
 func garbage(line []byte, cause error) *Broken {

@@ -21,7 +21,7 @@ import (
 	"conclave/app/record/undo"
 )
 
-// maxChanges is how many files the record of a call names; others that it changed are counted.
+// maxChanges limits how many files the record of a call names; others that it changed are counted.
 const maxChanges = 50
 
 // Options configure a Recorder. All are required.

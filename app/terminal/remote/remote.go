@@ -88,7 +88,7 @@ const (
 
 const maxFrame = 1 << 20
 
-// patience is how long the other side may be silent: ten times aliveEvery, so that a
+// patience limits how long the other side may be silent: ten times aliveEvery, so that a
 // busy machine is not taken for an owner that hangs. Only tests change it.
 var patience = 5 * time.Second
 
@@ -503,7 +503,7 @@ func (r *run) feed() {
 	_ = r.c.send(frameIn, nil)
 }
 
-// feeding is how much more input the owner wants.
+// feeding counts the bytes of input that the owner still wants.
 type feeding struct {
 	mu      sync.Mutex // guards the fields below
 	changed *sync.Cond

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for something that comes by itself: far above what it
+// Patience limits how long a test waits for something that comes by itself: far above what it
 // takes, so that only a hang ends a wait. It is 2 min on a machine of ordinary speed, and
 // grows with how much slower than that the machine was when the suite began.
 var Patience = pace() * 2 * time.Minute

@@ -8,7 +8,7 @@ import (
 	"conclave/app/chat"
 )
 
-// maxConfirmed is how long a text may be that only confirms, in bytes.
+// maxConfirmed limits the length of a text that only confirms, in bytes.
 const maxConfirmed = 64
 
 // confirmations are words that cannot form an instruction.

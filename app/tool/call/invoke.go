@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// perPlugin is how many calls of one plugin run at once
+// perPlugin limits how many calls of one plugin run at once
 // (contracts/llm-functions, section 8.3).
 const perPlugin = 4
 
-// grace is how long after a call's deadline its invoker may take to report that itself, with a better
+// grace is the time after a call's deadline that its invoker may take to report that itself, with a better
 // sentence, before its context ends.
 const grace = time.Second
 

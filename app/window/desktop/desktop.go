@@ -227,7 +227,7 @@ const (
 	minWidth, minHeight = 720, 480
 )
 
-// settled is how long after its page is loaded a window has asked for all that it shows.
+// settled is the time after its page is loaded when a window has asked for all that it shows.
 const settled = 500 * time.Millisecond
 
 // open runs Wails until the window closes.

@@ -21,7 +21,7 @@ import (
 // the toolkit runs once in a process, and the window may open any moment.
 const waitingFlag = "--waiting-for"
 
-// patience is how long a command of the terminal is waited for without a word:
+// patience limits how long a command of the terminal is waited for without a word:
 // most end within it.
 const patience = 2 * time.Second
 

@@ -45,7 +45,7 @@ func (s *Store) Core(facts window.Info) window.Core {
 	}
 }
 
-// maxFound is how many messages and titles one search looks at.
+// maxFound limits how many messages and titles one search looks at.
 const maxFound = 500
 
 // Search implements window.Store: the best hit of each chat, best first. Texts are

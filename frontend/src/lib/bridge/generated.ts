@@ -559,7 +559,7 @@ export type ConnectionState =
   | "ok"
   | "failed";
 
-/** ContextCount is how much of a chat a member would see now. */
+/** ContextCount is the part of a chat that a member would see now. */
 export interface ContextCount {
   /** an estimate */
   tokens: number;
@@ -2165,7 +2165,7 @@ export interface PluginsCalls {
   RevokeFolder(id: string, path: string): Promise<void>;
   /** RevokeProgram takes a program back from a plugin. */
   RevokeProgram(id: string, program: string): Promise<void>;
-  /** SetDeveloping says whether the person edits the plugin themselves. */
+  /** SetDeveloping sets whether the person edits the plugin themselves. */
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** SetPermission grants or denies a plugin one permission. */
   SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
@@ -2373,8 +2373,8 @@ export interface Result {
 }
 
 /**
- * Risk is how dangerous a permission is: the higher it is, the more clearly the window warns of
- * it.
+ * Risk grades the danger of a permission: the higher it is, the more clearly the window warns
+ * of it.
  */
 export type Risk =
   | "low" // stays within Conclave and the plugin's own data
@@ -2953,7 +2953,7 @@ export interface ToolSettings {
 export interface ToolsCalls {
   /** List returns every tool that can be called or waits to be. */
   List(): Promise<ToolList>;
-  /** SetEnabled says whether models are offered the tool. */
+  /** SetEnabled sets whether models are offered the tool. */
   SetEnabled(id: string, enabled: boolean): Promise<void>;
 }
 
