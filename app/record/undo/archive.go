@@ -28,8 +28,25 @@ type archive struct {
 	pruned  time.Time
 }
 
-func (a *archive) useDir() string { return filepath.Join(a.dir, "use") }
-func (a *archive) setDir() string { return filepath.Join(a.dir, "sets") }
+// The folders of an archive.
+const (
+	usesDir      = "use"     // who uses a folder, by the digest of its path
+	entriesDir   = "folders" // what a folder holds, likewise
+	setsDir      = "sets"
+	reversalsDir = "turning"
+	objectsDir   = "objects" // copies, see objects
+)
+
+// file returns the path of what is kept as JSON under a name.
+func (a *archive) file(in, name string) string { return filepath.Join(a.dir, in, name+ending) }
+
+// removed is the error of removing a file of ours: none where it was gone already.
+func removed(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
 
 // ending ends the names of what is kept as JSON.
 const ending = ".json"
@@ -54,11 +71,11 @@ const partName = "part-"
 
 // sweepParts removes files of ours that a program was writing when it was ended: no other writes there.
 func (a *archive) sweepParts() {
-	for _, dir := range []string{a.useDir(), a.setDir(), a.entriesDir(), a.reversalDir(), a.objects.dir} {
-		entries, _ := os.ReadDir(dir)
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), partName) {
-				_ = os.Remove(filepath.Join(dir, e.Name())) // tried again by the next program
+	for _, in := range []string{usesDir, setsDir, entriesDir, reversalsDir, objectsDir} {
+		files, _ := os.ReadDir(filepath.Join(a.dir, in))
+		for _, file := range files {
+			if strings.HasPrefix(file.Name(), partName) {
+				_ = os.Remove(filepath.Join(a.dir, in, file.Name())) // tried again by the next program
 			}
 		}
 	}
@@ -101,19 +118,13 @@ func (a *archive) set(id string) (Set, error) {
 	if !filepath.IsLocal(id) || filepath.Base(id) != id {
 		return s, fs.ErrNotExist
 	}
-	err := read(filepath.Join(a.setDir(), id+ending), &s)
+	err := read(a.file(setsDir, id), &s)
 	return s, err
 }
 
-func (a *archive) saveSet(s Set) error { return write(filepath.Join(a.setDir(), s.ID+ending), s) }
+func (a *archive) saveSet(s Set) error { return write(a.file(setsDir, s.ID), s) }
 
-func (a *archive) removeSet(id string) error {
-	err := os.Remove(filepath.Join(a.setDir(), id+ending))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (a *archive) removeSet(id string) error { return removed(os.Remove(a.file(setsDir, id))) }
 
 // folder returns what is known of a folder.
 func (a *archive) folder(path string) *folder {
@@ -121,8 +132,8 @@ func (a *archive) folder(path string) *folder {
 		return f
 	}
 	f := &folder{path: path}
-	err := read(a.useFile(path), &f.use)
-	if e := read(a.entriesFile(path), &f.entries); e != nil && !errors.Is(e, fs.ErrNotExist) {
+	err := read(a.file(usesDir, digestOf(path)), &f.use)
+	if e := read(a.file(entriesDir, digestOf(path)), &f.entries); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = e
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -140,37 +151,24 @@ func digestOf(path string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (a *archive) useFile(path string) string {
-	return filepath.Join(a.useDir(), digestOf(path)+ending)
+func (a *archive) saveUse(f *folder) error { return write(a.file(usesDir, digestOf(f.path)), f.use) }
+
+func (a *archive) saveEntries(f *folder) error {
+	return write(a.file(entriesDir, digestOf(f.path)), f.entries)
 }
-
-func (a *archive) entriesFile(path string) string {
-	return filepath.Join(a.entriesDir(), digestOf(path)+ending)
-}
-
-func (a *archive) entriesDir() string { return filepath.Join(a.dir, "folders") }
-
-func (a *archive) saveUse(f *folder) error { return write(a.useFile(f.path), f.use) }
-
-func (a *archive) saveEntries(f *folder) error { return write(a.entriesFile(f.path), f.entries) }
 
 func (a *archive) dropFolder(f *folder) error {
 	delete(a.folders, f.path)
-	var failed error
-	for _, name := range []string{a.entriesFile(f.path), a.useFile(f.path)} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = err
-		}
-	}
-	return failed
+	name := digestOf(f.path)
+	return errors.Join(removed(os.Remove(a.file(entriesDir, name))), removed(os.Remove(a.file(usesDir, name))))
 }
 
 // everyFolder returns what is known of all folders.
 func (a *archive) everyFolder() []*folder {
 	var all []*folder
-	for _, name := range namesIn(a.useDir()) {
+	for _, name := range namesIn(filepath.Join(a.dir, usesDir)) {
 		var at use
-		if read(filepath.Join(a.useDir(), name+ending), &at) == nil && at.Path != "" {
+		if read(a.file(usesDir, name), &at) == nil && at.Path != "" {
 			all = append(all, a.folder(at.Path))
 		}
 	}
@@ -180,7 +178,7 @@ func (a *archive) everyFolder() []*folder {
 // sets returns what is kept, the newest first.
 func (a *archive) sets() []Set {
 	var all []Set
-	for _, id := range namesIn(a.setDir()) {
+	for _, id := range namesIn(filepath.Join(a.dir, setsDir)) {
 		if set, err := a.set(id); err == nil {
 			all = append(all, set)
 		}

@@ -118,24 +118,20 @@ func (o objects) look(path string, before map[string]State, at time.Time) (now m
 	defer f.Close() //nolint:errcheck // read only
 	now = map[string]State{}
 	see := func(name, key string, info fs.FileInfo) {
-		if s, ok := stateOf(info); ok && utf8.ValidString(key) {
-			latest := max(s.Modified, s.Changed)
-			s.Fresh = at.UnixNano()-latest < int64(freshness)
-			if s.Kind == "link" {
-				s.Text, _ = f.Readlink(name)
-			}
+		if s, ok := seen(f, name, info, at); ok && utf8.ValidString(key) {
 			now[key] = s
 		}
 	}
 	if only != "" {
-		info, err := f.Lstat(only)
-		switch {
-		case err == nil:
+		_, file := before["."]
+		if info, err := f.Lstat(only); err == nil {
 			see(only, ".", info)
-		case len(before) > 0 && (len(before) > 1 || !hasKey(before, ".")):
+		} else if len(before) > 1 || len(before) == 1 && !file {
 			return nil, false, errNoFolder // it was one, and not a single file
 		}
-	} else if err := f.Walk(".", func(name string, entry fs.DirEntry) error {
+		return now, false, o.copyAll(f, only, before, now)
+	}
+	if err := f.Walk(".", func(name string, entry fs.DirEntry) error {
 		if f.IsPart(name) {
 			return nil
 		}
@@ -151,18 +147,23 @@ func (o objects) look(path string, before map[string]State, at time.Time) (now m
 		return nil, false, err
 	}
 	for name := range before { // those of a folder with too many stay watched
-		if _, seen := now[name]; !seen && only == "" && len(now) < 2*o.names {
+		if _, seen := now[name]; !seen && len(now) < 2*o.names {
 			if info, err := f.Lstat(name); err == nil {
 				see(name, name, info)
 			}
 		}
 	}
-	return now, cut, o.copyAll(f, only, before, now)
+	return now, cut, o.copyAll(f, "", before, now)
 }
 
-func hasKey(states map[string]State, name string) bool {
-	_, has := states[name]
-	return has
+// seen returns what a look at that time sees of a name, and whether it can be kept.
+func seen(f *safefs.Folder, name string, info fs.FileInfo, at time.Time) (State, bool) {
+	s, ok := stateOf(info)
+	s.Fresh = at.UnixNano()-max(s.Modified, s.Changed) < int64(freshness)
+	if s.Kind == "link" {
+		s.Text, _ = f.Readlink(name)
+	}
+	return s, ok
 }
 
 // copyAll fills in the content of files: what the look before knows, and else a copy, the
@@ -190,11 +191,7 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 		case known && was.Text != "" && was.Size == s.Size && o.holds(f, cmp.Or(only, name), was.Text, s.Size):
 			s.Text = was.Text // it may have changed within one tick of the clock, and did not
 		default:
-			open := name
-			if only != "" {
-				open = only
-			}
-			hash, isNew, err := o.copy(f, open)
+			hash, isNew, err := o.copy(f, cmp.Or(only, name))
 			if errors.Is(err, errNotKept) {
 				return err
 			}
@@ -211,6 +208,14 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 	return o.sync(made)
 }
 
+// entry returns a name as the last look saw it, nil where there was none.
+func (f *folder) entry(name string) *State {
+	if s, ok := f.entries[name]; ok {
+		return &s
+	}
+	return nil
+}
+
 // compare returns what differs between the last look at a folder and one that saw this, by name.
 // full says that this one had no room for names that the last one saw.
 func (f *folder) compare(now map[string]State, full bool) []Change {
@@ -218,10 +223,7 @@ func (f *folder) compare(now map[string]State, full bool) []Change {
 	maps.Copy(names, f.entries)
 	var all []Change
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c := Change{Folder: f.path, Name: name}
-		if s, ok := f.entries[name]; ok {
-			c.Before = &s
-		}
+		c := Change{Folder: f.path, Name: name, Before: f.entry(name)}
 		if s, ok := now[name]; ok {
 			c.After = &s
 		}

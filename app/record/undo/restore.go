@@ -163,28 +163,28 @@ func foldersOf(s Set) []string {
 // there is a copy of whatever it replaces, and again afterwards. begun says that it was begun
 // before, so that what lies between the versions is its own; between that it left such a name.
 func (k *Keeper) reverseFolder(path string, set Set, begun bool, out *Outcome) (between bool) {
-	leave := func(c Change, why string) { out.Left = append(out.Left, Left{Path: c.Path(), Why: why}) }
-	fails := func(c Change, why string, again bool) {
-		out.Left = append(out.Left, Left{Path: c.Path(), Why: why, Fault: true, again: again})
+	changes := inOrder(set, path, out.Back)
+	leave := func(why string, left ...Change) {
+		for _, c := range left {
+			out.Left = append(out.Left, Left{Path: c.Path(), Why: why})
+		}
 	}
-	leaveAll := func(why string) {
-		for _, c := range set.Changes {
-			if c.Folder == path {
-				fails(c, why, true)
-			}
+	fails := func(why string, again bool, left ...Change) {
+		for _, c := range left {
+			out.Left = append(out.Left, Left{Path: c.Path(), Why: why, Fault: true, again: again})
 		}
 	}
 	f := k.archive.folder(path)
 	if begun {
 		if err := k.settle(path, set, out.Back); err != nil {
 			k.o.Log.Warn("an undo that was cut off cannot be settled", "err", err)
-			leaveAll(whyNotPut(err))
+			fails(whyNotPut(err), true, changes...)
 			return true
 		}
 	}
 	at, only, err := opened(path)
 	if err != nil {
-		leaveAll(folderGone)
+		fails(folderGone, true, changes...)
 		return false
 	}
 	defer at.Close() //nolint:errcheck // nothing is buffered
@@ -193,22 +193,19 @@ func (k *Keeper) reverseFolder(path string, set Set, begun bool, out *Outcome) (
 	}
 	if err := k.look(f); err != nil {
 		k.o.Log.Warn("a folder cannot be looked at to put files back", "err", err)
-		leaveAll(whyNotLooked(err))
+		fails(whyNotLooked(err), true, changes...)
 		return false
 	}
 	touched := map[string]bool{}
-	for _, c := range inOrder(set, path, out.Back) {
-		if c.Unseen {
-			leave(c, unseenWhy)
-			continue
-		}
+	for _, c := range changes {
 		name := cmp.Or(only, c.Name)
-		var is *State
-		if have, known := f.entries[c.Name]; known {
-			is = &have
-		}
-		if !stillAs(at, name, is) { // or of too many to be looked at: nobody knows since when
-			leave(c, changedSince)
+		is := f.entry(c.Name)
+		switch {
+		case c.Unseen:
+			leave(unseenWhy, c)
+			continue
+		case !stillAs(at, name, is): // or of too many to be looked at: nobody knows since when
+			leave(changedSince, c)
 			continue
 		}
 		want, from := c.Before, c.After
@@ -218,10 +215,10 @@ func (k *Keeper) reverseFolder(path string, set Set, begun bool, out *Outcome) (
 		switch why, err := k.archive.objects.putBack(at, name, begun, is, from, want); {
 		case err != nil:
 			k.o.Log.Warn("a file could not be put back", "err", err)
-			fails(c, whyNotPut(err), !errors.Is(err, errDamaged) && !errors.Is(err, errGone))
+			fails(whyNotPut(err), !errors.Is(err, errDamaged) && !errors.Is(err, errGone), c)
 			between = between || !stillAs(at, name, is)
 		case why != "":
-			leave(c, why)
+			leave(why, c)
 		default:
 			out.Done = append(out.Done, c.Path())
 			touched[filepath.Dir(name)] = true

@@ -21,20 +21,13 @@ type reversal struct {
 	Back bool   `json:"back"` // it was an undo
 }
 
-func (a *archive) reversalDir() string { return filepath.Join(a.dir, "turning") }
-
 // beginReversal writes down that a set is about to be put back; it is on the disk then.
 func (a *archive) beginReversal(t reversal) error {
-	return errors.Join(write(filepath.Join(a.reversalDir(), t.Set+ending), t), syncDir(a.reversalDir()))
+	path := a.file(reversalsDir, t.Set)
+	return errors.Join(write(path, t), syncDir(filepath.Dir(path)))
 }
 
-func (a *archive) endReversal(set string) error {
-	err := os.Remove(filepath.Join(a.reversalDir(), set+ending))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (a *archive) endReversal(set string) error { return removed(os.Remove(a.file(reversalsDir, set))) }
 
 // syncDir has the names in a folder of ours survive a power cut. Not every system can.
 func syncDir(path string) error {
@@ -49,11 +42,11 @@ func syncDir(path string) error {
 // resume settles what a program left that was ended while it put files back. What that had
 // changed is nobody else's.
 func (k *Keeper) resume() {
-	for _, id := range namesIn(k.archive.reversalDir()) {
+	for _, id := range namesIn(filepath.Join(k.archive.dir, reversalsDir)) {
 		var t reversal
 		set, err := k.archive.set(id)
 		if err == nil {
-			err = read(filepath.Join(k.archive.reversalDir(), id+ending), &t)
+			err = read(k.archive.file(reversalsDir, id), &t)
 		}
 		if err == nil {
 			for _, path := range foldersOf(set) {

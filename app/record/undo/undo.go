@@ -187,12 +187,12 @@ func Open(o Options) *Keeper {
 	k := &Keeper{
 		o: o, line: make(chan struct{}, 1), archive: &archive{
 			dir: o.Dir, now: o.Now, log: o.Log, most: limit.UndoBytes, folders: map[string]*folder{}, objects: objects{
-				dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile, total: limit.UndoFolder,
+				dir: filepath.Join(o.Dir, objectsDir), most: limit.UndoFile, total: limit.UndoFolder,
 				names: limit.UndoFiles,
 			},
 		},
 	}
-	if _, err := os.Stat(k.archive.useDir()); err == nil {
+	if _, err := os.Stat(filepath.Join(o.Dir, usesDir)); err == nil {
 		k.recovery.Go(func() { // Close waits for it
 			k.line <- struct{}{}
 			k.recover()
