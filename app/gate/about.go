@@ -16,15 +16,16 @@ type About struct {
 
 // About returns the approval of a plugin, as a person is shown it.
 func (g *Gate) About(plugin string) About {
-	a := About{Shadowing: g.Approvals.Shadowing(plugin)}
-	g.Approvals.mu.Lock()
-	approved := g.Approvals.approvals[plugin]
-	g.Approvals.mu.Unlock()
-	a.Developing, a.Shipped = approved.Developing, approved.Bundled
-	for _, c := range g.Reach.CapabilitiesOf(plugin) {
-		a.Capabilities = append(a.Capabilities, c.Label())
+	f := g.Decisions.lock()
+	approved, can := f.approvals[plugin], []Capability(nil)
+	if _, known := f.known[plugin]; known {
+		can = f.able(plugin)
 	}
-	return a
+	g.Decisions.unlock()
+	return About{
+		Developing: approved.Developing, Shipped: approved.Bundled, Capabilities: Inferred{}.Labels(can),
+		Shadowing: g.Approvals.Shadowing(plugin),
+	}
 }
 
 // AboutTool holds the state of a tool, as a person is shown it.

@@ -73,7 +73,7 @@ func (a Approval) changes(c PluginVersion) ([]Change, bool) {
 			d.add(false, name, "removed", a.Texts[name], "")
 		}
 	}
-	slices.SortStableFunc(d.changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
+	d.sorted()
 	if same && len(d.changes) > 0 && a.Settings != c.Settings {
 		d.changes = slices.Insert(d.changes, 0, Change{Field: BySettings, After: "your settings made what is different"})
 	}
@@ -125,7 +125,7 @@ func (d *difference) definition(a Approval, t tool.Tool) {
 // read with what reading showed, and with the definitions approved before that. A
 // definition whose every word was shown is no change.
 func (a Approval) firstListing(c PluginVersion) []Change {
-	var changes []Change
+	var d difference
 	for _, t := range c.Tools {
 		shown, read := a.Read[t.Name]
 		before, known := a.Texts[t.Name]
@@ -134,32 +134,31 @@ func (a Approval) firstListing(c PluginVersion) []Change {
 		case known && a.Tools[t.Name] == t.Digest:
 		case known && !read: // a plugin that cannot be read, and had another definition before
 			if before != t.Description {
-				changes = append(changes, Change{Tool: t.Name, Field: "description", Before: before, After: t.Description})
+				d.add(true, t.Name, "description", before, t.Description)
 			}
 			if schema := a.Schemas[t.Name]; before == t.Description || !tool.SameJSON(schema, t.Parameters) {
-				changes = append(changes, Change{
-					Tool: t.Name, Field: "parameters", Before: string(schema), After: string(t.Parameters),
-				})
+				d.add(true, t.Name, "parameters", string(schema), string(t.Parameters))
 			}
 		case !read && (a.ReadAll || a.Tools != nil):
-			changes = append(changes, Change{Tool: t.Name, Field: "added", After: all})
+			d.add(true, t.Name, "added", "", all)
 		case !read, !shows(shown, t.Description) && shown == "":
-			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: all})
+			d.add(true, t.Name, FirstListed, "", all)
 		case !shows(shown, t.Description):
-			changes = append(changes, Change{Tool: t.Name, Field: "description", Before: shown, After: all})
+			d.add(true, t.Name, "description", shown, all)
 		case t.Title != t.Name && !shows(shown, t.Title):
-			changes = append(changes, Change{Tool: t.Name, Field: "title", After: all})
-		default:
-			for _, text := range append(schemaTexts(t.Parameters), schemaTexts(t.Annotations)...) {
-				if !shows(shown, text) {
-					changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: all})
-					break
-				}
-			}
+			d.add(true, t.Name, "title", "", all)
+		case slices.ContainsFunc(append(schemaTexts(t.Parameters), schemaTexts(t.Annotations)...),
+			func(text string) bool { return !shows(shown, text) }):
+			d.add(true, t.Name, FirstListed, "", all)
 		}
 	}
-	slices.SortStableFunc(changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
-	return changes
+	return d.sorted()
+}
+
+// sorted returns the changes by tool.
+func (d *difference) sorted() []Change {
+	slices.SortStableFunc(d.changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
+	return d.changes
 }
 
 // ToolText returns all the text of a tool that a model gets, as a request shows it to

@@ -41,11 +41,7 @@ func (r *Reach) GrantFolder(ctx context.Context, plugin string, f Folder) (Folde
 	if err := r.Usable(plugin, Filesystem); err != nil {
 		return Folder{}, err
 	}
-	grantable := r.GrantablePath
-	if f.Setting == "" {
-		grantable = func(path string) (string, error) { return r.GrantableByHand(path, f.Write) }
-	}
-	path, err := grantable(f.Path)
+	path, err := r.places.grantable(f.Path, f.Setting == "" && !f.Write)
 	if err != nil {
 		return Folder{}, err
 	}
@@ -77,19 +73,21 @@ func (r *Reach) RevokeFolder(ctx context.Context, plugin, path string) error {
 		func(f Folder) bool { return f.Path == path }) {
 		return notGiven(plugin, path)
 	}
-	return r.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })
+	_, err := r.rules.revokeWhere(ctx, plugin, ofFolders(func(f Folder) bool { return f.Path == path }))
+	return err
 }
 
 // SetFolders grants read access to the folders that a plugin's settings name, and
 // revokes it for those that they no longer name. Paths must come from GrantablePath.
 func (r *Reach) SetFolders(ctx context.Context, plugin string, named []Folder) error {
-	if err := r.dropFolders(ctx, plugin,
-		func(old Folder) bool { return old.Setting != "" && !slices.Contains(named, old) }); err != nil {
+	if _, err := r.rules.revokeWhere(ctx, plugin, ofFolders(func(old Folder) bool {
+		return old.Setting != "" && !slices.Contains(named, old)
+	})); err != nil {
 		return err
 	}
-	here := r.settingFolders(plugin)
+	rules := r.rules.permissionRules(plugin)
 	for _, f := range named {
-		if slices.Contains(here, f) {
+		if slices.ContainsFunc(rules, func(rule Rule) bool { there, ok := rule.folder(); return ok && there == f }) {
 			continue
 		}
 		if _, err := r.GrantFolder(ctx, plugin, f); err != nil {
@@ -97,23 +95,6 @@ func (r *Reach) SetFolders(ctx context.Context, plugin string, named []Folder) e
 		}
 	}
 	return nil
-}
-
-// settingFolders returns what the plugin was given because a setting names it.
-func (r *Reach) settingFolders(plugin string) []Folder {
-	var found []Folder
-	for _, rule := range r.rules.permissionRules(plugin) {
-		if f, ok := rule.folder(); ok && f.Setting != "" {
-			found = append(found, f)
-		}
-	}
-	return found
-}
-
-// dropFolders revokes the rules of folders that which reports.
-func (r *Reach) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
-	_, err := r.rules.revokeWhere(ctx, plugin, ofFolders(which))
-	return err
 }
 
 // ofFolders reports the rules of the folders that which reports.

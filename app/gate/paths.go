@@ -37,8 +37,17 @@ type places struct {
 }
 
 func newPlaces(protected []string, plugins string) *places {
-	home := homeFolder()
-	return &places{home: home, protected: protectedPaths(home, protected), plugins: plugins}
+	p := &places{plugins: plugins}
+	for _, path := range protected {
+		p.protected = append(p.protected, place.Real(path))
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		p.home = home
+		for _, path := range secretPlaces {
+			p.protected = append(p.protected, place.Real(filepath.Join(home, filepath.FromSlash(path))))
+		}
+	}
+	return p
 }
 
 // protectedPath returns the protected folder that text, taken as a path, leads
@@ -170,27 +179,6 @@ func plain(text string) string {
 		return string(short[:200]) + "…"
 	}
 	return clean
-}
-
-func protectedPaths(home string, own []string) []string {
-	var places []string
-	for _, p := range own {
-		places = append(places, place.Real(p))
-	}
-	if home != "" {
-		for _, p := range secretPlaces {
-			places = append(places, place.Real(filepath.Join(home, filepath.FromSlash(p))))
-		}
-	}
-	return places
-}
-
-func homeFolder() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return ""
-	}
-	return home
 }
 
 // expand makes a path that begins with ~ absolute.

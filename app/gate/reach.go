@@ -53,17 +53,6 @@ func (r *Reach) Permissions(plugin string) (granted, denied []string) {
 	return r.decisions.lock().permissions(plugin)
 }
 
-// CapabilitiesOf returns what the tools of a plugin can do, none when that is not
-// known.
-func (r *Reach) CapabilitiesOf(plugin string) []Capability {
-	f := r.decisions.lock()
-	defer r.decisions.unlock()
-	if _, ok := f.known[plugin]; !ok {
-		return nil
-	}
-	return f.able(plugin)
-}
-
 // Can returns what calls of a tool can do, as a person reads it; none where that is not
 // known.
 func (r *Reach) Can(t tool.Tool) []string {
