@@ -183,6 +183,11 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 	d.Changes = masking(r.Changes, mask)
 	d.Path = steps(r.Path, mask)
 	e.Output, d.Output = output(r, d.Salt)
+	return withDetail(e, d)
+}
+
+// withDetail returns an entry that holds the digest of its detail, and that as it is written.
+func withDetail(e Entry, d Detail) (Entry, []byte, error) {
 	detail, err := Encode(d)
 	if err != nil {
 		return Entry{}, nil, err

@@ -38,12 +38,7 @@ func (t Reversal) Entry(of *Entry, erased bool, mask func(string) string) (Entry
 		return e, nil, nil
 	}
 	d := Detail{Salt: rand.Text(), Why: words(t.Why, mask), Changes: masking(t.Changes, mask)}
-	detail, err := Encode(d)
-	if err != nil {
-		return Entry{}, nil, err
-	}
-	e.Detail = Hash(detail)
-	return e, detail, nil
+	return withDetail(e, d)
 }
 
 // masking returns changes without secrets in the names of files.

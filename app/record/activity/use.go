@@ -1,9 +1,11 @@
 package activity
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"net/url"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -36,12 +38,7 @@ func (u Use) Entry(mask func(string) string) (Entry, []byte, error) {
 	}
 	d := Detail{Salt: rand.Text(), Size: len(u.Arguments), Path: steps(u.Path, mask), Why: words(u.Why, mask)}
 	d.Arguments, d.Beginning = arguments(chat.CallRecord{Arguments: u.Arguments}, mask)
-	detail, err := Encode(d)
-	if err != nil {
-		return Entry{}, nil, err
-	}
-	e.Detail = Hash(detail)
-	return e, detail, nil
+	return withDetail(e, d)
 }
 
 // Words say what was decided about the use, as they follow the name of its plugin: “was let
@@ -74,35 +71,28 @@ func usedWords(permission, effect string, arguments json.RawMessage) string {
 	if effect != "allow" {
 		did = "was not let "
 	}
-	switch {
-	case permission == "start" && about.Command != "":
-		return did + "start “" + about.Command + "” in " + about.Folder
-	case permission == "start":
-		return did + "start a program"
-	case permission == "filesystem" && about.Path != "":
-		verb := "read"
-		if about.Access == "write" {
-			verb = "read and write"
+	switch permission {
+	case "start":
+		if about.Command == "" {
+			return did + "start a program"
 		}
-		return did + verb + " files in " + about.Path
-	case permission == "filesystem":
-		return did + "open files in a folder"
-	case permission == "generation" && about.Spent != "":
-		return did + "spend more on models: " + about.Spent
-	case permission == "generation":
-		return did + "spend more on models"
-	case permission == "listen" && about.Port != "":
+		return did + "start “" + about.Command + "” in " + about.Folder
+	case "filesystem":
+		verb := map[string]string{"write": "read and write", "": "open"}[about.Access]
+		return did + cmp.Or(verb, "read") + " files in " + cmp.Or(about.Path, "a folder")
+	case "generation":
+		return did + strings.TrimSuffix("spend more on models: "+about.Spent, ": ")
+	case "listen":
 		at := "port " + about.Port
-		if about.Free != "" {
+		switch {
+		case about.Free != "":
 			at = "port " + about.Free + ", which was free,"
+		case about.Port == "":
+			at = "a port"
 		}
 		return did + "listen on " + at + " of this computer"
-	case permission == "listen":
-		return did + "listen on a port of this computer"
-	case about.Host != "":
-		return did + "connect to " + shownHost(about.Host)
 	}
-	return did + "connect to a host"
+	return did + "connect to " + cmp.Or(shownHost(about.Host), "a host")
 }
 
 // shownHost is the host of an address, with its port unless that is the usual one.
