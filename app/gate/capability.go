@@ -18,12 +18,14 @@ var Capabilities = []Capability{
 	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, CallModel,
 }
 
-// row holds the defaults of one capability.
+// row holds what is so of one capability.
 type row struct {
 	main   Effect // who asks is the main model, or anybody but a council member
 	member Effect
 	always bool   // whether the answer may be kept for longer than once
 	verb   string // "Main assistant wants to … with Notes"
+	reads  bool   // what a call returns can hold text that others wrote
+	leaves bool   // a call can send, run, delete, or write outside of the plugin's own folder
 }
 
 // table has the default of every capability. For a member it is never milder than for
@@ -36,18 +38,31 @@ type row struct {
 // "read chat text: own context only" is held by whoever hands a member its context, so
 // it is allowed here.
 var table = map[Capability]row{
-	Compute:     {Allow, Allow, true, "run"},
-	ReadChat:    {Allow, Allow, true, "read chat text"},
-	ReadFiles:   {Ask, Ask, true, "read files"},
-	Fetch:       {Ask, Ask, true, "fetch from the web"},
-	WriteFiles:  {Ask, Deny, true, "write files"},
-	SendWeb:     {Ask, Deny, true, "send to the web"},
-	Delete:      {Ask, Deny, false, "delete files"},
-	RunPrograms: {Ask, Deny, false, "run programs"},
-	UseSecret:   {Ask, Deny, true, "use a secret"},
-	ReadScreen:  {Ask, Deny, false, "read the clipboard or the screen"},
-	CallModel:   {Ask, Ask, true, "call a model"},
-	ShowUI:      {Allow, Deny, true, "show something in the window"},
+	Compute:     {Allow, Allow, true, "run", false, false},
+	ReadChat:    {Allow, Allow, true, "read chat text", true, false},
+	ReadFiles:   {Ask, Ask, true, "read files", true, false},
+	Fetch:       {Ask, Ask, true, "fetch from the web", true, true}, // an address says something to its host
+	WriteFiles:  {Ask, Deny, true, "write files", true, true},
+	SendWeb:     {Ask, Deny, true, "send to the web", true, true},
+	Delete:      {Ask, Deny, false, "delete files", true, true},
+	RunPrograms: {Ask, Deny, false, "run programs", true, true},
+	UseSecret:   {Ask, Deny, true, "use a secret", false, false},
+	ReadScreen:  {Ask, Deny, false, "read the clipboard or the screen", true, false},
+	CallModel:   {Ask, Ask, true, "call a model", true, false},
+	ShowUI:      {Allow, Deny, true, "show something in the window", false, false},
+}
+
+// may reports whether a call with these capabilities may do what is so of one of them. What is not known may.
+func may(capabilities []Capability, is func(row) bool) bool {
+	return len(capabilities) == 0 || slices.ContainsFunc(capabilities, func(c Capability) bool {
+		r, known := table[c]
+		return !known || is(r)
+	})
+}
+
+// hasOne reports whether one of some capabilities is among all.
+func hasOne(all []Capability, of ...Capability) bool {
+	return slices.ContainsFunc(of, func(c Capability) bool { return slices.Contains(all, c) })
 }
 
 // isolated is the isolation of a plugin whose sandbox the system enforces.

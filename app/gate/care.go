@@ -17,7 +17,7 @@ func care(capabilities []Capability, folders []Folder) string {
 			"What it changes in the folders that you gave it can be put back for 30 days; elsewhere it cannot.")
 	case len(capabilities) == 0:
 		said = append(said, "What it changes cannot be put back.")
-	case writes && (slices.Contains(capabilities, WriteFiles) || slices.Contains(capabilities, Delete)):
+	case writes && hasOne(capabilities, WriteFiles, Delete):
 		said = append(said, "What it changes or deletes in the folders that it may write can be put back for 30 days.")
 	}
 	if slices.Contains(capabilities, SendWeb) {

@@ -137,53 +137,25 @@ func (c *check) findPermission(effect Effect) (found *Rule) {
 // name matches a refusal and never a permission.
 func (c *check) matches(g *Rule) bool {
 	r := c.call
-	if g.Permission == Filesystem && !g.aboutFiles(r) {
+	switch {
+	case g.Permission == Filesystem && !g.aboutFiles(r),
+		// First what excludes most rules. Nothing is known about one that cannot be read.
+		g.broken && g.Effect == Allow, !g.broken && !c.arguments.meets(g.conditions, g.Effect),
+		!g.Expires.IsZero() && !c.now.Before(g.Expires),
+		g.MaxUses > 0 && g.Uses >= g.MaxUses && g.ID != c.counted,
+		!g.holdsIn(r):
 		return false
-	}
-	// First what excludes most rules. Nothing is known about one that cannot be read.
-	if g.broken && g.Effect == Allow || !g.broken && !c.arguments.meets(g.conditions, g.Effect) {
+	case g.Effect != Allow:
+		return len(g.Callers) == 0 || g.covers(r.Caller)
+	case g.Digest != "" && g.Digest != r.Tool.Digest,
+		len(g.Origins) > 0 && !c.onlyIgnored(g),
+		g.MadeFrom != "" && c.goesBeyond(g.Match), // by hand, a person writes what they mean
+		g.Unused(c.now):
 		return false
-	}
-	if !g.Expires.IsZero() && !c.now.Before(g.Expires) {
-		return false
-	}
-	switch g.Scope {
-	case ThisChat:
-		if g.Conversation == "" || g.Conversation != r.Conversation {
-			return false
-		}
-	case ThisProject:
-		if g.Project == "" || g.Project != r.project {
-			return false
-		}
-	case ThisAnswer:
-		if g.Turn == "" || g.Turn != r.Turn {
-			return false
-		}
-	}
-	if g.MaxUses > 0 && g.Uses >= g.MaxUses && g.ID != c.counted {
-		return false
-	}
-	if g.Effect != Allow {
-		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers,
-			func(caller Caller) bool { return covers(caller, r.Caller) })
-	}
-	if g.Digest != "" && g.Digest != r.Tool.Digest {
-		return false
-	}
-	if len(g.Origins) > 0 && !c.onlyIgnored(g) {
-		return false
-	}
-	if g.MadeFrom != "" && c.goesBeyond(g.Match) { // by hand, a person writes what they mean
-		return false
-	}
-	if g.Unused(c.now) {
-		return false
-	}
-	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
+	case g.Permission != "": // whoever calls the plugin; no whole grant is one of this computer's network
 		return len(g.Match) > 0 || !r.Near
 	}
-	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
+	return g.covers(r.Caller)
 }
 
 // goesBeyond reports whether the call has arguments that its tool does not declare and that the

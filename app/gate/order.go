@@ -69,21 +69,12 @@ func paused(c *check) ruling {
 // profiles and the metadata addresses of clouds, where the arguments of a tool
 // that can reach files, the web or programs name them. What is not known can.
 func builtIn(c *check) ruling {
-	unknown := len(c.capabilities) == 0
-	files, web := unknown, unknown
 	if c.call.Permission == Start {
 		return ruling{} // Gate.Start checked what it names, and leaves out the plugin's own folders
 	}
-	for _, capability := range c.capabilities {
-		switch capability {
-		case ReadFiles, WriteFiles, Delete:
-			files = true
-		case Fetch, SendWeb:
-			web = true
-		case RunPrograms:
-			files, web = true, true
-		}
-	}
+	unknown := len(c.capabilities) == 0
+	files := unknown || hasOne(c.capabilities, ReadFiles, WriteFiles, Delete, RunPrograms)
+	web := unknown || hasOne(c.capabilities, Fetch, SendWeb, RunPrograms)
 	if !files && !web {
 		return ruling{}
 	}

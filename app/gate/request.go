@@ -185,7 +185,7 @@ func (p *Request) accepts(a Answer) error {
 	if p.Kind != KindCall {
 		return nil
 	}
-	if p.acceptsHere(a) {
+	if a.Scope == ThisChat && len(a.Trust) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal) {
 		return acceptsArguments(a)
 	}
 	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
@@ -198,11 +198,6 @@ func (p *Request) accepts(a Answer) error {
 		}
 	}
 	return acceptsArguments(a)
-}
-
-// acceptsHere reports whether an answer is one of those that Here offers.
-func (p *Request) acceptsHere(a Answer) bool {
-	return a.Scope == ThisChat && len(a.Trust) == 0 && len(a.Match) == 1 && slices.ContainsFunc(p.Here, a.Match[0].Equal)
 }
 
 // acceptsArguments checks what a person made of a call's arguments.

@@ -3,6 +3,7 @@ package gate
 import (
 	"crypto/rand"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -283,11 +284,29 @@ func (g Rule) aboutFiles(call *Call) bool {
 	return (wants || !write) && place.Holds(at, path) // whichever of its names was asked for
 }
 
+// covers reports whether a caller is one of the rule's.
+func (g *Rule) covers(caller Caller) bool {
+	return slices.ContainsFunc(g.Callers, func(named Caller) bool { return covers(named, caller) })
+}
+
 // covers reports whether the caller a rule names is this one; AnyMember names
 // every member.
 func covers(named, caller Caller) bool {
 	kind, id, ok := strings.Cut(string(named), ":")
 	return named == caller || ok && id == "*" && strings.HasPrefix(string(caller), kind+":")
+}
+
+// holdsIn reports whether a rule holds where a call is made.
+func (g *Rule) holdsIn(call *Call) bool {
+	switch g.Scope {
+	case ThisChat:
+		return g.Conversation != "" && g.Conversation == call.Conversation
+	case ThisProject:
+		return g.Project != "" && g.Project == call.project
+	case ThisAnswer:
+		return g.Turn != "" && g.Turn == call.Turn
+	}
+	return true
 }
 
 // Sentence returns what a plugin may do there: “read files in /home/me/Notes”.

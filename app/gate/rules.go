@@ -99,7 +99,7 @@ func (r *Rules) List(ctx context.Context) ([]Rule, error) {
 	now := r.now()
 	rules := make([]Rule, 0, len(r.book.rules))
 	for _, rule := range r.book.rules {
-		if (rule.Expires.IsZero() || now.Before(rule.Expires)) && (rule.MaxUses == 0 || rule.Uses < rule.MaxUses) {
+		if !rule.spent(now) {
 			rules = append(rules, *rule)
 		}
 	}

@@ -15,22 +15,10 @@ import (
 // it. So a call that could carry something out of such a chat is asked about each time,
 // whatever rules and modes say, until a person trusts where the text came from.
 
-// readsOutside reports whether what a call returns can hold text that others wrote. What is
-// not known can.
-func readsOutside(capabilities []Capability) bool {
-	return len(capabilities) == 0 || slices.ContainsFunc(capabilities, func(c Capability) bool {
-		switch c {
-		case Compute, UseSecret, ShowUI:
-			return false
-		}
-		return true
-	})
-}
-
 // brought returns where what a call returns comes from: the hosts that its arguments name,
 // or its plugin; nothing for a tool that reads nothing from outside.
 func brought(plugin, name string, capabilities []Capability, arguments json.RawMessage) []chat.Origin {
-	if plugin == BuiltIn || !readsOutside(capabilities) {
+	if plugin == BuiltIn || !may(capabilities, func(r row) bool { return r.reads }) {
 		return nil
 	}
 	var hosts []string
@@ -55,7 +43,7 @@ func brought(plugin, name string, capabilities []Capability, arguments json.RawM
 // taint asks when a chat holds untrusted text and the call could carry
 // something out of it. What would be denied anyway is no question.
 func taint(c *check) ruling {
-	if len(c.call.Taint) == 0 || !goesOut(c.capabilities) {
+	if len(c.call.Taint) == 0 || !may(c.capabilities, func(r row) bool { return r.leaves }) {
 		return ruling{}
 	}
 	if c.origins = c.facts.untrusted(c.call); len(c.origins) == 0 {
@@ -77,18 +65,6 @@ func taint(c *check) ruling {
 	return ruling{effect: Ask, why: strings.Join(reasons, "; and "), once: true}
 }
 
-// goesOut reports whether a call can send, run, delete, or write outside of the plugin's
-// own folder. What is not known can.
-func goesOut(capabilities []Capability) bool {
-	return len(capabilities) == 0 || slices.ContainsFunc(capabilities, func(c Capability) bool {
-		switch c {
-		case Compute, ReadChat, ReadFiles, UseSecret, ReadScreen, CallModel, ShowUI:
-			return false
-		}
-		return true // reading from the web too: an address says something to its host
-	})
-}
-
 // The step of taint asks nothing about two kinds of calls: one that can send nothing but what the person
 // wrote for it, and one that a person allowed even though the chat holds this text. Both are
 // decided by where words came from, never by what they look like (ADR 17).
@@ -102,9 +78,7 @@ func (c *check) saysNothing() bool {
 		return false
 	}
 	for _, capability := range c.capabilities {
-		switch capability {
-		case Compute, Fetch, SendWeb, ShowUI:
-		default: // it knows more, or does more
+		if !hasOne([]Capability{Compute, Fetch, SendWeb, ShowUI}, capability) { // it knows more, or does more
 			return false
 		}
 	}
