@@ -5,7 +5,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"conclave/app/chat"
@@ -111,7 +110,7 @@ type look struct {
 	op    Op
 }
 
-// subject is one value for which a condition holds, or below which: a text, a folder, a host.
+// subject is a folder or a host below which a condition holds.
 type subject struct {
 	look
 	value string
@@ -124,58 +123,35 @@ func (s *ruleSet) sort() {
 	})
 	s.about = map[subject][]int{}
 	for i, rule := range s.rules {
-		subjects := rule.subjects()
-		if len(subjects) == 0 {
+		about, ok := rule.subject()
+		if !ok {
 			s.other = append(s.other, i)
 			continue
 		}
-		if at := subjects[0].look; !slices.Contains(s.looks, at) {
-			s.looks = append(s.looks, at)
+		if !slices.Contains(s.looks, about.look) {
+			s.looks = append(s.looks, about.look)
 		}
-		for _, of := range subjects {
-			s.about[of] = append(s.about[of], i)
-		}
+		s.about[about] = append(s.about[about], i)
 	}
 }
 
-// subjects returns what the rule's first condition is about; none where it has no condition,
-// or one that holds for more than can be listed.
-func (g *Rule) subjects() []subject {
+// subject returns what the rule's first condition is about, if that is a folder or a host.
+func (g *Rule) subject() (of subject, ok bool) {
 	if g.broken || len(g.conditions) == 0 {
-		return nil
+		return subject{}, false
 	}
 	first := g.Match[0]
-	at, value := look{first.Field, first.Op}, first.Value
+	value := first.Value
 	switch first.Op {
-	case Equals:
-		return equalTo(at, first.Value)
-	case OneOf:
-		var all []subject
-		for _, v := range first.Values {
-			all = append(all, equalTo(at, v)...)
-		}
-		return all
 	case PathUnder:
 		value = strings.TrimSuffix(value, string(filepath.Separator))
 	case HostIs, HostSuffix:
 		value, _ = hostOf(value)
 	default:
-		return nil
+		return subject{}, false
 	}
-	return []subject{{at, value}}
+	return subject{look{first.Field, first.Op}, value}, true
 }
-
-// equalTo returns the subjects of what equals a value: it as it is written and, where that is a
-// number, as most programs read it.
-func equalTo(at look, value string) []subject {
-	all := []subject{{at, value}}
-	if n, ok := number(value); ok {
-		all = append(all, subject{at, numberKey(n)})
-	}
-	return all
-}
-
-func numberKey(n float64) string { return strconv.FormatFloat(n+0, 'g', -1, 64) } // -0 is 0
 
 // near returns the rules that may match a call with these arguments, the narrowest first.
 // Those that it leaves out do not match.
@@ -225,7 +201,7 @@ const maxNear = 64
 // values returns what the subjects of rules that may match are called, of those that look
 // here. any says that each of them may.
 func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
-	items := a.values(argumentKey{at.field, cmp.Or(readsAs[at.op], Equals)})
+	items := a.values(argumentKey{at.field, readsAs[at.op]})
 	unknown := func(i item) bool { return !i.known }
 	switch {
 	case effect == Allow && (len(items) == 0 || slices.ContainsFunc(items, unknown)):
@@ -236,8 +212,11 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 		return nil, true
 	}
 	for _, i := range items {
-		names := [...]string{i.text, at.also(i, effect)}
-		for _, v := range slices.Compact(names[:]) {
+		names := []string{i.text}
+		if effect != Allow && at.op != PathUnder { // a rule that names no port is about every port
+			names = append(names, withoutPort(i.text))
+		}
+		for _, v := range slices.Compact(names) {
 			for ok := true; ok; v, ok = at.above(v) {
 				if len(values) == maxNear {
 					return nil, true
@@ -247,22 +226,6 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 		}
 	}
 	return values, false
-}
-
-// also returns what else the subject of a rule about an item may be called: a number as most
-// programs read it, a host without its port.
-func (at look) also(i item, effect Effect) string {
-	switch at.op {
-	case Equals, OneOf:
-		if n, ok := i.number(); ok && (!i.isText || effect != Allow) {
-			return numberKey(n)
-		}
-	case HostIs, HostSuffix:
-		if effect != Allow {
-			return withoutPort(i.text)
-		}
-	}
-	return i.text
 }
 
 // above returns the next wider subject for which a condition may hold, and whether there
