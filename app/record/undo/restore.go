@@ -73,7 +73,6 @@ func (k *Keeper) reverse(ctx context.Context, id string, back bool) (out Outcome
 		return Outcome{}, err
 	}
 	defer k.leave()
-	k.recover()
 	set, err := k.found(id)
 	if err != nil {
 		return Outcome{}, err

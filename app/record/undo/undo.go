@@ -202,10 +202,12 @@ func Open(o Options) *Keeper {
 	return k
 }
 
-// enter waits for its turn. The error is the cause of ctx's end.
+// enter waits for its turn, and accounts for what an ended program left. The error is the cause of
+// ctx's end.
 func (k *Keeper) enter(ctx context.Context) error {
 	select {
 	case k.line <- struct{}{}:
+		k.recover()
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -234,7 +236,6 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 		return nil, err
 	}
 	defer k.leave()
-	k.recover()
 	k.archive.pruneSometimes()
 	w := &Watch{k: k, call: c}
 	for _, path := range folders {
@@ -483,7 +484,6 @@ func (k *Keeper) Of(ctx context.Context, id string) (Set, error) {
 		return Set{}, err
 	}
 	defer k.leave()
-	k.recover()
 	return k.found(id)
 }
 
@@ -545,7 +545,6 @@ func (k *Keeper) Usage(ctx context.Context) (Usage, error) {
 		return Usage{}, err
 	}
 	defer k.leave()
-	k.recover()
 	k.archive.prune()
 	u := Usage{Sets: k.archive.sets()}
 	present := map[string]bool{}
@@ -573,7 +572,6 @@ func (k *Keeper) Empty(ctx context.Context) error {
 		return err
 	}
 	defer k.leave()
-	k.recover()
 	var err error
 	for _, set := range k.archive.sets() {
 		err = errors.Join(err, k.archive.removeSet(set.ID))
