@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"math/big"
 	"regexp"
 	"regexp/syntax"
 
@@ -83,7 +82,8 @@ func (c *compiled) newPart(context *jsonschema.CompilerContext, object map[strin
 		"minLength": s.MinLength, "minItems": s.MinItems, "minProperties": s.MinProperties, "minContains": s.MinContains,
 		"maxLength": s.MaxLength, "maxItems": s.MaxItems, "maxProperties": s.MaxProperties, "maxContains": s.MaxContains,
 	} {
-		if n, ok := object[keyword].(json.Number); ok && bound != nil && !exact(n).Num().IsInt64() {
+		n, _ := object[keyword].(json.Number)
+		if large, _ := n.Float64(); bound != nil && large >= math.MaxInt64 {
 			*bound = math.MaxInt // the library takes its last 64 bits
 		}
 	}
@@ -125,9 +125,7 @@ func (p *part) Validate(context *jsonschema.ValidatorContext, v any) {
 
 // exactText is a text that equal JSON values have in common, and only they.
 func (c *compiled) exactText(value any) string {
-	b, _ := appendJSON(nil, value, func(b []byte, n string) ([]byte, error) {
-		return append(b, exact(json.Number(n)).RatString()...), nil
-	})
+	b, _ := appendJSON(nil, value, func(b []byte, n string) ([]byte, error) { return append(b, digits(n)...), nil })
 	c.spend(1 + len(b)/20)
 	return string(b)
 }
@@ -138,12 +136,6 @@ func (c *compiled) exactTexts(values ...any) map[string]bool {
 		texts[c.exactText(v)] = true
 	}
 	return texts
-}
-
-// exact is n as it is written.
-func exact(n json.Number) *big.Rat {
-	r, _ := new(big.Rat).SetString(string(n)) // decode bounds its size
-	return r
 }
 
 // length returns by how much the time to look at value once grows.
