@@ -91,14 +91,25 @@ func newGate(base context.Context, o Options) *Gate {
 		unwritten: map[string]bool{},
 	}
 	g.Approvals = &Approvals{
-		store: o.Store, now: o.Now, base: base, rules: g.Rules, changed: g.pluginDecided,
+		store: o.Store, now: o.Now, base: base, rules: g.Rules, changed: func(plugin string, answered bool) {
+			if answered {
+				g.Questions.Drop(plugin)
+			}
+			g.Questions.recheck()
+			g.bus.Changed(bus.Permissions, plugin)
+		},
 		pluginBook: pluginBook{
 			approvals: map[string]Approval{}, known: map[string]PluginVersion{}, served: map[string]PluginVersion{},
 			released: map[string]bool{},
 		},
 		beforeRun: map[string]*Approval{}, listeners: map[*func(string)]struct{}{},
 	}
-	g.Modes = &Modes{bus: o.Bus, now: o.Now, changed: g.modeChanged}
+	g.Modes = &Modes{bus: o.Bus, now: o.Now, changed: func(paused bool) {
+		g.Questions.recheck()
+		if paused {
+			g.active.recheck("")
+		}
+	}}
 	g.Decisions = &Decisions{
 		approvals: g.Approvals, rules: g.Rules, modes: g.Modes, places: in, log: o.Log, now: o.Now, mode: o.Mode,
 		project: o.Project, base: base,
@@ -201,21 +212,4 @@ func (g *Gate) ruleChanged(rule Rule, removed bool) {
 		gone = rule.ID
 	}
 	g.active.recheck(gone)
-}
-
-// pluginDecided puts in force that something was decided about a plugin.
-func (g *Gate) pluginDecided(plugin string, answered bool) {
-	if answered {
-		g.Questions.Drop(plugin)
-	}
-	g.Questions.recheck()
-	g.bus.Changed(bus.Permissions, plugin)
-}
-
-// modeChanged puts a mode in force.
-func (g *Gate) modeChanged(paused bool) {
-	g.Questions.recheck()
-	if paused {
-		g.active.recheck("")
-	}
 }

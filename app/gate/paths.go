@@ -213,12 +213,6 @@ func (p *places) short(path string) string {
 	return path
 }
 
-// isHidden reports whether a part of a path in the home folder begins with a dot.
-func (p *places) isHidden(path string) bool {
-	home := place.Real(p.home)
-	return p.home != "" && place.Inside(home, path) && hidden(home, path)
-}
-
 // askedPlace returns what is asked about for a path: the folder that it is or lies in, or
 // the file alone where no plugin is given its folder.
 func (p *places) askedPlace(path string) (at, file string, ok bool) {
@@ -229,7 +223,9 @@ func (p *places) askedPlace(path string) (at, file string, ok bool) {
 	if plain(path) != path || len(path) > maxPath { // a person could not judge it
 		return "", "", false
 	}
-	if at, err := p.grantable(folder, false); err == nil && at == folder && !p.isHidden(path) {
+	home := place.Real(p.home)
+	isHidden := p.home != "" && place.Inside(home, path) && hidden(home, path)
+	if at, err := p.grantable(folder, false); err == nil && at == folder && !isHidden {
 		return folder, file, true
 	}
 	if at, err := p.grantable(path, false); err == nil && at == path {

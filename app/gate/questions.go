@@ -221,33 +221,10 @@ func (q *Questions) List() []Request {
 // If the rule that an answer makes could not be written, it holds until Conclave quits, and the
 // error says so.
 func (q *Questions) Answer(ctx context.Context, id, nonce string, a Answer) error {
-	const op = "gate.answer"
-	q.mu.Lock()
-	over := q.takeOverdueLocked()
-	defer q.expire(over...)
-	i := slices.IndexFunc(q.requests, func(e *openRequest) bool { return e.ID == id })
-	if i < 0 {
-		q.mu.Unlock()
-		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
-	}
-	if q.requests[i].Nonce != nonce {
-		q.mu.Unlock()
-		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it,"+
-			" or more of it is shown.", "Look at it again.")
-	}
-	e := q.requests[i]
-	if e.previewing > 0 && a.Effect == Allow {
-		q.mu.Unlock()
-		return fault.New(fault.Conflict, op, "What this request would do is not all shown yet.", "Look at it again.")
-	}
-	if err := e.accepts(a); err != nil {
-		q.mu.Unlock()
+	e, shown, err := q.answer(id, nonce, a)
+	if err != nil {
 		return err
 	}
-	q.requests = slices.Delete(q.requests, i, i+1)
-	shown := e.Request // to which a call that joined may yet add
-	q.mu.Unlock()
-
 	defer q.notify()
 	if e.Kind != KindCall {
 		return q.approvals.record(ctx, e.version, a, ApproveOptions{})
@@ -255,6 +232,35 @@ func (q *Questions) Answer(ctx context.Context, id, nonce string, a Answer) erro
 	d, err := q.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
 	e.resolve(d)
 	return err
+}
+
+// answer takes the request that an answer is for. shown is what the person saw of it: a call that joined
+// may yet add to the other.
+func (q *Questions) answer(id, nonce string, a Answer) (e *openRequest, shown Request, err error) {
+	conflict := func(message, hint string) (*openRequest, Request, error) {
+		return nil, Request{}, fault.New(fault.Conflict, "gate.answer", message, hint)
+	}
+	q.mu.Lock()
+	over := q.takeOverdueLocked()
+	defer q.expire(over...)
+	defer q.mu.Unlock()
+	i := slices.IndexFunc(q.requests, func(e *openRequest) bool { return e.ID == id })
+	if i < 0 {
+		return conflict("This request was settled already.", "Look at the list again.")
+	}
+	e = q.requests[i]
+	if e.Nonce != nonce {
+		return conflict("This request is not what it was: another was added to it, or more of it is shown.",
+			"Look at it again.")
+	}
+	if e.previewing > 0 && a.Effect == Allow {
+		return conflict("What this request would do is not all shown yet.", "Look at it again.")
+	}
+	if err := e.accepts(a); err != nil {
+		return nil, Request{}, err
+	}
+	q.requests = slices.Delete(q.requests, i, i+1)
+	return e, e.Request, nil
 }
 
 // recheck resolves the calls that wait and that a rule now decides, and publishes
