@@ -269,8 +269,8 @@ func (c *Core) buildHost(services map[string]plugin.Service) {
 func (c *Core) buildChats() {
 	c.events = events.New(events.Options{
 		Host: c.Host, Chats: c.Store.Chats, Log: c.Log,
-		Text: func(ctx context.Context, run council.RunID, text council.Hash) ([]byte, error) {
-			return c.Councils.Text(ctx, run, text) // built below, with these events
+		Texts: func(ctx context.Context, run council.RunID) council.ReadText {
+			return c.Councils.Texts(ctx, run) // built below, with these events
 		},
 	})
 	points := c.points()

@@ -186,9 +186,9 @@ func (w *whole) answerOf(r council.Run, task string) string {
 			if t.State != council.Done {
 				w.t.Fatalf("%s is %s: %+v", task, t.State, t.End.Failure)
 			}
-			text, err := w.Councils.Text(w.t.Context(), r.Begin.Run, t.End.Text)
+			text, err := w.Councils.Texts(w.t.Context(), r.Begin.Run)(t.End.Text)
 			must(w.t, err)
-			return string(text)
+			return text
 		}
 	}
 	w.t.Fatalf("there is no task %s in %+v", task, r.Tasks)

@@ -98,9 +98,9 @@ func TestQuestionOnlyIsAllThatAnIndependentServerIsSent(t *testing.T) {
 		}
 		sent, err := os.ReadFile(filepath.Join(folder, string(rune('1'+i))+".body"))
 		must(t, err)
-		kept, err := w.Councils.Text(t.Context(), run.Begin.Run, task.End.Requests[0].Body)
+		kept, err := w.Councils.Texts(t.Context(), run.Begin.Run)(task.End.Requests[0].Body)
 		must(t, err)
-		if string(kept) != string(sent) || len(sent) != task.End.Requests[0].Bytes {
+		if kept != string(sent) || len(sent) != task.End.Requests[0].Bytes {
 			t.Errorf("%s was sent\n%s\nand the record says\n%s", task.Member, sent, kept)
 		}
 		head, err := os.ReadFile(filepath.Join(folder, string(rune('1'+i))+".head"))

@@ -66,8 +66,8 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 			t.Errorf("%s is %s, %+v: %+v", task.ID, task.State, task.End.Failure, task.End.Usage)
 		}
 		calls += len(task.End.Calls)
-		text, err := c.Councils.Text(ctx, run.Begin.Run, task.End.Text)
-		if err != nil || !strings.HasPrefix(string(text), "*Scripted: Demo guide plays the ") {
+		text, err := c.Councils.Texts(ctx, run.Begin.Run)(task.End.Text)
+		if err != nil || !strings.HasPrefix(text, "*Scripted: Demo guide plays the ") {
 			t.Errorf("%s says %q, %v", task.ID, text, err)
 		}
 	}

@@ -406,7 +406,8 @@ func TestWhatSomebodyWasSentBeforeItWasLeftOutCanBeSeen(t *testing.T) {
 		w := council.NewWatch(council.WatchOptions{Call: func(id uint64) (chat.CallRecord, bool) {
 			return chat.CallRecord{ID: id, ToolID: "p:a", Status: chat.CallCancelled}, id == 7
 		}})
-		seen := w.Step(d.run)
+		w.Step(d.run)
+		seen := w.View(0, d.at).Revision
 		d.do(council.Step{Kind: council.Ends, Task: "0/a/answer", Attempt: 1, End: &council.End{
 			State: council.Done, Text: "words", Requests: []council.Request{{Model: "m/x", Body: "body"}}, Calls: []uint64{7},
 			Turn: "of a", Refused: 1, Origins: []chat.Origin{{Name: "example.org"}},

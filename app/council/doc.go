@@ -7,11 +7,11 @@
 // since they name texts by their hashes.
 //
 // A run begins with its list of [Task]s. Each is one piece of work of one member in one stage: an
-// answer, a review, a ballot, or a call of one tool. A stage begins when the one before it is over. A
-// [Worker] does the work, and a [Log] stores it; package deliberation has both.
+// answer, a review, a ballot, or a call of one tool. A stage begins when the one before it is over.
+// Package deliberation does the work, and a [Log] stores it.
 //
 // A run produces advisory notes for the main model, which writes the answer. It never grants
 // permissions.
 //
-// Read [Council], [Step], [Run] and [Worker] first.
+// Read [Council], [Step] and [Run] first.
 package council

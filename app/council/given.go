@@ -1,7 +1,7 @@
 package council
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"conclave/app/base/limit"
 	"conclave/app/base/shorten"
 	"conclave/app/chat"
+	"conclave/app/model"
 )
 
 // Background is one piece of what is known in addition to a chat.
@@ -38,7 +39,6 @@ type GiveInput struct {
 	Choices    []string // of a ballot: see Run.Choices
 	Tools      []string // titles of the tools it can call
 	Seed       uint64
-	Tokens     func(string) int64 // nil: a quarter of the bytes
 }
 
 // Said holds one member's words for another.
@@ -69,27 +69,24 @@ type BlockText struct {
 	Words string
 }
 
+// NewBlock returns a piece of a request.
+func NewBlock(from Source, title, words string) BlockText {
+	return BlockText{
+		Block: Block{Source: from, Title: title, Text: HashOf([]byte(words)), Tokens: model.Tokens(words)}, Words: words,
+	}
+}
+
 // Blocks returns the pieces of a request, or none where they were not stored. A block whose text was
 // not stored has no words.
-func (r Request) Blocks(text func(Hash) (string, error)) []BlockText {
-	raw, err := text(r.Given)
-	var blocks []Block
-	if err != nil || json.Unmarshal([]byte(raw), &blocks) != nil {
-		return nil
-	}
-	all := make([]BlockText, len(blocks))
-	for i, b := range blocks {
-		words, _ := text(b.Text)
-		all[i] = BlockText{b, words}
+func (r Request) Blocks(text ReadText) (all []BlockText) {
+	for _, b := range blocksIn(text.Words(r.Given)) {
+		all = append(all, BlockText{b, text.Words(b.Text)})
 	}
 	return all
 }
 
 // Give decides what a member sees for a task. Nothing else decides that.
 func Give(in GiveInput) Given {
-	if in.Tokens == nil {
-		in.Tokens = func(s string) int64 { return int64(len(s)+3) / 4 }
-	}
 	g := giver{in: in, policy: in.Member.Context.In(in.Council), who: in.Member.Name}
 	g.out.Memory = g.policy.Memory
 	switch in.Task.Kind {
@@ -121,18 +118,21 @@ func (g *giver) forMember() {
 	}
 	add(g.system())
 	role := roleText(g.in.Member) + "\n" + rulesText(g.in.Tools)
-	switch g.in.Task.Kind {
-	case Opine, Draft:
+	if kind := g.in.Task.Kind; kind == Opine || kind == Draft {
 		role += "\n" + pointsText
 	}
 	add(g.block(FromRole, "Role", role))
-	if g.policy.Memory {
-		for _, b := range g.in.Background {
-			add("## " + b.Title + "\n" + g.block(FromMemory, b.Title, b.Text))
-			g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
+	var unknown int64 // tokens
+	for _, b := range g.in.Background {
+		if !g.policy.Memory {
+			unknown += model.Tokens(b.Text)
+			continue
 		}
-	} else if len(g.in.Background) > 0 {
-		g.left(FromMemory, "Memory", g.backgroundTokens(), g.who+" is not given personas, characters and world information.")
+		add("## " + b.Title + "\n" + g.block(FromMemory, b.Title, b.Text))
+		g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
+	}
+	if unknown > 0 {
+		g.left(FromMemory, "Memory", unknown, g.who+" is not given personas, characters and world information.")
 	}
 	add(g.summary())
 	g.out.System = strings.Join(system, "\n\n")
@@ -150,7 +150,7 @@ func (g *giver) forTool() {
 	set := g.in.Council.Tool
 	explicit := g.in.Member.Context.Span != AsMode
 	add := func(title, text string) {
-		g.out.Path = append(g.out.Path, message(chat.RoleSystem, title+"\n"+text))
+		g.out.Path = append(g.out.Path, Message(chat.RoleSystem, title+"\n"+text))
 	}
 	title := "System Text"
 	if !explicit {
@@ -158,7 +158,7 @@ func (g *giver) forTool() {
 	}
 	if !explicit && !set.Character {
 		if text := g.in.Chat.System; text != "" {
-			g.left(FromSystem, "System text", g.in.Tokens(text), "The tools of the council are not given it.")
+			g.left(FromSystem, "System text", model.Tokens(text), "The tools of the council are not given it.")
 		}
 	} else if text := g.system(); text != "" {
 		add(title, text)
@@ -175,9 +175,9 @@ func (g *giver) forTool() {
 			switch {
 			case b.Kind != kind.kind:
 			case !g.policy.Memory:
-				g.left(FromMemory, b.Title, g.in.Tokens(b.Text), g.who+" is not given it.")
+				g.left(FromMemory, b.Title, model.Tokens(b.Text), g.who+" is not given it.")
 			case !kind.on:
-				g.left(FromMemory, b.Title, g.in.Tokens(b.Text), "The tools of the council are not given it.")
+				g.left(FromMemory, b.Title, model.Tokens(b.Text), "The tools of the council are not given it.")
 			default:
 				add(kind.title, g.block(FromMemory, b.Title, b.Text))
 				g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
@@ -189,7 +189,7 @@ func (g *giver) forTool() {
 	}
 	path := g.chosen()
 	if n := len(path) - 1; set.ExcludeLatest && n >= 0 && path[n].Role == chat.RoleUser {
-		g.left(FromTurn, "Your question", g.in.Tokens(chat.TextOf(path[n].Parts)), "Tools are not given the latest message.")
+		g.left(FromTurn, "Your question", model.Tokens(chat.TextOf(path[n].Parts)), "Tools are not given the latest message.")
 		path = path[:n]
 	}
 	g.messages(path)
@@ -200,31 +200,30 @@ func (g *giver) summarize() {
 	g.policy = ContextPolicy{Span: Whole}
 	g.out.System = g.block(FromRole, "Role", "You sum up chats.\n"+material)
 	var b strings.Builder
-	earlier := g.readable()
-	for _, m := range earlier[:len(earlier)-len(lastTurns(earlier, 1))] {
-		text, _ := g.words(m, false)
-		if text == "" {
-			continue
+	for _, m := range g.in.earlier() {
+		if text := wordsOf(m); text != "" {
+			g.out.Seqs = append(g.out.Seqs, m.Seq)
+			fmt.Fprintf(&b, "%s: %s\n\n", speaker(m.Role), g.block(FromTurn, speaker(m.Role), text))
 		}
-		g.out.Seqs = append(g.out.Seqs, m.Seq)
-		fmt.Fprintf(&b, "%s: %s\n\n", speaker(m.Role), g.block(FromTurn, speaker(m.Role), text))
 	}
 	g.append(Fence(g.in.Seed, g.in.Task.Member, "", "the chat", b.String()))
 	g.append(summaryTask)
 }
 
 // NeedsSummary reports whether a chat has more than its last turn.
-func NeedsSummary(path []chat.Message) bool {
-	g := giver{in: GiveInput{Path: path}}
-	all := g.readable()
-	return len(all) > len(lastTurns(all, 1))
+func NeedsSummary(path []chat.Message) bool { return len(GiveInput{Path: path}.earlier()) > 0 }
+
+// earlier returns the messages up to the last turn.
+func (in GiveInput) earlier() []chat.Message {
+	all := in.readable()
+	return all[:len(all)-len(lastTurns(all, 1))]
 }
 
 // system returns the chat's system text, where the member sees it.
 func (g *giver) system() string {
 	text := g.in.Chat.System
 	if text != "" && !g.policy.System {
-		g.left(FromSystem, "System text", g.in.Tokens(text), g.who+" is not given the chat's system text.")
+		g.left(FromSystem, "System text", model.Tokens(text), g.who+" is not given the chat's system text.")
 		return ""
 	}
 	return g.block(FromSystem, "System text", text)
@@ -232,29 +231,27 @@ func (g *giver) system() string {
 
 // summary returns the text that replaces earlier messages.
 func (g *giver) summary() string {
-	if g.policy.Span != Summary || !NeedsSummary(g.in.Path) {
+	earlier := g.in.earlier()
+	if g.policy.Span != Summary || len(earlier) == 0 {
 		return ""
 	}
 	if text := strings.TrimSpace(g.in.Summary); text != "" {
 		return "A summary of the chat up to the last turn:\n" + g.block(FromTurn, "Summary", text)
 	}
-	all := g.readable()
 	var b strings.Builder
-	for _, m := range all[:len(all)-len(lastTurns(all, 1))] {
-		if text, _ := g.words(m, false); text != "" {
+	for _, m := range earlier {
+		if text := wordsOf(m); text != "" {
 			fmt.Fprintf(&b, "%s: %s\n", speaker(m.Role), firstSentence(text))
 		}
 	}
-	const why = "There is no summary: these are the first sentences of the messages."
 	text := "The first sentences of the messages up to the last turn:\n" + g.block(FromTurn, "Extract", b.String())
-	g.out.Blocks[len(g.out.Blocks)-1].Why = why
+	g.out.Blocks[len(g.out.Blocks)-1].Why = "There is no summary: these are the first sentences of the messages."
 	return text
 }
 
 // readable returns the messages of the chat that models see.
-func (g *giver) readable() []chat.Message {
-	var all []chat.Message
-	for _, m := range g.in.Path {
+func (in GiveInput) readable() (all []chat.Message) {
+	for _, m := range in.Path {
 		if !m.Hidden && (m.Role == chat.RoleUser || m.Role == chat.RoleAssistant) {
 			all = append(all, m)
 		}
@@ -264,26 +261,24 @@ func (g *giver) readable() []chat.Message {
 
 // chosen returns the messages that the policy allows, and records those that it leaves out.
 func (g *giver) chosen() []chat.Message {
-	all := g.readable()
-	path, why := all, ""
+	all, last := g.in.readable(), g.policy.Last
+	path, what := all, ""
 	switch g.policy.Span {
 	case Question:
-		path, why = lastTurns(all, 0), g.who+" is given the last question alone."
+		path, what = lastTurns(all, 0), "the last question alone"
 	case Turns:
-		path = lastTurns(all, g.policy.Last)
-		why = fmt.Sprintf("%s is given the last %s.", g.who, limit.Counted(g.policy.Last, "turn"))
+		path, what = lastTurns(all, last), "the last "+limit.Counted(last, "turn")
 	case Messages:
-		path = all[max(0, len(all)-g.policy.Last):]
-		why = fmt.Sprintf("%s is given the last %s.", g.who, limit.Counted(g.policy.Last, "message"))
+		path, what = all[max(0, len(all)-last):], "the last "+limit.Counted(last, "message")
 	case Summary:
-		path, why = lastTurns(all, 1), g.who+" is given a summary and the last turn."
+		path, what = lastTurns(all, 1), "a summary and the last turn"
 	}
 	if left := all[:len(all)-len(path)]; len(left) > 0 {
 		var tokens int64
 		for _, m := range left {
-			tokens += g.in.Tokens(chat.TextOf(m.Parts))
+			tokens += model.Tokens(chat.TextOf(m.Parts))
 		}
-		g.left(FromTurn, limit.Counted(len(left), "earlier message"), tokens, why)
+		g.left(FromTurn, limit.Counted(len(left), "earlier message"), tokens, g.who+" is given "+what+".")
 	}
 	return path
 }
@@ -309,12 +304,11 @@ func (g *giver) messages(path []chat.Message) {
 		if i == question && m.Role == chat.RoleUser {
 			title = "Your question"
 		}
-		text, results := g.words(m, true)
 		var parts []chat.Part
-		if text != "" {
+		if text := wordsOf(m); text != "" {
 			parts = append(parts, chat.TextPart(g.block(FromTurn, title, text)))
 		}
-		for _, r := range results {
+		for _, r := range g.results(m) {
 			parts = append(parts, chat.TextPart(g.block(FromCall, "Result of a tool", r)))
 		}
 		parts = append(parts, g.files(m)...)
@@ -329,27 +323,27 @@ func (g *giver) messages(path []chat.Message) {
 // maxResult bounds, in bytes, how much of a tool result in the chat a member sees.
 const maxResult = 4000
 
-// words returns the text of a message, and the results of the tools that it called. They are text,
-// because a member has other tools than the chat.
-func (g *giver) words(m chat.Message, results bool) (text string, answers []string) {
-	text = strings.TrimSpace(chat.TextOf(m.Parts))
-	if !results || m.Role != chat.RoleAssistant {
-		return text, nil
-	}
+func wordsOf(m chat.Message) string { return strings.TrimSpace(chat.TextOf(m.Parts)) }
+
+// results returns the results of the tools that a message called. They are text, because a member has
+// other tools than the chat.
+func (g *giver) results(m chat.Message) (texts []string) {
 	for _, p := range m.Parts {
-		if p.Kind != chat.PartToolCall || p.Call == nil {
+		if m.Role != chat.RoleAssistant || p.Call == nil {
 			continue
 		}
 		for _, other := range g.in.Path {
+			if other.Role != chat.RoleTool || other.Hidden || other.Turn != m.Turn {
+				continue
+			}
 			for _, q := range other.Parts {
-				if other.Role == chat.RoleTool && !other.Hidden && q.Result != nil && q.Result.CallID == p.Call.ID &&
-					other.Turn == m.Turn {
-					answers = append(answers, fmt.Sprintf("[%s returned] %s", q.Result.Tool, cut(q.Result.Text(), maxResult)))
+				if q.Result != nil && q.Result.CallID == p.Call.ID {
+					texts = append(texts, fmt.Sprintf("[%s returned] %s", q.Result.Tool, cut(q.Result.Text(), maxResult)))
 				}
 			}
 		}
 	}
-	return text, answers
+	return texts
 }
 
 // files returns the attachments of a message that the member sees.
@@ -359,10 +353,7 @@ func (g *giver) files(m chat.Message) []chat.Part {
 		if p.Kind != chat.PartMedia || p.Media == nil {
 			continue
 		}
-		name, tokens, why := p.Media.Name, FileTokens(p.Media), ""
-		if name == "" {
-			name = "A file"
-		}
+		name, tokens, why := cmp.Or(p.Media.Name, "A file"), FileTokens(p.Media), ""
 		switch {
 		case g.in.Task.Kind == UseTool:
 			why = "Tools are given text alone."
@@ -399,13 +390,13 @@ func (g *giver) others() []string {
 			who, title = o.Name+", a member of the council, who is called "+o.Letter, o.Name
 		}
 		if !g.policy.Others {
-			g.left(FromMember, title, g.in.Tokens(o.Text), g.who+" is not given what others say.")
+			g.left(FromMember, title, model.Tokens(o.Text), g.who+" is not given what others say.")
 			continue
 		}
 		texts = append(texts, Fence(g.in.Seed, g.in.Task.Member, o.Member, who, g.block(FromMember, title, o.Text)))
 		if o.Cut != "" {
 			last := &g.out.Blocks[len(g.out.Blocks)-1]
-			last.Cut, last.Why = g.in.Tokens(o.Cut), "The end of a long answer is left out."
+			last.Cut, last.Why = model.Tokens(o.Cut), "The end of a long answer is left out."
 		}
 	}
 	return texts
@@ -413,20 +404,19 @@ func (g *giver) others() []string {
 
 // task returns the instructions of the task, where the role does not include them.
 func (g *giver) task() []string {
-	text := ""
+	text, kind, others := "", g.in.Task.Kind, g.in.Others
 	switch {
-	case g.in.Task.Kind == Cast && len(g.in.Choices) > 0:
+	case kind == Cast && len(g.in.Choices) > 0:
 		first := g.in.Choices[0]
 		text = fmt.Sprintf(ballotTask, strings.Join(g.in.Choices, ", "), first, first)
-	case g.in.Task.Kind == Look:
+	case kind == Look:
 		text = reviewTask
-	case g.in.Task.Kind == Oppose && len(g.in.Others) > 0:
-		text = fmt.Sprintf(critiqueTask, g.in.Others[0].Letter)
-	case g.in.Task.Kind == Opine && len(g.in.Others) > 0 && g.policy.Others:
+	case kind == Oppose && len(others) > 0:
+		text = fmt.Sprintf(critiqueTask, others[0].Letter)
+	case kind == Opine && len(others) == 1 && g.policy.Others:
 		text = relayOne + relayTask
-		if len(g.in.Others) > 1 {
-			text = relaySome + relayTask
-		}
+	case kind == Opine && len(others) > 1 && g.policy.Others:
+		text = relaySome + relayTask
 	default:
 		return nil
 	}
@@ -439,15 +429,13 @@ func (g *giver) append(text string) {
 		g.out.Path[n].Parts = append(slices.Clip(g.out.Path[n].Parts), chat.TextPart(text))
 		return
 	}
-	g.out.Path = append(g.out.Path, message(chat.RoleUser, text))
+	g.out.Path = append(g.out.Path, Message(chat.RoleUser, text))
 }
 
 // block records a text that the member sees, and returns it.
 func (g *giver) block(from Source, title, text string) string {
 	if text != "" {
-		g.out.Blocks = append(g.out.Blocks, BlockText{
-			Block: Block{Source: from, Title: title, Text: HashOf([]byte(text)), Tokens: g.in.Tokens(text)}, Words: text,
-		})
+		g.out.Blocks = append(g.out.Blocks, NewBlock(from, title, text))
 	}
 	return text
 }
@@ -457,14 +445,8 @@ func (g *giver) left(from Source, title string, tokens int64, why string) {
 	g.out.Blocks = append(g.out.Blocks, BlockText{Block: Block{Source: from, Title: title, Cut: tokens, Why: why}})
 }
 
-func (g *giver) backgroundTokens() (sum int64) {
-	for _, b := range g.in.Background {
-		sum += g.in.Tokens(b.Text)
-	}
-	return sum
-}
-
-func message(role chat.Role, text string) chat.Message {
+// Message returns a whole message with one text.
+func Message(role chat.Role, text string) chat.Message {
 	return chat.Message{Role: role, State: chat.Complete, Parts: []chat.Part{chat.TextPart(text)}}
 }
 

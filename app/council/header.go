@@ -84,17 +84,3 @@ func HeaderOf(r Run, result *Result) Header {
 	h.Members = len(h.Seats)
 	return h
 }
-
-// After returns the header of the run r, which is h's with ratings added: the result did not change.
-func (h Header) After(r Run) Header {
-	next := HeaderOf(r, nil)
-	next.Disagree = h.Disagree
-	for i := range next.Seats {
-		for _, s := range h.Seats {
-			if s.Letter == next.Seats[i].Letter {
-				next.Seats[i].Agreed, next.Seats[i].Same = s.Agreed, s.Same
-			}
-		}
-	}
-	return next
-}

@@ -20,7 +20,7 @@ func TestAMemberIsAskedByName(t *testing.T) {
 		"@Adam is it so?": "", "Ada is it so?": "", "@": "", "@Zoë": "zoe", "ask @Ada": "", "@ada-3": "",
 		"@Cy is it so?": "", "@Ada Byron King is it so?": "ada-2", "@ada-off": "",
 	} {
-		if got := c.Named(text); got != want {
+		if got, _ := c.Addressed(text); got != want {
 			t.Errorf("%q names %q, want %q", text, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestANameOfNobodyAsksNobody(t *testing.T) {
 		"@Ada is it?":   "", "@Zoë": "", "@ hello": "", "@": "", "mail a@Ghost.example": "", "": "",
 	} {
 		got := ""
-		if err := c.Misnamed(text); err != nil {
+		if _, err := c.Addressed(text); err != nil {
 			got = fault.Of(err).Message
 		}
 		if got != want {

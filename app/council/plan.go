@@ -16,16 +16,9 @@ const PerRun = 4
 // NoVoice returns what a member has no part in because it does not see the others' words: a sentence
 // without subject and full stop, or "".
 func (r *Run) NoVoice(m Member) string {
-	c, seats := r.Council, 0
-	for _, s := range r.Seats {
-		if s.In {
-			seats++
-		}
-	}
-	if seats < 2 || m.Context.In(c).Others {
-		return ""
-	}
+	c := r.Council
 	switch {
+	case len(r.seated()) < 2 || m.Context.In(c).Others:
 	case c.Mode == Vote && len(c.Choices) == 0:
 		return "does not see the others' answers, so it has no vote"
 	case c.Mode == Review:
@@ -34,80 +27,77 @@ func (r *Run) NoVoice(m Member) string {
 	return ""
 }
 
-// plan lists the tasks of a run.
-func (r *Run) plan() []Task {
-	var tasks []Task
-	stage := 0
-	var seats []Member
+// seated returns the members that take part.
+func (r *Run) seated() (all []Member) {
 	for _, s := range r.Seats {
 		if s.In {
-			seats = append(seats, s.Member)
+			all = append(all, s.Member)
 		}
 	}
-	all := func(kind TaskKind, members []Member) {
+	return all
+}
+
+// plan lists the tasks of a run. Members that do not see the others' words have no part in tasks about
+// them.
+func (r *Run) plan() (tasks []Task) {
+	c, seats, stage := r.Council, r.seated(), 0
+	add := func(kind TaskKind, members []Member) {
 		for _, m := range members {
-			tasks = append(tasks, Task{
-				ID: fmt.Sprintf("%d/%s/%s", stage, m.ID, kind), Stage: stage, Kind: kind, Member: m.ID, State: Waiting,
-			})
+			tasks = append(tasks, newTask(stage, m.ID, kind, ""))
 		}
 		stage++
 	}
-	c := r.Council
-	// Members that do not see the others' words have no part in tasks about them.
-	informed := slices.DeleteFunc(slices.Clone(seats), func(m Member) bool { return !m.Context.In(c).Others })
+	seeing := func(members []Member, others bool) []Member {
+		return slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Context.In(c).Others != others })
+	}
 	if slices.ContainsFunc(seats, func(m Member) bool { return m.Context.In(c).Span == Summary }) {
-		tasks = append(tasks, Task{ID: "0//summary", Kind: Summarize, State: Waiting})
-		stage++
+		add(Summarize, []Member{{}})
 	}
 	switch c.Mode {
 	case Tools:
 		for _, m := range seats {
 			for _, tool := range m.Tools {
-				tasks = append(tasks, Task{
-					ID: fmt.Sprintf("%d/%s/%s", stage, m.ID, tool), Stage: stage, Kind: UseTool, Member: m.ID, Tool: tool,
-					State: Waiting,
-				})
+				tasks = append(tasks, newTask(stage, m.ID, UseTool, tool))
 			}
 		}
 	case Relay:
 		for i := range seats {
-			all(Opine, seats[i:i+1])
+			add(Opine, seats[i:i+1])
 		}
 	case Advocate:
-		if len(seats) == 0 {
-			break
-		}
-		others := func(given bool) []Member {
-			return slices.DeleteFunc(slices.Clone(seats[1:]), func(m Member) bool { return m.Context.In(c).Others != given })
-		}
-		all(Draft, seats[:1])
+		first := min(1, len(seats))
+		add(Draft, seats[:first])
 		stage-- // members that do not see the draft answer meanwhile
-		all(Opine, others(false))
-		all(Oppose, others(true))
+		add(Opine, seeing(seats[first:], false))
+		add(Oppose, seeing(seats[first:], true))
 	default:
-		all(Opine, seats)
-		if len(seats) < 2 { // nothing to review or to count
-			break
-		}
-		switch c.Mode {
-		case Review:
+		add(Opine, seats)
+		switch {
+		case len(seats) < 2: // nothing to review or to count
+		case c.Mode == Review:
 			for range cmp.Or(c.Rounds, 2) - 1 {
-				all(Look, informed)
+				add(Look, seeing(seats, true))
 			}
-		case Vote:
-			if len(c.Choices) > 0 {
-				informed = seats
-			}
-			all(Cast, informed)
+		case c.Mode == Vote && len(c.Choices) > 0:
+			add(Cast, seats)
+		case c.Mode == Vote:
+			add(Cast, seeing(seats, true))
 		}
 	}
 	return tasks
 }
 
+func newTask(stage int, member string, kind TaskKind, tool string) Task {
+	return Task{
+		ID: fmt.Sprintf("%d/%s/%s", stage, member, cmp.Or(tool, string(kind))), Stage: stage, Kind: kind, Member: member,
+		Tool: tool, State: Waiting,
+	}
+}
+
 // due returns the tasks to start: of the first unfinished stage, for as many members as may work at
 // once, within the caps.
 func (r *Run) due() []string {
-	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.final() })
+	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.Final() })
 	if at < 0 {
 		return nil
 	}
@@ -165,7 +155,7 @@ func (r *Run) settle() {
 	if !underWay && len(r.due()) == 0 {
 		r.capRest()
 	}
-	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return !t.State.final() }) {
+	if slices.ContainsFunc(r.Tasks, func(t Task) bool { return !t.State.Final() }) {
 		return
 	}
 	cast := slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.Kind == Cast && t.State == Done })

@@ -31,13 +31,6 @@ func (c Council) SpeakingThrough(model string) Council {
 	return c
 }
 
-// SwitchedOff returns the council as it is saved after a single run: switched off for the next
-// question.
-func (c Council) SwitchedOff() Council {
-	c.Enabled = false
-	return c
-}
-
 // Sample returns the council of the sample run, whose three members Demo guide plays, and its
 // question.
 func Sample() (c Council, question string) {

@@ -17,7 +17,7 @@ func (r *Run) Doing() string {
 	default:
 		return ""
 	}
-	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.final() })
+	at := slices.IndexFunc(r.Tasks, func(t Task) bool { return !t.State.Final() })
 	if at < 0 {
 		return "The council is working"
 	}
@@ -26,7 +26,7 @@ func (r *Run) Doing() string {
 		if t.Stage != r.Tasks[at].Stage || t.Kind != kind {
 			continue
 		}
-		if all++; t.State.final() {
+		if all++; t.State.Final() {
 			done++
 		}
 	}

@@ -71,6 +71,15 @@ func Compare(run Run, text func(Hash) string, groups Groups) Result {
 	return result
 }
 
+// ResultOf makes the result of a run with the groups of its chair, if there are some.
+func ResultOf(run Run, text func(Hash) string) Result {
+	var groups Groups
+	if run.Answer != nil && run.Answer.Groups != "" {
+		groups, _ = ReadGroups(text(run.Answer.Groups)) // without them, points are compared by words
+	}
+	return Compare(run, text, groups)
+}
+
 // gathered is a group of points with the same claim, and who agrees and disagrees.
 type gathered struct {
 	finding, unchecked Finding

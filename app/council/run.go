@@ -55,8 +55,8 @@ const (
 	Capped  TaskState = "capped"  // no money or time was left for it
 )
 
-// final reports whether a task is over unless it is retried.
-func (s TaskState) final() bool { return s != Waiting && s != Working }
+// Final reports whether a task is over unless it is retried.
+func (s TaskState) Final() bool { return s != Waiting && s != Working }
 
 // Task is one piece of work of one member in one stage.
 type Task struct {
@@ -205,7 +205,8 @@ func (r *Run) Apply(s Step) error {
 	if s.Number != r.Last.Number+1 || (s.Kind == Begins) != (s.Number == 1) || s.At.Before(r.Last.At) {
 		return ErrStep
 	}
-	next := r.clone()
+	next := *r // shares nothing that a step changes
+	next.Seats, next.Tasks, next.Ratings = slices.Clone(r.Seats), slices.Clone(r.Tasks), slices.Clone(r.Ratings)
 	if err := next.take(s); err != nil {
 		return err
 	}
@@ -215,13 +216,6 @@ func (r *Run) Apply(s Step) error {
 	return nil
 }
 
-// clone returns a copy that shares nothing which Apply changes.
-func (r *Run) clone() Run {
-	next := *r
-	next.Seats, next.Tasks, next.Ratings = slices.Clone(r.Seats), slices.Clone(r.Tasks), slices.Clone(r.Ratings)
-	return next
-}
-
 func (r *Run) take(s Step) error {
 	switch {
 	case s.Kind == Begins && s.Begin != nil:
@@ -229,38 +223,26 @@ func (r *Run) take(s Step) error {
 	case s.Kind == Rates:
 		r.Ratings = r.Ratings.with(Rating{s.Member, s.Point, s.Good})
 		return nil
-	case r.State == Over && s.Kind != Ends: // work that was stopped ends a little later
+	case s.Kind == Ends: // work that was stopped ends a little later
+		return r.end(s)
+	case r.State == Over:
+		return ErrStep
+	case s.Kind == Resumes:
+		return r.resume(s)
+	case s.Kind == Starts:
+		return r.start(s)
+	case s.Kind == Acts:
+		return r.act(s)
+	case s.Kind == Opens && r.State == Counting:
+		r.Opened, r.State = true, Ready
+	case s.Kind == Hands && r.State == Ready:
+		r.Notes, r.Handed, r.State = s.Notes, s.At, Answering
+	case s.Kind == Concludes && (r.State == Answering || r.State == Ready) && s.Answer != nil:
+		r.Answer, r.State, r.Ended = s.Answer, Over, s.At
+	default:
 		return ErrStep
 	}
-	switch s.Kind {
-	case Resumes:
-		return r.resume(s)
-	case Starts:
-		return r.start(s)
-	case Ends:
-		return r.end(s)
-	case Acts:
-		return r.act(s)
-	case Opens:
-		if r.State != Counting {
-			return ErrStep
-		}
-		r.Opened, r.State = true, Ready
-		return nil
-	case Hands:
-		if r.State != Ready {
-			return ErrStep
-		}
-		r.Notes, r.Handed, r.State = s.Notes, s.At, Answering
-		return nil
-	case Concludes:
-		if r.State != Answering && r.State != Ready || s.Answer == nil {
-			return ErrStep
-		}
-		r.Answer, r.State, r.Ended = s.Answer, Over, s.At
-		return nil
-	}
-	return ErrStep
+	return nil
 }
 
 // begin seats the members and lists the tasks.
@@ -269,8 +251,8 @@ func (r *Run) begin(s Step) error {
 	rolls := Rolls(r.Seed, r.Council)
 	for i, m := range r.Council.Members {
 		seat := Seat{Member: m, Roll: rolls[i]}
-		if seat.In, seat.Why = r.seated(m, rolls[i]); seat.In {
-			seat.Why = r.Lacks[m.ID]
+		if seat.Why = r.absence(m, rolls[i]); seat.Why == "" {
+			seat.In, seat.Why = true, r.Lacks[m.ID]
 		}
 		r.Seats = append(r.Seats, seat)
 	}
@@ -283,34 +265,23 @@ func (r *Run) begin(s Step) error {
 	return nil
 }
 
-// seated reports whether a member takes part, and why not.
-func (r *Run) seated(m Member, roll *float64) (bool, string) {
+// absence explains why a member does not take part, or returns "".
+func (r *Run) absence(m Member, roll *float64) string {
 	switch {
 	case m.Off:
-		return false, m.Name + " is switched off."
+		return m.Name + " is switched off."
 	case r.Only != "" && m.ID != r.Only:
-		return false, "Another member was asked by name."
+		return "Another member was asked by name."
 	case r.Out[m.ID] != "":
-		return false, r.Out[m.ID]
+		return r.Out[m.ID]
 	case r.Council.Mode == Tools && len(m.Tools) == 0:
-		return false, m.Name + " has no tools."
+		return m.Name + " has no tools."
 	case r.Council.Mode == Tools && m.Chance <= 0:
-		return false, m.Name + " never takes part: its chance is 0 %."
+		return m.Name + " never takes part: its chance is 0 %."
 	case roll != nil && r.Only == "" && *roll >= m.Chance:
-		return false, fmt.Sprintf("%s threw %.1f; it takes part below %g.", m.Name, *roll, m.Chance)
+		return fmt.Sprintf("%s threw %.1f; it takes part below %g.", m.Name, *roll, m.Chance)
 	}
-	return true, ""
-}
-
-// with returns a copy of m with the entry set, or removed where the value is empty.
-func with(m map[string]string, key, value string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, m)
-	all[key] = value
-	if value == "" {
-		delete(all, key)
-	}
-	return all
+	return ""
 }
 
 // resume restarts everything that was under way when the program ended.
@@ -322,7 +293,8 @@ func (r *Run) resume(s Step) error {
 		r.Turn = s.Turn
 	}
 	if s.Model != "" { // else the run is only ended
-		r.Models, r.Out = with(r.Models, "", s.Model), with(r.Out, "", s.Text)
+		r.Models, r.Out = maps.Collect(maps.All(r.Models)), maps.Collect(maps.All(r.Out))
+		r.Models[""], r.Out[""] = s.Model, s.Text
 	}
 	r.Away = append(slices.Clip(r.Away), Away{r.Last.At, s.At})
 	for i := range r.Tasks {
@@ -346,7 +318,7 @@ func (r *Run) start(s Step) error {
 
 func (r *Run) end(s Step) error {
 	t := r.Task(s.Task)
-	if t == nil || s.End == nil || !s.End.State.final() || s.Attempt < 1 || s.Attempt > t.Attempt {
+	if t == nil || s.End == nil || !s.End.State.Final() || s.Attempt < 1 || s.Attempt > t.Attempt {
 		return ErrStep
 	}
 	t.UnderWay = max(t.UnderWay-1, 0)
@@ -377,32 +349,23 @@ func (r *Run) end(s Step) error {
 }
 
 func (r *Run) act(s Step) error {
-	if (r.State == Answering || r.State == Ready) && s.Act != Stop ||
-		(s.Act == Skip || s.Act == Nudge) && s.Member == "" {
+	switch {
+	case s.Act == Stop:
+		r.leaveOut("", Stopped, s.Text, s.At)
+		r.State, r.Ended, r.Early = Over, s.At, &Early{s.By, s.Text}
+	case r.State == Answering || r.State == Ready:
 		return ErrStep
-	}
-	switch s.Act {
-	case Skip:
-		if !r.leaveOut(s.Member, Skipped, "You skipped it.", s.At) {
-			return ErrStep
-		}
-	case Nudge:
+	case s.Act == Skip && s.Member != "" && r.leaveOut(s.Member, Skipped, "You skipped it.", s.At):
+	case s.Act == Nudge && s.Member != "":
 		return r.nudge(s)
-	case Retry:
+	case s.Act == Retry:
 		return r.retry(s)
-	case GoOn:
-		if r.State != Asking {
-			return ErrStep
-		}
+	case s.Act == GoOn && r.State == Asking:
 		r.State = Ready
 		r.metCap()
-	case Finish, Stop:
+	case s.Act == Finish:
 		r.leaveOut("", Stopped, s.Text, s.At)
-		r.Early = &Early{s.By, s.Text}
-		switch {
-		case s.Act == Stop:
-			r.State, r.Ended = Over, s.At
-		case r.State == Asking:
+		if r.Early = (&Early{s.By, s.Text}); r.State == Asking {
 			r.State = Running // settle says what is next
 		}
 	default:
@@ -457,7 +420,7 @@ const failedBefore = "It failed before."
 func (r *Run) leaveOut(member string, as TaskState, why string, at time.Time) (some bool) {
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		if t.State.final() || member != "" && t.Member != member {
+		if t.State.Final() || member != "" && t.Member != member {
 			continue
 		}
 		if t.State == Working {

@@ -1,13 +1,13 @@
 package council
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
@@ -31,16 +31,11 @@ type runFile struct {
 	LeftOut     []string    `json:"left_out"`          // sentences
 }
 
-// WriteRun writes a run as a file: its steps, and every text that they name. mask removes
-// secrets from a text; nil masks nothing. left says in sentences what the file leaves out.
-func WriteRun(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask func(string) string) (left []string,
-	err error,
-) {
+// WriteRun writes a run as a file: its steps, and every text that they name. mask removes secrets from
+// a text. left says in sentences what the file leaves out.
+func WriteRun(w io.Writer, steps []Step, text ReadText, mask func(string) string) (left []string, err error) {
 	if len(steps) == 0 {
 		return nil, errors.New("a run without steps cannot be written")
-	}
-	if mask == nil {
-		mask = func(s string) string { return s }
 	}
 	f := runFile{
 		Format: RunFormat, Texts: map[Hash]string{}, Binary: map[Hash]string{}, MaskedSteps: map[int]any{},
@@ -52,29 +47,30 @@ func WriteRun(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask f
 		if err != nil {
 			return nil, err
 		}
-		if shown := masked(raw, names, mask); shown != nil {
-			f.MaskedSteps[s.Number], raw = true, shown
+		shown := masked(string(raw), names, mask)
+		if shown != string(raw) {
+			f.MaskedSteps[s.Number] = true
 		}
-		f.Steps = append(f.Steps, raw)
+		f.Steps = append(f.Steps, json.RawMessage(shown))
 	}
 	files := 0
 	for _, one := range texts {
-		shown := mask(string(one.raw))
-		if one.ours {
-			shown = cmp.Or(string(masked(one.raw, names, mask)), string(one.raw))
-			files += filesIn(one.raw)
-		}
 		switch {
 		case one.err != nil:
 			f.Missing = append(f.Missing, one.hash)
 			continue
-		case !utf8.Valid(one.raw):
-			f.Binary[one.hash] = base64.StdEncoding.EncodeToString(one.raw)
+		case !utf8.ValidString(one.text):
+			f.Binary[one.hash] = base64.StdEncoding.EncodeToString([]byte(one.text))
 			continue
-		case shown != string(one.raw):
+		case one.ours:
+			f.Texts[one.hash] = masked(one.text, names, mask)
+			files += filesIn(one.text)
+		default:
+			f.Texts[one.hash] = mask(one.text)
+		}
+		if f.Texts[one.hash] != one.text {
 			f.Masked = append(f.Masked, one.hash)
 		}
-		f.Texts[one.hash] = shown
 	}
 	f.LeftOut = leftOut(len(f.Masked)+len(f.MaskedSteps), len(f.Missing), files)
 	e := json.NewEncoder(w)
@@ -98,15 +94,15 @@ func leftOut(masked, missing, files int) []string {
 	return append(all, "The chat, the main model's answer and the records of tool calls are not included.")
 }
 
-// masked returns a step, a ballot or a list of blocks with its secrets masked, or nil where it
-// holds none. Each string is masked by itself, so that the result stays JSON. names are the hashes of
-// texts, which look like keys and are not.
-func masked(raw []byte, names map[Hash]bool, mask func(string) string) []byte {
+// masked returns a step, a ballot or a list of blocks with its secrets masked. Each string is masked by
+// itself, so that the result stays JSON. names are the hashes of texts, which look like keys and are
+// not.
+func masked(raw string, names map[Hash]bool, mask func(string) string) string {
 	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
+	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
 	if d.Decode(&v) != nil {
-		return nil
+		return raw
 	}
 	changed := false
 	var walk func(any) any
@@ -131,36 +127,32 @@ func masked(raw []byte, names map[Hash]bool, mask func(string) string) []byte {
 		return v
 	}
 	v = walk(v)
-	if !changed {
-		return nil
+	if shown, err := json.Marshal(v); err == nil && changed {
+		return string(shown)
 	}
-	shown, err := json.Marshal(v)
-	if err != nil { // it was JSON before
-		return nil
-	}
-	return shown
+	return raw
 }
 
 // namedText is a text that steps name, or the error of reading it.
 type namedText struct {
 	hash Hash
-	raw  []byte
+	text string
 	err  error
 	ours bool // JSON of the council's: a list of blocks, or a ballot
 }
 
 // named reads every text that steps name, once, and those that lists of blocks name. names are the
 // hashes of all of them, and those that steps compare a chat by.
-func named(steps []Step, text func(Hash) ([]byte, error)) (texts []namedText, names map[Hash]bool) {
+func named(steps []Step, text ReadText) (texts []namedText, names map[Hash]bool) {
 	names = map[Hash]bool{"": true}
-	one := func(h Hash, ours bool) []byte {
+	one := func(h Hash, ours bool) string {
 		if names[h] {
-			return nil
+			return ""
 		}
 		names[h] = true
-		raw, err := text(h)
-		texts = append(texts, namedText{h, raw, err, ours})
-		return raw
+		found, err := text(h)
+		texts = append(texts, namedText{h, found, err, ours})
+		return found
 	}
 	end := func(e End) {
 		one(e.Text, false)
@@ -190,17 +182,32 @@ func named(steps []Step, text func(Hash) ([]byte, error)) (texts []namedText, na
 	return texts, names
 }
 
-// blocksIn reads a list of blocks; none where raw is something else.
-func blocksIn(raw []byte) (blocks []Block) {
-	if json.Unmarshal(raw, &blocks) != nil {
+// TextsOf reads the texts that the steps of a run name, without those that it does not have.
+func TextsOf(steps []Step, text ReadText) (Texts, error) {
+	all := Texts{}
+	named, _ := named(steps, text)
+	for _, one := range named {
+		switch {
+		case one.err == nil:
+			all[one.hash] = []byte(one.text)
+		case fault.KindOf(one.err) != fault.NotFound:
+			return nil, one.err
+		}
+	}
+	return all, nil
+}
+
+// blocksIn reads a list of blocks; none where the text is something else.
+func blocksIn(text string) (blocks []Block) {
+	if json.Unmarshal([]byte(text), &blocks) != nil {
 		return nil
 	}
 	return blocks
 }
 
 // filesIn counts the attached files that a list of blocks names.
-func filesIn(raw []byte) (n int) {
-	for _, b := range blocksIn(raw) {
+func filesIn(text string) (n int) {
+	for _, b := range blocksIn(text) {
 		if b.Source == FromFile && b.Why == "" {
 			n++
 		}
@@ -211,34 +218,44 @@ func filesIn(raw []byte) (n int) {
 // FileRun is a run that was read from a file, and what the file lacks. The sentences say nothing of
 // whether the run is genuine: anybody can write such a file.
 type FileRun struct {
-	ID       RunID           `json:"run"`
-	Run      Run             `json:"-"`
-	Texts    map[Hash][]byte `json:"-"`
-	Checked  []string        `json:"checked"`  // what was read: “41 steps and 57 texts can be read.”
-	Problems []string        `json:"problems"` // what is missing or cannot be read
-	LeftOut  []string        `json:"left_out"` // what was left out when the file was written
+	ID       RunID    `json:"run"`
+	Run      Run      `json:"-"`
+	Texts    Texts    `json:"-"`
+	Checked  []string `json:"checked"`  // what was read: “41 steps and 57 texts can be read.”
+	Problems []string `json:"problems"` // what is missing or cannot be read
+	LeftOut  []string `json:"left_out"` // what was left out when the file was written
+}
+
+// Text is a ReadText.
+func (r FileRun) Text(h Hash) (string, error) {
+	text, there := r.Texts[h]
+	if !there && h != "" {
+		return "", NoText("council.read_run", h)
+	}
+	return string(text), nil
 }
 
 // ReadRun reads the file of a run. A file that is not one, or whose steps cannot be replayed, is an
 // error of kind invalid; texts that are missing are Problems.
 func ReadRun(file []byte) (FileRun, error) {
-	const op, hint = "council.read_run", "Choose a file that conclave council export, or the council's panel, wrote."
-	const order = "The steps of this run cannot have happened in this order."
+	refuse := func(why string, err error) (FileRun, error) {
+		return FileRun{}, fault.Wrap(fault.Invalid, "council.read_run", why,
+			"Choose a file that conclave council export, or the council's panel, wrote.", err)
+	}
 	if err := bounded(file, limit.RunFile); err != nil {
 		return FileRun{}, err
 	}
 	var f runFile
 	if err := json.Unmarshal(file, &f); err != nil || f.Format != RunFormat {
-		return FileRun{}, fault.New(fault.Invalid, op, "This file is not a council run.", hint)
+		return refuse("This file is not a council run.", nil)
 	}
 	if len(f.Steps) > limit.CouncilSteps {
-		return FileRun{}, fault.New(fault.Invalid, op,
-			"The file has more than 20,000 steps, more than any run of a council takes.", hint)
+		return refuse("The file has more than 20,000 steps, more than any run of a council takes.", nil)
 	}
-	r := FileRun{Texts: map[Hash][]byte{}, Problems: []string{}}
+	r := FileRun{Texts: Texts{}, Problems: []string{}}
 	steps, err := r.replay(f)
 	if err != nil {
-		return FileRun{}, fault.Wrap(fault.Invalid, op, order, hint, err)
+		return refuse("The steps of this run cannot have happened in this order.", err)
 	}
 	r.ID = r.Run.Run
 	for h, text := range f.Texts {
@@ -252,7 +269,7 @@ func ReadRun(file []byte) (FileRun, error) {
 	r.Checked = []string{fmt.Sprintf("%s and %s can be read.", limit.Counted(len(steps), "step"),
 		limit.Counted(len(r.Texts), "text"))}
 	r.missing(f, steps)
-	if _, err := Count(r.Run, func(h Hash) string { return string(r.Texts[h]) }); err != nil {
+	if _, err := Count(r.Run, ReadText(r.Text).Words); err != nil {
 		r.Problems = append(r.Problems, fmt.Sprintf("The votes cannot be counted: %v.", err))
 	}
 	return r, nil
@@ -284,25 +301,14 @@ func (r *FileRun) replay(f runFile) ([]Step, error) {
 // missing fills Problems with the texts that are not there although the file does not name them as
 // missing, and LeftOut from what the file holds: a sentence in it could be anybody's.
 func (r *FileRun) missing(f runFile, steps []Step) {
-	unread := map[Hash]bool{}
-	for _, h := range f.Missing {
-		unread[h] = true
-	}
 	missing, skipped, files := 0, 0, 0
-	texts, _ := named(steps, func(h Hash) ([]byte, error) {
-		raw, there := r.Texts[h]
-		if !there {
-			return nil, NoText("council.read_run", h)
-		}
-		return raw, nil
-	})
+	texts, _ := named(steps, r.Text)
 	for _, one := range texts {
 		switch {
+		case one.err == nil && one.ours:
+			files += filesIn(one.text)
 		case one.err == nil:
-			if one.ours {
-				files += filesIn(one.raw)
-			}
-		case unread[one.hash]:
+		case slices.Contains(f.Missing, one.hash):
 			skipped++
 		default:
 			missing++

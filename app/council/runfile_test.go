@@ -25,12 +25,8 @@ func (t texts) put(text string) council.Hash {
 	return h
 }
 
-func (t texts) get(h council.Hash) ([]byte, error) {
-	text, there := t[h]
-	if !there {
-		return nil, council.NoText("test", h)
-	}
-	return text, nil
+func (t texts) get(h council.Hash) (string, error) {
+	return council.FileRun{Texts: council.Texts(t)}.Text(h)
 }
 
 func (t texts) words(h council.Hash) string { return string(t[h]) }
@@ -70,6 +66,9 @@ func voted(t testing.TB) (*driver, texts) {
 func written(t testing.TB, d *driver, all texts, mask func(string) string) (file []byte, left []string) {
 	t.Helper()
 	var b bytes.Buffer
+	if mask == nil {
+		mask = func(text string) string { return text }
+	}
 	left, err := council.WriteRun(&b, d.steps, all.get, mask)
 	if err != nil {
 		t.Fatal(err)

@@ -17,12 +17,13 @@ type Watch struct {
 	o        WatchOptions
 	run      Run
 	revision uint64
-	changed  map[string]uint64 // newest revision of each member's lane; the chair's is ""
+	stepped  uint64            // revision of the newest change that may be of every lane
+	changed  map[string]uint64 // revision of the newest progress in a member's lane
 	live     map[string]*liveTask
 	due      map[string]int64 // deadlines of tasks, and of the run ("")
 	problem  string
 	result   *Result
-	made     [2]string // the state and groups that result was made from
+	made     RunState // of the run when result was made
 }
 
 // WatchOptions look up what steps only name. All are optional.
@@ -56,60 +57,30 @@ func NewWatch(o WatchOptions) *Watch {
 	return &Watch{o: o, changed: map[string]uint64{}, live: map[string]*liveTask{}}
 }
 
-// Step takes the run after a step, and returns the new revision.
-func (w *Watch) Step(r Run) uint64 {
+// Step takes the run after a step.
+func (w *Watch) Step(r Run) {
 	w.revision++
-	for _, s := range r.Seats {
-		if w.differs(r, s.Member.ID) {
-			w.changed[s.Member.ID] = w.revision
-		}
-	}
-	w.changed[""] = w.revision
-	w.run = r
-	return w.revision
+	w.stepped, w.run = w.revision, r
 }
 
-// Problem takes a sentence about saving the run, or "", and returns the new revision.
-func (w *Watch) Problem(sentence string) uint64 {
+// Problem takes a sentence about saving the run, or "".
+func (w *Watch) Problem(sentence string) {
 	w.revision++
 	w.problem = sentence
-	return w.revision
 }
 
 // Due takes the deadlines of tasks under way, and under "" that of the run, in milliseconds after it
-// began. It returns the new revision.
-func (w *Watch) Due(due map[string]int64) uint64 {
+// began.
+func (w *Watch) Due(due map[string]int64) {
 	w.revision++
-	for _, t := range w.run.Tasks {
-		if w.due[t.ID] != due[t.ID] {
-			w.changed[t.Member] = w.revision
-		}
-	}
-	w.due = due
-	return w.revision
+	w.stepped, w.due = w.revision, due
 }
 
-// differs reports whether a member's tasks changed.
-func (w *Watch) differs(r Run, member string) bool {
-	if len(w.run.Tasks) != len(r.Tasks) || w.run.Opened != r.Opened || len(w.run.Seats) == 0 {
-		return true
-	}
-	for i := range r.Tasks {
-		before, now := &w.run.Tasks[i], &r.Tasks[i]
-		if now.Member == member && (before.State != now.State || before.Attempt != now.Attempt ||
-			before.Lost != now.Lost || before.Asked != now.Asked || before.End.Turn != now.End.Turn ||
-			len(before.End.Requests) != len(now.End.Requests)) {
-			return true
-		}
-	}
-	return false
-}
-
-// Live takes the progress of a task at a time after the run began, and returns the new revision.
-func (w *Watch) Live(task string, l Live, ms int64) uint64 {
+// Live takes the progress of a task at a time after the run began.
+func (w *Watch) Live(task string, l Live, ms int64) {
 	t := w.run.Task(task)
 	if t == nil {
-		return w.revision
+		return
 	}
 	w.revision++
 	w.changed[t.Member] = w.revision
@@ -127,53 +98,39 @@ func (w *Watch) Live(task string, l Live, ms int64) uint64 {
 		}
 	}
 	if l.Call != nil {
-		seen.call(w.called(*l.Call, l.Request), ms)
-	}
-	return w.revision
-}
-
-// call records the state of a call.
-func (t *liveTask) call(v CalledView, ms int64) {
-	for i := range t.calls {
-		if t.calls[i].ID == v.ID {
-			v.StartMS, v.EndMS = t.calls[i].StartMS, endOf(v, ms)
-			t.calls[i] = v
+		v := w.called(*l.Call, l.Request)
+		if v.StartMS = ms; v.State != "waiting" && v.State != "running" {
+			v.EndMS = ms
+		}
+		i := slices.IndexFunc(seen.calls, func(c CalledView) bool { return c.ID == v.ID })
+		if i < 0 {
+			seen.calls = append(seen.calls, v)
 			return
 		}
+		v.StartMS = seen.calls[i].StartMS
+		seen.calls[i] = v
 	}
-	v.StartMS, v.EndMS = ms, endOf(v, ms)
-	t.calls = append(t.calls, v)
 }
 
-func endOf(v CalledView, ms int64) int64 {
-	switch v.State {
-	case "proposed", "waiting", "running":
-		return 0
-	}
-	return ms
-}
-
-// called returns the view of a call record.
+// called returns the view of a call record, without its times.
 func (w *Watch) called(r chat.CallRecord, request string) CalledView {
-	v := CalledView{ID: strconv.FormatUint(r.ID, 10), Tool: cmp.Or(r.ToolID, r.ToolName), Request: request}
-	v.Title = w.run.ToolTitle(v.Tool)
+	tool := cmp.Or(r.ToolID, r.ToolName)
+	v := CalledView{
+		ID: strconv.FormatUint(r.ID, 10), Tool: tool, Title: w.run.ToolTitle(tool), Request: request, State: "failed",
+	}
 	switch r.Status {
 	case chat.CallOK:
 		v.State = "done"
 	case "", chat.CallAsked, chat.CallRunning, chat.CallPaused:
-		v.State = "running"
-		if request != "" {
+		if v.State = "running"; request != "" {
 			v.State = "waiting"
 		}
 	case chat.CallRefused:
-		v.State = "refused"
-		if r.Expired {
+		if v.State = "refused"; r.Expired {
 			v.State = "expired"
 		}
 	case chat.CallCancelled, chat.CallLimit:
 		v.State = "stopped"
-	default:
-		v.State = "failed"
 	}
 	return v
 }
@@ -205,11 +162,11 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 		if s.In {
 			v.Members++
 		}
-		if whole || w.changed[s.Member.ID] > since {
+		if whole || max(w.stepped, w.changed[s.Member.ID]) > since {
 			v.Lanes = append(v.Lanes, w.lane(&r.Seats[i], since, whole, now))
 		}
 	}
-	if whole || w.changed[""] > since {
+	if whole || max(w.stepped, w.changed[""]) > since {
 		v.Lanes = append(v.Lanes, w.chair(since, whole, now))
 	}
 	return v
@@ -238,7 +195,7 @@ func (w *Watch) chair(since uint64, whole bool, now time.Time) LaneView {
 	}
 	v.Tasks, v.Spent = w.tasks("", since, whole, now)
 	answer := TaskView{
-		ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{},
+		ID: ChairTask, Kind: Synthesize, Title: taskTitles[Synthesize], State: Waiting, Calls: []CalledView{},
 		Expected: w.expected(ChairTask),
 	}
 	for _, t := range r.Tasks {
@@ -294,7 +251,7 @@ func (w *Watch) tasks(member string, since uint64, whole bool, now time.Time) ([
 			if from == 0 || v.StartMS < from {
 				from = v.StartMS
 			}
-			if t.State.final() { // a result from an earlier run ended when this one began
+			if t.State.Final() { // a result from an earlier run ended when this one began
 				to = max(to, v.EndMS)
 			} else {
 				to = max(to, w.ms(now))
@@ -307,7 +264,7 @@ func (w *Watch) tasks(member string, since uint64, whole bool, now time.Time) ([
 func (w *Watch) task(t *Task, since uint64, whole bool, now time.Time) TaskView {
 	r := &w.run
 	v := TaskView{
-		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: w.title(t), Attempt: t.Attempt, State: t.State,
+		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: cmp.Or(taskTitles[t.Kind], r.ToolTitle(t.Tool)), Attempt: t.Attempt, State: t.State,
 		Why: t.Why, Bytes: t.End.Bytes, Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
 		Sent: len(t.End.Requests), Expected: w.expected(t.ID),
 	}
@@ -315,115 +272,94 @@ func (w *Watch) task(t *Task, since uint64, whole bool, now time.Time) TaskView 
 		v.StartMS = w.ms(t.Started)
 	}
 	ended := now
-	if t.State.final() && !t.Ended.IsZero() {
+	if t.State.Final() && !t.Ended.IsZero() {
 		ended, v.EndMS = t.Ended, w.ms(t.Ended)
 		v.AskedMS = min(max(t.Asked.Milliseconds(), 0), max(v.EndMS-v.StartMS, 0)) // a file may hold anything
 	}
 	if v.Spent = spending(t.Lost.Add(t.End.Usage), 0); t.Attempt > 0 {
 		v.Spent.MS = max(0, ended.Sub(t.Started).Milliseconds())
 	}
-	if f := t.End.Failure; f != nil && (t.State == Failed || t.State.final() && t.Why == f.Message) {
+	if f := t.End.Failure; f != nil && (t.State == Failed || t.State.Final() && t.Why == f.Message) {
 		v.Why, v.Hint, v.Detail = f.Message, f.Hint, f.Detail
 	}
 	seen := w.live[t.ID]
-	if seen != nil && seen.attempt == t.Attempt {
-		v.Calls = append(v.Calls, seen.calls...)
-		if t.State == Working {
-			v.Phase, v.Note = seen.phase, seen.note
-			v.Text, v.Offset = seen.since(since, whole)
-			v.Bytes = seen.text.Len()
-		}
-	} else if w.o.Call != nil {
-		for _, id := range t.End.Calls {
-			if record, ok := w.o.Call(id); ok {
-				call := w.called(record, "")
-				call.StartMS, call.EndMS = w.ms(record.Started), w.ms(record.Ended)
-				v.Calls = append(v.Calls, call)
-			}
-		}
+	if seen != nil && seen.attempt != t.Attempt {
+		seen = nil
 	}
+	v.Calls = append(v.Calls, w.calls(t, seen)...)
 	for _, call := range v.Calls {
 		if call.State == "refused" || call.State == "expired" {
 			v.Refused++
 		}
 	}
 	v.Refused = max(v.Refused, t.End.Refused) // a run from a file has no call records
-	if t.State == Working {
-		v.DueMS = w.due[t.ID]
+	if t.State != Working {
+		return v
 	}
-	if t.State == Working && v.Phase == "" {
-		v.Phase = Reading
-		if t.Kind == UseTool {
-			v.Phase = Using
+	if seen != nil {
+		v.Phase, v.Note, v.Bytes = seen.phase, seen.note, seen.text.Len()
+		v.Text, v.Offset = seen.since(since, whole)
+	}
+	if v.DueMS = w.due[t.ID]; t.Kind == UseTool {
+		v.Phase = cmp.Or(v.Phase, Using)
+	}
+	v.Phase = cmp.Or(v.Phase, Reading)
+	return v
+}
+
+// calls returns the calls of a task: those that were seen in progress, or else their records.
+func (w *Watch) calls(t *Task, seen *liveTask) (calls []CalledView) {
+	switch {
+	case seen != nil:
+		return seen.calls
+	case w.o.Call == nil:
+		return nil
+	}
+	for _, id := range t.End.Calls {
+		if record, ok := w.o.Call(id); ok {
+			call := w.called(record, "")
+			call.StartMS, call.EndMS = w.ms(record.Started), w.ms(record.Ended)
+			calls = append(calls, call)
 		}
 	}
-	return v
+	return calls
 }
 
 // since returns the text added after a revision, and its offset.
 func (t *liveTask) since(revision uint64, whole bool) (text string, offset int) {
-	if whole {
-		return t.text.String(), 0
-	}
-	for i := len(t.pieces) - 1; i >= 0; i-- {
-		if t.pieces[i].revision <= revision {
-			if i == len(t.pieces)-1 {
-				return "", t.length
-			}
-			return t.text.String()[t.pieces[i+1].at:], t.pieces[i+1].offset
+	for _, p := range t.pieces {
+		if whole || p.revision > revision {
+			return t.text.String()[p.at:], p.offset
 		}
 	}
-	return t.text.String(), 0
+	return "", t.length
 }
 
-// title returns the title of a task in a lane.
-func (w *Watch) title(t *Task) string {
-	switch t.Kind {
-	case Summarize:
-		return "Summary of the chat"
-	case UseTool:
-		return w.run.ToolTitle(t.Tool)
-	case Look:
-		return "Review"
-	case Cast:
-		return "Ballot"
-	case Draft:
-		return "Draft"
-	case Oppose:
-		return "Critique"
-	}
-	return "Answer"
+// taskTitles are the titles of tasks in a lane. One of kind UseTool has that of its tool.
+var taskTitles = map[TaskKind]string{
+	Summarize: "Summary of the chat", Opine: "Answer", Look: "Review", Cast: "Ballot", Draft: "Draft",
+	Oppose: "Critique", Synthesize: "Answer",
 }
 
 // Result returns the result so far, or nil.
 func (w *Watch) Result() *Result {
 	r := &w.run
-	switch r.State {
-	case Ready, Answering, Over:
-	default:
+	if r.State != Ready && r.State != Answering && r.State != Over {
 		return nil
 	}
-	of := [2]string{string(r.State), ""}
-	var groups Groups
-	if r.Answer != nil && r.Answer.Groups != "" {
-		of[1] = string(r.Answer.Groups)
-		// checked when they were stored; without them, points are compared by words
-		groups, _ = ReadGroups(w.o.Text(r.Answer.Groups))
-	}
-	if w.result == nil || w.made != of {
-		result := Compare(*r, w.o.Text, groups)
-		w.result, w.made = &result, of
+	if w.result == nil || w.made != r.State {
+		result := ResultOf(*r, w.o.Text)
+		w.result, w.made = &result, r.State
 	}
 	return w.result
 }
 
 // expected returns the estimate of a task.
 func (w *Watch) expected(task string) Spending {
-	r := &w.run
-	if r.Begin.Estimate == nil {
-		return Spending{}
+	if e := w.run.Begin.Estimate; e != nil {
+		return e.Tasks[task]
 	}
-	return r.Begin.Estimate.Tasks[task]
+	return Spending{}
 }
 
 // estimate returns the estimate of the run, without those of its tasks.

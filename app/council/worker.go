@@ -1,19 +1,20 @@
 package council
 
 import (
-	"context"
+	"encoding/json"
+	"slices"
 
+	"conclave/app/base/limit"
 	"conclave/app/chat"
 )
 
-// Job is one attempt at a task, for a Worker. Run is the state when the task was started; later steps
+// Job is one attempt at a task. Run is the state when the task was started; later steps
 // do not change it.
 type Job struct {
 	Run     Run
 	Task    Task
 	Attempt int
-	// Text returns a text of the run by its hash.
-	Text func(ctx context.Context, h Hash) (string, error)
+	Text    ReadText
 }
 
 // Member returns the member whose task it is, with an empty id for a task of the council's.
@@ -22,14 +23,33 @@ func (j *Job) Member() Member { return j.Run.Member(j.Task.Member) }
 // Work is the outcome of a job: how it ended, and the texts that End names.
 type Work struct {
 	End   End
-	Texts map[Hash][]byte
+	Texts Texts
 }
 
-// Worker does tasks. Do runs one to its end and reports every error in End. When ctx ends, it returns
-// soon with Stopped. It calls live from any goroutine to show progress, and never after it returned.
-// Do is called for many tasks at once.
-type Worker interface {
-	Do(ctx context.Context, job Job, live func(Live)) Work
+// Sent adds a request with its body, unless that is too long to be stored, and the pieces that it
+// consists of.
+func (w *Work) Sent(r Request, body []byte, blocks []BlockText) {
+	if r.Body, r.Bytes = HashOf(body), len(body); int64(len(body)) <= limit.CouncilRequest {
+		w.Texts.Add(body)
+	}
+	if blocks != nil {
+		all := make([]Block, len(blocks))
+		for i, b := range blocks {
+			if all[i] = b.Block; b.Words != "" {
+				all[i].Text = w.Texts.Add([]byte(b.Words))
+			}
+		}
+		raw, _ := json.Marshal(all) // texts and numbers can be encoded
+		r.Given = w.Texts.Add(raw)
+	}
+	w.End.Requests = append(w.End.Requests, r)
+}
+
+// Follow adds the usage, the requests and the texts of work that was done before on the same task.
+func (w *Work) Follow(before Work) {
+	w.End.Usage = before.End.Usage.Add(w.End.Usage)
+	w.End.Requests = append(slices.Clip(before.End.Requests), w.End.Requests...)
+	w.Texts.Copy(before.Texts)
 }
 
 // Live is the visible progress of a task. It is not stored: a task that is cut off begins again.

@@ -211,33 +211,13 @@ func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set c
 	}
 	for _, m := range set.Members {
 		for _, id := range m.Tools {
-			if why := notUsable(app, set, id); why != "" {
-				fmt.Fprintf(c.Err, "%s: %s\n", shownName(m.Name), shownName(why))
+			if why := deliberation.Unusable(app.Tools.Set(), set, id); why != "" {
+				fmt.Fprintf(c.Err, "%s goes without a tool: %s\n", shownName(m.Name), shownName(why))
 			}
 		}
 	}
 	return c.result(set, "The council is set %s: %s, mode %s.", scopeWords(scope), countOf(len(set.Members), "member"),
 		set.Mode)
-}
-
-// notUsable returns why members of a council cannot use a tool now, or "".
-func notUsable(app *App, set council.Council, id string) string {
-	if i := slices.IndexFunc(deliberation.PromptTools,
-		func(t deliberation.PromptTool) bool { return t.Name == id }); i >= 0 {
-		switch prompt := deliberation.PromptTools[i]; {
-		case set.Mode != council.Tools:
-			return prompt.Title + " works only in mode tools; its member does not get it."
-		case set.Tool.Mode == council.Inline:
-			return deliberation.NotInline(prompt)
-		}
-		return ""
-	}
-	t, ok := app.Tools.Set().ByID(id)
-	if !ok {
-		return "There is no tool " + id + " now; its member does not get it."
-	}
-	_, why := council.Eligible(t)
-	return why
 }
 
 // readCouncilFile reads the file of a council, a member or a run.

@@ -24,17 +24,7 @@ func (c runCommands) seenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if member != "" {
-				m, err := seated(run, member)
-				if err != nil {
-					return err
-				}
-				member = m.ID
-			}
-			rows, err := seenIn(run, member, func(h council.Hash) (string, error) {
-				text, err := app.Councils.Text(ctx, run.Run, h)
-				return string(text), err
-			})
+			rows, err := seenIn(run, member, app.Councils.Texts(ctx, run.Run))
 			if err != nil {
 				return err
 			}
@@ -58,10 +48,17 @@ func seated(run council.Run, name string) (council.Member, error) {
 		"Its members are "+strings.Join(names, ", ")+".")
 }
 
-// seenIn returns the requests of a run's tasks, in their order: of the member with this id, or of all
-// if it is empty.
-func seenIn(run council.Run, member string, text func(council.Hash) (string, error)) ([]view.SentRequest, error) {
+// seenIn returns the requests of a run's tasks, in their order: of the member with this name or id, or
+// of all if it is empty.
+func seenIn(run council.Run, member string, text council.ReadText) ([]view.SentRequest, error) {
 	rows := []view.SentRequest{}
+	if member != "" {
+		m, err := seated(run, member)
+		if err != nil {
+			return nil, err
+		}
+		member = m.ID
+	}
 	for _, t := range run.Tasks {
 		if member != "" && t.Member != member {
 			continue
@@ -130,21 +127,18 @@ func (c runCommands) rateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			member, point, err := pointOf(run, args[1], runTexts(ctx, app, run.Run))
+			member, point, err := pointOf(run, args[1], app.Councils.Texts(ctx, run.Run).Words)
 			if err != nil {
 				return err
 			}
 			if err := app.Councils.Rate(ctx, run.Run, member.ID, point, !bad); err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(rateRow{run.Run, args[1], !bad})
-			}
 			how := "helped"
 			if bad {
 				how = "did not help"
 			}
-			return c.say(c.Out, "Point %s of %s %s.", args[1], oneLine(member.Name), how)
+			return c.advise(rateRow{run.Run, args[1], !bad}, "Point %s of %s %s.", args[1], oneLine(member.Name), how)
 		})
 	cmd.Long = `Rate a member's point: it helped, or with --bad it did not. The thumbs in the window do the same.
 A point is named as below the answer, by the letter of its member and a number.`

@@ -72,7 +72,7 @@ func (c runCommands) replayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.replay(ctx, steps, runTexts(ctx, app, council.RunID(args[0])), speed)
+			return c.replay(ctx, steps, app.Councils.Texts(ctx, council.RunID(args[0])).Words, speed)
 		})
 	cmd.Flags().Float64Var(&speed, "speed", 1, "how many times as fast as the run was; 0 shows all at once")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -82,18 +82,6 @@ func (c runCommands) replayCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-// runTexts returns a function that reads the texts of a run. A missing text is empty: the steps are
-// shown anyway.
-func runTexts(ctx context.Context, app *App, run council.RunID) func(council.Hash) string {
-	return func(h council.Hash) string {
-		text, err := app.Councils.Text(ctx, run, h)
-		if err != nil {
-			return ""
-		}
-		return string(text)
-	}
 }
 
 // replay prints the steps of a run with the pauses there were while it was worked on.
@@ -125,18 +113,12 @@ func (c runCommands) replay(ctx context.Context, steps []council.Step, text func
 }
 
 func (c runCommands) export(ctx context.Context, app *App, args []string) error {
-	run := council.RunID(args[0])
-	steps, err := app.Councils.Steps(ctx, run)
-	if err != nil {
-		return err
-	}
 	mask, err := app.Mask(ctx)
 	if err != nil {
 		return err
 	}
 	var file bytes.Buffer
-	left, err := council.WriteRun(&file, steps,
-		func(h council.Hash) ([]byte, error) { return app.Councils.Text(ctx, run, h) }, mask)
+	left, err := app.Councils.Export(ctx, &file, council.RunID(args[0]), mask)
 	if err != nil {
 		return err
 	}

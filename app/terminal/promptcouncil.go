@@ -73,7 +73,7 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 	d.p.mu.Lock()
 	if d.p.err == nil {
 		if d.timeline.reporter.Text == nil {
-			d.timeline.reporter.Text = runTexts(ctx, d.t.app, e.Run.Run)
+			d.timeline.reporter.Text = d.t.app.Councils.Texts(ctx, e.Run.Run).Words
 		}
 		if e.Run.State == council.Over {
 			d.p.answered()

@@ -78,13 +78,8 @@ type BlockText struct {
 
 // NewSentRequests returns the requests of the newest attempt of a task as they were sent. text
 // returns a text of the run by its hash.
-func NewSentRequests(run council.Run, t council.Task, text func(council.Hash) (string, error)) ([]SentRequest, error) {
-	out, name := []SentRequest{}, "Council"
-	for _, s := range run.Seats {
-		if s.Member.ID == t.Member {
-			name = s.Member.Name
-		}
-	}
+func NewSentRequests(run council.Run, t council.Task, text council.ReadText) ([]SentRequest, error) {
+	out, name := []SentRequest{}, cmp.Or(run.Member(t.Member).Name, "Council")
 	for _, r := range t.End.Requests {
 		v := SentRequest{
 			Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, Bytes: r.Bytes,

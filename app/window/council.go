@@ -79,7 +79,7 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	if err != nil {
 		return out, err
 	}
-	if out.Scopes, err = c.scopes(ctx, conversation); err != nil {
+	if out.Scopes, err = c.places(ctx, conversation); err != nil {
 		return out, err
 	}
 	if out.Presets, err = c.presetsFor(ctx, conversation); err != nil {
@@ -90,43 +90,41 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	return out, err
 }
 
-// scopes are the places where a chat's council can be set, and whether one is.
-func (c *Council) scopes(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
-	all, err := c.places(ctx, conversation)
+// places are the places where a chat's council can be set, narrowest first, and whether one is.
+func (c *Council) places(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
+	talk, err := c.talk(ctx, conversation)
+	if err != nil {
+		return nil, err
+	}
+	all := []CouncilScopeView{{Scope: string(ownScope(conversation)), Title: "This chat"}}
+	if talk.Project != "" {
+		all = append(all, CouncilScopeView{
+			Scope: string(council.OfProject(talk.Project)), Title: "Chats of the project " + filepath.Base(talk.Project),
+		})
+	}
+	all = append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"})
 	for i := range all {
 		if _, all[i].Set, err = c.core.CouncilSettings.Council(ctx, council.Scope(all[i].Scope)); err != nil {
 			return nil, err
 		}
 	}
-	return all, err
+	return all, nil
 }
 
-// places are the places where a chat's council can be set.
-func (c *Council) places(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
-	all := []CouncilScopeView{{Scope: string(ownScope(conversation)), Title: "This chat"}}
-	if conversation != "" {
-		talk, err := c.core.Store.Conversation(ctx, id(conversation))
-		if err != nil {
-			return nil, err
-		}
-		if talk.Project != "" {
-			all = append(all, CouncilScopeView{
-				Scope: string(council.OfProject(talk.Project)), Title: "Chats of the project " + filepath.Base(talk.Project),
-			})
-		}
+// talk reads a chat. One that is not begun is empty, and has the default model.
+func (c *Council) talk(ctx context.Context, conversation string) (chat.Conversation, error) {
+	if conversation == "" {
+		return chat.Conversation{}, nil
 	}
-	return append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"}), nil
+	return c.core.Store.Conversation(ctx, id(conversation))
 }
 
 // presetsFor returns the councils that can be chosen for a chat, whose model their members speak
 // through where they name none.
 func (c *Council) presetsFor(ctx context.Context, conversation string) ([]view.CouncilPreset, error) {
-	var talk chat.Conversation // a chat that is not begun has the default model
-	var err error
-	if conversation != "" {
-		if talk, err = c.core.Store.Conversation(ctx, id(conversation)); err != nil {
-			return nil, err
-		}
+	talk, err := c.talk(ctx, conversation)
+	if err != nil {
+		return nil, err
 	}
 	all, err := c.named.presets(ctx)
 	model := c.core.Responder.ModelOf(ctx, talk)
@@ -145,26 +143,30 @@ func (c *Council) Set(conversation, scope string, set council.Council) error {
 	if err := set.Check(); err != nil {
 		return err
 	}
-	if err := c.isScope(ctx, conversation, scope); err != nil {
+	if _, err := c.placesUpTo(ctx, conversation, scope); err != nil {
 		return err
 	}
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), &set)
 }
 
-// isScope refuses what is no place where this chat's council can be set.
-func (c *Council) isScope(ctx context.Context, conversation, scope string) error {
+// placesUpTo returns the places where a chat's council can be set, from the narrowest up to a scope.
+func (c *Council) placesUpTo(ctx context.Context, conversation, scope string) ([]CouncilScopeView, error) {
 	all, err := c.places(ctx, conversation)
-	if err != nil || slices.ContainsFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope }) {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	return fault.New(fault.Invalid, "app.council", "A council cannot be set there.",
-		"Set it for this chat, for its project, or for all chats.")
+	at := slices.IndexFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope })
+	if at < 0 {
+		return nil, fault.New(fault.Invalid, "app.council", "A council cannot be set there.",
+			"Set it for this chat, for its project, or for all chats.")
+	}
+	return all[:at+1], nil
 }
 
 // Clear removes the council of a scope, so that the next wider one applies.
 func (c *Council) Clear(conversation, scope string) error {
 	ctx := c.call()
-	if err := c.isScope(ctx, conversation, scope); err != nil {
+	if _, err := c.placesUpTo(ctx, conversation, scope); err != nil {
 		return err
 	}
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), nil)
@@ -177,41 +179,48 @@ func (c *Council) Move(conversation, scope string, set council.Council) (Undo, e
 	if err := set.Check(); err != nil {
 		return Undo{}, err
 	}
-	if err := c.isScope(ctx, conversation, scope); err != nil {
-		return Undo{}, err
-	}
-	all, err := c.places(ctx, conversation)
+	all, err := c.placesUpTo(ctx, conversation, scope)
 	if err != nil {
 		return Undo{}, err
 	}
-	at := slices.IndexFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope })
-	before := map[council.Scope]*council.Council{}
-	for _, v := range all[:at+1] { // the narrowest comes first
-		kept, there, err := c.core.CouncilSettings.Council(ctx, council.Scope(v.Scope))
-		if err != nil {
-			return Undo{}, err
-		}
-		before[council.Scope(v.Scope)] = nil
-		if there {
-			before[council.Scope(v.Scope)] = &kept
-		}
+	changes := []councilChange{{council.Scope(scope), &set}}
+	for _, v := range all[:len(all)-1] {
+		changes = append(changes, councilChange{council.Scope(v.Scope), nil})
 	}
-	if err := c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), &set); err != nil {
-		return Undo{}, err
-	}
-	for _, v := range all[:at] {
-		if err := c.core.CouncilSettings.PutCouncil(ctx, council.Scope(v.Scope), nil); err != nil {
-			return Undo{}, err
-		}
-	}
-	return c.undo.add("The council now applies to “"+all[at].Title+"”.", func(ctx context.Context) error {
-		for scope, set := range before {
-			if err := c.core.CouncilSettings.PutCouncil(ctx, scope, set); err != nil {
+	return c.change(ctx, "The council now applies to “"+all[len(all)-1].Title+"”.", changes...)
+}
+
+// councilChange is a council for a scope; nil removes the one that is set there.
+type councilChange struct {
+	scope council.Scope
+	set   *council.Council
+}
+
+// change makes changes, with undo of them all.
+func (c *Council) change(ctx context.Context, what string, changes ...councilChange) (Undo, error) {
+	put := func(ctx context.Context, all []councilChange) error {
+		for _, one := range all {
+			if err := c.core.CouncilSettings.PutCouncil(ctx, one.scope, one.set); err != nil {
 				return err
 			}
 		}
 		return nil
-	}), nil
+	}
+	var before []councilChange
+	for _, one := range changes {
+		set, there, err := c.core.CouncilSettings.Council(ctx, one.scope)
+		if err != nil {
+			return Undo{}, err
+		}
+		before = append(before, councilChange{scope: one.scope})
+		if there {
+			before[len(before)-1].set = &set
+		}
+	}
+	if err := put(ctx, changes); err != nil {
+		return Undo{}, err
+	}
+	return c.undo.add(what, func(ctx context.Context) error { return put(ctx, before) }), nil
 }
 
 // Use switches the council on or off for this chat alone; with undo.
@@ -226,7 +235,7 @@ func (c *Council) Use(conversation string, on bool) (Undo, error) {
 	if on {
 		what = "The council is asked in this chat, before each answer."
 	}
-	return c.put(ctx, ownScope(conversation), set, what)
+	return c.change(ctx, what, councilChange{ownScope(conversation), &set})
 }
 
 // UseEverywhere uses the council of this chat in all chats without their own, or no council there;
@@ -247,25 +256,7 @@ func (c *Council) UseEverywhere(conversation string, on bool) (Undo, error) {
 		set = council.Default()
 	}
 	set.Enabled = on
-	return c.put(ctx, council.Global, set, what)
-}
-
-// put saves a council for a scope; with undo.
-func (c *Council) put(ctx context.Context, scope council.Scope, set council.Council, what string) (Undo, error) {
-	kept, there, err := c.core.CouncilSettings.Council(ctx, scope)
-	if err != nil {
-		return Undo{}, err
-	}
-	before := &kept
-	if !there {
-		before = nil
-	}
-	if err := c.core.CouncilSettings.PutCouncil(ctx, scope, &set); err != nil {
-		return Undo{}, err
-	}
-	return c.undo.add(what, func(ctx context.Context) error {
-		return c.core.CouncilSettings.PutCouncil(ctx, scope, before)
-	}), nil
+	return c.change(ctx, what, councilChange{council.Global, &set})
 }
 
 // Presets lists the stored councils that can be chosen by name, those that come with Conclave first.
@@ -284,21 +275,13 @@ func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
 	c.named.naming.Lock()
 	defer c.named.naming.Unlock()
 	scope, sentence := council.OfPreset(name), "The preset “"+name+"” was saved."
-	before, there, err := c.core.CouncilSettings.Council(ctx, scope)
-	if err != nil {
+	if _, there, err := c.core.CouncilSettings.Council(ctx, scope); err != nil {
 		return Undo{}, err
-	}
-	var back *council.Council
-	if there {
-		back, sentence = &before, "The preset “"+name+"” was replaced."
+	} else if there {
+		sentence = "The preset “" + name + "” was replaced."
 	}
 	set.Name = name
-	if err := c.core.CouncilSettings.PutCouncil(ctx, scope, &set); err != nil {
-		return Undo{}, err
-	}
-	return c.undo.add(sentence, func(ctx context.Context) error {
-		return c.core.CouncilSettings.PutCouncil(ctx, scope, back)
-	}), nil
+	return c.change(ctx, sentence, councilChange{scope, &set})
 }
 
 // AddPreset saves a council as a new preset and returns its name: the given one, with a number where
@@ -434,12 +417,9 @@ func (c *Council) Contexts(conversation string, set council.Council) (map[string
 // Estimate estimates the council of a message in a chat.
 func (c *Council) Estimate(conversation string, set council.Council, message Outgoing) (council.Estimate, error) {
 	ctx := c.call()
-	var talk chat.Conversation // a chat that is not begun has the default model
-	var err error
-	if conversation != "" {
-		if talk, err = c.core.Store.Conversation(ctx, id(conversation)); err != nil {
-			return council.Estimate{}, err
-		}
+	talk, err := c.talk(ctx, conversation)
+	if err != nil {
+		return council.Estimate{}, err
 	}
 	if message.Model == "" {
 		message.Model = c.core.Responder.ModelOf(ctx, talk)

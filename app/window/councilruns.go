@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/limit"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat/render"
 	"conclave/app/chat/turn"
@@ -40,7 +39,7 @@ func (c *Council) Run(run string, since uint64) (council.RunView, error) {
 // viewOf returns the view of a run that was read from a file. Its id differs from that of the run in
 // the store, which may have other content.
 func viewOf(file council.FileRun) council.RunView {
-	w := council.NewWatch(council.WatchOptions{Text: func(h council.Hash) string { return string(file.Texts[h]) }})
+	w := council.NewWatch(council.WatchOptions{Text: council.ReadText(file.Text).Words})
 	w.Step(file.Run)
 	v := w.View(0, file.Run.Last.At)
 	v.Run = "file " + string(file.ID)
@@ -62,10 +61,7 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 		return out, err
 	}
 	shown, block := council.Split(said)
-	record := council.Record{Run: &state, Text: func(h council.Hash) string {
-		before, _ := text(h) // an unreadable text holds no points
-		return before
-	}}
+	record := council.Record{Run: &state, Text: text.Words}
 	switch t.Kind {
 	case council.Cast:
 		if ballot, err := council.DecodeBallot(record.Text(t.End.Ballot)); err == nil {
@@ -175,18 +171,12 @@ func (c *Council) again(run string, how deliberation.How) (Sent, error) {
 // Export returns a run as a file that another person can open; secrets are masked.
 func (c *Council) Export(run string) (RunFile, error) {
 	ctx := c.call()
-	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
-	if err != nil {
-		return RunFile{}, err
-	}
 	mask, err := c.core.Mask(ctx)
 	if err != nil {
 		return RunFile{}, err
 	}
 	var file bytes.Buffer
-	left, err := council.WriteRun(&file, steps, func(h council.Hash) ([]byte, error) {
-		return c.core.Councils.Text(ctx, council.RunID(run), h)
-	}, mask)
+	left, err := c.core.Councils.Export(ctx, &file, council.RunID(run), mask)
 	if err != nil {
 		return RunFile{}, err
 	}
@@ -195,10 +185,6 @@ func (c *Council) Export(run string) (RunFile, error) {
 
 // Open reads the file of a run.
 func (c *Council) Open(text string) (OpenedRun, error) {
-	if int64(len(text)) > limit.RunFile {
-		return OpenedRun{}, fault.New(fault.Invalid, "app.council", "The file has more than "+limit.Size(limit.RunFile)+
-			", the most that is taken.", "Check that it is the right file.")
-	}
 	file, err := council.ReadRun([]byte(text))
 	if err != nil {
 		return OpenedRun{}, err
@@ -272,33 +258,16 @@ func (c *runReader) opened(run string) (council.FileRun, bool) {
 }
 
 // source reads the steps and texts of a run, from the store or an opened file.
-func (c *runReader) source(ctx context.Context, run string) (council.Run, func(council.Hash) (string, error), error) {
+func (c *runReader) source(ctx context.Context, run string) (council.Run, council.ReadText, error) {
 	if file, ok := c.opened(run); ok {
-		return file.Run, func(h council.Hash) (string, error) {
-			text, ok := file.Texts[h]
-			if !ok && h != "" {
-				return "", council.NoText("app.council", h)
-			}
-			return string(text), nil
-		}, nil
+		return file.Run, file.Text, nil
 	}
 	state, err := c.councils.Stored(ctx, council.RunID(run))
-	if err != nil {
-		return state, nil, err
-	}
-	return state, func(h council.Hash) (string, error) {
-		if h == "" {
-			return "", nil
-		}
-		text, err := c.councils.Text(ctx, council.RunID(run), h)
-		return string(text), err
-	}, nil
+	return state, c.councils.Texts(ctx, council.RunID(run)), err
 }
 
 // taskOf finds a task of a run.
-func (c *runReader) taskOf(ctx context.Context, run, task string) (council.Run, council.Task,
-	func(council.Hash) (string, error), error,
-) {
+func (c *runReader) taskOf(ctx context.Context, run, task string) (council.Run, council.Task, council.ReadText, error) {
 	state, text, err := c.source(ctx, run)
 	if err != nil {
 		return state, council.Task{}, nil, err

@@ -104,8 +104,8 @@ func how(set council.Council, m Message) (how deliberation.How, err error) {
 // KeepSample stores the council of the sample with its chat, switched off: later messages there are
 // answered without it.
 func (c Chooser) KeepSample(ctx context.Context, in chat.ConversationID, set council.Council) error {
-	off := set.SwitchedOff()
-	return c.Settings.PutCouncil(ctx, council.OfChat(in), &off)
+	set.Enabled = false
+	return c.Settings.PutCouncil(ctx, council.OfChat(in), &set)
 }
 
 // ModelOf returns the model that answers next in a chat: its own, or the one that answered last, or the

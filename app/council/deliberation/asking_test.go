@@ -134,9 +134,9 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 	if heat := *helper.Requests()[0].Temperature; heat > 0.2 {
 		t.Errorf("arguments are planned at %g", heat)
 	}
-	given, err := b.runner.Text(t.Context(), run.Begin.Run, end.Requests[0].Given)
+	given, err := b.runner.Texts(t.Context(), run.Begin.Run)(end.Requests[0].Given)
 	var blocks []council.Block
-	if err != nil || json.Unmarshal(given, &blocks) != nil || len(blocks) != 5 {
+	if err != nil || json.Unmarshal([]byte(given), &blocks) != nil || len(blocks) != 5 {
 		t.Fatalf("it was made of %s, %v", given, err)
 	}
 	for i, want := range []struct{ title, words string }{
@@ -146,8 +146,8 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 		{"Task", "Tells the weather."},
 		{"weather", "Tells the weather.\n{"},
 	} {
-		words, err := b.runner.Text(t.Context(), run.Begin.Run, blocks[i].Text)
-		if err != nil || blocks[i].Title != want.title || !strings.Contains(string(words), want.words) {
+		words, err := b.runner.Texts(t.Context(), run.Begin.Run)(blocks[i].Text)
+		if err != nil || blocks[i].Title != want.title || !strings.Contains(words, want.words) {
 			t.Errorf("piece %d is %s: %s, %v", i, blocks[i].Title, words, err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAMemberThatWasRefusedACallIsDoneWithoutIt(t *testing.T) {
 	}
 	// What it was told of the call stands under the tool's title.
 	text := func(h council.Hash) (string, error) {
-		text, err := b.runner.Text(t.Context(), run.Begin.Run, h)
+		text, err := b.runner.Texts(t.Context(), run.Begin.Run)(h)
 		return string(text), err
 	}
 	blocks := run.Tasks[0].End.Requests[1].Blocks(text)

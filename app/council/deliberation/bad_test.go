@@ -226,7 +226,7 @@ func TestAMemberThatDoesNotStopIsCut(t *testing.T) {
 	b.says("test/bo", "B.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
-	text, err := b.runner.Text(t.Context(), run.Begin.Run, run.Tasks[0].End.Text)
+	text, err := b.runner.Texts(t.Context(), run.Begin.Run)(run.Tasks[0].End.Text)
 	if err != nil || run.Tasks[0].State != council.Done || int64(len(text)) > limit.MemberAnswer+200 ||
 		int64(len(text)) < limit.MemberAnswer-1000 ||
 		!strings.HasSuffix(string(text), "["+"The answer was longer than 256 KiB and was cut here."+"]") {
@@ -236,7 +236,7 @@ func TestAMemberThatDoesNotStopIsCut(t *testing.T) {
 		t.Error("what it said counts nothing")
 	}
 	words := func(h council.Hash) string {
-		text, err := b.runner.Text(t.Context(), run.Begin.Run, h)
+		text, err := b.runner.Texts(t.Context(), run.Begin.Run)(h)
 		if err != nil {
 			t.Error(err)
 		}
@@ -265,7 +265,7 @@ func TestARequestThatIsTooLongToBeKeptIsNamedByItsHash(t *testing.T) {
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
 	sent := run.Tasks[0].End.Requests[0]
-	if _, err := b.runner.Text(t.Context(), run.Begin.Run, sent.Body); fault.KindOf(err) != fault.NotFound ||
+	if _, err := b.runner.Texts(t.Context(), run.Begin.Run)(sent.Body); fault.KindOf(err) != fault.NotFound ||
 		int64(sent.Bytes) <= limit.CouncilRequest || sent.Body == "" {
 		t.Errorf("of %d bytes the answer is %v", sent.Bytes, err)
 	}
@@ -377,7 +377,7 @@ func TestAChatThatWasChangedAfterARunIsSaidToBe(t *testing.T) {
 	if v, err := b.runner.View(t.Context(), run.Begin.Run, 0); err != nil || !v.Edited {
 		t.Errorf("after it, it is shown as %+v, %v", v, err)
 	}
-	body, err := b.runner.Text(t.Context(), run.Begin.Run, run.Tasks[0].End.Requests[0].Body)
+	body, err := b.runner.Texts(t.Context(), run.Begin.Run)(run.Tasks[0].End.Requests[0].Body)
 	if err != nil || !strings.Contains(string(body), "Go.") {
 		t.Errorf("the run does not show what was there: %s, %v", body, err)
 	}

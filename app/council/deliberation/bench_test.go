@@ -238,7 +238,7 @@ func (a *answer) end() turn.Outcome {
 // words returns the texts of a run.
 func (b *bench) words(run council.Run) func(council.Hash) string {
 	return func(h council.Hash) string {
-		text, _ := b.runner.Text(context.Background(), run.Begin.Run, h) // a missing one is empty
+		text, _ := b.runner.Texts(context.Background(), run.Begin.Run)(h) // a missing one is empty
 		return string(text)
 	}
 }

@@ -76,16 +76,19 @@ func (w *underWay) observe(v council.Live, now time.Time) {
 	}
 }
 
-// silent returns when its model has been silent for too long, if it is awaited.
-func (w *underWay) silent() (time.Time, bool) {
-	since := w.reading.Load()
-	return time.Unix(0, since).Add(silenceTime), since != 0 && w.most < 0 && !w.late
-}
-
-// due returns when the loop must cancel the work, if that is known now.
-func (w *underWay) due() (time.Time, bool) {
+// due returns when the loop must cancel the work, and why; why is nil where that is not known now.
+func (w *underWay) due() (at time.Time, why error) {
 	at, bounded := w.over()
-	return at, bounded && !w.late
+	since := w.reading.Load()
+	switch {
+	case w.late:
+		return at, nil
+	case bounded:
+		return at, errMemberTime
+	case w.most < 0 && since != 0: // its model is awaited
+		return time.Unix(0, since).Add(silenceTime), errSilent
+	}
+	return at, nil
 }
 
 // over returns the deadline of the work, if that is known now. It is safe for concurrent use, because

@@ -356,7 +356,7 @@ func TestABallotWhoseModelIsGoneFails(t *testing.T) {
 	if cy.State != council.Failed || cy.End.Failure.Message != "There is no model test/cy." || len(cy.End.Requests) != 1 {
 		t.Fatalf("Cy's ballot is %s, %+v", cy.State, cy.End)
 	}
-	if _, err := b.runner.Text(t.Context(), run.Begin.Run, cy.End.Requests[0].Body); err != nil {
+	if _, err := b.runner.Texts(t.Context(), run.Begin.Run)(cy.End.Requests[0].Body); err != nil {
 		t.Errorf("what it was sent: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"conclave/app/chat"
@@ -34,21 +35,13 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Reque
 	s := &session{r: r, req: req, tools: r.o.Tools.Set()}
 	c = c.WithTools(s.tools.Tools())
 	s.council = c
-	var err error
-	if id := req.Conversation; id != "" {
-		if s.chat, err = r.o.Chats.Conversation(ctx, id); err != nil {
-			return council.Estimate{}, err
-		}
-		if s.path, err = r.o.Chats.Path(ctx, id); err != nil {
-			return council.Estimate{}, err
-		}
+	question := chat.Message{
+		Role: chat.RoleUser, State: chat.Complete,
+		Parts: append([]chat.Part{chat.TextPart(req.Text)}, req.Attachments...),
 	}
-	question := append([]chat.Part{chat.TextPart(req.Text)}, req.Attachments...)
-	s.path = append(slices.Clip(s.path), chat.Message{Role: chat.RoleUser, State: chat.Complete, Parts: question})
-	if r.o.Background != nil {
-		if s.background, err = r.o.Background(ctx, req.Conversation, s.path); err != nil {
-			return council.Estimate{}, err
-		}
+	err := s.readChat(ctx, func(path []chat.Message) []chat.Message { return append(slices.Clip(path), question) })
+	if err != nil {
+		return council.Estimate{}, err
 	}
 	if req.Model == nil {
 		s.req.Model, err = r.o.Models.Open(ctx, s.chat.Model)
@@ -56,7 +49,7 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, req turn.Reque
 	if s.chooseModel(ctx); s.req.Model == nil {
 		return council.Estimate{}, err
 	}
-	b := council.Begin{Council: c, Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{}}
+	b := council.Begin{Council: c}
 	s.seats(ctx, &b)
 	return s.estimate(ctx, b), nil
 }
@@ -73,9 +66,7 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 	e := estimator{s: s, Estimate: council.Estimate{
 		Cap: b.Council.Limits.Money, Known: true, Problems: []string{}, Tasks: map[string]council.Spending{},
 	}}
-	if err := e.run.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: &b}); err != nil {
-		return e.Estimate // a first step can be applied
-	}
+	_ = e.run.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: &b}) // a first step can be
 	for _, seat := range e.run.Seats {
 		if why := e.run.NoVoice(seat.Member); seat.In && why != "" {
 			e.problem(seat.Member.Name + " " + why + ".")
@@ -89,12 +80,13 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 		}
 		tasks = nil
 	}
-	for stage := 0; ; stage++ {
-		now := slices.DeleteFunc(slices.Clone(tasks), func(t council.Task) bool { return t.Stage != stage })
-		if len(now) == 0 {
-			break
+	for len(tasks) > 0 {
+		later := slices.IndexFunc(tasks, func(t council.Task) bool { return t.Stage != tasks[0].Stage })
+		if later < 0 {
+			later = len(tasks)
 		}
-		e.stage(ctx, now, said)
+		e.stage(ctx, tasks[:later], said)
+		tasks = tasks[later:]
 	}
 	u := s.maxAnswerUsage()
 	u.Output = usually[council.Synthesize].tokens
@@ -118,7 +110,7 @@ type estimator struct {
 }
 
 // stage adds the tasks of one stage. Members work in parallel up to the bound, and each member does
-// all its tasks at once.
+// all its tasks at once. said holds, by member, the tokens of its words that others see.
 func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[string]int64) {
 	var members []string
 	longest := map[string]float64{} // by member
@@ -127,59 +119,62 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if !slices.Contains(members, t.Member) {
 			members = append(members, t.Member)
 		}
-		m := e.run.Member(t.Member)
-		of := e.s.kindOfWork(e.run, t)
-		var model model.Model
-		if of.model != "" {
-			model, _ = e.s.r.o.Models.Open(ctx, of.model) // nil if it cannot be opened
-		}
-		long := e.seconds(of, model != nil && model.Info().Provider == demo)
-		longest[t.Member] = max(longest[t.Member], long)
-		if t.Kind == council.UseTool {
-			e.Tools++
-			needs := NeedsModel(e.s.tools, t.Tool, m)
-			if needs != "" && e.run.Models[t.Member] == "" {
-				e.Helper = true
-				e.problem(needs + " Choose one for the council, or a model for " + m.Name + ".")
-				continue
-			}
-			e.without(t)
-			if needs == "" {
-				e.task(t.ID, chat.Usage{}, long)
-				continue
-			}
-		}
-		written := usually[t.Kind].tokens
-		if most := cmp.Or(m.MaxTokens, e.run.Council.Helper.MaxTokens); most > 0 {
-			written = min(written, most)
-		}
-		u := e.s.maxUsage(m)
-		u.Output = written
-		for other, tokens := range said {
-			if other != t.Member && (t.Kind == council.Look || t.Kind == council.Cast || t.Kind == council.Oppose ||
-				e.run.Council.Mode == council.Relay) {
-				u.Input += tokens
-			}
-		}
+		longest[t.Member] = max(longest[t.Member], e.work(ctx, t, said))
 		if t.Kind == council.Opine || t.Kind == council.Draft {
-			next[t.Member] = written
+			next[t.Member] = e.Tasks[t.ID].Output
 		}
-		if model != nil {
-			u = e.s.priced(model.Info(), u)
-		}
-		e.add(t.ID, u, long)
 	}
 	if e.run.Council.Mode == council.Relay {
 		clear(said) // each sees only the answer before it
 	}
-	for member, tokens := range next {
-		said[member] = tokens
-	}
+	maps.Copy(said, next)
 	ends := make([]float64, cmp.Or(e.run.Council.Parallel, council.PerRun))
 	for _, m := range members { // the next member begins when the first one is done
 		ends[slices.Index(ends, slices.Min(ends))] += longest[m]
 	}
 	e.Seconds += slices.Max(ends)
+}
+
+// work adds a task, and returns the seconds that it takes.
+func (e *estimator) work(ctx context.Context, t council.Task, said map[string]int64) float64 {
+	m, of := e.run.Member(t.Member), e.s.kindOfWork(e.run, t)
+	var info model.Info
+	if of.model != "" {
+		if opened, err := e.s.r.o.Models.Open(ctx, of.model); err == nil {
+			info = opened.Info()
+		}
+	}
+	long := e.seconds(of, info.Provider == demo)
+	if t.Kind == council.UseTool {
+		e.Tools++
+		needs := NeedsModel(e.s.tools, t.Tool, m)
+		if needs != "" && e.run.Models[t.Member] == "" {
+			e.Helper = true
+			e.problem(needs + " Choose one for the council, or a model for " + m.Name + ".")
+			return long
+		}
+		if e.without(t); needs == "" {
+			e.task(t.ID, chat.Usage{}, long)
+			return long
+		}
+	}
+	u := e.s.maxUsage(m)
+	u.Output = usually[t.Kind].tokens
+	if most := cmp.Or(m.MaxTokens, e.run.Council.Helper.MaxTokens); most > 0 {
+		u.Output = min(u.Output, most)
+	}
+	if t.Kind == council.Look || t.Kind == council.Cast || t.Kind == council.Oppose || e.run.Council.Mode == council.Relay {
+		for other, tokens := range said {
+			if other != t.Member {
+				u.Input += tokens
+			}
+		}
+	}
+	if info.ID != "" {
+		u = e.s.priced(info, u)
+	}
+	e.add(t.ID, u, long)
+	return long
 }
 
 // seconds returns the expected duration of work: the recent median, or the default.
@@ -196,17 +191,10 @@ func (e *estimator) seconds(of workKind, scripted bool) float64 {
 	return usually[of.kind].seconds
 }
 
-// without adds a problem where a member lacks the tool of a task.
+// without adds a problem where a member lacks the tool of a task. Of one that is not there, problems
+// says why.
 func (e *estimator) without(t council.Task) {
-	why := ""
-	if prompt, ok := builtInOf(t.Tool); !ok {
-		if _, there := e.s.tools.ByID(t.Tool); there { // else problems says why
-			_, why = usable(e.s.tools, t.Tool)
-		}
-	} else if e.s.toolsAlone() {
-		why = NotInline(prompt)
-	}
-	if why != "" {
+	if why := Unusable(e.s.tools, e.run.Council, t.Tool); why != "" && why != council.NotThere(t.Tool) {
 		e.problem(e.run.Member(t.Member).Name + " goes without a tool: " + why)
 	}
 }
@@ -273,12 +261,4 @@ func (e *estimator) problems(answer chat.Usage) {
 	case !e.Known:
 		e.Problems = append(e.Problems, "The price of a model is not known, so the cap of "+limit+" cannot be kept.")
 	}
-}
-
-// priced returns u with its cost, where that is known.
-func (s *session) priced(m model.Info, u chat.Usage) chat.Usage {
-	if s.r.o.Price == nil {
-		return u
-	}
-	return s.r.o.Price(m, u)
 }

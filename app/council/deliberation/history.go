@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/council"
 )
@@ -23,8 +25,7 @@ const (
 // each member retains of each tool. Only the main model sees it, since members repeat their own
 // results. Unreadable runs are skipped. origins are those of the answers.
 func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (text string, origins []chat.Origin) {
-	wanted := map[string]int{} // how many more, by member and tool
-	left := 0
+	wanted, left := map[string]int{}, 0 // how many more, by member and tool, and in all
 	for _, seat := range r.Seats {
 		for _, assigned := range seat.Member.Tools {
 			n := min(seat.Member.Retention[assigned], mostRetained)
@@ -35,24 +36,16 @@ func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (
 	if r.Council.Mode != council.Tools || left == 0 {
 		return "", nil
 	}
-	headers, err := log.Runs(ctx, r.Conversation)
-	if err != nil {
-		return "", nil
-	}
+	headers, _ := log.Runs(ctx, r.Conversation) // none where they cannot be read
+	headers = slices.DeleteFunc(slices.Clone(headers), func(h council.Header) bool {
+		return h.Run == r.Begin.Run || h.Mode != council.Tools
+	})
 	found := map[string][]string{} // newest first
-	seen := 0
-	for _, h := range slices.Backward(headers) {
-		if h.Run == r.Begin.Run || h.Mode != council.Tools {
-			continue
-		}
-		if seen++; seen > retainedRuns || left == 0 || ctx.Err() != nil {
+	for _, h := range slices.Backward(headers[max(0, len(headers)-retainedRuns):]) {
+		if left == 0 || ctx.Err() != nil {
 			break
 		}
-		steps, err := log.Steps(ctx, h.Run)
-		if err != nil {
-			continue
-		}
-		before, err := council.Replay(steps)
+		before, err := replayed(ctx, log, h.Run)
 		if err != nil {
 			continue
 		}
@@ -68,10 +61,19 @@ func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (
 			wanted[key]--
 			left--
 			origins = chat.AddOrigins(origins, t.End.Origins...)
-			found[key] = append(found[key], "("+age(now.Sub(t.Ended))+") "+shortened(string(text)))
+			found[key] = append(found[key], "("+age(now.Sub(t.Ended))+") "+shorten.After(string(text), retainedText))
 		}
 	}
 	return olderText(r, found), origins
+}
+
+// replayed reads a run from a log.
+func replayed(ctx context.Context, log council.Log, id council.RunID) (council.Run, error) {
+	steps, err := log.Steps(ctx, id)
+	if err != nil {
+		return council.Run{}, err
+	}
+	return council.Replay(steps)
 }
 
 // olderText writes the results, by member and tool.
@@ -95,26 +97,14 @@ func olderText(r council.Run, found map[string][]string) string {
 		"For reference only: they were found for earlier messages, and may not hold any more.\n" + out.String()
 }
 
-// shortened returns a text of at most retainedText characters.
-func shortened(text string) string {
-	letters := []rune(text)
-	if len(letters) <= retainedText {
-		return text
-	}
-	return string(letters[:retainedText]) + " …"
-}
-
 // age describes how long ago something was.
 func age(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration
 		name string
 	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
-		switch n := int(d / unit.of); {
-		case n == 1:
-			return "1 " + unit.name + " ago"
-		case n > 1:
-			return fmt.Sprintf("%d %ss ago", n, unit.name)
+		if n := int(d / unit.of); n > 0 {
+			return limit.Counted(n, unit.name) + " ago"
 		}
 	}
 	return "a moment ago"

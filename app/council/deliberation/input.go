@@ -1,37 +1,24 @@
 package deliberation
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/model"
 	"conclave/app/tool"
 )
 
-// messageID identifies a message among those of all chats.
-type messageID struct {
-	chat chat.ConversationID
-	seq  chat.MessageSeq
-}
-
-// allowedReads is the part of the chat that a member's turn sees, and that its tools may read.
+// allowedReads is the part of a chat that a member's turn sees, and that its tools may read.
 type allowedReads struct {
-	messages map[messageID]bool
-	memory   bool
+	council.Given
+	in chat.ConversationID
 }
 
 // registerGiven records what a member's turn sees of a chat, until the returned function is called.
 func (r *Runner) registerGiven(turnID string, in chat.ConversationID, given council.Given) (done func()) {
-	to := allowedReads{messages: make(map[messageID]bool, len(given.Seqs)), memory: given.Memory}
-	for _, seq := range given.Seqs {
-		to.messages[messageID{in, seq}] = true
-	}
 	r.mu.Lock()
-	r.given[turnID] = to
+	r.given[turnID] = allowedReads{given, in}
 	r.mu.Unlock()
 	return func() {
 		r.mu.Lock()
@@ -46,11 +33,13 @@ func (r *Runner) Given(turnID string) (message func(chat.Message) bool, memory, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	given, ok := r.given[turnID]
-	return func(m chat.Message) bool { return given.messages[messageID{m.Conversation, m.Seq}] }, given.memory, ok
+	return func(m chat.Message) bool {
+		return m.Conversation == given.in && slices.Contains(given.Seqs, m.Seq)
+	}, given.Memory, ok
 }
 
 // give returns everything that a member sees for a task.
-func (w *worker) give(ctx context.Context, job council.Job) (council.Given, error) {
+func (w *worker) give(job council.Job) (council.Given, error) {
 	in := w.s.giveInput(job.Member(), job.Task)
 	in.Council = job.Run.Council
 	for _, t := range w.toolsOf(job).Tools() {
@@ -58,7 +47,7 @@ func (w *worker) give(ctx context.Context, job council.Job) (council.Given, erro
 	}
 	for _, t := range job.Run.Tasks {
 		if t.Kind == council.Summarize && t.State == council.Done {
-			text, err := job.Text(ctx, t.End.Text)
+			text, err := job.Text(t.End.Text)
 			if err != nil {
 				return council.Given{}, err
 			}
@@ -67,7 +56,7 @@ func (w *worker) give(ctx context.Context, job council.Job) (council.Given, erro
 	}
 	var failed error
 	in.Others = council.Record{Run: &job.Run, Text: func(h council.Hash) string {
-		text, err := job.Text(ctx, h)
+		text, err := job.Text(h)
 		failed = errors.Join(failed, err)
 		return text
 	}}.Others(job.Task)
@@ -89,40 +78,49 @@ func (w *worker) toolsOf(job council.Job) *tool.Set {
 	}).Promote(func(tool.Tool) bool { return true }) // assigned by a person, so always offered
 }
 
-// blockText is one piece of a request.
-func blockText(source council.Source, title, words string) council.BlockText {
-	return council.BlockText{Block: council.Block{Source: source, Title: title, Tokens: model.Tokens(words)}, Words: words}
-}
-
-// blocksOf encodes the pieces of a request, with the texts that they name.
-func blocksOf(all []council.BlockText) (hash council.Hash, texts map[council.Hash][]byte) {
-	texts = map[council.Hash][]byte{}
-	blocks := make([]council.Block, len(all))
-	for i, b := range all {
-		blocks[i] = b.Block
-		if b.Words != "" {
-			blocks[i].Text = council.HashOf([]byte(b.Words))
-			texts[blocks[i].Text] = []byte(b.Words)
+// contextMessages encodes what a member sees of the chat as text, for tools that read it
+// (contracts/spindle, sections 7.6 and SP-28), without pictures and calls.
+func contextMessages(g council.Given) []tool.ContextMessage {
+	out := []tool.ContextMessage{}
+	if g.System != "" {
+		out = append(out, tool.ContextMessage{Role: "system", Content: g.System})
+	}
+	for _, m := range g.Path {
+		if m.Role == chat.RoleTool {
+			continue
+		}
+		if text := chat.TextOf(m.Parts); text != "" {
+			out = append(out, tool.ContextMessage{Role: string(m.Role), Content: text})
 		}
 	}
-	raw, err := json.Marshal(blocks)
-	if err != nil { // texts and numbers can be written
-		return "", texts
-	}
-	hash = council.HashOf(raw)
-	texts[hash] = raw
-	return hash, texts
+	return out
 }
 
-// keepBlocks adds the texts of a reused request's blocks.
-func (s *session) keepBlocks(ctx context.Context, given council.Hash, texts map[council.Hash][]byte) {
-	var blocks []council.Block
-	if json.Unmarshal(texts[given], &blocks) != nil {
-		return
-	}
-	for _, b := range blocks {
-		if text, err := s.r.Text(ctx, s.keptFrom, b.Text); err == nil {
-			texts[b.Text] = text
+// originsOfNotes returns the origins of a run's notes: the council, and what its members read.
+func originsOfNotes(r council.Run) []chat.Origin {
+	all := []chat.Origin{chat.NewOrigin(chat.FromMember, "the council")}
+	for _, t := range r.Tasks {
+		if t.State == council.Done || t.State == council.Failed { // the notes hold nothing of others
+			all = chat.AddOrigins(all, t.End.Origins...)
 		}
 	}
+	return all
+}
+
+// taintOf returns, for the gate, the origins of what a task sees: of the chat, of the background, of
+// what its tools and earlier members read, and those members.
+func (s *session) taintOf(job council.Job, given council.Given) func() []chat.Origin {
+	all := chat.AddOrigins(chat.OriginsOf(s.chat, s.path), given.Origins...)
+	for _, t := range job.Run.Tasks {
+		if t.State != council.Done || t.ID == job.Task.ID {
+			continue
+		}
+		all = chat.AddOrigins(all, t.End.Origins...)
+		for _, seat := range job.Run.Seats {
+			if t.Member != "" && t.Member != job.Task.Member && seat.Member.ID == t.Member && t.Stage < job.Task.Stage {
+				all = chat.AddOrigins(all, chat.NewOrigin(chat.FromMember, seat.Member.Name))
+			}
+		}
+	}
+	return func() []chat.Origin { return all }
 }

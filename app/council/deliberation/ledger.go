@@ -91,7 +91,7 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 		}
 		most = least(most, left)
 	}
-	l.held[m] = holding{m.job.Task, m.priced(chat.Usage{Input: input, Output: most})}
+	l.held[m] = holding{m.job.Task, m.price(chat.Usage{Input: input, Output: most})}
 	return most, nil
 }
 
@@ -138,22 +138,14 @@ func (m *recorded) left(limits council.Limits, used chat.Usage, input, waiting i
 			tokens = max(1, tokens/waiting)
 		}
 	}
-	each := m.priced(chat.Usage{Output: million}).Cost / million
+	each := m.price(chat.Usage{Output: million}).Cost / million
 	if limits.Money > 0 && each > 0 {
-		affordable := int64((limits.Money - used.Cost - m.priced(chat.Usage{Input: input}).Cost) / each)
+		affordable := int64((limits.Money - used.Cost - m.price(chat.Usage{Input: input}).Cost) / each)
 		if !bounded || affordable < tokens {
 			tokens, bounded = affordable, true
 		}
 	}
 	return tokens, bounded
-}
-
-// priced returns a usage with its cost, where that is known.
-func (m *recorded) priced(u chat.Usage) chat.Usage {
-	if m.price == nil {
-		return u
-	}
-	return m.price(m.Info(), u)
 }
 
 // usual returns the assumed length of a member's answer in tokens.

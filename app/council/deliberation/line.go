@@ -113,16 +113,15 @@ func (t *Reporter) step(r council.Run, s council.Step) []Line {
 	case council.Begins:
 		lines = t.begins(r)
 	case council.Resumes:
-		lines = append(lines, Line{State: "resumed", Run: string(r.Run)})
+		lines = []Line{{State: "resumed", Run: string(r.Run)}}
 	case council.Starts:
-		lines = append(lines, t.starts(r, s)...)
-		lines = append(lines, t.holds(r)...)
+		lines = append(t.starts(r, s), t.holds(r)...)
 	case council.Ends:
-		lines = append(lines, t.ends(r, s)...)
+		lines = t.ends(r, s)
 	case council.Acts:
-		lines = append(lines, Line{Member: r.Member(s.Member).Name, State: string(s.Act), Text: s.Text})
+		lines = []Line{{Member: r.Member(s.Member).Name, State: string(s.Act), Text: s.Text}}
 	case council.Opens:
-		lines = append(lines, Line{State: "opened"})
+		lines = []Line{{State: "opened"}}
 	}
 	lines = append(lines, t.finished(r)...)
 	if r.State == t.run.State {
@@ -132,16 +131,20 @@ func (t *Reporter) step(r council.Run, s council.Step) []Line {
 	case council.Asking:
 		lines = append(lines, asking(r))
 	case council.Counting:
-		lines = append(lines, Line{State: "sealed", Count: len(tasksOf(r, council.Cast, council.Done))})
+		cast := func(t council.Task) bool { return t.Kind == council.Cast && t.State == council.Done }
+		lines = append(lines, Line{State: "sealed", Count: count(r, cast)})
 	case council.Answering:
-		result := council.Compare(r, t.text, council.Groups{})
-		line := t.sum("completed", r, r.Spent(""), &result)
-		if !slices.ContainsFunc(r.Tasks, func(t council.Task) bool { return t.State == council.Done }) {
+		line := t.sum("completed", r, r.Spent(""))
+		if count(r, func(t council.Task) bool { return t.State == council.Done }) == 0 {
 			line.Text = noAnswers
 		}
 		lines = append(lines, line)
 	case council.Over:
-		lines = append(lines, t.over(r))
+		if r.Answer == nil {
+			lines = append(lines, t.sum("stopped", r, r.Spent("")))
+		} else {
+			lines = append(lines, t.sum("concluded", r, r.Spent("").Add(r.Answer.Usage)))
+		}
 	}
 	return lines
 }
@@ -149,23 +152,40 @@ func (t *Reporter) step(r council.Run, s council.Step) []Line {
 // noAnswers is the text of a run in which no member finished a task.
 const noAnswers = "no member answered"
 
+// sum reports what was spent up to a state, and the result so far.
+func (t *Reporter) sum(state string, r council.Run, u chat.Usage) Line {
+	line := Line{State: state, MS: t.at, Input: u.Input, Output: u.Output, Cost: known(u)}
+	if r.Early != nil {
+		line.Text = r.Early.Why
+	}
+	if state != "stopped" {
+		result := council.ResultOf(r, t.text)
+		line.Result = &result
+	}
+	return line
+}
+
+// count counts the tasks of a run that are so.
+func count(r council.Run, so func(council.Task) bool) (n int) {
+	for _, t := range r.Tasks {
+		if so(t) {
+			n++
+		}
+	}
+	return n
+}
+
 // begins reports who takes part, and the estimate.
 func (t *Reporter) begins(r council.Run) []Line {
 	first := Line{State: "started", Run: string(r.Run), Mode: r.Council.Mode, Cap: r.Council.Limits.Money}
-	first.Calls = 1
-	for _, task := range r.Tasks {
-		if task.Kind != council.UseTool {
-			first.Calls++
-		}
-	}
+	first.Calls = 1 + count(r, func(t council.Task) bool { return t.Kind != council.UseTool })
 	if e := r.Estimate; e != nil {
 		if first.Calls = e.Calls; e.Known {
 			first.Cost = &e.Cost
 		}
 	}
 	lines := []Line{first}
-	for i := range r.Seats {
-		s := &r.Seats[i]
+	for _, s := range r.Seats {
 		line := Line{Member: s.Member.Name, ID: s.Member.ID, State: "waiting", Roll: s.Roll, Text: s.Why}
 		if s.Roll != nil {
 			line.Chance = &s.Member.Chance
@@ -190,11 +210,8 @@ func (t *Reporter) starts(r council.Run, s council.Step) []Line {
 	task := r.Task(s.Task)
 	delete(t.phases, s.Task)
 	delete(t.spoke, s.Task)
-	if task == nil || task.Kind != council.UseTool {
-		return nil // the worker reports when it reads
-	}
-	if gone(r, task) {
-		return nil
+	if task == nil || task.Kind != council.UseTool || gone(r, task) {
+		return nil // of other kinds, the worker reports when it reads
 	}
 	t.phases[s.Task] = council.Using
 	return []Line{{Member: r.Member(task.Member).Name, State: "using", Tool: task.Tool}}
@@ -278,113 +295,77 @@ func Shown(text string) string {
 }
 
 // finished reports members whose last task just ended.
-func (t *Reporter) finished(r council.Run) []Line {
-	var lines []Line
-	for i := range r.Seats {
-		id := r.Seats[i].Member.ID
-		if !r.Seats[i].In || !final(r, id) || final(t.run, id) {
-			continue
+func (t *Reporter) finished(r council.Run) (lines []Line) {
+	for _, m := range r.Council.Members {
+		if over(r, m.ID) && !over(t.run, m.ID) {
+			lines = append(lines, doneLine(r, m))
 		}
-		line := Line{Member: r.Seats[i].Member.Name, ID: id, State: string(council.Done)}
-		u := r.Spent(id)
-		line.Input, line.Output, line.Cost, line.Estimate = u.Input, u.Output, known(u), expected(r, id)
-		for _, task := range r.Tasks {
-			if task.Member != id {
-				continue
-			}
-			if task.Attempt > 0 {
-				line.MS = max(line.MS, r.After(task.Ended).Milliseconds())
-			}
-			line.Refused += task.End.Refused
-			if task.State != council.Done {
-				if line.State, line.Text = string(task.State), task.Why; gone(r, &task) {
-					line.Text = ""
-				}
-				if f := task.End.Failure; f != nil && task.State == council.Failed {
-					line.Text, line.Kind = f.Message, f.Kind
-				}
-			}
-		}
-		if has(r, id, council.Done) { // a member with one task done counts as done
-			line.State, line.Text, line.Kind = string(council.Done), "", ""
-		} else {
-			line.Refused = 0 // its text says why nothing was done
-		}
-		lines = append(lines, line)
 	}
 	return lines
 }
 
-// final reports whether a member has tasks, and all of them ended.
-func final(r council.Run, member string) bool {
-	some := false
-	for _, task := range r.Tasks {
-		if task.Member != member {
-			continue
-		}
-		if task.State == council.Waiting || task.State == council.Working {
-			return false
-		}
-		some = true
-	}
-	return some
+// over reports whether a member has tasks, and all of them ended.
+func over(r council.Run, member string) bool {
+	all := count(r, func(t council.Task) bool { return t.Member == member })
+	return all > 0 && all == count(r, func(t council.Task) bool { return t.Member == member && t.State.Final() })
 }
 
-func has(r council.Run, member string, state council.TaskState) bool {
-	return slices.ContainsFunc(r.Tasks, func(t council.Task) bool { return t.Member == member && t.State == state })
+// doneLine reports what came of a member's tasks. With one done the member counts as done.
+func doneLine(r council.Run, m council.Member) Line {
+	u := r.Spent(m.ID)
+	line := Line{
+		Member: m.Name, ID: m.ID, State: string(council.Done), Input: u.Input, Output: u.Output, Cost: known(u),
+		Estimate: expected(r, m.ID),
+	}
+	var failed Line // of the last task that was not done
+	done, refused := false, 0
+	for _, task := range r.Tasks {
+		if task.Member != m.ID {
+			continue
+		}
+		if task.Attempt > 0 {
+			line.MS = max(line.MS, r.After(task.Ended).Milliseconds())
+		}
+		refused += task.End.Refused
+		if task.State == council.Done {
+			done = true
+			continue
+		}
+		if failed = (Line{State: string(task.State), Text: task.Why}); gone(r, &task) {
+			failed.Text = ""
+		}
+		if f := task.End.Failure; f != nil && task.State == council.Failed {
+			failed.Text, failed.Kind = f.Message, f.Kind
+		}
+	}
+	if done {
+		line.Refused = refused // else the text says why nothing was done
+	} else {
+		line.State, line.Text, line.Kind = failed.State, failed.Text, failed.Kind
+	}
+	return line
 }
 
 // asking reports that a person has to decide about failed tasks.
 func asking(r council.Run) Line {
-	failed := []string{}
-	lost, tried := 0, 0
-	what := "members"
-	for _, task := range r.Tasks {
-		if task.State == council.Failed {
-			failed = append(failed, task.ID)
+	line := Line{State: "asking", Tasks: []string{}, Text: "The summary of the chat failed."}
+	lost, tried, what := 0, 0, "members"
+	for _, t := range r.Tasks {
+		if t.State == council.Failed {
+			line.Tasks = append(line.Tasks, t.ID)
 		}
-		if task.Member == "" { // a summary belongs to no member
+		if t.Member == "" || t.State != council.Failed && t.State != council.Done { // a summary belongs to no member
 			continue
 		}
-		switch task.State {
-		case council.Failed:
+		if tried++; t.State == council.Failed {
 			lost++
-			tried++
-		case council.Done:
-			tried++
 		}
-		if task.Kind == council.UseTool {
+		if t.Kind == council.UseTool {
 			what = "tools"
 		}
 	}
-	text := fmt.Sprintf("%d of %d %s failed.", lost, tried, what)
-	if lost == 0 {
-		text = "The summary of the chat failed."
-	}
-	return Line{State: "asking", Text: text, Tasks: failed}
-}
-
-// over reports the end of the run.
-func (t *Reporter) over(r council.Run) Line {
-	if r.Answer == nil {
-		line := t.sum("stopped", r, r.Spent(""), nil)
-		if r.Early != nil {
-			line.Text = r.Early.Why
-		}
-		return line
-	}
-	var groups council.Groups
-	if r.Answer.Groups != "" {
-		groups, _ = council.ReadGroups(t.text(r.Answer.Groups)) // without them, points are compared by their words
-	}
-	result := council.Compare(r, t.text, groups)
-	return t.sum("concluded", r, r.Spent("").Add(r.Answer.Usage), &result)
-}
-
-func (t *Reporter) sum(state string, r council.Run, u chat.Usage, result *council.Result) Line {
-	line := Line{State: state, MS: t.at, Input: u.Input, Output: u.Output, Cost: known(u), Result: result}
-	if r.Early != nil {
-		line.Text = r.Early.Why
+	if lost > 0 {
+		line.Text = fmt.Sprintf("%d of %d %s failed.", lost, tried, what)
 	}
 	return line
 }
@@ -449,16 +430,6 @@ func (t *Reporter) text(h council.Hash) string {
 		return ""
 	}
 	return t.Text(h)
-}
-
-func tasksOf(r council.Run, kind council.TaskKind, state council.TaskState) []council.Task {
-	var tasks []council.Task
-	for _, t := range r.Tasks {
-		if t.Kind == kind && t.State == state {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
 }
 
 // expected returns the estimated cost of a member's work, or nil where it is unknown or nothing.

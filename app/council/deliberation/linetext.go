@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 	"conclave/app/council"
 	"conclave/app/gate"
 	"conclave/app/model/cost"
@@ -42,35 +43,24 @@ func (l Line) Words() string {
 		if l.Text != "" {
 			return ""
 		}
-		return map[string]string{"reading": "reads", "thinking": "thinks", "writing": "writes"}[l.State]
+		return plainly[l.State]
 	case "using":
 		return "uses " + tool
 	case "used":
 		return with("used "+tool+l.waited(), said)
 	case "said":
-		what := map[string]string{
-			"answer": "answered", "review": "reviewed the answers", "draft": "wrote a draft",
-			"critique": "spoke against the draft", "summary": "summed the chat up",
-		}
-		did := cmp.Or(what[l.Kind], l.Kind)
-		if len(l.Drawn) > 0 {
-			did += " (" + whose(l.Drawn) + ")"
-		}
-		return with(did+l.waited(), said)
+		return with(cmp.Or(plainly[l.Kind], l.Kind)+whose(l.Drawn)+l.waited(), said)
 	case "voted":
 		return "voted" + l.waited()
 	case "failed":
 		if l.ID != "" { // of the member; the failed task was reported above
 			return ""
 		}
-		if tool != "" {
-			return with(tool+" failed"+l.waited(), said)
-		}
-		return with("failed"+l.waited(), said)
+		return with(strings.TrimSpace(tool+" failed")+l.waited(), said)
 	case "sealed":
 		return limit.Counted(l.Count, "vote") + " cast"
-	case "opened":
-		return "the votes are counted"
+	case "opened", "resumed":
+		return plainly[l.State]
 	case "asking":
 		return said
 	case "unkept", "kept":
@@ -82,10 +72,15 @@ func (l Line) Words() string {
 		return l.spent()
 	case "completed", "concluded":
 		return l.spent()
-	case "resumed":
-		return "goes on"
 	}
 	return with(strings.ReplaceAll(l.State, "_", " "), said)
+}
+
+// plainly are the words for some states, and for kinds of tasks that are done.
+var plainly = map[string]string{
+	"reading": "reads", "thinking": "thinks", "writing": "writes", "opened": "the votes are counted",
+	"resumed": "goes on", "answer": "answered", "review": "reviewed the answers", "draft": "wrote a draft",
+	"critique": "spoke against the draft", "summary": "summed the chat up",
 }
 
 // waited describes how long a task waited for a person.
@@ -96,13 +91,16 @@ func (l Line) waited() string {
 	return fmt.Sprintf(" (a person was asked for %.1f s)", float64(l.Asked)/1000)
 }
 
-// whose lists letters and names: "a is Ada, b is Cy".
+// whose lists letters and names, if there are some: " (a is Ada, b is Cy)".
 func whose(letters []council.Drawn) string {
+	if len(letters) == 0 {
+		return ""
+	}
 	var pairs []string
 	for _, d := range letters {
 		pairs = append(pairs, d.Letter+" is "+oneLine(d.Name, maxWords))
 	}
-	return strings.Join(pairs, ", ")
+	return " (" + strings.Join(pairs, ", ") + ")"
 }
 
 // start describes what the run may take.
@@ -123,10 +121,10 @@ func (l Line) start() string {
 // spent describes what was spent.
 func (l Line) spent() string {
 	parts := []string{l.State}
-	if l.State == "concluded" {
+	switch {
+	case l.State == "concluded":
 		parts[0] = "answered"
-	}
-	if l.State == "completed" && l.Text == noAnswers {
+	case l.State == "completed" && l.Text == noAnswers:
 		parts[0] = "over"
 	}
 	if l.Refused > 0 {
@@ -151,11 +149,7 @@ const maxWords = 100
 
 func oneLine(s string, most int) string {
 	s, _ = tool.Strip(s)
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	if len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return string(runes)
+	return shorten.To(strings.Join(strings.Fields(s), " "), most)
 }
 
 func with(what, said string) string {

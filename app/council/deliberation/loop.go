@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"conclave/app/base/bus"
@@ -63,18 +62,18 @@ type loop struct {
 	s       *session
 	id      council.RunID
 	run     council.Run
-	worker  council.Worker
+	worker  *worker
 	ledger  *ledger
 	rec     *recorder
 	watch   watch
 	texts   textCache
 	working map[attempt]*underWay
-	result  atomic.Pointer[council.Result] // once there is one
-	since   time.Time                      // when it began or was resumed, moved by the time of a person's answers
-	clock   *clock                         // stops while a person is asked about any member's call
-	saved   int                            // number of saved steps, once the others are held in memory
-	asking  time.Time                      // since when a person is asked
-	due     map[string]int64               // the published deadlines
+	result  *council.Result  // once there is one
+	since   time.Time        // when it began or was resumed, moved by the time of a person's answers
+	clock   *clock           // stops while a person is asked about any member's call
+	saved   int              // number of saved steps, once the others are held in memory
+	asking  time.Time        // since when a person is asked
+	due     map[string]int64 // the published deadlines
 
 	ends      chan ended
 	acts      chan asked
@@ -107,7 +106,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		if err != nil {
 			return nil, err
 		}
-		kept, err := s.keptTexts(ctx, b)
+		kept, err := council.TextsOf([]council.Step{{Begin: &b}}, s.r.Texts(ctx, s.keptFrom))
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +117,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	if s.how.Resume != "" {
 		l.watch.w.Step(s.before) // as it was left, which the page has seen
 	}
-	l.rec = newRecorder(s.log, l.published, l.reportSaveState, &l.result)
+	l.rec = newRecorder(s.log, l.published, l.reportSaveState)
 	if !s.r.addLoop(l) {
 		l.rec.close()
 		return nil, tooLate()
@@ -216,7 +215,9 @@ func (l *loop) work(ctx context.Context) {
 		}
 		l.publishDue()
 		if !l.wait(ctx) {
-			l.endAll()
+			for _, w := range l.working {
+				w.cancel(ErrClosing)
+			}
 			l.drain()
 			return
 		}
@@ -277,10 +278,7 @@ func (l *loop) deadline() (time.Time, council.Step) {
 func (l *loop) next() time.Time {
 	next, _ := l.deadline()
 	for _, w := range l.working {
-		if at, bounded := w.due(); bounded && at.Before(next) {
-			next = at
-		}
-		if at, waited := w.silent(); waited && at.Before(next) {
+		if at, why := w.due(); why != nil && at.Before(next) {
 			next = at
 		}
 	}
@@ -294,7 +292,7 @@ func (l *loop) publishDue() {
 		due[""] = l.run.After(at).Milliseconds()
 	}
 	for a, w := range l.working {
-		if at, bounded := w.due(); bounded {
+		if at, why := w.due(); errors.Is(why, errMemberTime) {
 			due[a.task] = l.run.After(at).Milliseconds()
 		}
 	}
@@ -309,12 +307,8 @@ func (l *loop) publishDue() {
 func (l *loop) late() {
 	now := l.r.o.Now()
 	for _, w := range l.working {
-		if at, bounded := w.due(); bounded && !now.Before(at) {
-			w.cancel(errMemberTime)
-			w.late = true
-		}
-		if at, waited := w.silent(); waited && !now.Before(at) {
-			w.cancel(errSilent)
+		if at, why := w.due(); why != nil && !now.Before(at) {
+			w.cancel(why)
 			w.late = true
 		}
 	}
@@ -334,11 +328,11 @@ func (l *loop) newClock() *clock {
 
 // step applies a step to the run, and has it stored and shown. It reports whether the step could be
 // applied.
-func (l *loop) step(s council.Step, texts map[council.Hash][]byte) bool {
+func (l *loop) step(s council.Step, texts council.Texts) bool {
 	return l.apply(s, texts, nil) == nil
 }
 
-func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan struct{}) error {
+func (l *loop) apply(s council.Step, texts council.Texts, done chan struct{}) error {
 	s.At = later(l.r.o.Now(), l.run.Last.At)
 	s.Number = l.run.Last.Number + 1
 	before := l.run.State
@@ -356,7 +350,9 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 		l.ledger.sees(l.run.Tasks)
 	}
 	l.texts.put(texts)
-	l.rec.add(record{Event{Run: l.run, Step: &s, MS: l.run.After(s.At).Milliseconds()}, texts, done})
+	l.rec.add(record{
+		Event{Run: l.run, Step: &s, MS: l.run.After(s.At).Milliseconds()}, council.HeaderOf(l.run, l.result), texts, done,
+	})
 	return nil
 }
 
@@ -368,13 +364,14 @@ func (l *loop) begin(ctx context.Context, id string) {
 		return
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	job := council.Job{Run: l.run, Task: *l.run.Task(id), Attempt: at.number, Text: l.text}
+	job := council.Job{Run: l.run, Task: *l.run.Task(id), Attempt: at.number}
 	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task)}
 	l.working[at] = w
 	own = call.WithAsking(timed{own, w}, func() (answered func()) {
 		member, run := w.clock.asking(), l.clock.asking()
 		return func() { member(); run() }
 	})
+	job.Text = l.r.Texts(own, l.id)
 	go func() { // ends with the work, which ends with own; drain waits for it
 		defer cancel(nil)
 		work := l.do(own, job, func(v council.Live) {
@@ -404,7 +401,7 @@ func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live))
 				"Try it again. The details are in the log under "+ref+"."))
 		}
 	}()
-	return l.worker.Do(ctx, job, live)
+	return l.worker.do(ctx, job, live)
 }
 
 // timeLeft returns the rest of a member's time for a task, negative where it is unlimited. The time of
@@ -434,21 +431,9 @@ func (l *loop) worked(member string) time.Duration {
 	return sum
 }
 
-// text returns a text of the run.
-func (l *loop) text(ctx context.Context, h council.Hash) (string, error) {
-	if h == "" {
-		return "", nil
-	}
-	if text, ok := l.texts.get(h); ok {
-		return string(text), nil
-	}
-	text, err := l.s.log.Text(ctx, l.id, h)
-	return string(text), err
-}
-
 // words returns a text of the run, or "" where it cannot be read.
 func (l *loop) words(h council.Hash) string {
-	text, err := l.text(context.Background(), h) // a short read
+	text, err := l.r.Texts(context.Background(), l.id)(h) // a short read
 	if err != nil {
 		l.r.o.Slog.Error("a text of a council's run cannot be read", "run", l.id, "err", err)
 	}
@@ -471,12 +456,6 @@ func (l *loop) endStale() {
 		if t := l.run.Task(at.task); t.State != council.Working || t.Attempt != at.number {
 			w.cancel(errNotWorking)
 		}
-	}
-}
-
-func (l *loop) endAll() {
-	for _, w := range l.working {
-		w.cancel(ErrClosing)
 	}
 }
 
@@ -530,15 +509,8 @@ func (l *loop) answer(a asked) {
 // agree reports whether a council that stops early can stop: the answers are there and agree, and only
 // reviews wait.
 func (l *loop) agree(n council.Next) bool {
-	if !l.run.Council.EarlyStop || len(n.Start) == 0 || l.run.Early != nil {
-		return false
-	}
-	for _, t := range l.run.Tasks {
-		if t.State == council.Working || t.State == council.Waiting && (t.Kind != council.Look || t.Attempt > 0) {
-			return false
-		}
-	}
-	return council.Agree(l.run, l.words)
+	retried := func(t council.Task) bool { return t.State == council.Waiting && t.Attempt > 0 }
+	return len(n.Start) > 0 && !slices.ContainsFunc(l.run.Tasks, retried) && council.Agree(l.run, l.words)
 }
 
 // hand makes the notes and hands them to the main model. Without notes it answers as if there were no
@@ -548,10 +520,9 @@ func (l *loop) hand() {
 	l.notes = council.Notes(l.run, l.words, before)
 	l.origins = chat.AddOrigins(originsOfNotes(l.run), origins...)
 	l.compare(council.Groups{})
-	hands, texts := council.Step{Kind: council.Hands}, map[council.Hash][]byte{}
+	hands, texts := council.Step{Kind: council.Hands}, council.Texts{}
 	if l.notes != "" {
-		hands.Notes = council.HashOf([]byte(l.notes))
-		texts[hands.Notes] = []byte(l.notes)
+		hands.Notes = texts.Add([]byte(l.notes))
 	}
 	shown := make(chan struct{})
 	if l.apply(hands, texts, shown) == nil {
@@ -563,15 +534,14 @@ func (l *loop) hand() {
 // compare updates the result for the run's header.
 func (l *loop) compare(groups council.Groups) {
 	result := council.Compare(l.run, l.words, groups)
-	l.result.Store(&result)
+	l.result = &result
 }
 
 // conclude applies the end of the main model's answer.
 func (l *loop) conclude(c concluded) {
-	texts := map[council.Hash][]byte{}
+	texts := council.Texts{}
 	if groups, err := council.ReadGroups(c.groups); err == nil && len(groups.Same)+len(groups.Opposed) > 0 {
-		c.answer.Groups = council.HashOf([]byte(c.groups))
-		texts[c.answer.Groups] = []byte(c.groups)
+		c.answer.Groups = texts.Add([]byte(c.groups))
 		l.compare(groups)
 	}
 	l.step(council.Step{Kind: council.Concludes, Answer: c.answer}, texts)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +24,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// worker does the tasks of one run.
+// worker does the tasks of one run, many at once.
 type worker struct {
 	s      *session
 	tools  *toolWork
@@ -61,8 +60,9 @@ func (s *session) callLog() call.Log {
 	return s.req.Log
 }
 
-// Do implements council.Worker.
-func (w *worker) Do(ctx context.Context, job council.Job, live func(council.Live)) council.Work {
+// do does a task to its end, and reports every error in the work. When ctx ends, it returns soon with
+// Stopped. It calls live from any goroutine to show progress, and never after it returned.
+func (w *worker) do(ctx context.Context, job council.Job, live func(council.Live)) council.Work {
 	if job.Task.Kind == council.UseTool {
 		return w.tools.Do(ctx, job, live)
 	}
@@ -73,7 +73,7 @@ func (w *worker) Do(ctx context.Context, job council.Job, live func(council.Live
 		return skippedWork(council.AloneWhy, "Have the one that failed try again.")
 	}
 	live(council.Live{Phase: council.Reading})
-	given, err := w.give(ctx, job)
+	given, err := w.give(job)
 	if err != nil {
 		return errorWork(ctx, job, err)
 	}
@@ -110,10 +110,9 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 		return nil, err
 	}
 	r := &recorded{
-		Model: opened, price: w.s.r.o.Price, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now,
-		tools:       w.toolsOf(job),
-		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens,
-		most: limit.MemberAnswer,
+		Model: opened, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now, tools: w.toolsOf(job),
+		price:       func(u chat.Usage) chat.Usage { return w.s.priced(opened.Info(), u) },
+		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens, most: limit.MemberAnswer,
 	}
 	if m.Model == "" {
 		r.temperature, r.topP = cmp.Or(r.temperature, helper.Temperature), cmp.Or(r.topP, helper.TopP)
@@ -211,50 +210,36 @@ func errorWork(ctx context.Context, job council.Job, err error) council.Work {
 // vote runs one member's vote. Nothing that it says is shown before all have voted. A member whose
 // ballot cannot be read is asked once more.
 func (w *worker) vote(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
-	var sum council.Work
+	var before council.Work
 	choices := job.Run.Choices(job.Task.Member)
 	for try := 1; ; try++ {
 		work := w.answer(ctx, job, given, nil, live)
 		text := string(work.Texts[work.End.Text])
 		delete(work.Texts, work.End.Text)
 		work.End.Text, work.End.Bytes = "", 0
-		work.End.Usage, work.End.Requests = sum.End.Usage.Add(work.End.Usage), append(sum.End.Requests, work.End.Requests...)
-		if work.Texts == nil { // its model could not be opened
-			work.Texts = map[council.Hash][]byte{}
+		if work.Follow(before); work.End.State != council.Done {
+			return work
 		}
-		maps.Copy(work.Texts, sum.Texts)
-		if sum = work; sum.End.State != council.Done {
-			return sum
-		}
-		ballot, err := council.ReadBallot(blockOf(text), choices)
+		_, block := council.Split(text)
+		ballot, err := council.ReadBallot(cmp.Or(block, text), choices)
 		if err == nil {
-			raw := council.EncodeBallot(ballot)
-			sum.End.Ballot = council.HashOf(raw)
-			sum.Texts[sum.End.Ballot] = raw
-			return sum
+			work.End.Ballot = work.Texts.Add(council.EncodeBallot(ballot))
+			return work
 		}
 		if try == 2 {
-			sum.End.State, sum.End.Failure = council.Failed, failureOf(fault.New(fault.Provider, "deliberation.vote",
+			work.End.State, work.End.Failure = council.Failed, failureOf(fault.New(fault.Provider, "deliberation.vote",
 				fmt.Sprintf("The ballot of %s cannot be read: %v.", who(job), err),
 				"Try it again, or choose another model for it."))
-			return sum
+			return work
 		}
-		given.Path = append(given.Path[:len(given.Path):len(given.Path)], message(chat.RoleAssistant, text),
-			message(chat.RoleUser, fmt.Sprintf("That ballot cannot be counted: %v. Answer with the block of JSON alone.", err)))
+		before = work
+		given.Path = append(slices.Clip(given.Path), council.Message(chat.RoleAssistant, text), council.Message(chat.RoleUser,
+			fmt.Sprintf("That ballot cannot be counted: %v. Answer with the block of JSON alone.", err)))
 	}
 }
 
-func message(role chat.Role, text string) chat.Message {
-	return chat.Message{Role: role, State: chat.Complete, Parts: []chat.Part{chat.TextPart(text)}}
-}
-
-// blockOf returns the JSON block at the end of a member's words, or all of them.
-func blockOf(text string) string {
-	_, block := council.Split(text)
-	return cmp.Or(block, text)
-}
-
-// lane passes the progress of a member's turn on, and collects its calls.
+// lane passes the progress of a member's turn, or of its call, on, and collects the calls. It is safe
+// for concurrent use.
 type lane struct {
 	silent bool // its words are not shown
 
@@ -265,15 +250,22 @@ type lane struct {
 	calls   []uint64 // ids of the records of finished calls
 	refused int      // of those calls
 	used    []string // tools that answered
+	brought []chat.Origin
+}
+
+// do runs a function, unless the progress has ended, while nothing else uses the lane.
+func (l *lane) do(what func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.live != nil {
+		what()
+	}
 }
 
 // hear takes an event of the turn.
-func (l *lane) hear(e chat.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.live == nil {
-		return
-	}
+func (l *lane) hear(e chat.Event) { l.do(func() { l.take(e) }) }
+
+func (l *lane) take(e chat.Event) {
 	switch e.Kind {
 	case chat.EventWaiting:
 		l.show(council.Live{Phase: council.Reading})
@@ -284,10 +276,13 @@ func (l *lane) hear(e chat.Event) {
 	case chat.EventReasoning:
 		l.show(council.Live{Phase: council.Thinking})
 	case chat.EventText:
-		l.show(council.Live{Phase: council.Writing, Text: l.shown(e.Text)})
+		if l.silent {
+			e.Text = ""
+		}
+		l.show(council.Live{Phase: council.Writing, Text: l.trailer.Write(e.Text)})
 	case chat.EventAsked, chat.EventHeld, chat.EventRunning, chat.EventAnswered:
 		if e.Kind == chat.EventAnswered {
-			l.calls = append(l.calls, e.Call.ID)
+			l.calls, l.brought = append(l.calls, e.Call.ID), chat.AddOrigins(l.brought, e.Call.Brought...)
 			if e.Call.Status == chat.CallRefused {
 				l.refused++
 			}
@@ -310,19 +305,12 @@ func (l *lane) show(v council.Live) {
 	l.live(v)
 }
 
-func (l *lane) shown(text string) string {
-	if l.silent {
-		return ""
-	}
-	return l.trailer.Write(text)
-}
-
 // end ends the progress.
 func (l *lane) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if more, _ := l.trailer.End(); more != "" && !l.silent && l.live != nil {
-		l.live(council.Live{Phase: council.Writing, Text: more})
-	}
-	l.live = nil
+	l.do(func() {
+		if more, _ := l.trailer.End(); more != "" {
+			l.live(council.Live{Phase: council.Writing, Text: more})
+		}
+		l.live = nil
+	})
 }

@@ -66,29 +66,28 @@ func (p *plan) ask(ctx context.Context, m model.Model) council.Work {
 		request = p.request(false)
 		said, err = p.stream(ctx, m, request)
 	}
-	if err != nil {
-		return errorWork(ctx, p.job, err)
+	for try := 1; ; try++ {
+		if err != nil {
+			return errorWork(ctx, p.job, err)
+		}
+		wrong := p.take(said)
+		switch {
+		case wrong == nil:
+			return council.Work{End: council.End{State: council.Done}}
+		case try == 2:
+			work := failedWork(string(chat.CallBadArguments),
+				"The helper model wrote no arguments that fit "+p.tool.DisplayName()+".",
+				"Choose another helper model, or another tool.")
+			work.End.Failure.Detail = wrong.Error()
+			return work
+		}
+		request.Messages = append(request.Messages,
+			model.Message{Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart(said)}},
+			model.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("These arguments do not fit " + p.tool.Name +
+				":\n" + wrong.Error() + "\nWrite them again, whole, as one JSON object and nothing else.")}})
+		request.Tools = nil
+		said, err = p.stream(ctx, m, request)
 	}
-	wrong := p.take(said)
-	if wrong == nil {
-		return council.Work{End: council.End{State: council.Done}}
-	}
-	request.Messages = append(request.Messages,
-		model.Message{Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart(said)}},
-		model.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("These arguments do not fit " + p.tool.Name +
-			":\n" + wrong.Error() + "\nWrite them again, whole, as one JSON object and nothing else.")}})
-	request.Tools = nil
-	if said, err = p.stream(ctx, m, request); err != nil {
-		return errorWork(ctx, p.job, err)
-	}
-	if wrong = p.take(said); wrong == nil {
-		return council.Work{End: council.End{State: council.Done}}
-	}
-	work := failedWork(string(chat.CallBadArguments),
-		"The helper model wrote no arguments that fit "+p.tool.DisplayName()+".",
-		"Choose another helper model, or another tool.")
-	work.End.Failure.Detail = wrong.Error()
-	return work
 }
 
 // request asks for the arguments, through the function where the model can call one.
@@ -117,8 +116,8 @@ func (p *plan) request(canCall bool) model.Request {
 		_, _ = prompt.WriteString("Its arguments fit this JSON Schema:\n" + string(p.tool.Parameters) + "\n\n" +
 			"Write the arguments that help most to answer the last message, as one JSON object and nothing else.")
 	}
-	p.through.blocks = slices.Concat([]council.BlockText{blockText(council.FromRole, "Role", r.System)}, p.given.Blocks,
-		[]council.BlockText{blockText(council.FromRole, "Task", prompt.String()[asked:])})
+	p.through.blocks = slices.Concat([]council.BlockText{council.NewBlock(council.FromRole, "Role", r.System)},
+		p.given.Blocks, []council.BlockText{council.NewBlock(council.FromRole, "Task", prompt.String()[asked:])})
 	r.Messages = []model.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart(prompt.String())}}}
 	return r
 }
@@ -166,10 +165,8 @@ func (p *plan) take(said string) error {
 		return errors.New("there is no JSON object")
 	}
 	if _, err := tool.Check(p.tool.Parameters, object); err != nil {
-		if !p.tool.Convention.Loose {
-			return err
-		}
-		if _, loose := p.tool.CheckArguments(object); loose != nil || !needed(p.tool, object) {
+		_, loose := p.tool.CheckArguments(object)
+		if !p.tool.Convention.Loose || loose != nil || !complete(p.tool, object) {
 			return err
 		}
 	}
@@ -177,19 +174,9 @@ func (p *plan) take(said string) error {
 	return nil
 }
 
-// needed reports whether all required arguments are there.
-func needed(t tool.Tool, arguments json.RawMessage) bool {
-	var schema struct {
-		Required []string `json:"required"`
-	}
+// complete reports whether all required arguments are there.
+func complete(t tool.Tool, arguments json.RawMessage) bool {
 	var there map[string]json.RawMessage
-	if json.Unmarshal(t.Parameters, &schema) != nil || json.Unmarshal(arguments, &there) != nil {
-		return false
-	}
-	for _, name := range schema.Required {
-		if _, ok := there[name]; !ok {
-			return false
-		}
-	}
-	return true
+	err := json.Unmarshal(arguments, &there)
+	return err == nil && !slices.ContainsFunc(required(t), func(name string) bool { return there[name] == nil })
 }

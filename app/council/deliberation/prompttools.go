@@ -38,12 +38,8 @@ func promptTools() []PromptTool {
 		if e.IsDir() {
 			continue
 		}
-		raw, err := texts.ReadFile("builtin/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
 		// A title behind “# ”, a line that describes it, and the prompt.
-		head, rest, _ := strings.Cut(string(raw), "\n\n")
+		head, rest, _ := strings.Cut(builtIn(e.Name()), "\n\n")
 		description, prompt, _ := strings.Cut(rest, "\n\n")
 		all = append(all, PromptTool{
 			Name: strings.TrimSuffix(e.Name(), ".md"), Title: strings.TrimPrefix(head, "# "),
@@ -54,8 +50,10 @@ func promptTools() []PromptTool {
 }
 
 // part reads a shared part of the prompts.
-func part(name string) string {
-	raw, err := texts.ReadFile("builtin/parts/" + name)
+func part(name string) string { return builtIn("parts/" + name) }
+
+func builtIn(name string) string {
+	raw, err := texts.ReadFile("builtin/" + name)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
@@ -71,12 +69,6 @@ func builtInOf(assigned string) (PromptTool, bool) {
 	return PromptTools[i], true
 }
 
-// NotInline explains why the main model is not offered a prompt tool with the members' tools
-// (contracts/spindle, section 8.4).
-func NotInline(t PromptTool) string {
-	return t.Title + " is a prompt, which the model that answers cannot call."
-}
-
 // write lets a model answer a prompt tool.
 func (w *toolWork) write(ctx context.Context, job council.Job, prompt PromptTool,
 	live func(council.Live),
@@ -84,7 +76,7 @@ func (w *toolWork) write(ctx context.Context, job council.Job, prompt PromptTool
 	if job.Run.Models[job.Task.Member] == "" {
 		return noHelperWork(prompt.Title)
 	}
-	given, err := w.given(ctx, job)
+	given, err := w.given(job)
 	if err != nil {
 		return errorWork(ctx, job, err)
 	}
@@ -100,20 +92,19 @@ func prompted(job council.Job, prompt PromptTool, given council.Given) council.G
 	if set.MaxWords > 0 {
 		system = append(system, fmt.Sprintf("Use at most %d words.", set.MaxWords))
 	}
+	control := "user-not.md"
 	if set.UserControl {
-		system = append(system, part("user-may.md"))
-	} else {
-		system = append(system, part("user-not.md"))
+		control = "user-may.md"
 	}
-	role := strings.Join(system, "\n\n")
+	role := strings.Join(append(system, part(control)), "\n\n")
 	asked := ""
 	for _, nudge := range job.Task.Nudges {
 		asked += "The person adds: " + nudge + "\n\n"
 	}
 	asked += "Write the result of “" + prompt.Title + "” for the conversation above, and nothing else."
 	out := given
-	out.Blocks = append([]council.BlockText{blockText(council.FromRole, m.Name+": "+prompt.Title, role)}, given.Blocks...)
-	out.Blocks = append(out.Blocks, blockText(council.FromRole, "Task", asked))
+	out.Blocks = slices.Concat([]council.BlockText{council.NewBlock(council.FromRole, m.Name+": "+prompt.Title, role)},
+		given.Blocks, []council.BlockText{council.NewBlock(council.FromRole, "Task", asked)})
 	known, path := given.System, slices.Clone(given.Path)
 	for len(path) > 0 && path[0].Role == chat.RoleSystem {
 		known += "\n\n" + chat.TextOf(path[0].Parts)
@@ -123,27 +114,25 @@ func prompted(job council.Job, prompt PromptTool, given council.Given) council.G
 		role += "\n\n# What is known in addition to the conversation\n\n" + known
 	}
 	out.System = role
-	out.Path = append(path, chat.Message{
-		Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart(asked)},
-	})
+	out.Path = append(path, council.Message(chat.RoleUser, asked))
 	return out
 }
 
 // lens describes the member to the model. Its persona is a point of view; the model does not play it.
 func lens(m council.Member) string {
-	lines := []string{"You look at a conversation for " + m.Name + ", a member of a council."}
+	text, persona := "You look at a conversation for "+m.Name+", a member of a council.", ""
 	if m.Role != "" {
-		lines = append(lines, "Its role: "+m.Role+".")
+		text += "\nIts role: " + m.Role + "."
 	}
 	for _, each := range []struct{ title, text string }{
 		{"What it is", m.Persona.Definition}, {"How it thinks", m.Persona.Personality}, {"How it works", m.Persona.Behavior},
 	} {
 		if each.text != "" {
-			lines = append(lines, each.title+": "+each.text)
+			persona += "\n" + each.title + ": " + each.text
 		}
 	}
-	if len(lines) > 2 || m.Role == "" && len(lines) > 1 {
-		lines = append(lines, "Use this as the view from which you judge. Do not speak as that person.")
+	if persona != "" {
+		persona += "\nUse this as the view from which you judge. Do not speak as that person."
 	}
-	return strings.Join(lines, "\n")
+	return text + persona
 }

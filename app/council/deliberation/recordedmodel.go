@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +23,7 @@ import (
 // each request as it was sent.
 type recorded struct {
 	model.Model
-	price       func(model.Info, chat.Usage) chat.Usage // nil: no price is known
+	price       func(chat.Usage) chat.Usage // adds the cost, where that is known
 	job         council.Job
 	ledger      *ledger
 	blocks      []council.BlockText
@@ -35,13 +34,11 @@ type recorded struct {
 	maxTokens   int64
 	most        int64 // bound of its answers in bytes
 
-	mu       sync.Mutex // guards the fields below
-	requests []council.Request
-	texts    map[council.Hash][]byte
-	usage    chat.Usage
-	said     int64 // bytes of all its answers
-	cut      bool  // its answers exceeded the bound
-	full     int64 // the bound in tokens at which its newest answer was cut; 0 is none
+	mu   sync.Mutex   // guards the fields below
+	work council.Work // its requests, with their texts, and their usage
+	said int64        // bytes of all its answers
+	cut  bool         // its answers exceeded the bound
+	full int64        // the bound in tokens at which its newest answer was cut; 0 is none
 }
 
 // Stream implements model.Model.
@@ -61,36 +58,52 @@ func (m *recorded) Stream(ctx context.Context, r model.Request) iter.Seq2[model.
 		}
 		defer m.ledger.release(m)
 		r.MaxTokens = least(r.MaxTokens, most)
-		blocks := m.made(r)
-		tapped := false
-		keep := func(body []byte) {
-			tapped = true
-			m.keep(body, blocks, input)
-		}
 		ended, output := false, int64(0)
 		defer func() {
 			if !ended && output > 0 { // the provider did not report the usage
-				m.used(chat.Usage{Input: input, Output: output})
+				m.used(chat.Usage{Input: input, Output: output}, 0)
 			}
 		}()
-		for e, err := range m.Model.Stream(model.Tap(ctx, func(s model.Sent) { keep(s.Body) }), r) {
-			if !tapped && err == nil { // a model without HTTP
-				raw, _ := json.Marshal(r) // can be encoded: texts, numbers and valid JSON
-				keep(raw)
-			}
+		for e, err := range m.record(ctx, r, input) {
+			full := false
 			if err == nil && e.Kind == model.End {
-				ended = true
-				m.used(e.Usage)
-				m.ends(e.Stop, r.MaxTokens)
+				if ended = true; e.Stop != model.StopLength {
+					r.MaxTokens = 0
+				}
+				m.used(e.Usage, r.MaxTokens)
+			} else {
+				e.Text, full = m.fits(e)
+				output += model.Tokens(e.Text)
 			}
-			text, full := m.fits(e)
-			e.Text = text
-			output += model.Tokens(text)
 			if !yield(e, err) || err != nil {
 				return
 			}
 			if full {
 				yield(model.Event{Kind: model.End, Usage: chat.Usage{Input: input, Output: output}, Stop: model.StopLength}, nil)
+				return
+			}
+		}
+	}
+}
+
+// record makes a request of so many tokens, and records it as it was sent.
+func (m *recorded) record(ctx context.Context, r model.Request, tokens int64) iter.Seq2[model.Event, error] {
+	blocks, tapped := m.made(r), false
+	keep := func(body []byte) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		tapped = true
+		m.work.Sent(council.Request{
+			Model: m.Info().Name(), Tokens: tokens, AtMS: m.now().Sub(m.job.Task.Started).Milliseconds(),
+		}, body, blocks)
+	}
+	return func(yield func(model.Event, error) bool) {
+		for e, err := range m.Model.Stream(model.Tap(ctx, func(s model.Sent) { keep(s.Body) }), r) {
+			if !tapped && err == nil { // a model without HTTP
+				raw, _ := json.Marshal(r) // can be encoded: texts, numbers and valid JSON
+				keep(raw)
+			}
+			if !yield(e, err) {
 				return
 			}
 		}
@@ -115,22 +128,13 @@ func (m *recorded) fits(e model.Event) (text string, full bool) {
 	return e.Text[:max(left, 0)], true
 }
 
-// used adds to the member's usage.
-func (m *recorded) used(u chat.Usage) {
-	u = m.priced(u)
+// used adds to the member's usage, of an answer that was cut at so many tokens; 0 is none.
+func (m *recorded) used(u chat.Usage, full int64) {
+	u = m.price(u)
 	m.ledger.add(m, u)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.usage = m.usage.Add(u)
-}
-
-// ends records whether an answer was cut at a bound in tokens.
-func (m *recorded) ends(stop model.StopReason, most int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.full = 0; stop == model.StopLength {
-		m.full = most
-	}
+	m.work.End.Usage, m.full = m.work.End.Usage.Add(u), full
 }
 
 // silent returns the error of a model without an answer.
@@ -153,16 +157,13 @@ func (m *recorded) silent() error {
 func (m *recorded) made(r model.Request) []council.BlockText {
 	blocks := slices.Clone(m.blocks)
 	add := func(source council.Source, title, text string) {
-		blocks = append(blocks, council.BlockText{
-			Block: council.Block{Source: source, Title: title, Tokens: model.Tokens(text)}, Words: text,
-		})
+		blocks = append(blocks, council.NewBlock(source, title, text))
 	}
 	named := func(wire string) string {
-		if m.tools == nil { // what is asked for is arguments alone
-			return wire
-		}
-		if called, ok := m.tools.ByWire(wire); ok {
-			return called.DisplayName()
+		if m.tools != nil { // else only arguments are asked for
+			if called, ok := m.tools.ByWire(wire); ok {
+				return called.DisplayName()
+			}
 		}
 		return wire
 	}
@@ -215,32 +216,9 @@ func tokensIn(p chat.Part) (sum int64) {
 	return model.Tokens(p.Text)
 }
 
-// keep records a request.
-func (m *recorded) keep(body []byte, blocks []council.BlockText, tokens int64) {
-	given, texts := blocksOf(blocks)
-	sent := council.Request{
-		Model: m.Info().Name(), Body: council.HashOf(body), Bytes: len(body), Given: given, Tokens: tokens,
-		AtMS: m.now().Sub(m.job.Task.Started).Milliseconds(),
-	}
-	if int64(len(body)) <= limit.CouncilRequest {
-		texts[sent.Body] = body
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.requests = append(m.requests, sent)
-	if m.texts == nil {
-		m.texts = map[council.Hash][]byte{}
-	}
-	maps.Copy(m.texts, texts)
-}
-
 // fill adds the requests and the usage to the outcome of a task.
 func (m *recorded) fill(work *council.Work) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	work.End.Usage, work.End.Requests = work.End.Usage.Add(m.usage), append(m.requests, work.End.Requests...)
-	if work.Texts == nil {
-		work.Texts = map[council.Hash][]byte{}
-	}
-	maps.Copy(work.Texts, m.texts)
+	work.Follow(m.work)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"sync"
-	"sync/atomic"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
@@ -15,24 +14,19 @@ import (
 // textCache holds the texts of a run under way. It is safe for concurrent use.
 type textCache struct {
 	mu  sync.Mutex
-	all map[council.Hash][]byte
+	all council.Texts
 }
 
-func (t *textCache) put(more map[council.Hash][]byte) {
+func (t *textCache) put(more council.Texts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.all == nil {
-		t.all = map[council.Hash][]byte{}
-	}
-	maps.Copy(t.all, more)
+	t.all.Copy(more)
 }
 
-func (t *textCache) copied() map[council.Hash][]byte {
+func (t *textCache) copied() council.Texts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := map[council.Hash][]byte{}
-	maps.Copy(all, t.all)
-	return all
+	return maps.Clone(t.all)
 }
 
 func (t *textCache) get(h council.Hash) ([]byte, bool) {
@@ -42,20 +36,21 @@ func (t *textCache) get(h council.Hash) ([]byte, bool) {
 	return text, ok
 }
 
-// record is an event for the recorder: a step with the texts that it names, or progress of a task.
+// record is an event for the recorder: a step with the header of the run after it and the texts that it
+// names, or progress of a task.
 type record struct {
 	Event
-	texts map[council.Hash][]byte
-	done  chan struct{} // closed once it was published; may be nil
+	header council.Header
+	texts  council.Texts
+	done   chan struct{} // closed once it was published; may be nil
 }
 
 // recorder stores the steps of a run and then publishes them, in order. Callers do not wait for it.
 // Steps that arrive while it writes are written together.
 type recorder struct {
 	log     council.Log
-	publish func(Event)
+	publish func(record)
 	trouble func(council.Run, error) // called when saving fails, and with nil when it works again
-	result  *atomic.Pointer[council.Result]
 
 	mu     sync.Mutex // guards the fields below
 	queue  []record
@@ -64,42 +59,36 @@ type recorder struct {
 	over   chan struct{} // closed when all is written and published
 
 	unsaved []council.Step // could not be written yet
-	texts   map[council.Hash][]byte
+	texts   council.Texts  // that those name
 	full    bool
 }
 
-func newRecorder(log council.Log, publish func(Event), trouble func(council.Run, error),
-	result *atomic.Pointer[council.Result],
-) *recorder {
+func newRecorder(log council.Log, publish func(record), trouble func(council.Run, error)) *recorder {
 	r := &recorder{
-		log: log, publish: publish, trouble: trouble, result: result, wake: make(chan struct{}, 1),
-		over:  make(chan struct{}),
-		texts: map[council.Hash][]byte{},
+		log: log, publish: publish, trouble: trouble, wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	go r.work() // ends with close
 	return r
 }
 
 func (r *recorder) add(one record) {
-	r.mu.Lock()
-	r.queue = append(r.queue, one)
-	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	r.change(func() { r.queue = append(r.queue, one) })
 }
 
 // close writes the rest and ends the recorder.
 func (r *recorder) close() {
+	r.change(func() { r.closed = true })
+	<-r.over
+}
+
+func (r *recorder) change(do func()) {
 	r.mu.Lock()
-	r.closed = true
+	do()
 	r.mu.Unlock()
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
-	<-r.over
 }
 
 func (r *recorder) work() {
@@ -118,7 +107,9 @@ func (r *recorder) work() {
 			}
 			report := r.write(batch)
 			for _, one := range batch {
-				r.show(one)
+				if r.publish(one); one.done != nil {
+					close(one.done)
+				}
 			}
 			report()
 		}
@@ -128,47 +119,36 @@ func (r *recorder) work() {
 // write stores the steps of a batch, with those that could not be stored before. report reports a
 // change of whether saving works, after the batch was published.
 func (r *recorder) write(batch []record) (report func()) {
-	report = func() {}
-	var last *council.Run
+	var last *record
 	for i := range batch {
 		if one := &batch[i]; one.Step != nil {
-			r.unsaved, last = append(r.unsaved, *one.Step), &one.Run
-			maps.Copy(r.texts, one.texts)
+			r.unsaved, last = append(r.unsaved, *one.Step), one
+			r.texts.Copy(one.texts)
 		}
 	}
-	if last == nil {
-		return report
+	if last != nil {
+		if err := r.save(last.header); (err != nil) != r.full {
+			r.full = err != nil
+			return func() { r.trouble(last.Run, err) }
+		}
 	}
-	if err := r.save(*last); (err != nil) != r.full {
-		r.full = err != nil
-		return func() { r.trouble(*last, err) }
-	}
-	return report
+	return func() {}
 }
 
 // save stores what is not stored yet.
-func (r *recorder) save(run council.Run) error {
+func (r *recorder) save(h council.Header) error {
 	// Steps are stored even after the turn has ended. The store bounds its time.
-	err := r.log.AppendSteps(context.Background(), council.HeaderOf(run, r.result.Load()), r.unsaved, r.texts)
+	err := r.log.AppendSteps(context.Background(), h, r.unsaved, r.texts)
 	if err == nil {
-		r.unsaved, r.texts = nil, map[council.Hash][]byte{}
+		r.unsaved, r.texts = nil, nil
 	}
 	return err
 }
 
-func (r *recorder) show(one record) {
-	r.publish(one.Event)
-	if one.done != nil {
-		close(one.done)
-	}
-}
-
-// header returns the header of the run as it is watched, the zero one before its first step.
-func (l *loop) header() council.Header { return council.HeaderOf(l.watch.run(), l.result.Load()) }
-
 // published passes an event of the run to all listeners.
-func (l *loop) published(e Event) {
-	l.watch.take(e)
+func (l *loop) published(one record) {
+	e := one.Event
+	l.watch.take(one)
 	if l.s.how.OnEvent != nil {
 		l.s.how.OnEvent(e)
 	}

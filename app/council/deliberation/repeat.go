@@ -3,12 +3,10 @@ package deliberation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
-	"conclave/app/chat"
 	"conclave/app/council"
 )
 
@@ -46,28 +44,20 @@ func change(c council.Council, by Change) (council.Council, string, error) {
 	}
 	c.Members = slices.Clone(c.Members)
 	m := &c.Members[i]
-	said := ""
+	said := m.Name + " did its work again."
 	switch {
 	case by.Model != nil:
-		said = fmt.Sprintf("%s spoke through %s.", m.Name, cmp.Or(*by.Model, "the helper's model"))
-		m.Model = *by.Model
+		m.Model, said = *by.Model, m.Name+" spoke through "+cmp.Or(*by.Model, "the helper's model")+"."
 	case by.Role != nil:
-		said = m.Name + " had no role."
-		if *by.Role != "" {
-			said = fmt.Sprintf("The role of %s was “%s”.", m.Name, *by.Role)
+		if m.Role, said = *by.Role, m.Name+" had no role."; m.Role != "" {
+			said = "The role of " + m.Name + " was “" + m.Role + "”."
 		}
-		m.Role = *by.Role
 	case by.Context != nil:
-		said = fmt.Sprintf("%s was given another part of the chat.", m.Name)
-		m.Context = *by.Context
+		m.Context, said = *by.Context, m.Name+" was given another part of the chat."
 	case by.Tools != nil:
-		said = m.Name + " had no tools."
-		if len(*by.Tools) > 0 {
-			said = fmt.Sprintf("%s had the tools %s.", m.Name, strings.Join(*by.Tools, ", "))
+		if m.Tools, said = *by.Tools, m.Name+" had no tools."; len(m.Tools) > 0 {
+			said = m.Name + " had the tools " + strings.Join(m.Tools, ", ") + "."
 		}
-		m.Tools = *by.Tools
-	default:
-		said = fmt.Sprintf("%s did its work again.", m.Name)
 	}
 	return c, said, c.Check()
 }
@@ -83,10 +73,8 @@ func (s *session) repeat(b *council.Begin) {
 		return
 	}
 	var begun council.Run
-	if begun.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: b}) != nil {
-		return // a first step can be applied
-	}
-	ids := map[work]string{} // of the tasks of this run
+	_ = begun.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: b}) // a first step can be
+	ids := map[work]string{}                                                                  // of the tasks of this run
 	for i, w := range worksOf(begun.Tasks) {
 		ids[w] = begun.Tasks[i].ID
 	}
@@ -98,9 +86,7 @@ func (s *session) repeat(b *council.Begin) {
 		}
 		id, there := ids[works[i]]
 		if there && (first < 0 || i < first || t.Stage <= s.before.Tasks[first].Stage) {
-			end := t.End
-			end.Usage = chat.Usage{} // it was paid for in that run
-			b.Kept[id] = end
+			b.Kept[id] = free(t.End)
 		}
 	}
 }
@@ -122,32 +108,4 @@ func worksOf(tasks []council.Task) []work {
 		works[i] = work{t.Member, t.Kind, t.Tool, t.Stage - tasks[first].Stage}
 	}
 	return works
-}
-
-// keptTexts returns the texts of reused results.
-func (s *session) keptTexts(ctx context.Context, b council.Begin) (map[council.Hash][]byte, error) {
-	texts := map[council.Hash][]byte{}
-	for _, end := range b.Kept {
-		hashes := []council.Hash{end.Text, end.Ballot}
-		for _, r := range end.Requests {
-			hashes = append(hashes, r.Body, r.Given)
-		}
-		for _, h := range hashes {
-			if h == "" {
-				continue
-			}
-			text, err := s.r.Text(ctx, s.keptFrom, h)
-			if fault.KindOf(err) == fault.NotFound { // a body that was too long to be stored
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			texts[h] = text
-		}
-		for _, r := range end.Requests {
-			s.keepBlocks(ctx, r.Given, texts)
-		}
-	}
-	return texts, nil
 }

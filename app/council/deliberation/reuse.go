@@ -29,36 +29,33 @@ func retained(ctx context.Context, log council.Log, b *council.Begin) (council.R
 	if i < 0 || headers[i].Mode != council.Tools {
 		return "", nil
 	}
-	steps, err := log.Steps(ctx, headers[i].Run)
-	if err != nil {
-		return "", err
-	}
-	before, err := council.Replay(steps)
+	before, err := replayed(ctx, log, headers[i].Run)
 	if err != nil || fingerprint(before.Begin) != fingerprint(*b) {
 		return "", nil //nolint:nilerr // unreadable results are not reused
 	}
 	b.Seed, b.Kept = before.Seed, map[string]council.End{}
 	for _, t := range before.Tasks {
 		if t.State == council.Done {
-			end := t.End
-			end.Usage = chat.Usage{} // it was paid for in that run
-			b.Kept[t.ID] = end
+			b.Kept[t.ID] = free(t.End)
 		}
 	}
 	return before.Begin.Run, nil
+}
+
+// free returns the end of a task without its usage, which the run that did it has paid for.
+func free(end council.End) council.End {
+	end.Usage = chat.Usage{}
+	return end
 }
 
 // fingerprint is equal for runs whose tools have the same input, whichever model answers.
 func fingerprint(b council.Begin) council.Hash {
 	models := maps.Clone(b.Models)
 	delete(models, "")
-	raw, err := json.Marshal(map[string]any{
+	raw, _ := json.Marshal(map[string]any{ // a council can be encoded
 		"members": b.Council.Members, "settings": b.Council.Tool, "helper": b.Council.Helper, "only": b.Only,
 		"models": models, "window": b.Window,
 	})
-	if err != nil {
-		return "" // a council can be encoded
-	}
 	return council.HashOf(raw)
 }
 
@@ -87,9 +84,6 @@ func windowOf(given []council.Given) council.Hash {
 			all[i].Path = append(all[i].Path, one)
 		}
 	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return "" // of texts
-	}
+	raw, _ := json.Marshal(all) // texts can be encoded
 	return council.HashOf(raw)
 }

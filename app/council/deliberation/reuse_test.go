@@ -80,7 +80,7 @@ func TestSP55HistoryShowsTheMainModelAtMostWhatIsRetained(t *testing.T) {
 	}, Seats: []council.Seat{{Member: c.Members[0], In: true}, {Member: c.Members[1], In: true}}}
 	got, _ := older(t.Context(), log, r, now)
 	for _, part := range []string{
-		"For reference only", "**Ada, Look:**", "(1 hour ago) third", "(2 hours ago) äää", "ä …",
+		"For reference only", "**Ada, Look:**", "(1 hour ago) third", "(2 hours ago) äää", "ä…",
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is not in %.300s", part, got)

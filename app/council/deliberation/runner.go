@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -178,14 +179,14 @@ func (r *Runner) Council(ctx context.Context, id chat.ConversationID,
 			return council.Council{}, "", err
 		}
 	}
-	scopes := []council.Scope{council.Global}
-	if project != "" {
-		scopes = append([]council.Scope{council.OfProject(project)}, scopes...)
-	}
+	var scopes []council.Scope
 	if id != "" {
-		scopes = append([]council.Scope{council.OfChat(id)}, scopes...)
+		scopes = append(scopes, council.OfChat(id))
 	}
-	for _, s := range scopes {
+	if project != "" {
+		scopes = append(scopes, council.OfProject(project))
+	}
+	for _, s := range append(scopes, council.Global) {
 		if c, there, err := r.o.Settings.Council(ctx, s); there || err != nil {
 			return c, s, err
 		}
@@ -209,7 +210,7 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 		if l == nil {
 			continue
 		}
-		if now := l.header(); now.Run != "" { // else it has no step since it was resumed
+		if now := l.watch.header(); now.Run != "" { // else it has no step since it was resumed
 			headers[i] = now
 		}
 	}
@@ -224,17 +225,34 @@ func (r *Runner) Steps(ctx context.Context, id council.RunID) ([]council.Step, e
 	return r.o.Log.Steps(ctx, id)
 }
 
-// Text returns a text of a run by its hash.
-func (r *Runner) Text(ctx context.Context, run council.RunID, h council.Hash) ([]byte, error) {
-	if l := r.loop(run); l != nil {
-		if text, ok := l.texts.get(h); ok {
-			return text, nil
+// Texts returns the texts of a run.
+func (r *Runner) Texts(ctx context.Context, run council.RunID) council.ReadText {
+	return func(h council.Hash) (string, error) {
+		if h == "" {
+			return "", nil
 		}
+		if l := r.loop(run); l != nil {
+			if text, ok := l.texts.get(h); ok {
+				return string(text), nil
+			}
+		}
+		text, err := r.temporary.Text(ctx, run, h)
+		if err != nil {
+			text, err = r.o.Log.Text(ctx, run, h)
+		}
+		return string(text), err
 	}
-	if text, err := r.temporary.Text(ctx, run, h); err == nil {
-		return text, nil
+}
+
+// Export writes a run as a file, see council.WriteRun.
+func (r *Runner) Export(ctx context.Context, to io.Writer, run council.RunID, mask func(string) string) (left []string,
+	err error,
+) {
+	steps, err := r.Steps(ctx, run)
+	if err != nil {
+		return nil, err
 	}
-	return r.o.Log.Text(ctx, run, h)
+	return council.WriteRun(to, steps, r.Texts(ctx, run), mask)
 }
 
 // Rate saves a person's rating of a member's point.
@@ -280,15 +298,12 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 			return tooLate()
 		}
 	}
-	headers, err := log.Runs(ctx, run.Conversation)
-	if err != nil {
-		return err
+	var result *council.Result
+	if !run.Handed.IsZero() {
+		compared := council.ResultOf(run, r.Texts(ctx, id).Words)
+		result = &compared
 	}
-	h := council.HeaderOf(run, nil)
-	if i := slices.IndexFunc(headers, func(h council.Header) bool { return h.Run == id }); i >= 0 {
-		h = headers[i].After(run)
-	}
-	if err := log.AppendSteps(ctx, h, steps, nil); err != nil {
+	if err := log.AppendSteps(ctx, council.HeaderOf(run, result), steps, nil); err != nil {
 		return err
 	}
 	r.o.Bus.Changed(bus.Council, string(id))

@@ -38,12 +38,12 @@ func TestTwoMembersAnswerBeforeTheMainModelDoes(t *testing.T) {
 		t.Errorf("it used %+v, and ended %+v", run.Spent(""), run.Answer)
 	}
 	for _, task := range run.Tasks {
-		said, err := b.runner.Text(t.Context(), run.Begin.Run, task.End.Text)
-		if err != nil || !strings.HasPrefix(string(said), "It is ") || len(task.End.Requests) != 1 {
+		said, err := b.runner.Texts(t.Context(), run.Begin.Run)(task.End.Text)
+		if err != nil || !strings.HasPrefix(said, "It is ") || len(task.End.Requests) != 1 {
 			t.Errorf("kept is %q, %v, of %+v", said, err, task.End)
 		}
-		body, err := b.runner.Text(t.Context(), run.Begin.Run, task.End.Requests[0].Body)
-		if err != nil || !strings.Contains(string(body), "Which colour?") {
+		body, err := b.runner.Texts(t.Context(), run.Begin.Run)(task.End.Requests[0].Body)
+		if err != nil || !strings.Contains(body, "Which colour?") {
 			t.Errorf("sent was %s, %v", body, err)
 		}
 	}

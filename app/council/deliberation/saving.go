@@ -30,7 +30,7 @@ func (l *loop) reportSaveState(run council.Run, err error) {
 		l.r.o.Slog.Error("a council's run cannot be saved", "run", l.id, "err", err)
 		why = saveFailedMessage(err)
 	}
-	l.published(Event{Run: run, MS: run.After(l.r.o.Now()).Milliseconds(), SaveError: &why})
+	l.published(record{Event: Event{Run: run, MS: run.After(l.r.o.Now()).Milliseconds(), SaveError: &why}})
 }
 
 // holdUnsaved keeps a finished run that could not be saved in memory, for showing and exporting, and
@@ -46,8 +46,8 @@ func (l *loop) holdUnsaved() {
 	}
 	before, _ := l.s.log.Steps(context.Background(), l.id) // none where nothing was written
 	l.saved = len(before)
-	if l.r.temporary.AppendSteps(context.Background(), l.header(), append(before, l.rec.unsaved...),
-		l.texts.copied()) != nil {
+	if l.r.temporary.AppendSteps(context.Background(), council.HeaderOf(l.run, l.result),
+		append(before, l.rec.unsaved...), l.texts.copied()) != nil {
 		return // a temporary chat, whose log accepts everything
 	}
 	l.r.mu.Lock()
@@ -61,7 +61,7 @@ func (l *loop) save() error {
 	if len(l.rec.unsaved) == 0 {
 		return nil
 	}
-	return l.rec.save(l.run)
+	return l.rec.save(council.HeaderOf(l.run, l.result))
 }
 
 // saveLater tries to save the run until that works, or the program closes.

@@ -109,7 +109,6 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 		Run: council.RunID(uuid.Must(uuid.NewV7()).String()), Conversation: s.req.Conversation, Turn: turnID,
 		Question: s.path[len(s.path)-1].Seq, Path: pathHash(s.path), Council: s.council, Seed: s.r.o.Seed(), Only: s.how.Only,
 		Asks: s.how.Asks, Places: true,
-		Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{},
 	}
 	s.seats(ctx, &b)
 	estimate := s.estimate(ctx, b)
@@ -128,31 +127,41 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 
 // read reads the chat. Its question is saved, and no other turn writes.
 func (s *session) read(ctx context.Context) error {
-	from := s.chats()
-	var err error
-	if s.chat, err = from.Conversation(ctx, s.req.Conversation); err != nil {
-		return err
-	}
-	if s.path, err = from.Path(ctx, s.req.Conversation); err != nil {
-		return err
-	}
-	last := len(s.path)
-	for last > 0 && s.path[last-1].Role != chat.RoleUser {
-		last--
-	}
-	if s.path = s.path[:last]; last == 0 {
-		return fault.New(fault.Invalid, "deliberation.run", "There is nothing to answer.", "Write a message first.")
-	}
-	if s.r.o.Background != nil {
-		if s.background, err = s.r.o.Background(ctx, s.req.Conversation, s.path); err != nil {
-			return err
+	err := s.readChat(ctx, func(path []chat.Message) []chat.Message {
+		for len(path) > 0 && path[len(path)-1].Role != chat.RoleUser {
+			path = path[:len(path)-1]
 		}
+		return path
+	})
+	if err == nil && len(s.path) == 0 {
+		err = fault.New(fault.Invalid, "deliberation.run", "There is nothing to answer.", "Write a message first.")
+	}
+	if err != nil {
+		return err
 	}
 	if s.tools, err = s.r.load(ctx, s.council); err != nil {
 		return err
 	}
 	s.council = s.council.WithTools(s.tools.Tools())
 	return s.nameTools(ctx)
+}
+
+// readChat reads the chat, the part of its path that matters, and what is known in addition to it. A
+// new chat, "", has an empty path.
+func (s *session) readChat(ctx context.Context, part func(path []chat.Message) []chat.Message) (err error) {
+	id := s.req.Conversation
+	if id != "" {
+		if s.chat, err = s.chats().Conversation(ctx, id); err != nil {
+			return err
+		}
+		if s.path, err = s.chats().Path(ctx, id); err != nil {
+			return err
+		}
+	}
+	if s.path = part(s.path); s.r.o.Background != nil {
+		s.background, err = s.r.o.Background(ctx, id, s.path)
+	}
+	return err
 }
 
 // nameTools gives the tools of the run the names by which models know them in its chat: all
@@ -191,25 +200,19 @@ func (s *session) chats() Chats {
 
 // seats fills in the members' models, those without one, and the maximum cost of each task.
 func (s *session) seats(ctx context.Context, b *council.Begin) {
+	b.Out, b.Models, b.Reserve = map[string]string{}, map[string]string{}, map[string]float64{}
 	local := len(s.council.Members) > 0
 	for _, m := range s.council.Members {
-		name := cmp.Or(m.Model, s.council.Helper.Model)
-		if name == "" {
+		model, why := s.voice(ctx, m)
+		if why != "" {
 			if s.council.Mode != council.Tools {
-				b.Out[m.ID] = m.Name + " has no model. Choose one for it, or a helper model for the council."
-			}
-			continue
-		}
-		model, err := s.r.o.Models.Open(ctx, name)
-		if err != nil {
-			if s.council.Mode != council.Tools {
-				b.Out[m.ID] = m.Name + " has no model that can be asked: " + fault.Of(err).Message
+				b.Out[m.ID] = why
 			}
 			continue
 		}
 		b.Models[m.ID] = model.Info().Name()
 		local = local && s.isLocal(model.Info())
-		if cost := s.price(model.Info(), s.maxUsage(m)); cost > 0 {
+		if cost := s.priced(model.Info(), s.maxUsage(m)).Cost; cost > 0 {
 			for _, key := range s.reserves(m) {
 				b.Reserve[key] = cost
 			}
@@ -219,12 +222,25 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 	if s.substitute != "" {
 		b.Out[""] = s.substitute
 	}
-	if cost := s.price(s.req.Model.Info(), s.maxAnswerUsage()); cost > 0 {
+	if cost := s.priced(s.req.Model.Info(), s.maxAnswerUsage()).Cost; cost > 0 {
 		b.Reserve[""] = cost
 	}
 	if local && b.Council.Parallel == 0 && s.council.Mode != council.Tools {
 		b.Council.Parallel = 1
 	}
+}
+
+// voice opens the model of a member, or explains why it has none.
+func (s *session) voice(ctx context.Context, m council.Member) (opened model.Model, why string) {
+	name := cmp.Or(m.Model, s.council.Helper.Model)
+	if name == "" {
+		return nil, m.Name + " has no model. Choose one for it, or a helper model for the council."
+	}
+	opened, err := s.r.o.Models.Open(ctx, name)
+	if err != nil {
+		return nil, m.Name + " has no model that can be asked: " + fault.Of(err).Message
+	}
+	return opened, ""
 }
 
 // reserves returns the keys in Begin.Reserve for a member's tasks that need a model.
@@ -247,21 +263,18 @@ const demo = "demo"
 // isLocal reports whether a model runs on this computer, which is as fast with one request at a time
 // as with several.
 func (s *session) isLocal(m model.Info) bool {
-	if s.r.o.Price == nil || m.Provider == demo {
-		return false
-	}
-	u := s.r.o.Price(m, chat.Usage{Input: million, Output: million})
-	return u.Known() && u.Cost == 0
+	u := s.priced(m, chat.Usage{Input: million, Output: million})
+	return m.Provider != demo && u.Known() && u.Cost == 0
 }
 
 const million = 1_000_000
 
-// price returns the cost of a usage, 0 where it is unknown.
-func (s *session) price(m model.Info, u chat.Usage) float64 {
+// priced returns a usage with its cost, where that is known.
+func (s *session) priced(m model.Info, u chat.Usage) chat.Usage {
 	if s.r.o.Price == nil {
-		return 0
+		return u
 	}
-	return s.r.o.Price(m, u).Cost
+	return s.r.o.Price(m, u)
 }
 
 // UsualAnswer is the assumed length of an answer without a bound, in tokens.
@@ -298,6 +311,6 @@ func (s *session) maxAnswerUsage() chat.Usage {
 
 func (s *session) giveInput(m council.Member, task council.Task) council.GiveInput {
 	return council.GiveInput{
-		Council: s.council, Member: m, Task: task, Chat: s.chat, Path: s.path, Background: s.background, Tokens: model.Tokens,
+		Council: s.council, Member: m, Task: task, Chat: s.chat, Path: s.path, Background: s.background,
 	}
 }

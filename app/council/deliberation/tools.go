@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -33,15 +31,14 @@ type toolWork struct {
 	tools *tool.Set // as they were when the run began
 	turn  call.Turn // what the calls share: Log and Asker of the turn that is answered
 	// given returns the part of the chat that a member's tools see.
-	given func(context.Context, council.Job) (council.Given, error)
+	given func(council.Job) (council.Given, error)
 	// answer runs the member's model on an input, in a turn without tools.
 	answer func(context.Context, council.Job, council.Given, func(council.Live)) council.Work
 	// model opens the member's model to plan arguments; it returns nil where there is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
 	// gives records what a turn of the member sees, until done is called.
 	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
-	// taint returns the origins of a task's input; nil has none.
-	taint func(council.Job, council.Given) func() []chat.Origin
+	taint func(council.Job, council.Given) func() []chat.Origin // returns the origins of a task's input
 }
 
 // errSlow is the cause of a context that ended at the time limit of one tool.
@@ -54,10 +51,10 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 			return w.write(ctx, job, prompt, live)
 		})
 	}
-	found, why := usable(w.tools, job.Task.Tool)
-	if why != "" {
+	if why := Unusable(w.tools, job.Run.Council, job.Task.Tool); why != "" {
 		return skippedWork(why, "Take it from the member.")
 	}
+	found, _ := w.tools.ByID(job.Task.Tool)
 	return w.call(ctx, job, found, live)
 }
 
@@ -69,14 +66,13 @@ func (w *toolWork) limited(ctx context.Context, job council.Job, title string,
 	limited, cancel := context.WithTimeoutCause(ctx, took, errSlow)
 	defer cancel()
 	work := do(limited)
-	if work.End.State != council.Done && ctx.Err() == nil && errors.Is(context.Cause(limited), errSlow) {
-		usage, requests := work.End.Usage, work.End.Requests
-		texts := work.Texts
-		work = failedWork(string(chat.CallTimeout), call.TookLonger(title, took)+".",
-			"Give the council's tools more time, or choose a faster model.")
-		work.End.Usage, work.End.Requests, work.Texts = usage, requests, texts
+	if work.End.State == council.Done || ctx.Err() != nil || !errors.Is(context.Cause(limited), errSlow) {
+		return work
 	}
-	return work
+	late := failedWork(string(chat.CallTimeout), call.TookLonger(title, took)+".",
+		"Give the council's tools more time, or choose a faster model.")
+	late.Follow(work)
+	return late
 }
 
 // timeout is the time limit of one tool of a member.
@@ -90,126 +86,64 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 ) (work council.Work) {
 	member := job.Member()
 	live(council.Live{Phase: council.Reading})
-	given, err := w.given(ctx, job)
+	given, err := w.given(job)
 	if err != nil {
 		return errorWork(ctx, job, err)
 	}
 	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
 	arguments := "{}"
+	reads := found.Convention.Chat || needsArguments(found)
 	switch {
 	case found.Convention.Chat && !slices.Contains(member.Plan, found.ID()):
 		arguments = "" // it reads the chat substitute (contracts/spindle, section 7.3)
-	case needsArguments(found) || found.Convention.Chat:
+	case reads:
 		planned := plan{toolWork: w, job: job, tool: found, given: given}
 		defer planned.fill(&work)
-		work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), func(ctx context.Context) council.Work {
-			return planned.make(ctx)
-		})
+		work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), planned.make)
 		if work.End.State != council.Done {
 			return work
 		}
 		arguments = string(planned.arguments)
 	}
-	calls := &watched{live: live, now: w.now}
+	seen := &lane{live: live}
+	var handed []tool.ContextMessage // nil: the tool was not called, or without the chat
+	var handedAt time.Time
 	if found.Convention.Chat {
-		extra.Context, extra.Handed = contextMessages(given), calls.hand
+		extra.Context = contextMessages(given)
+		extra.Handed = func(messages []tool.ContextMessage) { seen.do(func() { handed, handedAt = messages, w.now() }) }
 	}
 	turn := w.turn
-	turn.Tools, turn.OnEvent = w.tools, calls.hear
+	turn.Tools, turn.OnEvent, turn.Taint = w.tools, seen.hear, w.taint(job, given)
 	turn.CallerName, turn.Given = member.Name, member.Context.In(job.Run.Council).Sentence()
-	if w.taint != nil {
-		turn.Taint = w.taint(job, given)
-	}
 	turn.TurnInfo = hook.TurnInfo{
 		Turn: uuid.Must(uuid.NewV7()).String(), Conversation: job.Run.Conversation, Model: job.Run.Models[member.ID],
 		Kind: "normal", Caller: gate.Member(member.ID),
 	}
-	if w.gives != nil {
-		defer w.gives(turn.Turn, job.Run.Conversation, given)()
-	}
+	defer w.gives(turn.Turn, job.Run.Conversation, given)()
 	defer w.calls.TurnEnded(turn.Turn) // also after a panic
-	defer calls.done()
+	defer seen.end()
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
 	if err != nil {
 		return errorWork(ctx, job, err)
 	}
+	seen.end()
 	work = workOf(ctx, job, found, result)
-	work.End.Calls, work.End.Turn = calls.done(), turn.Turn
-	work.End.Origins = calls.brought
-	if calls.handed != nil {
-		handed(&work, found, given, calls.handed, calls.when.Sub(job.Task.Started))
+	work.End.Calls, work.End.Turn, work.End.Origins = seen.calls, turn.Turn, seen.brought
+	if handed != nil { // the inspector shows it like a request to a model
+		sent := council.Request{Model: found.ID(), AtMS: handedAt.Sub(job.Task.Started).Milliseconds()}
+		for _, m := range handed {
+			sent.Tokens += model.Tokens(m.Content)
+		}
+		if len(handed) == 0 {
+			given.Blocks = nil
+		}
+		body, _ := json.Marshal(handed) // texts can be encoded
+		work.Sent(sent, body, given.Blocks)
 	}
-	if found.Convention.Chat || needsArguments(found) { // its input was what the member sees, or arguments made from that
+	if reads { // its input was what the member sees, or arguments made from that
 		work.End.Origins = chat.AddOrigins(work.End.Origins, given.Origins...)
 	}
 	return work
-}
-
-// handed records the messages that a tool got, like a request to a model.
-func handed(work *council.Work, to tool.Tool, given council.Given, messages []tool.ContextMessage,
-	after time.Duration,
-) {
-	if work.Texts == nil {
-		work.Texts = map[council.Hash][]byte{}
-	}
-	body, _ := json.Marshal(messages) // texts can be encoded
-	sent := council.Request{Model: to.ID(), Body: council.HashOf(body), Bytes: len(body), AtMS: after.Milliseconds()}
-	if int64(len(body)) <= limit.CouncilRequest {
-		work.Texts[sent.Body] = body
-	}
-	for _, m := range messages {
-		sent.Tokens += model.Tokens(m.Content)
-	}
-	if len(messages) > 0 {
-		var texts map[council.Hash][]byte
-		sent.Given, texts = blocksOf(given.Blocks)
-		maps.Copy(work.Texts, texts)
-	}
-	work.End.Requests = append(work.End.Requests, sent)
-}
-
-// watched passes the progress of a member's call on, and collects its record. It is safe for
-// concurrent use.
-type watched struct {
-	live func(council.Live)
-	now  func() time.Time
-
-	mu      sync.Mutex // guards the rest
-	records []uint64
-	brought []chat.Origin
-	handed  []tool.ContextMessage // nil: the tool was not called, or without the chat
-	when    time.Time             // the time of that
-	over    bool
-}
-
-// hand records the messages that the tool got.
-func (w *watched) hand(messages []tool.ContextMessage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.over {
-		w.handed, w.when = messages, w.now()
-	}
-}
-
-func (w *watched) hear(e chat.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.over {
-		return
-	}
-	if e.Kind == chat.EventAnswered {
-		w.records = append(w.records, e.Call.ID)
-		w.brought = chat.AddOrigins(w.brought, e.Call.Brought...)
-	}
-	w.live(council.Live{Phase: council.Using, Call: e.Call, Request: e.Request, Note: e.Note})
-}
-
-// done returns the records of the calls. Nothing is passed on after that.
-func (w *watched) done() []uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = true
-	return w.records
 }
 
 // workOf returns the outcome of a task from its tool's result.
@@ -247,11 +181,9 @@ func textOf(parts []chat.Part) string {
 
 // doneWork is the outcome of a task with a text.
 func doneWork(text string) council.Work {
-	hash := council.HashOf([]byte(text))
-	return council.Work{
-		End:   council.End{State: council.Done, Text: hash, Bytes: len(text)},
-		Texts: map[council.Hash][]byte{hash: []byte(text)},
-	}
+	work := council.Work{End: council.End{State: council.Done, Bytes: len(text)}}
+	work.End.Text = work.Texts.Add([]byte(text))
+	return work
 }
 
 func failedWork(kind, message, hint string) council.Work {
@@ -295,22 +227,34 @@ func NeedsModel(set *tool.Set, assigned string, m council.Member) string {
 func AsksArguments(t tool.Tool) bool { return t.Convention.Chat && needsArguments(t) }
 
 // needsArguments reports whether a tool has required arguments.
-func needsArguments(t tool.Tool) bool {
-	var schema struct {
-		Required []string `json:"required"`
+func needsArguments(t tool.Tool) bool { return len(required(t)) > 0 }
+
+// required returns the names of the arguments that a tool requires.
+func required(t tool.Tool) []string {
+	var schema struct{ Required []string }
+	if json.Unmarshal(t.Parameters, &schema) != nil {
+		return nil
 	}
-	return json.Unmarshal(t.Parameters, &schema) == nil && len(schema.Required) > 0
+	return schema.Required
 }
 
-// usable finds a tool of a plugin that is assigned to a member, or says in a sentence why the
-// member cannot use it. Why one is not there the run says once for each member (lacks).
-func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
+// Unusable explains why a member of a council cannot use a tool that is assigned to it, or returns "".
+func Unusable(set *tool.Set, c council.Council, assigned string) string {
+	if prompt, ok := builtInOf(assigned); ok {
+		switch {
+		case c.Mode != council.Tools:
+			return prompt.Title + " is for councils of mode tools."
+		case c.Tool.Mode == council.Inline: // contracts/spindle, section 8.4
+			return prompt.Title + " is a prompt, which the model that answers cannot call."
+		}
+		return ""
+	}
 	found, ok := set.ByID(assigned)
 	if !ok {
-		return found, council.NotThere(assigned)
+		return council.NotThere(assigned)
 	}
-	_, why = council.Eligible(found)
-	return found, why
+	_, why := council.Eligible(found)
+	return why
 }
 
 // lacks returns sentences on the tools that members lack, by member id: one for all tools of a plugin
@@ -321,15 +265,9 @@ func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 		var reasons, plugins []string
 		gone := map[string][]string{} // the tools that are not there, by plugin
 		for _, assigned := range m.Tools {
-			prompt, built := builtInOf(assigned)
-			_, there := set.ByID(assigned)
-			_, why := usable(set, assigned)
-			switch {
-			case built && c.Mode != council.Tools:
-				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
-			case built:
-			case !there:
-				plugin, name, _ := strings.Cut(assigned, ":")
+			plugin, name, _ := strings.Cut(assigned, ":")
+			switch why := Unusable(set, c, assigned); {
+			case why == council.NotThere(assigned):
 				if gone[plugin] == nil {
 					plugins = append(plugins, plugin)
 				}
@@ -350,12 +288,10 @@ func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 
 // missing explains why tools of a plugin are not there.
 func (r *Runner) missing(plugin string, tools []string) string {
-	why := ""
 	if r.o.Missing != nil {
-		why = r.o.Missing(plugin, tools)
-	}
-	if why != "" {
-		return why
+		if why := r.o.Missing(plugin, tools); why != "" {
+			return why
+		}
 	}
 	if len(tools) == 1 {
 		return council.NotThere(plugin + ":" + tools[0])

@@ -121,8 +121,8 @@ func newToolBench(t *testing.T) *toolBench {
 	b.work = &toolWork{
 		calls: call.New(call.Options{Gate: permissions, Log: b.log}), now: time.Now, tools: set,
 		turn: call.Turn{Asker: gate.AlwaysAsker{}},
-		given: func(context.Context, council.Job) (council.Given, error) {
-			return council.Given{Path: []chat.Message{
+		given: func(council.Job) (council.Given, error) {
+			return council.Given{Blocks: []council.BlockText{{}}, Path: []chat.Message{
 				{Role: chat.RoleSystem, Parts: []chat.Part{chat.TextPart("Be kind.")}},
 				{Role: chat.RoleUser, Parts: []chat.Part{
 					chat.TextPart("Is it warm in Oslo?"), {Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png"}},
@@ -132,6 +132,8 @@ func newToolBench(t *testing.T) *toolBench {
 				{Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart("Where?")}},
 			}}, nil
 		},
+		gives: func(string, chat.ConversationID, council.Given) func() { return func() {} },
+		taint: func(council.Job, council.Given) func() []chat.Origin { return nil },
 		answer: func(_ context.Context, _ council.Job, g council.Given, _ func(council.Live)) council.Work {
 			b.spoken = append(b.spoken, g)
 			return doneWork("spoken")
@@ -141,7 +143,7 @@ func newToolBench(t *testing.T) *toolBench {
 				return nil, nil
 			}
 			return &recorded{
-				Model: b.model, job: job, ledger: newLedger(b.run), now: time.Now,
+				Model: b.model, price: func(u chat.Usage) chat.Usage { return u }, job: job, ledger: newLedger(b.run), now: time.Now,
 				temperature: b.run.Council.Helper.Temperature,
 			}, nil
 		},

@@ -2,6 +2,7 @@ package deliberation
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"conclave/app/chat"
@@ -14,24 +15,24 @@ import (
 type watch struct {
 	mu     sync.Mutex
 	w      *council.Watch
-	newest council.Run // after the last step; zero before the first
+	newest council.Header // after the last step; zero before the first
 }
 
-// run returns the run as it is watched, zero before its first step.
-func (w *watch) run() council.Run {
+// header returns the header of the run as it is watched, zero before its first step.
+func (w *watch) header() council.Header {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.newest
 }
 
 // take applies an event of the run.
-func (w *watch) take(e Event) {
+func (w *watch) take(e record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case e.Step != nil:
 		w.w.Step(e.Run)
-		w.newest = e.Run
+		w.newest = e.header
 	case e.Live != nil:
 		w.w.Live(e.Task, *e.Live, e.MS)
 	case e.Due != nil:
@@ -55,10 +56,7 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 	if err != nil {
 		return council.RunView{}, err
 	}
-	w := council.NewWatch(r.watchOptions(ctx, func(h council.Hash) string {
-		text, _ := r.Text(ctx, id, h) // unreadable texts are empty
-		return string(text)
-	}))
+	w := council.NewWatch(r.watchOptions(ctx, r.Texts(ctx, id).Words))
 	w.Step(run)
 	v := w.View(0, run.Last.At) // it is not worked on, so no time passes
 	v.Reset = since != 0
@@ -107,19 +105,8 @@ func (r *Runner) Contexts(ctx context.Context, c council.Council, id chat.Conver
 	error,
 ) {
 	s := &session{r: r, council: c, req: turn.Request{Conversation: id}}
-	if id != "" {
-		var err error
-		if s.chat, err = r.o.Chats.Conversation(ctx, id); err != nil {
-			return nil, err
-		}
-		if s.path, err = r.o.Chats.Path(ctx, id); err != nil {
-			return nil, err
-		}
-		if r.o.Background != nil {
-			if s.background, err = r.o.Background(ctx, id, s.path); err != nil {
-				return nil, err
-			}
-		}
+	if err := s.readChat(ctx, slices.Clip[[]chat.Message]); err != nil {
+		return nil, err
 	}
 	kind := council.Opine
 	if c.Mode == council.Tools {

@@ -12,11 +12,11 @@ func TestAListKnowsOfNoStepBeforeWhoeverWatchesTheRunDoes(t *testing.T) {
 	l := &loop{}
 	l.watch.w = council.NewWatch(council.WatchOptions{Text: func(council.Hash) string { return "" }})
 	shown, goes := make(chan struct{}), make(chan struct{})
-	l.rec = newRecorder(council.NewMemory(), func(e Event) {
+	l.rec = newRecorder(council.NewMemory(), func(e record) {
 		close(shown)
 		<-goes
 		l.watch.take(e)
-	}, nil, &l.result)
+	}, nil)
 	first := council.Step{Kind: council.Begins, Begin: &council.Begin{
 		Run: "one", Conversation: "chat", Question: 1, Council: sittingCouncil(),
 	}}
@@ -26,14 +26,14 @@ func TestAListKnowsOfNoStepBeforeWhoeverWatchesTheRunDoes(t *testing.T) {
 	if err := run.Apply(first); err != nil {
 		t.Fatal(err)
 	}
-	l.rec.add(record{Event: Event{Run: run, Step: &first}})
+	l.rec.add(record{Event: Event{Run: run, Step: &first}, header: council.HeaderOf(run, nil)})
 	<-shown
-	if h := l.header(); h.Run != "" {
+	if h := l.watch.header(); h.Run != "" {
 		t.Errorf("before it is watched, it is listed as %+v", h)
 	}
 	close(goes)
 	l.rec.close()
-	if h := l.header(); h.Run != "one" {
+	if h := l.watch.header(); h.Run != "one" {
 		t.Errorf("once it is watched, it is listed as %+v", h)
 	}
 }

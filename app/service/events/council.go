@@ -2,6 +2,7 @@ package events
 
 import (
 	"cmp"
+	"slices"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -85,12 +86,8 @@ func (n *Events) councilStep(e deliberation.Event) {
 
 // done reports whether a member has nothing left to do.
 func done(r *council.Run, member string) bool {
-	for _, t := range r.Tasks {
-		if t.Member == member && (t.State == council.Waiting || t.State == council.Working) {
-			return false
-		}
-	}
-	return true
+	open := func(t council.Task) bool { return t.Member == member && !t.State.Final() }
+	return !slices.ContainsFunc(r.Tasks, open)
 }
 
 // councilFailures sends once that tools failed: when a person is asked, or when the run goes on
@@ -139,8 +136,7 @@ func (n *Events) councilResults(r *council.Run, member string) []councilResult {
 		if !one.Success {
 			one.Error = message(t.End.Failure)
 		} else if member != "" && t.Kind != council.Cast {
-			text, _ := n.o.Text(n.ctx, r.Begin.Run, t.End.Text) // what cannot be read is empty
-			one.Content = string(text)
+			one.Content = n.o.Texts(n.ctx, r.Begin.Run).Words(t.End.Text)
 			if t.Tool == "" { // the words of a member, which end with a block for the program
 				one.Content = deliberation.Shown(one.Content)
 			}

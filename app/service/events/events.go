@@ -24,9 +24,8 @@ type Chats interface {
 type Options struct {
 	Host  *host.Host
 	Chats Chats
-	// Text returns a text of a council's run.
-	Text func(ctx context.Context, run council.RunID, text council.Hash) ([]byte, error)
-	Log  *slog.Logger
+	Texts func(ctx context.Context, run council.RunID) council.ReadText // of a council's run
+	Log   *slog.Logger
 }
 
 // maxEvents bounds the events that wait to be sent to plugins; more are dropped, since
