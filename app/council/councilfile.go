@@ -13,21 +13,20 @@ import (
 // MemberFormat marks the file of a member.
 const MemberFormat = "conclave-council-member/1"
 
+type memberFile struct {
+	Format string  `json:"format"`
+	Member *Member `json:"member"`
+}
+
 // WriteMember returns the file of a member.
 func WriteMember(m Member) ([]byte, error) {
-	return json.MarshalIndent(struct {
-		Format string `json:"format"`
-		Member Member `json:"member"`
-	}{MemberFormat, m}, "", "  ")
+	return json.MarshalIndent(memberFile{MemberFormat, &m}, "", "  ")
 }
 
 // ReadMember reads the file of a member.
 func ReadMember(file []byte) (Member, error) {
 	const hint = "Choose a file that was saved from a member's card."
-	var f struct {
-		Format string  `json:"format"`
-		Member *Member `json:"member"`
-	}
+	var f memberFile
 	if err := bounded(file, limit.CouncilFile); err != nil {
 		return Member{}, err
 	}

@@ -213,7 +213,7 @@ func (g *giver) summarize() {
 // NeedsSummary reports whether a chat has more than its last turn.
 func NeedsSummary(path []chat.Message) bool { return len(GiveInput{Path: path}.earlier()) > 0 }
 
-// earlier returns the messages up to the last turn.
+// earlier returns the messages before the last turn.
 func (in GiveInput) earlier() []chat.Message {
 	all := in.readable()
 	return all[:len(all)-len(lastTurns(all, 1))]

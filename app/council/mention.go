@@ -48,7 +48,7 @@ func (c Council) Addressed(text string) (only string, err error) {
 		"There are "+strings.Join(names, ", ")+". To ask everybody, begin the message with another word.")
 }
 
-// inName reports whether a character goes on with a name.
+// inName reports whether a character can be part of a name.
 func inName(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }
 
 // begins reports whether a text begins with a whole name.

@@ -264,8 +264,9 @@ func (w *Watch) tasks(member string, since uint64, whole bool, now time.Time) ([
 func (w *Watch) task(t *Task, since uint64, whole bool, now time.Time) TaskView {
 	r := &w.run
 	v := TaskView{
-		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: cmp.Or(taskTitles[t.Kind], r.ToolTitle(t.Tool)), Attempt: t.Attempt, State: t.State,
-		Why: t.Why, Bytes: t.End.Bytes, Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
+		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: cmp.Or(taskTitles[t.Kind], r.ToolTitle(t.Tool)),
+		Attempt: t.Attempt, State: t.State, Why: t.Why, Bytes: t.End.Bytes,
+		Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
 		Sent: len(t.End.Requests), Expected: w.expected(t.ID),
 	}
 	if t.Attempt > 0 {

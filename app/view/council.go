@@ -118,7 +118,6 @@ var presetSentences = map[string]string{
 	"Three chairs":  "One finds out, one doubts, one makes something of it.",
 	"Red team":      "Looks for what can go wrong with a plan before others do.",
 	"Editor's desk": "Reads a text for its argument, its facts and its style.",
-	"Editor’s desk": "Reads a text for its argument, its facts and its style.",
 	"Cost steward":  "Weighs what an answer is worth against what it takes.",
 }
 

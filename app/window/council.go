@@ -134,9 +134,6 @@ func (c *Council) presetsFor(ctx context.Context, conversation string) ([]view.C
 	return all, err
 }
 
-// ofAll reports whether every tool has a capability, so that it need not be shown.
-func ofAll(can string) bool { return can == gate.Compute.Label() }
-
 // Set saves a council for a scope of CouncilChoices.Scopes.
 func (c *Council) Set(conversation, scope string, set council.Council) error {
 	ctx := c.call()
@@ -512,7 +509,9 @@ func councilTools(core Core, set council.Council) []CouncilToolView {
 func councilTool(core Core, enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
 	v := CouncilToolView{
 		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
-		Capabilities: view.List(slices.DeleteFunc(core.Gate.Reach.Can(t), ofAll)),
+		Capabilities: view.List(slices.DeleteFunc(core.Gate.Reach.Can(t), func(can string) bool {
+			return can == gate.Compute.Label() // every tool has it
+		})),
 	}
 	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
 	// As it is published: a tool for members alone is hidden from models, and is not switched off.

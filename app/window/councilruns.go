@@ -189,15 +189,8 @@ func (c *Council) Open(text string) (OpenedRun, error) {
 	if err != nil {
 		return OpenedRun{}, err
 	}
-	out := OpenedRun{View: viewOf(file), Report: RunReport{OK: len(file.Problems) == 0, Checks: []ReportCheck{}}}
+	out := OpenedRun{View: viewOf(file), Report: file}
 	c.runs.open(out.View.Run, file)
-	out.Report.Left = view.List(file.LeftOut)
-	for _, line := range file.Problems {
-		out.Report.Checks = append(out.Report.Checks, ReportCheck{Text: line})
-	}
-	for _, line := range file.Checked {
-		out.Report.Checks = append(out.Report.Checks, ReportCheck{OK: true, Text: line})
-	}
 	return out, nil
 }
 

@@ -99,18 +99,5 @@ type RunFile struct {
 // its id until the window closes.
 type OpenedRun struct {
 	View   council.RunView `json:"view"`
-	Report RunReport       `json:"report"`
-}
-
-// RunReport lists what the file of a run holds and lacks.
-type RunReport struct {
-	OK     bool          `json:"ok"` // nothing is missing
-	Checks []ReportCheck `json:"checks"`
-	Left   []string      `json:"left"` // what the file leaves out: sentences
-}
-
-// ReportCheck is one sentence about the file of a run.
-type ReportCheck struct {
-	OK   bool   `json:"ok"`
-	Text string `json:"text"` // “41 steps and 57 texts can be read.”
+	Report council.FileRun `json:"report"`
 }

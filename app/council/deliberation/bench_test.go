@@ -113,8 +113,14 @@ func newBench(t testing.TB, change ...func(*deliberation.Options)) *bench {
 	})
 	o := deliberation.Options{
 		Log: s.Councils, Settings: s.Councils, Conversations: b.owner, Calls: calls, Tools: b.registry, Models: b.models,
-		Chats: s.Turns, Bus: b.bus,
-		Seed: func() uint64 { return 7 },
+		Chats: s.Turns, Bus: b.bus, Call: s.Calls.Call,
+		Seed:    func() uint64 { return 7 },
+		Price:   func(_ model.Info, u chat.Usage) chat.Usage { return u },
+		Load:    func(context.Context, ...string) error { return nil },
+		Missing: func(string, []string) string { return "" },
+		Background: func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
+			return nil, nil
+		},
 	}
 	for _, f := range change {
 		f(&o)

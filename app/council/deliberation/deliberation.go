@@ -40,7 +40,7 @@ type Chats interface {
 	turn.Names
 }
 
-// Options configure a Runner.
+// Options configure a Runner. All are required, unless their comment says what nil means.
 type Options struct {
 	Log           council.Log
 	Settings      council.Settings
@@ -50,17 +50,17 @@ type Options struct {
 	Models        Models
 	Chats         Chats
 	Bus           *bus.Bus
-	// Price returns a usage with its cost, where that is known. If nil, no cost is known.
+	// Price returns a usage with its cost, where that is known.
 	Price func(model model.Info, u chat.Usage) chat.Usage
-	// Background returns personas, characters and world information for a chat. If nil, there are none.
+	// Background returns personas, characters and world information for a chat.
 	Background func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error)
-	// Load waits until plugins are loaded, including those that were not scanned yet. If nil, nothing is
-	// awaited. The error is the cause of ctx's end.
+	// Load waits until plugins are loaded, including those that were not scanned yet. The error is the cause
+	// of ctx's end.
 	Load func(ctx context.Context, plugins ...string) error
-	// Missing explains why tools of a plugin are not there, and how to get them back; "" or nil where
-	// the reason is unknown.
+	// Missing explains why tools of a plugin are not there, and how to get them back; "" where the reason is
+	// unknown.
 	Missing func(plugin string, tools []string) string
-	// Call reads the record of a tool call. If nil, none can be read.
+	// Call reads the record of a tool call.
 	Call func(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// OnEvent, if set, is called after each step is saved. It must not block.
 	OnEvent   func(Event)

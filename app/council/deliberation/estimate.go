@@ -91,7 +91,7 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 	u := s.maxAnswerUsage()
 	u.Output = usually[council.Synthesize].tokens
 	info := s.req.Model.Info()
-	answer := s.priced(info, u)
+	answer := s.r.o.Price(info, u)
 	long := e.seconds(workKind{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
 	e.add(council.ChairTask, answer, long)
 	e.Seconds += long
@@ -163,7 +163,8 @@ func (e *estimator) work(ctx context.Context, t council.Task, said map[string]in
 	if most := cmp.Or(m.MaxTokens, e.run.Council.Helper.MaxTokens); most > 0 {
 		u.Output = min(u.Output, most)
 	}
-	if t.Kind == council.Look || t.Kind == council.Cast || t.Kind == council.Oppose || e.run.Council.Mode == council.Relay {
+	switch {
+	case t.Kind == council.Look, t.Kind == council.Cast, t.Kind == council.Oppose, e.run.Council.Mode == council.Relay:
 		for other, tokens := range said {
 			if other != t.Member {
 				u.Input += tokens
@@ -171,7 +172,7 @@ func (e *estimator) work(ctx context.Context, t council.Task, said map[string]in
 		}
 	}
 	if info.ID != "" {
-		u = e.s.priced(info, u)
+		u = e.s.r.o.Price(info, u)
 	}
 	e.add(t.ID, u, long)
 	return long

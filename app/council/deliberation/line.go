@@ -165,10 +165,10 @@ func (t *Reporter) sum(state string, r council.Run, u chat.Usage) Line {
 	return line
 }
 
-// count counts the tasks of a run that are so.
-func count(r council.Run, so func(council.Task) bool) (n int) {
+// count counts the tasks of a run that match.
+func count(r council.Run, match func(council.Task) bool) (n int) {
 	for _, t := range r.Tasks {
-		if so(t) {
+		if match(t) {
 			n++
 		}
 	}
@@ -310,7 +310,7 @@ func over(r council.Run, member string) bool {
 	return all > 0 && all == count(r, func(t council.Task) bool { return t.Member == member && t.State.Final() })
 }
 
-// doneLine reports what came of a member's tasks. With one done the member counts as done.
+// doneLine reports the outcome of a member's tasks. With one done the member counts as done.
 func doneLine(r council.Run, m council.Member) Line {
 	u := r.Spent(m.ID)
 	line := Line{

@@ -43,13 +43,13 @@ func (l Line) Words() string {
 		if l.Text != "" {
 			return ""
 		}
-		return plainly[l.State]
+		return stateWords[l.State]
 	case "using":
 		return "uses " + tool
 	case "used":
 		return with("used "+tool+l.waited(), said)
 	case "said":
-		return with(cmp.Or(plainly[l.Kind], l.Kind)+whose(l.Drawn)+l.waited(), said)
+		return with(cmp.Or(stateWords[l.Kind], l.Kind)+whose(l.Drawn)+l.waited(), said)
 	case "voted":
 		return "voted" + l.waited()
 	case "failed":
@@ -60,7 +60,7 @@ func (l Line) Words() string {
 	case "sealed":
 		return limit.Counted(l.Count, "vote") + " cast"
 	case "opened", "resumed":
-		return plainly[l.State]
+		return stateWords[l.State]
 	case "asking":
 		return said
 	case "unkept", "kept":
@@ -76,8 +76,8 @@ func (l Line) Words() string {
 	return with(strings.ReplaceAll(l.State, "_", " "), said)
 }
 
-// plainly are the words for some states, and for kinds of tasks that are done.
-var plainly = map[string]string{
+// stateWords are the words for some states, and for kinds of tasks that are done.
+var stateWords = map[string]string{
 	"reading": "reads", "thinking": "thinks", "writing": "writes", "opened": "the votes are counted",
 	"resumed": "goes on", "answer": "answered", "review": "reviewed the answers", "draft": "wrote a draft",
 	"critique": "spoke against the draft", "summary": "summed the chat up",

@@ -71,7 +71,6 @@ type loop struct {
 	result  *council.Result  // once there is one
 	since   time.Time        // when it began or was resumed, moved by the time of a person's answers
 	clock   *clock           // stops while a person is asked about any member's call
-	saved   int              // number of saved steps, once the others are held in memory
 	asking  time.Time        // since when a person is asked
 	due     map[string]int64 // the published deadlines
 
@@ -131,9 +130,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	l.ledger = newLedger(l.run)
 	l.worker = newWorker(s, l.ledger)
 	if s.how.Finish && l.run.State != council.Ready { // with notes, there is nothing to finish
-		l.step(council.Step{
-			Kind: council.Acts, Act: council.Finish, By: council.Person, Text: council.Finish.Why(),
-		}, nil)
+		l.applyAct(council.Finish, council.Person, council.Finish.Why())
 	}
 	l.r.loops.Go(func() { // ends when the run is over, or with ctx
 		defer close(l.over)
@@ -191,10 +188,7 @@ func (l *loop) work(ctx context.Context) {
 		l.endStale()
 		switch {
 		case l.agree(n):
-			l.step(council.Step{
-				Kind: council.Acts, Act: council.Finish, By: council.Agreement,
-				Text: "The answers agree, so no review follows.",
-			}, nil)
+			l.applyAct(council.Finish, council.Agreement, "The answers agree, so no review follows.")
 			continue
 		case len(n.Start) > 0:
 			for _, id := range n.Start {
@@ -251,9 +245,7 @@ func (l *loop) wait(ctx context.Context) bool {
 		if closes(ctx) {
 			return false
 		}
-		l.step(council.Step{
-			Kind: council.Acts, Act: council.Stop, By: council.Person, Text: "You stopped it.",
-		}, nil)
+		l.applyAct(council.Stop, council.Person, council.Stop.Why())
 	}
 	return true
 }
@@ -332,6 +324,11 @@ func (l *loop) step(s council.Step, texts council.Texts) bool {
 	return l.apply(s, texts, nil) == nil
 }
 
+// applyAct applies an act that no person waits for.
+func (l *loop) applyAct(act council.Act, by council.By, why string) {
+	l.step(council.Step{Kind: council.Acts, Act: act, By: by, Text: why}, nil)
+}
+
 func (l *loop) apply(s council.Step, texts council.Texts, done chan struct{}) error {
 	s.At = later(l.r.o.Now(), l.run.Last.At)
 	s.Number = l.run.Last.Number + 1
@@ -365,7 +362,7 @@ func (l *loop) begin(ctx context.Context, id string) {
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	job := council.Job{Run: l.run, Task: *l.run.Task(id), Attempt: at.number}
-	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task)}
+	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task.Member)}
 	l.working[at] = w
 	own = call.WithAsking(timed{own, w}, func() (answered func()) {
 		member, run := w.clock.asking(), l.clock.asking()
@@ -404,31 +401,26 @@ func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live))
 	return l.worker.do(ctx, job, live)
 }
 
-// timeLeft returns the rest of a member's time for a task, negative where it is unlimited. The time of
-// its other tasks counts, including failed ones; parallel work counts once. Waiting for a person does
-// not count, nor does work that is repeated.
-func (l *loop) timeLeft(t council.Task) time.Duration {
-	if most := l.run.Member(t.Member).Limits.Seconds; most > 0 {
-		return max(time.Duration(most)*time.Second-l.worked(t.Member), 0)
+// timeLeft returns the rest of a member's time, negative where it is unlimited. The time of its finished
+// tasks counts, including failed ones; parallel work counts once. Waiting for a person does not count,
+// nor does work that is repeated.
+func (l *loop) timeLeft(member string) time.Duration {
+	left := time.Duration(l.run.Member(member).Limits.Seconds) * time.Second
+	if left == 0 {
+		return -1
 	}
-	return -1
-}
-
-// worked returns how long a member worked on tasks that are done or failed.
-func (l *loop) worked(member string) time.Duration {
 	tasks := slices.DeleteFunc(slices.Clone(l.run.Tasks), func(t council.Task) bool {
 		return t.Member != member || t.State != council.Done && t.State != council.Failed
 	})
 	slices.SortFunc(tasks, func(a, b council.Task) int { return a.Started.Compare(b.Started) })
-	var sum time.Duration
 	var until time.Time // counted up to here
 	for _, t := range tasks {
 		from, to := later(t.Started, until), t.Ended.Add(-t.Asked)
 		if to.After(from) {
-			sum, until = sum+to.Sub(from), to
+			left, until = left-to.Sub(from), to
 		}
 	}
-	return sum
+	return max(left, 0)
 }
 
 // words returns a text of the run, or "" where it cannot be read.

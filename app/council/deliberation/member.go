@@ -111,7 +111,7 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 	}
 	r := &recorded{
 		Model: opened, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now, tools: w.toolsOf(job),
-		price:       func(u chat.Usage) chat.Usage { return w.s.priced(opened.Info(), u) },
+		price:       func(u chat.Usage) chat.Usage { return w.s.r.o.Price(opened.Info(), u) },
 		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens, most: limit.MemberAnswer,
 	}
 	if m.Model == "" {

@@ -52,13 +52,6 @@ func (p *plan) make(ctx context.Context) council.Work {
 	return p.ask(ctx, model.WithRetry(m, model.Policy{}))
 }
 
-// fill adds the requests and the usage of planning to the outcome of the task.
-func (p *plan) fill(work *council.Work) {
-	if p.through != nil {
-		p.through.fill(work)
-	}
-}
-
 func (p *plan) ask(ctx context.Context, m model.Model) council.Work {
 	request := p.request(m.Info().Can.Tools)
 	said, err := p.stream(ctx, m, request)

@@ -86,7 +86,7 @@ func (s *session) repeat(b *council.Begin) {
 		}
 		id, there := ids[works[i]]
 		if there && (first < 0 || i < first || t.Stage <= s.before.Tasks[first].Stage) {
-			b.Kept[id] = free(t.End)
+			b.Kept[id] = withoutUsage(t.End)
 		}
 	}
 }

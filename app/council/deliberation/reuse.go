@@ -36,14 +36,14 @@ func retained(ctx context.Context, log council.Log, b *council.Begin) (council.R
 	b.Seed, b.Kept = before.Seed, map[string]council.End{}
 	for _, t := range before.Tasks {
 		if t.State == council.Done {
-			b.Kept[t.ID] = free(t.End)
+			b.Kept[t.ID] = withoutUsage(t.End)
 		}
 	}
 	return before.Begin.Run, nil
 }
 
-// free returns the end of a task without its usage, which the run that did it has paid for.
-func free(end council.End) council.End {
+// withoutUsage returns the end of a task without its usage, which the run that did it has paid for.
+func withoutUsage(end council.End) council.End {
 	end.Usage = chat.Usage{}
 	return end
 }

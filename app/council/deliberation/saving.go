@@ -2,6 +2,7 @@ package deliberation
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,33 +40,25 @@ func (l *loop) holdUnsaved() {
 	if len(l.rec.unsaved) == 0 {
 		return
 	}
-	err := l.save()
+	h := council.HeaderOf(l.run, l.result)
+	err := l.rec.save(h)
 	if err == nil {
 		l.reportSaveState(l.run, nil)
 		return
 	}
-	before, _ := l.s.log.Steps(context.Background(), l.id) // none where nothing was written
-	l.saved = len(before)
-	if l.r.temporary.AppendSteps(context.Background(), council.HeaderOf(l.run, l.result),
-		append(before, l.rec.unsaved...), l.texts.copied()) != nil {
+	saved, _ := l.s.log.Steps(context.Background(), l.id) // none where nothing was written
+	if l.r.temporary.AppendSteps(context.Background(), h, slices.Concat(saved, l.rec.unsaved),
+		l.texts.copied()) != nil {
 		return // a temporary chat, whose log accepts everything
 	}
 	l.r.mu.Lock()
 	l.r.unsaved[l.id] = saveFailedMessage(err)
 	l.r.mu.Unlock()
-	l.r.loops.Go(l.saveLater) // ends when it is saved, or with the runner
+	l.r.loops.Go(func() { l.saveLater(len(saved)) }) // ends when it is saved, or with the runner
 }
 
-// save saves what could not be saved before.
-func (l *loop) save() error {
-	if len(l.rec.unsaved) == 0 {
-		return nil
-	}
-	return l.rec.save(council.HeaderOf(l.run, l.result))
-}
-
-// saveLater tries to save the run until that works, or the program closes.
-func (l *loop) saveLater() {
+// saveLater tries to save the steps in memory after so many, until that works, or the program closes.
+func (l *loop) saveLater(saved int) {
 	again := time.NewTicker(l.r.o.SaveAgain)
 	defer again.Stop()
 	for {
@@ -75,7 +68,7 @@ func (l *loop) saveLater() {
 		case <-l.r.ctx.Done():
 			closes = true
 		}
-		err := l.saveHeldRun()
+		err := l.saveHeldRun(saved)
 		if err == nil || fault.KindOf(err) == fault.NotFound { // its chat was deleted
 			l.r.o.Bus.Changed(bus.Council, string(l.id))
 			l.r.o.Bus.Changed(bus.Councils, string(l.run.Conversation))
@@ -90,22 +83,18 @@ func (l *loop) saveLater() {
 
 // saveHeldRun saves the steps in memory: those that could not be saved, and ratings since then. Once
 // they are saved, it drops them from memory.
-func (l *loop) saveHeldRun() error {
+func (l *loop) saveHeldRun(saved int) error {
 	l.r.rates.Lock()
 	defer l.r.rates.Unlock()
 	steps, err := l.r.temporary.Steps(context.Background(), l.id)
 	if err != nil {
 		return err
 	}
-	if l.rec.unsaved = steps[l.saved:]; len(l.rec.unsaved) > 0 {
-		if l.run, err = council.Replay(steps); err != nil {
-			return err
-		}
+	run, err := council.Replay(steps)
+	if err != nil {
+		return err
 	}
-	err = l.save()
-	if len(l.rec.unsaved) == 0 {
-		l.saved = len(steps)
-	}
+	err = l.s.log.AppendSteps(context.Background(), council.HeaderOf(run, l.result), steps[saved:], l.texts.copied())
 	if err == nil || fault.KindOf(err) == fault.NotFound {
 		l.r.mu.Lock()
 		delete(l.r.unsaved, l.id)

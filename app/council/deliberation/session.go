@@ -158,9 +158,8 @@ func (s *session) readChat(ctx context.Context, part func(path []chat.Message) [
 			return err
 		}
 	}
-	if s.path = part(s.path); s.r.o.Background != nil {
-		s.background, err = s.r.o.Background(ctx, id, s.path)
-	}
+	s.path = part(s.path)
+	s.background, err = s.r.o.Background(ctx, id, s.path)
 	return err
 }
 
@@ -212,7 +211,7 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 		}
 		b.Models[m.ID] = model.Info().Name()
 		local = local && s.isLocal(model.Info())
-		if cost := s.priced(model.Info(), s.maxUsage(m)).Cost; cost > 0 {
+		if cost := s.r.o.Price(model.Info(), s.maxUsage(m)).Cost; cost > 0 {
 			for _, key := range s.reserves(m) {
 				b.Reserve[key] = cost
 			}
@@ -222,7 +221,7 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 	if s.substitute != "" {
 		b.Out[""] = s.substitute
 	}
-	if cost := s.priced(s.req.Model.Info(), s.maxAnswerUsage()).Cost; cost > 0 {
+	if cost := s.r.o.Price(s.req.Model.Info(), s.maxAnswerUsage()).Cost; cost > 0 {
 		b.Reserve[""] = cost
 	}
 	if local && b.Council.Parallel == 0 && s.council.Mode != council.Tools {
@@ -263,19 +262,11 @@ const demo = "demo"
 // isLocal reports whether a model runs on this computer, which is as fast with one request at a time
 // as with several.
 func (s *session) isLocal(m model.Info) bool {
-	u := s.priced(m, chat.Usage{Input: million, Output: million})
+	u := s.r.o.Price(m, chat.Usage{Input: million, Output: million})
 	return m.Provider != demo && u.Known() && u.Cost == 0
 }
 
 const million = 1_000_000
-
-// priced returns a usage with its cost, where that is known.
-func (s *session) priced(m model.Info, u chat.Usage) chat.Usage {
-	if s.r.o.Price == nil {
-		return u
-	}
-	return s.r.o.Price(m, u)
-}
 
 // UsualAnswer is the assumed length of an answer without a bound, in tokens.
 const UsualAnswer = 1500

@@ -90,21 +90,12 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	if err != nil {
 		return errorWork(ctx, job, err)
 	}
-	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
-	arguments := "{}"
-	reads := found.Convention.Chat || needsArguments(found)
-	switch {
-	case found.Convention.Chat && !slices.Contains(member.Plan, found.ID()):
-		arguments = "" // it reads the chat substitute (contracts/spindle, section 7.3)
-	case reads:
-		planned := plan{toolWork: w, job: job, tool: found, given: given}
-		defer planned.fill(&work)
-		work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), planned.make)
-		if work.End.State != council.Done {
-			return work
-		}
-		arguments = string(planned.arguments)
+	arguments, planning := w.arguments(ctx, job, found, given)
+	if planning.End.State != council.Done {
+		return planning
 	}
+	defer func() { work.Follow(planning) }()
+	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
 	seen := &lane{live: live}
 	var handed []tool.ContextMessage // nil: the tool was not called, or without the chat
 	var handedAt time.Time
@@ -140,10 +131,29 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 		body, _ := json.Marshal(handed) // texts can be encoded
 		work.Sent(sent, body, given.Blocks)
 	}
-	if reads { // its input was what the member sees, or arguments made from that
+	if found.Convention.Chat || needsArguments(found) { // its input was what the member sees, or arguments made from that
 		work.End.Origins = chat.AddOrigins(work.End.Origins, given.Origins...)
 	}
 	return work
+}
+
+// arguments returns the arguments of a call, and the work of planning them.
+func (w *toolWork) arguments(ctx context.Context, job council.Job, found tool.Tool,
+	given council.Given,
+) (arguments string, work council.Work) {
+	none := council.Work{End: council.End{State: council.Done}}
+	if found.Convention.Chat && !slices.Contains(job.Member().Plan, found.ID()) {
+		return "", none // it reads the chat instead (contracts/spindle, section 7.3)
+	}
+	if !found.Convention.Chat && !needsArguments(found) {
+		return "{}", none
+	}
+	planned := plan{toolWork: w, job: job, tool: found, given: given}
+	work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), planned.make)
+	if planned.through != nil {
+		planned.through.fill(&work)
+	}
+	return string(planned.arguments), work
 }
 
 // workOf returns the outcome of a task from its tool's result.
@@ -288,10 +298,8 @@ func (r *Runner) lacks(c council.Council, set *tool.Set) map[string]string {
 
 // missing explains why tools of a plugin are not there.
 func (r *Runner) missing(plugin string, tools []string) string {
-	if r.o.Missing != nil {
-		if why := r.o.Missing(plugin, tools); why != "" {
-			return why
-		}
+	if why := r.o.Missing(plugin, tools); why != "" {
+		return why
 	}
 	if len(tools) == 1 {
 		return council.NotThere(plugin + ":" + tools[0])
@@ -307,15 +315,13 @@ const loadTime = 15 * time.Second
 func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error) {
 	set := r.o.Tools.Set()
 	var plugins []string
-	for _, m := range c.Members {
-		for _, assigned := range m.Tools {
-			plugin, _, ofPlugin := strings.Cut(assigned, ":")
-			if _, there := set.ByID(assigned); ofPlugin && !there && !slices.Contains(plugins, plugin) {
-				plugins = append(plugins, plugin)
-			}
+	for _, assigned := range c.ToolIDs() {
+		plugin, _, ofPlugin := strings.Cut(assigned, ":")
+		if _, there := set.ByID(assigned); ofPlugin && !there && !slices.Contains(plugins, plugin) {
+			plugins = append(plugins, plugin)
 		}
 	}
-	if r.o.Load == nil || len(plugins) == 0 {
+	if len(plugins) == 0 {
 		return set, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, loadTime)
@@ -328,24 +334,18 @@ func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error)
 
 // titlesOf returns the titles of the members' tools, by how they are assigned.
 func titlesOf(c council.Council, set *tool.Set) map[string]string {
-	titles, of := map[string]string{}, map[string][]string{} // by their title
-	for _, m := range c.Members {
-		for _, assigned := range m.Tools {
-			if prompt, ok := builtInOf(assigned); ok {
-				titles[assigned] = prompt.Title
-			} else if found, ok := set.ByID(assigned); ok {
-				titles[assigned] = found.DisplayName()
-			}
-			if title := titles[assigned]; title != "" && !slices.Contains(of[title], assigned) {
-				of[title] = append(of[title], assigned)
-			}
+	titles, same := map[string]string{}, map[string]int{} // how many tools have a title
+	for _, assigned := range c.ToolIDs() {
+		if prompt, ok := builtInOf(assigned); ok {
+			titles[assigned] = prompt.Title
+		} else if found, ok := set.ByID(assigned); ok {
+			titles[assigned] = found.DisplayName()
 		}
+		same[titles[assigned]]++
 	}
-	for title, tools := range of {
-		for _, assigned := range tools {
-			if plugin, _, ok := strings.Cut(assigned, ":"); ok && len(tools) > 1 {
-				titles[assigned] = title + " (" + plugin + ")"
-			}
+	for assigned, title := range titles {
+		if plugin, _, ok := strings.Cut(assigned, ":"); ok && same[title] > 1 {
+			titles[assigned] = title + " (" + plugin + ")"
 		}
 	}
 	return titles

@@ -143,7 +143,8 @@ func newToolBench(t *testing.T) *toolBench {
 				return nil, nil
 			}
 			return &recorded{
-				Model: b.model, price: func(u chat.Usage) chat.Usage { return u }, job: job, ledger: newLedger(b.run), now: time.Now,
+				Model: b.model, price: func(u chat.Usage) chat.Usage { return u }, job: job, ledger: newLedger(b.run),
+				now:         time.Now,
 				temperature: b.run.Council.Helper.Temperature,
 			}, nil
 		},

@@ -71,14 +71,10 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 func (r *Runner) Live(id council.RunID) bool { return r.loop(id) != nil }
 
 func (r *Runner) watchOptions(ctx context.Context, text func(council.Hash) string) council.WatchOptions {
-	o := council.WatchOptions{Text: text}
-	if r.o.Call != nil {
-		o.Call = func(id uint64) (chat.CallRecord, bool) {
-			record, err := r.o.Call(ctx, id)
-			return record, err == nil
-		}
-	}
-	return o
+	return council.WatchOptions{Text: text, Call: func(id uint64) (chat.CallRecord, bool) {
+		record, err := r.o.Call(ctx, id)
+		return record, err == nil
+	}}
 }
 
 // edited reports whether the chat was changed since a run, up to its question. It is false where

@@ -1039,6 +1039,20 @@ export interface FileChanges {
   did: string;
 }
 
+/**
+ * FileRun is a run that was read from a file, and what the file lacks. The sentences say
+ * nothing of whether the run is genuine: anybody can write such a file.
+ */
+export interface FileRun {
+  run: string;
+  /** what was read: “41 steps and 57 texts can be read.” */
+  checked: string[];
+  /** what is missing or cannot be read */
+  problems: string[];
+  /** what was left out when the file was written */
+  left_out: string[];
+}
+
 /** Find is one message that holds the words searched for. */
 export interface Find {
   seq: number;
@@ -1534,7 +1548,7 @@ export type Op =
  */
 export interface OpenedRun {
   view: Run;
-  report: RunReport;
+  report: FileRun;
 }
 
 /**
@@ -2335,13 +2349,6 @@ export interface Refusal {
   command: string;
 }
 
-/** ReportCheck is one sentence about the file of a run. */
-export interface ReportCheck {
-  ok: boolean;
-  /** “41 steps and 57 texts can be read.” */
-  text: string;
-}
-
 /** RequestInfo is one request to a model. */
 export interface RequestInfo {
   model: string;
@@ -2513,15 +2520,6 @@ export interface RunHeader {
   spent: Spending;
   /** of the members that took part */
   seats: SeatLine[];
-}
-
-/** RunReport lists what the file of a run holds and lacks. */
-export interface RunReport {
-  /** nothing is missing */
-  ok: boolean;
-  checks: ReportCheck[];
-  /** what the file leaves out: sentences */
-  left: string[];
 }
 
 /** RunState names the progress of a run. */

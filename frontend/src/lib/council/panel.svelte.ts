@@ -7,7 +7,7 @@ import { s } from "../strings";
 import { lengthOf } from "./lanes";
 import { Replay } from "./replay.svelte";
 import { RunState, type Lane } from "./run.svelte";
-import type { Act, RunHeader, RunReport } from "../bridge/generated";
+import type { Act, FileRun, RunHeader } from "../bridge/generated";
 import { taskWord } from "./words";
 
 /** States of a task that are said aloud. */
@@ -31,7 +31,7 @@ export class Panel {
   /** What is to be changed of what holds for a whole run: its field gets the focus. */
   changing = $state.raw<"cap" | "helper" | "">("");
   /** What checking the file found that the run was read from; null when it is the chat's own. */
-  report = $state.raw<RunReport | null>(null);
+  report = $state.raw<FileRun | null>(null);
   /** The point that was followed last, which is marked. */
   marked = $state.raw("");
   /** The lane that is to come into view, until it has; null is none. */
