@@ -12,6 +12,7 @@ import (
 	"conclave/app/base/textdiff"
 	"conclave/app/gate"
 	"conclave/app/tool"
+	"conclave/app/view"
 )
 
 // maxShownTools bounds the tools of a plugin in a question; `conclave plugins show` shows all.
@@ -35,13 +36,13 @@ var scopeChoices = map[gate.Scope]choice{
 
 // choices returns the keys for a request, narrowest first.
 func choices(p gate.Request) []choice {
-	if p.Kind != "call" {
+	if p.Kind != gate.KindCall {
+		always := gate.Answer{Effect: gate.Allow, Scope: gate.Always}
+		developing := always
+		developing.Developing = true
 		return []choice{
-			{"y", "approve", gate.Answer{Effect: gate.Allow, Scope: gate.Always}},
-			{
-				"d", "approve, I am developing it",
-				gate.Answer{Effect: gate.Allow, Scope: gate.Always, Developing: true},
-			},
+			{"y", "approve", always},
+			{"d", "approve, I am developing it", developing},
 			{"n", "not now", gate.Answer{Effect: gate.Deny, Scope: gate.Once}},
 		}
 	}
@@ -85,31 +86,32 @@ func choices(p gate.Request) []choice {
 
 // Question returns what the terminal shows of a request: everything on the window's card,
 // without characters that could draw something else.
-func Question(p gate.Request) string {
-	title := p.Title
-	if p.Doing != "" {
-		title = gate.CallerWants(p.Caller, p.CallerName) + p.Doing
-	}
+func Question(q gate.Request) string {
+	v := view.NewPermissionRequest(q, "")
 	f := &facts{}
-	f.WriteString("! " + oneLine(title) + "\n")
-	f.about(p)
-	f.WriteString(rewritten(p))
-	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
-		f.line("with", indentJSON(p.Arguments, 11))
+	f.WriteString("! " + oneLine(v.Title) + "\n")
+	f.plugin(q)
+	if v.Name != "" {
+		f.line("tool", oneLine(v.Name+" · "+v.PluginName+" ("+v.Tool+")"))
 	}
-	f.WriteString(preview(p.Preview))
-	f.changes(p.Changes)
-	f.warnings(p)
-	f.line("reach", oneLine(p.Reach))
-	f.line("project", plainPath(p.Project))
-	f.line("after", oneLine(p.Care))
-	f.line("why", oneLine(p.Reason))
-	f.line("before", oneLine(p.History))
-	if p.Count > 1 {
-		f.line("calls", fmt.Sprintf("%d such requests will be answered together.", p.Count))
+	f.line("can", oneLine(strings.Join(v.Capabilities, ", ")))
+	f.rewritten(v.Original)
+	if v.Arguments != "" {
+		f.line("with", indentJSON(q.Arguments, 11))
 	}
-	if !p.Expires.IsZero() {
-		f.line("until", "Not run unless you answer by "+p.Expires.Local().Format("15:04")+".")
+	f.preview(v.Preview)
+	f.changes(q.Changes)
+	f.warnings(q)
+	f.line("reach", oneLine(v.Reach))
+	f.line("project", plainPath(v.Project))
+	f.line("after", oneLine(v.Care))
+	f.line("why", oneLine(v.Reason))
+	f.line("before", oneLine(v.History))
+	if v.Count > 1 {
+		f.line("calls", fmt.Sprintf("%d such requests will be answered together.", v.Count))
+	}
+	if !v.Expires.IsZero() {
+		f.line("until", "Not run unless you answer by "+v.Expires.Local().Format("15:04")+".")
 	}
 	return f.String()
 }
@@ -124,24 +126,18 @@ func (f *facts) line(label, text string) {
 	}
 }
 
-// about adds the plugin or the tool that a request is about.
-func (f *facts) about(p gate.Request) {
-	if p.Folder != "" {
-		f.line("folder", plainPath(p.Folder))
-	}
-	f.line("asks for", oneLine(strings.Join(p.Permissions, ", ")))
-	for i, t := range p.Tools {
+// plugin adds the folder, the permissions and the tools of a plugin that waits for approval.
+func (f *facts) plugin(q gate.Request) {
+	f.line("folder", plainPath(q.Folder))
+	f.line("asks for", oneLine(strings.Join(q.Permissions, ", ")))
+	for i, t := range q.Tools {
 		if i == maxShownTools {
-			f.line("", fmt.Sprintf("and %d more", len(p.Tools)-i))
+			f.line("", fmt.Sprintf("and %d more", len(q.Tools)-i))
 			break
 		}
 		f.line("tool", oneLine(t.Name)+": "+firstLine(t.Description))
 		f.WriteString(indented(indented(restOf(t.Description))))
 	}
-	if p.Name != "" {
-		f.line("tool", oneLine(p.Name+" · "+p.PluginName+" ("+p.Tool+")"))
-	}
-	f.line("can", oneLine(strings.Join(p.Inferred.Labels(p.Capabilities), ", ")))
 }
 
 // changes adds the differences from what was approved.
@@ -326,46 +322,39 @@ func (p *person) edit(ctx context.Context, arguments json.RawMessage) (json.RawM
 // shownWidth is the length from which a changed line is shortened to the part that differs.
 const shownWidth = 120
 
-// rewritten returns how hooks changed a call, for the question about it.
-func rewritten(p gate.Request) string {
-	was := p.Original
+// rewritten adds how hooks changed a call.
+func (f *facts) rewritten(was *view.Original) {
 	if was == nil {
-		return ""
+		return
 	}
-	var b strings.Builder
-	if was.Tool != "" {
-		fmt.Fprintf(&b, "  asked    %s\n", oneLine(was.Tool))
-	}
-	lines := textdiff.Lines(tool.Comparable(was.Arguments), tool.Comparable(p.Arguments))
+	f.line("asked", oneLine(was.Tool))
+	lines := textdiff.Lines(was.Before, was.After)
 	if len(lines) > 0 {
-		b.WriteString("  changed  - is what was asked for, + is what hooks made of it\n")
+		f.line("changed", "- is what was asked for, + is what hooks made of it")
 	}
-	writeLines(&b, textdiff.Near(lines, shownWidth))
-	return b.String()
+	f.diff(view.DiffLines(textdiff.Near(lines, shownWidth)))
 }
 
-// preview returns what a call would change or send, for the question about it.
-func preview(p *gate.Preview) string {
+// preview adds what a call would change or send.
+func (f *facts) preview(p *view.Preview) {
 	if p == nil {
-		return ""
+		return
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "  %-8s %s\n", "preview", oneLine(p.Words))
-	writeLines(&b, p.Lines)
+	f.line("preview", oneLine(p.Words))
+	f.diff(p.Lines)
 	if p.Left > 0 {
-		fmt.Fprintf(&b, "           and %d lines more\n", p.Left)
+		f.line("", fmt.Sprintf("and %d lines more", p.Left))
 	}
-	return b.String()
 }
 
-// writeLines writes lines of a comparison, as questions show them.
-func writeLines(b *strings.Builder, lines []textdiff.Line) {
+// diff adds lines of a comparison.
+func (f *facts) diff(lines []view.DiffLine) {
 	marks := map[textdiff.Kind]string{textdiff.Removed: "- ", textdiff.Added: "+ ", textdiff.Same: "  "}
 	for _, l := range lines {
 		if l.Kind == textdiff.Gap {
-			b.WriteString("           …\n")
+			f.line("", "…")
 			continue
 		}
-		b.WriteString("           " + marks[l.Kind] + tool.ShowLine(l.Text) + "\n")
+		f.line("", marks[l.Kind]+tool.ShowLine(l.Text))
 	}
 }
