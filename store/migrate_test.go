@@ -213,7 +213,7 @@ func TestIndexesAreRebuiltAndMended(t *testing.T) {
 	}
 	n := 0
 	if _, err := s.Search.Changes(t.Context(), last, 1000,
-		func(chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
+		func(uint64, chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
 		t.Errorf("%d changes for the full-text index, want 12: %v", n, err)
 	}
 }

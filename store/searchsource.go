@@ -71,12 +71,12 @@ func (s *SearchSource) LastChange(ctx context.Context) (uint64, error) {
 }
 
 // Changes passes what changed after the counter given to fn, oldest first and
-// at most limit rows, and returns the counter of the last one passed (after, when
-// there was none). seq 0 is the conversation itself: its title, or that it is
+// at most limit rows, each with its counter, and returns the counter of the last one passed (after,
+// when there was none). seq 0 is the conversation itself: its title, or that it is
 // gone. Something that changed twice is passed once, where it changed last. fn
 // runs outside any transaction and may use the store.
 func (s *SearchSource) Changes(ctx context.Context, after uint64, limit int,
-	fn func(id chat.ConversationID, seq chat.MessageSeq) error,
+	fn func(n uint64, id chat.ConversationID, seq chat.MessageSeq) error,
 ) (uint64, error) {
 	type row struct {
 		n   uint64
@@ -98,7 +98,7 @@ func (s *SearchSource) Changes(ctx context.Context, after uint64, limit int,
 		return after, err
 	}
 	for _, r := range rows {
-		if err := fn(r.key.conversation, r.key.seq); err != nil {
+		if err := fn(r.n, r.key.conversation, r.key.seq); err != nil {
 			return after, err
 		}
 		after = r.n

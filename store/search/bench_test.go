@@ -1,13 +1,8 @@
 package search_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,41 +10,6 @@ import (
 	"conclave/app/chat"
 	"conclave/store/search"
 )
-
-// startVar makes the test binary end at once.
-const startVar = "CONCLAVE_SEARCH_START"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(startVar) != "" {
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// BenchmarkStart measures what linking bleve costs each start of a process: the
-// time its packages take to initialize, as Go itself reports it.
-func BenchmarkStart(b *testing.B) {
-	var all time.Duration
-	for range b.N {
-		cmd := exec.CommandContext(b.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), startVar+"=1", "GODEBUG=inittrace=1")
-		trace, err := cmd.CombinedOutput()
-		must(b, err)
-		// init github.com/blevesearch/… @5.6 ms, 3.3 ms clock, 1088872 bytes, 25783 allocs
-		for lines := bufio.NewScanner(bytes.NewReader(trace)); lines.Scan(); {
-			f := strings.Fields(lines.Text())
-			if len(f) < 6 || f[0] != "init" || !strings.HasPrefix(f[1], "github.com/blevesearch/") {
-				continue
-			}
-			ms, err := strconv.ParseFloat(f[4], 64)
-			if err != nil {
-				b.Fatal(lines.Text())
-			}
-			all += time.Duration(ms * float64(time.Millisecond))
-		}
-	}
-	b.ReportMetric(float64(all)/float64(b.N)/1e6, "init-ms/op")
-}
 
 // said is a source of many messages that needs no disk.
 type said struct {
@@ -89,10 +49,10 @@ func (s *said) Message(_ context.Context, id chat.ConversationID, seq chat.Messa
 func (s *said) GiveBack(context.Context) {}
 
 func (s *said) Changes(c context.Context, after uint64, limit int,
-	fn func(chat.ConversationID, chat.MessageSeq) error,
+	fn func(uint64, chat.ConversationID, chat.MessageSeq) error,
 ) (uint64, error) {
 	for ; limit > 0 && after < uint64(s.chats*s.each); limit-- {
-		if err := fn(chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each))), chat.MessageSeq(after+1)); err != nil {
+		if err := fn(after+1, chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each))), chat.MessageSeq(after+1)); err != nil {
 			return after, err
 		}
 		after++

@@ -2,24 +2,23 @@ package search
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime/debug"
+	"math"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
-
-	"github.com/blevesearch/bleve/v2"
 )
 
 const (
-	// batchRows counts the changes that are indexed at once: enough that bleve's cost
-	// for a batch does not count, few enough that progress is seen several times
-	// a second and that little memory is used at a time.
-	batchRows = 500
+	// batchRows is how many changes are indexed at once: few enough that progress is
+	// seen several times a second and that little memory is used at a time.
+	batchRows = 1000
 	// maxText bounds what is indexed of one message, in bytes. A longer one is a
 	// file somebody pasted; its beginning finds it.
 	maxText = 256 << 10
@@ -42,11 +41,13 @@ func (x *Index) follow(ctx context.Context) (<-chan struct{}, error) {
 	// The work outlives the query that began it, and ends with Close.
 	background, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	x.stop = stop
-	index, from := x.index, x.progress.Done
+	from := x.progress.Done
 	x.wg.Go(func() {
-		err := safely(func() error { return x.catchUp(background, index, from) })
-		if x.step(from) {
-			debug.FreeOSMemory() // a large index was built, and what that took is not needed again
+		err := x.catchUp(background, from)
+		x.mu.Lock()
+		several := x.progress.Done > from+batchRows
+		x.mu.Unlock()
+		if several {
 			x.o.OnProgress()
 		}
 		x.mu.Lock()
@@ -64,99 +65,116 @@ func (x *Index) follow(ctx context.Context) (<-chan struct{}, error) {
 }
 
 // catchUp indexes what changed after from, in batches, until nothing is left.
-func (x *Index) catchUp(ctx context.Context, index bleve.Index, from uint64) error {
+func (x *Index) catchUp(ctx context.Context, from uint64) error {
 	for {
-		batch := index.NewBatch()
-		var gone []chat.ConversationID
-		n, err := x.o.Source.Changes(ctx, from, batchRows, func(id chat.ConversationID, seq chat.MessageSeq) error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			lost, err := x.add(ctx, batch, id, seq)
-			if lost {
-				gone = append(gone, id)
-			}
-			return err
-		})
+		changes, err := x.changes(ctx, from)
 		if err != nil {
 			return fmt.Errorf("read what changed: %w", err)
 		}
-		if n == from {
-			// Rows before the last change may have moved behind it meanwhile; the
-			// next query sees them.
-			x.advance(from, true)
-			x.mu.Lock()
-			defer x.mu.Unlock()
-			x.restLater(ctx)
-			return nil
+		if len(changes) == 0 {
+			return x.caughtUp(ctx, from)
 		}
-		for _, id := range gone {
-			if err := forget(ctx, index, batch, id); err != nil {
-				return err
-			}
+		from = changes[len(changes)-1].n
+		x.mu.Lock()
+		if err = x.file.append(changes); err == nil {
+			x.progress = Progress{from, max(x.progress.Total, from)}
 		}
-		batch.SetInternal(keyDone, binary.BigEndian.AppendUint64(nil, n))
-		if err := index.Batch(batch); err != nil {
+		x.mu.Unlock()
+		if err != nil {
 			return fmt.Errorf("write the search index: %w", err)
 		}
-		from = n
-		x.advance(n, false)
-		x.giveBack(ctx, index)
+		x.o.Source.GiveBack(ctx)
 		x.o.OnProgress()
 	}
 }
 
-// step reports whether the index knows more than up to a change by more than one
-// batch.
-func (x *Index) step(from uint64) bool {
+// caughtUp ends a catch-up: rows before the last change may have moved behind it meanwhile; the
+// next query sees them.
+func (x *Index) caughtUp(ctx context.Context, done uint64) (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.progress.Done > from+batchRows
-}
-
-func (x *Index) advance(done uint64, all bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.progress.Done = done
-	x.progress.Total = max(x.progress.Total, done)
-	if all {
-		x.progress.Total = done
-	}
-}
-
-// add puts one document, as it is now, into the batch. lost reports that its
-// conversation is gone.
-func (x *Index) add(ctx context.Context, batch *bleve.Batch, id chat.ConversationID,
-	seq chat.MessageSeq,
-) (lost bool, err error) {
-	doc := docID(id, seq)
-	fields := map[string]any{fieldConversation: string(id)}
-	if seq == 0 {
-		c, err := x.o.Source.Conversation(ctx, id)
-		if isGone(err) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		fields[fieldText], fields[fieldRole], fields[fieldCreated] = c.Title, roleTitle, float64(c.Created.Unix())
-		return false, batch.Index(doc, fields)
-	}
-	m, err := x.o.Source.Message(ctx, id, seq)
-	if isGone(err) {
-		batch.Delete(doc)
-		return false, nil
+	x.progress = Progress{done, done}
+	x.restLater(ctx)
+	if x.file.stale() {
+		x.file, err = x.file.compact(x.lineage)
 	}
 	if err != nil {
-		return false, err
+		return fmt.Errorf("%w: remove what is gone: %w", errBroken, err)
 	}
-	fields[fieldText], fields[fieldRole], fields[fieldCreated] = textOf(m), string(m.Role), float64(m.Created.Unix())
-	return false, batch.Index(doc, fields)
+	return nil
 }
 
-func isGone(err error) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Kind == fault.NotFound
+// changes returns what the next changes after from are, read by as many goroutines as there are
+// processors.
+func (x *Index) changes(ctx context.Context, from uint64) ([]change, error) {
+	var changes []change
+	_, err := x.o.Source.Changes(ctx, from, batchRows, func(n uint64, id chat.ConversationID, seq chat.MessageSeq) error {
+		changes = append(changes, change{entry{id: []byte(id), seq: seq}, n})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(changes) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := x.readEntry(ctx, &changes[i].entry); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return changes, context.Cause(ctx)
+}
+
+// readEntry reads the message or the title that an entry is of, as it is now.
+func (x *Index) readEntry(ctx context.Context, e *entry) error {
+	id := chat.ConversationID(e.id)
+	var text string
+	if e.seq == 0 {
+		c, err := x.o.Source.Conversation(ctx, id)
+		if err != nil {
+			e.role = roleGone
+			return unlessGone(err)
+		}
+		text, e.role, e.created = c.Title, roleTitle, c.Created.Unix()
+	} else {
+		m, err := x.o.Source.Message(ctx, id, e.seq)
+		if err != nil {
+			e.role = roleGone
+			return unlessGone(err)
+		}
+		text, e.role, e.created = textOf(m), roleOf(m.Role), m.Created.Unix()
+	}
+	if len(e.id) > math.MaxUint16 { // no chat of ours: it is not searched
+		e.id, e.role = e.id[:math.MaxUint16], roleGone
+		return nil
+	}
+	e.text, e.words = foldText(make([]byte, 0, len(text)+len(text)/16+2), text)
+	return nil
+}
+
+// roleOf returns the index of a role in roles.
+func roleOf(r chat.Role) byte {
+	for i, is := range roles[roleGone+1:] {
+		if is == r {
+			return byte(i + roleGone + 1)
+		}
+	}
+	return byte(len(roles) - 1)
+}
+
+// unlessGone returns the error of a read, nil where what was read is not there.
+func unlessGone(err error) error {
+	if fault.KindOf(err) == fault.NotFound {
+		return nil
+	}
+	return err
 }
 
 // textOf returns what is searched of a message: its text and the text of tool
@@ -183,53 +201,4 @@ func textOf(m chat.Message) string {
 		text = text[:end]
 	}
 	return text
-}
-
-// forget takes all documents of a conversation out of the index.
-func forget(ctx context.Context, index bleve.Index, batch *bleve.Batch, id chat.ConversationID) error {
-	q := bleve.NewTermQuery(string(id))
-	q.SetField(fieldConversation)
-	request := bleve.NewSearchRequestOptions(q, batchRows, 0, false)
-	request.SortBy([]string{"_id"})
-	for {
-		found, err := index.SearchInContext(ctx, request)
-		if err != nil {
-			return fmt.Errorf("find what was said in a deleted chat: %w", err)
-		}
-		for _, hit := range found.Hits {
-			batch.Delete(hit.ID)
-		}
-		if len(found.Hits) < batchRows {
-			return nil
-		}
-		request.SetSearchAfter([]string{found.Hits[len(found.Hits)-1].ID})
-	}
-}
-
-// errBroken marks an index whose files made bleve panic.
-var errBroken = errors.New("the search index is broken")
-
-// safely runs fn and turns a panic, which only damaged files should bring about,
-// into errBroken.
-func safely(fn func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", errBroken, r)
-		}
-	}()
-	return fn()
-}
-
-// scrap has the next query make the index again. x.mu is held.
-func (x *Index) scrap() {
-	if x.index == nil {
-		return
-	}
-	if err := x.index.SetInternal(keyForm, []byte("broken")); err != nil {
-		x.o.Log.Warn("The broken search index could not be marked.", "err", err)
-	}
-	if err := x.drop(); err != nil {
-		x.o.Log.Warn("The broken search index did not close cleanly.", "err", err)
-	}
 }

@@ -1,21 +1,21 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
-
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/mapping"
-	"github.com/blevesearch/bleve/v2/search/query"
 )
 
 // Query is a search.
@@ -61,46 +61,28 @@ type Result struct {
 // be made.
 func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 	result := Result{Hits: []Hit{}}
-	index, words, err := x.current(ctx)
-	if err != nil {
+	if err := x.current(ctx); err != nil {
 		return result, err
 	}
-	err = safely(func() error {
-		wanted, err := compile(q, index, words)
-		if err != nil || wanted == nil {
-			return err
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 50
+	}
+	w := compile(q.Text)
+	found, err := x.find(ctx, q, w, q.Offset+limit, &result)
+	for _, f := range found[min(q.Offset, len(found)):] {
+		hit, ok := Hit{Conversation: f.id, Seq: f.seq}, true
+		if !q.Bare && err == nil {
+			hit, ok, err = x.hit(ctx, f.id, f.seq, w)
 		}
-		limit := q.Limit
-		if limit <= 0 {
-			limit = 50
+		if ok {
+			hit.Score = f.score
+			result.Hits = append(result.Hits, hit)
 		}
-		found, err := index.SearchInContext(ctx, bleve.NewSearchRequestOptions(wanted.query, limit, q.Offset, false))
-		if err != nil {
-			return err
-		}
-		result.Total = int(found.Total)
-		for _, match := range found.Hits {
-			var hit Hit
-			ok := true
-			if q.Bare {
-				hit.Conversation, hit.Seq, err = parseDocID(match.ID)
-			} else {
-				hit, ok, err = x.hit(ctx, match.ID, wanted)
-			}
-			if err != nil {
-				return err
-			}
-			if ok {
-				hit.Score = match.Score
-				result.Hits = append(result.Hits, hit)
-			}
-		}
-		return nil
-	})
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.restLater(ctx)
-	result.Progress = x.progress
 	switch {
 	case err == nil:
 		return result, nil
@@ -108,8 +90,6 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 		x.scrap()
 		return result, fault.Wrap(fault.Damaged, "search.query", "The search index is damaged and will be rebuilt.",
 			"Search again.", err)
-	case errors.Is(err, bleve.ErrorIndexClosed):
-		return result, fault.Wrap(fault.Unavailable, "search.query", "The search was closed meanwhile.", "Search again.", err)
 	case ctx.Err() != nil:
 		return result, fmt.Errorf("search: %w", context.Cause(ctx))
 	}
@@ -119,23 +99,14 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 // Show adds to hits of a Bare query with the same text what is read from the
 // store. A hit that is gone meanwhile keeps an empty snippet.
 func (x *Index) Show(ctx context.Context, text string, hits []Hit) error {
-	x.mu.Lock()
-	words := x.words
-	x.mu.Unlock()
-	if words == nil {
-		return nil // nothing was found without an index
-	}
 	defer func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.restLater(ctx)
 	}()
-	wanted, err := compile(Query{Text: text}, nil, words)
-	if err != nil || wanted == nil {
-		return err
-	}
+	w := compile(text)
 	for i := range hits {
-		shown, ok, err := x.hit(ctx, docID(hits[i].Conversation, hits[i].Seq), wanted)
+		shown, ok, err := x.hit(ctx, hits[i].Conversation, hits[i].Seq, w)
 		if err != nil {
 			return fmt.Errorf("search: %w", err)
 		}
@@ -147,39 +118,39 @@ func (x *Index) Show(ctx context.Context, text string, hits []Hit) error {
 	return nil
 }
 
-// current returns the open index, caught up as far as patience allows.
-func (x *Index) current(ctx context.Context) (bleve.Index, *mapping.IndexMappingImpl, error) {
+// current opens the index and has it catch up as far as patience allows.
+func (x *Index) current(ctx context.Context) error {
 	x.mu.Lock()
-	err := safely(func() error { return x.ready(ctx) })
+	err := x.ready(ctx)
 	var done <-chan struct{}
 	if err == nil {
 		x.restLater(ctx)
 		done, err = x.follow(ctx)
 	}
-	index, words := x.index, x.words
 	x.mu.Unlock()
-	if err != nil {
-		return nil, nil, err
+	if err != nil || done == nil {
+		return err
 	}
-	if done != nil {
-		patience := time.NewTimer(x.o.Patience)
-		defer patience.Stop()
-		select {
-		case <-done:
-		case <-patience.C:
-		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("search: %w", context.Cause(ctx))
-		}
+	patience := time.NewTimer(x.o.Patience)
+	defer patience.Stop()
+	select {
+	case <-done:
+	case <-patience.C:
+	case <-ctx.Done():
+		return fmt.Errorf("search: %w", context.Cause(ctx))
 	}
-	return index, words, nil
+	return nil
 }
 
-// wanted is a compiled query.
+// leastPrefix is from how many letters on a last word finds longer ones: one
+// letter finds nearly everything.
+const leastPrefix = 2
+
+// wanted is a compiled query: pieces that must all stand in a text.
 type wanted struct {
-	query  query.Query
-	words  *mapping.IndexMappingImpl // what a word is
-	terms  map[string]bool           // folded words that are marked
-	prefix string                    // folded beginning of words that are marked, or empty
+	pieces []piece         // each is words that stand together, between spaces; the last may be a beginning
+	terms  map[string]bool // folded words that are marked
+	prefix string          // folded beginning of words that are marked, or empty
 }
 
 // marks reports whether a folded word is one that was looked for.
@@ -187,271 +158,203 @@ func (w *wanted) marks(term string) bool {
 	return w.terms[term] || w.prefix != "" && strings.HasPrefix(term, w.prefix)
 }
 
-const (
-	// leastPrefix is the length from which a last word finds longer ones: one
-	// letter finds nearly everything.
-	leastPrefix = 2
-	// maxLonger bounds the longer words that a last word finds, the most frequent
-	// ones: each costs time, and another letter brings the others.
-	maxLonger = 20
-	// maxLongerIn is in how many messages they may be, taken together: no further
-	// word is looked for once it is reached. That many cost some 10 ms, and who
-	// typed what so many words begin with types on.
-	maxLongerIn = 60_000
-)
-
-// beginningWith returns queries for the words that begin with prefix and are
-// longer.
-func beginningWith(index bleve.Index, prefix string) ([]query.Query, error) {
-	dict, err := index.FieldDictPrefix(fieldText, []byte(prefix))
-	if err != nil {
-		return nil, err
-	}
-	type word struct {
-		term  string
-		count uint64
-	}
-	var words []word
-	for {
-		entry, err := dict.Next()
-		if err != nil {
-			return nil, errors.Join(err, dict.Close())
+// compile reads the text of a query.
+func compile(text string) *wanted {
+	w := &wanted{terms: map[string]bool{}}
+	quoted := strings.Split(text, `"`)
+	for i, part := range quoted {
+		var terms []string
+		for t := range wordsOf(part) {
+			terms = append(terms, t.folded)
+			w.terms[t.folded] = true
 		}
-		if entry == nil {
-			break
-		}
-		if entry.Term != prefix {
-			words = append(words, word{entry.Term, entry.Count})
-		}
-	}
-	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(b.count, a.count) })
-	var longer []query.Query
-	in := uint64(0)
-	for _, w := range words[:min(len(words), maxLonger)] {
-		if in >= maxLongerIn {
-			break
-		}
-		in += w.count
-		q := bleve.NewTermQuery(w.term)
-		q.SetField(fieldText)
-		longer = append(longer, q)
-	}
-	return longer, dict.Close()
-}
-
-// compile makes bleve's query of q. It returns nil when there is no word in it.
-// Without an index it serves only to mark words.
-func compile(q Query, index bleve.Index, words *mapping.IndexMappingImpl) (*wanted, error) {
-	w := &wanted{words: words, terms: map[string]bool{}}
-	var all []query.Query
-	pieces := strings.Split(q.Text, `"`)
-	for i, piece := range pieces {
-		terms, err := termsOf(piece, words)
-		if err != nil {
-			return nil, err
-		}
-		if len(terms) == 0 {
-			continue
-		}
-		for _, t := range terms {
-			w.terms[t] = true
-		}
-		if i%2 == 1 { // between quotation marks; an open one ends at the end
-			all = append(all, phraseQuery(terms))
+		if i%2 == 1 && len(terms) > 0 { // between quotation marks; an open one ends at the end
+			w.pieces = append(w.pieces, piece{text: []byte(" " + strings.Join(terms, " ") + " ")})
 			continue
 		}
 		for j, t := range terms {
-			exact := bleve.NewTermQuery(t)
-			exact.SetField(fieldText)
-			last := i == len(pieces)-1 && j == len(terms)-1 && !strings.HasSuffix(piece, " ")
-			if !last || utf8.RuneCountInString(t) < leastPrefix {
-				all = append(all, exact)
-				continue
+			last := i == len(quoted)-1 && j == len(terms)-1 && !strings.HasSuffix(part, " ")
+			if last && utf8.RuneCountInString(t) >= leastPrefix {
+				w.pieces, w.prefix = append(w.pieces, piece{text: []byte(" " + t)}), t
+			} else {
+				w.pieces = append(w.pieces, piece{text: []byte(" " + t + " ")})
 			}
-			w.prefix = t
-			if index == nil {
-				continue
-			}
-			longer, err := beginningWith(index, t)
-			if err != nil {
-				return nil, err
-			}
-			exact.SetBoost(2) // the whole word is likelier what was meant
-			all = append(all, bleve.NewDisjunctionQuery(append(longer, exact)...))
 		}
 	}
-	if index == nil && len(w.terms) > 0 {
-		return w, nil
-	}
-	if len(all) == 0 {
-		return nil, nil //nolint:nilnil // nothing was asked for
-	}
-	for field, value := range map[string]string{fieldConversation: string(q.Conversation), fieldRole: string(q.Role)} {
-		if value != "" {
-			term := bleve.NewTermQuery(value)
-			term.SetField(field)
-			all = append(all, term)
-		}
-	}
-	if !q.Since.IsZero() || !q.Until.IsZero() {
-		var from, to *float64
-		if !q.Since.IsZero() {
-			s := float64(q.Since.Unix())
-			from = &s
-		}
-		if !q.Until.IsZero() {
-			u := float64(q.Until.Unix())
-			to = &u
-		}
-		between := bleve.NewNumericRangeQuery(from, to)
-		between.SetField(fieldCreated)
-		all = append(all, between)
-	}
-	w.query = bleve.NewConjunctionQuery(all...)
-	return w, nil
+	slices.SortFunc(w.pieces, func(a, b piece) int { return cmp.Compare(len(b.text), len(a.text)) }) // the rarest first
+	return w
 }
 
-// termsOf returns the folded words of text.
-func termsOf(text string, words *mapping.IndexMappingImpl) ([]string, error) {
-	tokens, err := words.AnalyzeText(wordsName, []byte(text))
-	if err != nil {
-		return nil, err
+// piece is what is looked for in folded texts, by its rarest byte.
+type piece struct {
+	text []byte
+	rare int // the place of that byte
+}
+
+// aim finds the rarest byte of each piece, by a sample of the texts.
+func (w *wanted) aim(sample []byte) {
+	var often [256]int
+	for _, c := range sample {
+		often[c]++
 	}
-	terms := make([]string, len(tokens))
-	for i, t := range tokens {
-		terms[i] = string(t.Term)
+	for i, p := range w.pieces {
+		for at, c := range p.text {
+			if often[c] < often[p.text[w.pieces[i].rare]] {
+				w.pieces[i].rare = at
+			}
+		}
 	}
-	return terms, nil
+}
+
+// index returns where a piece stands first in a text, -1 if it does not.
+func (p piece) index(text []byte) int {
+	for from := p.rare; from < len(text); {
+		at := bytes.IndexByte(text[from:], p.text[p.rare])
+		if at < 0 {
+			break
+		}
+		if from += at; bytes.HasPrefix(text[from-p.rare:], p.text) {
+			return from - p.rare
+		}
+		from++
+	}
+	return -1
+}
+
+// enough is how often a piece is counted in a text: oftener changes little.
+const enough = 8
+
+// count returns how often a piece stands in a text, at most enough times. The beginning of a word counts
+// once more where it is the whole word, which is likelier what was meant.
+func (p piece) count(text []byte) (n int) {
+	for n < enough {
+		at := p.index(text)
+		if at < 0 {
+			break
+		}
+		n++
+		text = text[at+len(p.text)-1:] // two pieces may share a space
+		if text[0] != ' ' && text[1] == ' ' {
+			n++
+		}
+	}
+	return n
+}
+
+// score returns how well a text answers, 0 where something is missing in it.
+func (w *wanted) score(f *file, e entry) (score float64) {
+	for _, p := range w.pieces {
+		n := p.count(e.text)
+		if n == 0 {
+			return 0
+		}
+		score += f.worth(n, e.words)
+	}
+	return score
+}
+
+// found is an entry that was found.
+type found struct {
+	score   float64
+	created int64
+	id      chat.ConversationID
+	seq     chat.MessageSeq
+}
+
+// better orders what was found: the best first, of equals the newest.
+func better(a, b found) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.created, a.created), cmp.Compare(a.id, b.id),
+		cmp.Compare(a.seq, b.seq))
+}
+
+// find returns the best of what a query finds, and notes in result how many there are, and from what
+// part of the store.
+func (x *Index) find(ctx context.Context, q Query, w *wanted, most int, result *Result) ([]found, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	result.Progress = x.progress
+	if x.file == nil || len(w.terms) == 0 {
+		return nil, nil
+	}
+	f := x.file
+	if len(f.frames) > 0 {
+		sample, err := f.read(f.frames[0], nil)
+		if err != nil {
+			return nil, err
+		}
+		w.aim(sample[:min(len(sample), 16<<10)])
+	}
+	var next, total atomic.Int64
+	var mu sync.Mutex
+	var best []found
+	var failed error
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(f.frames)) {
+		all.Go(func() {
+			var own []found
+			var buf []byte
+			least := 0.0 // the score of the last of the best
+			var err error
+			for i := int(next.Add(1)) - 1; i < len(f.frames) && err == nil; i = int(next.Add(1)) - 1 {
+				if err = context.Cause(ctx); err != nil {
+					break
+				}
+				if buf, err = f.read(f.frames[i], buf); err != nil {
+					break
+				}
+				err = eachEntry(buf, func(place int, e entry) {
+					if !q.admits(e) {
+						return
+					}
+					score := w.score(f, e)
+					if score == 0 || !f.stands(f.frames[i].at+int64(place), e) {
+						return
+					}
+					total.Add(1)
+					if score < least {
+						return
+					}
+					own = append(own, found{score, e.created, chat.ConversationID(e.id), e.seq})
+					if len(own) >= 2*most+1000 {
+						slices.SortFunc(own, better)
+						own = own[:most]
+						least = own[most-1].score
+					}
+				})
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			best, failed = append(best, own...), cmp.Or(failed, err)
+		})
+	}
+	all.Wait()
+	slices.SortFunc(best, better)
+	result.Total = int(total.Load())
+	return best[:min(most, len(best))], failed
+}
+
+// admits reports whether an entry passes the filters of a query.
+func (q *Query) admits(e entry) bool {
+	return (q.Conversation == "" || string(q.Conversation) == string(e.id)) &&
+		(q.Role == "" || q.Role == roles[e.role]) &&
+		(q.Since.IsZero() || e.created >= q.Since.Unix()) && (q.Until.IsZero() || e.created < q.Until.Unix())
 }
 
 // hit reads what was found from the store. ok is false when it is gone.
-func (x *Index) hit(ctx context.Context, doc string, w *wanted) (hit Hit, ok bool, err error) {
-	hit.Conversation, hit.Seq, err = parseDocID(doc)
-	if err != nil {
-		return hit, false, err
-	}
-	c, err := x.o.Source.Conversation(ctx, hit.Conversation)
+func (x *Index) hit(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq, w *wanted) (hit Hit, ok bool, err error) {
+	c, err := x.o.Source.Conversation(ctx, id)
 	if err != nil {
 		return hit, false, unlessGone(err)
 	}
-	hit.Title, hit.Created = c.Title, c.Created
+	hit = Hit{Conversation: id, Seq: seq, Title: c.Title, Created: c.Created}
 	text := c.Title
-	if hit.Seq != 0 {
-		m, err := x.o.Source.Message(ctx, hit.Conversation, hit.Seq)
+	if seq != 0 {
+		m, err := x.o.Source.Message(ctx, id, seq)
 		if err != nil {
 			return hit, false, unlessGone(err)
 		}
 		text, hit.Role, hit.Created = textOf(m), m.Role, m.Created
 	}
-	hit.Snippet, hit.Marks, err = snippet(text, w)
-	return hit, true, err
-}
-
-func unlessGone(err error) error {
-	if isGone(err) {
-		return nil
-	}
-	return err
-}
-
-// The size of a snippet, in bytes: about two lines in the list of results, the
-// word found in the first.
-const (
-	snippetBefore = 60
-	snippetSize   = 220
-)
-
-// snippetWindow is the size of the text around the first possible place of a word that is
-// searched before the whole text, in bytes.
-const snippetWindow = 1 << 10
-
-// snippet returns the text around the first word that was looked for, on one
-// line, and where such words are in it.
-func snippet(text string, w *wanted) (string, [][2]int, error) {
-	if from, to, ok := nearby(text, w); ok {
-		line, marks, err := snippetOf(text[from:to], w)
-		if err != nil || len(marks) > 0 {
-			return line, marks, err
-		}
-	}
-	return snippetOf(text, w)
-}
-
-// nearby returns a part of a long text that begins and ends between words and
-// holds the first place where a word that was looked for stands as it was typed,
-// in any case. ok is false when the text is short, or there is no such place.
-func nearby(text string, w *wanted) (from, to int, ok bool) {
-	if len(text) <= 2*snippetWindow {
-		return 0, 0, false
-	}
-	first := -1
-	lower := strings.ToLower(text)
-	if len(lower) != len(text) {
-		return 0, 0, false
-	}
-	for term := range w.terms {
-		if at := strings.Index(lower, term); at >= 0 && (first < 0 || at < first) {
-			first = at
-		}
-	}
-	if first < 0 {
-		return 0, 0, false
-	}
-	from, to = max(0, first-snippetWindow), min(len(text), first+snippetWindow)
-	if from > 0 {
-		space := strings.IndexByte(text[from:first], ' ')
-		if space < 0 {
-			return 0, 0, false
-		}
-		from += space + 1
-	}
-	if to < len(text) {
-		space := strings.LastIndexByte(text[first:to], ' ')
-		if space < 0 {
-			return 0, 0, false
-		}
-		to = first + space
-	}
-	return from, to, true
-}
-
-// snippetOf is snippet by the words of the whole text.
-func snippetOf(text string, w *wanted) (string, [][2]int, error) {
-	tokens, err := w.words.AnalyzeText(wordsName, []byte(text))
-	if err != nil {
-		return "", nil, err
-	}
-	first := -1
-	for i, t := range tokens {
-		if w.marks(string(t.Term)) {
-			first = i
-			break
-		}
-	}
-	from, to := 0, min(len(text), snippetSize)
-	if first >= 0 && tokens[first].End > snippetSize-snippetBefore {
-		// From a word's beginning, so that no word is cut.
-		i := first
-		for i > 0 && tokens[i-1].Start > tokens[first].Start-snippetBefore {
-			i--
-		}
-		from = tokens[i].Start
-		to = min(len(text), max(from+snippetSize, tokens[first].End))
-	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	marks := [][2]int{}
-	for i := max(first, 0); i < len(tokens) && tokens[i].End <= to; i++ {
-		if t := tokens[i]; t.Start >= from && w.marks(string(t.Term)) {
-			marks = append(marks, [2]int{t.Start - from, t.End - from})
-		}
-	}
-	oneLine := []byte(text[from:to])
-	for i, c := range oneLine {
-		if c < ' ' {
-			oneLine[i] = ' '
-		}
-	}
-	return string(oneLine), marks, nil
+	hit.Snippet, hit.Marks = snippet(text, w)
+	return hit, true, nil
 }

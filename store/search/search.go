@@ -1,36 +1,28 @@
 // Package search is the full-text index over what was said: every message and
-// every title, ranked, with the words marked. It is a bleve index in the folder
-// search/ next to the store and holds only what the store has: it can be removed at
-// any time and is made again from the store's change log.
+// every title, ranked, with the words marked. Its file, in the folder search/ next to
+// the store, has the words of each message, and a query reads through all of it: some
+// hundred bytes a message, at the speed of memory (ADR 32). It holds only what the
+// store has: it can be removed at any time and is made again from the store's
+// change log.
 //
 // An [Index] is opened by its first [Index.Query] and brought up to date by it,
-// so a program that never searches pays nothing at run time. Linking bleve does
-// cost each start of a process some milliseconds (BenchmarkStart measures them),
-// so this package is for the window; the command line has store.Find, which
-// reads all messages and needs no index.
+// so a program that never searches pays nothing.
 //
 // Read [Index], [Query] and [Hit] first. What a word is, is decided in words.go.
 package search
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
-
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
 )
 
 // Source has the messages and titles that are indexed; store.Store is the real one.
@@ -40,9 +32,10 @@ type Source interface {
 	// LastChange returns the counter of the last change.
 	LastChange(ctx context.Context) (uint64, error)
 	// Changes passes what changed after a counter, oldest first and at most limit
-	// rows, and returns the counter of the last one. seq 0 is the conversation.
+	// rows, each with its counter, and returns the counter of the last one. seq 0 is
+	// the conversation.
 	Changes(ctx context.Context, after uint64, limit int,
-		fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error)
+		fn func(n uint64, id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error)
 	// Conversation and Message read what is indexed; of the kind NotFound when it
 	// is gone.
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
@@ -78,9 +71,9 @@ type Index struct {
 	o    Options
 	path string
 
-	mu       sync.Mutex // guards what follows
-	index    bleve.Index
-	words    *mapping.IndexMappingImpl
+	mu       sync.RWMutex // guards what follows; held for reading while a query reads the file
+	file     *file
+	lineage  string
 	catching chan struct{} // closed when the catch-up under way ends; nil when none is
 	stop     context.CancelCauseFunc
 	resting  *time.Timer // runs out when memory is to be given back; nil before the first query
@@ -120,20 +113,8 @@ func New(o Options) *Index {
 	if o.OnProgress == nil {
 		o.OnProgress = func() {}
 	}
-	return &Index{o: o, path: filepath.Join(o.Dir, "search")}
+	return &Index{o: o, path: filepath.Join(o.Dir, "search", "words")}
 }
-
-// The internal records of an index: which history it follows, up to where, and
-// in which form.
-var (
-	keyLineage = []byte("lineage")
-	keyDone    = []byte("done")
-	keyForm    = []byte("form")
-)
-
-// form is the form of the index. A change of words.go or of what is indexed
-// needs another, and has every index made again.
-const form = "1"
 
 // ready opens the index, making it again when there is none, when it cannot be
 // opened, or when it follows another history. x.mu is held.
@@ -142,76 +123,26 @@ func (x *Index) ready(ctx context.Context) error {
 	if x.closed {
 		return fault.New(fault.Unavailable, op, "The search is closed: Conclave is quitting.", "Start Conclave again.")
 	}
-	if x.index != nil {
+	if x.file != nil {
 		return nil
 	}
 	lineage, err := x.o.Source.Lineage(ctx)
 	if err != nil {
 		return fmt.Errorf("open the search index: %w", err)
 	}
-	words, err := newMapping()
+	x.lineage = lineage
+	x.file, err = openFile(x.path, lineage)
 	if err != nil {
-		return fmt.Errorf("describe the search index: %w", err)
-	}
-	config := map[string]any{
-		// What was not yet on the disk is indexed again, so a batch need not wait.
-		"unsafe_batch": true,
-		// The store's lock keeps others out; should somebody hold the index all the
-		// same, this says so instead of waiting for ever.
-		"bolt_timeout": "2s",
-	}
-	index, err := bleve.OpenUsing(x.path, config)
-	if err == nil && !follows(index, lineage) {
-		err = errors.Join(errVoid, index.Close())
-	}
-	if err != nil {
-		if !errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			x.o.Log.Info("The search index is rebuilt.", "why", err)
 		}
-		if index, err = recreate(x.path, lineage, words, config); err != nil {
-			return fault.Wrap(fault.Unavailable, op, "The search index in "+x.path+" cannot be made.",
+		if x.file, err = createFile(x.path, lineage); err != nil {
+			return fault.Wrap(fault.Unavailable, op, "The search index in "+filepath.Dir(x.path)+" cannot be made.",
 				"Check that there is room and that you may write there. Nothing else is affected.", err)
 		}
 	}
-	done, err := index.GetInternal(keyDone)
-	if err != nil {
-		return errors.Join(fmt.Errorf("open the search index: %w", err), index.Close())
-	}
-	if len(done) == 8 {
-		x.progress.Done = binary.BigEndian.Uint64(done)
-	}
-	x.index, x.words = index, words
+	x.progress.Done = x.file.done
 	return nil
-}
-
-// errVoid says that an index follows another history or has another form.
-var errVoid = errors.New("it belongs to another store, or to another version of Conclave")
-
-func follows(index bleve.Index, lineage string) bool {
-	have, err := index.GetInternal(keyLineage)
-	if err != nil || string(have) != lineage {
-		return false
-	}
-	have, err = index.GetInternal(keyForm)
-	return err == nil && string(have) == form
-}
-
-// recreate makes an empty index in place of whatever there is.
-func recreate(path, lineage string, words *mapping.IndexMappingImpl, config map[string]any) (bleve.Index, error) {
-	if err := os.RemoveAll(path); err != nil {
-		return nil, err
-	}
-	index, err := bleve.NewUsing(path, words, scorch.Name, scorch.Name, config)
-	if err != nil {
-		return nil, err
-	}
-	// bleve makes its folder readable by all.
-	err = errors.Join(os.Chmod(path, 0o700), index.SetInternal(keyLineage, []byte(lineage)),
-		index.SetInternal(keyForm, []byte(form)))
-	if err != nil {
-		return nil, errors.Join(err, index.Close())
-	}
-	return index, nil
 }
 
 // Close stops indexing and closes the index. It may be called twice.
@@ -233,27 +164,40 @@ func (x *Index) Close() error {
 
 var errClosing = errors.New("the search is closing")
 
-// drop closes bleve's index; the next query opens it. x.mu is held.
+// drop closes the file; the next query opens it. x.mu is held.
 func (x *Index) drop() error {
-	if x.index == nil {
+	if x.file == nil {
 		return nil
 	}
-	err := x.index.Close()
-	x.index, x.progress = nil, Progress{}
+	err := x.file.Close()
+	x.file, x.progress = nil, Progress{}
 	return err
 }
 
-// docID names the document of a message, or with seq 0 of a title.
-func docID(id chat.ConversationID, seq chat.MessageSeq) string {
-	return string(id) + "/" + strconv.FormatUint(uint64(seq), 10)
+// scrap has the next query make the index again. x.mu is held.
+func (x *Index) scrap() {
+	if x.file == nil {
+		return
+	}
+	if err := errors.Join(x.file.Truncate(0), x.drop()); err != nil {
+		x.o.Log.Warn("The broken search index could not be removed.", "err", err)
+	}
 }
 
-// parseDocID is the reverse of docID.
-func parseDocID(doc string) (chat.ConversationID, chat.MessageSeq, error) {
-	at := strings.LastIndexByte(doc, '/')
-	if at < 0 {
-		return "", 0, fmt.Errorf("the search index has a document %q", doc)
+// restLater has memory given back once no query came for a while, and is called whenever
+// some was taken: at the end of a query, which may take longer than that. x.mu is held.
+func (x *Index) restLater(ctx context.Context) {
+	if x.closed {
+		return
 	}
-	seq, err := strconv.ParseUint(doc[at+1:], 10, 64)
-	return chat.ConversationID(doc[:at]), chat.MessageSeq(seq), err
+	if x.resting != nil {
+		x.resting.Stop()
+	}
+	x.resting = time.AfterFunc(x.o.Rest, func() {
+		x.mu.RLock() // it is over before Close is
+		defer x.mu.RUnlock()
+		if x.file != nil {
+			x.o.Source.GiveBack(context.WithoutCancel(ctx))
+		}
+	})
 }

@@ -174,6 +174,40 @@ func TestTheIndexFollowsTheStore(t *testing.T) {
 	}
 }
 
+func TestWhatIsGoneLeavesTheIndexWithTheNextSearch(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "", "stays here")
+	create(t, s, "b", "a passphrase", "hunter2 is gone")
+	x := open(t, s)
+	equal(t, "before", find(t, x, search.Query{Text: "hunter2"}), []string{"b/1"})
+	_, err := s.Chats.DeleteConversation(t.Context(), "b")
+	must(t, err)
+	equal(t, "deleted", find(t, x, search.Query{Text: "hunter2"}), []string{})
+	for i := range 130 { // each is one more old text in the file, until there are too many
+		err := s.Chats.UpdateMessages(t.Context(), "a", []chat.MessageSeq{1}, func(messages []chat.Message) error {
+			messages[0].Parts = []chat.Part{{Kind: chat.PartText, Text: fmt.Sprint("stays as version ", i)}}
+			return nil
+		})
+		must(t, err)
+		equal(t, "updated", find(t, x, search.Query{Text: fmt.Sprint("version ", i)}), []string{"a/1"})
+	}
+	equal(t, "an old text", find(t, x, search.Query{Text: "here"}), []string{})
+	files, err := os.ReadDir(filepath.Join(s.Dir(), "search"))
+	must(t, err)
+	if len(files) != 1 {
+		t.Errorf("the folder holds %v", files)
+	}
+	data, err := os.ReadFile(filepath.Join(s.Dir(), "search", files[0].Name()))
+	must(t, err)
+	for _, text := range []string{"hunter2", "passphrase", "here", "version 12 "} {
+		if strings.Contains(string(data), text) {
+			t.Errorf("the file of the index still holds %q", text)
+		}
+	}
+	must(t, x.Close())
+	equal(t, "opened again", find(t, open(t, s), search.Query{Text: "stays"}), []string{"a/1"})
+}
+
 func TestAnIndexIsKeptAndADamagedOneIsMadeAgain(t *testing.T) {
 	s := storetest.Open(t)
 	create(t, s, "a", "", "alpha")
@@ -190,9 +224,11 @@ func TestAnIndexIsKeptAndADamagedOneIsMadeAgain(t *testing.T) {
 	}
 	again("nothing happened", func(string) error { return nil })
 	again("removed", os.RemoveAll)
-	again("its description is gone", func(dir string) error { return os.Remove(filepath.Join(dir, "index_meta.json")) })
-	again("its description is noise", func(dir string) error {
-		return os.WriteFile(filepath.Join(dir, "index_meta.json"), []byte("noise"), 0o600)
+	again("its file is noise", func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "words"), []byte("noise"), 0o600)
+	})
+	again("it is one of an earlier Conclave", func(dir string) error {
+		return errors.Join(os.Remove(filepath.Join(dir, "words")), os.WriteFile(filepath.Join(dir, "index_meta.json"), nil, 0o600))
 	})
 	again("a file stands in its place", func(dir string) error {
 		return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, []byte("noise"), 0o600))
@@ -208,8 +244,13 @@ func TestAnIndexIsKeptAndADamagedOneIsMadeAgain(t *testing.T) {
 		s = storetest.OpenWith(t, store.Options{Dir: s.Dir()})
 		return nil
 	})
-	again("its root is cut short", func(dir string) error {
-		return os.Truncate(filepath.Join(dir, "store", "root.bolt"), 100)
+	again("it is cut short", func(dir string) error { return os.Truncate(filepath.Join(dir, "words"), 100) })
+	again("a byte of it changed", func(dir string) error {
+		path := filepath.Join(dir, "words")
+		data, err := os.ReadFile(path)
+		must(t, err)
+		data[len(data)-3] ^= 1
+		return os.WriteFile(path, data, 0o600)
 	})
 	info, err := os.Stat(filepath.Join(s.Dir(), "search"))
 	if err != nil || info.Mode().Perm()&0o077 != 0 {

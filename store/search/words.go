@@ -1,109 +1,81 @@
 package search
 
 import (
-	"fmt"
-	"sync"
+	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
-	unicodetokens "github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
-	"github.com/blevesearch/bleve/v2/mapping"
-	"github.com/blevesearch/bleve/v2/registry"
+	"github.com/clipperhouse/uax29/v2/words"
 	"golang.org/x/text/unicode/norm"
 )
 
 // A word is what Unicode's segmentation takes for one (UAX 29), in lower case and
 // without accents, so that "Ofen" finds "Öfen". No word is left out and none is
 // cut to a stem: people search for names, code and numbers in many languages.
-const (
-	wordsName = "conclave_words"
-	foldName  = "conclave_fold"
-)
 
-// The fields of a document.
-const (
-	fieldText         = "text"
-	fieldRole         = "role" // a chat.Role, or "title"
-	fieldConversation = "conversation"
-	fieldCreated      = "created" // Unix seconds
-)
-
-// roleTitle is the role of a title's document.
-const roleTitle = "title"
-
-// register gives bleve our filter, when an index is first opened and not when
-// the program starts.
-var register = sync.OnceValue(func() error {
-	return registry.RegisterTokenFilter(foldName, func(map[string]any, *registry.Cache) (analysis.TokenFilter, error) {
-		return foldFilter{}, nil
-	})
-})
-
-// foldFilter folds each word and leaves its place in the text as it is.
-type foldFilter struct{}
-
-// Filter folds the words of a stream, in place.
-func (foldFilter) Filter(tokens analysis.TokenStream) analysis.TokenStream {
-	for _, t := range tokens {
-		t.Term = fold(t.Term)
-	}
-	return tokens
+// word is a word of a text: where it stands, in bytes, and how it is compared.
+type word struct {
+	start, end int
+	folded     string
 }
 
-// fold returns word in lower case and without the marks that Unicode can take
-// apart from their letters.
-func fold(word []byte) []byte {
-	plain := true
-	for _, c := range word {
-		plain = plain && c < utf8.RuneSelf && (c < 'A' || c > 'Z')
-	}
-	if plain {
-		return word
-	}
-	folded := make([]byte, 0, len(word))
-	for _, r := range string(norm.NFKD.Bytes(word)) {
-		if !unicode.Is(unicode.Mn, r) {
-			folded = utf8.AppendRune(folded, unicode.ToLower(r))
+// wordsOf yields the words of a text.
+func wordsOf(text string) iter.Seq[word] {
+	return func(yield func(word) bool) {
+		for tokens := words.FromString(text); tokens.Next(); {
+			value := tokens.Value()
+			if isWord(value) && !yield(word{tokens.Start(), tokens.End(), fold(value)}) {
+				return
+			}
 		}
 	}
-	if len(folded) == 0 {
-		return word
-	}
-	return folded
 }
 
-// newMapping describes the documents to bleve. Nothing is stored: the store has
-// it.
-func newMapping() (*mapping.IndexMappingImpl, error) {
-	if err := register(); err != nil {
-		return nil, err
+// isWord reports whether a segment is a word, and not space or punctuation.
+func isWord(segment string) bool {
+	for _, r := range segment {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return true
+		}
 	}
-	m := bleve.NewIndexMapping()
-	err := m.AddCustomAnalyzer(wordsName, map[string]any{
-		"type": custom.Name, "tokenizer": unicodetokens.Name, "token_filters": []string{foldName},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("describe what a word is: %w", err)
-	}
-	text := mapping.NewTextFieldMapping()
-	text.Analyzer, text.Store, text.IncludeInAll, text.DocValues = wordsName, false, false, false
-	text.IncludeTermVectors = true // for phrases
-	name := mapping.NewTextFieldMapping()
-	name.Analyzer, name.Store, name.IncludeInAll, name.DocValues, name.IncludeTermVectors = keyword.Name, false, false,
-		false, false
-	number := mapping.NewNumericFieldMapping()
-	number.Store, number.IncludeInAll = false, false
+	return false
+}
 
-	document := mapping.NewDocumentStaticMapping()
-	document.AddFieldMappingsAt(fieldText, text)
-	document.AddFieldMappingsAt(fieldRole, name)
-	document.AddFieldMappingsAt(fieldConversation, name)
-	document.AddFieldMappingsAt(fieldCreated, number)
-	m.DefaultMapping = document
-	m.DefaultAnalyzer = wordsName
-	return m, nil
+// fold returns a word in lower case and without the marks that Unicode can take
+// apart from their letters.
+func fold(word string) string {
+	plain, lower := true, true
+	for i := range len(word) {
+		plain = plain && word[i] < utf8.RuneSelf
+		lower = lower && (word[i] < 'A' || word[i] > 'Z')
+	}
+	if plain {
+		if lower {
+			return word
+		}
+		return strings.ToLower(word)
+	}
+	var folded strings.Builder
+	for _, r := range norm.NFKD.String(word) {
+		if !unicode.Is(unicode.Mn, r) && r != ' ' { // some letters come apart into a space and a mark
+			folded.WriteRune(unicode.ToLower(r))
+		}
+	}
+	if folded.Len() == 0 {
+		return word
+	}
+	return folded.String()
+}
+
+// foldText appends the words of a text, folded and each between two spaces, and returns how many
+// there are.
+func foldText(to []byte, text string) ([]byte, int) {
+	n := 0
+	to = append(to, ' ')
+	for w := range wordsOf(text) {
+		to = append(append(to, w.folded...), ' ')
+		n++
+	}
+	return to, n
 }

@@ -1,4 +1,0 @@
-package search
-
-// unmap does nothing: Windows takes pages of mapped files back by itself.
-func unmap([]byte) error { return nil }
