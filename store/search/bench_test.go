@@ -52,7 +52,8 @@ func (s *said) Changes(c context.Context, after uint64, limit int,
 	fn func(uint64, chat.ConversationID, chat.MessageSeq) error,
 ) (uint64, error) {
 	for ; limit > 0 && after < uint64(s.chats*s.each); limit-- {
-		if err := fn(after+1, chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each))), chat.MessageSeq(after+1)); err != nil {
+		id := chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each)))
+		if err := fn(after+1, id, chat.MessageSeq(after+1)); err != nil {
 			return after, err
 		}
 		after++

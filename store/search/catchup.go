@@ -108,7 +108,9 @@ func (x *Index) caughtUp(ctx context.Context, done uint64) (err error) {
 // processors.
 func (x *Index) changes(ctx context.Context, from uint64) ([]change, error) {
 	var changes []change
-	_, err := x.o.Source.Changes(ctx, from, batchRows, func(n uint64, id chat.ConversationID, seq chat.MessageSeq) error {
+	_, err := x.o.Source.Changes(ctx, from, batchRows, func(
+		n uint64, id chat.ConversationID, seq chat.MessageSeq,
+	) error {
 		changes = append(changes, change{entry{id: []byte(id), seq: seq}, n})
 		return nil
 	})

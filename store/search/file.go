@@ -202,7 +202,7 @@ func eachEntry(entries []byte, fn func(place int, e entry)) error {
 			return errBroken
 		}
 		fn(place, entry{
-			role: rest[4], created: int64(binary.LittleEndian.Uint64(rest[5:])), //nolint:gosec // written by append
+			role: rest[4], created: int64(binary.LittleEndian.Uint64(rest[5:])),
 			seq:   chat.MessageSeq(binary.LittleEndian.Uint64(rest[13:])),
 			words: int(binary.LittleEndian.Uint32(rest[21:])),
 			id:    rest[entryHead : entryHead+id], text: rest[entryHead+id : size],
@@ -214,12 +214,13 @@ func eachEntry(entries []byte, fn func(place int, e entry)) error {
 
 // appendEntry writes an entry behind others.
 func appendEntry(to []byte, e entry) []byte {
-	to = binary.LittleEndian.AppendUint32(to, uint32(entryHead-4+len(e.id)+len(e.text))) //nolint:gosec // below maxText × 12
+	size := entryHead - 4 + len(e.id) + len(e.text)
+	to = binary.LittleEndian.AppendUint32(to, uint32(size))
 	to = append(to, e.role)
-	to = binary.LittleEndian.AppendUint64(to, uint64(e.created)) //nolint:gosec // read back as it was
+	to = binary.LittleEndian.AppendUint64(to, uint64(e.created))
 	to = binary.LittleEndian.AppendUint64(to, uint64(e.seq))
-	to = binary.LittleEndian.AppendUint32(to, uint32(e.words))   //nolint:gosec // below maxText × 12
-	to = binary.LittleEndian.AppendUint16(to, uint16(len(e.id))) //nolint:gosec // checked by entryOf
+	to = binary.LittleEndian.AppendUint32(to, uint32(e.words))  
+	to = binary.LittleEndian.AppendUint16(to, uint16(len(e.id)))
 	return append(append(to, e.id...), e.text...)
 }
 
@@ -241,7 +242,7 @@ func (f *file) append(changes []change) error {
 
 // write writes a frame, for whose head buf has room.
 func (f *file) write(buf []byte, done uint64) error {
-	binary.LittleEndian.PutUint32(buf, uint32(len(buf)-frameHead)) //nolint:gosec // of few MB
+	binary.LittleEndian.PutUint32(buf, uint32(len(buf)-frameHead))
 	binary.LittleEndian.PutUint64(buf[8:], done)
 	binary.LittleEndian.PutUint32(buf[4:], crc32.Checksum(buf[8:], table))
 	if _, err := f.WriteAt(buf, f.size); err != nil {

@@ -341,7 +341,9 @@ func (q *Query) admits(e entry) bool {
 }
 
 // hit reads what was found from the store. ok is false when it is gone.
-func (x *Index) hit(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq, w *wanted) (hit Hit, ok bool, err error) {
+func (x *Index) hit(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq, w *wanted) (
+	hit Hit, ok bool, err error,
+) {
 	c, err := x.o.Source.Conversation(ctx, id)
 	if err != nil {
 		return hit, false, unlessGone(err)

@@ -228,7 +228,8 @@ func TestAnIndexIsKeptAndADamagedOneIsMadeAgain(t *testing.T) {
 		return os.WriteFile(filepath.Join(dir, "words"), []byte("noise"), 0o600)
 	})
 	again("it is one of an earlier Conclave", func(dir string) error {
-		return errors.Join(os.Remove(filepath.Join(dir, "words")), os.WriteFile(filepath.Join(dir, "index_meta.json"), nil, 0o600))
+		return errors.Join(os.Remove(filepath.Join(dir, "words")),
+			os.WriteFile(filepath.Join(dir, "index_meta.json"), nil, 0o600))
 	})
 	again("a file stands in its place", func(dir string) error {
 		return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, []byte("noise"), 0o600))
