@@ -68,6 +68,6 @@ func OpenWhenFree(ctx context.Context, o Options, patience time.Duration,
 	}
 }
 
-// endPatience limits how long a program that was told to end may take before the
+// endPatience limits how long a program that was asked to end may take before the
 // person is asked again: what Close of a core takes, and a little.
 const endPatience = closeTime + 2*time.Second

@@ -79,7 +79,7 @@ func TestAModelGetsTheTextOfAPDF(t *testing.T) {
 		},
 		{
 			"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText)),
-			"xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]",
+			"xxx\n[the rest of long.pdf is left out: a model gets at most 256 KiB of a document]",
 			"Only the first 256 KiB of the text of long.pdf are sent; the rest is left out.",
 		},
 	} {

@@ -57,7 +57,7 @@ func Main(args []string) int {
 		if code != terminal.ExitOwnedElsewhere {
 			return t.saved(s, code)
 		}
-		var interrupted atomic.Bool // the owner was told; it may close instead of heeding
+		var interrupted atomic.Bool // the owner was sent it, and may close instead
 		heed := func(stop func() bool) {
 			s.Interrupt.Set(func() bool {
 				if !stop() {

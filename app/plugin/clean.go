@@ -63,7 +63,7 @@ func (s *scrub) names(list []string) []string {
 }
 
 // permissions cleans the permissions that a manifest asks for. One that becomes a
-// permission by being cleaned is none: it was told as one that does nothing here.
+// permission by being cleaned is left out: the person saw it as one that does nothing here.
 func (s *scrub) permissions(list []string) []string {
 	return s.names(slices.DeleteFunc(slices.Clone(list), func(p string) bool {
 		clean := (&scrub{}).name(p)

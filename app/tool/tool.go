@@ -147,7 +147,7 @@ type Result struct {
 	ErrorType string          // class name of an exception
 	Traceback string          // local only, never for a model
 	Printed   string          // what the call printed, its last 8 KiB
-	Notes     []string        // sentences for the person, beside what the model is told
+	Notes     []string        // sentences for the person, in addition to what the model gets
 	Handled   bool            // nothing is left to say: the turn ends if that is so of all calls of its message
 	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
 	CallsOff  CallsOff        // the tool's plugin calls the whole turn off; Error is why

@@ -58,9 +58,9 @@ type part struct {
 	names          *jsonschema.Schema // what each name must fit
 }
 
-// newPart is told by the library of each schema it compiles. What has no bound in
-// the library is taken from it: we compare values, and count the steps in the
-// place of a format, which is asserted by nobody.
+// newPart is called by the library for each schema that it compiles. It takes over
+// what has no bound in the library: we compare values, and count the steps in place
+// of a format, which nobody asserts.
 func (c *compiled) newPart(context *jsonschema.CompilerContext, object map[string]any) (jsonschema.SchemaExt, error) {
 	s := context.Enqueue(nil) // the one being compiled
 	p := &part{of: c, schema: s, object: object, unique: s.UniqueItems, names: s.PropertyNames}

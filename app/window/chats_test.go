@@ -387,7 +387,7 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		"f.png": {"words", "text/plain", ""},
 		"f.txt": {
 			"a\x00b", "application/octet-stream", "f.txt is not read: it is neither a text, a picture, a PDF nor an office " +
-				"document. The model is told its name only.",
+				"document. The model gets its name only.",
 		},
 		"f.jpg":  {"GIF89a", "image/gif", ""},
 		"f.yaml": {"a: 1", "text/plain", ""},

@@ -92,7 +92,7 @@ func TestADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 	}
 	if got := read(t, "a.docx", long(limit.DocumentText+1)); got.Lost !=
 		"Only the first 256 KiB of the text of a.docx are sent; the rest is left out." ||
-		!strings.HasSuffix(got.Text, "xx\n[the rest of a.docx is left out: a model is told at most 256 KiB of a document]") {
+		!strings.HasSuffix(got.Text, "xx\n[the rest of a.docx is left out: a model gets at most 256 KiB of a document]") {
 		t.Errorf("one longer: %d bytes, %q", len(got.Text), got.Lost)
 	}
 	bomb := zipped(t, "word/document.xml", "<d>"+strings.Repeat(" ", limit.DocumentUnpacked)+"</d>")

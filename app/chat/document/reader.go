@@ -75,11 +75,11 @@ func (r Reader) Read(ctx context.Context, name string, data []byte) Content {
 var (
 	textCut = loss{
 		person: "Only the first 256 KiB of the text of NAME are sent; the rest is left out.",
-		model:  "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
+		model:  "[the rest of NAME is left out: a model gets at most 256 KiB of a document]",
 	}
 	pagesCut = loss{
 		person: "Only the first 1,000 pages of NAME are sent; the rest is left out.",
-		model:  "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
+		model:  "[the rest of NAME is left out: a model gets at most 1,000 pages of a PDF]",
 	}
 )
 
@@ -203,7 +203,7 @@ func lossOf(err error) loss {
 		}
 	case errors.Is(err, errOther):
 		return loss{
-			person: "NAME is not read: " + err.Error() + ". The model is told its name only.",
+			person: "NAME is not read: " + err.Error() + ". The model gets its name only.",
 			model:  "[file NAME, …: this model cannot be shown it]",
 		}
 	case errors.Is(err, errLargePDF):

@@ -88,13 +88,13 @@ func TestWhatIsNotReadIsSaid(t *testing.T) {
 		{
 			"a.zip", "PK\x03\x04\x00\x00",
 			"a.zip is not read: it is neither a text, a picture, a PDF nor an office " +
-				"document. The model is told its name only.",
+				"document. The model gets its name only.",
 			"[file a.zip, application/zip, 6 bytes: this model cannot be shown it]",
 		},
 		{
 			"a.wav", "RIFF\x00\x00\x00\x00WAVEfmt ",
 			"a.wav is not read: it is neither a text, a picture, a PDF nor an " +
-				"office document. The model is told its name only.",
+				"office document. The model gets its name only.",
 			"[file a.wav, audio/wave, 16 bytes: this model cannot be shown it]",
 		},
 		{
@@ -119,7 +119,7 @@ func TestWhatIsNotReadIsSaid(t *testing.T) {
 	got := read(t, "long.txt", []byte(long))
 	if got.Lost != "Only the first 256 KiB of the text of long.txt are sent; the rest is left out." ||
 		!strings.HasPrefix(got.Text, "File long.txt:\n\né") || !strings.HasSuffix(got.Text,
-		"é\n[the rest of long.txt is left out: a model is told at most 256 KiB of a document]") {
+		"é\n[the rest of long.txt is left out: a model gets at most 256 KiB of a document]") {
 		t.Errorf("a long text: %q, ends %q", got.Lost, got.Text[len(got.Text)-90:])
 	}
 }

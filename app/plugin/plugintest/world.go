@@ -27,10 +27,10 @@ type Script struct {
 	Files       []string       `json:"files,omitempty"` // siblings that it imports
 	Tools       []Tool         `json:"tools"`
 	Load        Load           `json:"load,omitempty"`
-	Unlisted    bool           `json:"unlisted,omitempty"` // reading it does not tell its tools
+	Unlisted    bool           `json:"unlisted,omitempty"` // reading it does not list its tools
 	Stderr      string         `json:"stderr,omitempty"`   // printed at the start
 	Problem     plugin.Problem `json:"problem"`            // of LoadFails
-	// the schema of its settings, told by listing and, unless Unlisted, by reading
+	// the schema of its settings, returned by listing and, unless Unlisted, by reading
 	Options json.RawMessage `json:"options,omitempty"`
 }
 
@@ -102,7 +102,7 @@ type World struct {
 	mu      sync.Mutex // guards the fields below
 	running map[*Process]struct{}
 	started []string                       // the plugins whose processes were started, in order
-	events  []string                       // what processes were told: "plugin NAME payload"
+	events  []string                       // what processes were sent: "plugin NAME payload"
 	starts  map[string]plugin.StartOptions // where each plugin was last described to live
 	calls   chan Called
 	release chan struct{}
@@ -157,7 +157,7 @@ func (w *World) Running() int {
 	return len(w.running)
 }
 
-// Events returns what processes were told by conclave/event.
+// Events returns what processes were sent by conclave/event.
 func (w *World) Events() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

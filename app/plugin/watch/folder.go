@@ -30,8 +30,8 @@ func (w *watcher) check(first bool) {
 		w.state = nil
 		w.o.OnState(nil)
 	case !w.folder.ModTime().Equal(info.ModTime()):
-		// Something came or went. Its events have told already, unless they were
-		// lost with a folder that was swapped under the watch.
+		// Something came or went. There were events for it, unless they were lost
+		// with a folder that was swapped under the watch.
 		w.folder = info
 		w.watch(w.dir)
 		w.everything()

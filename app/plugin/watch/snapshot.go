@@ -15,8 +15,8 @@ import (
 const gone = ""
 
 // unknown stands for the digest of an entry that came after the folder was first
-// read. The caller may have seen it before it stopped changing, so that it is told even
-// of one that is gone again by then.
+// read. The caller may have seen it before it stopped changing, so it also gets one
+// that is gone again by then.
 const unknown = "unknown"
 
 // snapshot holds the state of an entry's files at one time.

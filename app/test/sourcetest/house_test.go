@@ -68,8 +68,8 @@ var oldWords = []struct {
 	most             int
 }{
 	{`(?i)\banew\b`, "again", 25},
-	{`(?i)\bbeside\b`, "next to, in addition to, with", 158},
-	{`(?i)\btold\b`, "reported to, shown, sent", 567},
+	{`(?i)\bbeside\b`, "next to, in addition to, with", 157},
+	{`(?i)\btold\b`, "reported to, shown, sent", 548},
 	{`(?i)\bno more\b`, "no longer, not any more", 28},
 	{`(?i)\b(?:lent|lends?)\b`, "passes, gives", 14},
 	{`(?i)\bof (?:its|their) own\b`, "its own, or nothing", 71},
