@@ -38,9 +38,6 @@ type AboutTool struct {
 // AboutTool returns the state of a tool, as a person is shown it.
 func (g *Gate) AboutTool(t tool.Tool) AboutTool {
 	_, last := g.Rules.Uses(t.ID())
-	a := AboutTool{Capabilities: g.Reach.Can(t), LastUsed: last}
-	if steps := g.Decisions.Explain(Call{Caller: Main, Tool: t}); len(steps) > 0 {
-		a.Decided = steps[len(steps)-1]
-	}
-	return a
+	steps := g.Decisions.Explain(Call{Caller: Main, Tool: t})
+	return AboutTool{g.Reach.Can(t), steps[len(steps)-1], last}
 }

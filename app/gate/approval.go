@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // ApproveOptions say how a command approves a plugin.
@@ -20,10 +19,8 @@ type ApproveOptions struct {
 // Approvals keeps which versions of plugins a person approved, and knows the versions there are. Its
 // methods are safe for concurrent use.
 type Approvals struct {
-	store Store
-	now   func() time.Time
-	base  context.Context // see Gate
-	rules *Rules          // of plugins that are removed and restored
+	*shared
+	rules *Rules // of plugins that are removed and restored
 	// changed is called without a lock once something was decided about a plugin, before the
 	// listeners of OnDecided; answered reports that requests about it are answered.
 	changed func(plugin string, answered bool)

@@ -2,8 +2,6 @@ package gate
 
 import (
 	"context"
-	"log/slog"
-	"time"
 
 	"conclave/app/chat"
 	"conclave/app/tool"
@@ -17,15 +15,12 @@ import (
 // decided, and a request would go on waiting that a rule added meanwhile answers. Locks are taken
 // in this order: Approvals, Rules, Modes, Questions, activeCalls.
 type Decisions struct {
+	*shared
 	approvals *Approvals
 	rules     *Rules
 	modes     *Modes
-	places    *places
-	log       *slog.Logger
-	now       func() time.Time
 	mode      func() Mode
 	project   func(context.Context, chat.ConversationID) (string, error)
-	base      context.Context // see Gate
 }
 
 // lock begins a transaction and returns what it decides by, until unlock is called.

@@ -44,10 +44,19 @@ type Gate struct {
 	Questions *Questions
 	Reach     *Reach
 
+	*shared
 	active *activeCalls
-	bus    *bus.Bus
-	now    func() time.Time
 	used   func(activity.Use)
+}
+
+// shared is what the types of a gate have in common. It never changes.
+type shared struct {
+	store  Store // nil: nothing outlives the program
+	bus    *bus.Bus
+	log    *slog.Logger
+	now    func() time.Time
+	base   context.Context // of writes that follow from no caller's request
+	places *places
 }
 
 // Open reads the rules and approvals from the store. A store that cannot be read is an
@@ -81,17 +90,19 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	return g, nil
 }
 
-// newGate connects the types of a gate. base is for writes that follow from no caller's request.
+// newGate connects the types of a gate.
 func newGate(base context.Context, o Options) *Gate {
-	g := &Gate{bus: o.Bus, now: o.Now, used: o.Used}
-	in := newPlaces(o.Protected, o.Plugins)
+	all := &shared{
+		store: o.Store, bus: o.Bus, log: o.Log, now: o.Now, base: base, places: newPlaces(o.Protected, o.Plugins),
+	}
+	g := &Gate{shared: all, used: o.Used}
 	g.Rules = &Rules{
-		store: o.Store, log: o.Log, now: o.Now, base: base, places: in, changed: g.ruleChanged,
-		ended: func() { g.bus.Changed(bus.Permissions, "") }, touched: map[string]bool{}, uses: map[string]Use{},
-		unwritten: map[string]bool{},
+		shared: all, changed: g.ruleChanged, touched: map[string]bool{},
+		uses: map[string]Use{}, unwritten: map[string]bool{},
 	}
 	g.Approvals = &Approvals{
-		store: o.Store, now: o.Now, base: base, rules: g.Rules, changed: func(plugin string, answered bool) {
+		shared: all, rules: g.Rules,
+		changed: func(plugin string, answered bool) {
 			if answered {
 				g.Questions.Drop(plugin)
 			}
@@ -104,20 +115,18 @@ func newGate(base context.Context, o Options) *Gate {
 		},
 		beforeRun: map[string]*Approval{}, listeners: map[*func(string)]struct{}{},
 	}
-	g.Modes = &Modes{bus: o.Bus, now: o.Now, changed: func(paused bool) {
+	g.Modes = &Modes{shared: all, changed: func(paused bool) {
 		g.Questions.recheck()
 		if paused {
 			g.active.recheck("")
 		}
 	}}
 	g.Decisions = &Decisions{
-		approvals: g.Approvals, rules: g.Rules, modes: g.Modes, places: in, log: o.Log, now: o.Now, mode: o.Mode,
-		project: o.Project, base: base,
+		shared: all, approvals: g.Approvals, rules: g.Rules, modes: g.Modes, mode: o.Mode, project: o.Project,
 	}
-	g.Reach = &Reach{decisions: g.Decisions, approvals: g.Approvals, rules: g.Rules, places: in}
+	g.Reach = &Reach{shared: all, decisions: g.Decisions, approvals: g.Approvals, rules: g.Rules}
 	g.Questions = &Questions{
-		decisions: g.Decisions, approvals: g.Approvals, rules: g.Rules, reach: g.Reach, bus: o.Bus, log: o.Log,
-		now: o.Now, base: base,
+		shared: all, decisions: g.Decisions, approvals: g.Approvals, rules: g.Rules, reach: g.Reach,
 	}
 	g.active = &activeCalls{decisions: g.Decisions, calls: map[*activeCall]struct{}{}}
 	return g

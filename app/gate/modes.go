@@ -31,8 +31,7 @@ const (
 
 // Modes holds the pause switch and the unattended mode. Its methods are safe for concurrent use.
 type Modes struct {
-	bus *bus.Bus
-	now func() time.Time
+	*shared
 	// changed is called without the lock once calls are decided otherwise than before; paused reports
 	// that the pause switch was set.
 	changed func(paused bool)

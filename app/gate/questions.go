@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -19,14 +18,11 @@ import (
 // Questions holds the requests that wait for a person, and the windows that show them. Its methods
 // are safe for concurrent use.
 type Questions struct {
+	*shared
 	decisions *Decisions
 	approvals *Approvals
 	rules     *Rules
 	reach     *Reach
-	bus       *bus.Bus
-	log       *slog.Logger
-	now       func() time.Time
-	base      context.Context // see Gate
 
 	mu       sync.Mutex     // guards the fields below; may be taken within a transaction of decisions
 	requests []*openRequest // oldest first

@@ -11,10 +11,10 @@ import (
 // Reach grants and revokes the permissions of a plugin, and the folders, hosts, programs and secrets
 // that it may use. All of them are [Rules], or follow from the approval of the plugin.
 type Reach struct {
+	*shared
 	decisions *Decisions
 	approvals *Approvals
 	rules     *Rules
-	places    *places
 }
 
 // SetPermission grants or denies a plugin one of the permissions it asks for, in place

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"conclave/app/base/bus"
 	"conclave/app/base/fault"
 	"conclave/app/chat"
 )
@@ -18,15 +18,9 @@ import (
 // Rules keeps the person's rules of every scope, and counts how often they and tools were used. Its
 // methods are safe for concurrent use.
 type Rules struct {
-	store  Store
-	log    *slog.Logger
-	now    func() time.Time
-	base   context.Context // see Gate
-	places *places
+	*shared
 	// changed is called without a lock once a rule was added or removed.
 	changed func(rule Rule, removed bool)
-	// ended is called without a lock once rules for one answer are over.
-	ended func()
 
 	mu        sync.Mutex // guards the fields below
 	book      ruleBook
@@ -213,7 +207,7 @@ func (r *Rules) endTurn(turn string) {
 	removed := r.book.remove(func(rule *Rule) bool { return rule.Scope == ThisAnswer && rule.Turn == turn })
 	r.mu.Unlock()
 	if removed {
-		r.ended()
+		r.bus.Changed(bus.Permissions, "")
 	}
 }
 
