@@ -128,7 +128,9 @@ func (q *Questions) apply(ctx context.Context, call Call, step int, p Request, a
 		d.Arguments, d.Edited = a.Arguments, true
 		d.Why += ", with edited arguments"
 	}
-	counted := q.rules.note(call.Tool.ID(), d.Rule, by == "person")
+	q.rules.mu.Lock()
+	counted := q.rules.noteLocked(call.Tool.ID(), d.Rule, by == "person")
+	q.rules.mu.Unlock()
 	return q.rules.counted(ctx, d, counted), err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -103,13 +104,18 @@ func (r *Rules) List(ctx context.Context) ([]Rule, error) {
 
 // Scope returns how long a rule holds, and whether there still is one of that id.
 func (r *Rules) Scope(id string) (Scope, bool) {
+	rule, there := r.get(id)
+	return rule.Scope, there
+}
+
+// get returns a copy of a rule, and whether there is one of that id.
+func (r *Rules) get(id string) (Rule, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rule := r.book.rule(id)
-	if rule == nil {
-		return "", false
+	if rule := r.book.rule(id); rule != nil {
+		return *rule, true
 	}
-	return rule.Scope, true
+	return Rule{}, false
 }
 
 // Add adds a rule, with a new ID and Made where those are empty, and resolves the
@@ -146,14 +152,8 @@ func (r *Rules) Add(ctx context.Context, rule Rule) (Rule, error) {
 // Revoke deletes a rule and returns it, so that Add can restore it. The calls under way
 // that it alone allowed end. The kind is not_found when there is none.
 func (r *Rules) Revoke(ctx context.Context, id string) (Rule, error) {
-	r.mu.Lock()
-	var rule Rule
-	known := r.book.rule(id)
-	if known != nil {
-		rule = *known
-	}
-	r.mu.Unlock()
-	if known == nil {
+	rule, known := r.get(id)
+	if !known {
 		return Rule{}, fault.New(fault.NotFound, "gate.revoke", "There is no rule "+id+".",
 			"conclave permissions list shows what there is.")
 	}
@@ -267,13 +267,6 @@ func (r *Rules) noteLocked(toolID, rule string, person bool) *Rule {
 	return nil
 }
 
-// note is noteLocked for a call that is decided already.
-func (r *Rules) note(toolID, rule string, person bool) *Rule {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.noteLocked(toolID, rule, person)
-}
-
 // counted writes the use of a rule that has only so many of them, and denies the call
 // when that fails: after a crash it would be used once too often.
 func (r *Rules) counted(ctx context.Context, d Decision, rule *Rule) Decision {
@@ -319,20 +312,17 @@ func (r *Rules) writeUses(ctx context.Context) error {
 	for id := range r.unwritten {
 		uses[id] = r.uses[id]
 	}
-	clear(r.unwritten)
 	r.mu.Unlock()
 	if len(uses) == 0 || r.store == nil {
 		return nil
 	}
-	err := r.store.PutUses(ctx, uses)
-	if err != nil {
-		r.mu.Lock()
-		for id := range uses {
-			r.unwritten[id] = true // with the next ones
-		}
-		r.mu.Unlock()
+	if err := r.store.PutUses(ctx, uses); err != nil {
+		return err // they are written with the next ones
 	}
-	return err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.unwritten, func(id string, _ bool) bool { return r.uses[id] == uses[id] })
+	return nil
 }
 
 // writeRules writes the rules whose last use changed.
@@ -359,14 +349,7 @@ func (r *Rules) writeRules(ctx context.Context) error {
 // Trust lets a person trust text of an origin in one chat, with a rule that can be
 // revoked. The kind is invalid for origins that are not named.
 func (r *Rules) Trust(ctx context.Context, in chat.ConversationID, origin chat.Origin) (Rule, error) {
-	r.mu.Lock()
-	id, ok := r.book.trust(trustedText{in, origin})
-	var known Rule
-	if ok {
-		known = *r.book.rule(id)
-	}
-	r.mu.Unlock()
-	if ok {
+	if known, ok := r.get(r.Trusted(in)[origin]); ok {
 		return known, nil
 	}
 	return r.Add(ctx, Rule{Effect: Allow, Scope: ThisChat, Conversation: in, Origin: &origin})
