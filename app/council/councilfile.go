@@ -52,12 +52,15 @@ func Read(file []byte) (Council, error) {
 		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This file is not a council"+where+".",
 			"A council is a JSON object with members; conclave council show --json prints one.", err)
 	}
+	if err := c.Check(); err != nil {
+		return c, err
+	}
 	var keys struct{ Members json.RawMessage }
 	if json.Unmarshal(file, &keys) == nil && keys.Members == nil { // such as another kind of file
 		return c, invalid("This file is not a council: it has no members.",
 			"Write \"members\": [] where there are to be none.")
 	}
-	return c, c.Check()
+	return c, nil
 }
 
 // bounded refuses a file that is too long.
