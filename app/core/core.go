@@ -252,7 +252,7 @@ func (c *Core) buildHost(services map[string]plugin.Service) {
 	c.egress = newNetwork(c)
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
-		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active},
+		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log,
 		Services: services, Environments: environments, Network: network{c}, Own: network{c}.own,
 		Opening:  c.changes.Opening,
 		Expected: c.expectsPlugins, Hooking: []string{gate.Interceptor, gate.ToolCalls},

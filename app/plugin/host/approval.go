@@ -33,12 +33,11 @@ func (a *Approvals) waitingVersion(id string) (gate.PluginVersion, error) {
 	if err != nil {
 		return gate.PluginVersion{}, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if (e.status.State != plugin.NeedsApproval && e.status.State != plugin.Quarantined) || e.waiting.digest == "" {
+	now := e.now()
+	if (now.status.State != plugin.NeedsApproval && now.status.State != plugin.Quarantined) || now.waiting.digest == "" {
 		return gate.PluginVersion{}, ErrNotWaiting
 	}
-	return e.waiting.forApproval(), nil
+	return now.waiting.forApproval(), nil
 }
 
 // Ask asks asker to approve a plugin that waits for it, and returns what they
@@ -136,12 +135,7 @@ func (a *Approvals) shownVersion(ctx context.Context, id, shown string) (gate.Pl
 // loading reports whether a plugin's files are being read or loaded.
 func (a *Approvals) loading(id string) bool {
 	e := a.h.entry(id)
-	if e == nil {
-		return false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.status.State == plugin.Loading
+	return e != nil && e.now().status.State == plugin.Loading
 }
 
 // SetDeveloping records whether the person edits the plugin themselves; then their edits
@@ -151,9 +145,7 @@ func (a *Approvals) SetDeveloping(ctx context.Context, id string, developing boo
 	if err != nil {
 		return err
 	}
-	e.mu.Lock()
-	serving := e.serving
-	e.mu.Unlock()
+	serving := e.now().serving
 	if serving == nil {
 		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
 	}
@@ -164,10 +156,7 @@ func (a *Approvals) SetDeveloping(ctx context.Context, id string, developing boo
 // is its own name.
 func (h *Host) Files(id string) []string {
 	e := h.entry(id)
-	if e == nil {
-		return []string{}
-	}
-	if !e.currentSource().HasFiles() {
+	if e == nil || !e.now().source.HasFiles() {
 		return []string{}
 	}
 	_, files, err := watch.Digest(e.path())
@@ -179,15 +168,12 @@ func (h *Host) Files(id string) []string {
 
 // Serving returns the tools of the version in service and its invoker, or nothing.
 func (h *Host) Serving(id string) ([]tool.Tool, tool.Invoker) {
-	e := h.entry(id)
-	if e == nil {
-		return nil, nil
+	if e := h.entry(id); e != nil {
+		if r := e.runner(); r != nil {
+			return r.version().tools, r
+		}
 	}
-	r := e.runner()
-	if r == nil {
-		return nil, nil
-	}
-	return r.version().tools, r
+	return nil, nil
 }
 
 // Log returns the lines of the plugin's log with a number over since, oldest

@@ -28,10 +28,8 @@ func (b *Backends) Ready(ctx context.Context, dialect string) {
 	ctx, cancel := context.WithTimeout(ctx, busyFactor*b.h.o.LoadTimeout)
 	defer cancel()
 	for _, e := range loading {
-		e.mu.Lock()
-		wait := e.serving == nil && (e.status.Manifest.Dialect == "" || e.status.Manifest.Dialect == dialect)
-		e.mu.Unlock()
-		if wait {
+		now := e.now()
+		if is := now.status.Manifest.Dialect; now.serving == nil && (is == "" || is == dialect) {
 			_ = b.h.tasks.wait(ctx, &e.inFlight) // then it is as it is
 		}
 	}
@@ -52,19 +50,18 @@ func (b *Backends) Enlisted(dialect string) []plugin.Enlisted {
 }
 
 func enlisted(e *entry, dialect string) (plugin.Enlisted, bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.preview || e.state.Disabled || e.source == (plugin.Source{}) {
+	now := e.now()
+	if e.preview || now.state.Disabled || now.source == (plugin.Source{}) {
 		return plugin.Enlisted{}, false
 	}
-	if e.serving != nil {
-		m := e.serving.version().manifest
+	if now.serving != nil {
+		m := now.serving.version().manifest
 		return plugin.Enlisted{ID: e.id, Manifest: m}, m.Dialect == dialect
 	}
-	broken := e.status.State == plugin.Failed || e.status.State == plugin.NeedsPackages ||
-		e.status.State == plugin.Quarantined && e.status.Problem != nil
-	return plugin.Enlisted{ID: e.id, Manifest: e.status.Manifest, Broken: e.status.Problem},
-		broken && e.status.Manifest.Dialect == dialect
+	s := now.status
+	broken := s.State == plugin.Failed || s.State == plugin.NeedsPackages ||
+		s.State == plugin.Quarantined && s.Problem != nil
+	return plugin.Enlisted{ID: e.id, Manifest: s.Manifest, Broken: s.Problem}, broken && s.Manifest.Dialect == dialect
 }
 
 // Borrow returns the backend of a plugin, which it starts first where none runs. Whoever borrows it gives
@@ -116,7 +113,7 @@ func (b *Backends) Inject(ctx context.Context, id string,
 		v = r.version()
 	}
 	offered := map[string]tool.Tool{}
-	published, enabled := v.published(e.currentState().Tools)
+	published, enabled := v.published(e.now().state.Tools)
 	for _, t := range tools {
 		t = v.normal(t)
 		i := slices.IndexFunc(published, func(p tool.Tool) bool { return p.Name == t.Name && p.Digest == t.Digest })

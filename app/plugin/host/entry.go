@@ -64,27 +64,28 @@ func newEntry(h *Host, from string, src plugin.Source) *entry {
 
 // inUse returns the versions whose copies stay, of v among them.
 func (e *entry) inUse(v version) []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	used := []string{short(v.digest)}
-	if e.record.Good != nil {
-		used = append(used, short(e.record.Good.Digest))
+	now, used := e.now(), []string{short(v.digest)}
+	if now.record.Good != nil {
+		used = append(used, short(now.record.Good.Digest))
 	}
-	if e.serving != nil {
-		used = append(used, short(e.serving.version().digest))
+	if now.serving != nil {
+		used = append(used, short(now.serving.version().digest))
 	}
 	return used
 }
 
-// currentSource returns where the plugin is now.
-func (e *entry) currentSource() plugin.Source {
+// now returns the state as it is now.
+func (e *entry) now() life {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.source
+	return e.life
 }
 
+// runner returns what serves, or nil.
+func (e *entry) runner() *runner { return e.now().serving }
+
 // path is where the person knows it to lie.
-func (e *entry) path() string { return e.currentSource().Display }
+func (e *entry) path() string { return e.now().source.Display }
 
 // change changes what the person set, writes it, and puts it in force; renew
 // starts the plugin again whatever changed.
@@ -94,13 +95,11 @@ func (m *memory) change(ctx context.Context, renew bool, do func(*savedState)) e
 	}
 	m.writing.Lock() // two changes at once would each be of the same state, and one lost
 	defer m.writing.Unlock()
-	m.e.mu.Lock()
-	was := m.e.state
-	next := m.e.state
-	next.Tools = maps.Clone(m.e.state.Tools)
+	was := m.e.now().state
+	next := was
+	next.Tools = maps.Clone(was.Tools)
 	do(&next)
 	raw, err := json.Marshal(next)
-	m.e.mu.Unlock()
 	if err == nil {
 		err = m.putState(ctx, raw)
 	}
@@ -130,21 +129,19 @@ func (m *memory) change(ctx context.Context, renew bool, do func(*savedState)) e
 // gone.
 func (e *entry) snapshot() plugin.Status {
 	granted, denied := e.h.o.Gate.Reach.Permissions(e.id)
-	e.mu.Lock()
-	s := e.status
+	now := e.now()
+	s, serving := now.status, now.serving
 	s.Facts = e.h.Dialects.facts(s.Manifest.Dialect)
-	if e.source == (plugin.Source{}) {
+	if now.source == (plugin.Source{}) {
 		s.ID = ""
 	}
-	s.Origin = e.state.Origin
-	if e.toolsDenied && e.serving != nil {
+	s.Origin = now.state.Origin
+	if now.toolsDenied && serving != nil {
 		s.ToolsDenied, s.Tools, s.Enabled = true, nil, nil
 	}
-	serving := e.serving
 	if serving != nil && s.Listed {
-		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, s.Facts, len(s.Tools), e.memory.reasons(), granted))
+		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, s.Facts, len(s.Tools), now.reasons(), granted))
 	}
-	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
 	s.Packages, s.PackageWork = e.needs.shown()
 	s.Folders = slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id))
@@ -163,17 +160,10 @@ func (e *entry) snapshot() plugin.Status {
 	return s
 }
 
-// currentState returns what the person set.
-func (e *entry) currentState() savedState {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.state
-}
-
-func (e *entry) disabled() bool { return e.currentState().Disabled }
+func (e *entry) disabled() bool { return e.now().state.Disabled }
 
 // switchedOff reports whether the person switched a tool off: no model is offered it.
 func (e *entry) switchedOff(name string) bool {
-	on, set := e.currentState().Tools[name]
+	on, set := e.now().state.Tools[name]
 	return set && !on
 }

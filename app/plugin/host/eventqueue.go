@@ -35,19 +35,10 @@ func (k *Hooks) servingEntries() []*entry {
 	return slices.DeleteFunc(k.h.all(), func(e *entry) bool { return e.runner() == nil })
 }
 
-// runner returns what serves, or nil.
-func (e *entry) runner() *runner {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.serving
-}
-
 // startsFor reports whether the plugin had registered something for reason when it
 // last ran, and may be started for it. The caller holds mu.
 func (l *eventQueue) startsFor(reason string) bool {
-	l.e.mu.Lock()
-	defer l.e.mu.Unlock()
-	return slices.Contains(l.e.record.Wakes, reason) && time.Since(l.failed) >= wakeAgain
+	return slices.Contains(l.e.now().record.Wakes, reason) && time.Since(l.failed) >= wakeAgain
 }
 
 // pass sends an event to the running process, after those that waited for its

@@ -132,8 +132,7 @@ func (k *Hooks) Publish(event string, payload any) {
 // ran, so that callers need not make an event for nobody.
 func (k *Hooks) HasSubscriber(event string) bool {
 	return slices.ContainsFunc(k.h.all(), func(e *entry) bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.serving != nil && slices.Contains(e.memory.reasons(), "event "+event)
+		now := e.now()
+		return now.serving != nil && slices.Contains(now.reasons(), "event "+event)
 	})
 }

@@ -58,9 +58,7 @@ func (m *memory) loadOf(v version) string {
 // one that is worth its time.
 func (m *memory) knownToHang(v version) error {
 	load := m.loadOf(v)
-	m.e.mu.Lock()
-	known := m.e.record.Hung
-	m.e.mu.Unlock()
+	known := m.e.now().record.Hung
 	if known == nil || known.Load != load || known.mayRetry(time.Now()) {
 		return nil
 	}
@@ -106,12 +104,10 @@ func (h *Host) retryHungLoads(ctx context.Context) {
 		case <-ticker.C:
 		}
 		for _, e := range h.all() {
-			e.mu.Lock()
-			k, problem := e.record.Hung, e.status.Problem
-			again := e.status.State == plugin.Failed &&
-				(k != nil && k.mayRetry(time.Now()) || problem != nil && problem.Kind == busyKind)
-			e.mu.Unlock()
-			if again {
+			now := e.now()
+			k, problem := now.record.Hung, now.status.Problem
+			if now.status.State == plugin.Failed &&
+				(k != nil && k.mayRetry(time.Now()) || problem != nil && problem.Kind == busyKind) {
 				e.requestLoad(request{decided: true})
 			}
 		}

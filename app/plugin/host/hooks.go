@@ -249,18 +249,14 @@ func (m *memory) storeReasons(s *session) {
 }
 
 // reasons returns the reasons of the serving runner's live session, or the stored
-// ones when none runs. The caller holds e.mu.
-func (m *memory) reasons() []string {
-	if m.e.serving == nil {
-		return m.e.record.Wakes
+// ones when none runs.
+func (l life) reasons() []string {
+	if l.serving != nil {
+		if s := l.serving.current(); s != nil {
+			return s.surface.reasons()
+		}
 	}
-	m.e.serving.mu.Lock()
-	s := m.e.serving.live
-	m.e.serving.mu.Unlock()
-	if s == nil {
-		return m.e.record.Wakes
-	}
-	return s.surface.reasons()
+	return l.record.Wakes
 }
 
 // Hooks are the functions of running plugins that Conclave calls during a turn, and the events that it

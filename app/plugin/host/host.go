@@ -14,7 +14,6 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
-	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
@@ -30,11 +29,6 @@ type Store interface {
 	DeletePluginCache(ctx context.Context, id string) error
 	PluginState(ctx context.Context, id string) (json.RawMessage, error)
 	PutPluginState(ctx context.Context, id string, state json.RawMessage) error
-}
-
-// Chats reads conversations for plugins; a nil field answers with nothing.
-type Chats struct {
-	Active func(ctx context.Context) (*chat.Conversation, error)
 }
 
 // Network is the way out of plugins' processes; app/net/egress is the real one.
@@ -55,13 +49,10 @@ type Options struct {
 	Registry *tool.Registry
 	Gate     *gate.Gate
 	Store    Store
-	Chats    Chats                     // optional
 	Services map[string]plugin.Service // by name; optional
 	Secrets  Secrets                   // keeps the secret settings of plugins; optional
 	Bus      *bus.Bus                  // optional
 	Log      *slog.Logger
-	// Parallel bounds how many plugins load at once; 0 means 4.
-	Parallel int
 	// LoadTimeout limits how long a plugin may take from its start to a listed tool
 	// set; 0 means LoadTimeout.
 	LoadTimeout time.Duration
@@ -122,9 +113,6 @@ type Host struct {
 
 // New returns a host without plugins; Scan or Watch reads them.
 func New(o Options) *Host {
-	if o.Parallel == 0 {
-		o.Parallel = 4
-	}
 	if o.Work == "" {
 		o.Work = o.Data
 	}
@@ -135,7 +123,7 @@ func New(o Options) *Host {
 		o.LoadTimeout = LoadTimeout
 	}
 	h := &Host{
-		o: o, slots: make(chan struct{}, o.Parallel), spare: make(chan struct{}, max(1, o.Parallel/2)),
+		o: o, slots: make(chan struct{}, parallelLoads), spare: make(chan struct{}, parallelLoads/2),
 		entries: map[string]*entry{}, identities: identities{of: map[string]*entry{}},
 		Calls: &Calls{working: map[string][]*work{}}, processes: processes{log: o.Log}, Dialects: o.Dialects,
 	}
@@ -363,20 +351,17 @@ func (h *Host) Absent(ctx context.Context, id string) (why string, err error) {
 	if e == nil {
 		return "There is no such plugin in " + h.o.Dir + ".", nil
 	}
-	status := e.snapshot()
+	now := e.now()
 	granted, _ := h.o.Gate.Reach.Permissions(e.id)
-	e.mu.Lock()
-	serving, off := e.serving != nil, e.state.Disabled
-	e.mu.Unlock()
 	switch {
-	case off:
+	case now.state.Disabled:
 		return "It is switched off.", nil
-	case !serving && status.Problem != nil:
-		return status.Problem.Message, nil
-	case !serving:
+	case now.serving == nil && now.status.Problem != nil:
+		return now.status.Problem.Message, nil
+	case now.serving == nil:
 		return "It waits for your approval.", nil
 	}
-	for _, p := range status.Manifest.Permissions {
+	for _, p := range now.status.Manifest.Permissions {
 		if slices.Contains(h.o.Hooking, p) && !slices.Contains(granted, p) {
 			return "It does not have the permission " + p + ".", nil
 		}
@@ -471,9 +456,7 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 	if e == nil {
 		return nil, false
 	}
-	e.mu.Lock()
-	src := e.source
-	e.mu.Unlock()
+	src := e.now().source
 	d, ok := h.Dialects.named(src.Dialect).(plugin.Prober)
 	if !ok {
 		return nil, false
@@ -483,6 +466,9 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 
 // storage returns the plugin's own data folder.
 func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
+
+// parallelLoads limits how many plugins load at once.
+const parallelLoads = 4
 
 // LoadTimeout limits how long a plugin may take from its start to a listed tool set.
 const LoadTimeout = 10 * time.Second

@@ -60,9 +60,8 @@ func (e *entry) outranks(other *entry) bool {
 
 // hasServed reports whether a version of it was ever in service.
 func (e *entry) hasServed() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.serving != nil || e.record.Good != nil
+	now := e.now()
+	return now.serving != nil || now.record.Good != nil
 }
 
 // identityKey returns what no two plugins may share; empty when they may.
@@ -118,11 +117,7 @@ func (h *Host) FindIdentity(m plugin.Manifest) string { return h.identities.find
 // removed.
 func (h *Host) retryRefused() {
 	for _, e := range h.all() {
-		e.mu.Lock()
-		p := e.status.Problem
-		refused := e.status.State == plugin.Failed && p != nil && p.Kind == "refused"
-		e.mu.Unlock()
-		if refused {
+		if s := e.now().status; s.State == plugin.Failed && s.Problem != nil && s.Problem.Kind == "refused" {
 			e.reloadForced()
 		}
 	}

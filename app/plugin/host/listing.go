@@ -54,9 +54,7 @@ func (r *runner) listAgain() {
 // wanted takes up the next listing, or ends the turn of this goroutine. A listing
 // that would be one too many is to wait, and is not taken up yet.
 func (r *runner) wanted() (yes bool, wait time.Duration) {
-	r.e.mu.Lock()
-	serves := r.e.serving == r
-	r.e.mu.Unlock()
+	serves := r.e.runner() == r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !serves || !r.relist || r.h.ctx.Err() != nil {
@@ -92,9 +90,7 @@ func (r *runner) listLater(wait time.Duration) {
 func (r *runner) listNow() {
 	e := r.e
 	began := time.Now()
-	e.mu.Lock()
-	toolsDenied := e.toolsDenied
-	e.mu.Unlock()
+	toolsDenied := e.now().toolsDenied
 	r.mu.Lock()
 	s := r.live
 	if s == nil || toolsDenied {

@@ -112,12 +112,10 @@ func (m *memory) exposed(outside bool, authors ...chat.Author) {
 
 // mayRepeat notes what the plugin's code may repeat in addition to what its state says.
 func (m *memory) mayRepeat(more savedState) {
-	m.e.mu.Lock()
-	next := m.e.state.mayAlsoRepeat(more)
-	same := next.Outside == m.e.state.Outside && len(next.Shared) == len(m.e.state.Shared) &&
-		len(next.Had) == len(m.e.state.Had) && len(next.Heard) == len(m.e.state.Heard)
-	m.e.mu.Unlock()
-	if same {
+	was := m.e.now().state
+	next := was.mayAlsoRepeat(more)
+	if next.Outside == was.Outside && len(next.Shared) == len(was.Shared) && len(next.Had) == len(was.Had) &&
+		len(next.Heard) == len(was.Heard) {
 		return
 	}
 	m.writing.Lock()
@@ -125,9 +123,8 @@ func (m *memory) mayRepeat(more savedState) {
 	m.e.mu.Lock()
 	m.e.state = m.e.state.mayAlsoRepeat(more)
 	raw, err := json.Marshal(m.e.state)
-	kept := !m.e.temporary
 	m.e.mu.Unlock()
-	if err == nil && kept {
+	if err == nil && !m.e.temporary {
 		err = m.putState(context.WithoutCancel(m.e.h.ctx), raw)
 	}
 	if err != nil {
@@ -171,18 +168,13 @@ func (m *memory) gave(authors ...chat.Author) { m.exposed(false, authors...) }
 // repeats returns what the plugin's code may repeat, see savedState, while it has this access: what it
 // reads by that is known without.
 func (m *memory) repeats(now access) (outside bool, authors []chat.Author, heard []chat.Origin) {
-	m.e.mu.Lock()
-	defer m.e.mu.Unlock()
+	s := m.e.now().state
 	gone := func(p string) bool { return !slices.Contains(now.reads(), p) }
-	return m.e.state.Outside || slices.ContainsFunc(m.e.state.Had, gone), m.e.state.Shared, slices.Clone(m.e.state.Heard)
+	return s.Outside || slices.ContainsFunc(s.Had, gone), s.Shared, slices.Clone(s.Heard)
 }
 
 // authors returns who wrote what the plugin's code was given of what plugins share.
-func (m *memory) authors() []chat.Author {
-	m.e.mu.Lock()
-	defer m.e.mu.Unlock()
-	return m.e.state.Shared
-}
+func (m *memory) authors() []chat.Author { return m.e.now().state.Shared }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error),
 	id string,
@@ -236,7 +228,7 @@ func (m *memory) remember(v version) {
 	}
 	m.e.mu.Lock()
 	rec := &m.e.record
-	if rec.Wakes = m.reasons(); v.listed && (rec.Digest != v.digest || !rec.Listed) &&
+	if rec.Wakes = m.e.life.reasons(); v.listed && (rec.Digest != v.digest || !rec.Listed) &&
 		(m.e.serving == nil || m.e.serving.current() == nil) {
 		rec.Wakes = v.wakes // the process that listed it was not kept
 	}
@@ -298,9 +290,8 @@ func (h *Host) Origin(ctx context.Context, id string) (from string, m plugin.Man
 	if err := e.memory.recall(ctx); err != nil {
 		return "", plugin.Manifest{}, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.state.Origin, e.status.Manifest, nil
+	now := e.now()
+	return now.state.Origin, now.status.Manifest, nil
 }
 
 // SetOrigin stores where the plugin was added from.

@@ -34,19 +34,14 @@ import (
 // may change the plugin: it is one of them, it imports one, or it does not load
 // and may be waiting for one.
 func (e *entry) concerns(names []string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if slices.Contains(names, filepath.Base(e.source.Path)) {
-		return true
+	now := e.now()
+	imported := func(file string) bool {
+		first, _, _ := strings.Cut(file, "/")
+		return slices.Contains(names, first)
 	}
-	if e.source.Folder {
-		return false
-	}
-	return e.status.State == plugin.Failed || e.status.State == plugin.NeedsPackages ||
-		slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
-			first, _, _ := strings.Cut(file, "/")
-			return slices.Contains(names, first)
-		})
+	return slices.Contains(names, filepath.Base(now.source.Path)) || !now.source.Folder &&
+		(now.status.State == plugin.Failed || now.status.State == plugin.NeedsPackages ||
+			slices.ContainsFunc(now.status.Manifest.Files, imported))
 }
 
 // reload makes the entry look at its files again. A load under way is given up:
@@ -265,9 +260,7 @@ func (e *entry) look(ctx context.Context, src plugin.Source) event {
 // end.
 func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (version, error) {
 	v := version{src: src, digest: s.digest, settings: e.settings()}
-	e.mu.Lock()
-	rec := e.record
-	e.mu.Unlock()
+	rec := e.now().record
 	if rec.Digest == s.digest && src.Tools == "" {
 		// A toolbox's settings make its tools: others are listed again, whichever
 		// process set them.
@@ -439,7 +432,7 @@ func (e *entry) remove() {
 	e.step(wentAway{})
 	e.h.identities.removed(e)
 	e.h.mu.Lock()
-	gone := e.currentSource() == (plugin.Source{}) // it may be back by now, and then it is loaded again
+	gone := e.now().source == (plugin.Source{}) // it may be back by now, and then it is loaded again
 	if gone {
 		delete(e.h.entries, e.id)
 	}

@@ -498,28 +498,18 @@ func (r *runner) unusable(ctx context.Context, err error) tool.Result {
 
 // host answers a conclave/host request of the plugin.
 func (r *runner) host(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
-	const storagePrefix = "storage."
-	switch {
-	case len(service) > len(storagePrefix) && service[:len(storagePrefix)] == storagePrefix:
-		operation := service[len(storagePrefix):]
+	if operation, is := strings.CutPrefix(service, "storage."); is {
 		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.storage(r.e.id), nil) {
 			return nil, hostError("failed", storageFull)
 		}
-		return storage(ctx, r.h.storage(r.e.id), operation, args)
-	case service == "options.secret":
+		return storage(r.h.storage(r.e.id), operation, args)
+	}
+	switch service {
+	case "options.secret":
 		return r.secret(ctx, args)
-	case service == "permissions.granted":
+	case "permissions.granted":
 		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
 		return map[string][]string{"granted": append([]string{}, granted...)}, nil
-	case service == "chats.active" && r.h.o.Services[service].Do == nil:
-		if r.h.o.Chats.Active == nil {
-			return map[string]any{"chat": nil}, nil
-		}
-		c, err := r.h.o.Chats.Active(ctx)
-		if err != nil {
-			return nil, hostError("failed", "The chat cannot be read.")
-		}
-		return map[string]any{"chat": c}, nil
 	}
 	return r.serve(ctx, service, args, call)
 }

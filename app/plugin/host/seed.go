@@ -19,13 +19,7 @@ import (
 // is in the storage already stays, unless the seed says otherwise. The error is a
 // *Problem.
 func (m *memory) seed(v version, src plugin.Source, storage string) error {
-	if len(v.manifest.Seeds) == 0 || !src.Folder {
-		return nil
-	}
-	m.e.mu.Lock()
-	done := m.e.record.Seeded == v.digest
-	m.e.mu.Unlock()
-	if done {
+	if len(v.manifest.Seeds) == 0 || !src.Folder || m.e.now().record.Seeded == v.digest {
 		return nil
 	}
 	from, err := safefs.OpenSource(src.Path)

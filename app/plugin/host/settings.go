@@ -152,9 +152,8 @@ func (s *Settings) putSecrets(ctx context.Context, id string, given map[string]*
 // options returns the schema of the newest version that is known, and what is
 // set.
 func (e *entry) options() (json.RawMessage, savedState) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.status.Options, e.state
+	now := e.now()
+	return now.status.Options, now.state
 }
 
 // settings names what is set for the plugin, without telling it; empty for nothing.

@@ -70,7 +70,7 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 			e = newEntry(h, from, src)
 			h.entries[src.ID] = e
 		}
-		moved := e.currentSource() != src
+		moved := e.now().source != src
 		e.step(sourceSet{src})
 		if !known || moved || again(e) {
 			kicked = append(kicked, e)

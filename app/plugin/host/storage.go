@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -34,7 +33,7 @@ type storageArgs struct {
 
 // storage answers the storage.* services inside the folder dir, out of which
 // no name leads, and in which no link is followed.
-func storage(_ context.Context, dir, operation string, raw json.RawMessage) (any, error) {
+func storage(dir, operation string, raw json.RawMessage) (any, error) {
 	var a storageArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, hostError("invalid", "The arguments of storage."+operation+" are not an object: "+err.Error())

@@ -43,7 +43,6 @@ func TestStorageStaysInThePluginsOwnFolder(t *testing.T) {
 			{"a", "storage.list", `{}`, `{"files":["new/place"]}`},
 			{"b", "storage.list", `{}`, `{"files":[]}`},
 			{"a", "permissions.granted", `{}`, `{"granted":[]}`},
-			{"a", "chats.active", `{}`, `{"chat":null}`},
 			{"a", "storage.read", `{"path":"nope"}`, "-32013 File not found"},
 			{"a", "storage.read", `{"path":"../b/x"}`, "-32012 Path traversal is not allowed: ../b/x"},
 			{"a", "storage.read", `{"path":"x/../../../secret"}`, "-32012 Path traversal"},
@@ -98,21 +97,4 @@ func mustJSON(t *testing.T, value any) []byte {
 	raw, err := json.Marshal(value)
 	must(t, err)
 	return raw
-}
-
-func TestTheChatAPluginMayAskForIsTheActiveOne(t *testing.T) {
-	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Chat = &chat.Conversation{ID: "c1", Title: "Hello"}
-		f.Close()
-		f.Open()
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "ask", Do: plugintest.Asks}}})
-		r := f.Freeze("a:ask").Call(t.Context(), `{"capability":"chats.active","args":{}}`)
-		var answer struct {
-			Chat struct{ ID, Title string }
-		}
-		must(t, json.Unmarshal([]byte(chat.TextOf(r.Content)), &answer))
-		if answer.Chat.ID != "c1" || answer.Chat.Title != "Hello" {
-			t.Errorf("got %+v", r)
-		}
-	})
 }

@@ -54,9 +54,8 @@ func (t *ThisRun) LoadWith(ctx context.Context, id string, options json.RawMessa
 	if err := e.memory.recall(ctx); err != nil {
 		return "", err
 	}
-	e.mu.Lock()
-	src, set, serving := e.source, e.state, e.serving
-	e.mu.Unlock()
+	now := e.now()
+	set, serving := now.state, now.serving
 	if serving == nil {
 		return "", fault.New(fault.Unavailable, "plugin.load", "The plugin "+id+" is not in service.", "")
 	}
@@ -69,7 +68,7 @@ func (t *ThisRun) LoadWith(ctx context.Context, id string, options json.RawMessa
 	if err != nil {
 		return "", err
 	}
-	return t.loadSource(ctx, src, func(second *entry) {
+	return t.loadSource(ctx, now.source, func(second *entry) {
 		second.settingsOf, second.state = id, savedState{Options: merged, Secrets: set.Secrets}
 		second.named = serving.version().digest // whatever lies there by now
 	})

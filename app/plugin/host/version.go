@@ -49,9 +49,7 @@ func (v version) forApproval() gate.PluginVersion {
 
 // good returns the version whose files were kept, for the plugin at src.
 func (m *memory) good(src plugin.Source) (version, bool) {
-	m.e.mu.Lock()
-	good := m.e.record.Good
-	m.e.mu.Unlock()
+	good := m.e.now().record.Good
 	if good == nil {
 		return version{}, false
 	}

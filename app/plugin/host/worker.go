@@ -29,8 +29,8 @@ type worker struct {
 func dialWorker(ctx context.Context, s *session, v version) (_ *worker, err error) {
 	w, to := &worker{}, s.listener()
 	w.mcp, w.transport, err = wire.Dial(ctx, s.process.Wire(),
-		&mcp.Implementation{Name: "conclave", Version: build.Version}, wire.HandlerFunc(s.host),
-		wire.Options{Log: s.r.h.o.Log}, &mcp.ClientOptions{
+		&mcp.Implementation{Name: "conclave", Version: build.Version}, s.host,
+		s.r.h.o.Log, &mcp.ClientOptions{
 			Logger:                 s.r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { to.ToolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {

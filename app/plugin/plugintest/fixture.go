@@ -35,7 +35,6 @@ type Fixture struct {
 	Host    *host.Host
 	Library *library.Library
 	Keys    *Secrets
-	Chat    *chat.Conversation // the active one
 
 	Environments host.Environments // none, unless a test gives it before Open
 	Dialects     []plugin.Dialect  // besides World, in the same way
@@ -91,9 +90,6 @@ func (f *Fixture) Open() {
 		Dir: f.Dir, Data: f.Data, Dialects: append([]plugin.Dialect{f.World}, f.Dialects...), Launcher: f.World,
 		Registry: f.Tools, Gate: f.Gate, Store: f.Store, Bus: f.Bus,
 		Environments: f.Environments, Services: f.Services, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler),
-		Chats: host.Chats{Active: func(context.Context) (*chat.Conversation, error) {
-			return f.Chat, nil
-		}},
 	})
 	f.Library = library.New(library.Options{
 		Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate,

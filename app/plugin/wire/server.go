@@ -70,7 +70,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, server *mcp.Server,
 	onEvent func(name string, payload json.RawMessage),
 ) (*HostClient, error) {
 	h := &HostClient{
-		stream:  newStream(pair{r, w}, MaxLine),
+		stream:  newStream(pair{r, w}),
 		onEvent: onEvent,
 		slots:   make(chan struct{}, maxOpen),
 		waiting: map[string]chan *jsonrpc.Response{},

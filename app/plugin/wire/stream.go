@@ -19,10 +19,9 @@ import (
 // One goroutine at a time may call Read (the SDK's reader); everything else is
 // safe for concurrent use.
 type stream struct {
-	rw      io.ReadWriteCloser
-	in      *bufio.Reader
-	long    []byte // the line being read, when it is longer than in's buffer
-	maxLine int
+	rw   io.ReadWriteCloser
+	in   *bufio.Reader
+	long []byte // the line being read, when it is longer than in's buffer
 	// intercept reports whether it took the message. It runs on the reader and
 	// must not block.
 	intercept func(jsonrpc.Message) bool
@@ -41,13 +40,9 @@ type stream struct {
 // readBuffer fits nearly all messages; longer ones are gathered piece by piece.
 const readBuffer = 64 << 10
 
-func newStream(rw io.ReadWriteCloser, maxLine int) *stream {
-	if maxLine <= 0 {
-		maxLine = MaxLine
-	}
+func newStream(rw io.ReadWriteCloser) *stream {
 	return &stream{
-		rw: rw, in: bufio.NewReaderSize(rw, readBuffer), maxLine: maxLine,
-		queued: make(chan struct{}, 1), done: make(chan struct{}),
+		rw: rw, in: bufio.NewReaderSize(rw, readBuffer), queued: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 }
 
@@ -87,8 +82,8 @@ func (s *stream) line() ([]byte, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			line, err = s.longLine(line)
 		}
-		if len(line) > s.maxLine+1 { // 1 for the newline
-			return nil, s.tooLong()
+		if len(line) > MaxLine+1 { // 1 for the newline
+			return nil, tooLong()
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && (err == nil || errors.Is(err, io.EOF)) {
@@ -104,8 +99,8 @@ func (s *stream) longLine(start []byte) ([]byte, error) {
 	s.long = append(s.long[:0], start...)
 	for {
 		piece, err := s.in.ReadSlice('\n')
-		if len(s.long)+len(piece) > s.maxLine+1 {
-			return nil, s.tooLong()
+		if len(s.long)+len(piece) > MaxLine+1 {
+			return nil, tooLong()
 		}
 		s.long = append(s.long, piece...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -114,8 +109,8 @@ func (s *stream) longLine(start []byte) ([]byte, error) {
 	}
 }
 
-func (s *stream) tooLong() error {
-	return flooded(fmt.Sprintf("It sent a message of more than %d bytes.", s.maxLine))
+func tooLong() error {
+	return flooded(fmt.Sprintf("It sent a message of more than %d bytes.", MaxLine))
 }
 
 func decode(line []byte) (jsonrpc.Message, error) {
@@ -135,7 +130,7 @@ func (s *stream) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	line, err := s.encode(msg)
+	line, err := encode(msg)
 	if err != nil {
 		return err
 	}
@@ -143,15 +138,15 @@ func (s *stream) Write(ctx context.Context, msg jsonrpc.Message) error {
 }
 
 // encode returns msg as a line.
-func (s *stream) encode(msg jsonrpc.Message) ([]byte, error) {
+func encode(msg jsonrpc.Message) ([]byte, error) {
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: codeRejected, Message: "the message cannot be written as JSON: " + err.Error()}
 	}
-	if len(line) > s.maxLine {
+	if len(line) > MaxLine {
 		return nil, &jsonrpc.Error{
 			Code:    codeRejected,
-			Message: fmt.Sprintf("the message has %d bytes; the wire carries at most %d", len(line), s.maxLine),
+			Message: fmt.Sprintf("the message has %d bytes; the wire carries at most %d", len(line), MaxLine),
 		}
 	}
 	return append(line, '\n'), nil

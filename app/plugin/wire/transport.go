@@ -19,34 +19,17 @@ import (
 // server may answer with another that the SDK knows.
 const ProtocolVersion = "2025-06-18"
 
-// A Handler answers the requests of a worker to Conclave.
-type Handler interface {
-	// Handle answers one conclave/host request: args are its arguments (nil when
-	// it gave none), call is the conclave/call-id on whose behalf it asks, or
-	// empty. The value is marshalled as JSON. An error that is no *HostError
-	// reaches the worker as "failed", without its text. ctx ends with the stream;
-	// Handle is called concurrently, and may panic without harm to others.
-	Handle(ctx context.Context, service string, args json.RawMessage, call string) (any, error)
-}
-
-// HandlerFunc is a function as a Handler.
-type HandlerFunc func(ctx context.Context, service string, args json.RawMessage, call string) (any, error)
-
-// Handle calls f.
-func (f HandlerFunc) Handle(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
-	return f(ctx, service, args, call)
-}
-
-// Options of a Transport. The zero value is usable.
-type Options struct {
-	MaxLine  int          // bytes of one line; 0 means MaxLine
-	Parallel int          // host requests answered at once; 0 means 16
-	Log      *slog.Logger // nil discards
-}
+// A Handler answers one conclave/host request of a worker: args are its arguments (nil when
+// it gave none), call is the conclave/call-id on whose behalf it asks, or
+// empty. The value is marshalled as JSON. An error that is no *HostError
+// reaches the worker as "failed", without its text. ctx ends with the stream;
+// a Handler is called concurrently, and may panic without harm to others.
+type Handler func(ctx context.Context, service string, args json.RawMessage, call string) (any, error)
 
 // Bounds of what one worker may leave with us.
 const (
-	defaultParallel = 16
+	// maxParallel bounds those that are answered at once.
+	maxParallel = 16
 	// maxRequests bounds the host requests that wait for an answer, and
 	// maxRequestBytes the sum of their arguments; a worker past one of them is
 	// cut off. Our own workers hold back at 64 (maxOpen).
@@ -82,25 +65,10 @@ type Transport struct {
 	sent     requests
 }
 
-// New returns a transport over rw, which it closes when it ends. handler may be
-// nil: then every request is answered with "unavailable". ctx gives host
+// New returns a transport over rw, which it closes when it ends. ctx gives host
 // requests their values, not their end.
-func New(ctx context.Context, rw io.ReadWriteCloser, handler Handler, o Options) *Transport {
-	if handler == nil {
-		handler = HandlerFunc(func(_ context.Context, service string, _ json.RawMessage, _ string) (any, error) {
-			return nil, &HostError{Kind: "unavailable", Message: service + " is not available here."}
-		})
-	}
-	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	t := &Transport{
-		stream: newStream(rw, o.MaxLine), handler: handler, log: o.Log,
-		slots: make(chan struct{}, o.Parallel),
-	}
+func New(ctx context.Context, rw io.ReadWriteCloser, handler Handler, log *slog.Logger) *Transport {
+	t := &Transport{stream: newStream(rw), handler: handler, log: log, slots: make(chan struct{}, maxParallel)}
 	t.stream.intercept = t.take
 	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	t.wg.Go(t.tell) // ends with the stream
@@ -148,7 +116,7 @@ func (t *Transport) Notify(name string, payload any) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	line, err := t.stream.encode(&jsonrpc.Request{Method: eventMethod, Params: params})
+	line, err := encode(&jsonrpc.Request{Method: eventMethod, Params: params})
 	if err != nil {
 		return fmt.Errorf("write the event %s: %w", name, err)
 	}
@@ -232,7 +200,7 @@ func (t *Transport) carryOut(r *jsonrpc.Request) (_ json.RawMessage, err error) 
 	if err := json.Unmarshal(r.Params, &p); err != nil || p.Capability == "" {
 		return nil, &HostError{Kind: "invalid", Message: "A conclave/host request needs a capability and its args."}
 	}
-	value, err := t.handler.Handle(t.ctx, p.Capability, p.Args, p.Call)
+	value, err := t.handler(t.ctx, p.Capability, p.Args, p.Call)
 	if err != nil {
 		return nil, err
 	}
@@ -261,10 +229,10 @@ func (t *Transport) refuse(id jsonrpc.ID, err error) {
 //
 // The session and the transport both close the stream; a caller that also wants
 // to wait for host requests closes the transport.
-func Dial(ctx context.Context, rw io.ReadWriteCloser, info *mcp.Implementation, handler Handler, o Options,
+func Dial(ctx context.Context, rw io.ReadWriteCloser, info *mcp.Implementation, handler Handler, log *slog.Logger,
 	client *mcp.ClientOptions,
 ) (*mcp.ClientSession, *Transport, error) {
-	t := New(ctx, rw, handler, o)
+	t := New(ctx, rw, handler, log)
 	// A write to a worker that does not read heeds no context; only the end of
 	// the stream interrupts it.
 	stop := context.AfterFunc(ctx, func() { _ = t.stream.end(context.Cause(ctx)) })

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -73,6 +74,9 @@ func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
+// quiet is a log that nobody reads.
+var quiet = slog.New(slog.DiscardHandler)
+
 // connect joins a client and a worker in memory.
 func connect(t *testing.T, handler Handler,
 	onEvent func(string, json.RawMessage),
@@ -82,7 +86,7 @@ func connect(t *testing.T, handler Handler,
 	var host *HostClient
 	host, err := Serve(t.Context(), theirs, theirs, newServer(func() *HostClient { return host }), onEvent)
 	must(t, err)
-	session, transport, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, handler, Options{}, nil)
+	session, transport, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, handler, quiet, nil)
 	must(t, err)
 	t.Cleanup(func() {
 		_ = session.Close()
@@ -201,7 +205,7 @@ func TestHostRequestsAreAnswered(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			session, _, _ := connect(t, HandlerFunc(func(_ context.Context, service string, args json.RawMessage,
+			session, _, _ := connect(t, Handler(func(_ context.Context, service string, args json.RawMessage,
 				on string,
 			) (any, error) {
 				if service != "storage.read" || string(args) != `{"path":"a"}` || on != "c1" {
@@ -226,11 +230,11 @@ func TestErrorAnswersCarryTheirCodeAndKind(t *testing.T) {
 		"failed":      `"error":{"code":-32014,"message":"m","data":{"kind":"failed"}}`,
 	}
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, HandlerFunc(func(_ context.Context, service string, _ json.RawMessage,
+	transport := New(t.Context(), ours, Handler(func(_ context.Context, service string, _ json.RawMessage,
 		_ string,
 	) (any, error) {
 		return nil, &HostError{service, "m"}
-	}), Options{})
+	}), quiet)
 	defer transport.Close()
 	drain(transport)
 	for kind, want := range cases {
@@ -246,7 +250,7 @@ func TestErrorAnswersCarryTheirCodeAndKind(t *testing.T) {
 }
 
 func TestAPanickingHandlerHarmsOnlyItsRequest(t *testing.T) {
-	session, _, _ := connect(t, HandlerFunc(func(context.Context, string, json.RawMessage, string) (any, error) {
+	session, _, _ := connect(t, Handler(func(context.Context, string, json.RawMessage, string) (any, error) {
 		panic("a bug")
 	}), nil)
 	if got, want := call(t, session, "ask",
@@ -263,12 +267,12 @@ func TestRequestsAreAnsweredAtOnceButBounded(t *testing.T) {
 	full := make(chan struct{})
 	release := make(chan struct{})
 	var once sync.Once
-	_, _, host := connect(t, HandlerFunc(func(context.Context, string, json.RawMessage, string) (any, error) {
+	_, _, host := connect(t, Handler(func(context.Context, string, json.RawMessage, string) (any, error) {
 		n := open.Add(1)
 		defer open.Add(-1)
 		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 		}
-		if n == defaultParallel {
+		if n == maxParallel {
 			once.Do(func() { close(full) })
 		}
 		<-release
@@ -285,19 +289,19 @@ func TestRequestsAreAnsweredAtOnceButBounded(t *testing.T) {
 	await(t, full)
 	close(release)
 	asking.Wait()
-	if most.Load() > defaultParallel {
-		t.Errorf("%d requests ran at once, want at most %d", most.Load(), defaultParallel)
+	if most.Load() > maxParallel {
+		t.Errorf("%d requests ran at once, want at most %d", most.Load(), maxParallel)
 	}
 }
 
 func TestAFloodOfRequestsEndsTheStream(t *testing.T) {
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage,
+	transport := New(t.Context(), ours, Handler(func(ctx context.Context, _ string, _ json.RawMessage,
 		_ string,
 	) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
-	}), Options{})
+	}), quiet)
 	defer transport.Close()
 	end := drain(transport)
 	for i := range maxRequests + 1 {
@@ -327,7 +331,7 @@ func TestEventsArriveInOrder(t *testing.T) {
 
 func TestARequestDoesNotOvertakeTheEventsBeforeIt(t *testing.T) {
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, nil, Options{})
+	transport := New(t.Context(), ours, nil, quiet)
 	defer transport.Close()
 	sent := make(chan error, 1)
 	go func() { // ends when all is written
@@ -363,7 +367,7 @@ func TestARequestDoesNotOvertakeTheEventsBeforeIt(t *testing.T) {
 
 func TestNotifyNeverWaitsForAWorkerThatDoesNotRead(t *testing.T) {
 	_, ours := newPeer(t) // reads nothing
-	transport := New(t.Context(), ours, nil, Options{})
+	transport := New(t.Context(), ours, nil, quiet)
 	defer transport.Close()
 	var err error
 	for range maxEvents + 2 { // one is being written, maxEvents wait
@@ -408,7 +412,7 @@ func TestWhatIsNoMessageEndsTheSession(t *testing.T) {
 				p.in.Scan()
 				_, _ = io.WriteString(p.c, c.line+"\n")
 			}()
-			_, _, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+			_, _, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 			checkBroken(t, err, c.kind, c.want)
 		})
 		t.Run("during a call: "+name, func(t *testing.T) {
@@ -420,7 +424,7 @@ func TestWhatIsNoMessageEndsTheSession(t *testing.T) {
 				p.in.Scan() // tools/call
 				_, _ = io.WriteString(p.c, c.line+"\n")
 			}()
-			session, transport, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+			session, transport, err := Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 			must(t, err)
 			defer transport.Close()
 			_, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "x"})
@@ -473,14 +477,16 @@ func TestAMessageOverTheBoundIsRefusedAndTheSessionGoesOn(t *testing.T) {
 
 func TestEmptyLinesAndCarriageReturnsAreIgnored(t *testing.T) {
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, nil, Options{})
+	transport := New(t.Context(), ours, func(context.Context, string, json.RawMessage, string) (any, error) {
+		return nil, &HostError{Kind: "unavailable", Message: "m"}
+	}, quiet)
 	defer transport.Close()
 	drain(transport)
 	p.send("")
 	p.send("  \r")
 	p.send(` {"jsonrpc":"2.0","id":"w1","method":"conclave\/host","params":{"capability":"x"}} ` + "\r")
 	if got := p.receive(); !strings.Contains(got, `"code":-32011`) {
-		t.Errorf("got %s, want the answer of a host without a handler", got)
+		t.Errorf("got %s, want the answer of the handler", got)
 	}
 }
 
@@ -498,7 +504,7 @@ func TestAPluginThatDoesNotLoadSaysWhy(t *testing.T) {
 	host, err := Serve(t.Context(), theirs, theirs, server, nil)
 	must(t, err)
 	defer host.Close()
-	_, _, err = Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+	_, _, err = Dial(t.Context(), ours, &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 	load, ok := errors.AsType[*LoadError](err)
 	if !ok {
 		t.Fatalf("got %v, want a *LoadError", err)
@@ -513,7 +519,7 @@ func TestDialEndsWithItsContextAndItsCause(t *testing.T) {
 	why := errors.New("it took too long")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, why)
 	defer cancel()
-	_, _, err := Dial(ctx, ours, &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+	_, _, err := Dial(ctx, ours, &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 	if !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
@@ -521,7 +527,7 @@ func TestDialEndsWithItsContextAndItsCause(t *testing.T) {
 
 func TestClosingEndsOpenHostRequests(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	_, transport, host := connect(t, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage,
+	_, transport, host := connect(t, Handler(func(ctx context.Context, _ string, _ json.RawMessage,
 		_ string,
 	) (any, error) {
 		close(begun)
@@ -549,7 +555,7 @@ func TestClosingEndsOpenHostRequests(t *testing.T) {
 
 func TestAHostCallThatWasGivenUpIsForgotten(t *testing.T) {
 	release := make(chan struct{})
-	_, _, host := connect(t, HandlerFunc(func(_ context.Context, service string, _ json.RawMessage,
+	_, _, host := connect(t, Handler(func(_ context.Context, service string, _ json.RawMessage,
 		_ string,
 	) (any, error) {
 		if service == "slow" {
@@ -588,7 +594,7 @@ func FuzzAnyLineEndsOrPasses(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := newStream(readOnly{strings.NewReader(string(data))}, 1<<10)
+		s := newStream(readOnly{strings.NewReader(string(data))})
 		for {
 			msg, err := s.Read(context.Background())
 			if err != nil {
@@ -625,7 +631,7 @@ func child(tb testing.TB) io.ReadWriteCloser {
 }
 
 func TestARealChildEndsWhenItsInputDoes(t *testing.T) {
-	session, transport, err := Dial(t.Context(), child(t), &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+	session, transport, err := Dial(t.Context(), child(t), &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 	must(t, err)
 	if got := call(t, session, "echo", map[string]int{"x": 1}); got != `{"x":1}` {
 		t.Errorf("got %s", got)
@@ -634,7 +640,7 @@ func TestARealChildEndsWhenItsInputDoes(t *testing.T) {
 }
 
 func BenchmarkRoundTrip(b *testing.B) {
-	session, transport, err := Dial(b.Context(), child(b), &mcp.Implementation{Name: "conclave"}, nil, Options{}, nil)
+	session, transport, err := Dial(b.Context(), child(b), &mcp.Implementation{Name: "conclave"}, nil, quiet, nil)
 	must(b, err)
 	defer transport.Close()
 	params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]string{"x": strings.Repeat("y", 1000)}}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -210,7 +211,7 @@ func (p *plug) start(config string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	session, transport, err := wire.Dial(ctx, pipes{out, in}, &mcp.Implementation{Name: "conclave", Version: "test"},
-		wire.HandlerFunc(p.host), wire.Options{}, &mcp.ClientOptions{
+		p.host, slog.New(slog.DiscardHandler), &mcp.ClientOptions{
 			LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 				p.mu.Lock()
 				p.logs = append(p.logs, fmt.Sprintf("%s: %v", r.Params.Level, r.Params.Data))
