@@ -239,7 +239,6 @@ func (c *Core) build(ctx context.Context) error {
 	c.buildChats()
 	maps.Copy(services, c.services())
 	c.HTTP = c.toolPort()
-	c.Gate.Approvals.OnDecided(c.Host.Approvals.Changed)
 	if !c.o.OwnPlugins || c.Store.ReadOnly() {
 		return nil
 	}

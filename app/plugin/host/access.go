@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"slices"
 
 	"conclave/app/gate"
@@ -19,7 +18,7 @@ type access struct {
 // access returns what the person grants the plugin now. A plugin that is loaded a
 // second time for a run has the access of the first.
 func (r *runner) access() access {
-	id := cmp.Or(r.e.settingsOf, r.e.id)
+	id := r.e.grantee()
 	now, _ := r.h.o.Gate.Reach.Permissions(id)
 	return access{now, r.h.o.Gate.Reach.Folders(id), r.h.o.Gate.Reach.Programs(id)}
 }

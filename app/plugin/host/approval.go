@@ -47,27 +47,11 @@ func (a *Approvals) Ask(ctx context.Context, id string, asker gate.Asker) (gate.
 	if err != nil {
 		return gate.Waiting, err
 	}
-	heard := a.reloadUnlessDecided(id)
-	status, err := a.h.o.Gate.Questions.AskApproval(ctx, c, asker)
-	if err == nil && status != gate.Waiting {
-		heard()
+	if status, _ := a.h.o.Gate.Approvals.Status(c); status != gate.Waiting {
+		a.Changed(id) // it was stopped because its process kept dying, and starts again
+		return status, nil
 	}
-	return status, err
-}
-
-// reloadUnlessDecided returns a function to call after a decision about the plugin: it
-// reloads the plugin, unless the gate reported a decision meanwhile (ApprovalChanged).
-func (a *Approvals) reloadUnlessDecided(id string) (heard func()) {
-	e := a.h.entry(id)
-	if e == nil {
-		return func() {}
-	}
-	before := e.decisions.Load()
-	return func() {
-		if e.decisions.Load() == before {
-			e.reloadDecided()
-		}
-	}
+	return a.h.o.Gate.Questions.AskApproval(ctx, c, asker)
 }
 
 // Approve records that the person approves the version of the plugin that they were shown:
@@ -102,11 +86,9 @@ func (a *Approvals) approve(ctx context.Context, id, shown string, t gate.Approv
 	if err != nil {
 		return err
 	}
-	heard := a.reloadUnlessDecided(id)
 	if err := a.h.o.Gate.Approvals.Approve(ctx, c, t); err != nil {
 		return err
 	}
-	heard()
 	return a.h.WaitLoaded(ctx, id)
 }
 

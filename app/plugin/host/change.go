@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,8 @@ import (
 
 	"conclave/app/base/place"
 	"conclave/app/gate"
-	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
+	"conclave/app/plugin/sandbox"
 )
 
 // changeArgs are those of the service files.change {do, path, to?}: what the system refused to a
@@ -57,7 +56,8 @@ func (s *session) changeFile(ctx context.Context, args json.RawMessage, call str
 		paths[i] = real
 	}
 	for i, path := range paths {
-		if !s.mayChange(ctx, path, a.Do == "unlink" || a.Do == "rmdir", call) {
+		change := gate.Opening{Path: path, Write: true, Remove: a.Do == "unlink" || a.Do == "rmdir"}
+		if opened, _ := s.r.opens(ctx, change, call, "change files in "); opened != sandbox.Opened {
 			return nil, denied
 		}
 		if place.Inside(s.r.h.o.Data, path) || i == 1 && path == paths[0] {
@@ -83,26 +83,6 @@ func named(path string) (string, error) {
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	return filepath.Join(folder, name), err
-}
-
-// mayChange decides about a change at path, and has kept what it is for undoing.
-func (s *session) mayChange(ctx context.Context, path string, removes bool, call string) bool {
-	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
-	asked, answered := s.r.h.Calls.During(ctx, id)
-	defer answered()
-	d, at := s.r.h.o.Gate.Open(asked, gate.Opening{
-		Plugin: id, Path: path, Write: true, Remove: removes, Behalf: s.r.h.Calls.Behalf(id, call),
-		Within: s.r.h.Calls.Working(id),
-	})
-	if at == "" {
-		return false
-	}
-	if d.Effect != gate.Allow || asked.Err() != nil {
-		s.r.e.refused([]plugin.Refusal{{Permission: gate.Filesystem, Path: at, Write: true}})
-		s.r.h.WriteLog(s.r.e.id, "warn", "It was not let change files in "+at+": "+d.Reason+".")
-		return false
-	}
-	return s.r.undoable(ctx, "change", at)
 }
 
 // change does what was allowed, at paths that lead over no link.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -30,8 +31,7 @@ type entry struct {
 	settingsOf string   // the plugin whose secret settings it has, when that is another
 	redactor   redactor // the secrets that its process got
 	log        *pluginLog
-	approving  atomic.Bool   // the host is approving it, and need not reload it for that
-	decisions  atomic.Uint64 // how many it has heard of
+	approving  atomic.Bool // the host is approving it, and need not reload it for that
 
 	injecting sync.Mutex // one injection at a time is taken up; taken before writing
 
@@ -61,6 +61,10 @@ func newEntry(h *Host, from string, src plugin.Source) *entry {
 	e.files.copies = filepath.Join(h.o.Data, "last-good", src.ID)
 	return e
 }
+
+// grantee returns the id of the plugin whose permissions it has: a plugin that is loaded a second time for a
+// run has those of the first.
+func (e *entry) grantee() string { return cmp.Or(e.settingsOf, e.id) }
 
 // inUse returns the versions whose copies stay, of v among them.
 func (e *entry) inUse(v version) []string {

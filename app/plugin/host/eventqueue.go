@@ -118,7 +118,12 @@ func (k *Hooks) beginTime() time.Duration { return k.h.o.LoadTimeout / 10 }
 func (k *Hooks) sessionsFor(ctx context.Context, reason string) []*session {
 	var running []*session
 	var mu sync.Mutex // guards running
-	var starting sync.WaitGroup
+	add := func(s *session) {
+		mu.Lock()
+		defer mu.Unlock()
+		running = append(running, s)
+	}
+	var starts []func()
 	for _, e := range k.servingEntries() {
 		r := e.runner()
 		if r == nil {
@@ -128,33 +133,41 @@ func (k *Hooks) sessionsFor(ctx context.Context, reason string) []*session {
 			e.queued.mu.Lock()
 			e.queued.flush(s)
 			e.queued.mu.Unlock()
-			mu.Lock()
-			running = append(running, s)
-			mu.Unlock()
-			continue
+			add(s)
+		} else if e.queued.mayStart(reason) {
+			starts = append(starts, func() {
+				s, err := e.queued.start(r)
+				if err != nil {
+					return
+				}
+				defer r.release(s)
+				begun, cancel := context.WithTimeout(k.h.ctx, k.beginTime())
+				defer cancel()
+				s.done(begun)
+				add(s)
+			})
 		}
-		if !e.queued.mayStart(reason) {
-			continue
-		}
-		starting.Add(1)
+	}
+	k.allAtOnce(ctx, starts)
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(running)
+}
+
+// allAtOnce runs functions in the background, which LoadTimeout and Close bound, and waits for them, or for the
+// end of ctx or of the host.
+func (k *Hooks) allAtOnce(ctx context.Context, work []func()) {
+	var all sync.WaitGroup
+	for _, do := range work {
+		all.Add(1)
 		k.h.tasks.spawn(func() {
-			defer starting.Done()
-			s, err := e.queued.start(r)
-			if err != nil {
-				return
-			}
-			defer r.release(s)
-			begun, cancel := context.WithTimeout(k.h.ctx, k.beginTime())
-			defer cancel()
-			s.done(begun)
-			mu.Lock()
-			running = append(running, s)
-			mu.Unlock()
+			defer all.Done()
+			do()
 		})
 	}
 	over := make(chan struct{})
-	k.h.tasks.spawn(func() { // ends with the starts, which LoadTimeout bounds
-		starting.Wait()
+	k.h.tasks.spawn(func() { // ends with these
+		all.Wait()
 		close(over)
 	})
 	select {
@@ -162,9 +175,6 @@ func (k *Hooks) sessionsFor(ctx context.Context, reason string) []*session {
 	case <-ctx.Done():
 	case <-k.h.ctx.Done():
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	return slices.Clone(running)
 }
 
 // doneEvent asks a process to answer once it is done with what it was sent and
@@ -190,7 +200,7 @@ func (s *session) done(ctx context.Context) bool {
 // event, or for ctx's end. A plugin that is not done by then gets a line about it in
 // its log.
 func (k *Hooks) WaitDelivered(ctx context.Context) {
-	var all sync.WaitGroup
+	var work []func()
 	for _, e := range k.servingEntries() {
 		r := e.runner()
 		if r == nil {
@@ -199,9 +209,7 @@ func (k *Hooks) WaitDelivered(ctx context.Context) {
 		if s := r.current(); e.queued.empty() && (s == nil || !s.surface.touched.Load()) {
 			continue
 		}
-		all.Add(1)
-		k.h.tasks.spawn(func() { // ends with ctx, or with the start, which LoadTimeout and Close bound
-			defer all.Done()
+		work = append(work, func() {
 			s, err := e.queued.start(r)
 			if err != nil {
 				return
@@ -212,13 +220,5 @@ func (k *Hooks) WaitDelivered(ctx context.Context) {
 			}
 		})
 	}
-	over := make(chan struct{})
-	k.h.tasks.spawn(func() { // ends with the plugins, which Close ends
-		all.Wait()
-		close(over)
-	})
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
+	k.allAtOnce(ctx, work)
 }

@@ -105,6 +105,7 @@ type Host struct {
 	processes  processes
 	identities identities
 
+	unlisten func()     // to what the person decides
 	scanning sync.Mutex // orders scans of the folder: none is put over what a later one found
 
 	mu      sync.Mutex // guards entries
@@ -132,6 +133,7 @@ func New(o Options) *Host {
 	h.Folder = &Folder{Dir: o.Dir, endings: h.Dialects.Endings(), expected: o.Expected, incumbent: h.incumbent}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	o.Gate.Questions.OnAsking(h.processes.asking)
+	h.unlisten = o.Gate.Approvals.OnDecided(h.Approvals.Changed)
 	news := o.Bus.Subscribe(bus.Permissions)
 	h.tasks.spawn(func() { h.followPermissions(news) }) // ends with Close
 	return h
@@ -438,6 +440,7 @@ func (h *Host) all() []*entry {
 // called more than once.
 func (h *Host) Close() {
 	h.tasks.close()
+	h.unlisten()
 	h.cancel(fault.New(fault.Canceled, "plugin.close", closingReason, ""))
 	h.processes.end()
 	h.tasks.wg.Wait()

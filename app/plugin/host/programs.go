@@ -104,7 +104,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if base == nil || base.Kind != "command" || s.r.e.preview {
 		return nil, hostError("denied", "PERMISSION_DENIED: "+gate.Programs)
 	}
-	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
+	id := s.r.e.grantee()
 	path, folder, err := commandOf(a, func(path string) bool {
 		return s.r.h.o.Gate.Reach.Writes(id, path) ||
 			slices.ContainsFunc(base.Write, func(folder string) bool { return place.Inside(folder, path) })

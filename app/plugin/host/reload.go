@@ -54,7 +54,6 @@ func (e *entry) reloadForced() { e.requestLoad(request{interrupt: true, force: t
 // reloadDecided is reload after a decision about it: the same files are not taken for a
 // no-op. A load under way may be what was decided about, and goes on.
 func (e *entry) reloadDecided() {
-	e.decisions.Add(1)
 	if !e.approving.Load() {
 		e.requestLoad(request{decided: true})
 	}

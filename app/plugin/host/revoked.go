@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -83,7 +82,7 @@ func (p *processes) of(id string) []*session {
 	defer p.mu.Unlock()
 	var all []*session
 	for s := range p.live {
-		if cmp.Or(s.r.e.settingsOf, s.r.e.id) == id {
+		if s.r.e.grantee() == id {
 			all = append(all, s)
 		}
 	}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,7 +197,7 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 ) (_ sandbox.Process, err error) {
 	pass := func() {}
 	if r.h.o.Network != nil && slices.Contains(start.Granted, gate.Network) {
-		if start.Proxy, pass, err = r.h.o.Network.Admit(cmp.Or(r.e.settingsOf, r.e.id)); err != nil {
+		if start.Proxy, pass, err = r.h.o.Network.Admit(r.e.grantee()); err != nil {
 			return nil, &plugin.Problem{
 				Kind: "unavailable", Message: "Its way out to the network cannot be made: " + err.Error() + ".",
 			}
@@ -218,7 +217,7 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 		spec.Open = func(ctx context.Context, path string, write bool) sandbox.Opening {
 			return r.openFile(ctx, files, path, write)
 		}
-		spec.Ports = r.h.Ports.Of(cmp.Or(r.e.settingsOf, r.e.id))
+		spec.Ports = r.h.Ports.Of(r.e.grantee())
 		spec.Listen = func(ctx context.Context, port sandbox.Port) bool { return r.listenOn(ctx, files, port) }
 	}
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
@@ -430,7 +429,7 @@ func (r *runner) call(ctx context.Context, call tool.Call) tool.Result {
 		delete(r.stops, &stop)
 		r.mu.Unlock()
 	}()
-	defer r.h.Calls.begin(ctx, cmp.Or(r.e.settingsOf, r.e.id))()
+	defer r.h.Calls.begin(ctx, r.e.grantee())()
 	result, unsent := r.once(ctx, call)
 	if unsent { // the process had ended, unnoticed, while nobody used it
 		result, _ = r.once(ctx, call)

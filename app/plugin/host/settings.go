@@ -2,7 +2,6 @@ package host
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -222,7 +221,7 @@ func (r *runner) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !slices.Contains(set.Secrets, args.Name) || r.e.h.o.Secrets == nil {
 		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
 	}
-	value, err := readSecret(ctx, r.e.h.o.Secrets, cmp.Or(r.e.settingsOf, r.e.id), args.Name)
+	value, err := readSecret(ctx, r.e.h.o.Secrets, r.e.grantee(), args.Name)
 	if err != nil {
 		return nil, asServiceError(err)
 	}

@@ -129,7 +129,6 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		Dir: dir, Data: data, Host: c.host, Gate: g,
 		Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects),
 	})
-	stop := g.Approvals.OnDecided(c.host.Approvals.Changed)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -139,7 +138,6 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		cancel()
 		watching.Wait()
 		unsubscribe()
-		stop()
 		c.host.Close()
 		c.egress.Close()
 		if n := c.launcher.Running(); n != 0 {

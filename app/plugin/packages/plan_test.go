@@ -154,8 +154,6 @@ func TestAndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *test
 	t.Cleanup(h.Close)
 	in := packages.NewInstaller(h, f.e)
 	t.Cleanup(in.Close)
-	stop := gate.Approvals.OnDecided(h.Approvals.Changed)
-	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*pythontest.Patience)
 	defer cancel()
 	must(t, h.Scan())

@@ -41,7 +41,6 @@ type Fixture struct {
 	Services     map[string]plugin.Service
 
 	T    *testing.T
-	stop func()
 	wait func() // until nothing runs that is not blocked
 }
 
@@ -95,13 +94,11 @@ func (f *Fixture) Open() {
 		Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	f.stop = f.Gate.Approvals.OnDecided(f.Host.Approvals.Changed)
 }
 
 // Close ends the host, which must leave no process behind.
 func (f *Fixture) Close() {
 	f.T.Helper()
-	f.stop()
 	f.Host.Close()
 	f.Host.Close() // twice is no harm
 	if n := f.World.Running(); n != 0 {

@@ -116,7 +116,6 @@ func (b *bench) open() {
 		Dir: b.t.TempDir(), Data: b.dir, Dialects: []plugin.Dialect{dialect}, Registry: b.tools, Gate: b.gate,
 		Launcher: plugintest.NewWorld(plugin.Facts{Name: "none"}), Store: plugins, Bus: news, Log: quiet,
 	})
-	b.gate.Approvals.OnDecided(b.host.Approvals.Changed)
 	b.calls = call.New(call.Options{Gate: b.gate, Log: b.store.Turns})
 	b.pool = httptools.New(httptools.Options{
 		Store: registered, Host: b.host, Log: quiet, ProbeEvery: b.every,

@@ -50,14 +50,12 @@ func open(t *testing.T, d *neko.Dialect, dir, data string, cache host.Store) *ho
 		Log: slog.New(slog.DiscardHandler), LoadTimeout: pythontest.Patience,
 		Environments: packages.New(packages.Options{Dir: t.TempDir(), Python: python, Launcher: launcher}),
 	})
-	stop := h.gate.Approvals.OnDecided(h.host.Approvals.Changed)
 	closed := false
 	h.close = func() {
 		if closed {
 			return
 		}
 		closed = true
-		stop()
 		h.host.Close()
 		launcher.Close()
 		if err := h.gate.Close(context.WithoutCancel(t.Context())); err != nil {

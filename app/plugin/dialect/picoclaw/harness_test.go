@@ -96,11 +96,9 @@ func newBench(t testing.TB) *bench {
 	conversation := chat.Conversation{System: "You are kind."}
 	must(t, b.store.Chats.CreateConversation(t.Context(), &conversation))
 	b.chat = conversation.ID
-	stop := g.Approvals.OnDecided(b.host.Approvals.Changed)
 	t.Cleanup(func() {
 		b.hear.Close()
 		b.host.Close()
-		stop()
 		must(t, g.Close(context.WithoutCancel(t.Context())))
 	})
 	return b
