@@ -3,6 +3,7 @@ package plugin
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"conclave/app/base/fault"
@@ -32,6 +33,21 @@ func (p *Problem) Error() string {
 		return p.File + ": " + p.Message
 	}
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
+
+// Unreadable returns the problem of a file of a plugin that cannot be read. An error that is a *Problem is
+// returned as it is.
+func Unreadable(file string, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return &Problem{
+		Kind: "unavailable", File: file, Message: fmt.Sprintf("%s cannot be read: %v.", file, err),
+		Hint: "Check that it is a file that you may read.",
+	}
 }
 
 // NeedsPlugins returns the problem of a plugin whose manifest, a file of its folder, asks for

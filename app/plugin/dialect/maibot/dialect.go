@@ -161,7 +161,7 @@ type extra struct {
 const farewell = 6 * time.Second
 
 // minimum is the oldest Python that MaiBot's plugins are written for.
-var minimum = []int{3, 10}
+const minimum = ">=3.10"
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python of 3.10 or newer, or another plugin is
@@ -177,7 +177,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	if is := numbers(found.Version); is != nil && slices.Compare(is, minimum) < 0 {
+	if !python.Satisfies(found.Version, minimum) {
 		return sandbox.Spec{}, &plugin.Problem{
 			Kind:    "unavailable",
 			Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/python"
 	"conclave/app/plugin/safefs"
 )
 
@@ -151,7 +151,7 @@ func (m *manifest) remark() {
 	} {
 		low, _ := object(m.raw, gate.key)["min_version"].(string)
 		high, _ := object(m.raw, gate.key)["max_version"].(string)
-		if outside(gate.is, low, high) {
+		if !python.Satisfies(gate.is, ">="+low+",<="+high) { // bounds that are no versions hold nothing
 			m.notes = append(m.notes,
 				fmt.Sprintf("It was written for %s %s to %s; Conclave does what %s does.", gate.name, low, high, gate.is))
 		}
@@ -159,32 +159,6 @@ func (m *manifest) remark() {
 	if strange := slices.DeleteFunc(slices.Clone(m.capabilities), isCapability); len(strange) > 0 {
 		m.notes = append(m.notes, "It asks for what MaiBot does not have: "+strings.Join(strange, ", ")+".")
 	}
-}
-
-// outside reports whether version is not between low and high; bounds that are
-// no versions hold nothing.
-func outside(version, low, high string) bool {
-	is := numbers(version)
-	if l := numbers(low); l != nil && slices.Compare(is, l) < 0 {
-		return true
-	}
-	h := numbers(high)
-	return h != nil && slices.Compare(is, h) > 0
-}
-
-func numbers(version string) []int {
-	if !versionPattern.MatchString(version) {
-		return nil
-	}
-	var out []int
-	for part := range strings.SplitSeq(version, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			return nil // longer than any version
-		}
-		out = append(out, n)
-	}
-	return out
 }
 
 func object(of map[string]any, key string) map[string]any {

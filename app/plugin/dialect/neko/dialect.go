@@ -184,7 +184,7 @@ func (x *extra) readRuntime(dir, storage string) error {
 		x.Runtime = table
 		return nil
 	case !errors.Is(err, os.ErrNotExist):
-		x.Notes = append(x.Notes, "Its runtime configuration is not used: "+asProblem(err).Error())
+		x.Notes = append(x.Notes, "Its runtime configuration is not used: "+plugin.Unreadable(manifestName, err).Error())
 		return nil
 	}
 	const example = "config.example.toml"
@@ -193,7 +193,7 @@ func (x *extra) readRuntime(dir, storage string) error {
 		return nil //nolint:nilerr // most plugins have none
 	}
 	if x.Runtime, err = reader(safefs.ReadSource).toml(dir, example); err != nil {
-		return asProblem(err)
+		return plugin.Unreadable(manifestName, err)
 	}
 	x.Example = text
 	return nil

@@ -1,9 +1,7 @@
 package neko
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,33 +51,19 @@ type entry struct {
 // readManifest understands the plugin.toml of a folder. The error is a
 // *plugin.Problem.
 func readManifest(src plugin.Source) (*manifest, error) {
-	table, err := reader(safefs.ReadSource).toml(src.Path, manifestName)
-	if err != nil {
-		return nil, asProblem(err)
-	}
 	text, err := reader(safefs.ReadSource).text(src.Path, manifestName)
 	if err != nil {
-		return nil, asProblem(err)
+		return nil, plugin.Unreadable(manifestName, err)
+	}
+	table, err := parse(manifestName, text)
+	if err != nil {
+		return nil, err
 	}
 	m := &manifest{table: table, text: text}
 	if err := m.read(src); err != nil {
 		return nil, err
 	}
 	return m, nil
-}
-
-func asProblem(err error) error {
-	if p, ok := errors.AsType[*plugin.Problem](err); ok {
-		return p
-	}
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
-	}
-	return &plugin.Problem{
-		Kind: "unavailable", File: manifestName,
-		Message: fmt.Sprintf("%s cannot be read: %v.", manifestName, err),
-		Hint:    "Check that it is a file that you may read.",
-	}
 }
 
 // wrong is a mistake in the manifest, at the line that sets key.

@@ -29,6 +29,11 @@ func (read reader) toml(folder, name string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(name, text)
+}
+
+// parse reads the text of a TOML file. The error is a *plugin.Problem.
+func parse(name, text string) (map[string]any, error) {
 	table, err := python.TOML(text)
 	if err != nil {
 		return nil, tomlProblem(name, text, err)

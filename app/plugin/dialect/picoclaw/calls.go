@@ -56,40 +56,37 @@ func nameOf(t tool.Tool) string {
 // answers for it is its own process, once it may.
 func (s *Source) BeforeTool(ctx context.Context, info hook.TurnInfo) []hook.Step[hook.Call] {
 	s.lender.Ready(ctx, Name)
-	var steps []hook.Step[hook.Call]
-	for _, h := range s.hooks(gate.ToolCalls, true, func(p Process) bool { return p.Tools() || p.Guards() }) {
-		steps = append(steps, step(h, "hook.before_tool", func(ctx context.Context, c hook.Call) (callVerdict, error) {
-			switch {
-			case c.Tool.Plugin == h.ID:
-				s.turns.keep(c.ID, info)
-				return callVerdict{Action: hook.Own}, nil
-			case h.Broken != nil:
-				if !h.process.Guards() {
-					return callVerdict{}, nil
-				}
-				return h.absent(c, "it is not running"), nil
-			case !h.process.Tools():
+	hooks := s.hooks(gate.ToolCalls, true, func(p Process) bool { return p.Tools() || p.Guards() })
+	return steps(hooks, "hook.before_tool", func(ctx context.Context, h hooked, c hook.Call) (callVerdict, error) {
+		switch {
+		case c.Tool.Plugin == h.ID:
+			s.turns.keep(c.ID, info)
+			return callVerdict{Action: hook.Own}, nil
+		case h.Broken != nil:
+			if !h.process.Guards() {
 				return callVerdict{}, nil
 			}
-			a, err := h.ask(ctx, "hook.before_tool", h.process.InterceptorTime(), toolRequest{
-				about: of(info, "turn.tool.before").call(shortID(c.ID)), Tool: nameOf(c.Tool),
-				Arguments: argumentsOf(c.Arguments),
-			})
-			if ctx.Err() != nil {
-				return callVerdict{}, err
-			}
-			var v callVerdict
-			if err == nil {
-				v, err = h.before(c, a)
-			}
-			if err != nil {
-				h.failed("hook.before_tool")(err)
-				return h.absent(c, err.Error()), nil
-			}
-			return v, nil
-		}))
-	}
-	return steps
+			return h.absent(c, "it is not running"), nil
+		case !h.process.Tools():
+			return callVerdict{}, nil
+		}
+		a, err := h.ask(ctx, "hook.before_tool", h.process.InterceptorTime(), toolRequest{
+			about: of(info, "turn.tool.before").call(shortID(c.ID)), Tool: nameOf(c.Tool),
+			Arguments: argumentsOf(c.Arguments),
+		})
+		if ctx.Err() != nil {
+			return callVerdict{}, err
+		}
+		var v callVerdict
+		if err == nil {
+			v, err = h.before(c, a)
+		}
+		if err != nil {
+			h.failed("hook.before_tool")(err)
+			return h.absent(c, err.Error()), nil
+		}
+		return v, nil
+	})
 }
 
 // absent is the verdict of a hook that guards calls and does not say anything about this
@@ -205,51 +202,45 @@ func (h hooked) signed(notes []string) []string {
 
 // Approve implements hook.Source.
 func (s *Source) Approve(_ context.Context, info hook.TurnInfo) []hook.Step[hook.Call] {
-	var steps []hook.Step[hook.Call]
-	for _, h := range s.hooks(gate.ToolCalls, false, Process.Approves) {
-		steps = append(steps, step(h, "hook.approve_tool", func(ctx context.Context, c hook.Call) (v callVerdict, _ error) {
-			a, err := h.ask(ctx, "hook.approve_tool", h.process.ApprovalTime(), toolRequest{
-				about: of(info, "turn.tool.approve").call(shortID(c.ID)), Tool: nameOf(c.Tool),
-				Arguments: argumentsOf(c.Arguments),
-			})
-			switch {
-			case err != nil && ctx.Err() == nil:
-				h.failed("hook.approve_tool")(err)
-				return callVerdict{
-					Action: hook.Deny, Reason: fmt.Sprintf("tool approval hook %q failed: %v", h.process.Name, err),
-				}, nil
-			case err != nil:
-				return v, err
-			case !a.Approved:
-				return callVerdict{Action: hook.Deny, Reason: a.Reason}, nil
-			}
-			return v, nil
-		}))
-	}
-	return steps
+	hooks := s.hooks(gate.ToolCalls, false, Process.Approves)
+	return steps(hooks, "hook.approve_tool", func(ctx context.Context, h hooked, c hook.Call) (v callVerdict, _ error) {
+		a, err := h.ask(ctx, "hook.approve_tool", h.process.ApprovalTime(), toolRequest{
+			about: of(info, "turn.tool.approve").call(shortID(c.ID)), Tool: nameOf(c.Tool),
+			Arguments: argumentsOf(c.Arguments),
+		})
+		switch {
+		case err != nil && ctx.Err() == nil:
+			h.failed("hook.approve_tool")(err)
+			return callVerdict{
+				Action: hook.Deny, Reason: fmt.Sprintf("tool approval hook %q failed: %v", h.process.Name, err),
+			}, nil
+		case err != nil:
+			return v, err
+		case !a.Approved:
+			return callVerdict{Action: hook.Deny, Reason: a.Reason}, nil
+		}
+		return v, nil
+	})
 }
 
 // AfterTool implements hook.Source. What a hook answered for its own tool is nobody's to
 // change.
 func (s *Source) AfterTool(_ context.Context, info hook.TurnInfo) []hook.Step[hook.Call] {
-	var steps []hook.Step[hook.Call]
-	for _, h := range s.hooks(gate.ToolCalls, false, Process.Tools) {
-		steps = append(steps, step(h, "hook.after_tool", func(ctx context.Context, c hook.Call) (callVerdict, error) {
-			if c.Tool.Dialect == Name {
-				return callVerdict{}, nil
-			}
-			shown, took := shownResult(*c.Result), c.Took.Nanoseconds()
-			a, err := h.ask(ctx, "hook.after_tool", h.process.InterceptorTime(), toolRequest{
-				about: of(info, "turn.tool.after").call(shortID(c.ID)), Tool: nameOf(c.Tool),
-				Arguments: argumentsOf(c.Arguments), Result: &shown, Duration: &took,
-			})
-			if err != nil {
-				return callVerdict{}, err
-			}
-			return h.after(c, a, shown)
-		}))
-	}
-	return steps
+	hooks := s.hooks(gate.ToolCalls, false, Process.Tools)
+	return steps(hooks, "hook.after_tool", func(ctx context.Context, h hooked, c hook.Call) (callVerdict, error) {
+		if c.Tool.Dialect == Name {
+			return callVerdict{}, nil
+		}
+		shown, took := shownResult(*c.Result), c.Took.Nanoseconds()
+		a, err := h.ask(ctx, "hook.after_tool", h.process.InterceptorTime(), toolRequest{
+			about: of(info, "turn.tool.after").call(shortID(c.ID)), Tool: nameOf(c.Tool),
+			Arguments: argumentsOf(c.Arguments), Result: &shown, Duration: &took,
+		})
+		if err != nil {
+			return callVerdict{}, err
+		}
+		return h.after(c, a, shown)
+	})
 }
 
 // after reads what a hook made of a result.

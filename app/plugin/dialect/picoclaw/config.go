@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,9 +17,6 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )
-
-// hookFileTooLong is the problem of a file with hooks over limit.HookFile.
-const hookFileTooLong = "The file with its hooks has more than 1 MiB, so it was not read."
 
 // FileName is the file that makes a folder a hook process.
 const FileName = "hook.json"
@@ -134,14 +130,25 @@ type block struct {
 	Builtins  map[string]json.RawMessage `json:"builtins"`
 }
 
-// readProcess reads the hook.json of a folder. The error is a *plugin.Problem.
-func readProcess(src plugin.Source) (Process, error) {
-	text, size, err := safefs.ReadSource(src.Path, FileName, limit.HookFile)
+// readHooks reads a file with hooks. The error is a *plugin.Problem.
+func readHooks(folder, name string) ([]byte, error) {
+	text, size, err := safefs.ReadSource(folder, name, limit.HookFile)
 	switch {
 	case err != nil:
-		return Process{}, unreadable(err)
+		return nil, plugin.Unreadable(FileName, err)
 	case size > limit.HookFile:
-		return Process{}, &plugin.Problem{Kind: "refused", File: FileName, Message: hookFileTooLong}
+		return nil, &plugin.Problem{
+			Kind: "refused", File: FileName, Message: "The file with its hooks has more than 1 MiB, so it was not read.",
+		}
+	}
+	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
+}
+
+// readProcess reads the hook.json of a folder. The error is a *plugin.Problem.
+func readProcess(src plugin.Source) (Process, error) {
+	text, err := readHooks(src.Path, FileName)
+	if err != nil {
+		return Process{}, err
 	}
 	all, err := Parse(text)
 	if err != nil {
@@ -283,14 +290,4 @@ func broken(text []byte, err error) *plugin.Problem {
 		p.Line = 1 + bytes.Count(text[:at], []byte("\n"))
 	}
 	return p
-}
-
-func unreadable(err error) *plugin.Problem {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	return &plugin.Problem{
-		Kind: "unavailable", File: FileName, Message: fmt.Sprintf("%s cannot be read: %v.", FileName, err),
-		Hint: "Check that it is a file that you may read.",
-	}
 }

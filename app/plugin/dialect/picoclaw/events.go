@@ -15,32 +15,39 @@ import (
 	"conclave/app/tool/hook"
 )
 
-// kinds are the events that Conclave sends, by their dotted name, with the name and
-// the number of older releases (contracts/picoclaw-hooks, section 8).
-var kinds = []struct {
-	dotted, legacy string
-	number         int
+// kinds are the events of hooks by their dotted names, with the name and the number of older releases
+// (contracts/picoclaw-hooks, section 8). Conclave sends eleven of them.
+var kinds = map[string]struct {
+	legacy string
+	number int
 }{
-	{"agent.turn.start", "turn_start", 0},
-	{"agent.turn.end", "turn_end", 1},
-	{"agent.llm.request", "llm_request", 2},
-	{"agent.llm.delta", "llm_delta", 3},
-	{"agent.llm.response", "llm_response", 4},
-	{"agent.llm.retry", "llm_retry", 5},
-	{"agent.context.compress", "context_compress", 6},
-	{"agent.session.summarize", "session_summarize", 7},
-	{"agent.tool.exec_start", "tool_exec_start", 8},
-	{"agent.tool.exec_end", "tool_exec_end", 9},
-	{"agent.tool.exec_skipped", "tool_exec_skipped", 10},
-	{"agent.steering.injected", "steering_injected", 11},
-	{"agent.follow_up.queued", "follow_up_queued", 12},
-	{"agent.interrupt.received", "interrupt_received", 13},
-	{"agent.subturn.spawn", "subturn_spawn", 14},
-	{"agent.subturn.end", "subturn_end", 15},
-	{"agent.subturn.result_delivered", "subturn_result_delivered", 16},
-	{"agent.subturn.orphan", "subturn_orphan", 17},
-	{"agent.error", "error", 18},
+	"agent.turn.start":               {"turn_start", 0},
+	"agent.turn.end":                 {"turn_end", 1},
+	"agent.llm.request":              {"llm_request", 2},
+	"agent.llm.delta":                {"llm_delta", 3},
+	"agent.llm.response":             {"llm_response", 4},
+	"agent.llm.retry":                {"llm_retry", 5},
+	"agent.context.compress":         {"context_compress", 6},
+	"agent.session.summarize":        {"session_summarize", 7},
+	"agent.tool.exec_start":          {"tool_exec_start", 8},
+	"agent.tool.exec_end":            {"tool_exec_end", 9},
+	"agent.tool.exec_skipped":        {"tool_exec_skipped", 10},
+	"agent.steering.injected":        {"steering_injected", 11},
+	"agent.follow_up.queued":         {"follow_up_queued", 12},
+	"agent.interrupt.received":       {"interrupt_received", 13},
+	"agent.subturn.spawn":            {"subturn_spawn", 14},
+	"agent.subturn.end":              {"subturn_end", 15},
+	"agent.subturn.result_delivered": {"subturn_result_delivered", 16},
+	"agent.subturn.orphan":           {"subturn_orphan", 17},
+	"agent.error":                    {"error", 18},
 }
+
+// The kinds that are treated otherwise than the rest.
+const (
+	turnStart   = "agent.turn.start"
+	llmDelta    = "agent.llm.delta"
+	failedEvent = "agent.error"
+)
 
 // everything are the names that stand for all kinds but deltas.
 var everything = []string{"", "*", "all"}
@@ -58,8 +65,8 @@ func observable(kind string) bool {
 			return true
 		}
 	}
-	for _, k := range kinds {
-		if kind == k.dotted || kind == k.legacy {
+	for dotted, k := range kinds {
+		if kind == dotted || kind == k.legacy {
 			return true
 		}
 	}
@@ -89,12 +96,11 @@ type Observer struct {
 
 // queued is one event on its way.
 type queued struct {
-	kind    int // index into kinds
+	kind    string
 	at      time.Time
 	turn    chat.Event
 	info    hook.TurnInfo
 	payload map[string]any
-	error   bool
 	flushed chan struct{} // closed instead of being sent
 }
 
@@ -159,21 +165,6 @@ func (o *Observer) Flush(ctx context.Context) {
 // flushTime bounds how long Flush waits for all hooks together to read what they were sent.
 const flushTime = 500 * time.Millisecond
 
-// The kinds that Conclave sends, by their place among kinds.
-const (
-	turnStart   = 0
-	turnEnd     = 1
-	llmRequest  = 2
-	llmDelta    = 3
-	llmResponse = 4
-	llmRetry    = 5
-	execStart   = 8
-	execEnd     = 9
-	execSkipped = 10
-	interrupted = 13
-	failedEvent = 18
-)
-
 // Take takes one event of a turn. It does not wait.
 func (o *Observer) Take(e chat.Event) {
 	o.mu.Lock()
@@ -192,12 +183,12 @@ func (o *Observer) Take(e chat.Event) {
 		}
 		o.turns[e.Turn] = w
 	}
-	say := func(kind int, payload map[string]any) {
+	say := func(kind string, payload map[string]any) {
 		if kind == llmDelta && len(o.queue) >= maxEvents/2 {
 			return // so that pieces of an answer, while hooks load, leave room for its end
 		}
 		select {
-		case o.queue <- queued{kind: kind, at: o.now(), turn: e, info: w.info, payload: payload, error: kind == failedEvent}:
+		case o.queue <- queued{kind: kind, at: o.now(), turn: e, info: w.info, payload: payload}:
 		default: // too much waits
 		}
 	}
@@ -207,9 +198,9 @@ func (o *Observer) Take(e chat.Event) {
 	case chat.EventWaiting:
 		w.rounds, w.text, w.reason = w.rounds+1, 0, false
 		w.info.Round = w.rounds
-		say(llmRequest, asked(e))
+		say("agent.llm.request", asked(e))
 	case chat.EventRetrying:
-		say(llmRetry, retried(e))
+		say("agent.llm.retry", retried(e))
 	case chat.EventText, chat.EventReasoning:
 		length, thought := len(e.Text), 0
 		if e.Kind == chat.EventReasoning {
@@ -218,36 +209,37 @@ func (o *Observer) Take(e chat.Event) {
 		w.text += length
 		say(llmDelta, map[string]any{"ContentDeltaLen": length, "ReasoningDeltaLen": thought})
 	case chat.EventReplied:
-		say(llmResponse, map[string]any{"ContentLen": w.text, "ToolCalls": e.Calls, "HasReasoning": w.reason})
+		say("agent.llm.response", map[string]any{"ContentLen": w.text, "ToolCalls": e.Calls, "HasReasoning": w.reason})
 	case chat.EventNoted:
 		if e.Call != nil {
 			w.shown[e.Call.ID] += len(e.Note)
 		}
 	case chat.EventRunning:
-		say(execStart, map[string]any{"Tool": e.Call.ToolName, "Arguments": arguments(e.Call.Arguments)})
+		say("agent.tool.exec_start", map[string]any{"Tool": e.Call.ToolName, "Arguments": arguments(e.Call.Arguments)})
 	case chat.EventAnswered:
 		o.answered(w, e, say)
 	case chat.EventStopping:
-		say(interrupted, map[string]any{"Kind": "stop", "Role": "user", "ContentLen": 0, "QueueDepth": 0, "HintLen": 0})
+		say("agent.interrupt.received",
+			map[string]any{"Kind": "stop", "Role": "user", "ContentLen": 0, "QueueDepth": 0, "HintLen": 0})
 	case chat.EventEnded:
 		o.ended(w, e, say)
 		delete(o.turns, e.Turn)
 	}
 }
 
-func (o *Observer) answered(w *watched, e chat.Event, say func(int, map[string]any)) {
+func (o *Observer) answered(w *watched, e chat.Event, say func(string, map[string]any)) {
 	if e.Call.Started.IsZero() {
-		say(execSkipped, map[string]any{"Tool": e.Call.ToolName, "Reason": e.Result.Text()})
+		say("agent.tool.exec_skipped", map[string]any{"Tool": e.Call.ToolName, "Reason": e.Result.Text()})
 		return
 	}
 	w.used = append(w.used, map[string]any{"name": e.Call.ToolName, "success": !e.Result.IsError})
-	say(execEnd, map[string]any{
+	say("agent.tool.exec_end", map[string]any{
 		"Tool": e.Call.ToolName, "Duration": e.Call.Ended.Sub(e.Call.Started).Nanoseconds(),
 		"ForLLMLen": len(e.Result.Text()), "ForUserLen": w.shown[e.Call.ID], "IsError": e.Result.IsError, "Async": false,
 	})
 }
 
-func (o *Observer) ended(w *watched, e chat.Event, say func(int, map[string]any)) {
+func (o *Observer) ended(w *watched, e chat.Event, say func(string, map[string]any)) {
 	status, text := "completed", ""
 	switch e.Reason {
 	case chat.EndError:
@@ -265,7 +257,7 @@ func (o *Observer) ended(w *watched, e chat.Event, say func(int, map[string]any)
 	if used == nil {
 		used = []map[string]any{}
 	}
-	say(turnEnd, map[string]any{
+	say("agent.turn.end", map[string]any{
 		"Status": status, "Iterations": w.rounds, "Duration": o.now().Sub(w.began).Nanoseconds(),
 		"FinalContentLen": len(text), "FinalContent": text, "UserMessage": w.said, "ToolExecutions": used,
 	})
@@ -337,13 +329,12 @@ func (o *Observer) heard() bool {
 
 // wants reports which of the two notifications of a kind the hook is sent. Deltas are
 // for those only that name them.
-func (p Process) wants(kind int) (now, legacy bool) {
-	k := kinds[kind]
+func (p Process) wants(kind string) (now, legacy bool) {
 	for _, name := range p.Observe {
 		switch {
-		case name == k.legacy:
+		case name == kinds[kind].legacy:
 			now, legacy = true, true
-		case name == k.dotted, slices.Contains(everything, name) && kind != llmDelta:
+		case name == kind, slices.Contains(everything, name) && kind != llmDelta:
 			now = true
 		}
 	}
@@ -387,12 +378,12 @@ func (o *Observer) send(e queued) {
 // event is the notification of newer releases.
 func (e queued) event(number uint64) map[string]any {
 	severity := "info"
-	if e.error {
+	if e.kind == failedEvent {
 		severity = "error"
 	}
 	about := of(e.info, "")
 	return map[string]any{
-		"id": "evt-" + strconv.FormatUint(number, 10), "kind": kinds[e.kind].dotted, "time": e.at.Format(time.RFC3339Nano),
+		"id": "evt-" + strconv.FormatUint(number, 10), "kind": e.kind, "time": e.at.Format(time.RFC3339Nano),
 		"source": map[string]any{"component": "agent"},
 		"scope": map[string]any{
 			"agent_id": about.Meta.AgentID, "session_key": about.Meta.SessionKey, "turn_id": about.Meta.TurnID,

@@ -17,7 +17,6 @@ import (
 	"conclave/app/base/jsonobject"
 	"conclave/app/base/limit"
 	"conclave/app/plugin"
-	"conclave/app/plugin/safefs"
 	"conclave/app/tool"
 )
 
@@ -27,49 +26,36 @@ var _ plugin.Importer = (*Dialect)(nil)
 // block, each process becomes a folder with a hook.json. An entry stays as it is
 // written, with what nobody here knows of; only paths that name the folder of the file
 // become relative.
-func (*Dialect) Import(ctx context.Context, path string) (*plugin.Import, error) {
+func (*Dialect) Import(ctx context.Context, path string) (made *plugin.Import, err error) {
 	if !strings.EqualFold(filepath.Ext(path), ".json") {
 		return nil, nil
 	}
-	base := filepath.Base(path)
-	text, err := readConfig(path)
+	defer func() { err = named(err, filepath.Base(path)) }()
+	real, err := filepath.EvalSymlinks(path) // many keep such files elsewhere
+	if err != nil {
+		return nil, plugin.Unreadable(FileName, err)
+	}
+	text, err := readHooks(filepath.Dir(real), filepath.Base(real))
 	if err != nil {
 		return nil, err
 	}
 	block, found, err := hooksBlock(text)
 	if !found || err != nil {
-		return nil, named(err, base)
+		return nil, err
 	}
-	i := importing{path: path, folder: filepath.Dir(path), taken: map[string]string{}, left: plugin.MaxBytes}
-	if i.folder, err = filepath.EvalSymlinks(i.folder); err != nil {
-		return nil, named(unreadable(err), base)
+	i := importing{path: path, taken: map[string]string{}, left: plugin.MaxBytes}
+	if i.folder, err = filepath.EvalSymlinks(filepath.Dir(path)); err != nil {
+		return nil, plugin.Unreadable(FileName, err)
 	}
 	if err := i.block(ctx, block); err != nil {
-		return nil, named(err, base)
+		return nil, err
 	}
 	if len(i.Plugins)+len(i.Left) == 0 {
 		return nil, &plugin.Problem{
-			Kind: "refused", File: base, Message: "It names no hook process.",
-			Hint: "They stand in it under “hooks”, “processes”.",
+			Kind: "refused", Message: "It names no hook process.", Hint: "They stand in it under “hooks”, “processes”.",
 		}
 	}
 	return &i.Import, context.Cause(ctx)
-}
-
-// readConfig reads the file, which may be a link: many keep such files elsewhere.
-func readConfig(path string) ([]byte, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, named(unreadable(err), filepath.Base(path))
-	}
-	text, size, err := safefs.ReadSource(filepath.Dir(real), filepath.Base(real), limit.HookFile)
-	switch {
-	case err != nil:
-		return nil, named(unreadable(err), filepath.Base(path))
-	case size > limit.HookFile:
-		return nil, &plugin.Problem{Kind: "refused", File: filepath.Base(path), Message: hookFileTooLong}
-	}
-	return bytes.TrimPrefix(text, []byte("\uFEFF")), nil
 }
 
 // named adds the file to a problem.
@@ -92,17 +78,17 @@ func hooksBlock(text []byte) (block members, found bool, err error) {
 		return nil, false, nil
 	}
 	block = membersOf(text)
-	if raw, err := block.only("hooks"); err != nil {
+	raw, err := block.only("hooks")
+	switch {
+	case err != nil:
 		return nil, false, err
-	} else if raw != nil {
-		if !isObject(raw) {
-			return nil, false, wrong(text, "hooks", `"hooks" is no object.`, "")
-		}
-		block = membersOf(raw)
-		return block, true, nil
+	case raw == nil:
+		raw, err = block.only("processes")
+		return block, raw != nil, err
+	case !isObject(raw):
+		return nil, false, wrong(text, "hooks", `"hooks" is no object.`, "")
 	}
-	raw, err := block.only("processes")
-	return block, raw != nil, err
+	return membersOf(raw), true, nil
 }
 
 // member is a member of a JSON object, as it is written.

@@ -26,32 +26,29 @@ func (s *Source) BeforeRound(ctx context.Context, info hook.TurnInfo, offer hook
 	if info.Caller.IsMember() {
 		return nil
 	}
-	var steps []hook.Step[model.Request]
-	for _, h := range s.hooks(gate.Interceptor, false, Process.LLM) {
-		steps = append(steps, step(h, "hook.before_llm", func(ctx context.Context, r model.Request) (requestVerdict, error) {
-			shown := shownMessages(r)
-			options := map[string]any{}
-			if r.MaxTokens > 0 {
-				options["max_tokens"] = r.MaxTokens
-			}
-			if r.Temperature != nil {
-				options["temperature"] = *r.Temperature
-			}
-			a, err := h.ask(ctx, "hook.before_llm", h.process.InterceptorTime(), modelRequest{
-				about: of(info, "turn.llm.request"), Model: info.Model, Messages: shown, Tools: shownTools(r.Tools),
-				Options: options,
-			})
-			if err != nil {
-				return requestVerdict{}, err
-			}
-			v, applies := common[model.Request](h, a, "before_llm")
-			if !applies || a.Request == nil {
-				return v, nil
-			}
-			return h.rewritten(ctx, r, shown, a.Request, offer)
-		}))
-	}
-	return steps
+	hooks := s.hooks(gate.Interceptor, false, Process.LLM)
+	return steps(hooks, "hook.before_llm", func(ctx context.Context, h hooked, r model.Request) (requestVerdict, error) {
+		shown := shownMessages(r)
+		options := map[string]any{}
+		if r.MaxTokens > 0 {
+			options["max_tokens"] = r.MaxTokens
+		}
+		if r.Temperature != nil {
+			options["temperature"] = *r.Temperature
+		}
+		a, err := h.ask(ctx, "hook.before_llm", h.process.InterceptorTime(), modelRequest{
+			about: of(info, "turn.llm.request"), Model: info.Model, Messages: shown, Tools: shownTools(r.Tools),
+			Options: options,
+		})
+		if err != nil {
+			return requestVerdict{}, err
+		}
+		v, applies := common[model.Request](h, a, "before_llm")
+		if !applies || a.Request == nil {
+			return v, nil
+		}
+		return h.rewritten(ctx, r, shown, a.Request, offer)
+	})
 }
 
 // rewritten reads what a hook made of a request.
@@ -326,23 +323,20 @@ func (s *Source) AfterModel(_ context.Context, info hook.TurnInfo) []hook.Step[c
 	if info.Caller.IsMember() {
 		return nil
 	}
-	var steps []hook.Step[chat.Message]
-	for _, h := range s.hooks(gate.Interceptor, false, Process.LLM) {
-		steps = append(steps, step(h, "hook.after_llm", func(ctx context.Context, m chat.Message) (answerVerdict, error) {
-			a, err := h.ask(ctx, "hook.after_llm", h.process.InterceptorTime(), modelResponse{
-				about: of(info, "turn.llm.response"), Model: info.Model, Response: shownResponse(m),
-			})
-			if err != nil {
-				return answerVerdict{}, err
-			}
-			v, applies := common[chat.Message](h, a, "after_llm")
-			if !applies || a.Response == nil {
-				return v, nil
-			}
-			return h.reworded(m, a.Response)
-		}))
-	}
-	return steps
+	hooks := s.hooks(gate.Interceptor, false, Process.LLM)
+	return steps(hooks, "hook.after_llm", func(ctx context.Context, h hooked, m chat.Message) (answerVerdict, error) {
+		a, err := h.ask(ctx, "hook.after_llm", h.process.InterceptorTime(), modelResponse{
+			about: of(info, "turn.llm.response"), Model: info.Model, Response: shownResponse(m),
+		})
+		if err != nil {
+			return answerVerdict{}, err
+		}
+		v, applies := common[chat.Message](h, a, "after_llm")
+		if !applies || a.Response == nil {
+			return v, nil
+		}
+		return h.reworded(m, a.Response)
+	})
 }
 
 func shownResponse(m chat.Message) response {

@@ -87,8 +87,6 @@ func (s *Source) Serial(ctx context.Context, _ hook.TurnInfo) bool {
 	return len(s.hooks(gate.ToolCalls, false, func(p Process) bool { return p.Tools() || p.Approves() })) > 0
 }
 
-func (h hooked) owner() hook.Owner { return hook.Owner{ID: h.ID, Title: h.process.Name} }
-
 // errNotOurs is of a connection that another dialect made.
 var errNotOurs = errors.New("its process is no hook process")
 
@@ -157,11 +155,19 @@ func common[T any](h hooked, a answer, method string) (v hook.Verdict[T], applie
 	return v, false
 }
 
-// step is a step of the hook.
-func step[T any](h hooked, method string, do func(context.Context, T) (hook.Verdict[T], error)) hook.Step[T] {
-	return hook.Step[T]{
-		Owner: h.owner(), Phase: hook.Change, Priority: h.process.Priority, Order: h.order, Do: do, Failed: h.failed(method),
+// steps returns a step for each hook.
+func steps[T any](hooks []hooked, method string,
+	do func(ctx context.Context, h hooked, value T) (hook.Verdict[T], error),
+) []hook.Step[T] {
+	var all []hook.Step[T]
+	for _, h := range hooks {
+		all = append(all, hook.Step[T]{
+			Owner: hook.Owner{ID: h.ID, Title: h.process.Name}, Phase: hook.Change, Priority: h.process.Priority, Order: h.order,
+			Do:     func(ctx context.Context, value T) (hook.Verdict[T], error) { return do(ctx, h, value) },
+			Failed: h.failed(method),
+		})
 	}
+	return all
 }
 
 // object unmarshals a payload that has to be an object.
