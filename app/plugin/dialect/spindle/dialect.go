@@ -135,26 +135,28 @@ func isScript(path string) bool {
 // readScript reads a plugin of one file. The error is a *plugin.Problem.
 func readScript(path string) (string, error) {
 	name := filepath.Base(path)
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return "", unreadable(name, err)
-	case info.Size() == 0:
-		return "", &plugin.Problem{
+	text, err := readFile(filepath.Dir(path), name)
+	if err == nil && text == "" {
+		err = &plugin.Problem{
 			Kind: "script", File: name, Message: name + " is empty.",
 			Hint: "A script that offers tools calls spindle.registerTool.",
 		}
-	case info.Size() > limit.ScriptFile:
-		return "", &plugin.Problem{Kind: "refused", File: name, Message: tooBig(info.Size())}
 	}
-	// What another program put in its place meanwhile is neither waited for nor
-	// followed out of the folder.
-	text, size, err := safefs.ReadSource(filepath.Dir(path), name, limit.ScriptFile)
+	return text, err
+}
+
+// readFile reads a script below a folder. What another program put in its place meanwhile is neither waited for
+// nor followed out of the folder. The error is a *plugin.Problem.
+func readFile(folder, name string) (string, error) {
+	text, size, err := safefs.ReadSource(folder, name, limit.ScriptFile)
 	switch {
 	case err != nil:
 		return "", unreadable(name, err)
 	case size > limit.ScriptFile:
-		return "", &plugin.Problem{Kind: "refused", File: name, Message: tooBig(size)}
+		return "", &plugin.Problem{
+			Kind: "refused", File: name,
+			Message: "It has " + limit.Size(size) + "; a script may have " + limit.Size(limit.ScriptFile) + ".",
+		}
 	}
 	return textOf(name, text)
 }
@@ -211,43 +213,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if !src.Folder {
 		return readScript(src.Path)
 	}
-	root, err := safefs.OpenSource(src.Path)
-	if err != nil {
-		return "", unreadable(filepath.Base(src.Path), err)
-	}
-	defer func() { _ = root.Close() }() // only read
-	info, err := root.Stat(filepath.FromSlash(m.Entry))
-	if err != nil {
-		return "", unreadable(m.Entry, err)
-	}
-	if info.Size() > limit.ScriptFile {
-		return "", &plugin.Problem{Kind: "refused", File: m.Entry, Message: tooBig(info.Size())}
-	}
-	text, _, err := safefs.Read(root, m.Entry, limit.ScriptFile)
-	if err != nil {
-		return "", unreadable(m.Entry, err)
-	}
-	return textOf(m.Entry, text)
-}
-
-// entrySize returns the size of the entry in bytes, or 0.
-func entrySize(src plugin.Source, m plugin.Manifest) int64 {
-	if !src.Folder {
-		if info, err := os.Stat(src.Path); err == nil {
-			return info.Size()
-		}
-		return 0
-	}
-	root, err := safefs.OpenSource(src.Path)
-	if err != nil || m.Entry == "" {
-		return 0
-	}
-	defer func() { _ = root.Close() }() // only read
-	info, err := root.Stat(filepath.FromSlash(m.Entry))
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	return readFile(src.Path, m.Entry)
 }
 
 // Spec implements plugin.Dialect: the engine inside conclave-worker, which may
@@ -293,7 +259,8 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 			return sandbox.Spec{}, err
 		}
 	}
-	more := cfg.Fit(entrySize(src, m))
+	text, _ := entryText(src, m) // the worker says why it cannot be read
+	more := cfg.Fit(int64(len(text)))
 	read := []string{src.Path}
 	if cfg.Sources == nil && start.Code != "" {
 		cfg.Built = keptFolder(start.Runtime, src.ID, start.Code)
@@ -323,9 +290,4 @@ func environment() []string {
 		}
 	}
 	return env
-}
-
-// tooBig returns the sentence about a script of size bytes, which is over limit.ScriptFile.
-func tooBig(size int64) string {
-	return "It has " + limit.Size(size) + "; a script may have " + limit.Size(limit.ScriptFile) + "."
 }
