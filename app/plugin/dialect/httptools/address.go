@@ -80,12 +80,7 @@ func resolve(ctx context.Context, all []netip.AddrPort) netip.AddrPort {
 }
 
 // origin is the address of a registration as a person reads it.
-func (r *Registration) origin() string { return originOf(r.CallbackURL, r.Address) }
-
-// origin is the address of a tool as a person reads it.
-func (t defined) origin() string { return originOf(t.CallbackURL, t.Address) }
-
-func originOf(callback string, at netip.AddrPort) string {
-	scheme, _, _ := strings.Cut(callback, ":")
-	return scheme + "://" + at.String()
+func (r *Registration) origin() string {
+	scheme, _, _ := strings.Cut(r.CallbackURL, ":")
+	return scheme + "://" + r.Address.String()
 }

@@ -13,7 +13,7 @@ import (
 // before a call does.
 type backend struct {
 	listed plugin.Listing
-	tools  []defined
+	tools  []*Registration
 	client *caller
 
 	mu    sync.Mutex // guards the fields below

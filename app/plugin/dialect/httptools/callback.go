@@ -89,7 +89,7 @@ func (c *caller) note(at netip.AddrPort, ok bool) {
 }
 
 // call calls a tool's callback and returns its result. It ends at the deadline.
-func (c *caller) call(ctx context.Context, t defined, asked request, deadline time.Time) Outcome {
+func (c *caller) call(ctx context.Context, t *Registration, asked request, deadline time.Time) Outcome {
 	if len(asked.Arguments) == 0 {
 		asked.Arguments = json.RawMessage("{}")
 	}
@@ -135,7 +135,7 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 
 // networkFailure returns why a callback was not answered, in upstream's words and in a sentence
 // that says what to do; or that the time is up.
-func networkFailure(ctx context.Context, t defined, err error) Outcome {
+func networkFailure(ctx context.Context, t *Registration, err error) Outcome {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Outcome{TimedOut: true}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,19 +26,8 @@ type row struct {
 
 // listing is the Tools of a plugin.
 type listing struct {
-	Program string    `json:"program,omitempty"` // who registered them
-	Tools   []defined `json:"tools"`
-}
-
-// defined is one tool of a listing.
-type defined struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-	CallbackURL string          `json:"callback_url"`
-	Timeout     float64         `json:"timeout_seconds"`
-	NotFor      []string        `json:"not_for,omitempty"`
-	Address     netip.AddrPort  `json:"address"`
+	Program string          `json:"program,omitempty"` // who registered them
+	Tools   []*Registration `json:"tools"`
 }
 
 // plugin returns the id of the plugin that a registration belongs to: made of source and
@@ -110,7 +98,9 @@ func (p *Pool) publish() (changed []string) {
 func sourceOf(id string, all []*Registration) plugin.Source {
 	l := listing{Program: all[len(all)-1].Program}
 	for _, r := range all {
-		l.Tools = append(l.Tools, defined{r.Name, r.Description, r.Parameters, r.CallbackURL, r.Timeout, r.NotFor, r.Address})
+		one := *r
+		one.Order = 0 // registered again as it was, it is the same tool
+		l.Tools = append(l.Tools, &one)
 	}
 	first := all[0]
 	what, err := json.Marshal(row{first.Source, first.origin(), first.Role})
