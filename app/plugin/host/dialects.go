@@ -14,15 +14,9 @@ import (
 // Dialects are those that the host asks, in order. Their methods are safe for concurrent use.
 type Dialects []plugin.Dialect
 
-// Recognize returns the manifest that a dialect reads of src, which may be anywhere.
+// Recognize asks the dialects in order, and returns the manifest that one reads of src, which may be anywhere.
 // The error is a *Problem, or the cause of ctx's end.
-func (all Dialects) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, error) {
-	m, _, err := all.recognize(ctx, src)
-	return m, err
-}
-
-// recognize asks the dialects in order.
-func (all Dialects) recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
+func (all Dialects) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
 	for _, d := range all {
 		if !src.HasFiles() && d.Facts().Name != src.Dialect {
 			continue

@@ -47,7 +47,7 @@ func (f *files) digest(ctx context.Context, src plugin.Source) (digested, error)
 	if err != nil || src.Folder || !src.HasFiles() {
 		return digested{digest: digest}, err
 	}
-	m, d, err := f.dialects.recognize(ctx, src)
+	m, d, err := f.dialects.Recognize(ctx, src)
 	if err != nil {
 		return digested{digest: digest}, err
 	}

@@ -73,9 +73,6 @@ func (f *Folder) Away() error {
 		"Bring it back, for example by mounting its disk, name the right one with --plugins, or make an empty one.")
 }
 
-// LinksOut returns the links of the folder that are not followed.
-func (f *Folder) LinksOut() []LinkOut { return LinksOut(f.Dir, f.endings) }
-
 // Sources lists what may be plugins in the folder dir, by id: files of the given
 // endings and folders, without hidden ones and without links that lead out of dir. A folder
 // that is missing is empty. The error is a fault of kind unavailable.
@@ -181,20 +178,17 @@ func (l LinkOut) Sentence() string {
 // Hint returns what to do instead.
 func (l LinkOut) Hint() string { return "Add what it leads to: conclave plugins add " + l.To + "." }
 
-// LinksOut returns the links of the folder dir that Sources leaves out, by name.
-func LinksOut(dir string, endings []string) []LinkOut {
-	root, err := filepath.EvalSymlinks(dir)
+// LinksOut returns the links of the folder that are not followed, by name.
+func (f *Folder) LinksOut() []LinkOut {
+	root, err := filepath.EvalSymlinks(f.Dir)
 	if err != nil {
 		return nil
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
+	entries, _ := os.ReadDir(f.Dir) // one that cannot be read has none
 	var all []LinkOut
 	for _, entry := range entries {
-		path := filepath.Join(dir, entry.Name())
-		if entry.Type()&fs.ModeSymlink == 0 || !couldBePlugin(entry, endings) || !safefs.LeadsOut(root, path) {
+		path := filepath.Join(f.Dir, entry.Name())
+		if entry.Type()&fs.ModeSymlink == 0 || !couldBePlugin(entry, f.endings) || !safefs.LeadsOut(root, path) {
 			continue
 		}
 		to, err := os.Readlink(path)
@@ -202,7 +196,7 @@ func LinksOut(dir string, endings []string) []LinkOut {
 			continue // it is gone
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(dir, to)
+			to = filepath.Join(f.Dir, to)
 		}
 		all = append(all, LinkOut{entry.Name(), to})
 	}

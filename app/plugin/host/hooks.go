@@ -58,6 +58,13 @@ type registrations struct {
 	next    uint64
 }
 
+func newRegistrations() *registrations {
+	return &registrations{
+		hooks: map[string]plugin.Hook{}, listens: map[string]bool{}, asked: map[string]chan hookAnswer{},
+		calls: map[string]chat.ConversationID{},
+	}
+}
+
 type hookAnswer struct {
 	value json.RawMessage
 	err   error
@@ -65,35 +72,6 @@ type hookAnswer struct {
 
 // hookOrder numbers registrations.
 var hookOrder atomic.Uint64
-
-// sessionKey is the context key of the session that asks.
-type sessionKey struct{}
-
-func sessionOf(ctx context.Context) *session {
-	s, _ := ctx.Value(sessionKey{}).(*session)
-	return s
-}
-
-// host answers what the process asks of Conclave: what concerns the process
-// itself here, the rest at the runner.
-func (s *session) host(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
-	ctx = context.WithValue(ctx, sessionKey{}, s)
-	switch service {
-	case "hooks.register", "hooks.unregister", "hooks.answer", "events.subscribe", "events.unsubscribe":
-		var a hookArgs
-		if err := json.Unmarshal(args, &a); err != nil {
-			return nil, hostError("invalid", "The arguments of "+service+" cannot be read.")
-		}
-		return struct{}{}, s.register(service, a)
-	case "load.left":
-		return s.load.left(), nil
-	case "files.change":
-		return s.changeFile(ctx, args, call)
-	case "programs.start", "programs.write", "programs.read", "programs.kill":
-		return s.program(ctx, service, args, call)
-	}
-	return s.r.host(ctx, service, args, call)
-}
 
 type hookArgs struct {
 	Kind      string          `json:"kind"`
@@ -107,7 +85,7 @@ type hookArgs struct {
 }
 
 func (s *session) register(service string, a hookArgs) error {
-	f := &s.surface
+	f := s.surface
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	key := hookKey(a.Kind, a.Name)
@@ -135,16 +113,10 @@ func (s *session) register(service string, a hookArgs) error {
 		if !again {
 			hook.Order = hookOrder.Add(1)
 		}
-		if f.hooks == nil {
-			f.hooks = map[string]plugin.Hook{}
-		}
 		f.hooks[key] = hook
 	case "hooks.unregister":
 		delete(f.hooks, key)
 	case "events.subscribe":
-		if f.listens == nil {
-			f.listens = map[string]bool{}
-		}
 		if len(a.Name) > maxName || len(f.listens) >= maxEvents && !f.listens[a.Name] {
 			return hostError("invalid", fmt.Sprintf("A plugin may listen to %d events with names of at most %d bytes.",
 				maxEvents, maxName))
@@ -183,9 +155,6 @@ func (s *session) sendEvent(event string, payload any) error {
 func (f *registrations) opened(id string, in chat.ConversationID) (over func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.calls == nil {
-		f.calls = map[string]chat.ConversationID{}
-	}
 	f.calls[id] = in
 	return func() {
 		f.mu.Lock()
@@ -376,14 +345,11 @@ func hookKey(kind, name string) string { return kind + " " + name }
 func (s *session) request(ctx context.Context, event string, in chat.ConversationID,
 	about map[string]any,
 ) (json.RawMessage, error) {
-	f := &s.surface
+	f := s.surface
 	answer := make(chan hookAnswer, 1)
 	f.mu.Lock()
 	f.next++
 	id := "hook-" + strconv.FormatUint(f.next, 10)
-	if f.asked == nil {
-		f.asked = map[string]chan hookAnswer{}
-	}
 	f.asked[id] = answer
 	f.mu.Unlock()
 	defer func() {

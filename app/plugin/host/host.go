@@ -126,7 +126,8 @@ func New(o Options) *Host {
 	h := &Host{
 		o: o, slots: make(chan struct{}, parallelLoads), spare: make(chan struct{}, parallelLoads/2),
 		entries: map[string]*entry{}, identities: identities{of: map[string]*entry{}},
-		Calls: &Calls{working: map[string][]*work{}}, processes: processes{log: o.Log}, Dialects: o.Dialects,
+		Calls: &Calls{working: map[string][]*work{}}, Dialects: o.Dialects,
+		processes: processes{log: o.Log, live: map[*session]struct{}{}},
 	}
 	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
 	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}

@@ -74,16 +74,6 @@ func (c *loadClock) follow(process interface{ Usage() sandbox.Usage }) {
 	}
 }
 
-// ownLeft returns how much time a load has left; all of it before there is a process.
-func (c *loadClock) ownLeft() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.process == nil {
-		return c.limit
-	}
-	return c.limit - c.ownLocked()
-}
-
 // noProcess uses nothing.
 type noProcess struct{}
 
@@ -138,5 +128,11 @@ func (c *loadClock) left() timeLeft {
 	if c == nil {
 		return timeLeft{}
 	}
-	return timeLeft{(c.ownLeft() - c.limit/10).Milliseconds()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.limit - c.limit/10
+	if c.process != nil {
+		left -= c.ownLocked()
+	}
+	return timeLeft{left.Milliseconds()}
 }

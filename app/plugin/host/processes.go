@@ -28,9 +28,6 @@ func (p *processes) adopt(s *session) bool {
 	if p.closed {
 		return false
 	}
-	if p.live == nil {
-		p.live = map[*session]struct{}{}
-	}
 	p.live[s] = struct{}{}
 	return true
 }

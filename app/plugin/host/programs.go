@@ -247,9 +247,6 @@ func (k *programs) launch(ctx context.Context, launcher sandbox.Launcher, spec s
 	if err != nil {
 		return "", hostError("failed", plugin.ProblemOf(err).Error())
 	}
-	if k.live == nil {
-		k.live = map[string]*running{}
-	}
 	k.begun++
 	id = strconv.Itoa(k.begun)
 	k.live[id] = &running{Process: p}

@@ -273,7 +273,7 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 	}
 	if s.manifest == nil {
 		var err error
-		if s.manifest, s.dialect, err = e.h.Dialects.recognize(ctx, src); err != nil {
+		if s.manifest, s.dialect, err = e.h.Dialects.Recognize(ctx, src); err != nil {
 			return v, err
 		}
 	}

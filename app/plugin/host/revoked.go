@@ -59,9 +59,6 @@ func (o *openedFiles) note(g *gate.Gate, rule string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.rules == nil {
-		o.rules = map[string]bool{}
-	}
 	o.rules[rule] = true
 }
 

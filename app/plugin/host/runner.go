@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -493,22 +492,4 @@ func (r *runner) unusable(ctx context.Context, err error) tool.Result {
 		Status: chat.CallDied, Error: "the plugin " + r.e.id + " could not be started: " + p.Error(),
 		ErrorType: p.Type, Traceback: p.Frame,
 	}
-}
-
-// host answers a conclave/host request of the plugin.
-func (r *runner) host(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
-	if operation, is := strings.CutPrefix(service, "storage."); is {
-		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.storage(r.e.id), nil) {
-			return nil, hostError("failed", storageFull)
-		}
-		return storage(r.h.storage(r.e.id), operation, args)
-	}
-	switch service {
-	case "options.secret":
-		return r.secret(ctx, args)
-	case "permissions.granted":
-		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
-		return map[string][]string{"granted": append([]string{}, granted...)}, nil
-	}
-	return r.serve(ctx, service, args, call)
 }

@@ -4,47 +4,72 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 )
 
-// serve runs a service of Conclave, when the plugin may use it.
-func (r *runner) serve(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
-	s, ok := r.version().facts().Services[service]
-	if !ok {
-		s, ok = r.h.o.Services[service]
-	}
-	if !ok || r.e.preview && !s.Pure {
-		return nil, hostError("unavailable", service+" is not available in Conclave.")
-	}
-	if s.Permission != "" {
-		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
-		if !slices.Contains(granted, s.Permission) {
-			r.e.refused([]plugin.Refusal{{Permission: s.Permission}})
-			return nil, hostError("denied", "PERMISSION_DENIED: "+s.Permission)
+// host answers a conclave/host request of the process.
+func (s *session) host(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
+	r := s.r
+	if operation, is := strings.CutPrefix(service, "storage."); is {
+		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.storage(r.e.id), nil) {
+			return nil, hostError("failed", storageFull)
 		}
+		return storage(r.h.storage(r.e.id), operation, args)
 	}
-	if asks := sessionOf(ctx); asks != nil && s.Keeps {
-		asks.keeps(true)
+	switch service {
+	case "hooks.register", "hooks.unregister", "hooks.answer", "events.subscribe", "events.unsubscribe":
+		var a hookArgs
+		if err := json.Unmarshal(args, &a); err != nil {
+			return nil, hostError("invalid", "The arguments of "+service+" cannot be read.")
+		}
+		return struct{}{}, s.register(service, a)
+	case "load.left":
+		return s.load.left(), nil
+	case "files.change":
+		return s.changeFile(ctx, args, call)
+	case "programs.start", "programs.write", "programs.read", "programs.kill":
+		return s.program(ctx, service, args, call)
+	case "options.secret":
+		return r.secret(ctx, args)
+	case "permissions.granted":
+		granted, _ := r.h.o.Gate.Reach.Permissions(r.e.id)
+		return map[string][]string{"granted": append([]string{}, granted...)}, nil
 	}
-	m := r.version().manifest
+	return s.serve(ctx, service, args, call)
+}
+
+// serve runs a service of Conclave, when the plugin may use it.
+func (s *session) serve(ctx context.Context, name string, args json.RawMessage, call string) (any, error) {
+	r, v := s.r, s.r.version()
+	service, ok := v.facts().Services[name]
+	if !ok {
+		service, ok = r.h.o.Services[name]
+	}
+	if !ok || r.e.preview && !service.Pure {
+		return nil, hostError("unavailable", name+" is not available in Conclave.")
+	}
+	if service.Permission != "" && !r.h.Hooks.granted(r.e.id, service.Permission) {
+		r.e.refused([]plugin.Refusal{{Permission: service.Permission}})
+		return nil, hostError("denied", "PERMISSION_DENIED: "+service.Permission)
+	}
+	if service.Keeps {
+		s.keeps(true)
+	}
 	by := plugin.Caller{
-		Plugin: r.e.id, Name: m.Name, Dialect: m.Dialect, Call: call,
+		Plugin: r.e.id, Name: v.manifest.Name, Dialect: v.manifest.Dialect, Call: call,
+		Conversation: s.surface.conversation(call), Open: s.surface.openCalls(), Tell: s.sendEvent,
 		Granted: func(permission string) bool { return r.h.Hooks.granted(r.e.id, permission) },
 		Read:    r.e.memory.authors, Gave: r.e.memory.gave,
 	}
-	if asks := sessionOf(ctx); asks != nil {
-		by.Conversation, by.Open = asks.surface.conversation(call), asks.surface.openCalls()
-		by.Tell = asks.sendEvent
-		if code := asks.code.Load(); code != nil {
-			by.Code = *code
-		}
+	if code := s.code.Load(); code != nil {
+		by.Code = *code
 	}
-	value, err := s.Do(ctx, by, args)
-	r.e.redactor.learn(service, args, value)
+	value, err := service.Do(ctx, by, args)
+	r.e.redactor.learn(name, args, value)
 	return value, asServiceError(err)
 }
 

@@ -36,10 +36,10 @@ type session struct {
 	worker  *worker         // the backend of a process that speaks the wire; else nil
 	load    *loadClock      // of the load that started it
 
-	surface  registrations // what it registered
-	clocks   wire.Clocks   // of its open calls
-	programs programs      // that run for it
-	jobs     jobs          // of its background
+	surface  *registrations // what it registered
+	clocks   wire.Clocks    // of its open calls
+	programs programs       // that run for it
+	jobs     jobs           // of its background
 
 	// uses and spent are guarded by the runner's mutex.
 	uses  int  // calls and listings under way
@@ -61,7 +61,10 @@ type session struct {
 func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
 	start plugin.StartOptions, with access,
 ) (_ *session, err error) {
-	s := &session{access: with, opened: &openedFiles{}, r: r, over: make(chan struct{}), load: loadClockOf(ctx)}
+	s := &session{
+		access: with, opened: &openedFiles{rules: map[string]bool{}}, r: r, over: make(chan struct{}), load: loadClockOf(ctx),
+		surface: newRegistrations(), programs: programs{live: map[string]*running{}},
+	}
 	if c, ok := v.dialect.(plugin.Connector); ok {
 		s.load.follow(nil)
 		if s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener()); err != nil {

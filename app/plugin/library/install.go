@@ -315,7 +315,7 @@ func (l *Library) inspect(ctx context.Context, s *staged) error {
 		ID: plugin.IDOf(s.base, s.folder), Path: s.path, Display: filepath.Join(l.o.Dir, s.base),
 		Folder: s.folder,
 	}
-	m, err := l.o.Host.Dialects.Recognize(ctx, src)
+	m, _, err := l.o.Host.Dialects.Recognize(ctx, src)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -352,7 +352,7 @@ func (l *Library) onlyScript(ctx context.Context, dir string) string {
 		if src.Folder {
 			continue
 		}
-		if m, err := l.o.Host.Dialects.Recognize(ctx, src); m == nil || err != nil {
+		if m, _, err := l.o.Host.Dialects.Recognize(ctx, src); m == nil || err != nil {
 			continue
 		}
 		if only != "" {
