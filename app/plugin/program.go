@@ -120,11 +120,7 @@ func loaderOf(file *os.File) string {
 // that is found so, the programs in its folder are among them, since such a one starts those (pyenv).
 // Links in a folder that the plugin may write are not followed: it could have made them.
 func pathPrograms(path string, writes []string) (folders, files []string) {
-	for _, dir := range filepath.SplitList(path) {
-		if filepath.IsAbs(dir) && isThere(dir) && !slices.Contains(folders, dir) {
-			folders = append(folders, dir)
-		}
-	}
+	folders = foldersOf(path)
 	var within []string // the folders, links resolved
 	for _, dir := range folders {
 		within = append(within, place.Real(dir))
@@ -147,16 +143,8 @@ func pathPrograms(path string, writes []string) (folders, files []string) {
 		if written(dir) {
 			continue
 		}
-		entries, _ := os.ReadDir(dir) // one that cannot be listed leads nowhere
-		for _, entry := range entries {
-			if entry.Type()&os.ModeSymlink == 0 {
-				continue
-			}
-			real, err := filepath.EvalSymlinks(filepath.Join(dir, entry.Name()))
-			if err != nil || inPath(real) || slices.Contains(files, real) {
-				continue
-			}
-			if !executable(real) {
+		for _, real := range linksOf(dir) {
+			if inPath(real) || slices.Contains(files, real) || !executable(real) {
 				continue
 			}
 			add(real)
@@ -172,6 +160,30 @@ func pathPrograms(path string, writes []string) (folders, files []string) {
 		}
 	}
 	return folders, files
+}
+
+// foldersOf returns the folders of a PATH that are there.
+func foldersOf(path string) (folders []string) {
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) && isThere(dir) && !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// linksOf returns where the links in a folder lead.
+func linksOf(dir string) (targets []string) {
+	entries, _ := os.ReadDir(dir) // one that cannot be listed leads nowhere
+	for _, entry := range entries {
+		if entry.Type()&os.ModeSymlink == 0 {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(filepath.Join(dir, entry.Name())); err == nil {
+			targets = append(targets, real)
+		}
+	}
+	return targets
 }
 
 // maxVendor bounds how many entries of a vendor's folder are looked at.

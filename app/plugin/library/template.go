@@ -22,7 +22,21 @@ func (l *Library) Templates() []plugin.Template {
 
 // IsProgram reports whether a kind is made by NewProgram.
 func (l *Library) IsProgram(kind string) bool {
-	return slices.ContainsFunc(l.o.Templates, func(t plugin.Template) bool { return t.Kind == kind && t.Program })
+	t, err := l.template(kind)
+	return err == nil && t.Program
+}
+
+// template returns the template of a kind. Kind usage where there is none.
+func (l *Library) template(kind string) (plugin.Template, error) {
+	var kinds []string
+	for _, t := range l.o.Templates {
+		if t.Kind == kind {
+			return t, nil
+		}
+		kinds = append(kinds, t.Kind)
+	}
+	return plugin.Template{}, fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".",
+		"There are: "+strings.Join(kinds, ", ")+".")
 }
 
 // NewProgram makes a program that registers tools, in a folder of its name in dir, and
@@ -31,16 +45,16 @@ func (l *Library) NewProgram(kind, dir, name string) (path string, err error) {
 	if err := checkName(name); err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(l.o.Templates, func(t plugin.Template) bool { return t.Kind == kind && t.Program })
-	if at < 0 {
-		return "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "")
+	template, err := l.template(kind)
+	if err != nil {
+		return "", err
 	}
 	path = filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
 		return "", fault.New(fault.Conflict, "plugin.new", "There is a "+name+" in this folder already.",
 			"Choose another name.")
 	}
-	if err := write(l.o.Templates[at], kind+"/NAME", path, name); err != nil {
+	if err := write(template, kind+"/NAME", path, name); err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.new", "The program could not be written to "+path+".",
 			"Check the space on its disk, and that you may write there.", err)
 	}
@@ -65,17 +79,10 @@ var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 // development by whoever makes it, and returns its id and path. Kind usage for an
 // unknown kind or a name that is not allowed, conflict when it exists.
 func (l *Library) New(ctx context.Context, kind, name string) (id, path string, err error) {
-	all := l.o.Templates
-	at := slices.IndexFunc(all, func(t plugin.Template) bool { return t.Kind == kind })
-	if at < 0 {
-		var kinds []string
-		for _, t := range all {
-			kinds = append(kinds, t.Kind)
-		}
-		return "", "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "There are: "+
-			strings.Join(kinds, ", ")+".")
+	template, err := l.template(kind)
+	if err != nil {
+		return "", "", err
 	}
-	template := all[at]
 	if err := checkName(name); err != nil {
 		return "", "", err
 	}

@@ -117,7 +117,7 @@ func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Man
 	}
 	p := &plan{packages: plugin.Packages{
 		Packages: []plugin.Package{}, Notes: append([]string{}, d.notes...), Elsewhere: []string{},
-		Python: py.Version, Index: shownIndex(e.o.Index),
+		Python: py.Version, Index: redact(e.o.Index),
 	}, indexes: d.indexes}
 	now, _ := e.current(src.ID, py)
 	s := resolution{e: e, src: src, m: m, py: py, own: now.site, machine: machineSite(src, py), values: markersOf(py)}
@@ -130,13 +130,11 @@ func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Man
 		if d.self != "" && canonical(w.name) == d.self {
 			continue
 		}
-		one := s.declared(w)
-		p.add(one, w)
+		p.add(s.declared(w), w)
 	}
 	for _, module := range guessed {
 		one := s.guess(module)
-		kept := one.Status == plugin.PackageInstalled
-		p.add(one, wanted{requirement: requirement{name: packageNamed(module)}, guessed: !kept})
+		p.add(one, wanted{requirement: requirement{name: one.Name}, guessed: one.Status != plugin.PackageInstalled})
 	}
 	if len(p.packages.Packages) == 0 && len(p.packages.Notes) == 0 && now.Path == "" {
 		return nil, nil
@@ -357,9 +355,6 @@ func (s *resolution) weigh(ctx context.Context, wants []wanted, guessed []string
 	s.found = known.found
 	return nil
 }
-
-// shownIndex is an index for a person: without a password.
-func shownIndex(index string) string { return redact(index) }
 
 // serverOf is where an index lies, for a sentence.
 func serverOf(index string) string {

@@ -407,7 +407,7 @@ func (w *words) explain(j job, exit string) error {
 			p.Hint = "Name another Python in the settings."
 		case has("(from versions: none)"):
 			p.Message = "There is no package " + name + " at " + serverOf(j.index) + " that fits this machine."
-			p.Hint = "Is its name right? Packages are looked for at " + shownIndex(j.index) + "."
+			p.Hint = "Is its name right? Packages are looked for at " + redact(j.index) + "."
 		default:
 			p.Message = "There is no version of " + name + " at " + serverOf(j.index) + " that the plugin takes."
 		}

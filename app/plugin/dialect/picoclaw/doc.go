@@ -2,12 +2,12 @@
 // hook.json, whose command is a program that answers hook.* requests, one JSON object
 // per line on its standard streams (contracts/picoclaw-hooks).
 //
-//	the host ── MCP in memory ── connection ── client ── lines ── the hook's process
-//	a turn ──── Source ───────────────────────┘
+//	the host ── plugin.Backend ── connection ── client ── lines ── the hook's process
+//	a turn ──── Source ────────────────┘
 //
 // The process is the host's: it starts in the sandbox of every plugin, rests after
-// deaths, and is called off like others. [Dialect.Adapt] puts the host's protocol on
-// top of it. What a turn and a call ask of hooks comes past that, from [Source], which
+// deaths, and is called off like others. [Dialect.Adapt] makes it the
+// backend of its plugin. What a turn and a call ask of hooks comes past that, from [Source], which
 // borrows the connection.
 //
 // hook.json is config.go; the process to start launch.go; the protocol client.go; what

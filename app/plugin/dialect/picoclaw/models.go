@@ -1,6 +1,7 @@
 package picoclaw
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -216,11 +217,11 @@ func reread(r model.Request, shown, said []message) ([]model.Message, bool, erro
 			continue
 		}
 		for k, unit := range units[p.shown] {
-			if k == 0 && p.said.Content != shown[p.shown-1].Content {
-				unit.Parts, changed = chat.WithText(unit.Parts, p.said.Content), true
-			}
-			if k > 0 && len(texts) > 0 {
+			switch {
+			case k > 0:
 				unit.Parts = withResults(unit.Parts, texts)
+			case p.said.Content != shown[p.shown-1].Content:
+				unit.Parts, changed = chat.WithText(unit.Parts, p.said.Content), true
 			}
 			out = model.Join(out, unit)
 		}
@@ -409,33 +410,35 @@ func (h hooked) recalled(parts []chat.Part, said []toolCall) (out []chat.Part, c
 	for _, one := range said {
 		at := slices.IndexFunc(had, func(c *chat.ToolCall) bool { return c.ID == one.ID && !taken[c.ID] })
 		taken[one.ID] = true // said again, it is a call that the hook adds
-		if at < 0 && (one.Function == nil || one.Function.Name == "") {
-			changed = true
-			continue // a call of nothing
-		}
-		if at < 0 {
+		switch {
+		case at >= 0:
+			call, differs := h.edited(*had[at], one.Function)
+			out, changed = append(out, chat.Part{Kind: chat.PartToolCall, Call: &call}), changed || differs
+		case one.Function == nil || one.Function.Name == "":
+			changed = true // a call of nothing
+		default:
 			call := &chat.ToolCall{
 				ID: "hook_" + rand.Text(), Tool: one.Function.Name, Hook: &chat.HookedCall{By: h.process.Name},
 			}
 			call.Arguments, call.Raw = model.Arguments(one.Function.Arguments)
 			out, changed = append(out, chat.Part{Kind: chat.PartToolCall, Call: call}), true
-			continue
 		}
-		call := *had[at]
-		if f := one.Function; f != nil && (f.Name != "" && f.Name != call.Tool ||
-			f.Arguments != "" && !tool.SameJSON(json.RawMessage(f.Arguments), call.Arguments) && f.Arguments != call.Raw) {
-			if call.Hook == nil {
-				call.Hook = &chat.HookedCall{By: h.process.Name, Tool: call.Tool, Arguments: call.Arguments}
-			}
-			changed = true
-			if f.Name != "" {
-				call.Tool = f.Name
-			}
-			if f.Arguments != "" {
-				call.Arguments, call.Raw = model.Arguments(f.Arguments)
-			}
-		}
-		out = append(out, chat.Part{Kind: chat.PartToolCall, Call: &call})
 	}
 	return out, changed || len(out) != len(had)
+}
+
+// edited returns a call of the model with what the hook changed of it.
+func (h hooked) edited(call chat.ToolCall, f *function) (_ chat.ToolCall, changed bool) {
+	if f == nil || (f.Name == "" || f.Name == call.Tool) &&
+		(f.Arguments == "" || f.Arguments == call.Raw || tool.SameJSON(json.RawMessage(f.Arguments), call.Arguments)) {
+		return call, false
+	}
+	if call.Hook == nil {
+		call.Hook = &chat.HookedCall{By: h.process.Name, Tool: call.Tool, Arguments: call.Arguments}
+	}
+	call.Tool = cmp.Or(f.Name, call.Tool)
+	if f.Arguments != "" {
+		call.Arguments, call.Raw = model.Arguments(f.Arguments)
+	}
+	return call, true
 }

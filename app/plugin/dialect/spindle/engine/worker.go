@@ -15,11 +15,6 @@ import (
 	"conclave/app/plugin/wire"
 )
 
-// conclave is who a plugin's requests go to; a *wire.HostClient is one.
-type conclave interface {
-	Call(ctx context.Context, service string, args any, call string) (json.RawMessage, error)
-}
-
 // worker runs one plugin: it loads it once, keeps what it registered, and
 // answers calls until the engine is stopped for good. Its methods are safe for
 // concurrent use, but for those that say they belong to the engine's goroutine.
@@ -32,13 +27,12 @@ type worker struct {
 	stderr io.Writer
 	ctx    context.Context // of requests to Conclave; ends with the worker
 
-	host    conclave                                            // set before anything is served
-	emit    func(logLine)                                       // a line of the plugin's log
-	changed func()                                              // the tool list changed after loading
-	wg      sync.WaitGroup                                      // requests to Conclave, and watches
-	loads   chan *thrown                                        // one for each attempt: nil when it loaded
-	limiter limiter                                             // of log lines; the engine's goroutine
-	granted func(ctx context.Context) (names []string, ok bool) // asks what is granted
+	host    *wire.HostClient // Conclave; set before anything is served
+	emit    func(logLine)    // a line of the plugin's log
+	changed func()           // the tool list changed after loading
+	wg      sync.WaitGroup   // requests to Conclave, and watches
+	loads   chan *thrown     // one for each attempt: nil when it loaded
+	limiter limiter          // of log lines; the engine's goroutine
 
 	loadOnce sync.Once
 	problem  *Problem // set by load
@@ -61,12 +55,10 @@ const maxAsks = 256
 const grantTimeout = 5 * time.Second
 
 func newWorker(ctx context.Context, cfg job.Config, vm vm, stderr io.Writer) *worker {
-	w := &worker{
+	return &worker{
 		cfg: cfg, vm: vm, loop: newLoop(vm), loader: newLoader(nil, cfg.Entry, cfg.Single), stderr: stderr, ctx: ctx,
 		emit: func(logLine) {}, changed: func() {}, loads: make(chan *thrown, 1), calls: map[string]*call{},
 	}
-	w.granted = w.askGranted
-	return w
 }
 
 // load reads and evaluates the plugin, once; later calls return the same. It
@@ -224,8 +216,8 @@ func (w *worker) loadDone(t *thrown) {
 	}
 }
 
-// askGranted asks Conclave what this plugin may do.
-func (w *worker) askGranted(ctx context.Context) ([]string, bool) {
+// granted asks Conclave what this plugin may do.
+func (w *worker) granted(ctx context.Context) ([]string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
 	value, err := w.host.Call(ctx, "permissions.granted", nil, "")
