@@ -70,7 +70,7 @@ func (s *session) changeFile(ctx context.Context, args json.RawMessage, call str
 		}
 		return nil, hostError("failed", "It could not be done.")
 	}
-	s.r.e.memory.exposed(true)
+	s.r.e.memory.mayRepeat(savedState{Outside: true})
 	return changed{}, nil
 }
 

@@ -19,4 +19,4 @@ var (
 )
 
 // Opened has a file opened for a plugin's code.
-func Opened(h *Host, id string) { h.entry(id).memory.exposed(true) }
+func Opened(h *Host, id string) { h.entry(id).memory.mayRepeat(savedState{Outside: true}) }

@@ -105,7 +105,6 @@ const (
 	doAccess    act = "access"    // pass on what the person grants
 	doRelist    act = "relist"    // list again, if the process said that its tools changed
 	doLog       act = "log"       // why a load failed
-	doAsk       act = "ask"       // for another load
 )
 
 // outcome is why a load does not end with its version in service: it failed, or a person has to look.

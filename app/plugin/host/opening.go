@@ -20,7 +20,7 @@ func (r *runner) openFile(ctx context.Context, files *openedFiles, path string, 
 	}
 	opened, rule := r.opens(ctx, gate.Opening{Path: path, Write: write}, "", what)
 	if opened == sandbox.Opened {
-		r.e.memory.exposed(true)
+		r.e.memory.mayRepeat(savedState{Outside: true})
 		files.note(r.h.o.Gate, rule)
 	}
 	return opened

@@ -145,7 +145,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
-	s.r.e.memory.exposed(true)
+	s.r.e.memory.mayRepeat(savedState{Outside: true})
 	return map[string]string{"id": p}, nil
 }
 

@@ -104,13 +104,8 @@ type savedState struct {
 	Heard []chat.Origin `json:"heard,omitempty"`
 }
 
-// exposed notes what the plugin's code may repeat from now on: what it was let read, and what
-// these authors wrote. It holds at once; where it cannot be written it holds until the program ends.
-func (m *memory) exposed(outside bool, authors ...chat.Author) {
-	m.mayRepeat(savedState{Outside: outside, Shared: authors})
-}
-
-// mayRepeat notes what the plugin's code may repeat in addition to what its state says.
+// mayRepeat notes what the plugin's code may repeat from now on, in addition to what its state says. It holds
+// at once; where it cannot be written it holds until the program ends.
 func (m *memory) mayRepeat(more savedState) {
 	was := m.e.now().state
 	next := was.mayAlsoRepeat(more)
@@ -163,7 +158,7 @@ func (s savedState) mayAlsoRepeat(more savedState) savedState {
 }
 
 // gave notes who wrote what the plugin's code was given of what plugins share.
-func (m *memory) gave(authors ...chat.Author) { m.exposed(false, authors...) }
+func (m *memory) gave(authors ...chat.Author) { m.mayRepeat(savedState{Shared: authors}) }
 
 // repeats returns what the plugin's code may repeat, see savedState, while it has this access: what it
 // reads by that is known without.

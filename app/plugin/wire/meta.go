@@ -6,7 +6,6 @@ const (
 	// of a tool that is listed
 	MetaLine       = "conclave/line"
 	MetaFile       = "conclave/file"
-	MetaTimeout    = "conclave/timeout-ms"
 	MetaCouncil    = "conclave/council-eligible"
 	MetaInline     = "conclave/inline-available"
 	MetaStrict     = "conclave/strict"
@@ -29,7 +28,4 @@ const (
 	MetaErrorType = "conclave/error-type"
 	MetaTraceback = "conclave/traceback"
 	MetaPrinted   = "conclave/printed"
-	MetaHandled   = "conclave/handled"
-	MetaForPerson = "conclave/for-person"
-	MetaCallsOff  = "conclave/calls-off"
 )

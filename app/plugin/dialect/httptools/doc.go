@@ -9,7 +9,7 @@
 //	publish.go   what the host of plugins gets of it
 //	probe.go     which addresses answer; what is dropped
 //	dialect.go   a registration as a plugin
-//	connect.go   that plugin as something that speaks docs/WIRE.md, in memory
+//	backend.go   that plugin as a backend of the host
 //	callback.go  one call: a request to the program's address
 //	envelope.go  what the answer means
 //
