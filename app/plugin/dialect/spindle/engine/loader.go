@@ -49,7 +49,7 @@ func newLoader(src source, entry string, single bool) *loader {
 	return &loader{source: src, entry: entry, single: single, read: map[string]*module{}}
 }
 
-// Resolve implements modules. Module names are paths relative to the plugin's
+// Resolve names the module that base means by specifier: a path relative to the plugin's
 // folder.
 func (l *loader) Resolve(base, specifier string) (string, error) {
 	if strings.HasPrefix(base, preludeScheme) {
@@ -164,7 +164,7 @@ func find(text, specifier string) (line, column int) {
 	return 0, 0
 }
 
-// Source implements modules.
+// Source returns the JavaScript of a module that Resolve named.
 func (l *loader) Source(name string) (string, error) {
 	js, p := l.build(name)
 	if p != nil {

@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -25,8 +26,7 @@ type loop struct {
 	queue  []func()
 	events int // how many of queue are events
 
-	timers timerHeap // owned by the loop's goroutine, as is all down to limit
-	byID   map[int]*timer
+	timers []timer     // by when they are due; owned by the loop's goroutine, as is all down to limit
 	watch  *time.Timer // of guard; nil until then
 	limit  time.Duration
 
@@ -45,8 +45,7 @@ type loop struct {
 // newLoop returns a loop for vm; Run starts it.
 func newLoop(vm vm) *loop {
 	return &loop{
-		vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), cpu: cpuTime,
-		stop: make(chan struct{}),
+		vm: vm, wake: make(chan struct{}, 1), started: time.Now(), cpu: cpuTime, stop: make(chan struct{}),
 	}
 }
 
@@ -234,11 +233,9 @@ func (l *loop) stopped() bool {
 
 // timer is one setTimeout or setInterval.
 type timer struct {
-	id     int
-	due    time.Time
-	every  time.Duration // 0 for one that fires once
-	index  int           // its place in the heap
-	serial int           // among equals the older goes first
+	id    int // of two that are due at once the smaller goes first
+	due   time.Time
+	every time.Duration // 0 for one that fires once
 }
 
 // setTimer starts a timer and reports whether there was room for it. Only the
@@ -247,60 +244,32 @@ func (l *loop) setTimer(id int, after time.Duration, repeat bool) bool {
 	if len(l.timers) >= maxTimers {
 		return false
 	}
-	t := &timer{id: id, due: time.Now().Add(after), serial: id}
+	t := timer{id: id, due: time.Now().Add(after)}
 	if repeat {
 		t.every = max(after, time.Millisecond) // an interval of 0 would leave no time for calls
 	}
-	l.byID[id] = t
-	heap.Push(&l.timers, t)
+	l.put(t)
 	return true
+}
+
+// put puts a timer among the others by when it is due.
+func (l *loop) put(t timer) {
+	at, _ := slices.BinarySearchFunc(l.timers, t, func(a, b timer) int { return cmp.Or(a.due.Compare(b.due), a.id-b.id) })
+	l.timers = slices.Insert(l.timers, at, t)
 }
 
 // clearTimer stops a timer; an unknown one is no error.
 func (l *loop) clearTimer(id int) {
-	if t := l.byID[id]; t != nil {
-		delete(l.byID, id)
-		heap.Remove(&l.timers, t.index)
-	}
+	l.timers = slices.DeleteFunc(l.timers, func(t timer) bool { return t.id == id })
 }
 
 // fire runs the timer that is due first.
 func (l *loop) fire() {
 	t := l.timers[0]
+	l.timers = slices.Delete(l.timers, 0, 1)
 	if t.every > 0 {
 		t.due = time.Now().Add(t.every)
-		heap.Fix(&l.timers, 0)
-	} else {
-		l.clearTimer(t.id)
+		l.put(t)
 	}
 	l.enter(func() { _, _ = l.vm.Call("timer", strconv.Itoa(t.id)) })
-}
-
-// timerHeap orders timers by when they are due.
-type timerHeap []*timer
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	if h[i].due.Equal(h[j].due) {
-		return h[i].serial < h[j].serial
-	}
-	return h[i].due.Before(h[j].due)
-}
-
-func (h timerHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return t
 }

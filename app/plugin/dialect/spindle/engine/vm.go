@@ -20,8 +20,8 @@ type vm interface {
 	// SetHost sets the one function through which a script reaches out. It is
 	// called by Call and Drain, on their goroutine.
 	SetHost(host func(op, text string) string)
-	// Load evaluates the prelude and keeps modules for every import after it.
-	Load(modules modules) error
+	// Load evaluates the prelude and keeps author for every import after it.
+	Load(author *loader) error
 	// Call hands text to what the prelude listens for under op. An error is an
 	// interrupt, or a fault of the prelude.
 	Call(op, text string) (string, error)
@@ -33,14 +33,6 @@ type vm interface {
 	Interrupt()
 	// Close frees the engine. It must not be running.
 	Close()
-}
-
-// modules finds the text of what a script imports.
-type modules interface {
-	// Resolve names the module that base means by specifier.
-	Resolve(base, specifier string) (string, error)
-	// Source returns the JavaScript of a module that Resolve named.
-	Source(name string) (string, error)
 }
 
 //go:embed prelude/*.js prelude/lazy/*.js prelude/library/*.js prelude/spindle/*.js
@@ -102,7 +94,7 @@ func localZone() string {
 
 func (q *quick) SetHost(host func(op, text string) string) { q.host = host }
 
-func (q *quick) Load(author modules) error {
+func (q *quick) Load(author *loader) error {
 	q.vm.SetModuleLoader(
 		func(_ *quickjs.VM, name string) (string, error) {
 			if path, ok := strings.CutPrefix(name, preludeScheme); ok {
