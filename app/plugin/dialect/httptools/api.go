@@ -168,9 +168,8 @@ func (p *Pool) serveUnregister(r *http.Request, f *form) answer {
 	if len(f.wrong) > 0 {
 		return detail(http.StatusUnprocessableEntity, f.wrong)
 	}
-	return p.serveDrop(r, role, func(roles []string) (gone, error) {
-		return p.unregister(r.Context(), name, role, roles)
-	}, func(removed gone) map[string]any {
+	its := func(r *Registration) bool { return r.Name == name }
+	return p.serveDrop(r, role, its, func(removed gone) map[string]any {
 		return map[string]any{"removed": len(removed) > 0, "name": name}
 	})
 }
@@ -180,9 +179,8 @@ func (p *Pool) serveClear(r *http.Request, f *form) answer {
 	if len(f.wrong) > 0 {
 		return detail(http.StatusUnprocessableEntity, f.wrong)
 	}
-	return p.serveDrop(r, role, func(roles []string) (gone, error) {
-		return p.clear(r.Context(), source, role, roles)
-	}, func(removed gone) map[string]any {
+	its := func(r *Registration) bool { return r.Source == source }
+	return p.serveDrop(r, role, its, func(removed gone) map[string]any {
 		n := 0
 		for _, each := range removed {
 			n += each
@@ -191,15 +189,15 @@ func (p *Pool) serveClear(r *http.Request, f *form) answer {
 	})
 }
 
-// serveDrop answers a request to remove something.
-func (p *Pool) serveDrop(r *http.Request, role string, do func(roles []string) (gone, error),
+// serveDrop answers a request to remove what is meant.
+func (p *Pool) serveDrop(r *http.Request, role string, meant func(*Registration) bool,
 	say func(gone) map[string]any,
 ) answer {
 	roles, refused := p.known(r.Context(), role)
 	if refused != nil {
 		return *refused
 	}
-	removed, err := do(roles)
+	removed, err := p.drop(r.Context(), role, roles, meant)
 	affected, failed := []string{}, []failedRole{}
 	for _, each := range concerned(roles, role) {
 		switch {

@@ -36,11 +36,7 @@ type request struct {
 // keeps no cookies.
 type caller struct {
 	http    *http.Client
-	reached atomic.Pointer[reachedBy]
-}
-
-type reachedBy struct {
-	call func(at netip.AddrPort, ok bool)
+	reached atomic.Pointer[Pool] // it learns which addresses answer
 }
 
 // addressKey is the key of a context for the address that a request is for.
@@ -83,8 +79,8 @@ func newCaller() *caller {
 }
 
 func (c *caller) note(at netip.AddrPort, ok bool) {
-	if reached := c.reached.Load(); reached != nil {
-		reached.call(at, ok)
+	if p := c.reached.Load(); p != nil {
+		p.reached(at, ok)
 	}
 }
 

@@ -30,7 +30,7 @@ var (
 func NewDialect() *Dialect { return &Dialect{newCaller()} }
 
 // Serve has the dialect report to the pool which addresses answer.
-func (d *Dialect) Serve(p *Pool) { d.client.reached.Store(&reachedBy{p.reached}) }
+func (d *Dialect) Serve(p *Pool) { d.client.reached.Store(p) }
 
 // Facts implements plugin.Dialect.
 func (d *Dialect) Facts() plugin.Facts {

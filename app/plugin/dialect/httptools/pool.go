@@ -213,18 +213,8 @@ func (p *Pool) room(r *Registration) error {
 // gone describes how many tools went for each role that lost one.
 type gone map[string]int
 
-// unregister removes the tools of a name: all of them, or, with a role, those for that
+// drop removes those registrations that are meant: all of them, or, with a role, those for that
 // role, which the tools for every role are not for any more.
-func (p *Pool) unregister(ctx context.Context, name, role string, roles []string) (gone, error) {
-	return p.drop(ctx, role, roles, func(r *Registration) bool { return r.Name == name })
-}
-
-// clear removes what a source registered, for one role or for all.
-func (p *Pool) clear(ctx context.Context, source, role string, roles []string) (gone, error) {
-	return p.drop(ctx, role, roles, func(r *Registration) bool { return r.Source == source })
-}
-
-// drop removes those registrations that are meant.
 func (p *Pool) drop(ctx context.Context, role string, roles []string, meant func(*Registration) bool) (gone, error) {
 	p.working.Lock()
 	defer p.working.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -63,7 +64,6 @@ func readManifest(path string) (manifest, error) {
 			Kind: "unavailable", File: manifestName, Message: manifestName + " cannot be read: " + err.Error() + ".",
 		}
 	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&m.raw); err != nil {
@@ -136,14 +136,8 @@ func (m *manifest) read() error {
 
 // remark notes what MaiBot would refuse and Conclave only says.
 func (m *manifest) remark() {
-	var odd []string
-	for key := range m.raw {
-		if !slices.Contains(known, key) {
-			odd = append(odd, key)
-		}
-	}
-	slices.Sort(odd)
-	if len(odd) > 0 {
+	isKnown := func(key string) bool { return slices.Contains(known, key) }
+	if odd := slices.DeleteFunc(slices.Sorted(maps.Keys(m.raw)), isKnown); len(odd) > 0 {
 		m.notes = append(m.notes, "Its manifest has keys that Conclave does not know: "+strings.Join(odd, ", ")+".")
 	}
 	for _, gate := range []struct{ key, name, is string }{
@@ -216,7 +210,7 @@ func readText(dir, name string) ([]byte, error) {
 	if err == nil && size > maxManifest {
 		err = fmt.Errorf("it has more than %d KiB", maxManifest>>10)
 	}
-	return text, err
+	return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), err
 }
 
 // neighbours returns the folders next to the plugin that are MaiBot plugins, by
@@ -243,7 +237,7 @@ func neighbours(src plugin.Source) map[string][]string {
 		var m struct {
 			ID string `json:"id"`
 		}
-		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &m) == nil && m.ID != "" {
+		if json.Unmarshal(text, &m) == nil && m.ID != "" {
 			found[m.ID] = append(found[m.ID], path)
 		}
 	}

@@ -223,11 +223,7 @@ func (p Process) describe() string {
 			does = append(does, one.says)
 		}
 	}
-	last := len(does) - 1
-	if last < 1 {
-		return "A hook that " + strings.Join(does, "") + "."
-	}
-	return "A hook that " + strings.Join(does[:last], ", ") + " and " + does[last] + "."
+	return "A hook that " + limit.Listed(does) + "."
 }
 
 // notices returns sentences for a person to read before it runs.

@@ -34,8 +34,7 @@ func scanTools(text string) []tool.Tool {
 	}
 	tools := []tool.Tool{}
 	for _, at := range registration.FindAllStringIndex(text, -1) {
-		body := objectAt(text, at[1]-1)
-		top := topLevel(body)
+		body, top := objectAt(text, at[1]-1)
 		name := literal(nameWord, top)
 		if name == "" || slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name }) {
 			continue
@@ -79,59 +78,23 @@ func literal(word *regexp.Regexp, text string) string {
 // maxObject bounds how much of one registration is read.
 const maxObject = 64 << 10
 
-// objectAt returns the object literal that begins at text[from], with its braces.
-// Strings are passed over; comments and expressions that hold quotes may end it
+// objectAt returns the object literal that begins at text[from], with its braces, and it with
+// what is nested in it made blank, so that the name of a parameter is not taken for that of
+// the tool. Strings are passed over; comments and expressions that hold quotes may end it
 // early, which a preview can bear.
-func objectAt(text string, from int) string {
-	depth := 0
-	var quote byte
-	end := min(len(text), from+maxObject)
-	for i := from; i < end; i++ {
-		c := text[i]
-		switch {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"', c == '\'', c == '`':
-			quote = c
-		case c == '{', c == '[', c == '(':
-			depth++
-		case c == '}', c == ']', c == ')':
-			depth--
-			if depth == 0 {
-				return text[from : i+1]
-			}
-		}
-	}
-	return text[from:end]
-}
-
-// topLevel blanks what is nested inside an object literal, so that the name of a
-// parameter is not taken for that of the tool.
-func topLevel(object string) string {
-	out := []byte(object)
-	depth := 0
-	var quote byte
-	for i := 0; i < len(out); i++ {
-		c := object[i]
+func objectAt(text string, from int) (body, top string) {
+	out := []byte(text[from:min(len(text), from+maxObject)])
+	depth, quote, escaped := 0, byte(0), false
+	for i, c := range out {
 		inner := depth > 1
 		switch {
+		case escaped:
+			escaped = false
 		case quote != 0 && c == '\\':
-			if inner {
-				out[i] = ' '
-			}
-			i++
-			if i < len(out) && inner {
-				out[i] = ' '
-			}
-			continue
+			escaped = true
+		case quote != 0 && c == quote:
+			quote = 0
 		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
 		case c == '"', c == '\'', c == '`':
 			quote = c
 		case c == '{', c == '[', c == '(':
@@ -143,8 +106,11 @@ func topLevel(object string) string {
 		if inner && c != '\n' {
 			out[i] = ' '
 		}
+		if depth == 0 {
+			return text[from : from+i+1], string(out[:i+1])
+		}
 	}
-	return string(out)
+	return text[from : from+len(out)], string(out)
 }
 
 // scanImports returns what the text imports by name from its first line on,
