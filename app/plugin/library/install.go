@@ -138,7 +138,7 @@ func (l *Library) Revert(ctx context.Context, id, kept string) error {
 // returns where those are kept. A program that is ended in between leaves a note
 // in the staging folder, by which the next start takes the move back.
 func (l *Library) replace(id, old, from, path, staging string) (kept string, err error) {
-	kept, err = l.archivePath(old)
+	kept, err = l.archivePath("plugin.update", old)
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +164,7 @@ func (l *Library) replace(id, old, from, path, staging string) (kept string, err
 
 // archivePath makes a folder for what is at path and returns the path in it to move it
 // to.
-func (l *Library) archivePath(path string) (kept string, err error) {
+func (l *Library) archivePath(op, path string) (kept string, err error) {
 	all := filepath.Join(l.o.Data, "removed")
 	err = os.MkdirAll(all, 0o700)
 	dir := ""
@@ -173,7 +173,7 @@ func (l *Library) archivePath(path string) (kept string, err error) {
 		dir, err = os.MkdirTemp(all, time.Now().UTC().Format("20060102-150405.000000000-*"))
 	}
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.",
+		return "", fault.Wrap(fault.Unavailable, op, "There is no place to keep "+path+", so nothing was changed.",
 			"Check the disk's space.", err)
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil

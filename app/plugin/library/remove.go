@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"conclave/app/base/fault"
 	"conclave/app/gate"
@@ -22,12 +21,9 @@ func (l *Library) Remove(ctx context.Context, id string) (kept string, err error
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(l.o.Data, "removed", time.Now().UTC().Format("20060102-150405.000000000"))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "There is no place to keep "+id+", so it was not removed.",
-			"Check the disk's space.", err)
+	if kept, err = l.archivePath("plugin.remove", path); err != nil {
+		return "", err
 	}
-	kept = filepath.Join(dir, filepath.Base(path))
 	if err := move(path, kept); err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "The plugin "+id+" could not be moved.",
 			"Check the permissions of "+path+".", err)

@@ -76,18 +76,13 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 		if err != nil {
 			return nil, err
 		}
-		calls, err := readCases(file, raw)
+		calls, results, err := runCases(file, raw, func(rec *TestCase) (TestResult, error) {
+			return replay(ctx, tools, invoker, ask, rec, update)
+		})
 		if err != nil {
 			return nil, err
 		}
-		for i := range calls {
-			r, err := replay(ctx, tools, invoker, ask, &calls[i], update)
-			if err != nil {
-				return nil, err
-			}
-			r.File = filepath.Base(file)
-			out = append(out, r)
-		}
+		out = append(out, results...)
 		if update {
 			text, err := json.MarshalIndent(calls, "", "  ")
 			if err != nil {
@@ -101,14 +96,23 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 	return out, nil
 }
 
-// readCases reads the recorded calls of a file.
-func readCases(file string, raw []byte) ([]TestCase, error) {
+// runCases reads the recorded calls of a file and runs each.
+func runCases(file string, raw []byte, run func(*TestCase) (TestResult, error)) ([]TestCase, []TestResult, error) {
 	var calls []TestCase
 	if err := json.Unmarshal(raw, &calls); err != nil {
-		return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.",
+		return nil, nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.",
 			"See plugins/README.md.", err)
 	}
-	return calls, nil
+	out := make([]TestResult, len(calls))
+	for i := range calls {
+		r, err := run(&calls[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		r.File = filepath.Base(file)
+		out[i] = r
+	}
+	return calls, out, nil
 }
 
 // ReplayCalls runs the recorded calls of a file by call: those of a plugin that has no
@@ -116,24 +120,14 @@ func readCases(file string, raw []byte) ([]TestCase, error) {
 func ReplayCalls(file string, raw []byte,
 	call func(name string, arguments json.RawMessage) (tool.Result, error),
 ) ([]TestResult, error) {
-	calls, err := readCases(file, raw)
-	if err != nil {
-		return nil, err
-	}
-	out := []TestResult{}
-	for i := range calls {
-		result, err := call(calls[i].Tool, calls[i].Arguments)
+	_, out, err := runCases(file, raw, func(rec *TestCase) (TestResult, error) {
+		result, err := call(rec.Tool, rec.Arguments)
 		if err != nil {
-			return nil, err
+			return TestResult{}, err
 		}
-		r, err := judge(&calls[i], result, false)
-		if err != nil {
-			return nil, err
-		}
-		r.File = filepath.Base(file)
-		out = append(out, r)
-	}
-	return out, nil
+		return judge(rec, result, false)
+	})
+	return out, err
 }
 
 // asking returns the process of a plugin where it can be asked directly, or nil. release

@@ -154,7 +154,7 @@ func scan(path string, before *tree, enter func(dir string)) (*tree, error) {
 		if s.root, err = os.OpenRoot(filepath.Dir(path)); err != nil {
 			return nil, s.unreadable(path, err)
 		}
-		err = s.file(s.tree.base, s.tree.base, info)
+		err = s.file(s.tree.base, info)
 		_ = s.root.Close()
 		if err == nil && len(s.tree.files) == 0 {
 			err = fmt.Errorf("look at %s: %w", path, fs.ErrNotExist)
@@ -210,7 +210,7 @@ func (s *scanner) dir(rel string, depth int) error {
 		case info.Mode()&fs.ModeSymlink != 0:
 			err = s.link(name)
 		case info.Mode().IsRegular():
-			err = s.file(name, name, info)
+			err = s.file(name, info)
 		}
 		if err != nil {
 			return err
@@ -226,32 +226,26 @@ func (s *scanner) link(name string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // it leads out, or to nothing
 	}
-	if err := s.fits(name, info.Size()); err != nil {
-		return err
-	}
-	h := sha256.New()
-	s.tree.read++
-	f := file{link: true}
-	if f.size, err = s.copy(h, name); err != nil {
-		return s.skipGone(name, err)
-	}
-	h.Sum(f.sum[:0])
-	return s.add(name, f)
+	return s.read(name, info.Size(), file{link: true})
 }
 
-// file records the regular file at rel under name.
-func (s *scanner) file(rel, name string, info fs.FileInfo) error {
-	if err := s.fits(name, info.Size()); err != nil {
-		return err
-	}
+// file records a regular file.
+func (s *scanner) file(name string, info fs.FileInfo) error {
 	if f, ok := s.before.files[name]; ok && f.same(info) {
 		return s.add(name, f)
 	}
+	return s.read(name, info.Size(), file{mtime: info.ModTime(), changed: Changed(info), read: time.Now()})
+}
+
+// read records a file by its content; f says what it was like before that is read.
+func (s *scanner) read(name string, size int64, f file) error {
+	if err := s.fits(name, size); err != nil {
+		return err
+	}
 	s.tree.read++
-	f := file{mtime: info.ModTime(), changed: Changed(info), read: time.Now()}
 	h := sha256.New()
 	var err error
-	if f.size, err = s.copy(h, rel); err != nil {
+	if f.size, err = s.copy(h, name); err != nil {
 		return s.skipGone(name, err)
 	}
 	h.Sum(f.sum[:0])

@@ -65,7 +65,6 @@ var places = map[string]string{
 		"has run",
 	"app/plugin/host/pluginlog.go":   "writes logs in a folder of the host's own",
 	"app/plugin/host/files.go":       "writes copies into a folder of the host's own",
-	"app/plugin/library/remove.go":   "moves what a person removes and restores between their folders",
 	"app/plugin/library/replay.go":   "looks for recorded calls by their names; safefs reads and writes them",
 	"app/plugin/host/folder.go":      "lists the person's plugins folder",
 	"app/plugin/library/template.go": "makes a new plugin in the person's plugins folder",
