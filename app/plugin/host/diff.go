@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,12 +31,9 @@ func (f *files) diff(good, v version) string {
 		return out.String()
 	}
 	before, after := sourceFiles(good), sourceFiles(v)
-	names := map[string]bool{}
-	for _, name := range slices.Concat(before.names, after.names) {
-		names[name] = true
-	}
+	names := slices.Sorted(slices.Values(slices.Concat(before.names, after.names)))
 	out := &diffText{}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range slices.Compact(names) {
 		out.file(shownFile(name), before.read(name), after.read(name))
 	}
 	if !f.holds(v.src, v) {

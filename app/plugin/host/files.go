@@ -56,47 +56,31 @@ func (f *files) digest(ctx context.Context, src plugin.Source) (digested, error)
 }
 
 // digestOf returns the digest of all that loading src reads. files are the ones
-// next to a single file, relative to its folder; it is among them.
+// next to a single file, relative to its folder; it is among them. Of a folder they are
+// those that count, and nil is all.
 func (f *files) digestOf(src plugin.Source, files []string) (string, error) {
 	if !src.HasFiles() {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", src.Dialect, src.Row))
 		return hex.EncodeToString(sum[:]), nil
 	}
-	if src.Folder && files != nil {
-		return f.digestOfFiles(src.Path, files)
-	}
-	digest, _, err := f.looks.Digest(src.Path)
-	if err != nil || src.Folder || len(files) < 2 {
-		return digest, err
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, digest)
-	dir, entry := filepath.Dir(src.Path), filepath.Base(src.Path)
-	for _, name := range files {
-		if name == entry {
-			continue
+	h, dir := sha256.New(), src.Path
+	if !src.Folder || files == nil {
+		digest, _, err := f.looks.Digest(src.Path)
+		if err != nil || src.Folder || len(files) < 2 {
+			return digest, err
 		}
+		fmt.Fprintln(h, digest)
+		dir = filepath.Dir(src.Path)
+		files = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return name == filepath.Base(src.Path) })
+	} else if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	for _, name := range files {
 		sum, _, err := f.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 		fmt.Fprintf(h, "%q %s\n", name, sum)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// digestOfFiles returns the digest of files below dir, by their names.
-func (f *files) digestOfFiles(dir string, files []string) (string, error) {
-	if _, err := os.Stat(dir); err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, name := range files {
-		one, _, err := f.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		fmt.Fprintf(h, "%q %s\n", name, one)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

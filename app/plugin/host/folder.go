@@ -134,19 +134,13 @@ func distinct(sources []plugin.Source, incumbent func(id string) (base string)) 
 			keeps[id] = incumbent(id)
 		}
 	}
-	later := func(src plugin.Source) bool { // it yields to the one that has served
-		base := keeps[src.ID]
-		return base != "" && base != filepath.Base(src.Path)
-	}
-	slices.SortStableFunc(sources, func(a, b plugin.Source) int {
-		switch {
-		case later(a) == later(b):
-			return 0
-		case later(a):
+	rank := func(src plugin.Source) int { // the others yield to the one that has served
+		if base := keeps[src.ID]; base != "" && base != filepath.Base(src.Path) {
 			return 1
 		}
-		return -1
-	})
+		return 0
+	}
+	slices.SortStableFunc(sources, func(a, b plugin.Source) int { return rank(a) - rank(b) })
 	var all []plugin.Source
 	taken := map[string]bool{}
 	for _, src := range sources {

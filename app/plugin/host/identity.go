@@ -100,18 +100,15 @@ func (i *identities) removed(gone *entry) {
 	i.release(gone, "")
 }
 
-// find returns the id of the plugin that has the identity of m, or "".
-func (i *identities) find(m plugin.Manifest) string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if by := i.of[identityKey(m)]; by != nil {
+// FindIdentity returns the id of the plugin that has the identity of m, or "".
+func (h *Host) FindIdentity(m plugin.Manifest) string {
+	h.identities.mu.Lock()
+	defer h.identities.mu.Unlock()
+	if by := h.identities.of[identityKey(m)]; by != nil {
 		return by.id
 	}
 	return ""
 }
-
-// FindIdentity returns the id of the plugin that has the identity of m, or "".
-func (h *Host) FindIdentity(m plugin.Manifest) string { return h.identities.find(m) }
 
 // retryRefused reloads the plugins that were refused for their identity, after one of the folder was
 // removed.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,16 +43,13 @@ func (j *jobs) heard(name, why string, failed bool, now time.Time) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	one := failedJob{name: name}
-	known := false
-	for i, f := range j.failed {
-		if f.name == name {
-			one, known = f, true
-			j.failed = append(j.failed[:i], j.failed[i+1:]...)
-			break
-		}
+	i := slices.IndexFunc(j.failed, func(f failedJob) bool { return f.name == name })
+	if i >= 0 {
+		one = j.failed[i]
+		j.failed = slices.Delete(j.failed, i, i+1)
 	}
 	if !failed {
-		return known
+		return i >= 0
 	}
 	one.why, one.last = line(why, maxJobError), now
 	one.times++

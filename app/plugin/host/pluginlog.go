@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ type pluginLog struct {
 	redactor *redactor // what must not be in it
 
 	mu     sync.Mutex       // guards the fields below
-	lines  []plugin.LogLine // a ring once full
+	lines  []plugin.LogLine // of this start
 	next   uint64
 	loaded bool             // lines of earlier starts were read
 	old    []plugin.LogLine // these, numbered below journalLines+1
@@ -64,11 +65,7 @@ func (j *pluginLog) add(level, text, call string) {
 	line := plugin.LogLine{N: j.next, Time: time.Now(), Level: level, Text: text, Call: call}
 	j.next++
 	j.store(line)
-	if len(j.lines) < journalLines {
-		j.lines = append(j.lines, line)
-		return
-	}
-	j.lines[(line.N-1)%journalLines] = line
+	j.lines = append(j.lines[max(0, len(j.lines)+1-journalLines):], line)
 }
 
 // lineEnds are those of every system: text after a lone carriage return would be
@@ -188,14 +185,10 @@ func (j *pluginLog) since(n uint64) []plugin.LogLine {
 	defer j.mu.Unlock()
 	j.load()
 	out := []plugin.LogLine{}
-	for _, line := range j.old {
+	for _, line := range slices.Concat(j.old, j.lines) {
 		if line.N > n {
 			out = append(out, line)
 		}
-	}
-	first := j.next - uint64(len(j.lines))
-	for i := max(first, n+1); i < j.next; i++ {
-		out = append(out, j.lines[(i-1)%journalLines])
 	}
 	return out
 }

@@ -16,14 +16,10 @@ const revokedReason = "The tool's process was ended because the person took back
 // endRevoked ends the processes of a plugin that may do what it may no longer, in whatever
 // version: a sandbox that stands cannot be narrowed, nor can a file that is open be closed.
 func (p *processes) endRevoked(id string) {
-	var over []*session
 	for _, s := range p.of(id) {
 		if s.exceeds() {
-			over = append(over, s)
+			s.kill(revokedReason)
 		}
-	}
-	for _, s := range over {
-		s.kill(revokedReason)
 	}
 }
 
@@ -35,10 +31,7 @@ func (s *session) exceeds() bool {
 // keepsRevoked returns the running session where it may have files open by a rule that was
 // taken back, else nil.
 func (r *runner) keepsRevoked() *session {
-	r.mu.Lock()
-	s := r.live
-	r.mu.Unlock()
-	if s != nil && s.opened.revoked(r.h.o.Gate) {
+	if s := r.current(); s != nil && s.opened.revoked(r.h.o.Gate) {
 		return s
 	}
 	return nil

@@ -251,43 +251,33 @@ func (r *runner) startOptions(storageDir string, access access) plugin.StartOpti
 
 // release gives back a use of s.
 func (r *runner) release(s *session) {
-	r.mu.Lock()
-	s.uses--
-	end := s.uses == 0 && (r.retired || s.spent)
-	if end && r.live == s {
-		r.live = nil
-	}
-	r.mu.Unlock()
-	if end {
-		s.close()
-	}
+	r.letGo(func() *session { s.uses--; return s })
 }
 
 // retire lets the process finish its calls and end. Calls that come later (a
 // turn that froze the older set) still start it again.
 func (r *runner) retire() {
-	r.mu.Lock()
-	r.retired = true
-	s := r.live
-	end := s != nil && s.uses == 0
-	if end {
-		r.live = nil
-	}
-	r.mu.Unlock()
-	if end {
-		s.close()
-	}
+	r.letGo(func() *session { r.retired = true; return r.live })
 }
 
 // renew lets the process finish its calls and end; the next call starts another.
 func (r *runner) renew() {
+	r.letGo(func() *session {
+		if r.live != nil {
+			r.live.spent = true
+		}
+		return r.live
+	})
+}
+
+// letGo changes a session, or its runner, under the lock, and ends the session that change returns
+// where nobody uses it any more nor will.
+func (r *runner) letGo(change func() *session) {
 	r.mu.Lock()
-	s := r.live
-	r.live = nil
-	end := false
-	if s != nil {
-		s.spent = true
-		end = s.uses == 0
+	s := change()
+	end := s != nil && s.uses == 0 && (s.spent || r.retired)
+	if s != nil && s == r.live && (s.spent || end) {
+		r.live = nil
 	}
 	r.mu.Unlock()
 	if end {
@@ -307,9 +297,7 @@ func (r *runner) retireSession(s *session) {
 
 // notify sends the process an event, if it runs and is one of ours.
 func (r *runner) notify(name string, payload any) {
-	r.mu.Lock()
-	s := r.live
-	r.mu.Unlock()
+	s := r.current()
 	if s == nil || !s.speaks() {
 		return
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,12 +69,7 @@ func (s *Settings) pathsBefore(id string, schema map[string]any, form, set json.
 // order, and puts what it returns in its place.
 func eachPath(schema, object map[string]any, path string, depth int, do func(name, value string) string) {
 	properties, _ := schema["properties"].(map[string]any)
-	names := make([]string, 0, len(properties))
-	for name := range properties {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		property, ok := properties[name].(map[string]any)
 		if !ok || depth > maxOptionDepth {
 			continue
