@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -109,9 +110,7 @@ func fromPyproject(text []byte) (project, error) {
 			points[name] = module
 		}
 	}
-	for name, module := range all.Project.EntryPoints[pointGroup] {
-		points[name] = module
-	}
+	maps.Copy(points, all.Project.EntryPoints[pointGroup])
 	p := project{
 		points: sortedPoints(points), name: all.Project.Name, version: all.Project.Version,
 		description: all.Project.Description,
@@ -177,13 +176,8 @@ func fromSetupPy(text string) []string {
 }
 
 func sortedPoints(points map[string]string) []string {
-	var names []string
-	for name := range points {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var sorted []string
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(points)) {
 		// "module:object [extra]" is what packaging allows.
 		module, _, _ := strings.Cut(points[name], "[")
 		if module = strings.TrimSpace(module); module != "" && !slices.Contains(sorted, module) {

@@ -315,6 +315,10 @@ func headOf(text string, src plugin.Source) *plugin.Manifest {
 	m := &plugin.Manifest{
 		Dialect: Name, Name: src.ID, Version: "0", Entry: filepath.Base(src.Path), Permissions: []string{"tools"},
 	}
+	fields := map[string]*string{
+		"@name": &m.Name, "@version": &m.Version, "@description": &m.Description, "@author": &m.Author,
+		"@homepage": &m.Homepage,
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#!") {
@@ -325,21 +329,8 @@ func headOf(text string, src plugin.Source) *plugin.Manifest {
 			break // the first line of code
 		}
 		word, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(body), "*/"), " ")
-		rest = strings.TrimSpace(rest)
-		if rest == "" {
-			continue
-		}
-		switch word {
-		case "@name":
-			m.Name = rest
-		case "@version":
-			m.Version = rest
-		case "@description":
-			m.Description = rest
-		case "@author":
-			m.Author = rest
-		case "@homepage":
-			m.Homepage = rest
+		if field, rest := fields[word], strings.TrimSpace(rest); field != nil && rest != "" {
+			*field = rest
 		}
 	}
 	return m
