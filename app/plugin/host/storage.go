@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -157,18 +158,12 @@ func storageList(folder *safefs.Folder, prefix string) (any, error) {
 // storagePath makes a plugin's path relative and local. An empty path is the
 // folder itself.
 func storagePath(p string) (string, error) {
-	clean := path.Clean("/" + strings.ReplaceAll(p, "\\", "/"))
-	if strings.HasPrefix(path.Clean(strings.ReplaceAll(p, "\\", "/")), "..") {
+	slashed := strings.ReplaceAll(p, "\\", "/")
+	name := filepath.FromSlash(cmp.Or(strings.TrimPrefix(path.Clean("/"+slashed), "/"), "."))
+	if strings.HasPrefix(path.Clean(slashed), "..") || !filepath.IsLocal(name) {
 		return "", hostError("invalid", "Path traversal is not allowed: "+p)
 	}
-	clean = strings.TrimPrefix(clean, "/")
-	if clean == "" {
-		return ".", nil
-	}
-	if !filepath.IsLocal(filepath.FromSlash(clean)) {
-		return "", hostError("invalid", "Path traversal is not allowed: "+p)
-	}
-	return filepath.FromSlash(clean), nil
+	return name, nil
 }
 
 func asHostError(err error) error {
