@@ -219,7 +219,7 @@ func appendEntry(to []byte, e entry) []byte {
 	to = append(to, e.role)
 	to = binary.LittleEndian.AppendUint64(to, uint64(e.created))
 	to = binary.LittleEndian.AppendUint64(to, uint64(e.seq))
-	to = binary.LittleEndian.AppendUint32(to, uint32(e.words))  
+	to = binary.LittleEndian.AppendUint32(to, uint32(e.words))
 	to = binary.LittleEndian.AppendUint16(to, uint16(len(e.id)))
 	return append(append(to, e.id...), e.text...)
 }
