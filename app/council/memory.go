@@ -2,7 +2,6 @@ package council
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -24,7 +23,7 @@ const memoryRuns = 16
 type memoryRun struct {
 	header Header
 	steps  []Step
-	texts  map[Hash][]byte
+	texts  Texts
 }
 
 // NewMemory returns an empty one.
@@ -34,22 +33,18 @@ func NewMemory() *Memory { return &Memory{runs: map[RunID]*memoryRun{}} }
 func (m *Memory) AppendSteps(_ context.Context, h Header, steps []Step, texts map[Hash][]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.runs[h.Run]
-	if k == nil {
-		k = &memoryRun{texts: map[Hash][]byte{}}
+	k, there := m.runs[h.Run]
+	if !there {
+		k = &memoryRun{}
 	}
-	last := 0
-	if len(k.steps) > 0 {
-		last = k.steps[len(k.steps)-1].Number
-	}
-	if err := CheckFollow("council.memory", h.Run, last, steps); err != nil {
+	if err := CheckFollow("council.memory", h.Run, len(k.steps), steps); err != nil {
 		return err
 	}
-	if m.runs[h.Run] == nil {
+	if !there {
 		m.runs[h.Run], m.order = k, append(m.order, h.Run)
 	}
 	k.header, k.steps = h, append(k.steps, steps...)
-	maps.Copy(k.texts, texts)
+	k.texts.Copy(texts)
 	m.bound()
 	return nil
 }

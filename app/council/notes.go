@@ -111,11 +111,11 @@ func Notes(run Run, text func(Hash) string, history string) string {
 			b.WriteString(" (" + cut(role, maxClaim) + ")")
 		}
 		words := cut(r.shownBy(*r.said(id)), maxSaid) + r.pointLines(id, letter)
-		for _, t := range r.Tasks {
-			if t.Member != id || t.State != Done || t.Kind != Look {
+		for t := range r.TasksOf(id) {
+			if t.State != Done || t.Kind != Look {
 				continue
 			}
-			if seen := r.shownBy(t); seen != "" {
+			if seen := r.shownBy(*t); seen != "" {
 				words += "\n\nOf the others' answers: " + cut(seen, maxSaid) + r.signing(id)
 			}
 		}
@@ -188,18 +188,15 @@ func NotThere(tool string) string { return "The tool " + tool + " is not availab
 
 // toolsMissing returns a sentence for each tool of a member that failed or was skipped.
 func (r Record) toolsMissing(member, name string) (sentences []string) {
-	for _, t := range r.Tasks {
-		if t.Member != member {
-			continue
-		}
+	for t := range r.TasksOf(member) {
 		title := cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)
 		switch t.State {
 		case Failed:
-			sentences = append(sentences, name+": "+title+" failed."+because(&t))
+			sentences = append(sentences, name+": "+title+" failed."+because(t))
 		case Skipped:
 			sentence := name + " went without " + title + "."
 			if r.Lacks[member] == "" || t.Why != NotThere(t.Tool) { // the run says the cause once
-				sentence += because(&t)
+				sentence += because(t)
 			}
 			sentences = append(sentences, sentence)
 		}
@@ -241,14 +238,11 @@ func (r Record) unvoted() (sentences []string) {
 
 // first returns the first task of a member that failed, or else its first task.
 func (r Record) first(member string) (first *Task) {
-	for i := range r.Tasks {
-		switch t := &r.Tasks[i]; {
-		case t.Member != member:
-		case t.State == Failed:
+	for t := range r.TasksOf(member) {
+		if t.State == Failed {
 			return t
-		case first == nil:
-			first = t
 		}
+		first = cmp.Or(first, t)
 	}
 	return first
 }

@@ -186,8 +186,8 @@ func (r *Run) capMembers() {
 	for _, seat := range r.Seats {
 		l, spent := seat.Member.Limits, r.Spent(seat.Member.ID)
 		if l.Money > 0 && spent.Cost >= l.Money || l.Tokens > 0 && spent.Input+spent.Output >= l.Tokens {
-			for i := range r.Tasks {
-				if t := &r.Tasks[i]; t.Member == seat.Member.ID && t.State == Waiting {
+			for t := range r.TasksOf(seat.Member.ID) {
+				if t.State == Waiting {
 					t.State, t.Why = Capped, seat.Member.Name+" has reached its limits for one run."
 				}
 			}

@@ -3,6 +3,7 @@ package council
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -377,8 +378,8 @@ func (r *Run) act(s Step) error {
 // nudge restarts a member's tasks under way with a person's words.
 func (r *Run) nudge(s Step) error {
 	err := ErrStep
-	for i := range r.Tasks {
-		if t := &r.Tasks[i]; t.Member == s.Member && t.State == Working {
+	for t := range r.TasksOf(s.Member) {
+		if t.State == Working {
 			t.State, t.Nudges, err = Waiting, append(slices.Clip(t.Nudges), s.Text), nil
 		}
 	}
@@ -440,6 +441,17 @@ func (r *Run) Task(id string) *Task {
 	return &r.Tasks[i]
 }
 
+// TasksOf yields the tasks of a member, in their order; for "" those of the council.
+func (r *Run) TasksOf(member string) iter.Seq[*Task] {
+	return func(yield func(*Task) bool) {
+		for i := range r.Tasks {
+			if t := &r.Tasks[i]; t.Member == member && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
 // Spent returns the usage of the run so far, or of one member, without the main answer.
 func (r *Run) Spent(member string) chat.Usage {
 	var sum chat.Usage
@@ -452,11 +464,9 @@ func (r *Run) Spent(member string) chat.Usage {
 }
 
 // said returns a member's newest answer, draft or critique that is done, or nil.
-func (r *Run) said(member string) *Task {
-	var newest *Task
-	for i := range r.Tasks {
-		t := &r.Tasks[i]
-		if t.Member == member && t.State == Done && (t.Kind == Opine || t.Kind == Draft || t.Kind == Oppose) {
+func (r *Run) said(member string) (newest *Task) {
+	for t := range r.TasksOf(member) {
+		if t.State == Done && (t.Kind == Opine || t.Kind == Draft || t.Kind == Oppose) {
 			newest = t
 		}
 	}

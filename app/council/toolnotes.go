@@ -24,12 +24,9 @@ func (r Record) toolNotes(history string) string {
 	var out strings.Builder
 	for _, seat := range r.Seats {
 		heading := "\n## " + r.heading(seat.Member) + "\n\n"
-		for _, t := range r.Tasks {
-			said := ""
-			if t.Kind == UseTool && t.Member == seat.Member.ID && t.State == Done {
-				said = strings.TrimSpace(r.Text(t.End.Text))
-			}
-			if said == "" {
+		for t := range r.TasksOf(seat.Member.ID) {
+			said := strings.TrimSpace(r.Text(t.End.Text))
+			if t.Kind != UseTool || t.State != Done || said == "" {
 				continue
 			}
 			title := cmp.Or(r.Titles[t.Tool], t.Tool)

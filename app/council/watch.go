@@ -225,10 +225,8 @@ func (w *Watch) chair(since uint64, whole bool, now time.Time) LaneView {
 	v.Tasks = append(v.Tasks, answer)
 	if r.Answer != nil {
 		used := r.Answer.Usage
-		for _, t := range r.Tasks {
-			if t.Member == "" {
-				used = used.Add(t.Lost).Add(t.End.Usage)
-			}
+		for t := range r.TasksOf("") {
+			used = used.Add(t.Lost).Add(t.End.Usage)
 		}
 		v.Spent = spending(used, v.Spent.MS+answer.Spent.MS)
 	}
@@ -240,11 +238,7 @@ func (w *Watch) tasks(member string, since uint64, whole bool, now time.Time) ([
 	tasks := []TaskView{}
 	var used chat.Usage
 	var from, to int64
-	for i := range w.run.Tasks {
-		t := &w.run.Tasks[i]
-		if t.Member != member {
-			continue
-		}
+	for t := range w.run.TasksOf(member) {
 		v := w.task(t, since, whole, now)
 		tasks, used = append(tasks, v), used.Add(t.Lost).Add(t.End.Usage)
 		if t.Attempt > 0 {

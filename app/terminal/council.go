@@ -151,14 +151,17 @@ func (c councilCommands) print(set council.Council, scope council.Scope) error {
 	return table.print(c.terminal, "The council has no members. Add one, or choose a preset: conclave council presets")
 }
 
+// memberOf returns the member of a council with this name or id.
 func memberOf(set council.Council, name string) (council.Member, error) {
+	names, hint := []string{}, "It has none."
 	for _, m := range set.Members {
 		if m.ID == name || strings.EqualFold(m.Name, name) {
 			return m, nil
 		}
+		names = append(names, oneLine(m.Name))
+		hint = "Its members are " + strings.Join(names, ", ") + "."
 	}
-	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The council has no member "+name+".",
-		"conclave council show lists them.")
+	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The council has no member "+cutLine(name)+".", hint)
 }
 
 // memberNamed returns the member with this name or id of the council of a chat, or of chats that are

@@ -26,7 +26,7 @@ func (c runCommands) actCommands() []*cobra.Command {
 				if err != nil {
 					return err
 				}
-				m, err := seated(run, args[1])
+				m, err := memberOf(run.Council, args[1])
 				if err != nil {
 					return err
 				}

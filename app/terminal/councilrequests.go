@@ -35,25 +35,12 @@ func (c runCommands) seenCommand() *cobra.Command {
 	return cmd
 }
 
-// seated returns the member of a run with this name or id.
-func seated(run council.Run, name string) (council.Member, error) {
-	var names []string
-	for _, s := range run.Seats {
-		if s.Member.ID == name || strings.EqualFold(s.Member.Name, name) {
-			return s.Member, nil
-		}
-		names = append(names, oneLine(s.Member.Name))
-	}
-	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The run has no member "+cutLine(name)+".",
-		"Its members are "+strings.Join(names, ", ")+".")
-}
-
 // seenIn returns the requests of a run's tasks, in their order: of the member with this name or id, or
 // of all if it is empty.
 func seenIn(run council.Run, member string, text council.ReadText) ([]view.SentRequest, error) {
 	rows := []view.SentRequest{}
 	if member != "" {
-		m, err := seated(run, member)
+		m, err := memberOf(run.Council, member)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +141,7 @@ func pointOf(run council.Run, name string, text func(council.Hash) string) (coun
 		return council.Member{}, 0, none
 	}
 	point, err := strconv.Atoi(name[1:])
-	member, missing := seated(run, run.OfLetter("", name[:1]))
+	member, missing := memberOf(run.Council, run.OfLetter("", name[:1]))
 	points := council.Record{Run: &run, Text: text}.Points(member.ID)
 	if err != nil || missing != nil || point < 1 || point > len(points) {
 		return member, 0, none

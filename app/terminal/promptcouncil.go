@@ -136,7 +136,7 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 				why = f.Message
 			}
 			what := "The summary of the chat"
-			if m, err := seated(r, task.Member); err == nil {
+			if m, err := memberOf(r.Council, task.Member); err == nil {
 				what = m.Name
 			}
 			if task.Tool != "" {

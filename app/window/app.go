@@ -12,7 +12,6 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"conclave/app/base/bus"
-	"conclave/app/council"
 )
 
 // NoticeEvent is the one event the page is sent: a list of bus.Notice, at most
@@ -59,7 +58,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Council = &Council{
 		lifecycle: l, core: core, undo: undo, chats: a.Chats,
 		named: &councilPresets{settings: core.CouncilSettings},
-		runs:  &runReader{councils: core.Councils, files: map[string]council.FileRun{}},
+		runs:  &runReader{councils: core.Councils},
 	}
 	a.Activity = &Activity{lifecycle: l, core: core, open: a.Chats.open}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}

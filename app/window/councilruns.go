@@ -190,7 +190,7 @@ func (c *Council) Open(text string) (OpenedRun, error) {
 		return OpenedRun{}, err
 	}
 	out := OpenedRun{View: viewOf(file), Report: file}
-	c.runs.open(out.View.Run, file)
+	c.runs.files.Store(out.View.Run, file)
 	return out, nil
 }
 
@@ -230,23 +230,14 @@ func (c *Council) Helped() (map[string]HelpedCount, error) {
 // runReader reads runs, from the store or from files that were opened. It is safe for concurrent use.
 type runReader struct {
 	councils *deliberation.Runner
-
-	mu    sync.Mutex                 // guards files
-	files map[string]council.FileRun // by the id of their view
-}
-
-// open adds a run that was read from a file, under the id of its view.
-func (c *runReader) open(run string, file council.FileRun) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.files[run] = file
+	files    sync.Map // of council.FileRun, by the id of their view
 }
 
 // opened returns a run that was read from a file.
-func (c *runReader) opened(run string) (council.FileRun, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	file, ok := c.files[run]
+func (c *runReader) opened(run string) (file council.FileRun, ok bool) {
+	if found, there := c.files.Load(run); there {
+		file, ok = found.(council.FileRun)
+	}
 	return file, ok
 }
 

@@ -40,7 +40,7 @@ type Chats interface {
 	turn.Names
 }
 
-// Options configure a Runner. All are required, unless their comment says what nil means.
+// Options configure a Runner. All are required, unless their comment allows nil.
 type Options struct {
 	Log           council.Log
 	Settings      council.Settings

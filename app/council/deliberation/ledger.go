@@ -22,21 +22,15 @@ var (
 // the caps together. The run itself learns the usage only when a task has ended. It is safe for
 // concurrent use.
 type ledger struct {
-	mu    sync.Mutex            // guards the fields below
-	used  map[string]chat.Usage // by member
-	held  map[*recorded]holding // requests under way
-	tasks []council.Task        // the current ones; those of a job are from its beginning
-}
-
-// holding is the maximum usage of a request under way.
-type holding struct {
-	task council.Task
-	most chat.Usage
+	mu    sync.Mutex               // guards the fields below
+	used  map[string]chat.Usage    // by member
+	held  map[*recorded]chat.Usage // the maximum usage of requests under way
+	tasks []council.Task           // the current ones; those of a job are from its beginning
 }
 
 // newLedger returns the ledger of a run that begins or is resumed.
 func newLedger(r council.Run) *ledger {
-	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]holding{}, tasks: r.Tasks}
+	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]chat.Usage{}, tasks: r.Tasks}
 	for _, t := range r.Tasks {
 		l.used[t.Member] = l.used[t.Member].Add(t.Lost).Add(t.End.Usage)
 	}
@@ -62,9 +56,9 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 		}
 	}
 	allWait, ownWait := l.waitingLocked(m)
-	for _, h := range l.held {
-		if all = all.Add(h.most); h.task.Member == m.job.Task.Member {
-			own = own.Add(h.most)
+	for other, most := range l.held {
+		if all = all.Add(most); other.job.Task.Member == m.job.Task.Member {
+			own = own.Add(most)
 		}
 	}
 	name, run, most := who(m.job), m.job.Run, m.maxTokens
@@ -91,7 +85,7 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 		}
 		most = least(most, left)
 	}
-	l.held[m] = holding{m.job.Task, m.price(chat.Usage{Input: input, Output: most})}
+	l.held[m] = m.price(chat.Usage{Input: input, Output: most})
 	return most, nil
 }
 
@@ -99,12 +93,11 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 // without a reservation, of all members and of its member.
 func (l *ledger) waitingLocked(m *recorded) (all, own int64) {
 	holds := map[string]bool{}
-	for _, h := range l.held {
-		holds[h.task.ID] = true
+	for other := range l.held {
+		holds[other.job.Task.ID] = true
 	}
 	for _, t := range l.tasks {
-		open := t.State == council.Waiting || t.State == council.Working
-		if !open || holds[t.ID] || t.Stage != m.job.Task.Stage {
+		if t.State.Final() || holds[t.ID] || t.Stage != m.job.Task.Stage {
 			continue
 		}
 		if all++; t.Member == m.job.Task.Member {

@@ -306,8 +306,13 @@ func (t *Reporter) finished(r council.Run) (lines []Line) {
 
 // over reports whether a member has tasks, and all of them ended.
 func over(r council.Run, member string) bool {
-	all := count(r, func(t council.Task) bool { return t.Member == member })
-	return all > 0 && all == count(r, func(t council.Task) bool { return t.Member == member && t.State.Final() })
+	some := false
+	for t := range r.TasksOf(member) {
+		if some = true; !t.State.Final() {
+			return false
+		}
+	}
+	return some
 }
 
 // doneLine reports the outcome of a member's tasks. With one done the member counts as done.
@@ -319,10 +324,7 @@ func doneLine(r council.Run, m council.Member) Line {
 	}
 	var failed Line // of the last task that was not done
 	done, refused := false, 0
-	for _, task := range r.Tasks {
-		if task.Member != m.ID {
-			continue
-		}
+	for task := range r.TasksOf(m.ID) {
 		if task.Attempt > 0 {
 			line.MS = max(line.MS, r.After(task.Ended).Milliseconds())
 		}
@@ -331,7 +333,7 @@ func doneLine(r council.Run, m council.Member) Line {
 			done = true
 			continue
 		}
-		if failed = (Line{State: string(task.State), Text: task.Why}); gone(r, &task) {
+		if failed = (Line{State: string(task.State), Text: task.Why}); gone(r, task) {
 			failed.Text = ""
 		}
 		if f := task.End.Failure; f != nil && task.State == council.Failed {
@@ -435,10 +437,10 @@ func (t *Reporter) text(h council.Hash) string {
 // expected returns the estimated cost of a member's work, or nil where it is unknown or nothing.
 func expected(r council.Run, member string) *float64 {
 	sum := 0.0
-	for _, t := range r.Tasks {
-		if t.Member != member || r.Estimate == nil {
-			continue
-		}
+	if r.Estimate == nil {
+		return nil
+	}
+	for t := range r.TasksOf(member) {
 		e, ok := r.Estimate.Tasks[t.ID]
 		if !ok || !e.Known {
 			return nil

@@ -1,6 +1,7 @@
 package deliberation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,45 +44,45 @@ type recorded struct {
 
 // Stream implements model.Model.
 func (m *recorded) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		if m.temperature != nil {
-			r.Temperature = m.temperature
+	return func(yield func(model.Event, error) bool) { m.stream(ctx, r, yield) }
+}
+
+func (m *recorded) stream(ctx context.Context, r model.Request, yield func(model.Event, error) bool) {
+	r.Temperature, r.TopP = cmp.Or(m.temperature, r.Temperature), cmp.Or(m.topP, r.TopP)
+	input := tokensOf(r)
+	most, err := m.ledger.hold(m, input)
+	if err != nil {
+		yield(model.Event{}, err)
+		return
+	}
+	defer m.ledger.release(m)
+	r.MaxTokens = least(r.MaxTokens, most)
+	ended, output := false, int64(0)
+	defer func() {
+		if !ended && output > 0 { // the provider did not report the usage
+			m.used(chat.Usage{Input: input, Output: output}, 0)
 		}
-		if m.topP != nil {
-			r.TopP = m.topP
+	}()
+	for e, err := range m.record(ctx, r, input) {
+		full := false
+		switch {
+		case err != nil:
+		case e.Kind != model.End:
+			e.Text, full = m.fits(e)
+			output += model.Tokens(e.Text)
+		case e.Stop == model.StopLength:
+			ended = true
+			m.used(e.Usage, r.MaxTokens)
+		default:
+			ended = true
+			m.used(e.Usage, 0)
 		}
-		input := tokensOf(r)
-		most, err := m.ledger.hold(m, input)
-		if err != nil {
-			yield(model.Event{}, err)
+		if !yield(e, err) || err != nil {
 			return
 		}
-		defer m.ledger.release(m)
-		r.MaxTokens = least(r.MaxTokens, most)
-		ended, output := false, int64(0)
-		defer func() {
-			if !ended && output > 0 { // the provider did not report the usage
-				m.used(chat.Usage{Input: input, Output: output}, 0)
-			}
-		}()
-		for e, err := range m.record(ctx, r, input) {
-			full := false
-			if err == nil && e.Kind == model.End {
-				if ended = true; e.Stop != model.StopLength {
-					r.MaxTokens = 0
-				}
-				m.used(e.Usage, r.MaxTokens)
-			} else {
-				e.Text, full = m.fits(e)
-				output += model.Tokens(e.Text)
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-			if full {
-				yield(model.Event{Kind: model.End, Usage: chat.Usage{Input: input, Output: output}, Stop: model.StopLength}, nil)
-				return
-			}
+		if full {
+			yield(model.Event{Kind: model.End, Usage: chat.Usage{Input: input, Output: output}, Stop: model.StopLength}, nil)
+			return
 		}
 	}
 }

@@ -2,7 +2,6 @@ package events
 
 import (
 	"cmp"
-	"slices"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -86,8 +85,12 @@ func (n *Events) councilStep(e deliberation.Event) {
 
 // done reports whether a member has nothing left to do.
 func done(r *council.Run, member string) bool {
-	open := func(t council.Task) bool { return t.Member == member && !t.State.Final() }
-	return !slices.ContainsFunc(r.Tasks, open)
+	for t := range r.TasksOf(member) {
+		if !t.State.Final() {
+			return false
+		}
+	}
+	return true
 }
 
 // councilFailures sends once that tools failed: when a person is asked, or when the run goes on
