@@ -2,14 +2,11 @@ package window
 
 import (
 	"bytes"
-	"os"
+	"context"
 
-	"conclave/app/base/fault"
 	"conclave/app/chat"
 	"conclave/app/record/activity"
 	"conclave/app/view"
-
-	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
 // Activity is bound: the record of what tools did.
@@ -59,24 +56,10 @@ func (a *Activity) Verify() (ActivityReport, error) {
 // Export asks where, and writes the entries that chat and plugin select there as JSON Lines;
 // "" when the person changed their mind.
 func (a *Activity) Export(conversation, plugin string) (string, error) {
-	ctx := a.window()
-	if ctx == nil {
-		return "", errNoContext
-	}
-	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
-		DefaultFilename: "activity.jsonl", CanCreateDirectories: true,
+	return a.saveAs("activity.jsonl", func(ctx context.Context) ([]byte, error) {
+		var text bytes.Buffer
+		f := activity.Filter{Chat: chat.ConversationID(conversation), Plugin: plugin}
+		_, err := activity.Export(ctx, a.core.Store, f, &text)
+		return text.Bytes(), err
 	})
-	if err != nil || path == "" {
-		return "", err
-	}
-	var text bytes.Buffer
-	f := activity.Filter{Chat: chat.ConversationID(conversation), Plugin: plugin}
-	if _, err := activity.Export(ctx, a.core.Store, f, &text); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
-			"Choose another place.", err)
-	}
-	return path, nil
 }

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"context"
 	"strings"
 
 	"conclave/app/base/bus"
@@ -14,16 +13,16 @@ import (
 // Seen says that the conversation is being looked at: it is read, and opened at
 // the next start. "" is none.
 func (c *Chats) Seen(conversation string) error {
-	ctx := c.call()
 	if c.open.look(id(conversation)) {
 		c.core.Bus.Changed(bus.Chats, "")
 	}
-	_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.OpenChat = conversation })
+	_, err := c.core.Settings.ChangeSettings(c.call(), func(s *settings.Settings) { s.OpenChat = conversation })
 	return err
 }
 
 // update changes a conversation and tells the page.
-func (c *Chats) update(ctx context.Context, conversation string, change func(*chat.Conversation)) error {
+func (c *Chats) update(conversation string, change func(*chat.Conversation)) error {
+	ctx := c.call()
 	if err := c.core.Store.UpdateConversation(ctx, id(conversation), change); err != nil {
 		return err
 	}
@@ -33,37 +32,33 @@ func (c *Chats) update(ctx context.Context, conversation string, change func(*ch
 
 // Rename gives the conversation a title.
 func (c *Chats) Rename(conversation, title string) error {
-	ctx := c.call()
 	title, _ = tool.Strip(strings.Join(strings.Fields(title), " "))
 	if title == "" {
 		return fault.New(fault.Invalid, "app.rename", "A chat cannot have an empty title.", "")
 	}
-	return c.update(ctx, conversation, func(v *chat.Conversation) {
+	return c.update(conversation, func(v *chat.Conversation) {
 		v.Title, v.Named = string([]rune(title)[:min(200, len([]rune(title)))]), true
 	})
 }
 
 // SetPinned pins the conversation or lets it go.
 func (c *Chats) SetPinned(conversation string, pinned bool) error {
-	ctx := c.call()
-	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Pinned = pinned })
+	return c.update(conversation, func(v *chat.Conversation) { v.Pinned = pinned })
 }
 
 // SetArchived puts the conversation into the archive or takes it out.
 func (c *Chats) SetArchived(conversation string, archived bool) error {
-	ctx := c.call()
-	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Archived = archived })
+	return c.update(conversation, func(v *chat.Conversation) { v.Archived = archived })
 }
 
 // SetModel chooses the conversation's model.
 func (c *Chats) SetModel(conversation, model string) error {
-	ctx := c.call()
 	if model != "" {
-		if _, err := c.core.Models.Open(ctx, model); err != nil {
+		if _, err := c.core.Models.Open(c.call(), model); err != nil {
 			return err
 		}
 	}
-	return c.update(ctx, conversation, func(v *chat.Conversation) {
+	return c.update(conversation, func(v *chat.Conversation) {
 		v.Model = model
 		v.Demo = v.Demo && model == settings.DemoModel
 	})
@@ -72,7 +67,6 @@ func (c *Chats) SetModel(conversation, model string) error {
 // SetProject sets the folder that the conversation is about; "" is none. The kind is
 // invalid for what is no folder, or holds the person's home.
 func (c *Chats) SetProject(conversation, folder string) error {
-	ctx := c.call()
 	project := ""
 	if path := written(folder); path != "" {
 		var err error
@@ -80,7 +74,7 @@ func (c *Chats) SetProject(conversation, folder string) error {
 			return err
 		}
 	}
-	if err := c.update(ctx, conversation, func(v *chat.Conversation) { v.Project = project }); err != nil {
+	if err := c.update(conversation, func(v *chat.Conversation) { v.Project = project }); err != nil {
 		return err
 	}
 	c.core.Bus.Changed(bus.Councils, "")
@@ -89,6 +83,5 @@ func (c *Chats) SetProject(conversation, folder string) error {
 
 // SetSystem sets the conversation's system text.
 func (c *Chats) SetSystem(conversation, text string) error {
-	ctx := c.call()
-	return c.update(ctx, conversation, func(v *chat.Conversation) { v.System = text })
+	return c.update(conversation, func(v *chat.Conversation) { v.System = text })
 }

@@ -29,11 +29,10 @@ func (c *Council) Runs(conversation string) ([]view.RunHeader, error) {
 // Run returns what changed of a run since a revision; at 0 all of it. A notice “council”
 // with the run's id says that there is more.
 func (c *Council) Run(run string, since uint64) (council.RunView, error) {
-	ctx := c.call()
 	if file, ok := c.runs.opened(run); ok {
 		return viewOf(file), nil
 	}
-	return c.core.Councils.View(ctx, council.RunID(run), since)
+	return c.core.Councils.View(c.call(), council.RunID(run), since)
 }
 
 // viewOf returns the view of a run that was read from a file. Its id differs from that of the run in

@@ -44,7 +44,6 @@ func (c *Chats) Draft(conversation string) (Draft, error) {
 
 // SaveDraft keeps the half-written message; it waits for no disk.
 func (c *Chats) SaveDraft(conversation string, draft Draft) error {
-	ctx := c.call()
 	raw := ""
 	if draft.Text != "" || len(draft.Attachments) > 0 || len(draft.Queued) > 0 {
 		text, err := json.Marshal(keptDraft(draft))
@@ -54,7 +53,7 @@ func (c *Chats) SaveDraft(conversation string, draft Draft) error {
 		raw = string(text)
 	}
 	if conversation == "" {
-		_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Draft = raw })
+		_, err := c.core.Settings.ChangeSettings(c.call(), func(s *settings.Settings) { s.Draft = raw })
 		return err
 	}
 	c.core.Store.SaveDraft(id(conversation), raw)

@@ -49,6 +49,5 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 // Place returns where the words occur first in an entry; its first block when they do
 // not.
 func (c *Chats) Place(conversation string, seq uint64, words string) (transcript.Spot, error) {
-	ctx := c.call()
-	return c.open.transcript(id(conversation)).Place(ctx, seq, strings.TrimSpace(words))
+	return c.open.transcript(id(conversation)).Place(c.call(), seq, strings.TrimSpace(words))
 }

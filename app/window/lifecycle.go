@@ -2,7 +2,12 @@ package window
 
 import (
 	"context"
+	"os"
 	"sync"
+
+	"conclave/app/base/fault"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
 // lifecycle holds the context of bound calls: Wails gives them none, so each takes the
@@ -42,3 +47,27 @@ var ended = func() context.Context {
 	cancel(errNoContext)
 	return ctx
 }()
+
+// saveAs asks the person where to save, and writes a file there. It returns its path, and "" when they
+// changed their mind.
+func (l *lifecycle) saveAs(suggested string, content func(context.Context) ([]byte, error)) (string, error) {
+	ctx := l.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: suggested, CanCreateDirectories: true,
+	})
+	if err != nil || path == "" {
+		return "", err
+	}
+	data, err := content(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
+	}
+	return path, nil
+}

@@ -109,8 +109,7 @@ func (c *Chats) entryMessages(ctx context.Context, conversation string, seq uint
 
 // Source returns the Markdown of an entry's text, for copy, quote and edit.
 func (c *Chats) Source(conversation string, seq uint64) (string, error) {
-	ctx := c.call()
-	messages, err := c.entryMessages(ctx, conversation, seq)
+	messages, err := c.entryMessages(c.call(), conversation, seq)
 	if err != nil {
 		return "", err
 	}
@@ -174,12 +173,11 @@ func (c *Chats) rebuilt(ctx context.Context, m chat.Message) ([]byte, error) {
 
 // Call returns everything about one tool call.
 func (c *Chats) Call(_ string, call string) (view.CallDetail, error) {
-	ctx := c.call()
 	number, err := strconv.ParseUint(call, 10, 64)
 	if err != nil {
 		return view.CallDetail{}, fault.New(fault.NotFound, "app.call", "That call is not on record.", "")
 	}
-	r, err := c.core.Store.Call(ctx, number)
+	r, err := c.core.Store.Call(c.call(), number)
 	if err != nil {
 		return view.CallDetail{}, err
 	}
@@ -192,6 +190,5 @@ const maxAsked = 200
 // Pull returns what changed since a revision, 0 opens the conversation, and the blocks
 // that the page wants in addition, at most 200 wants.
 func (c *Chats) Pull(conversation string, since uint64, wants []transcript.Want) (transcript.Pull, error) {
-	ctx := c.call()
-	return c.open.transcript(id(conversation)).Pull(ctx, since, wants[:min(len(wants), maxAsked)]...)
+	return c.open.transcript(id(conversation)).Pull(c.call(), since, wants[:min(len(wants), maxAsked)]...)
 }

@@ -188,12 +188,11 @@ func free(base string, connections []model.Connection) string {
 
 // Update changes a connection; an empty key leaves the key as it is.
 func (m *Models) Update(name string, edit ConnectionEdit) error {
-	ctx := m.call()
 	c := model.Connection{
 		Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
 		Models: edit.Models,
 	}
-	if err := m.core.Models.Update(ctx, c, edit.Key); err != nil {
+	if err := m.core.Models.Update(m.call(), c, edit.Key); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -247,8 +246,7 @@ func (m *Models) Test(name string) error {
 
 // SetDefault chooses the model of new chats.
 func (m *Models) SetDefault(model string) error {
-	ctx := m.call()
-	if err := m.core.Models.SetDefault(ctx, model); err != nil {
+	if err := m.core.Models.SetDefault(m.call(), model); err != nil {
 		return err
 	}
 	m.core.Bus.Changed(bus.Models, "")

@@ -86,7 +86,6 @@ type AnswerView struct {
 // Answer answers one request of kind call. Kind conflict when it was answered already,
 // or has expired.
 func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
-	ctx := p.call()
 	a := gate.Answer{Effect: answer.Effect, Scope: answer.Scope, Reason: answer.Reason}
 	if answer.Arguments != "" {
 		if !json.Valid([]byte(answer.Arguments)) {
@@ -101,7 +100,7 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 			return err
 		}
 	}
-	return p.core.Gate.Questions.Answer(ctx, request, nonce, a)
+	return p.core.Gate.Questions.Answer(p.call(), request, nonce, a)
 }
 
 // offered puts into an answer what of the request's offers it takes.

@@ -48,12 +48,11 @@ func (p *Plugins) List() (PluginList, error) {
 
 // of does something about a plugin. The kind is not_found when there is none of that id.
 func (p *Plugins) of(id string, do func(ctx context.Context, s plugin.Status) error) error {
-	ctx := p.call()
 	s, err := p.core.Host.Status(id)
 	if err != nil {
 		return err
 	}
-	return do(ctx, s)
+	return do(p.call(), s)
 }
 
 // SetPermission grants or denies a plugin one permission.
@@ -95,14 +94,12 @@ func (p *Plugins) Show(id string) (view.PluginDetail, error) {
 
 // Enable switches a plugin on.
 func (p *Plugins) Enable(id string) error {
-	ctx := p.call()
-	return p.core.Host.SetEnabled(ctx, id, true)
+	return p.core.Host.SetEnabled(p.call(), id, true)
 }
 
 // Disable switches a plugin off.
 func (p *Plugins) Disable(id string) error {
-	ctx := p.call()
-	return p.core.Host.SetEnabled(ctx, id, false)
+	return p.core.Host.SetEnabled(p.call(), id, false)
 }
 
 // Reload loads a plugin again.
@@ -122,8 +119,7 @@ func (p *Plugins) KeepOld(id, digest string) error {
 
 // SetDeveloping sets whether the person edits the plugin themselves.
 func (p *Plugins) SetDeveloping(id string, developing bool) error {
-	ctx := p.call()
-	return p.core.Host.Approvals.SetDeveloping(ctx, id, developing)
+	return p.core.Host.Approvals.SetDeveloping(p.call(), id, developing)
 }
 
 // Remove moves the plugin out of the plugins folder, with undo.
@@ -163,15 +159,13 @@ func (p *Plugins) Templates() ([]TemplateView, error) {
 
 // New makes a plugin from a template and returns its id.
 func (p *Plugins) New(kind, name string) (string, error) {
-	ctx := p.call()
-	id, _, err := p.core.Library.New(ctx, kind, name)
+	id, _, err := p.core.Library.New(p.call(), kind, name)
 	return id, err
 }
 
 // OpenFolder shows the plugin's folder in the system's file manager; id "" is the
 // plugins folder.
 func (p *Plugins) OpenFolder(id string) error {
-	ctx := p.call()
 	folder := p.core.Host.Folder.Dir
 	if id != "" {
 		s, err := p.core.Host.Status(id)
@@ -186,7 +180,7 @@ func (p *Plugins) OpenFolder(id string) error {
 			folder = filepath.Dir(folder)
 		}
 	}
-	return openPath(ctx, folder)
+	return openPath(p.call(), folder)
 }
 
 func noFiles(op string, s plugin.Status) error {

@@ -42,10 +42,9 @@ func (t *Tools) List() (ToolList, error) {
 
 // SetEnabled sets whether models are offered the tool.
 func (t *Tools) SetEnabled(id string, enabled bool) error {
-	ctx := t.call()
 	pluginID, name, ok := strings.Cut(id, ":")
 	if !ok {
 		return fault.New(fault.NotFound, "app.tools", "There is no tool "+id+".", "")
 	}
-	return t.core.Host.SetToolEnabled(ctx, pluginID, name, enabled)
+	return t.core.Host.SetToolEnabled(t.call(), pluginID, name, enabled)
 }

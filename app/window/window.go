@@ -1,10 +1,10 @@
 package window
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
@@ -58,7 +58,7 @@ func (w *Window) Hello() (Hello, error) {
 }
 
 // Undo undoes what a token stands for; kind not_found when it is too late.
-func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(ctx, token) }
+func (w *Window) Undo(token string) error { return w.undo.take(w.call(), token) }
 
 // OpenURL opens a web or mail address in the system's browser.
 func (w *Window) OpenURL(address string) error {
@@ -86,12 +86,11 @@ const (
 
 // OpenFolder opens the data or log folder in the system's file manager.
 func (w *Window) OpenFolder(which OwnFolder) error {
-	ctx := w.call()
 	switch which {
 	case DataFolder:
-		return openPath(ctx, w.core.Info.Data)
+		return openPath(w.call(), w.core.Info.Data)
 	case LogFolder:
-		return openPath(ctx, w.core.Info.Logs)
+		return openPath(w.call(), w.core.Info.Logs)
 	}
 	return fault.New(fault.Invalid, "app.open", "There is no folder “"+string(which)+"”.", "")
 }
@@ -99,21 +98,7 @@ func (w *Window) OpenFolder(which OwnFolder) error {
 // SaveFile asks where, and writes the text there; "" when the person changed
 // their mind.
 func (w *Window) SaveFile(suggested, text string) (string, error) {
-	ctx := w.window()
-	if ctx == nil {
-		return "", errNoContext
-	}
-	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
-		DefaultFilename: suggested, CanCreateDirectories: true,
-	})
-	if err != nil || path == "" {
-		return "", err
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
-			"Choose another place.", err)
-	}
-	return path, nil
+	return w.saveAs(suggested, func(context.Context) ([]byte, error) { return []byte(text), nil })
 }
 
 // SaveMedia asks where, and writes the bytes of a media file there; "" when the
@@ -127,17 +112,7 @@ func (w *Window) SaveMedia(mediaID, suggested string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
-		DefaultFilename: fileName(suggested, data), CanCreateDirectories: true,
-	})
-	if err != nil || path == "" {
-		return "", err
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
-			"Choose another place.", err)
-	}
-	return path, nil
+	return w.saveAs(fileName(suggested, data), func(context.Context) ([]byte, error) { return data, nil })
 }
 
 // fileName makes a name that a tool gave into one of a file: no folders, no
