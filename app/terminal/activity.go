@@ -24,39 +24,34 @@ func (c activityCommands) activityCommand() *cobra.Command {
 	var f activity.Filter
 	var conversation, export string
 	var verify bool
-	cmd := &cobra.Command{
-		Use: "activity", Short: "Show what tools did and why they were allowed to; verify and export that record",
-		Long: "Show the record of activity: every finished tool call, who made it, who decided about it and\n" +
-			"its outcome; and every command, folder and host that a plugin was allowed or refused.\n" +
-			"Its entries are chained by their digests, so --verify finds entries that were changed,\n" +
-			"removed or added outside Conclave.",
-		Args: noArguments,
-	}
+	cmd := c.withStore("activity", "Show what tools did and why they were allowed to; verify and export that record",
+		noArguments, func(ctx context.Context, app *App, _ []string) error {
+			f.Chat = chat.ConversationID(conversation)
+			switch {
+			case verify:
+				return c.verify(ctx, app)
+			case export != "":
+				return c.export(ctx, app, f, export)
+			}
+			return c.list(ctx, app, f)
+		})
+	cmd.Long = "Show the record of activity: every finished tool call, who made it, who decided about it and\n" +
+		"its outcome; and every command, folder and host that a plugin was allowed or refused.\n" +
+		"Its entries are chained by their digests, so --verify finds entries that were changed,\n" +
+		"removed or added outside Conclave."
 	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "only the newest N; 0 is all")
 	cmd.Flags().StringVar(&conversation, "chat", "", "only calls of this chat")
 	cmd.Flags().StringVar(&f.Plugin, "plugin", "", "only calls of this plugin's tools")
 	cmd.Flags().StringVar(&export, "export", "", "write all of them to FILE as JSON Lines; - is standard output")
 	cmd.Flags().BoolVar(&verify, "verify", false, "check the whole record, and name the first broken link")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if f.Limit < 0 {
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		switch {
+		case f.Limit < 0:
 			return usageError("-n takes a number that is not negative")
-		}
-		if verify && export != "" {
+		case verify && export != "":
 			return usageError("--verify and --export exclude each other")
 		}
-		f.Chat = chat.ConversationID(conversation)
-		app, err := c.app(cmd.Context(), Folders{})
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		switch {
-		case verify:
-			return c.verify(cmd.Context(), app)
-		case export != "":
-			return c.export(cmd.Context(), app, f, export)
-		}
-		return c.list(cmd.Context(), app, f)
+		return nil
 	}
 	cmd.AddCommand(c.undoCommands()...)
 	return cmd

@@ -18,34 +18,34 @@ type capRow struct {
 }
 
 func (c modelCommands) capCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "cap [DOLLARS [TOKENS]]",
-		Short: "Show or set what each plugin may spend on models a day",
-		Long: "Show or set what each plugin that uses your models may spend a day: in US dollars, and in tokens\n" +
-			"of models whose price is unknown. Models on this computer cost nothing. A plugin that has spent\n" +
-			"its limit must ask you.",
-		Args: cobra.MaximumNArgs(2),
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		set, err := readCap(cmd, args)
-		if err != nil {
-			return err
+	set := func(*settings.Settings) {}
+	cmd := c.withStore("cap [DOLLARS [TOKENS]]", "Show or set what each plugin may spend on models a day",
+		cobra.MaximumNArgs(2), func(ctx context.Context, app *App, args []string) error {
+			now, err := app.Settings.Settings(ctx)
+			if err == nil && len(args) > 0 {
+				now, err = app.Settings.ChangeSettings(ctx, set)
+			}
+			if err != nil {
+				return err
+			}
+			return c.result(capRow{now.PluginSpend, now.PluginTokens},
+				"Each plugin may spend %s on models a day, and use %d tokens of models without a known price.",
+				cost.Words(now.PluginSpend, true), now.PluginTokens)
+		})
+	cmd.Long = "Show or set what each plugin that uses your models may spend a day: in US dollars, and in tokens\n" +
+		"of models whose price is unknown. Models on this computer cost nothing. A plugin that has spent\n" +
+		"its limit must ask you."
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
+		if len(args) > 0 {
+			set, err = readCap(cmd, args)
 		}
-		app, err := c.app(cmd.Context(), Folders{})
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return c.cap(cmd.Context(), app, set)
+		return err
 	}
 	return cmd
 }
 
-// readCap returns a function that applies the arguments to the settings, or nil for no arguments.
+// readCap returns a function that applies the arguments to the settings.
 func readCap(cmd *cobra.Command, args []string) (func(*settings.Settings), error) {
-	if len(args) == 0 {
-		return nil, nil
-	}
 	dollars, err := strconv.ParseFloat(strings.TrimPrefix(args[0], "$"), 64)
 	if err != nil {
 		return nil, usageOf(cmd, "“%s” is not an amount of dollars", args[0])
@@ -64,18 +64,4 @@ func readCap(cmd *cobra.Command, args []string) (func(*settings.Settings), error
 			s.PluginTokens = tokens
 		}
 	}, nil
-}
-
-// cap sets what each plugin may spend, unless set is nil, and prints it.
-func (c modelCommands) cap(ctx context.Context, app *App, set func(*settings.Settings)) error {
-	now, err := app.Settings.Settings(ctx)
-	if err == nil && set != nil {
-		now, err = app.Settings.ChangeSettings(ctx, set)
-	}
-	if err != nil {
-		return err
-	}
-	return c.result(capRow{now.PluginSpend, now.PluginTokens},
-		"Each plugin may spend %s on models a day, and use %d tokens of models without a known price.",
-		cost.Words(now.PluginSpend, true), now.PluginTokens)
 }

@@ -132,30 +132,18 @@ type asJSON struct {
 }
 
 func (d *asJSON) begin(v shownChat) error {
-	format, err := jsonText(exportFormat)
-	if err != nil {
+	if err := d.write("{\n  \"format\": ", exportFormat, "", ",\n"); err != nil {
 		return err
 	}
-	conversation, err := jsonText(v.Conversation)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(d.w, "{\n  \"format\": %s,\n  \"conversation\": %s,\n  \"messages\": [", format,
-		bytes.ReplaceAll(conversation, []byte("\n"), []byte("\n  ")))
-	return err
+	return d.write("  \"conversation\": ", v.Conversation, "  ", ",\n  \"messages\": [")
 }
 
 func (d *asJSON) message(m chat.Message) error {
-	text, err := jsonText(m)
-	if err != nil {
-		return err
-	}
 	before := ",\n    "
 	if d.n++; d.n == 1 {
 		before = "\n    "
 	}
-	_, err = fmt.Fprintf(d.w, "%s%s", before, bytes.ReplaceAll(text, []byte("\n"), []byte("\n    ")))
-	return err
+	return d.write(before, m, "    ", "")
 }
 
 func (d *asJSON) end(missing []string) error {
@@ -164,13 +152,19 @@ func (d *asJSON) end(missing []string) error {
 		end = "\n  ]"
 	}
 	if len(missing) > 0 {
-		text, err := jsonText(missing)
-		if err != nil {
-			return err
-		}
-		end += ",\n  \"missing_media\": " + string(bytes.ReplaceAll(text, []byte("\n"), []byte("\n  ")))
+		return d.write(end+",\n  \"missing_media\": ", missing, "  ", "\n}\n")
 	}
 	_, err := io.WriteString(d.w, end+"\n}\n")
+	return err
+}
+
+// write writes a value, its lines but the first behind indent, between two texts.
+func (d *asJSON) write(before string, value any, indent, after string) error {
+	text, err := jsonText(value)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(d.w, "%s%s%s", before, bytes.ReplaceAll(text, []byte("\n"), []byte("\n"+indent)), after)
 	return err
 }
 

@@ -15,7 +15,8 @@ type httpCommands struct{ *terminal }
 
 func (c httpCommands) group() *cobra.Command {
 	cmd := group("http", "Let programs of this computer register tools over HTTP",
-		c.serveCommand(), c.statusCommand(), c.onCommand(), c.offCommand(), c.tokenCommand())
+		c.serveCommand(),
+		c.withPlugins("status", "Show whether the port is open", noArguments, c.print), c.onCommand(), c.offCommand(), c.tokenCommand())
 	cmd.Long = "Let programs of this computer register tools over HTTP, as N.E.K.O does: POST /api/tools/register.\n" +
 		"Other computers and pages in a browser are refused. Each program's tools are approved like those\n" +
 		"of a plugin before they are offered to a model."
@@ -64,41 +65,35 @@ func (c httpCommands) serveCommand() *cobra.Command {
 	return cmd
 }
 
-func (c httpCommands) statusCommand() *cobra.Command {
-	return c.withPlugins("status", "Show whether the port is open", noArguments,
-		func(ctx context.Context, app *App, _ []string) error { return c.print(ctx, app) })
-}
-
 func (c httpCommands) onCommand() *cobra.Command {
 	port := 0
 	cmd := c.withPlugins("on", "Open the port whenever Conclave's window is open", noArguments,
-		func(ctx context.Context, app *App, _ []string) error {
-			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
-				s.HTTPTools = true
-				if port != 0 {
-					s.HTTPPort = port
-				}
-			}); err != nil {
-				return err
+		c.changing(func(s *settings.Settings) {
+			s.HTTPTools = true
+			if port != 0 {
+				s.HTTPPort = port
 			}
-			return c.print(ctx, app)
-		})
+		}))
 	portFlag(cmd, &port, fmt.Sprint(settings.DefaultHTTPPort))
 	return cmd
 }
 
 func (c httpCommands) offCommand() *cobra.Command {
 	return c.withPlugins("off", "Close the port; registered tools are offered again when it is open", noArguments,
-		func(ctx context.Context, app *App, _ []string) error {
-			if _, err := app.Settings.ChangeSettings(ctx,
-				func(s *settings.Settings) { s.HTTPTools = false }); err != nil {
-				return err
-			}
-			return c.print(ctx, app)
-		})
+		c.changing(func(s *settings.Settings) { s.HTTPTools = false }))
 }
 
-func (c httpCommands) print(ctx context.Context, app *App) error {
+// changing returns an action that changes the settings, and prints the state of the port.
+func (c httpCommands) changing(change func(*settings.Settings)) action {
+	return func(ctx context.Context, app *App, args []string) error {
+		if _, err := app.Settings.ChangeSettings(ctx, change); err != nil {
+			return err
+		}
+		return c.print(ctx, app, args)
+	}
+}
+
+func (c httpCommands) print(ctx context.Context, app *App, _ []string) error {
 	set, err := app.Settings.Settings(ctx)
 	if err != nil {
 		return err

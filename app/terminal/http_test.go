@@ -32,7 +32,7 @@ func (f *torn) Write(p []byte) (int, error) {
 func TestASentenceThatCannotBeWrittenFails(t *testing.T) {
 	c := httpCommands{newTerminal(&Session{Out: new(torn), Env: func(string) string { return "" }}, nil)}
 	app := &App{HTTP: new(toolport.Port), Settings: &settings.Current{Store: tokened{}}}
-	if err := c.print(t.Context(), app); !errors.Is(err, errTorn) {
+	if err := c.print(t.Context(), app, nil); !errors.Is(err, errTorn) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -84,49 +84,46 @@ func (c modelCommands) scan(ctx context.Context, app *App, _ []string) error {
 }
 
 func (c modelCommands) addCommand() *cobra.Command {
-	var url, title, servedBy string
+	var made model.Connection
 	var keyStdin bool
-	var models []string
-	cmd := &cobra.Command{
-		Use: "add KIND NAME", Short: "Add a connection: " + strings.Join(settings.Kinds, ", "),
-		Args: exactly("a kind", "a name"),
-	}
-	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
-	cmd.Flags().StringVar(&title, "title", "", "name to show")
-	cmd.Flags().StringVar(&servedBy, "served-by", "",
+	cmd := c.withStore("add KIND NAME", "Add a connection: "+strings.Join(settings.Kinds, ", "),
+		exactly("a kind", "a name"), func(ctx context.Context, app *App, _ []string) error {
+			return c.add(ctx, app, made, keyStdin)
+		})
+	cmd.Flags().StringVar(&made.URL, "url", "", "address of the server; the vendor's own without it")
+	cmd.Flags().StringVar(&made.Title, "title", "", "name to show")
+	cmd.Flags().StringVar(&made.ServedBy, "served-by", "",
 		"let a program of another user of this computer serve it; that user can read what you ask")
 	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
-	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		connection := model.Connection{
-			Kind: args[0], Name: args[1], Title: title, URL: url, Models: models,
-			ServedBy: servedBy,
-		}
-		if err := settings.CheckConnection(connection); err != nil {
+	cmd.Flags().StringArrayVar(&made.Models, "model", nil,
+		"a model of a server that does not list its models (repeatable)")
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		made.Kind, made.Name = args[0], args[1]
+		if err := settings.CheckConnection(made); err != nil {
 			return asUsage(err)
 		}
-		app, err := c.app(cmd.Context(), Folders{})
+		return nil
+	}
+	return cmd
+}
+
+// add adds a connection, and its key if that is to be read.
+func (c modelCommands) add(ctx context.Context, app *App, made model.Connection, keyStdin bool) error {
+	key := ""
+	if keyStdin {
+		text, err := io.ReadAll(io.LimitReader(c.In, 64<<10))
 		if err != nil {
 			return err
 		}
-		defer app.Close()
-		key := ""
-		if keyStdin {
-			text, err := io.ReadAll(io.LimitReader(c.In, 64<<10))
-			if err != nil {
-				return err
-			}
-			if key = strings.TrimSpace(string(text)); key == "" {
-				return usageError("--key-stdin was given, but standard input is empty")
-			}
+		if key = strings.TrimSpace(string(text)); key == "" {
+			return usageError("--key-stdin was given, but standard input is empty")
 		}
-		if err := app.Models.Add(cmd.Context(), connection, key); err != nil {
-			return err
-		}
-		return c.advise(map[string]string{"added": connection.Name}, "Added %s. Try it: conclave models test %s",
-			connection.Name, connection.Name)
 	}
-	return cmd
+	if err := app.Models.Add(ctx, made, key); err != nil {
+		return err
+	}
+	return c.advise(map[string]string{"added": made.Name}, "Added %s. Try it: conclave models test %s",
+		made.Name, made.Name)
 }
 
 func (c modelCommands) serve(ctx context.Context, app *App, args []string) error {

@@ -27,32 +27,24 @@ func (d *asPage) begin(v shownChat) error {
 	if err != nil {
 		return err
 	}
-	if err := d.md.begin(v); err != nil {
-		return err
-	}
-	return d.set()
+	return d.set(d.md.begin(v))
 }
 
-func (d *asPage) message(m chat.Message) error {
-	if err := d.md.message(m); err != nil {
-		return err
-	}
-	return d.set()
-}
+func (d *asPage) message(m chat.Message) error { return d.set(d.md.message(m)) }
 
 func (d *asPage) end(missing []string) error {
-	if err := d.md.end(missing); err != nil {
-		return err
+	err := d.set(d.md.end(missing))
+	if err == nil {
+		_, err = io.WriteString(d.w, "</body></html>\n")
 	}
-	if err := d.set(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(d.w, "</body></html>\n")
 	return err
 }
 
-// set writes what there is of Markdown.
-func (d *asPage) set() error {
+// set writes the Markdown that there is, unless it could not be made.
+func (d *asPage) set(err error) error {
+	if err != nil {
+		return err
+	}
 	for _, block := range render.Render(d.text.String()) {
 		if _, err := io.WriteString(d.w, block.HTML+"\n"); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 	"conclave/app/gate"
+	"conclave/app/tool"
 	"conclave/app/view"
 
 	"github.com/spf13/cobra"
@@ -153,16 +154,22 @@ func toolOfRule(app *App, name string) (plugin, toolName, digest string, err err
 		p, err := findPlugin(app, id)
 		return p.ID, "*", "", err
 	}
+	t, err := servingTool(app, name)
+	return t.Plugin, t.Name, t.Digest, err
+}
+
+// servingTool finds a tool that can be called.
+func servingTool(app *App, name string) (tool.Tool, error) {
 	row, err := findRow(app, name)
 	if err != nil {
-		return "", "", "", err
+		return tool.Tool{}, err
 	}
 	t, ok := app.Tools.Set().ByID(row.ID)
 	if !ok {
 		p, _ := app.Host.Status(row.Plugin)
-		return "", "", "", notServing(p)
+		return tool.Tool{}, notServing(p)
 	}
-	return t.Plugin, t.Name, t.Digest, nil
+	return t, nil
 }
 
 // readMatch reads “FIELD COMPARISON VALUE”. A path may be relative to where the command

@@ -78,14 +78,9 @@ With --mode and no tool, show how that mode would have decided the calls of the 
 
 // simulate prints the steps by which a call of the tool would be decided.
 func (c permissionCommands) simulate(ctx context.Context, app *App, name string, f simulateFlags) error {
-	row, err := findRow(app, name)
+	t, err := servingTool(app, name)
 	if err != nil {
 		return err
-	}
-	t, ok := app.Tools.Set().ByID(row.ID)
-	if !ok {
-		p, _ := app.Host.Status(row.Plugin)
-		return notServing(p)
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(f.arguments), &object) != nil || object == nil {

@@ -32,38 +32,32 @@ func errNotAvailable(p plugin.Status) error {
 // notServing is the error about a plugin whose tools cannot be called.
 func notServing(p plugin.Status) error {
 	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
+	look := "Look at it with " + show + ", then " + trust + "."
+	broken := func(what string) error {
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" "+what+": "+sentence(p.Problem.Error()),
+			p.Problem.Hint)
+	}
+	refused := func(message, hint string) error { return fault.New(fault.NotAllowed, "cli.tool", message, hint) }
 	switch {
 	case p.Problem != nil && p.State == plugin.Quarantined: // it rests
-		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is paused: "+sentence(p.Problem.Error()),
-			p.Problem.Hint)
+		return broken("is paused")
 	case p.State == plugin.NeedsApproval && p.Listed:
-		return fault.New(fault.NotAllowed, "cli.tool",
-			"The plugin "+p.ID+" runs, but its tools have not been approved.",
-			"Look at it with "+show+", then "+trust+".")
+		return refused("The plugin "+p.ID+" runs, but its tools have not been approved.", look)
 	case p.State == plugin.NeedsApproval:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.",
+		return refused("The plugin "+p.ID+" is new and has not been approved.",
 			"Approve it with "+trust+", or for one run with --approve always and its name.")
 	case p.State == plugin.Quarantined && p.Serving:
-		return fault.New(fault.NotAllowed, "cli.tool", "A new version of the plugin "+p.ID+" waits for your approval; "+
-			versionUsed(p)+".", "Look at it with "+show+", then "+trust+".")
+		return refused("A new version of the plugin "+p.ID+" waits for your approval; "+versionUsed(p)+".", look)
 	case p.State == plugin.Quarantined && !codeChanged(p):
-		return fault.New(fault.NotAllowed, "cli.tool",
-			"The plugin "+p.ID+" lists other tools than you approved, and waits.",
-			"Look at it with "+show+", then "+trust+".")
+		return refused("The plugin "+p.ID+" lists other tools than you approved, and waits.", look)
 	case p.State == plugin.Quarantined:
-		return fault.New(fault.NotAllowed, "cli.tool",
-			"The plugin "+p.ID+" changed since it was approved and is paused.",
-			"Look at it with "+show+", then "+trust+".")
+		return refused("The plugin "+p.ID+" changed since it was approved and is paused.", look)
 	case p.State == plugin.Disabled:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.",
-			"Switch it on with conclave plugins enable "+p.ID+".")
+		return refused("The plugin "+p.ID+" is switched off.", "Switch it on with conclave plugins enable "+p.ID+".")
 	case p.Problem != nil:
-		return fault.New(fault.Unavailable, "cli.tool",
-			"The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()),
-			p.Problem.Hint)
+		return broken("did not load")
 	case p.ToolsDenied || slices.Contains(p.Denied, "tools"):
-		return fault.New(fault.NotAllowed, "cli.tool",
-			"The plugin "+p.ID+" may not offer tools: you revoked that permission.",
+		return refused("The plugin "+p.ID+" may not offer tools: you revoked that permission.",
 			"Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
 	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")

@@ -121,23 +121,19 @@ func (c pluginTrustCommands) revokeCommand() *cobra.Command {
 	return cmd
 }
 
-// change runs change, and prints the plugin as it is afterwards.
+// change returns the action of a command that changes one permission, as --match limits it.
 func (c pluginTrustCommands) change(given *[]string,
 	change func(ctx context.Context, app *App, id, permission string, m matches) error,
 ) action {
-	return func(ctx context.Context, app *App, args []string) error {
-		s, err := findPlugin(app, args[0])
+	return c.changing(func(ctx context.Context, app *App, id string, args []string) error {
+		m, err := c.readMatches(args[0], *given)
 		if err != nil {
 			return err
 		}
-		m, err := c.readMatches(args[1], *given)
-		if err != nil {
+		if err := change(ctx, app, id, args[0], m); err != nil {
 			return err
 		}
-		if err := change(ctx, app, s.ID, args[1], m); err != nil {
-			return err
-		}
-		app.Host.Approvals.Changed(s.ID)
-		return c.printAfter(ctx, app, s.ID)
-	}
+		app.Host.Approvals.Changed(id)
+		return nil
+	})
 }

@@ -27,7 +27,7 @@ func (c pluginCommands) group() *cobra.Command {
 		c.withPlugins("enable ID", "Switch a plugin on", one, c.enable(true)),
 		c.withPlugins("disable ID", "Switch a plugin off", one, c.enable(false)),
 		c.requireCommand(),
-		c.withPlugins("reload ID", "Reload a plugin", one, c.reload),
+		c.withPlugins("reload ID", "Reload a plugin", one, c.changing(reload)),
 		trust.trustCommand(), trust.grantCommand(), trust.revokeCommand(), setup.secretCommand(),
 		setup.settingsCommand(),
 		setup.packagesCommand(), c.logsCommand(), test.checkCommand(), test.testCommand(), c.watchCommand(),
@@ -66,29 +66,28 @@ func findPlugin(app *App, name string) (plugin.Status, error) {
 	return app.Host.Status(id)
 }
 
-func (c pluginCommands) enable(on bool) action {
+// changing returns the action of a command that changes the plugin its first argument names, and prints
+// it as it is afterwards. args are the other arguments.
+func (c pluginCommands) changing(change func(ctx context.Context, app *App, id string, args []string) error) action {
 	return func(ctx context.Context, app *App, args []string) error {
 		s, err := findPlugin(app, args[0])
 		if err != nil {
 			return err
 		}
-		if err := app.Host.SetEnabled(ctx, s.ID, on); err != nil {
+		if err := change(ctx, app, s.ID, args[1:]); err != nil {
 			return err
 		}
 		return c.printAfter(ctx, app, s.ID)
 	}
 }
 
-func (c pluginCommands) reload(ctx context.Context, app *App, args []string) error {
-	s, err := findPlugin(app, args[0])
-	if err != nil {
-		return err
-	}
-	if err := app.Host.Reload(s.ID); err != nil {
-		return err
-	}
-	return c.printAfter(ctx, app, s.ID)
+func (c pluginCommands) enable(on bool) action {
+	return c.changing(func(ctx context.Context, app *App, id string, _ []string) error {
+		return app.Host.SetEnabled(ctx, id, on)
+	})
 }
+
+func reload(_ context.Context, app *App, id string, _ []string) error { return app.Host.Reload(id) }
 
 // printAfter waits until the plugin has loaded and prints its state; a plugin that failed exits 1.
 func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) error {
@@ -100,31 +99,34 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 		return err
 	}
 	if c.json {
-		err = c.printJSON(app.plugin(s))
+		if err := c.printJSON(app.plugin(s)); err != nil {
+			return err
+		}
 	} else {
-		_, err = fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
+		if _, err := fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool")); err != nil {
+			return err
+		}
+		if why := whyNoTools(s); why != "" && !s.ToolsDenied {
+			fmt.Fprintln(c.Err, why)
+		}
 	}
-	if why := whyNoTools(s); err == nil && why != "" && !s.ToolsDenied && !c.json {
-		fmt.Fprintln(c.Err, why)
-	}
-	if err == nil && s.ToolsDenied {
+	if s.ToolsDenied {
 		f := fault.Of(notServing(s))
 		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
 	}
-	if err == nil && (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json {
+	switch {
+	case (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json:
 		for _, sentence := range app.Gate.Approvals.Shadowing(s.ID) {
 			fmt.Fprintln(c.Err, oneLine(sentence))
 		}
-		_ = c.say(c.Err,
+		return c.say(c.Err,
 			"It waits for your approval. See what it asks for, and approve it: conclave plugins trust %s", s.ID)
-	}
-	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
+	case s.State == plugin.NeedsPackages && s.Problem != nil:
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(c.toType(s.Problem.Hint)))
-	}
-	if err == nil && s.State == plugin.Failed {
+	case s.State == plugin.Failed:
 		return didNotLoad(s)
 	}
-	return err
+	return nil
 }
 
 // didNotLoad is the error of a command whose plugin failed to load.

@@ -232,14 +232,11 @@ func (c pluginTestCommands) locate(ctx context.Context, name string) (path, else
 		return "", "", err
 	}
 	defer app.Close()
-	id, err := app.Host.Find(name)
+	s, err := findPlugin(app, name)
 	if err != nil {
 		return "", "", err
 	}
-	s, err := app.Host.Status(id)
-	if err != nil {
-		return "", "", err
-	}
+	id := s.ID
 	if _, elsewhere := app.Host.Probe(ctx, id); elsewhere {
 		return "", id, nil
 	}

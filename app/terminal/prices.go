@@ -41,39 +41,29 @@ func perMillion(dollars float64) string { return strconv.FormatFloat(dollars, 'f
 
 func (c modelCommands) priceCommand() *cobra.Command {
 	var forget bool
-	cmd := &cobra.Command{
-		Use:   "price CONNECTION/MODEL INPUT OUTPUT [CACHED]",
-		Short: "Set what a million tokens of a model cost, in US dollars",
-		Long: "Set what a million tokens of a model cost, in US dollars: input, output, and input from a\n" +
-			"prompt cache. Your prices take precedence over the built-in ones. A * in the name matches\n" +
-			"anything.",
-	}
+	var p cost.Price
+	cmd := c.withStore("price CONNECTION/MODEL INPUT OUTPUT [CACHED]",
+		"Set what a million tokens of a model cost, in US dollars", func(cmd *cobra.Command, args []string) error {
+			if wrong := len(args) != 1; forget && wrong || !forget && (len(args) < 3 || len(args) > 4) {
+				return usageOf(cmd, "name the model, and the cost of a million tokens of input and of output")
+			}
+			p.Model = args[0]
+			for i, text := range args[1:] {
+				n, err := strconv.ParseFloat(strings.TrimPrefix(text, "$"), 64)
+				if err != nil {
+					return usageOf(cmd, "“%s” is not a price", text)
+				}
+				*[]*float64{&p.Input, &p.Output, &p.Cached}[i] = n
+			}
+			if err := p.Check(); err != nil {
+				return asUsage(err)
+			}
+			return nil
+		}, func(ctx context.Context, app *App, _ []string) error { return c.setPrice(ctx, app, p, forget) })
+	cmd.Long = "Set what a million tokens of a model cost, in US dollars: input, output, and input from a\n" +
+		"prompt cache. Your prices take precedence over the built-in ones. A * in the name matches\n" +
+		"anything."
 	cmd.Flags().BoolVar(&forget, "forget", false, "remove your price of the model")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if wrong := len(args) != 1; forget && wrong || !forget && (len(args) < 3 || len(args) > 4) {
-			return usageOf(cmd, "name the model, and the cost of a million tokens of input and of output")
-		}
-		p := cost.Price{Model: args[0]}
-		for i, into := range []*float64{&p.Input, &p.Output, &p.Cached} {
-			if i+1 >= len(args) {
-				break
-			}
-			n, err := strconv.ParseFloat(strings.TrimPrefix(args[i+1], "$"), 64)
-			if err != nil {
-				return usageOf(cmd, "“%s” is not a price", args[i+1])
-			}
-			*into = n
-		}
-		if err := p.Check(); err != nil {
-			return asUsage(err)
-		}
-		app, err := c.app(cmd.Context(), Folders{})
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return c.setPrice(cmd.Context(), app, p, forget)
-	}
 	return cmd
 }
 

@@ -132,36 +132,52 @@ func boxes(s plugin.Status) []string {
 // hasBox reports whether a plugin has a toolbox of that name.
 func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s), name) }
 
+// boxOwner returns the plugin that has a toolbox of that name. The kind is not_found when none has.
+func boxOwner(app *App, name string) (plugin.Status, error) {
+	var have []string
+	for _, s := range app.Host.List() {
+		names := boxes(s)
+		if slices.Contains(names, name) {
+			return s, nil
+		}
+		have = append(have, names...)
+	}
+	hint := "No plugin has a toolbox."
+	if len(have) > 0 {
+		slices.Sort(have)
+		hint = "There are: " + strings.Join(slices.Compact(have), ", ") + "."
+	}
+	return plugin.Status{}, fault.New(fault.NotFound, "cli.toolbox", "There is no toolbox named "+name+".", hint)
+}
+
 // absoluteBox returns a toolbox with settings with its relative paths, where its plugin declares
-// them as paths, made absolute.
+// them as paths, made absolute. What is wrong with it is for addToolbox to report.
 func (t *promptRun) absoluteBox(spec string) string {
 	name, settings, err := parseBox(spec)
 	if err != nil {
-		return spec // addToolbox reports it
+		return spec
 	}
-	for _, s := range t.app.Host.List() {
-		if !hasBox(s, name) {
-			continue
-		}
-		options, err := json.Marshal(map[string]json.RawMessage{name: settings})
-		if err != nil {
-			return spec
-		}
-		relative := false
-		options = host.WithPaths(s.Options, options, func(path string) string {
-			if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
-				return path
-			}
-			relative = true
-			return t.c.Path(path)
-		})
-		var boxes map[string]json.RawMessage
-		if !relative || json.Unmarshal(options, &boxes) != nil {
-			return spec
-		}
-		return name + "(" + string(boxes[name]) + ")"
+	s, err := boxOwner(t.app, name)
+	if err != nil {
+		return spec
 	}
-	return spec
+	options, err := json.Marshal(map[string]json.RawMessage{name: settings})
+	if err != nil {
+		return spec
+	}
+	relative := false
+	options = host.WithPaths(s.Options, options, func(path string) string {
+		if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
+			return path
+		}
+		relative = true
+		return t.c.Path(path)
+	})
+	var boxes map[string]json.RawMessage
+	if !relative || json.Unmarshal(options, &boxes) != nil {
+		return spec
+	}
+	return name + "(" + string(boxes[name]) + ")"
 }
 
 // addToolbox loads the plugin of a toolbox a second time for this command, with the settings in spec,
@@ -171,47 +187,34 @@ func (t *promptRun) addToolbox(ctx context.Context, spec string) (id, name strin
 	if err != nil {
 		return "", "", err
 	}
-	var have []string
-	for _, s := range t.app.Host.List() {
-		for _, box := range boxes(s) {
-			if !slices.Contains(have, box) {
-				have = append(have, box)
-			}
-		}
-		if !hasBox(s, name) {
-			continue
-		}
-		if s.State != plugin.Ready {
-			return "", "", notServing(s)
-		}
-		options, err := json.Marshal(map[string]json.RawMessage{name: settings})
-		if err != nil {
-			return "", "", err
-		}
-		if id, err = t.app.Host.ThisRun.LoadWith(ctx, s.ID, options); err != nil {
-			return "", "", err
-		}
-		if s, err = t.app.Host.Status(id); err != nil {
-			return "", "", err
-		}
-		if s.State != plugin.Ready {
-			return "", "", notServing(s)
-		}
-		// An instance that cannot be made hides its tools, and its notes say why.
-		if !slices.ContainsFunc(s.Tools,
-			func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
-			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes),
-				func(note string) bool { return !strings.Contains(note, name) }), " ")
-			return "", "", fault.New(fault.Invalid, "cli.toolbox",
-				"The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why,
-					"It has no tools with them."), boxForms)
-		}
-		return id, name, nil
+	s, err := boxOwner(t.app, name)
+	switch {
+	case err != nil:
+		return "", "", err
+	case s.State != plugin.Ready:
+		return "", "", notServing(s)
 	}
-	hint := "No plugin has a toolbox."
-	if len(have) > 0 {
-		slices.Sort(have)
-		hint = "There are: " + strings.Join(have, ", ") + "."
+	options, err := json.Marshal(map[string]json.RawMessage{name: settings})
+	if err != nil {
+		return "", "", err
 	}
-	return "", "", fault.New(fault.NotFound, "cli.toolbox", "There is no toolbox named "+name+".", hint)
+	if id, err = t.app.Host.ThisRun.LoadWith(ctx, s.ID, options); err != nil {
+		return "", "", err
+	}
+	switch s, err = t.app.Host.Status(id); {
+	case err != nil:
+		return "", "", err
+	case s.State != plugin.Ready:
+		return "", "", notServing(s)
+	}
+	// An instance that cannot be made hides its tools, and its notes say why.
+	if !slices.ContainsFunc(s.Tools,
+		func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
+		why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes),
+			func(note string) bool { return !strings.Contains(note, name) }), " ")
+		return "", "", fault.New(fault.Invalid, "cli.toolbox",
+			"The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why,
+				"It has no tools with them."), boxForms)
+	}
+	return id, name, nil
 }
