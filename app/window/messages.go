@@ -27,14 +27,19 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 	if answerAgain {
 		return c.ask(ctx, id(conversation), chat.MessageSeq(seq), text)
 	}
-	entry, err := c.entry(ctx, id(conversation), chat.MessageSeq(seq))
+	return Sent{Conversation: conversation, Seq: seq}, c.edit(ctx, id(conversation), seq, conv.Edit{Text: &text})
+}
+
+// edit changes the entry of the visible path that begins with a message, and draws it again.
+func (c *Chats) edit(ctx context.Context, conversation chat.ConversationID, seq uint64, change conv.Edit) error {
+	entry, err := c.entry(ctx, conversation, chat.MessageSeq(seq))
 	if err != nil {
-		return Sent{}, err
+		return err
 	}
-	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Text: &text}); err != nil {
-		return Sent{}, err
+	if err := c.core.Conversations.Edit(ctx, conversation, entry.Messages, change); err != nil {
+		return err
 	}
-	return Sent{Conversation: conversation, Seq: seq}, c.open.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+	return c.open.transcript(conversation).Refresh(ctx, entry.Seq)
 }
 
 // SwitchVersion shows the path through the sibling seq, to its newest leaf.
@@ -56,15 +61,7 @@ func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 
 // SetHidden keeps an entry from the model, or gives it back.
 func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
-	ctx := c.call()
-	entry, err := c.entry(ctx, id(conversation), chat.MessageSeq(seq))
-	if err != nil {
-		return err
-	}
-	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Hidden: &hidden}); err != nil {
-		return err
-	}
-	return c.open.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+	return c.edit(c.call(), id(conversation), seq, conv.Edit{Hidden: &hidden})
 }
 
 // entry returns the entry of the visible path that begins with a message.

@@ -164,18 +164,11 @@ func (p *pictures) keep(data []byte) string {
 	return name
 }
 
-func (p *pictures) get(name string) ([]byte, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	data, ok := p.bytes[name]
-	return data, ok
-}
-
 // pictureOf returns the bytes of a picture by the path that load returned.
 func (p *pictures) pictureOf(path string) ([]byte, bool) {
 	name, ok := strings.CutPrefix(path, "/picture/")
-	if !ok {
-		return nil, false
-	}
-	return p.get(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	data, there := p.bytes[name]
+	return data, ok && there
 }
