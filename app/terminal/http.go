@@ -16,7 +16,8 @@ type httpCommands struct{ *terminal }
 func (c httpCommands) group() *cobra.Command {
 	cmd := group("http", "Let programs of this computer register tools over HTTP",
 		c.serveCommand(),
-		c.withPlugins("status", "Show whether the port is open", noArguments, c.print), c.onCommand(), c.offCommand(), c.tokenCommand())
+		c.withPlugins("status", "Show whether the port is open", noArguments, c.print),
+		c.onCommand(), c.offCommand(), c.tokenCommand())
 	cmd.Long = "Let programs of this computer register tools over HTTP, as N.E.K.O does: POST /api/tools/register.\n" +
 		"Other computers and pages in a browser are refused. Each program's tools are approved like those\n" +
 		"of a plugin before they are offered to a model."

@@ -103,7 +103,8 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 			return err
 		}
 	} else {
-		if _, err := fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool")); err != nil {
+		_, err := fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
+		if err != nil {
 			return err
 		}
 		if why := whyNoTools(s); why != "" && !s.ToolsDenied {

@@ -20,10 +20,8 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 	if f := app.Host.Folder.Problem(); f != nil {
 		return f
 	}
-	rows, plugins := []view.Plugin{}, app.Host.List()
-	for _, s := range plugins {
-		rows = append(rows, app.plugin(s))
-	}
+	plugins := app.Host.List()
+	rows := view.Map(plugins, app.plugin)
 	if c.json {
 		return c.printJSON(rows)
 	}

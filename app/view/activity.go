@@ -46,7 +46,7 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 	v := ActivityEntry{
 		N: e.N, Time: Time{e.Time}, Kind: e.Kind, Chat: string(e.Chat), Plugin: e.Plugin, Effect: e.Effect,
 		Outcome: e.Outcome, MS: int64(e.MS), Digest: row.Hash, Sent: []string{},
-		Why: oneLines(activity.Sentences(e, d)), Undo: e.Undo,
+		Why: Map(activity.Sentences(e, d), transcript.OneLine), Undo: e.Undo,
 	}
 	named := words(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 	switch e.Kind {
@@ -56,9 +56,7 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 		if v.Title = transcript.OneLine(named.Did); e.Outcome != chat.CallOK {
 			v.Title = transcript.Sentence(transcript.OneLine(named.Doing))
 		}
-		for _, s := range e.Sent {
-			v.Sent = append(v.Sent, transcript.OneLine(activity.SentTo(s)))
-		}
+		v.Sent = Map(e.Sent, func(s chat.Sending) string { return transcript.OneLine(activity.SentTo(s)) })
 	case activity.Used, activity.Sent:
 		v.Title = transcript.OneLine(named.Plugin + " " + activity.UsedWords(e, d))
 		v.Why = v.Why[1:] // the title says the first
@@ -75,13 +73,4 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 		}
 	}
 	return v
-}
-
-// oneLines returns each text on one line, without hidden characters.
-func oneLines(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = transcript.OneLine(text)
-	}
-	return out
 }

@@ -54,7 +54,7 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 	caller := gate.CallerName(gate.Caller(r.Caller), transcript.OneLine(r.CallerName))
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: Indented(r.Arguments), RawArguments: r.RawArguments,
-		Media:     []transcript.Media{},
+		Media:     Map(r.Attachments, func(m chat.Media) transcript.Media { return *transcript.MediaOf(m) }),
 		ErrorType: r.ErrorType, Started: chat.Stamp(r.Started), Ended: chat.Stamp(r.Ended), MS: int64(r.MS), Caller: caller,
 		Digest: r.Digest, Why: []string{}, Hooks: NewHookSteps(r.Hooks),
 	}
@@ -76,9 +76,6 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 		d.ResultMarked = marked(text)
 	}
 	d.Error, d.Traceback, d.Printed = clean(r.Error), clean(r.Traceback), clean(r.Printed)
-	for _, m := range r.Attachments {
-		d.Media = append(d.Media, *transcript.MediaOf(m))
-	}
 	d.Why = append(d.Why, why...)
 	if r.Decision != "" && len(why) == 0 {
 		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
@@ -118,14 +115,12 @@ type HookStep struct {
 
 // NewHookSteps returns the view of what hooks did.
 func NewHookSteps(steps []chat.HookStep) []HookStep {
-	views := make([]HookStep, len(steps))
-	for i, s := range steps {
-		views[i] = HookStep{
+	return Map(steps, func(s chat.HookStep) HookStep {
+		return HookStep{
 			Point: s.Point, Plugin: s.Plugin, Title: s.Title, Action: s.Action, Reason: transcript.Sentence(s.Reason),
-			Notes: append([]string{}, s.Notes...), MS: s.MS, Lines: changedLines(s.Change), Left: s.Left,
+			Notes: List(s.Notes), MS: s.MS, Lines: changedLines(s.Change), Left: s.Left,
 		}
-	}
-	return views
+	})
 }
 
 // changedLines reads the lines that a hook changed, as chat.HookStep.Change has them.

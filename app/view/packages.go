@@ -41,14 +41,14 @@ func NewPackages(s plugin.Status) *Packages {
 		return nil
 	}
 	v := &Packages{
-		Packages: []plugin.Package{}, Notes: cleanAll(p.Notes), Elsewhere: cleanAll(p.Elsewhere),
+		Notes: Map(p.Notes, clean), Elsewhere: Map(p.Elsewhere, clean),
 		Digest: p.Digest, Python: p.Python, Index: p.Index, Unable: p.Unable, Made: Time{p.Made}, Path: p.Path,
 		Bytes: p.Bytes, Stale: p.Stale,
 	}
-	for _, one := range p.Packages {
+	v.Packages = Map(p.Packages, func(one plugin.Package) plugin.Package {
 		one.Requirement, one.From = clean(one.Requirement), clean(one.From)
-		v.Packages = append(v.Packages, one)
-	}
+		return one
+	})
 	if w := s.PackageWork; w != nil {
 		v.Work = &PackageWork{
 			w.Running, Time{w.Started}, Time{w.Ended}, List(w.Lines), NewProblem(w.Problem), w.Stopped,

@@ -88,7 +88,7 @@ func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
 		Arguments: Indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History, Care: q.Care,
 		Folder: q.Folder, Conversation: string(q.Conversation), Project: q.Project, Count: max(1, q.Count),
 		Scopes: List(q.Scopes), Asked: Time{q.Asked}, Expires: Time{q.Expires}, Hidden: q.Hidden,
-		Marks: List(q.Marks), Warnings: List(q.Warnings), Only: []string{}, Here: q.HereWords(), Fixed: q.Fixed,
+		Marks: List(q.Marks), Warnings: List(q.Warnings), Only: Map(q.Offers(), q.OfferWords), Here: q.HereWords(), Fixed: q.Fixed,
 		Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
 	}
 	if was := q.Original; was != nil {
@@ -96,9 +96,6 @@ func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
 	}
 	if p := q.Preview; p != nil {
 		v.Preview = &Preview{Words: p.Words, Lines: DiffLines(p.Lines), Left: p.Left}
-	}
-	for _, offer := range q.Offers() {
-		v.Only = append(v.Only, q.OfferWords(offer))
 	}
 	v.Trust, _ = q.Trustable()
 	_, v.Lasting, _ = q.Lasting()
@@ -121,11 +118,7 @@ func asker(q gate.Request, model string) string {
 
 // DiffLines returns the view of a comparison.
 func DiffLines(lines []textdiff.Line) []DiffLine {
-	views := make([]DiffLine, len(lines))
-	for i, l := range lines {
-		views[i] = DiffLine{Kind: l.Kind, Text: l.Text}
-	}
-	return views
+	return Map(lines, func(l textdiff.Line) DiffLine { return DiffLine{Kind: l.Kind, Text: l.Text} })
 }
 
 // Origin is a source of text in a chat that neither the person nor its model wrote.
@@ -139,11 +132,9 @@ type Origin struct {
 
 // NewOrigins returns the sources of text in a chat; trusted are the rules that trust some.
 func NewOrigins(origins []chat.Origin, trusted map[chat.Origin]string) []Origin {
-	out := make([]Origin, len(origins))
-	for i, o := range origins {
-		out[i] = Origin{o.Kind, o.Name, o.String(), trusted[o], o.Kind != chat.FromMore}
-	}
-	return out
+	return Map(origins, func(o chat.Origin) Origin {
+		return Origin{o.Kind, o.Name, o.String(), trusted[o], o.Kind != chat.FromMore}
+	})
 }
 
 // Rule is a rule that a person made.

@@ -163,7 +163,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		Permissions: PermissionNames{List(m.Permissions), List(s.Granted), List(s.Denied)},
 		Asks:        permissions(m.Permissions, s.Granted, s.Denied),
 		Folders:     List(s.Folders), Hosts: List(s.Hosts), Ports: List(s.Ports), Programs: List(s.Programs),
-		Refused: []Refusal{}, Capabilities: List(about.Capabilities), Isolation: s.Isolation.Level,
+		Capabilities: List(about.Capabilities), Isolation: s.Isolation.Level,
 		IsolationNote: s.IsolationNote(), FoundNote: s.FoundNote(), LoadMS: Milliseconds(s.Load),
 		Generation: s.Generation, Loaded: Time{s.Loaded}, LastUsed: Time{s.LastUsed},
 		Running: s.Running, Health: Health{s.Running, s.Calls, s.Errors, s.Usage.Memory, Milliseconds(s.Usage.CPU)},
@@ -174,9 +174,9 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 	if !m.WorkingCopy {
 		v.Origin = clean(s.Origin)
 	}
-	for _, r := range s.Refused {
-		v.Refused = append(v.Refused, Refusal{r.Permission, r.Path, r.Write, r.Listing, r.Command(s.ID)})
-	}
+	v.Refused = Map(s.Refused, func(r plugin.Refusal) Refusal {
+		return Refusal{r.Permission, r.Path, r.Write, r.Listing, r.Command(s.ID)}
+	})
 	if s.Serving && (s.Problem != nil || s.LastGood) {
 		v.ServingSince = v.Loaded
 	}

@@ -45,6 +45,15 @@ func List[T any](items []T) []T {
 	return items
 }
 
+// Map returns the view of each item, never nil.
+func Map[T, V any](items []T, of func(T) V) []V {
+	out := make([]V, len(items))
+	for i, item := range items {
+		out[i] = of(item)
+	}
+	return out
+}
+
 // Milliseconds returns a duration with three digits after the point.
 func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
@@ -60,13 +69,4 @@ func Indented(raw json.RawMessage) string {
 func clean(text string) string {
 	text, _ = tool.Strip(text)
 	return text
-}
-
-// cleanAll returns texts without hidden characters.
-func cleanAll(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, text := range texts {
-		out[i] = clean(text)
-	}
-	return out
 }

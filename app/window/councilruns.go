@@ -19,11 +19,9 @@ import (
 // Runs lists the runs of a chat, oldest first.
 func (c *Council) Runs(conversation string) ([]view.RunHeader, error) {
 	headers, err := c.core.Councils.Runs(c.call(), id(conversation))
-	out := []view.RunHeader{}
-	for _, h := range headers {
-		out = append(out, view.NewRunHeader(h, c.core.Councils.Live(h.Run)))
-	}
-	return out, err
+	return view.Map(headers, func(h council.Header) view.RunHeader {
+		return view.NewRunHeader(h, c.core.Councils.Live(h.Run))
+	}), err
 }
 
 // Run returns what changed of a run since a revision; at 0 all of it. A notice “council”

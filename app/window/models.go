@@ -68,8 +68,7 @@ var vendorHosts = map[string]string{
 func (m *Models) List() (ModelList, error) {
 	ctx := m.call()
 	out := ModelList{
-		Revision: m.core.Bus.Revision(bus.Models, ""), Connections: []ConnectionView{},
-		Providers: providers,
+		Revision: m.core.Bus.Revision(bus.Models, ""), Providers: providers,
 	}
 	connections, err := m.core.Models.Connections(ctx)
 	if err != nil {
@@ -84,9 +83,7 @@ func (m *Models) List() (ModelList, error) {
 	}
 	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
 	out.KeysFresh = m.core.Models.KeysFresh()
-	for _, c := range connections {
-		out.Connections = append(out.Connections, m.view(c))
-	}
+	out.Connections = view.Map(connections, m.view)
 	tellApart(out.Connections)
 	out.Models = view.NewModels(known, out.Default)
 	return out, nil

@@ -37,11 +37,7 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 
 // Tools returns for each tool of a plugin what becomes of a call of it, and why.
 func (p *Permissions) Tools(plugin string) ([]view.ToolAccess, error) {
-	out := []view.ToolAccess{}
-	for _, t := range p.core.Gate.Decisions.Tools(plugin) {
-		out = append(out, view.NewToolAccess(t))
-	}
-	return out, nil
+	return view.Map(p.core.Gate.Decisions.Tools(plugin), view.NewToolAccess), nil
 }
 
 // TryMode returns how a mode would have decided the calls of the last 7 days.

@@ -42,14 +42,11 @@ type UnattendedView struct {
 // Requests returns the requests that wait, oldest first.
 func (p *Permissions) Requests() (PermissionRequestList, error) {
 	out := PermissionRequestList{
-		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []view.PermissionRequest{},
-		Paused: p.core.Gate.Modes.Paused(),
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Paused: p.core.Gate.Modes.Paused(),
+		Requests: view.Map(p.core.Gate.Questions.List(), p.view),
 	}
 	if u, on := p.core.Gate.Modes.Unattended(); on {
 		out.Unattended = &UnattendedView{Until: view.Time{Time: u.Until}, Calls: u.Calls, Spend: u.Spend}
-	}
-	for _, q := range p.core.Gate.Questions.List() {
-		out.Requests = append(out.Requests, p.view(q))
 	}
 	return out, nil
 }
@@ -174,12 +171,11 @@ type RuleList struct {
 
 // Rules returns the rules of every scope, oldest first.
 func (p *Permissions) Rules() (RuleList, error) {
-	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []view.Rule{}}
+	revision := p.core.Bus.Revision(bus.Permissions, "")
 	rules, err := p.core.Gate.Rules.List(p.call())
-	for _, r := range rules {
-		out.Rules = append(out.Rules, view.NewRule(r, cmp.Or(p.core.pluginName(r.Plugin), r.Plugin), time.Now()))
-	}
-	return out, err
+	return RuleList{revision, view.Map(rules, func(r gate.Rule) view.Rule {
+		return view.NewRule(r, cmp.Or(p.core.pluginName(r.Plugin), r.Plugin), time.Now())
+	})}, err
 }
 
 // Revoke deletes a rule, with undo.

@@ -45,24 +45,18 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	g := p.core.Gate
 	usable := func(permission string) bool { return g.Reach.Usable(s.ID, permission) == nil }
 	hosts := hostPermission(g, s)
-	out := PluginReach{
-		Hosts: []ReachRuleView{}, Ports: []ReachRuleView{}, Programs: view.List(g.Reach.Programs(s.ID)),
-		Secrets:  []ReachSecretView{},
+	hostRules, portRules := g.Reach.Single(s.ID)
+	rule := func(r gate.Rule) ReachRuleView { return ReachRuleView{gate.Sentence(r, s.Manifest.Name) + ".", r.ID} }
+	return PluginReach{
+		Hosts: view.Map(hostRules, rule), Ports: view.Map(portRules, rule),
+		Programs: view.List(g.Reach.Programs(s.ID)),
+		Secrets: view.Map(g.Reach.GrantedSecrets(s.ID), func(l gate.GrantedSecret) ReachSecretView {
+			return ReachSecretView{l.Name, l.Hosts}
+		}),
 		CanHosts: hosts != "", CanPorts: usable(gate.Listen), CanFiles: usable(gate.Filesystem),
 		CanPrograms: usable(gate.Programs),
 		CanSecrets:  hosts == gate.Web,
-	}
-	hostRules, portRules := g.Reach.Single(s.ID)
-	for _, rule := range hostRules {
-		out.Hosts = append(out.Hosts, ReachRuleView{gate.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
-	}
-	for _, rule := range portRules {
-		out.Ports = append(out.Ports, ReachRuleView{gate.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
-	}
-	for _, l := range g.Reach.GrantedSecrets(s.ID) {
-		out.Secrets = append(out.Secrets, ReachSecretView{l.Name, l.Hosts})
-	}
-	return out, nil
+	}, nil
 }
 
 // hostPermission returns the permission by which a plugin connects to hosts: by itself, or by

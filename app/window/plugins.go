@@ -33,13 +33,13 @@ type PluginList struct {
 // List returns all plugins, sorted by name.
 func (p *Plugins) List() (PluginList, error) {
 	folder, problem := p.core.Host.Folder.Dir, p.core.Host.Folder.Problem()
-	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder, Plugins: []view.Plugin{}}
+	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder}
 	if problem != nil {
 		out.Problem = &Failure{Kind: problem.Kind, Message: problem.Message, Hint: problem.Hint}
 	}
-	for _, s := range p.core.Host.List() {
-		out.Plugins = append(out.Plugins, view.NewPlugin(s, p.core.Gate.About(s.ID)))
-	}
+	out.Plugins = view.Map(p.core.Host.List(), func(s plugin.Status) view.Plugin {
+		return view.NewPlugin(s, p.core.Gate.About(s.ID))
+	})
 	slices.SortStableFunc(out.Plugins, func(a, b view.Plugin) int {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
@@ -230,13 +230,13 @@ const maxLogLines = 2000
 
 // Log returns the lines of the plugin's log with n > since.
 func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
-	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id), Lines: []view.LogLine{}}
+	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id)}
 	lines := p.core.Host.Log(id, since)
 	if len(lines) > 0 && lines[0].N > since+1 {
 		out.Dropped = lines[0].N - since - 1
 	}
-	for _, l := range lines[max(0, len(lines)-maxLogLines):] {
-		out.Lines = append(out.Lines, view.NewLogLine(id, l))
-	}
+	out.Lines = view.Map(lines[max(0, len(lines)-maxLogLines):], func(l plugin.LogLine) view.LogLine {
+		return view.NewLogLine(id, l)
+	})
 	return out, nil
 }
