@@ -84,7 +84,7 @@ func (c permissionCommands) addRule(ctx context.Context, app *App, effect gate.E
 	if err != nil {
 		return err
 	}
-	return c.result(rule, "%s: %s.", rule.ID, gate.Sentence(rule, pluginTitle(app, rule.Plugin)))
+	return c.result(rule, "%s: %s.", rule.ID, gate.Sentence(rule, app.pluginName(rule.Plugin)))
 }
 
 // ruleOf returns the rule that the flags describe.
@@ -213,16 +213,13 @@ func readUntil(text string, now time.Time) (time.Time, error) {
 			text)
 }
 
-// pluginTitle returns the name of a plugin as a person reads it, its id if there is no such plugin.
-func pluginTitle(app *App, id string) string { return cmp.Or(app.pluginName(id), id) }
-
-// pluginName returns the name of a plugin as a person reads it, "" if there is no such plugin.
+// pluginName returns the name of a plugin as a person reads it, its id if there is no such plugin.
 func (a *App) pluginName(id string) string {
 	s, err := a.Host.Status(id)
 	if err != nil {
-		return ""
+		return id
 	}
-	return s.Manifest.Name
+	return cmp.Or(s.Manifest.Name, id)
 }
 
 // words returns what the tool and the plugin of a call are called.

@@ -127,7 +127,7 @@ func (c permissionCommands) list(ctx context.Context, app *App) error {
 	now := time.Now()
 	out, table := make([]view.Rule, 0, len(rules)), newTable("ID", "LAST USED", "RULE")
 	for _, r := range rules {
-		row := view.NewRule(r, pluginTitle(app, r.Plugin), now)
+		row := view.NewRule(r, app.pluginName(r.Plugin), now)
 		out = append(out, row)
 		used := ""
 		switch {

@@ -17,11 +17,7 @@ import (
 
 // tools returns every tool of every plugin.
 func (a *App) tools() []view.Tool {
-	all := []view.Tool{}
-	for _, s := range a.Host.List() {
-		all = append(all, view.NewTools(s, a.Tools.Set(), a.Gate.AboutTool, false)...)
-	}
-	return all
+	return view.NewToolList(a.Host.List(), a.Tools.Set(), a.Gate.AboutTool)
 }
 
 // toolCommands list, show, offer and call tools.

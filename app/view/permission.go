@@ -88,7 +88,8 @@ func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
 		Arguments: Indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History, Care: q.Care,
 		Folder: q.Folder, Conversation: string(q.Conversation), Project: q.Project, Count: max(1, q.Count),
 		Scopes: List(q.Scopes), Asked: Time{q.Asked}, Expires: Time{q.Expires}, Hidden: q.Hidden,
-		Marks: List(q.Marks), Warnings: List(q.Warnings), Only: Map(q.Offers(), q.OfferWords), Here: q.HereWords(), Fixed: q.Fixed,
+		Marks: List(q.Marks), Warnings: List(q.Warnings),
+		Only: Map(q.Offers(), q.OfferWords), Here: q.HereWords(), Fixed: q.Fixed,
 		Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
 	}
 	if was := q.Original; was != nil {

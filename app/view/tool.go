@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"conclave/app/chat"
@@ -63,6 +62,15 @@ func NewTools(s plugin.Status, set *tool.Set, about func(tool.Tool) gate.AboutTo
 	return out
 }
 
+// NewToolList returns the tools of all plugins, as NewTools returns those of one that serves.
+func NewToolList(plugins []plugin.Status, set *tool.Set, about func(tool.Tool) gate.AboutTool) []Tool {
+	all := []Tool{}
+	for _, s := range plugins {
+		all = append(all, NewTools(s, set, about, false)...)
+	}
+	return all
+}
+
 func newTool(t tool.Tool, s plugin.Status, about gate.AboutTool) Tool {
 	enabled, chosen := s.Enabled[t.Name]
 	enabled = s.Serving && (enabled || !chosen)
@@ -109,13 +117,13 @@ func ruleWords(decided gate.Step) string {
 }
 
 // Words returns what the tool and the plugin of a call are called. set has the tools that serve;
-// pluginName returns the name of a plugin by its id, "" if there is no such plugin now.
+// pluginName returns the name of a plugin by its id.
 func Words(r chat.CallRecord, set *tool.Set, pluginName func(id string) string) transcript.Words {
 	t, ok := set.ByID(r.ToolID)
 	if !ok {
 		t = tool.Tool{Name: r.ToolName}
 	}
 	return transcript.Words{
-		Title: t.DisplayName(), Doing: t.Doing(), Did: t.Did(), Plugin: cmp.Or(pluginName(r.Plugin), r.Plugin),
+		Title: t.DisplayName(), Doing: t.Doing(), Did: t.Did(), Plugin: pluginName(r.Plugin),
 	}
 }

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 
 	"conclave/app/base/bus"
@@ -53,13 +54,13 @@ type Core struct {
 	Toasts func(after uint64) []service.Toast
 }
 
-// pluginName returns the name of a plugin as a person reads it, "" if there is no such plugin.
+// pluginName returns the name of a plugin as a person reads it, its id if there is no such plugin.
 func (c Core) pluginName(id string) string {
 	s, err := c.Host.Status(id)
 	if err != nil {
-		return ""
+		return id
 	}
-	return s.Manifest.Name
+	return cmp.Or(s.Manifest.Name, id)
 }
 
 // Info holds what does not change while the window is open.

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -69,7 +68,7 @@ func (p *Permissions) TryRule(draft RuleDraft) (view.Trial, error) {
 		return view.Trial{}, err
 	}
 	tried, err := p.try(gate.Trial{Add: []gate.Rule{rule}})
-	tried.Rule = gate.Sentence(rule, cmp.Or(p.core.pluginName(rule.Plugin), rule.Plugin)) + "."
+	tried.Rule = gate.Sentence(rule, p.core.pluginName(rule.Plugin)) + "."
 	return tried, err
 }
 
@@ -83,7 +82,7 @@ func (p *Permissions) AddRule(draft RuleDraft) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	said := gate.Sentence(made, cmp.Or(p.core.pluginName(made.Plugin), made.Plugin))
+	said := gate.Sentence(made, p.core.pluginName(made.Plugin))
 	return p.undo.add("The rule was made: "+said+".", func(ctx context.Context) error {
 		_, err := p.core.Gate.Rules.Revoke(ctx, made.ID)
 		return err

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -174,7 +173,7 @@ func (p *Permissions) Rules() (RuleList, error) {
 	revision := p.core.Bus.Revision(bus.Permissions, "")
 	rules, err := p.core.Gate.Rules.List(p.call())
 	return RuleList{revision, view.Map(rules, func(r gate.Rule) view.Rule {
-		return view.NewRule(r, cmp.Or(p.core.pluginName(r.Plugin), r.Plugin), time.Now())
+		return view.NewRule(r, p.core.pluginName(r.Plugin), time.Now())
 	})}, err
 }
 

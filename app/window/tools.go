@@ -25,10 +25,8 @@ type ToolList struct {
 // List returns every tool that can be called or waits to be.
 func (t *Tools) List() (ToolList, error) {
 	ctx := t.call()
-	out := ToolList{Revision: t.core.Bus.Revision(bus.Tools, ""), Tools: []view.Tool{}}
-	for _, s := range t.core.Host.List() {
-		out.Tools = append(out.Tools, view.NewTools(s, t.core.Tools.Set(), t.core.Gate.AboutTool, false)...)
-	}
+	out := ToolList{Revision: t.core.Bus.Revision(bus.Tools, "")}
+	out.Tools = view.NewToolList(t.core.Host.List(), t.core.Tools.Set(), t.core.Gate.AboutTool)
 	for _, v := range out.Tools {
 		if v.Enabled {
 			out.Tokens += v.Tokens
