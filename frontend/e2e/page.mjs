@@ -124,7 +124,7 @@ let axe = "";
 export async function accessible(page, only = axeTags) {
   axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await settled(page); // axe would measure an opacity that changes
-  await page.evaluate(axe);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
   const found = await page.evaluate(async (runOnly) => {
     const result = await globalThis.axe.run(document, { runOnly, resultTypes: ["violations"] });
     return result.violations.map(
