@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"flag"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"conclave/app/base/fault"
+	"conclave/app/chat/transcript"
 	"conclave/app/window"
 )
 
@@ -73,9 +79,117 @@ func TestTheAnswersOfScenesAreOfTheProgramsTypes(t *testing.T) {
 	}
 }
 
+// recordedAt is the time of all scenes (frontend/src/lib/bridge/fake/scene.ts).
+var recordedAt = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// record puts into a scene what the program answers now, in place of all other answers of the same
+// methods. A question is “Group.Method” with its first arguments; “name = question” keeps the answer
+// under another name.
+func (w *testWindow) record(name, on string, questions ...string) {
+	w.t.Helper()
+	answers := map[string]json.RawMessage{}
+	for _, question := range questions {
+		key, question, named := strings.Cut(question, " = ")
+		if !named {
+			question = key
+		}
+		answers[key] = marshalRaw(w.t, w.answer(question))
+	}
+	w.keep(name, on, answers)
+}
+
+// keep puts answers into a scene.
+func (w *testWindow) keep(name, on string, answers map[string]json.RawMessage) {
+	w.t.Helper()
+	file := filepath.Join(scenesFolder, name+".json")
+	have, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	s := scene{Answers: map[string]json.RawMessage{}}
+	if len(have) > 0 {
+		must(w.t, strict(have, &s))
+	}
+	methods := map[string]bool{}
+	for key := range answers {
+		method, _, _ := strings.Cut(key, " ")
+		methods[method] = true
+	}
+	maps.DeleteFunc(s.Answers, func(key string, _ json.RawMessage) bool {
+		method, _, _ := strings.Cut(key, " ")
+		return methods[method]
+	})
+	s.On = on
+	for key, answer := range answers {
+		s.Answers[key] = w.plain(answer)
+	}
+	checkScene(w.t, file, have, s)
+}
+
+// answer asks the program as the page does: a question is “Group.Method” with its first arguments,
+// the others are empty.
+func (w *testWindow) answer(question string) any {
+	w.t.Helper()
+	words := strings.Fields(question)
+	group, method, _ := strings.Cut(words[0], ".")
+	call := reflect.ValueOf(w.App).Elem().FieldByName(group).MethodByName(method)
+	arguments := make([]reflect.Value, call.Type().NumIn())
+	for i := range arguments {
+		arguments[i] = reflect.New(call.Type().In(i)).Elem()
+		if i+1 >= len(words) {
+			continue
+		}
+		switch arguments[i].Kind() {
+		case reflect.String:
+			arguments[i].SetString(words[i+1])
+		case reflect.Uint64:
+			n, err := strconv.ParseUint(words[i+1], 10, 64)
+			must(w.t, err)
+			arguments[i].SetUint(n)
+		default:
+			w.t.Fatalf("%s: an argument is a %s", question, arguments[i].Kind())
+		}
+	}
+	out := call.Call(arguments)
+	if err, failed := out[1].Interface().(error); failed {
+		w.t.Fatalf("%s: %v %s", question, err, fault.KindOf(err))
+	}
+	return out[0].Interface()
+}
+
+// plain writes times in UTC and takes the test's folder out, so that an answer is the same on every
+// computer.
+func (w *testWindow) plain(answer json.RawMessage) json.RawMessage {
+	text := strings.ReplaceAll(string(answer), w.data, "/home/ada/.local/share/conclave")
+	return json.RawMessage(stamp.ReplaceAllStringFunc(text, func(quoted string) string {
+		at, err := time.Parse(time.RFC3339, strings.Trim(quoted, `"`))
+		must(w.t, err)
+		return at.UTC().Format(`"2006-01-02T15:04:05.000Z"`)
+	}))
+}
+
+// inUTC has the program show times as in UTC until the test ends, wherever it runs.
+func inUTC(t *testing.T) {
+	t.Helper()
+	local := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = local })
+}
+
+// stamp is a time as chat.Stamp writes it.
+var stamp = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
+
+func marshalRaw(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	must(t, err)
+	return raw
+}
+
 // checkScene fails the test unless a file is the scene as it is written; -update writes it.
 func checkScene(t *testing.T, file string, have []byte, s scene) {
 	t.Helper()
+	s.trim(t)
 	raw, err := json.Marshal(s)
 	must(t, err)
 	want := flowed(t, raw)
@@ -84,6 +198,102 @@ func checkScene(t *testing.T, file string, have []byte, s scene) {
 	} else if !bytes.Equal(have, want) {
 		t.Errorf("%s is stale; run go test -tags webkit2_41 ./app/window -run Scene -update", file)
 	}
+}
+
+// trim leaves out what the scene that s continues answers too: whole answers, and messages of a chat.
+// Scene in frontend/src/lib/bridge/fake/scene.ts puts them back.
+func (s *scene) trim(t *testing.T) {
+	t.Helper()
+	if s.On == "" {
+		return
+	}
+	base := inherited(t, s.On)
+	for question, answer := range s.Answers {
+		before, ok := base[question]
+		switch {
+		case !ok:
+		case sameJSON(t, answer, before):
+			delete(s.Answers, question)
+		case strings.HasPrefix(question, "Chats.Pull "):
+			pull, have := messagesOf(t, answer), messagesOf(t, before)
+			pull.keep(func(seq uint64, entry json.RawMessage) bool {
+				return have.entries[seq] == nil || !sameJSON(t, entry, have.entries[seq])
+			})
+			s.Answers[question] = pull.encode(t)
+		}
+	}
+}
+
+// inherited returns all that a scene answers, with what it leaves to others.
+func inherited(t *testing.T, name string) map[string]json.RawMessage {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(scenesFolder, name+".json"))
+	must(t, err)
+	var s scene
+	must(t, strict(raw, &s))
+	if s.On == "" {
+		return s.Answers
+	}
+	all := inherited(t, s.On)
+	for question, answer := range s.Answers {
+		if before, ok := all[question]; ok && strings.HasPrefix(question, "Chats.Pull ") {
+			pull, have := messagesOf(t, answer), messagesOf(t, before)
+			for _, seq := range pull.outline {
+				if pull.entries[seq] == nil {
+					pull.entries[seq] = have.entries[seq]
+				}
+			}
+			answer = pull.encode(t)
+		}
+		all[question] = answer
+	}
+	return all
+}
+
+// messages is the answer of Chats.Pull, with its entries by number.
+type messages struct {
+	fields  map[string]json.RawMessage
+	outline []uint64
+	entries map[uint64]json.RawMessage
+}
+
+func messagesOf(t *testing.T, pull json.RawMessage) messages {
+	t.Helper()
+	m := messages{entries: map[uint64]json.RawMessage{}}
+	must(t, json.Unmarshal(pull, &m.fields))
+	var outline struct {
+		Seqs []uint64 `json:"seqs"`
+	}
+	must(t, json.Unmarshal(m.fields["outline"], &outline))
+	m.outline = outline.Seqs
+	var entries []json.RawMessage
+	must(t, json.Unmarshal(m.fields["entries"], &entries))
+	for _, entry := range entries {
+		var e struct {
+			Seq uint64 `json:"seq"`
+		}
+		must(t, json.Unmarshal(entry, &e))
+		m.entries[e.Seq] = entry
+	}
+	return m
+}
+
+func (m messages) keep(wanted func(seq uint64, entry json.RawMessage) bool) {
+	maps.DeleteFunc(m.entries, func(seq uint64, entry json.RawMessage) bool { return !wanted(seq, entry) })
+}
+
+func (m messages) encode(t *testing.T) json.RawMessage {
+	t.Helper()
+	entries := []json.RawMessage{}
+	for _, seq := range m.outline {
+		if entry := m.entries[seq]; entry != nil {
+			entries = append(entries, entry)
+		}
+	}
+	m.fields["entries"] = marshalRaw(t, entries)
+	var pull transcript.Pull // in the order of its fields
+	must(t, json.Unmarshal(marshalRaw(t, m.fields), &pull))
+	return marshalRaw(t, pull)
 }
 
 // flowed writes JSON for readers of differences: a value that fits stands on one line, and the
@@ -137,7 +347,7 @@ func flowed(t *testing.T, raw []byte) []byte {
 	return []byte(value("") + "\n")
 }
 
-// width is how long a line of a scene may be that holds several values.
+// width is the longest line of a scene that holds several values.
 const width = 100
 
 // marshal encodes a value; “<” stays, as there is much HTML.
@@ -148,6 +358,14 @@ func marshal(t *testing.T, v any) string {
 	e.SetEscapeHTML(false)
 	must(t, e.Encode(v))
 	return strings.TrimSpace(out.String())
+}
+
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var x, y any
+	must(t, json.Unmarshal(a, &x))
+	must(t, json.Unmarshal(b, &y))
+	return reflect.DeepEqual(x, y)
 }
 
 // strict decodes JSON that has no fields but those of v.

@@ -58,5 +58,5 @@ test("why a call was allowed is in the menu of its card", async ({ open }) => {
   const page = await open("tool");
   await page.locator(".tool .line").first().click({ button: "right" });
   await page.getByRole("menuitem", { name: "Why was this allowed?" }).press("Enter");
-  await expect(page.getByText("No rule refuses it.")).toBeVisible();
+  await expect(page.getByText("none of your rules refuses it")).toBeVisible();
 });

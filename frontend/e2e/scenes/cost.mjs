@@ -4,7 +4,7 @@ import { expect, test } from "../scene.mjs";
 test("under an answer stands what it took, and above the chat what all of it did", async ({ open }) => {
   const page = await open();
   const answer = page.locator("article.message:not(.user)").last();
-  await expect(answer.getByText("499 tokens · $0.002")).toBeVisible();
+  await expect(answer.getByText("499 tokens · 3.2 s · $0.002")).toBeVisible();
   expect(await answer.getByText("499 tokens").getAttribute("title")).toMatch(
     /^412 tokens sent, 87 received. The cost is based on the prices of 2026-10-16/,
   );

@@ -1,7 +1,8 @@
 /**
  * A program that shows a recorded scene, in any browser (`npm run dev:fake`), in pictures and in
- * tests. It answers what the real program answered (fake/scenes, which a Go test records), and notes
- * what it is told to change without doing that: what the program does is tested on the program.
+ * tests. It answers what the real program answers (fake/scenes, which tests of Go record and check),
+ * and notes the calls that change something without carrying them out: what the program does is
+ * tested on the program.
  * Nothing of this is in the built window.
  */
 import { AppError, type Bridge } from "./calls";
@@ -31,7 +32,7 @@ export interface Fake extends Bridge {
   models: FakeModels & t.ModelsCalls;
   activity: FakeActivity & t.ActivityCalls;
   hello: t.Hello;
-  /** What it was told to change, newest last. */
+  /** The calls that change something, newest last. */
   asked: Asked[];
   /** Texts copied, newest last. */
   copied: string[];
@@ -39,12 +40,15 @@ export interface Fake extends Bridge {
   given(name: string): unknown[][];
 }
 
+/** Whose answers have the revision of a topic. */
+const topics: Record<string, t.Topic> = { Tools: "tools", Permissions: "permissions" };
+
 export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme } = {}): Fake {
   const scene = new Scene(grown[name]?.of ?? name);
   const asked: Asked[] = [];
   const copied: string[] = [];
   const bus = new FakeBus();
-  const call = (name: string, topic: t.Topic | null) => {
+  const call = (name: string, topic?: t.Topic) => {
     return async (...args: unknown[]) => {
       const question = scene.recorded(name, args);
       if (question !== undefined) {
@@ -59,17 +63,17 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     };
   };
   // A group of calls: its own, the recorded ones, and all others, which are noted.
-  const group = <T extends object>(of: string, topic: t.Topic | null, own: object) => {
+  const group = <T extends object>(of: string, own: object) => {
     const calls = own as Record<string, unknown>;
     for (const question of Object.keys(scene.answers)) {
       const [name = "", method = ""] = question.split(/[. ]/);
-      if (name === of && !(method in calls)) calls[method] = call(`${of}.${method}`, topic);
+      if (name === of && !(method in calls)) calls[method] = call(`${of}.${method}`, topics[of]);
     }
     return new Proxy(calls, {
       get: (target, method) =>
         method in target || typeof method !== "string" || !/^[A-Z]/.test(method)
           ? Reflect.get(target, method)
-          : call(`${of}.${method}`, null),
+          : call(`${of}.${method}`),
     }) as T;
   };
   const hello = scene.of<t.Hello>("Window.Hello");
@@ -82,22 +86,18 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     asked,
     copied,
     given: (name) => asked.filter((a) => a.name === name).map((a) => a.args),
-    chats: group<FakeChats & t.ChatsCalls>("Chats", null, chats),
-    plugins: group<FakePlugins & t.PluginsCalls>("Plugins", null, new FakePlugins(bus, scene)),
-    tools: group<t.ToolsCalls>("Tools", "tools", {}),
-    permissions: group<FakePermissions & t.PermissionsCalls>(
-      "Permissions",
-      "permissions",
-      new FakePermissions(bus, chats, scene),
-    ),
-    models: group<FakeModels & t.ModelsCalls>("Models", "models", new FakeModels(bus, scene)),
+    chats: group<Fake["chats"]>("Chats", chats),
+    plugins: group<Fake["plugins"]>("Plugins", new FakePlugins(bus, scene)),
+    tools: group<Fake["tools"]>("Tools", {}),
+    permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),
+    models: group<Fake["models"]>("Models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,
       Set: async (patch) => (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
     },
-    activity: group<FakeActivity & t.ActivityCalls>("Activity", null, new FakeActivity(scene)),
-    council: group<FakeCouncil & t.CouncilCalls>("Council", null, new FakeCouncil(bus, scene, asked)),
-    window: group<t.WindowCalls>("Window", null, { Hello: async () => hello }),
+    activity: group<Fake["activity"]>("Activity", new FakeActivity(scene)),
+    council: group<Fake["council"]>("Council", new FakeCouncil(bus, scene, asked)),
+    window: group<Fake["window"]>("Window", { Hello: async () => hello }),
     onnotices: (listener) => bus.subscribe(listener),
     copy: async (text) => void copied.push(text),
     paste: async () => copied.at(-1) ?? "",

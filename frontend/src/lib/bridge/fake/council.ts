@@ -154,21 +154,9 @@ export class FakeCouncil {
     return this.helped;
   }
 
-  async Export(id: string): Promise<t.RunFile> {
-    return { name: "council-run.json", text: JSON.stringify(this.of(id)), left: [] };
-  }
-
   async Avatar(data: string): Promise<string> {
     this.note("Avatar", data);
     return "picture-1";
-  }
-
-  async MemberFile(m: t.Member): Promise<string> {
-    return JSON.stringify(m);
-  }
-
-  async ReadMember(text: string): Promise<t.Member> {
-    return JSON.parse(text) as t.Member;
   }
 
   async ReadCouncil(text: string): Promise<t.Council> {

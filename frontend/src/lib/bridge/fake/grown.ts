@@ -28,7 +28,7 @@ function conversation(f: Fake, title: string, turns: [string, string[]][]): void
   f.hello.open_chat = c.chat.id;
 }
 
-/** By name, of which scene it is made, and how. */
+/** The scene that each is made from, and what is added. */
 export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
   long: {
     of: "chat",

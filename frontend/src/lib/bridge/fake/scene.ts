@@ -8,7 +8,7 @@ interface Recording {
   hello?: Partial<Omit<t.Hello, "settings">> & { settings?: t.SettingsPatch };
   /** By question: "Chats.Pull chat-8". */
   answers: Record<string, unknown>;
-  /** What the program returned when it was told to change something. */
+  /** What the program returned to calls that change something. */
   acts?: Record<string, unknown>;
   /** What it refused to change, and why. */
   failures?: Record<string, t.Failure>;
@@ -22,6 +22,13 @@ const recordings = import.meta.glob<Recording>("./scenes/*.json", {
 /** The time of all recordings. A scene is always as old as it was when it was recorded. */
 const recordedAt = Date.parse("2026-11-21T09:00:00Z");
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** Adds to a chat the messages that it has from the scene before. */
+function complete(pull: t.Pull, before: t.Pull): void {
+  const all = new Map([...before.entries, ...pull.entries].map((entry) => [entry.seq, entry]));
+  const seqs = pull.outline?.seqs ?? [];
+  pull.entries = seqs.flatMap((seq) => all.get(seq) ?? []);
+}
 
 export class Scene {
   answers: Record<string, unknown> = {};
@@ -37,6 +44,9 @@ export class Scene {
       const now = JSON.parse(JSON.stringify(recording), (_, v: unknown) =>
         typeof v === "string" && time.test(v) ? new Date(Date.parse(v) + by).toISOString() : v,
       ) as Recording;
+      for (const [question, pull] of Object.entries(this.answers))
+        if (question.startsWith("Chats.Pull ") && question in now.answers)
+          complete(pull as t.Pull, now.answers[question] as t.Pull);
       this.answers = { ...now.answers, ...this.answers };
       this.acts = { ...now.acts, ...this.acts };
       this.failures = { ...now.failures, ...this.failures };
@@ -79,7 +89,7 @@ export class Scene {
   }
 }
 
-/** One recorded thing of each kind, of which a test makes others like it. */
+/** One recorded thing of each kind, to make others like it. */
 function samples() {
   const scene = new Scene("permission");
   const { chat, entries } = scene.of<t.Pull>(`Chats.Pull ${scene.of<t.Hello>("Window.Hello").open_chat}`);
