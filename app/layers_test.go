@@ -53,7 +53,7 @@ var layers = []map[string][]string{
 	interfaces: {
 		// Words, and the one library each of them is about.
 		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/base/hidden"},
-		"app/tool":  {"app/chat", "app/base/hidden", "app/base/jsonobject", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/tool":  {"app/chat", "app/base/hidden", "app/base/jsonobject"},
 		"app/gate": {
 			"app/base/fault",
 			"app/base/bus",
@@ -595,10 +595,6 @@ var gone = []struct {
 	{
 		"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday",
 		"its initialisation costs every start of a plugin 2 ms",
-	},
-	{
-		"conclave/app/cmd/conclave-worker", nil, "", "github.com/santhosh-tekuri/",
-		"its initialisation costs every start of a plugin 5 ms",
 	},
 	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},

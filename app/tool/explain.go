@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,9 +8,6 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/base/shorten"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // problem is one thing that is wrong with a value.
@@ -52,151 +47,112 @@ func argumentError(problems []problem) *ArgumentError {
 	return &ArgumentError{lines}
 }
 
-// bounds are the keywords that compare a number, and what they expect.
-var bounds = map[string]string{
-	"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than",
-	"multipleOf": "a multiple of",
-}
-
-// sizes are the keywords that compare how many there are of something.
-var sizes = map[string][2]string{
+// comparisons are the keywords that compare a number, or how many there are of something: what
+// they expect, and of what; nothing for numbers.
+var comparisons = map[string]struct{ expects, unit string }{
+	"minimum": {"at least", ""}, "exclusiveMinimum": {"more than", ""},
+	"maximum": {"at most", ""}, "exclusiveMaximum": {"less than", ""}, "multipleOf": {"a multiple of", ""},
 	"minLength": {"at least", "character"}, "maxLength": {"at most", "character"},
 	"minItems": {"at least", "item"}, "maxItems": {"at most", "item"},
 	"minProperties": {"at least", "parameter"}, "maxProperties": {"at most", "parameter"},
+	"minContains": {"", "fitting item"}, "maxContains": {"", "fitting item"}, // see others
 }
 
 // others are keywords of which there is only one thing to say.
 var others = map[string]string{
-	"uniqueItems":   "two of its items are equal",
-	"contains":      "none of its items is of the kind that must be there",
-	"minContains":   "too few of its items are of the kind that must be there",
-	"maxContains":   "too many of its items are of a kind of which there may be few",
-	"propertyNames": "no parameter may have this name",
+	"uniqueItems": "two of its items are equal",
+	"contains":    "none of its items is of the kind that must be there",
+	"minContains": "too few of its items are of the kind that must be there",
+	"maxContains": "too many of its items are of a kind of which there may be few",
 }
 
-// explain lists what the library found wrong with arguments, all that a person
-// or a model can mend at once.
-func (c *compiled) explain(e *jsonschema.ValidationError, arguments any) []problem {
-	path, value := e.InstanceLocation, at(arguments, e.InstanceLocation)
-	var object map[string]any
-	if p := c.parts[e.SchemaURL]; p != nil {
-		object = p.object
+func explainAll(wrong []*mistake) (problems []problem) {
+	for _, m := range wrong {
+		problems = append(problems, m.explain()...)
 	}
+	return problems
+}
+
+// explain returns what a person or a model can mend, in words.
+func (m *mistake) explain() []problem {
+	path := m.at.path()
 	say := func(format string, args ...any) []problem {
 		return []problem{{path: path, text: fmt.Sprintf(format, args...)}}
 	}
-	each := func(names []string, text string) (out []problem) {
-		for _, name := range names {
+	each := func(text string) (out []problem) {
+		for _, name := range m.names {
 			out = append(out, problem{path: append(slices.Clone(path), name), text: text})
 		}
 		return out
 	}
-	switch k := e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
-		causes := slices.DeleteFunc(slices.Clone(e.Causes), unevaluated)
-		if len(causes) == 0 { // beside others it may only follow from them
-			causes = e.Causes
+	if c, compares := comparisons[m.keyword]; compares && c.expects != "" {
+		got := cut(fmt.Sprint(m.value))
+		if c.unit != "" {
+			got = strconv.Itoa(size(m.value))
+			c.unit = " " + c.unit
+			if m.bound.written != "1" {
+				c.unit += "s"
+			}
 		}
-		var out []problem
-		for _, cause := range causes {
-			out = append(out, c.explain(cause, arguments)...)
-		}
-		return out
-	case *kind.AnyOf:
-		return c.explainChoice(e, arguments)
-	case *kind.OneOf:
-		if k.Subschemas == nil {
-			return c.explainChoice(e, arguments)
+		return say("expected %s %s%s, got %s", c.expects, m.bound.written, c.unit, got)
+	}
+	switch m.keyword {
+	case "anyOf", "oneOf":
+		if m.forms != nil {
+			return m.explainChoice(path)
 		}
 		return say("fits more than one of its forms, and must fit one")
-	case *kind.RefCycle:
-		panic(errEndless)
-	case *kind.Type:
-		return []problem{wrongType(path, texts(object["type"]), value)}
-	case *kind.Enum:
-		list, _ := object["enum"].([]any)
-		return say("expected one of %s, got %s", strings.Join(shownAll(list), ", "), shown(value))
-	case *kind.Const:
-		return say("expected %s, got %s", shown(object["const"]), shown(value))
-	case *kind.Pattern:
-		return say("expected a text that matches %s, got %s", k.Want, shown(value))
-	case *kind.Required:
-		return each(k.Missing, "is missing")
-	case *kind.AdditionalProperties:
-		return each(k.Properties, "there is no such parameter")
-	case *kind.PropertyNames:
-		return each([]string{k.Property}, others["propertyNames"])
-	case *kind.AdditionalItems:
-		var out []problem
-		list := value.([]any)
-		for i := len(list) - k.Count; i < len(list); i++ {
-			out = append(out, problem{path: append(slices.Clone(path), strconv.Itoa(i)), text: notAllowed(list[i])})
-		}
-		return out
-	case *kind.FalseSchema:
-		if unevaluated(e) {
-			return say("there is no such parameter")
-		}
-		return say("%s", notAllowed(value))
-	case *kind.Not:
+	case "type":
+		return []problem{wrongType(path, m.of.types, m.value)}
+	case "enum":
+		list, _ := m.of.object["enum"].([]any)
+		return say("expected one of %s, got %s", strings.Join(shownAll(list), ", "), shown(m.value))
+	case "const":
+		return say("expected %s, got %s", shown(m.of.object["const"]), shown(m.value))
+	case "pattern":
+		return say("expected a text that matches %s, got %s", m.of.pattern.text, shown(m.value))
+	case "required":
+		return each("is missing")
+	case "propertyNames":
+		return each("no parameter may have this name")
+	case "additionalProperties", "unevaluatedProperties":
+		return say("there is no such parameter")
+	case "false":
+		return say("nothing is allowed here, got %s", shown(m.value))
+	case "not":
 		return say("is of the kind that it must not be")
-	case *kind.Dependency:
-		return say("dependentRequired[%q]: missing properties %q", k.Prop, k.Missing)
-	case *kind.DependentRequired:
-		return say("dependentRequired[%q]: missing properties %q", k.Prop, k.Missing)
+	case "dependentRequired":
+		return say("dependentRequired[%q]: missing properties %q", m.names[0], m.names[1:])
 	}
-	keyword := strings.Join(e.ErrorKind.KeywordPath(), " ")
-	want := object[keyword]
-	if words, ok := bounds[keyword]; ok {
-		if _, flag := want.(bool); flag { // draft 4: on the bound
-			want = object[strings.ToLower(strings.TrimPrefix(keyword, "exclusive"))]
-		}
-		return say("expected %s %s, got %s", words, want, cut(fmt.Sprint(value)))
-	}
-	if words, ok := sizes[keyword]; ok {
-		unit := words[1] + "s"
-		if want == json.Number("1") {
-			unit = words[1]
-		}
-		return say("expected %s %s %s, got %d", words[0], want, unit, size(value))
-	}
-	return say("%s", cmp.Or(others[keyword], "does not fit “"+keyword+"”"))
+	return say("%s", others[m.keyword])
 }
 
-// explainChoice says in one line why none of the forms of value fits: the types
-// that they would take, or what the first that is of its type lacks.
-func (c *compiled) explainChoice(e *jsonschema.ValidationError, arguments any) []problem {
+// explainChoice returns why none of the forms of a value fits: the types that they would take,
+// or what the first that is of its type lacks.
+func (m *mistake) explainChoice(path []string) []problem {
 	var nearest []problem
 	var types []string
-	value := at(arguments, e.InstanceLocation)
-	for _, form := range e.Causes {
-		problems := c.explain(form, arguments)
+	for _, form := range m.forms {
+		problems := explainAll(form)
 		for _, p := range problems {
 			types = append(types, p.types...)
-			if nearest == nil && (p.types == nil || len(p.path) > len(e.InstanceLocation)) {
+			if nearest == nil && (p.types == nil || len(p.path) > len(path)) {
 				nearest = problems
 			}
 		}
 	}
 	if nearest == nil {
 		slices.Sort(types)
-		return []problem{wrongType(e.InstanceLocation, slices.Compact(types), value)}
+		return []problem{wrongType(path, slices.Compact(types), m.value)}
 	}
-	text := fmt.Sprintf("fits none of its %d forms, got %s", len(e.Causes), shown(value))
-	return append(nearest, problem{path: e.InstanceLocation, text: text})
-}
-
-// unevaluated reports whether e is about a name that no part of the schema knows.
-func unevaluated(e *jsonschema.ValidationError) bool {
-	return strings.HasSuffix(e.SchemaURL, "/unevaluatedProperties")
+	text := fmt.Sprintf("fits none of its %d forms, got %s", len(m.forms), shown(m.value))
+	return append(nearest, problem{path: path, text: text})
 }
 
 func wrongType(path, want []string, value any) problem {
 	text := fmt.Sprintf("expected %s, got %s", strings.Join(want, " or "), shown(value))
 	return problem{path: path, types: want, text: text}
 }
-
-func notAllowed(value any) string { return "nothing is allowed here, got " + shown(value) }
 
 // shownAll shows the values that an enumeration has, the first ones of many.
 func shownAll(list []any) (all []string) {
@@ -230,21 +186,4 @@ func size(value any) int {
 		return utf8.RuneCountInString(text)
 	}
 	return length(value)
-}
-
-// at returns the part of value at path.
-func at(value any, path []string) any {
-	for _, step := range path {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		}
-	}
-	return value
 }

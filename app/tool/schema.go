@@ -1,21 +1,18 @@
 package tool
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
 	"conclave/app/base/limit"
 	"conclave/app/base/shorten"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // Bounds on the schemas that are read and kept.
@@ -35,14 +32,25 @@ var errEndless = errors.New("it refers to itself without end")
 type compiled struct {
 	warning string
 	size    int // in parts
-	schema  *jsonschema.Schema
-	parts   map[string]*part // the schemas in it, by their location
+	root    *node
+
+	resources map[string]*resource // by their addresses
+	places    map[string]place     // schemas in it, by their locations
+	order     []string             // their locations
+	nodes     map[string]*node     // those that are compiled, by their locations
 
 	patterns     map[string]*readPattern
 	instructions int // of all patterns
 
 	checking sync.Mutex // guards left
 	left     int        // steps that the check under way may still take
+}
+
+func newCompiled() *compiled {
+	return &compiled{
+		resources: map[string]*resource{}, places: map[string]place{}, nodes: map[string]*node{},
+		patterns: map[string]*readPattern{}, left: int(limit.CheckSteps),
+	}
 }
 
 var schemas = struct {
@@ -107,20 +115,15 @@ func compile(raw json.RawMessage) (c *compiled, err error) {
 	case size.parts > maxSchemaParts:
 		return nil, fmt.Errorf("it has more than %d parts", maxSchemaParts)
 	}
-	c = &compiled{size: size.parts, parts: map[string]*part{}, patterns: map[string]*readPattern{}}
-	c.left = int(limit.CheckSteps)
-	draft := draftOf(value)
-	c.tidy(value, draft == "" || strings.Contains(draft, "2020-12"))
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(nil) // nothing outside the schema is opened
-	compiler.UseRegexpEngine(c.newPattern)
-	compiler.RegisterVocabulary(&jsonschema.Vocabulary{URL: here + "checked", Compile: c.newPart})
-	compiler.AssertVocabs()
-	if err := compiler.AddResource(here, value); err != nil {
+	c = newCompiled()
+	c.size = size.parts
+	draft, err := draftOf(value, draft2020)
+	if err != nil {
 		return nil, err
 	}
-	if c.schema, err = compiler.Compile(here); err != nil {
-		return nil, reason(err, value)
+	c.tidy(value, draft == draft2020)
+	if err := c.build(value, draft); err != nil {
+		return nil, err
 	}
 	if c.endless() {
 		return nil, errEndless
@@ -128,10 +131,25 @@ func compile(raw json.RawMessage) (c *compiled, err error) {
 	return c, nil
 }
 
-func draftOf(schema any) string {
-	root, _ := schema.(map[string]any)
-	draft, _ := root["$schema"].(string)
-	return draft
+// build compiles value and all schemas in it.
+func (c *compiled) build(value any, d draft) error {
+	root := &resource{base: &url.URL{Scheme: "conclave", Path: "/"}, draft: d}
+	c.resources[here] = root
+	if err := c.collect(place{value: value, in: root}, d); err != nil {
+		return err
+	}
+	return c.compileAll()
+}
+
+// compileAll compiles the schemas that are noted.
+func (c *compiled) compileAll() error {
+	for i := 0; i < len(c.order); i++ { // it grows by what references lead to
+		if _, err := c.nodeAt(c.order[i]); err != nil {
+			return err
+		}
+	}
+	c.root = c.nodes[""]
+	return nil
 }
 
 // Keywords that bear on no value, that count only with something in their list,
@@ -185,95 +203,23 @@ func (c *compiled) tidy(schema any, latest bool) {
 // and the same value. A schema that refers to itself from a property or an item
 // is no such one: there the value gets smaller.
 func (c *compiled) endless() bool {
-	done := map[*jsonschema.Schema]bool{} // false while it is looked at
-	var visit func(*jsonschema.Schema) bool
-	visit = func(s *jsonschema.Schema) bool {
-		if was, seen := done[s]; s == nil || seen {
-			return s != nil && !was
+	done := map[*node]bool{} // false while it is looked at
+	var visit func(*node) bool
+	visit = func(n *node) bool {
+		if was, seen := done[n]; n == nil || seen {
+			return n != nil && !was
 		}
-		done[s] = false
-		within := slices.Concat(s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)))
-		within = append(within, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
-		if s.DynamicRef != nil {
-			within = append(within, s.DynamicRef.Ref)
-		}
-		for _, dependency := range s.Dependencies {
-			if to, ok := dependency.(*jsonschema.Schema); ok {
-				within = append(within, to)
-			}
-		}
+		done[n] = false
+		within := slices.Concat(n.allOf, n.anyOf, n.oneOf, slices.Collect(maps.Values(n.dependentSchemas)))
+		within = append(within, n.ref, n.recursive, n.dynamic, n.not, n.condition, n.then, n.otherwise)
 		endless := slices.ContainsFunc(within, visit)
-		done[s] = true
+		done[n] = true
 		return endless
 	}
-	for _, p := range c.parts {
-		if visit(p.schema) {
+	for _, n := range c.nodes {
+		if visit(n) {
 			return true
 		}
 	}
 	return false
-}
-
-// reason says in our words why the library does not take schema.
-func reason(err error, schema any) error {
-	if outside, ok := errors.AsType[*jsonschema.LoadURLError](err); ok {
-		if draft := draftOf(schema); draft != "" && strings.TrimSuffix(draft, "#") == outside.URL {
-			return fmt.Errorf("it is written in the draft %q, which Conclave does not know", draft)
-		}
-		return fmt.Errorf("it refers to %s, which Conclave does not open", strings.TrimPrefix(outside.URL, here))
-	}
-	if dangling, ok := errors.AsType[*jsonschema.JSONPointerNotFoundError](err); ok {
-		return fmt.Errorf("it refers to %s, which is not there", strings.TrimPrefix(dangling.URL, here))
-	}
-	if dangling, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
-		return fmt.Errorf("it refers to %s, which is not there", strings.TrimPrefix(dangling.Reference, here))
-	}
-	mistakes, ok := errors.AsType[*jsonschema.ValidationError](err)
-	if invalid, by := errors.AsType[*jsonschema.SchemaValidationError](err); by { // it does not unwrap
-		mistakes, ok = errors.AsType[*jsonschema.ValidationError](invalid.Err)
-	}
-	if !ok {
-		return errors.New(strings.ReplaceAll(err.Error(), here, ""))
-	}
-	var found []*jsonschema.ValidationError
-	var visit func(*jsonschema.ValidationError)
-	visit = func(e *jsonschema.ValidationError) {
-		if len(e.Causes) == 0 {
-			found = append(found, e)
-		}
-		for _, cause := range e.Causes {
-			visit(cause)
-		}
-	}
-	visit(mistakes)
-	wrong := slices.MinFunc(found, func(a, b *jsonschema.ValidationError) int { // the metaschema finds several in one
-		return cmp.Or(
-			len(b.InstanceLocation)-len(a.InstanceLocation),
-			rank(a)-rank(b),
-			slices.Compare(a.InstanceLocation, b.InstanceLocation),
-		)
-	})
-	value, keyword := shown(at(schema, wrong.InstanceLocation)), ""
-	if n := len(wrong.InstanceLocation); n > 0 {
-		keyword = wrong.InstanceLocation[n-1]
-	}
-	switch k := wrong.ErrorKind.(type) {
-	case *kind.Enum:
-		return fmt.Errorf("there is no type %s", value)
-	case *kind.Type:
-		if slices.Contains(k.Want, "object") {
-			return fmt.Errorf("%s is no schema", value)
-		}
-	case *kind.ExclusiveMinimum:
-		return fmt.Errorf("%q is %s, and nothing is a multiple of that", keyword, value)
-	}
-	return fmt.Errorf("%q cannot be %s", keyword, value)
-}
-
-// rank puts a wrong choice before other mistakes at the same place.
-func rank(e *jsonschema.ValidationError) int {
-	if _, choice := e.ErrorKind.(*kind.Enum); choice {
-		return 0
-	}
-	return 1
 }
