@@ -16,7 +16,9 @@ func deferredSet(t *testing.T, descriptions map[string]string) *tool.Set {
 	list = append(list, tool.Tool{Name: "weather_now", Description: "weather", Visibility: tool.Direct}, tool.Tool{
 		Name: "weather_hidden", Description: "weather", Visibility: tool.Hidden,
 	})
-	return tool.NewRegistry().Publish("p", list, nil)
+	r := tool.NewRegistry()
+	r.Publish("p", list, nil)
+	return r.Set()
 }
 
 func TestMB37FindRanksByNameThenDescription(t *testing.T) {
@@ -48,8 +50,9 @@ func TestMB37FindRanksByNameThenDescription(t *testing.T) {
 }
 
 func TestNoPluginsToolIsCalledLikeTheSearch(t *testing.T) {
-	set := tool.NewRegistry().Publish("p", []tool.Tool{{Name: tool.SearchName}}, nil)
-	if got := set.Tools()[0].WireName; got != "p__tool_search" {
+	r := tool.NewRegistry()
+	r.Publish("p", []tool.Tool{{Name: tool.SearchName}}, nil)
+	if got := r.Set().Tools()[0].WireName; got != "p__tool_search" {
 		t.Errorf("its wire name is %q", got)
 	}
 }

@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Registry is where plugins publish their tools. Each change makes a new Set
-// with the next generation; sets handed out before stay as they are, with
-// invokers that still work. Use NewRegistry. Its methods are safe for
-// concurrent use.
+// Registry is where plugins publish their tools. Each change makes a new Set with the next
+// generation, once somebody asks for it: a start publishes the tools of each plugin, and putting
+// all of them together takes time by their number. Sets handed out before stay as they are, with
+// invokers that still work. Use NewRegistry. Its methods are safe for concurrent use.
 type Registry struct {
-	set atomic.Pointer[Set]
+	set atomic.Pointer[Set] // the newest that was asked for; nil once there was a change
 
-	mu      sync.Mutex // guards plugins
-	plugins map[string]published
+	mu         sync.Mutex // guards the fields below
+	plugins    map[string]published
+	generation uint64
 }
 
 type published struct {
@@ -24,20 +25,27 @@ type published struct {
 }
 
 // NewRegistry returns a registry without tools.
-func NewRegistry() *Registry {
-	r := &Registry{plugins: map[string]published{}}
-	r.set.Store(newSet(0, nil, nil))
-	return r
-}
+func NewRegistry() *Registry { return &Registry{plugins: map[string]published{}} }
 
 // Set returns the newest snapshot; never nil.
-func (r *Registry) Set() *Set { return r.set.Load() }
+func (r *Registry) Set() *Set {
+	if set := r.set.Load(); set != nil {
+		return set
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	set := r.set.Load()
+	if set == nil {
+		set = r.gather()
+		r.set.Store(set)
+	}
+	return set
+}
 
-// Publish puts the plugin's tools in place of those it had, in one step, and
-// returns the set that holds them. Tools are made Normal; their Plugin becomes
-// plugin. Of two with one name the later counts, in the earlier's place; a tool
-// without a name is left out.
-func (r *Registry) Publish(plugin string, tools []Tool, invoker Invoker) *Set {
+// Publish puts the plugin's tools in place of those it had, in one step. Tools are made Normal;
+// their Plugin becomes plugin. Of two with one name the later counts, in the earlier's place; a
+// tool without a name is left out.
+func (r *Registry) Publish(plugin string, tools []Tool, invoker Invoker) {
 	list := make([]Tool, 0, len(tools))
 	place := make(map[string]int, len(tools))
 	for _, t := range tools {
@@ -52,24 +60,30 @@ func (r *Registry) Publish(plugin string, tools []Tool, invoker Invoker) *Set {
 		place[t.Name] = len(list)
 		list = append(list, Normal(t))
 	}
-	return r.change(func() { r.plugins[plugin] = published{list, invoker} })
-}
-
-// Unpublish removes the tools of a plugin and returns the new set.
-func (r *Registry) Unpublish(plugin string) *Set {
-	r.mu.Lock()
-	_, ok := r.plugins[plugin]
-	r.mu.Unlock()
-	if !ok {
-		return r.Set()
-	}
-	return r.change(func() { delete(r.plugins, plugin) })
-}
-
-func (r *Registry) change(do func()) *Set {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	do()
+	r.plugins[plugin] = published{list, invoker}
+	r.change()
+}
+
+// Unpublish removes the tools of a plugin.
+func (r *Registry) Unpublish(plugin string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.plugins[plugin]; ok {
+		delete(r.plugins, plugin)
+		r.change()
+	}
+}
+
+// change notes that the newest set is another one. The caller holds mu.
+func (r *Registry) change() {
+	r.generation++
+	r.set.Store(nil)
+}
+
+// gather makes the set of all tools. The caller holds mu.
+func (r *Registry) gather() *Set {
 	n := 0
 	for _, p := range r.plugins {
 		n += len(p.tools)
@@ -82,7 +96,5 @@ func (r *Registry) change(do func()) *Set {
 	}
 	offered := slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !t.forModel() })
 	wireNames(tools, wireNames(offered, nil)) // what no main model is offered takes no name from what one is
-	set := newSet(r.set.Load().generation+1, tools, invokers)
-	r.set.Store(set)
-	return set
+	return newSet(r.generation, tools, invokers)
 }

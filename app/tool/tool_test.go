@@ -95,8 +95,10 @@ func TestWireNamesAndOrderDoNotDependOnWhoCameFirst(t *testing.T) {
 
 func TestASetStaysAsItWasWhenTheRegistryMovesOn(t *testing.T) {
 	r := tool.NewRegistry()
-	first := r.Publish("p", named("one", "two"), echo{"old"})
-	second := r.Publish("p", named("two"), echo{"new"})
+	r.Publish("p", named("one", "two"), echo{"old"})
+	first := r.Set()
+	r.Publish("p", named("two"), echo{"new"})
+	second := r.Set()
 	if first.Generation() != 1 || second.Generation() != 2 || first.Len() != 2 || second.Len() != 1 {
 		t.Fatalf("generations %d, %d with %d, %d tools", first.Generation(), second.Generation(), first.Len(), second.Len())
 	}
@@ -115,8 +117,10 @@ func TestASetStaysAsItWasWhenTheRegistryMovesOn(t *testing.T) {
 	if got := sub.Tools()[0].Name; got != "one" {
 		t.Errorf("a reader changed the set: %q", got)
 	}
-	third := r.Unpublish("p")
-	if again := r.Unpublish("p"); again != third || third.Generation() != 3 || r.Set() != third {
+	r.Unpublish("p")
+	third := r.Set()
+	r.Unpublish("p")
+	if again := r.Set(); again != third || third.Generation() != 3 {
 		t.Errorf("generations %d and %d, with nothing left to remove", third.Generation(), again.Generation())
 	}
 	if _, ok := first.Invoker("p:one"); !ok {
@@ -126,9 +130,9 @@ func TestASetStaysAsItWasWhenTheRegistryMovesOn(t *testing.T) {
 
 func TestARepeatedNameCountsOnceWithItsLastDefinition(t *testing.T) {
 	r := tool.NewRegistry()
-	set := r.Publish("p",
+	r.Publish("p",
 		[]tool.Tool{{Name: "a", Description: "old"}, {Name: "b"}, {Name: ""}, {Name: "a", Description: "new"}}, echo{"p"})
-	tools := set.Tools()
+	tools := r.Set().Tools()
 	if len(tools) != 2 || tools[0].Description != "new" || tools[1].Name != "b" {
 		t.Errorf("got %+v", tools)
 	}
@@ -140,9 +144,9 @@ func TestARepeatedNameCountsOnceWithItsLastDefinition(t *testing.T) {
 
 func TestOfferedHoldsAllButHiddenTools(t *testing.T) {
 	r := tool.NewRegistry()
-	set := r.Publish("p",
+	r.Publish("p",
 		[]tool.Tool{{Name: "a"}, {Name: "b", Visibility: tool.Hidden}, {Name: "c", Visibility: tool.Deferred}}, echo{"p"})
-	if offered := set.ForModel().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
+	if offered := r.Set().ForModel().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
 		t.Errorf("offered %+v", offered)
 	}
 }

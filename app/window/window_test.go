@@ -183,10 +183,10 @@ func (w *testWindow) lend(invoker tool.Invoker, change func(*tool.Tool)) {
 	if change != nil {
 		change(&made)
 	}
-	set := w.core.Tools.Publish("notes", []tool.Tool{made}, invoker)
+	w.core.Tools.Publish("notes", []tool.Tool{made}, invoker)
 	candidate := gate.PluginVersion{
 		Plugin: "notes", Name: "Notes", Dialect: "functions", Isolation: "process+landlock",
-		Code: "c", Tools: set.Tools(), Listed: true,
+		Code: "c", Tools: w.core.Tools.Set().Tools(), Listed: true,
 	}
 	w.core.Gate.Approvals.Status(candidate)
 	must(w.t, w.core.Gate.Approvals.Approve(w.t.Context(), candidate, gate.ApproveOptions{}))

@@ -83,8 +83,9 @@ func benchOver(t *testing.T, s *store.Store, through conversation.Store) *bench 
 	c := chat.Conversation{Title: "Talk"}
 	must(t, s.Chats.CreateConversation(t.Context(), &c))
 	b.id = c.ID
-	b.tools = tool.NewRegistry().Publish("p",
-		[]tool.Tool{{Name: "echo", Description: "Says it again.", Dialect: "spindle"}}, echo{})
+	registry := tool.NewRegistry()
+	registry.Publish("p", []tool.Tool{{Name: "echo", Description: "Says it again.", Dialect: "spindle"}}, echo{})
+	b.tools = registry.Set()
 	g, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	version := gate.PluginVersion{

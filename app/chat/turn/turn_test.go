@@ -161,7 +161,9 @@ func (b *bench) open(log turn.Log, run tools, change ...func(*tool.Tool)) {
 		}
 		list = append(list, made)
 	}
-	b.set = tool.NewRegistry().Publish("p", list, run)
+	registry := tool.NewRegistry()
+	registry.Publish("p", list, run)
+	b.set = registry.Set()
 	g, err := gate.Open(b.t.Context(), gate.Options{})
 	must(b.t, err)
 	c := gate.PluginVersion{
@@ -1190,12 +1192,13 @@ func TestEditedArgumentsAreUsedRecordedAndChecked(t *testing.T) {
 func TestTheSetIsFrozenForTheTurn(t *testing.T) {
 	registry := tool.NewRegistry()
 	b := newBench(t, tools{"a": answers("A")})
-	old := registry.Publish("p", []tool.Tool{{
+	registry.Publish("p", []tool.Tool{{
 		Name: "a", Dialect: "spindle", Description: "Does a.",
 	}}, tools{"a": func(ctx context.Context, c tool.Call) tool.Result {
 		registry.Publish("p", []tool.Tool{{Name: "b"}}, tools{"b": answers("B")})
 		return answers("old")(ctx, c)
 	}})
+	old := registry.Set()
 	m := scriptedModel(calls(call("a", `{}`)), calls(call("a", `{}`), call("b", `{}`)), says("Done."))
 	b.say(m, func(r *turn.Request) { r.Tools = old })
 	equal(t, "results", b.results(m, 2), []string{"ok: old", `unknown: Error: no tool named "b". Tools: a`})

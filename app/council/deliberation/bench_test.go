@@ -77,10 +77,10 @@ func (b *bench) tools(plugin string, invoker tool.Invoker, names ...string) {
 
 func (b *bench) publish(plugin string, invoker tool.Invoker, tools ...tool.Tool) {
 	b.t.Helper()
-	set := b.registry.Publish(plugin, tools, invoker)
+	b.registry.Publish(plugin, tools, invoker)
 	version := gate.PluginVersion{
 		Plugin: plugin, Name: plugin, Dialect: "functions", Isolation: "process+landlock", Code: "c", Listed: true,
-		Tools: slices.DeleteFunc(set.Tools(), func(t tool.Tool) bool { return t.Plugin != plugin }),
+		Tools: slices.DeleteFunc(b.registry.Set().Tools(), func(t tool.Tool) bool { return t.Plugin != plugin }),
 	}
 	b.gate.Approvals.Status(version)
 	_, err := b.gate.Rules.Add(b.t.Context(), gate.Rule{ // a person said yes to it before

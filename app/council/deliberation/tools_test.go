@@ -96,7 +96,9 @@ func newToolBench(t *testing.T) *toolBench {
 		}
 		list = append(list, made)
 	}
-	set := tool.NewRegistry().Publish("p", list, plugin)
+	registry := tool.NewRegistry()
+	registry.Publish("p", list, plugin)
+	set := registry.Set()
 	permissions, err := gate.Open(t.Context(), gate.Options{})
 	if err != nil {
 		t.Fatal(err)

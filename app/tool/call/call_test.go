@@ -53,7 +53,9 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 		}
 		list = append(list, made)
 	}
-	b.set = tool.NewRegistry().Publish("p", list, run)
+	registry := tool.NewRegistry()
+	registry.Publish("p", list, run)
+	b.set = registry.Set()
 	g, err := gate.Open(t.Context(), gate.Options{})
 	must(t, err)
 	c := gate.PluginVersion{

@@ -306,7 +306,9 @@ func TestAFaultOfConclavesOwnIsAResult(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, tools{"run": echo})
-			b.set = tool.NewRegistry().Publish("p", b.set.Tools(), c.invoker)
+			registry := tool.NewRegistry()
+			registry.Publish("p", b.set.Tools(), c.invoker)
+			b.set = registry.Set()
 			r := b.do("run", "{}")
 			if r.Status != chat.CallDied || r.Error != c.says {
 				t.Errorf("got %+v", r)
