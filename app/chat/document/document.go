@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"conclave/app/base/limit"
 
@@ -34,19 +35,21 @@ var ErrTooLarge = errors.New("the document unpacks to more than is read")
 
 // kinds are the endings of documents, and which parts of one hold its text, in
 // the order of their numbers.
-var kinds = map[string]*regexp.Regexp{
-	".docx": regexp.MustCompile(`^word/(document|footnotes|endnotes)\.xml$`),
-	".pptx": regexp.MustCompile(`^ppt/slides/slide\d+\.xml$`),
-	".xlsx": regexp.MustCompile(`^xl/worksheets/sheet\d+\.xml$`),
-	".odt":  regexp.MustCompile(`^content\.xml$`),
-	".ods":  regexp.MustCompile(`^content\.xml$`),
-	".odp":  regexp.MustCompile(`^content\.xml$`),
-}
+var kinds = sync.OnceValue(func() map[string]*regexp.Regexp {
+	return map[string]*regexp.Regexp{
+		".docx": regexp.MustCompile(`^word/(document|footnotes|endnotes)\.xml$`),
+		".pptx": regexp.MustCompile(`^ppt/slides/slide\d+\.xml$`),
+		".xlsx": regexp.MustCompile(`^xl/worksheets/sheet\d+\.xml$`),
+		".odt":  regexp.MustCompile(`^content\.xml$`),
+		".ods":  regexp.MustCompile(`^content\.xml$`),
+		".odp":  regexp.MustCompile(`^content\.xml$`),
+	}
+})
 
 // officeText returns the text of a document with this ending. It returns ErrTooLarge, or
 // ErrDamaged; and cuts a long text where the limit is, which cut says.
 func officeText(ending string, data []byte) (text string, cut bool, err error) {
-	parts := kinds[ending]
+	parts := kinds()[ending]
 	if parts == nil {
 		return "", false, errOldOffice
 	}
@@ -93,12 +96,16 @@ func damaged(f *zip.File, err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, f.Name, err)
 }
 
-var digits = regexp.MustCompile(`\d+`)
-
 func numberOf(name string) int {
-	n, _ := strconv.Atoi(digits.FindString(path.Base(name))) // the first part has none
+	base := strings.TrimLeftFunc(path.Base(name), notDigit)
+	if end := strings.IndexFunc(base, notDigit); end >= 0 {
+		base = base[:end]
+	}
+	n, _ := strconv.Atoi(base) // the first part has none
 	return n
 }
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // reader reads the parts of one document.
 type reader struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -160,11 +161,14 @@ func iso2022(sample []byte) encoding.Encoding {
 }
 
 // declares finds what XML, HTML, CSS, Python and Emacs files say of their encoding.
-var declares = regexp.MustCompile(`(?i)(?:encoding|charset|coding)\s*[=:]?\s*["']?([a-z0-9][a-z0-9_.:-]{2,30})`)
+// It is compiled when the first text is read: this package is part of the start of each plugin.
+var declares = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:encoding|charset|coding)\s*[=:]?\s*["']?([a-z0-9][a-z0-9_.:-]{2,30})`)
+})
 
 // declared returns the encoding that a text names at its beginning, where the text is in it.
 func declared(data, sample []byte) (encoding.Encoding, string) {
-	found := declares.FindSubmatch(data[:min(len(data), 1024)])
+	found := declares().FindSubmatch(data[:min(len(data), 1024)])
 	if found == nil {
 		return nil, ""
 	}

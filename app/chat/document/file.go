@@ -80,19 +80,19 @@ func Look(name string, data []byte) File {
 		if found := endingOf(data); found != "" {
 			return File{Office, officeTypes[found], found}
 		}
-		if kinds[ending] != nil {
+		if kinds()[ending] != nil {
 			return File{Office, officeTypes[ending], ending}
 		}
 		return File{Other, "application/zip", ""}
 	case bytes.HasPrefix(data, []byte(packed)) &&
-		(kinds[ending] != nil || ending == ".doc" || ending == ".xls" || ending == ".ppt"):
+		(kinds()[ending] != nil || ending == ".doc" || ending == ".xls" || ending == ".ppt"):
 		return File{Office, "application/x-ole-storage", ""}
 	}
 	if e, _, _ := encodingOf(data); e != nil {
 		return File{Text, textType(ending), ""}
 	}
 	switch {
-	case kinds[ending] != nil:
+	case kinds()[ending] != nil:
 		return File{Office, officeTypes[ending], ending}
 	case ending == ".pdf":
 		return File{PDFFile, "application/pdf", ""}
@@ -115,11 +115,11 @@ func endingOf(data []byte) string {
 		switch {
 		case f.Name == "mimetype":
 			open = openEnding(f)
-		case strings.HasPrefix(f.Name, "word/document") && kinds[".docx"].MatchString(f.Name):
+		case strings.HasPrefix(f.Name, "word/document") && kinds()[".docx"].MatchString(f.Name):
 			return ".docx"
-		case kinds[".pptx"].MatchString(f.Name):
+		case kinds()[".pptx"].MatchString(f.Name):
 			return ".pptx"
-		case kinds[".xlsx"].MatchString(f.Name):
+		case kinds()[".xlsx"].MatchString(f.Name):
 			return ".xlsx"
 		}
 	}

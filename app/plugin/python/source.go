@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
@@ -52,21 +55,44 @@ func unreadable(name string, err error) *plugin.Problem {
 	}
 }
 
+// maxAssigned is the length of a text that Assigned reads, in characters.
+const maxAssigned = 200
+
 // Assigned returns the text of a module-level NAME = "text", or "".
 func Assigned(source []byte, name string) string {
-	pattern := regexp.MustCompile(`(?m)^` + name + `\s*=\s*(?:"([^"\\\n]{1,200})"|'([^'\\\n]{1,200})')`)
-	match := pattern.FindSubmatch(source)
-	if match == nil {
-		return ""
+	for at := 0; ; {
+		next := bytes.Index(source[at:], []byte(name))
+		if next < 0 {
+			return ""
+		}
+		begin := at + next
+		at = begin + len(name)
+		if begin > 0 && source[begin-1] != '\n' {
+			continue
+		}
+		rest, assigned := bytes.CutPrefix(bytes.TrimLeft(source[at:], blanks), []byte("="))
+		rest = bytes.TrimLeft(rest, blanks)
+		if !assigned || len(rest) == 0 || rest[0] != '"' && rest[0] != '\'' {
+			continue
+		}
+		quote, text := rest[0], rest[1:]
+		end := bytes.IndexAny(text, string(quote)+"\\\n")
+		if end > 0 && text[end] == quote && utf8.RuneCount(text[:end]) <= maxAssigned {
+			return string(text[:end])
+		}
 	}
-	return string(match[1]) + string(match[2])
 }
 
-var moduleDocstring = regexp.MustCompile(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
+const blanks = " \t\n\f\r"
+
+// moduleDocstring is compiled when the first source is read, as not every command reads one.
+var moduleDocstring = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
+})
 
 // Docstring returns the first line of a module's docstring that says something.
 func Docstring(source []byte) string {
-	match := moduleDocstring.FindSubmatch(source)
+	match := moduleDocstring().FindSubmatch(source)
 	for i := 1; i < len(match); i++ {
 		for line := range strings.Lines(string(match[i])) {
 			if line = strings.TrimSpace(line); line != "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Version is a version of a package (PEP 440).
@@ -24,7 +25,10 @@ const maxDev = int(^uint(0) >> 1)
 // maxVersion bounds the text of one version; longer ones are nobody's.
 const maxVersion = 200
 
-var versionPattern = regexp.MustCompile(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
+// versionPattern is compiled when the first version is read, as not every command reads one.
+var versionPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
+})
 
 // ParseVersion reads a version and reports whether it is one.
 func ParseVersion(text string) (Version, bool) {
@@ -32,7 +36,7 @@ func ParseVersion(text string) (Version, bool) {
 	if len(text) > maxVersion {
 		return Version{}, false
 	}
-	m := versionPattern.FindStringSubmatch(text)
+	m := versionPattern().FindStringSubmatch(text)
 	if m == nil {
 		return Version{}, false
 	}
