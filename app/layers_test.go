@@ -70,7 +70,7 @@ var layers = []map[string][]string{
 			"app/base/hidden",
 			"app/chat/render/syntax",
 			"github.com/yuin/goldmark",
-			"github.com/microcosm-cc/bluemonday",
+			"golang.org/x/net/html",
 			"golang.org/x/net/idna",
 		},
 		"app/chat/render/syntax": {},
@@ -591,10 +591,6 @@ var gone = []struct {
 	{
 		"conclave/app/cmd/conclave-worker", nil, "", "github.com/yuin/goldmark",
 		"its initialisation costs every start of a plugin 1 ms",
-	},
-	{
-		"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday",
-		"its initialisation costs every start of a plugin 2 ms",
 	},
 	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},

@@ -18,7 +18,7 @@
 // html.go). Links go to http, https and mailto only, carry their host in
 // data-host and, if their words name another host, that one in data-mismatch.
 // Images of other hosts never load by themselves. No element has an id, a style
-// or a handler. What goldmark made passes bluemonday last; blocks that are only
+// or a handler. What goldmark made passes a policy last (sanitize.go); blocks that are only
 // escaped text between fixed tags (code, diagrams) are made without it, and a
 // fuzz test holds them against the same list.
 //
