@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -281,18 +280,35 @@ func eachCallOfDays(tx *bbolt.Tx, f chat.CallFilter, fn func(id uint64) (bool, e
 	return nil
 }
 
-// putCall writes a record and its places in the indexes.
+// putCall writes a record and its places in the indexes. Those that it had already stay untouched, so
+// that the end of a call changes few pages.
 func putCall(tx *bbolt.Tx, r chat.CallRecord, raw []byte) error {
 	b := bucket(tx, bucketCalls)
 	key := number(r.ID)
-	if old := b.Get(key); old != nil {
+	old := b.Get(key)
+	had, has := map[place]string{}, places(r)
+	if old != nil {
 		if was, err := decodeCall(old); err == nil {
-			if err := unindexCall(tx, was); err != nil {
-				return err
-			}
+			had = places(was)
 		}
 	}
-	if err := b.Put(key, jsonobject.Keep(b.Get(key), raw, reflect.TypeFor[storedCall]())); err != nil {
+	for p := range had {
+		if _, stays := has[p]; stays {
+			continue
+		}
+		if err := p.delete(tx); err != nil {
+			return err
+		}
+	}
+	for p, value := range has {
+		if was, there := had[p]; there && was == value {
+			continue
+		}
+		if err := p.put(tx, value); err != nil {
+			return err
+		}
+	}
+	if err := b.Put(key, jsonobject.Keep(old, raw, reflect.TypeFor[storedCall]())); err != nil {
 		return err
 	}
 	if r.ID > b.Sequence() {
@@ -300,40 +316,46 @@ func putCall(tx *bbolt.Tx, r chat.CallRecord, raw []byte) error {
 			return err
 		}
 	}
-	return indexCall(tx, r)
+	return referMedia(tx, r.Conversation, r.Attachments)
 }
 
-// places are the keys of a record in the indexes, by bucket.
-func places(r chat.CallRecord, do func(name, key, value []byte) error) error {
-	id := number(r.ID)
-	all := []error{do(bucketByDay, append([]byte(dayOf(r.Timestamp)), id...), nil)}
+// place is a key in an index.
+type place struct{ index, key string }
+
+func (p place) put(tx *bbolt.Tx, value string) error {
+	return kind(p.index).put(tx, []byte(p.key), []byte(value))
+}
+
+func (p place) delete(tx *bbolt.Tx) error { return kind(p.index).delete(tx, []byte(p.key)) }
+
+// places returns the keys of a record in the indexes, with their values.
+func places(r chat.CallRecord) map[place]string {
+	id := string(number(r.ID))
+	all := map[place]string{{string(bucketByDay), dayOf(r.Timestamp) + id}: ""}
 	if r.Conversation != "" {
-		all = append(all, do(bucketByChat, below(string(r.Conversation), r.ID), []byte(r.Turn)))
+		all[place{string(bucketByChat), string(below(string(r.Conversation), r.ID))}] = r.Turn
 	}
-	if r.ToolName != "" {
-		all = append(all, do(bucketByTool, below(r.ToolName, r.ID), nil))
-	}
-	if r.ToolID != "" && r.ToolID != r.ToolName {
-		all = append(all, do(bucketByTool, below(r.ToolID, r.ID), nil))
+	for _, name := range []string{r.ToolName, r.ToolID} {
+		if name != "" {
+			all[place{string(bucketByTool), string(below(name, r.ID))}] = ""
+		}
 	}
 	if endedBadly(r) {
-		all = append(all, do(bucketFailed, id, nil))
+		all[place{string(bucketFailed), id}] = ""
 	}
 	if r.Status == chat.CallAsked || r.Status == chat.CallRunning {
-		all = append(all, do(bucketOpen, id, nil))
+		all[place{string(bucketOpen), id}] = ""
 	}
-	return errors.Join(all...)
+	return all
 }
 
 func indexCall(tx *bbolt.Tx, r chat.CallRecord) error {
-	return errors.Join(
-		places(r, func(name, key, value []byte) error { return bucket(tx, name).Put(key, value) }),
-		referMedia(tx, r.Conversation, r.Attachments),
-	)
-}
-
-func unindexCall(tx *bbolt.Tx, r chat.CallRecord) error {
-	return places(r, func(name, key, _ []byte) error { return bucket(tx, name).Delete(key) })
+	for p, value := range places(r) {
+		if err := p.put(tx, value); err != nil {
+			return err
+		}
+	}
+	return referMedia(tx, r.Conversation, r.Attachments)
 }
 
 func missingCall(id uint64) error {

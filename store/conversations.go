@@ -232,13 +232,16 @@ func getConversation(tx *bbolt.Tx, op string, id chat.ConversationID) (chat.Conv
 // full-text index.
 func putConversation(tx *bbolt.Tx, old *chat.Conversation, c chat.Conversation) error {
 	list := bucket(tx, bucketByUpdated)
-	if old != nil {
+	at, row := listKey(c), listRow(c)
+	if old != nil && !bytes.Equal(listKey(*old), at) {
 		if err := list.Delete(listKey(*old)); err != nil {
 			return err
 		}
 	}
-	if err := list.Put(listKey(c), listRow(c)); err != nil {
-		return err
+	if !bytes.Equal(list.Get(at), row) { // a round of a turn leaves it as it is
+		if err := list.Put(at, row); err != nil {
+			return err
+		}
 	}
 	if old == nil || old.Title != c.Title {
 		if err := logChange(tx, messageKey{c.ID, 0}); err != nil {
@@ -246,6 +249,14 @@ func putConversation(tx *bbolt.Tx, old *chat.Conversation, c chat.Conversation) 
 		}
 	}
 	return bucketConversations.putJSON(tx, []byte(c.ID), c)
+}
+
+// touch sets the time of the last change, which is exact to a second: so the rounds of a turn leave the
+// place in the list as it is. What a person says is exact.
+func touch(c *chat.Conversation, now time.Time, m chat.Message) {
+	if since := now.Sub(c.Updated); m.Role == chat.RoleUser || since < 0 || since >= time.Second {
+		c.Updated = now
+	}
 }
 
 // spend adds to what a chat used what a message of it is now known to have used. A chat

@@ -149,7 +149,12 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 			say("call %d: %v", lastNumber(k), err)
 			return nil
 		}
-		return places(r, expect)
+		for p, value := range places(r) {
+			if err := expect([]byte(p.index), []byte(p.key), []byte(value)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -14,49 +14,64 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Append gives m the next number of its conversation, writes it durably, and
-// makes it the conversation's head. With m.Open a kill before the turn's next
-// message leaves it marked as interrupted. It fills m.Seq, and m.Created when that is
-// zero. m.Parent must be 0 or a message there is (kind Invalid). The kind is
-// NotFound when there is no such conversation.
-func (s *Chats) Append(ctx context.Context, m *chat.Message) error {
+// Append gives messages of one conversation its next numbers, writes them durably and in one step, and
+// makes the last one the conversation's head. The first one's Parent must be 0 or a message there is
+// (kind Invalid); each other one answers the one before it. With Open of the last a kill before the
+// turn's next message leaves it marked as interrupted. It fills Seq and Parent, and Created where that
+// is zero. The kind is NotFound when there is no such conversation.
+func (s *Chats) Append(ctx context.Context, messages ...*chat.Message) error {
 	const op = "store.append"
-	made := *m
-	if made.Created.IsZero() {
-		made.Created = s.now()
+	made := make([]chat.Message, len(messages))
+	for i, m := range messages {
+		if made[i] = *m; m.Created.IsZero() {
+			made[i].Created = s.now()
+		}
 	}
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		old, err := getConversation(tx, op, made.Conversation)
+		old, err := getConversation(tx, op, made[0].Conversation)
 		if err != nil {
 			return err
 		}
-		if made.Parent != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, made.Parent}.bytes()) == nil {
+		if p := made[0].Parent; p != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, p}.bytes()) == nil {
 			return fault.New(fault.Invalid, op,
-				fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", made.Parent), "")
+				fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", p), "")
 		}
 		c := old
-		c.Last++
-		c.Head, c.Updated = c.Last, s.now()
-		c.Revision++
-		made.Seq = c.Last
-		if err := putMessage(tx, made); err != nil {
-			return err
-		}
-		if made.State == chat.Streaming {
-			if err := bucket(tx, bucketJournal).Put(keyOf(made).bytes(), timeKey(s.now())); err != nil {
+		for i := range made {
+			if i > 0 {
+				made[i].Parent = c.Last
+			}
+			c.Last++
+			c.Revision++
+			made[i].Seq = c.Last
+			if err := s.putNew(tx, made[i]); err != nil {
 				return err
 			}
+			spend(tx, &c, nil, made[i].Usage)
 		}
-		if err := markTurn(tx, made); err != nil {
+		c.Head = c.Last
+		touch(&c, s.now(), made[0])
+		if err := markTurn(tx, made[len(made)-1]); err != nil {
 			return err
 		}
-		spend(tx, &c, nil, made.Usage)
 		return putConversation(tx, &old, c)
 	})
-	if err == nil {
-		m.Seq, m.Created = made.Seq, made.Created
+	if err != nil {
+		return err
 	}
-	return err
+	s.waiting.addSent(made)
+	for i, m := range messages {
+		m.Seq, m.Parent, m.Created = made[i].Seq, made[i].Parent, made[i].Created
+	}
+	return nil
+}
+
+// putNew writes a new message, and begins its journal if it streams.
+func (s *Chats) putNew(tx *bbolt.Tx, m chat.Message) error {
+	if err := putMessage(tx, m); err != nil || m.State != chat.Streaming {
+		return err
+	}
+	return bucket(tx, bucketJournal).Put(keyOf(m).bytes(), timeKey(s.now()))
 }
 
 // UpdateMessages reads messages of a conversation, has change change them, and writes
@@ -71,6 +86,7 @@ func (s *Chats) UpdateMessages(
 ) error {
 	const op = "store.update_messages"
 	var ended []messageKey
+	var sent []chat.Message
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
 		old, err := getConversation(tx, op, id)
 		if err != nil {
@@ -101,16 +117,18 @@ func (s *Chats) UpdateMessages(
 			if err := s.rewriteMessage(tx, m); err != nil {
 				return err
 			}
+			sent = append(sent, m)
 			if m.State != chat.Streaming {
 				ended = append(ended, keyOf(m))
 			}
 			spend(tx, &c, was[i].Usage, m.Usage)
+			touch(&c, s.now(), m)
 		}
-		c.Updated = s.now()
 		c.Revision++
 		return putConversation(tx, &old, c)
 	})
 	if err == nil {
+		s.waiting.addSent(sent)
 		for _, key := range ended {
 			s.waiting.forget(key)
 		}
@@ -300,8 +318,10 @@ func putMessage(tx *bbolt.Tx, m chat.Message) error {
 	if err := bucketMessages.putJSON(tx, key, m); err != nil {
 		return err
 	}
-	if err := putSent(tx, m); err != nil {
-		return err
+	if !m.Open { // no call waits for it
+		if err := putSentOf(tx, m); err != nil {
+			return err
+		}
 	}
 	return deriveMessage(tx, key, m)
 }

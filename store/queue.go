@@ -47,13 +47,16 @@ type queue struct {
 	// journalled holds what the journal on the disk has, by message; for the writer.
 	journalled map[messageKey]journalled
 
-	mu      sync.Mutex // guards the fields up to wake
+	mu      sync.Mutex // guards the fields up to sent
 	closing bool       // Close has begun: nothing more is taken
 	pending batch      // not yet given to a transaction
 	writing batch      // given to the transaction under way
 	live    map[messageKey]chat.Message
 	nextID  uint64 // of the next call record
 	trouble bool   // OnTrouble knows that writes fail
+
+	sent    []sentRequest // requests to models that wait, oldest first
+	sending sync.Mutex    // held while those are written
 
 	wake chan struct{} // of capacity 1: there is something pending
 }
@@ -141,6 +144,7 @@ func (s *file) sync(ctx context.Context) error {
 
 // last is the Sync before the store closes. Its error names what is lost.
 func (s *file) last(ctx context.Context) error {
+	s.writeSent(ctx)
 	err := s.sync(ctx)
 	if err == nil {
 		return nil
@@ -307,6 +311,7 @@ func (s *file) writeBehind(ctx context.Context) {
 				s.final = s.last(ctx)
 				return
 			}
+			s.writeSent(ctx)
 			err := s.sync(ctx)
 			s.tell(err)
 			if err == nil {

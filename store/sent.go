@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
+	"slices"
 	"time"
 
 	"conclave/app/base/fault"
@@ -23,10 +24,18 @@ const (
 	timeLength = 8
 )
 
+// sentRequest is a request that waits to be written.
+type sentRequest struct {
+	key  messageKey
+	at   time.Time
+	body []byte
+}
+
 // Sent returns the request that a message answers, as it was sent to the model. The kind is
 // NotFound where it is not stored: only the newest of a chat are, for 30 days.
 func (c *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
 	const op = "store.sent"
+	c.writeSent(ctx)
 	packed, err := read(ctx, c.file, op, func(tx *bbolt.Tx) ([]byte, error) {
 		if _, err := getConversation(tx, op, id); err != nil {
 			return nil, err
@@ -43,20 +52,99 @@ func (c *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.Messa
 	return c.inflate(op, packed)
 }
 
-// putSent writes the request that a message answers, and deletes the oldest ones of its
-// chat where they are too many together.
-func putSent(tx *bbolt.Tx, m chat.Message) error {
+// addSent has the requests of messages written behind them whose turn goes on: a person who looks at one
+// is in no hurry, and a call that waits for its message is.
+func (q *queue) addSent(messages []chat.Message) {
+	for _, m := range messages {
+		if m.Sent == nil || !m.Open { // it is written already
+			continue
+		}
+		q.later(func() {
+			q.sent = append(q.sent, sentRequest{keyOf(m), m.Ended, m.Sent})
+			size := 0 // of those that wait, which are no smaller than what will be stored
+			for i := len(q.sent) - 1; i >= 0; i-- {
+				if q.sent[i].key.conversation != m.Conversation {
+					continue
+				}
+				if size += len(q.sent[i].body); size > limit.SentRequests && i < len(q.sent)-1 {
+					q.sent = slices.Delete(q.sent, i, i+1)
+				}
+			}
+		})
+	}
+}
+
+// writeSent writes the requests that wait. One that cannot be written is not kept.
+func (f *file) writeSent(ctx context.Context) {
+	q := f.waiting
+	q.sending.Lock() // until they can be read
+	defer q.sending.Unlock()
+	q.mu.Lock()
+	waiting := q.sent
+	q.sent = nil
+	q.mu.Unlock()
+	if len(waiting) == 0 {
+		return
+	}
+	packed, err := packSent(waiting) // before anybody waits for the right to write
+	if err == nil {
+		err = f.write(ctx, "store.write_sent", func(tx *bbolt.Tx) error {
+			for i, r := range waiting {
+				if err := putSent(tx, r.key, packed[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		f.log.Warn("Requests to models could not be stored.", "requests", len(waiting), "err", err)
+	}
+}
+
+// putSentOf writes the request of a message with it.
+func putSentOf(tx *bbolt.Tx, m chat.Message) error {
 	if m.Sent == nil {
 		return nil
 	}
-	packed, err := deflate(timeKey(m.Ended), m.Sent, flate.BestSpeed)
-	if err == nil {
-		err = bucketSent.put(tx, keyOf(m).bytes(), packed)
-	}
+	packed, err := packSent([]sentRequest{{keyOf(m), m.Ended, m.Sent}})
 	if err != nil {
 		return err
 	}
-	keys, size := bucketSent.keys(tx, prefix(string(m.Conversation))), int64(0)
+	return putSent(tx, keyOf(m), packed[0])
+}
+
+// packSent returns the records of requests.
+func packSent(requests []sentRequest) ([][]byte, error) {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	packed := make([][]byte, len(requests))
+	for i, r := range requests {
+		out := bytes.NewBuffer(timeKey(r.at))
+		w.Reset(out)
+		if _, err := w.Write(r.body); err != nil {
+			return nil, err
+		}
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		packed[i] = out.Bytes()
+	}
+	return packed, nil
+}
+
+// putSent writes the request that a message answers, if that is there still, and deletes the oldest ones
+// of its chat where they are too many together.
+func putSent(tx *bbolt.Tx, key messageKey, packed []byte) error {
+	if bucketMessages.get(tx, key.bytes()) == nil {
+		return nil
+	}
+	if err := bucketSent.put(tx, key.bytes(), packed); err != nil {
+		return err
+	}
+	keys, size := bucketSent.keys(tx, prefix(string(key.conversation))), int64(0)
 	for i := len(keys) - 1; i >= 0; i-- {
 		if size += int64(len(bucketSent.get(tx, keys[i]))); size > limit.SentRequests {
 			return bucketSent.delete(tx, keys[:i+1]...)

@@ -217,8 +217,10 @@ func purgeCalls(tx *bbolt.Tx, id chat.ConversationID) error {
 			continue
 		}
 		if r, err := decodeCall(raw); err == nil {
-			if err := unindexCall(tx, r); err != nil {
-				return err
+			for p := range places(r) {
+				if err := p.delete(tx); err != nil {
+					return err
+				}
 			}
 		}
 		if err := bucketCalls.delete(tx, call); err != nil {

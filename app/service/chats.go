@@ -24,7 +24,7 @@ type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
-	Append(ctx context.Context, m *chat.Message) error
+	Append(ctx context.Context, messages ...*chat.Message) error
 	Outline(ctx context.Context, id chat.ConversationID) (chat.Outline, error)
 	Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error)
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)

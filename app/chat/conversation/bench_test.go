@@ -57,11 +57,11 @@ func (f *full) failure() error {
 	return f.err
 }
 
-func (f *full) Append(ctx context.Context, m *chat.Message) error {
+func (f *full) Append(ctx context.Context, messages ...*chat.Message) error {
 	if err := f.failure(); err != nil {
 		return err
 	}
-	return f.Turns.Append(ctx, m)
+	return f.Turns.Append(ctx, messages...)
 }
 
 func (f *full) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {

@@ -151,12 +151,9 @@ func (t *run) writeResults(ctx context.Context, calls []*call.Call, reason chat.
 		return false
 	}
 	t.path = append(t.path, m)
-	t.scribe.do(ctx, func(save context.Context) error {
-		if err := t.scribe.append(save, &m); err != nil {
-			return err
-		}
-		t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
-		return nil
-	})
+	t.scribe.hold(m)
+	if reason != "" || t.req.Log != nil { // no answer follows, or nothing is gained by waiting for it
+		t.scribe.do(ctx, func(context.Context) error { return nil })
+	}
 	return true
 }

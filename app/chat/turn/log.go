@@ -15,9 +15,10 @@ type Log interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	// Path reads the visible messages of a conversation, first to head.
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
-	// Append gives the message the next sequence number, writes it durably, and
-	// makes it the conversation's head. m.Seq and m.Conversation are set.
-	Append(ctx context.Context, m *chat.Message) error
+	// Append gives messages of one conversation the next numbers, writes them durably
+	// and in one step, and makes the last one the conversation's head. Each but the
+	// first answers the one before it. It sets Seq, and Parent of these.
+	Append(ctx context.Context, messages ...*chat.Message) error
 	// UpdateMessages reads, changes and writes messages of one conversation in one
 	// step, durably. change must be quick and not use the log; its error leaves
 	// everything as it was.

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,19 +29,24 @@ type disk struct {
 	writes  []string
 	lasting map[chat.MessageSeq]string // the text that a kill would leave, by message
 	full    bool
-	asked   map[uint64]bool          // the records of calls that are in a message on the disk
-	open    map[chat.MessageSeq]bool // what was written of messages whose turn went on
+	asked   map[uint64]bool // the records of calls that are in a message on the disk
+	pending map[uint64]chat.CallRecord
+	records map[uint64]chat.CallRecord // those of calls that a kill would leave
+	open    map[chat.MessageSeq]bool   // what was written of messages whose turn went on
 }
 
 func newDisk(write time.Duration) *disk {
 	return &disk{
 		MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk}), write: write,
 		lasting: map[chat.MessageSeq]string{}, asked: map[uint64]bool{}, open: map[chat.MessageSeq]bool{},
+		pending: map[uint64]chat.CallRecord{}, records: map[uint64]chat.CallRecord{},
 	}
 }
 
 func (d *disk) note(what string, m chat.Message) error {
-	time.Sleep(d.write)
+	if what != alongWith {
+		time.Sleep(d.write)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.full {
@@ -56,16 +62,25 @@ func (d *disk) note(what string, m chat.Message) error {
 	return nil
 }
 
-func (d *disk) Append(ctx context.Context, m *chat.Message) error {
-	if err := d.MemoryLog.Append(ctx, m); err != nil {
+func (d *disk) Append(ctx context.Context, messages ...*chat.Message) error {
+	if err := d.MemoryLog.Append(ctx, messages...); err != nil {
 		return err
 	}
-	return d.note("append", *m)
+	defer d.settle()()
+	what := "append"
+	for _, m := range messages {
+		if err := d.note(what, *m); err != nil {
+			return err
+		}
+		what = alongWith
+	}
+	return nil
 }
 
 func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
 	change func([]chat.Message) error,
 ) error {
+	defer d.settle()()
 	var after []chat.Message
 	err := d.MemoryLog.UpdateMessages(ctx, id, seqs, func(messages []chat.Message) error {
 		err := change(messages)
@@ -76,6 +91,38 @@ func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs 
 		err = errors.Join(err, d.note("replace", m))
 	}
 	return err
+}
+
+// alongWith is written of a message that is appended in one step with the one before it.
+const alongWith = "along with it"
+
+// PutCall remembers a record, which is on the disk with the next write.
+func (d *disk) PutCall(ctx context.Context, r *chat.CallRecord) error {
+	err := d.MemoryLog.PutCall(ctx, r)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pending[r.ID] = *r
+	return err
+}
+
+// Sync writes the records.
+func (d *disk) Sync(ctx context.Context) error {
+	defer d.settle()()
+	return d.MemoryLog.Sync(ctx)
+}
+
+// settle begins a write, which the function it returns ends: then the records that were there at its
+// beginning are on the disk.
+func (d *disk) settle() (written func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	taken := d.pending
+	d.pending = map[uint64]chat.CallRecord{}
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		maps.Copy(d.records, taken)
+	}
 }
 
 func (d *disk) Journal(m chat.Message) {
@@ -134,7 +181,60 @@ func TestAKillLosesLessThanAQuarterOfASecond(t *testing.T) {
 	})
 }
 
-func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
+func TestACallAndItsResultAreOnTheDiskBeforeTheyAreShown(t *testing.T) {
+	slow := func(d time.Duration) func(context.Context, model.Request, func(model.Event) bool) error {
+		return func(ctx context.Context, r model.Request, say func(model.Event) bool) error {
+			time.Sleep(d)
+			say(model.Event{Kind: model.Text, Text: "Well. "})
+			return calls(call("count", `{}`))(ctx, r, say)
+		}
+	}
+	for name, script := range map[string][]round{
+		"a chain of quick answers": append(slices.Repeat([]round{calls(call("count", `{}`))}, 20), says("Done.")),
+		"an answer that takes its time": {
+			calls(call("count", `{}`)), slow(time.Second), slow(30 * time.Millisecond), slow(0), says("Done."),
+		},
+		"calls at once, one of them slow": {
+			calls(call("count", `{"n":1}`), call("wait", `{}`), call("count", `{"n":2}`)), says("Done."),
+		},
+		"an answer that cannot be given": {
+			calls(call("count", `{}`)),
+			func(context.Context, model.Request, func(model.Event) bool) error { return errors.New("no") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDisk(3 * time.Millisecond)
+				b := newBench(t, nil)
+				b.open(d, tools{"count": takes(2*time.Millisecond, "1"), "wait": takes(time.Minute, "2")})
+				shown := 0
+				b.on = func(e chat.Event) {
+					if e.Kind != chat.EventAsked && e.Kind != chat.EventAnswered {
+						return
+					}
+					d.mu.Lock()
+					defer d.mu.Unlock()
+					lasting, there := d.records[e.Call.ID]
+					if !there || e.Kind == chat.EventAnswered && !lasting.Status.Over() {
+						t.Errorf("%s of call %d is shown, and a kill would leave %+v", e.Kind, e.Call.ID, lasting)
+					}
+					if e.Kind == chat.EventAnswered {
+						shown++
+						if late := time.Since(e.Call.Ended); late > 60*time.Millisecond {
+							t.Errorf("a result is shown after %s", late)
+						}
+					}
+				}
+				b.say(scriptedModel(script...), func(r *turn.Request) { r.ChainLimit = 0 })
+				if shown == 0 || shown != len(d.Calls()) {
+					t.Errorf("%d of %d results were shown", shown, len(d.Calls()))
+				}
+			})
+		})
+	}
+}
+
+func TestAChainOfQuickCallsWritesOnceARoundAndBehindIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const write = 3 * time.Millisecond
 		d := newDisk(write)
@@ -146,14 +246,16 @@ func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
 		began := time.Now()
 		b.say(scriptedModel(append(script, says("Done."))...), func(r *turn.Request) { r.ChainLimit = 0 })
 		took := time.Since(began)
-		// The question; the first answer as it began and whole; two a round; the
-		// last answer.
-		if n := len(d.writes); n != 1+2+1+49*2+1 {
-			t.Errorf("%d writes", n)
+		// The question, the first answer, and the results of each round with the answer that follows them.
+		writes := slices.DeleteFunc(slices.Clone(d.writes), func(what string) bool {
+			return strings.HasPrefix(what, alongWith)
+		})
+		if n := len(writes); n != 1+1+50 {
+			t.Errorf("%d writes: %q", n, writes)
 		}
 		// A call waits for the message that asks for it, or a kill while it runs would
 		// lose what was asked.
-		if limit := 50*(2*write+working) + 20*time.Millisecond; took > limit {
+		if limit := 50*(write+working) + 20*time.Millisecond; took > limit {
 			t.Errorf("took %s, more than its writes and calls (%s)", took, limit)
 		}
 		path := b2path(t, d)
@@ -300,9 +402,9 @@ func (p *patient) look(ctx context.Context) {
 	}
 }
 
-func (p *patient) Append(ctx context.Context, m *chat.Message) error {
+func (p *patient) Append(ctx context.Context, messages ...*chat.Message) error {
 	p.look(ctx)
-	return p.MemoryLog.Append(ctx, m)
+	return p.MemoryLog.Append(ctx, messages...)
 }
 
 func (p *patient) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,

@@ -59,17 +59,22 @@ func (l *MemoryLog) Path(_ context.Context, id chat.ConversationID) ([]chat.Mess
 }
 
 // Append implements Log.
-func (l *MemoryLog) Append(_ context.Context, m *chat.Message) error {
+func (l *MemoryLog) Append(_ context.Context, messages ...*chat.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.check(m.Conversation); err != nil {
-		return err
+	for i, m := range messages {
+		if err := l.check(m.Conversation); err != nil {
+			return err
+		}
+		if i > 0 {
+			m.Parent = l.conversation.Last
+		}
+		m.Seq = l.conversation.Last + 1
+		l.messages[m.Seq] = clone(*m)
+		l.conversation.Head, l.conversation.Last = m.Seq, m.Seq
+		l.conversation.Updated = time.Now()
+		l.conversation.Revision++
 	}
-	m.Seq = l.conversation.Last + 1
-	l.messages[m.Seq] = clone(*m)
-	l.conversation.Head, l.conversation.Last = m.Seq, m.Seq
-	l.conversation.Updated = time.Now()
-	l.conversation.Revision++
 	return nil
 }
 

@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -148,8 +147,7 @@ type run struct {
 	callTurn call.Turn // of the calls; complete once the question is known
 	failures call.Failures
 
-	mu sync.Mutex // serialises on
-	on func(chat.Event)
+	outbox outbox
 
 	usage    chat.Usage
 	round    int
@@ -167,17 +165,23 @@ type run struct {
 // newRun prepares a turn, without touching the log.
 func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 	t := &run{
-		Runner: r, req: req, log: req.Log, turn: req.ID, on: on,
+		Runner: r, req: req, log: req.Log, turn: req.ID, outbox: outbox{loose: req.Log != nil},
 	}
 	if t.log == nil {
 		t.log = r.o.Log
 	}
-	t.scribe.log, t.scribe.conversation = t.log, req.Conversation
+	t.scribe.log, t.scribe.conversation, t.scribe.outbox = t.log, req.Conversation, &t.outbox
+	t.scribe.saved = func(seq chat.MessageSeq) { t.emit(chat.Event{Kind: chat.EventSaved, Seq: seq}) }
 	if t.turn == "" {
 		t.turn = uuid.Must(uuid.NewV7()).String()
 	}
-	if on == nil {
-		t.on = func(chat.Event) {}
+	t.outbox.pass = func(e chat.Event) {
+		if on != nil {
+			on(e)
+		}
+		if r.o.OnEvent != nil && req.Log == nil {
+			r.o.OnEvent(e)
+		}
 	}
 	t.callTurn = call.Turn{
 		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.emit, Ready: t.scribe.wait,
@@ -196,6 +200,8 @@ func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 // ends with an Outcome, and once it has ended everything about it is on the disk.
 func (r *Runner) Run(ctx context.Context, req Request, on func(chat.Event)) (Outcome, error) {
 	t := r.newRun(req, on)
+	t.outbox.late = func() { t.scribe.flush(ctx) }
+	defer t.outbox.close()
 	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
 		if req.Explicit {
 			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.",
@@ -243,6 +249,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(chat.Event)) (Out
 	if outcome.Err != nil {
 		ended.Failure = failure(outcome.Err)
 	}
+	t.outbox.close()
 	t.emit(ended)
 	return outcome, nil
 }
@@ -261,12 +268,7 @@ func (t *run) respond(ctx context.Context, open []*chat.ToolCall) Outcome {
 
 func (t *run) emit(e chat.Event) {
 	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.on(e)
-	if t.o.OnEvent != nil && t.req.Log == nil {
-		t.o.OnEvent(e)
-	}
+	t.outbox.emit(e)
 }
 
 // asFault is err in a person's words.

@@ -26,9 +26,9 @@ const silentAfter = 30 * time.Second
 
 // writing is an assistant message that streams.
 //
-// The first of a turn is in the log from its first word on, so that a window can show it. The others are
-// written when they are complete, or when journalEvery has passed, whichever is first: a chain of quick
-// calls then waits for one write a message and not for two.
+// The first of a turn is in the log from its first word on, so that a window can show it. The others, and
+// one without words, are written when they are complete, or when journalEvery has passed, whichever is
+// first: a chain of quick calls then waits for one write a message and not for two.
 type writing struct {
 	t     *run
 	draft draft
@@ -38,6 +38,8 @@ type writing struct {
 	saved bool       // m is in the log
 	err   error      // writing it failed
 	sent  []byte     // the request as it was sent, once it was
+	// unsent is the request while nothing was sent: of a model that is asked without HTTP.
+	unsent *model.Request
 }
 
 // lineEnds writes out what would make two lines of the name of a tool.
@@ -97,7 +99,7 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 			"Ask for the rest in smaller steps, or choose another model.")
 	}
 	w.draft.take(e)
-	if e.Kind != model.End && !t.begun.Load() {
+	if (e.Kind == model.Text || e.Kind == model.Reasoning || e.Kind == model.Drawn) && !t.begun.Load() {
 		if err := w.save(ctx); err != nil {
 			return err
 		}
@@ -158,9 +160,8 @@ func (w *writing) save(ctx context.Context) error {
 	}
 	m := w.m
 	m.Parts, m.Notes, m.Origins = w.parts(), w.t.notes.soFar(), w.t.brought()
-	save, cancel := call.SaveContext(ctx)
-	defer cancel()
-	if w.err = w.t.scribe.append(save, &m); w.err != nil {
+	w.t.scribe.write(ctx, func(save context.Context) error { return w.t.scribe.append(save, &m) }, func() {})
+	if w.err = w.t.scribe.failed(); w.err != nil {
 		return w.err
 	}
 	w.m.Seq, w.m.Parent, w.m.Origins, w.saved = m.Seq, m.Parent, m.Origins, true
@@ -305,26 +306,30 @@ func (w *writing) write(ctx context.Context) {
 	m.Parts, m.Open, m.Sent = copied(w.m.Parts), w.m.Reason == "", w.request()
 	trace := t.trace
 	t.trace = nil
-	t.scribe.do(ctx, func(save context.Context) error {
-		m.Hooks = t.o.Points.Steps(save, trace)
-		if w.saved {
+	if w.saved {
+		t.scribe.do(ctx, func(save context.Context) error {
+			m.Hooks = t.o.Points.Steps(save, trace)
 			err := t.scribe.update(save, m.Seq, func(stored *chat.Message) {
 				m.Hidden = stored.Hidden // the person's, who may have said so meanwhile
 				*stored = m
 			})
-			if err != nil {
-				return err
+			if err == nil {
+				t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
 			}
-		} else {
-			if err := t.scribe.append(save, &m); err != nil {
-				return err
-			}
-			w.mu.Lock()
-			w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
-			w.mu.Unlock()
-			t.begun.Store(true)
-			t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
+			return err
+		})
+		return
+	}
+	t.scribe.behind(ctx, func(save context.Context) error {
+		m.Hooks = t.o.Points.Steps(save, trace)
+		if err := t.scribe.append(save, &m); err != nil {
+			return err
 		}
+		w.mu.Lock()
+		w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
+		w.mu.Unlock()
+		t.begun.Store(true)
+		t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
 		t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
 		return nil
 	})
