@@ -46,7 +46,12 @@ func tap(r *http.Request) error {
 	var body []byte
 	if r.Body != nil && r.Body != http.NoBody {
 		var err error
-		body, err = io.ReadAll(r.Body)
+		if r.ContentLength > 0 {
+			body = make([]byte, r.ContentLength)
+			_, err = io.ReadFull(r.Body, body)
+		} else {
+			body, err = io.ReadAll(r.Body)
+		}
 		_ = r.Body.Close() // all of it was read
 		if err != nil {
 			return err

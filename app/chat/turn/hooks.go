@@ -96,7 +96,7 @@ func (t *run) once(ctx context.Context) (model.Request, error) {
 		t.hooked = &hooked{r, len(t.path)}
 		return r, nil
 	}
-	r := t.request(ctx)
+	r := model.Request{Tools: t.toolSearch().definitions()}
 	r.System, r.Temperature, r.MaxTokens = t.hooked.request.System, t.hooked.request.Temperature,
 		t.hooked.request.MaxTokens
 	r.Messages = append([]model.Message{}, t.hooked.request.Messages...)

@@ -22,10 +22,9 @@ func (w *writing) watched(ctx context.Context, r model.Request) context.Context 
 	if textBytes(r) > limit.SentRequest {
 		return ctx // it would not be stored: a long chat is not encoded for nothing
 	}
-	w.keepSent(func() []byte { // of a model that is asked without HTTP
-		body, _ := json.Marshal(r) // of texts, numbers and JSON that was checked
-		return body
-	})
+	w.mu.Lock()
+	w.sent, w.unsent = nil, &r
+	w.mu.Unlock()
 	return model.Tap(ctx, func(s model.Sent) {
 		w.keepSent(func() []byte { return withoutPictures(s.Body, r.Messages) })
 	})
@@ -52,11 +51,20 @@ func (w *writing) keepSent(body func() []byte) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sent = kept
+	w.sent, w.unsent = kept, nil
 }
 
 // request returns the request that was sent for the message, or nil if it is not stored.
 func (w *writing) request() []byte {
+	w.mu.Lock()
+	unsent := w.unsent
+	w.mu.Unlock()
+	if unsent != nil { // of a model that is asked without HTTP
+		w.keepSent(func() []byte {
+			body, _ := json.Marshal(unsent) // of texts, numbers and JSON that was checked
+			return body
+		})
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sent

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -28,10 +30,75 @@ type vendor struct {
 	Drawn   bool                       `json:"drawn,omitempty"`   // the part is a picture among the message's images
 }
 
-// parameters builds the body. Parameters in shuns were refused by this model
+// body returns the JSON of a request. Messages that the last one held are not encoded again.
+func (m *client) body(r model.Request, shuns map[string]bool) ([]byte, error) {
+	encode := func(one model.Message) ([]byte, error) {
+		if len(shuns) == 0 {
+			if raw := plain(one); raw != nil {
+				return raw, nil
+			}
+		}
+		return encode(m.messages(one, shuns))
+	}
+	under := strings.Join(slices.Sorted(maps.Keys(shuns)), " ")
+	messages, err := m.encoded.Array(r.Messages, under, encode)
+	if err != nil {
+		return nil, err
+	}
+	if r.System != "" {
+		system, err := sdk.SystemMessage(r.System).MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if len(r.Messages) > 0 && len(messages) > len("[]") {
+			system = append(system, ',')
+		}
+		messages = slices.Insert(messages, 1, system...)
+	}
+	rest := m.parameters(r, shuns)
+	rest.SetExtraFields(map[string]any{"stream": true})
+	data, err := rest.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return model.Splice(data, "messages", messages), nil
+}
+
+// encode returns messages as the elements of an array.
+func encode(messages []sdk.ChatCompletionMessageParamUnion) ([]byte, error) {
+	var out []byte
+	for i, one := range messages {
+		raw, err := one.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+	}
+	return out, nil
+}
+
+// plain returns a message of nothing but text as the SDK writes it, or nil for the others. A long chat
+// consists of them, and the SDK's way is ten times as long.
+func plain(m model.Message) []byte {
+	if m.Role != chat.RoleUser && m.Role != chat.RoleAssistant || len(m.Parts) == 0 {
+		return nil
+	}
+	for _, p := range m.Parts {
+		if p.Kind != chat.PartText || p.Vendor != nil || m.Role == chat.RoleAssistant && p.Text == "" {
+			return nil
+		}
+	}
+	out := model.AppendText([]byte(`{"content":`), chat.TextOf(m.Parts))
+	return append(append(append(out, `,"role":"`...), m.Role...), `"}`...)
+}
+
+// parameters builds the body but for its messages. Parameters in shuns were refused by this model
 // before and are left out.
 func (m *client) parameters(r model.Request, shuns map[string]bool) sdk.ChatCompletionNewParams {
-	body := sdk.ChatCompletionNewParams{Model: m.id, Messages: m.messages(r, shuns)}
+	body := sdk.ChatCompletionNewParams{Model: m.id}
 	if !shuns["stream_options"] {
 		body.StreamOptions.IncludeUsage = param.NewOpt(true)
 	}
@@ -87,24 +154,19 @@ func effort(wish string) shared.ReasoningEffort {
 	return ""
 }
 
-func (m *client) messages(r model.Request, shuns map[string]bool) []sdk.ChatCompletionMessageParamUnion {
-	var out []sdk.ChatCompletionMessageParamUnion
-	if r.System != "" {
-		out = append(out, sdk.SystemMessage(r.System))
-	}
-	for _, message := range r.Messages {
-		switch message.Role {
-		case chat.RoleUser:
-			out = append(out, user(message.Parts))
-		case chat.RoleAssistant:
-			if assistant, ok := m.assistant(message.Parts, shuns); ok {
-				out = append(out, assistant)
-			}
-		case chat.RoleTool:
-			out = append(out, results(message.Parts)...)
+// messages returns what the wire has for one message.
+func (m *client) messages(message model.Message, shuns map[string]bool) []sdk.ChatCompletionMessageParamUnion {
+	switch message.Role {
+	case chat.RoleUser:
+		return []sdk.ChatCompletionMessageParamUnion{user(message.Parts)}
+	case chat.RoleAssistant:
+		if assistant, ok := m.assistant(message.Parts, shuns); ok {
+			return []sdk.ChatCompletionMessageParamUnion{assistant}
 		}
+	case chat.RoleTool:
+		return results(message.Parts)
 	}
-	return out
+	return nil
 }
 
 func user(parts []chat.Part) sdk.ChatCompletionMessageParamUnion {

@@ -45,9 +45,7 @@ func (m *client) once(ctx context.Context, r model.Request, shuns map[string]boo
 	if err != nil {
 		return 0, m.p.link.Fail(ctx, m.id, err)
 	}
-	body := m.parameters(r, shuns)
-	body.SetExtraFields(map[string]any{"stream": true})
-	data, err := body.MarshalJSON()
+	data, err := m.body(r, shuns)
 	if err != nil {
 		return 0, m.p.link.Fail(ctx, m.id, &model.Error{
 			Kind: model.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
