@@ -36,8 +36,11 @@ type program struct {
 }
 
 // open is a program whose plugins folder holds one approved Python tool.
-func open(tb testing.TB) *program {
-	path, err := filepath.Abs("../../../build/bin/conclave")
+func open(tb testing.TB) *program { return openProgram(tb, "../../../build/bin/conclave") }
+
+// openProgram is open for any build of Conclave.
+func openProgram(tb testing.TB, path string) *program {
+	path, err := filepath.Abs(path)
 	must(tb, err)
 	if _, err := os.Stat(path); err != nil {
 		tb.Fatalf("%v: build it with make build", err)
