@@ -25,7 +25,7 @@ const (
 	onlyTests
 )
 
-// layers says what each package may import, ring by ring: packages of Conclave by their
+// layers lists what each package may import, ring by ring: packages of Conclave by their
 // path below the module, others by the beginning of theirs. A package that is not here
 // fails the test, so that a new one gets its place before it gets callers. What each one is
 // for is in docs/ARCHITECTURE.md.

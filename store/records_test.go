@@ -197,7 +197,9 @@ func TestChangesTellEachThingOnceWhereItChangedLast(t *testing.T) {
 	read := func() []string {
 		t.Helper()
 		got = []string{}
-		n, err := s.Search.Changes(t.Context(), after, 100, func(_ uint64, id chat.ConversationID, seq chat.MessageSeq) error {
+		n, err := s.Search.Changes(t.Context(), after, 100, func(
+			_ uint64, id chat.ConversationID, seq chat.MessageSeq,
+		) error {
 			got = append(got, fmt.Sprintf("%s/%d", id, seq))
 			return nil
 		})

@@ -49,7 +49,7 @@ type Gate struct {
 	used   func(activity.Use)
 }
 
-// shared is what the types of a gate have in common. It never changes.
+// shared holds the values that the types of a gate have in common. They never change.
 type shared struct {
 	store  Store // nil: nothing outlives the program
 	bus    *bus.Bus

@@ -71,7 +71,7 @@ func (s *scrub) permissions(list []string) []string {
 	}))
 }
 
-// cutText shortens a text to n characters, the last of which then is “…”.
+// cutText shortens a text to n characters; the last one then is “…”.
 func cutText(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// batchRows is how many changes are indexed at once: few enough that progress is
+	// batchRows is the number of changes that are indexed at once: few enough that progress is
 	// seen several times a second and that little memory is used at a time.
 	batchRows = 1000
 	// maxText bounds what is indexed of one message, in bytes. A longer one is a

@@ -185,7 +185,7 @@ func compile(text string) *wanted {
 	return w
 }
 
-// piece is what is looked for in folded texts, by its rarest byte.
+// piece is a part of a query that must stand in a folded text. It is found by its rarest byte.
 type piece struct {
 	text []byte
 	rare int // the place of that byte

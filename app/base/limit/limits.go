@@ -258,7 +258,7 @@ const (
 
 // Old versions of files that calls change.
 const (
-	// UndoFile bounds a file of which old versions are kept: each change costs a copy; written files are far below.
+	// UndoFile bounds a file whose old versions are kept: each change costs a copy; written files are far below.
 	UndoFile = 64 << 20
 	// UndoFolder bounds size of a folder copied before a call: copied in half a second, the smallest first.
 	UndoFolder = 256 << 20

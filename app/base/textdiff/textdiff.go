@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Kind says of which text a line is.
+// Kind says in which of the texts a line stands.
 type Kind string
 
 // The kinds of lines.

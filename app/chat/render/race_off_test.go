@@ -2,5 +2,5 @@
 
 package render
 
-// slow is how much longer a test may take.
+// slow multiplies the time of a test.
 const slow = 1

@@ -2,5 +2,5 @@
 
 package render
 
-// slow is how much longer a test may take: the race detector counts every step.
+// slow multiplies the time of a test: the race detector counts every step.
 const slow = 20

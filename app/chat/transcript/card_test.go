@@ -45,7 +45,7 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 			u.message()
 			u.call(chat.CallRecord{RequestID: "1", ToolName: "note"}, chat.Event{Kind: chat.EventAsked})
 			if c := card("proposed"); c.ID != "" || c.Title != "T note" || c.Tool != "note" {
-				t.Errorf("a call of which the arguments come is %+v", c)
+				t.Errorf("a call whose arguments come is %+v", c)
 			}
 			r := u.propose("1", "note")
 			if c := card("proposed"); c.For != "" {

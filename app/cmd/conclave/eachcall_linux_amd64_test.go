@@ -233,7 +233,7 @@ func (f *faulty) serve(listener int, p *os.Process, over <-chan struct{}) {
 	}
 }
 
-// reached says what a call does, and whether the fault is due there. Writes to
+// reached describes what a call does, and whether the fault is due there. Writes to
 // one file that follow one another are one step.
 func (f *faulty) reached(n notice, pid int) (string, bool) {
 	if !ofProcess(int(n.pid), pid) {

@@ -542,7 +542,7 @@ func (b *bench) open(to string) net.Conn {
 	return &tunnelled{conn, reader}
 }
 
-// tunnelled is a connection of which a part was read.
+// tunnelled is a connection that was read in part.
 type tunnelled struct {
 	net.Conn
 	reader *bufio.Reader

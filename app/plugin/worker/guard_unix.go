@@ -53,7 +53,7 @@ func (g *guard) add(group int) error {
 	return nil
 }
 
-// remove forgets a group all of which is dead.
+// remove forgets a group whose processes have all ended.
 func (g *guard) remove(group int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

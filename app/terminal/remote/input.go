@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// window is how many bytes of input are sent that the command has not read: of more, what
+// window bounds the input that is sent and that the command has not read, in bytes: of more, what
 // a person sends behind it, an interrupt above all, would have to wait.
 const window = 64 << 10
 

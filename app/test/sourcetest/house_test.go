@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// maxMethods is how many methods a type may have. With more it is several types.
+// maxMethods bounds the methods of a type. With more it is several types.
 const maxMethods = 40
 
 // largeTypes have more methods than that, and how many. A type leaves the list once it is split,
