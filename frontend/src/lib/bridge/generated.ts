@@ -837,7 +837,7 @@ export interface CouncilTool {
   capabilities: string[];
 }
 
-/** DiffKind says of which text a line is. */
+/** DiffKind says in which of the texts a line stands. */
 export type DiffKind =
   | "same"
   | "removed" // only in the first
