@@ -279,8 +279,10 @@ func (r *Rules) counted(ctx context.Context, d Decision, rule *Rule) Decision {
 	}
 	r.log.Warn("the use of a rule could not be written", "rule", rule.ID, "err", err)
 	why := "it could not be written that the rule was used, and that rule has only so many uses"
-	return Decision{Effect: Deny, Why: why, Reason: why, By: d.By, Rule: d.Rule, Step: d.Step, Arguments: d.Arguments,
-		Path: d.Path}
+	return Decision{
+		Effect: Deny, Why: why, Reason: why, By: d.By, Rule: d.Rule, Step: d.Step, Arguments: d.Arguments,
+		Path: d.Path,
+	}
 }
 
 // writeSoonLocked has the tool's use written with others after a while, or by close,

@@ -204,8 +204,10 @@ type ModeChoice struct {
 // Modes returns the modes that a person may set.
 func Modes() []ModeChoice {
 	return []ModeChoice{
-		{gate.Standard, "Standard",
-			"Asks before a tool reads or changes something of yours, or sends anything from this computer."},
+		{
+			gate.Standard, "Standard",
+			"Asks before a tool reads or changes something of yours, or sends anything from this computer.",
+		},
 		{gate.Careful, "Careful", "Asks before a tool does anything beyond its own files."},
 	}
 }

@@ -125,8 +125,10 @@ var chatScenes = map[string]struct {
 	more  []string
 }{
 	"chat": {on: "welcome", chats: []written{
-		{id: "chat-1", title: "Reading list for the winter", ago: 30 * hour,
-			change: func(c *chat.Conversation) { c.Pinned = true }},
+		{
+			id: "chat-1", title: "Reading list for the winter", ago: 30 * hour,
+			change: func(c *chat.Conversation) { c.Pinned = true },
+		},
 		{id: "chat-2", title: "Trip to Lyon", ago: 26 * hour, messages: []chat.Message{
 			asks("What should I see in Lyon in two days?"),
 			answers("Walk the traboules of Vieux Lyon, then climb to Fourvière for the view."),
@@ -135,8 +137,10 @@ var chatScenes = map[string]struct {
 		{id: "chat-4", title: "Why do my tomatoes split, and what to do about it before the autumn", ago: 80 * hour},
 		{id: "chat-5", title: "Regular expression for dates", ago: 200 * hour},
 		{id: "chat-6", title: "Letter to the landlord", ago: 1200 * hour},
-		{id: "chat-7", title: "An old one", ago: 2000 * hour,
-			change: func(c *chat.Conversation) { c.Archived = true }},
+		{
+			id: "chat-7", title: "An old one", ago: 2000 * hour,
+			change: func(c *chat.Conversation) { c.Archived = true },
+		},
 		{id: "chat-8", title: "Counting words", ago: time.Minute, messages: []chat.Message{
 			asks("How would I write a tool that counts words? And how often are my tools used?"),
 			answers(`A Python file in the plugins folder is enough. Every public function of it becomes a tool, and its docstring is what the model reads:
@@ -191,14 +195,18 @@ Ask me to count something, and you will see the call in a card under my words.`,
 	}}},
 	"tool": {on: "chat", chats: []written{{
 		id: "chat-8", title: "Counting words", ago: time.Minute,
-		messages: []chat.Message{asks("Count with the tool"), answers("", calls), results(chat.CallOK, "3"),
-			answers("Three words.")},
+		messages: []chat.Message{
+			asks("Count with the tool"), answers("", calls), results(chat.CallOK, "3"),
+			answers("Three words."),
+		},
 		calls: counted(func(r *chat.CallRecord) { r.ResultText = "3\u200b\u200b\u202e" }),
 	}}},
 	"toolerror": {on: "chat", chats: []written{{
 		id: "chat-8", title: "Counting words", ago: time.Minute,
-		messages: []chat.Message{asks("Count wrongly"), answers("", calls), results(chat.CallRaised, "no"),
-			answers("It failed.")},
+		messages: []chat.Message{
+			asks("Count wrongly"), answers("", calls), results(chat.CallRaised, "no"),
+			answers("It failed."),
+		},
 		calls: counted(func(r *chat.CallRecord) {
 			r.Status, r.Result, r.ResultText = chat.CallRaised, nil, ""
 			r.Arguments, r.Error = json.RawMessage(`{"txt": "a b c"}`),

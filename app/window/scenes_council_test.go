@@ -115,8 +115,10 @@ var (
 		council.Point{Claim: "Uneven watering is the cause.", Basis: council.FromOwn},
 		council.Point{Claim: "Fruit picked green has no taste.", Basis: council.FromOwn})
 	made = said("Pick what is large now, water each evening, cover the soil on Saturday.", "Pick now",
-		council.Point{Claim: "Pick large fruit green and let it ripen inside.", Basis: council.FromGiven,
-			Source: "your question"})
+		council.Point{
+			Claim: "Pick large fruit green and let it ripen inside.", Basis: council.FromGiven,
+			Source: "your question",
+		})
 )
 
 // words holds the answer of each member, by its id.
@@ -171,12 +173,16 @@ func answered(r *ran) {
 		r.asked()))
 	r.ends(6200, "0/researcher/answer", researched, 0.014, searched, r.request("demo/guide",
 		r.role("You are Researcher. You find what is known."),
-		council.Block{Source: council.FromSystem, Title: "System text", Text: r.keep("Answer in plain words."),
-			Tokens: 24},
+		council.Block{
+			Source: council.FromSystem, Title: "System text", Text: r.keep("Answer in plain words."),
+			Tokens: 24,
+		},
 		r.asked(),
-		council.Block{Source: council.FromCall, Title: "Result of Search the web",
+		council.Block{
+			Source: council.FromCall, Title: "Result of Search the web",
 			Text: r.keep("Two trials of 2019 and 2022 …"), Tokens: 480, Cut: 900,
-			Why: "The result was too long; its beginning is here."}))
+			Why: "The result was too long; its beginning is here.",
+		}))
 }
 
 // grouped is the chair's list of points: two make the same claim, and two contradict each other.
@@ -205,8 +211,10 @@ func beginning(id council.RunID, set council.Council) council.Begin {
 		if m.Model == "" {
 			begin.Models[m.ID] = "demo/guide"
 		}
-		begin.Estimate.Tasks["0/"+m.ID+"/answer"] = council.Spending{Input: 1300, Output: 300, MS: 9000, Cost: 0.01,
-			Known: true}
+		begin.Estimate.Tasks["0/"+m.ID+"/answer"] = council.Spending{
+			Input: 1300, Output: 300, MS: 9000, Cost: 0.01,
+			Known: true,
+		}
 	}
 	return begin
 }
@@ -428,8 +436,10 @@ func underWay(r *ran, request, note string) {
 	if request != "" {
 		call.Status = chat.CallAsked
 	}
-	r.watch.Live("0/researcher/answer", council.Live{Phase: council.Using, Call: &call, Request: request,
-		Note: note}, 900)
+	r.watch.Live("0/researcher/answer", council.Live{
+		Phase: council.Using, Call: &call, Request: request,
+		Note: note,
+	}, 900)
 	r.watch.Live("0/sceptic/answer", council.Live{
 		Phase: council.Writing,
 		Text: "Water, yes. But I would not pick green fruit: it never tastes of anything.\nWhat I miss is " +
@@ -444,8 +454,10 @@ func gardening(t *testing.T, set council.Council, answer string, end chat.EndRea
 	t.Helper()
 	inUTC(t)
 	w := open(t)
-	c := chat.Conversation{ID: "chat-1", Title: "Tomatoes that split", Model: "demo/guide", Demo: true,
-		Created: began}
+	c := chat.Conversation{
+		ID: "chat-1", Title: "Tomatoes that split", Model: "demo/guide", Demo: true,
+		Created: began,
+	}
 	messages := []chat.Message{{
 		Role: chat.RoleUser, State: chat.Complete, Turn: "turn-1", Parts: []chat.Part{chat.TextPart(question)},
 		Created: began, Reason: end,
