@@ -51,8 +51,9 @@ func (s *scribe) behind(ctx context.Context, write func(context.Context) error) 
 	}()
 }
 
-// write runs write, unless a write before it failed, and calls over. Then it passes on the events that
-// the outbox held for it: also after an error, with which the turn ends.
+// write runs write, unless a write before it failed, and passes on the events that the outbox held for
+// it: also after an error, with which the turn ends. Then it calls over. A person is asked about a call
+// after over, when the chat shows the call.
 func (s *scribe) write(ctx context.Context, write func(context.Context) error, over func()) {
 	save, cancel := call.SaveContext(ctx)
 	defer cancel()
@@ -66,8 +67,8 @@ func (s *scribe) write(ctx context.Context, write func(context.Context) error, o
 		}
 	}
 	s.order.Unlock()
-	over()
 	s.outbox.release(mark)
+	over()
 }
 
 // flush writes what is held, and what was given to the log and is not on the disk.

@@ -126,6 +126,9 @@ func (c *Call) taint() []chat.Origin {
 func (c *Call) waits(asking *asking, held func()) func(id string) {
 	return func(id string) {
 		asking.begin()
+		if c.turn.Ready != nil { // the chat shows the call before anybody is asked about it
+			_ = c.turn.Ready() // Invoke looks at the error
+		}
 		c.emit(chat.Event{Kind: chat.EventHeld, Request: id})
 		if held != nil {
 			held()
