@@ -222,7 +222,7 @@ func (p piece) index(text []byte) int {
 }
 
 // enough is how often a piece is counted in a text: oftener changes little.
-const enough = 8
+const enough = 4
 
 // count returns how often a piece stands in a text, at most enough times. The beginning of a word counts
 // once more where it is the whole word, which is likelier what was meant.
