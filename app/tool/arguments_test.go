@@ -83,6 +83,9 @@ func TestEachProblemSaysWhereWhatWasWantedAndWhatCame(t *testing.T) {
 			`a: none of its items is of the kind that must be there`,
 		},
 		"with another": {`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `dependentRequired["a"]: missing properties ["b"]`},
+		"with one that is called as a keyword": {
+			`{"dependentRequired":{"title":["b"]}}`, `{"title":1}`, `dependentRequired["title"]: missing properties ["b"]`,
+		},
 		"a tree": {
 			`{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"}}}}}`,
 			`{"next":{"next":{"next":1}}}`, `next.next.next: expected object, got 1`,
@@ -326,6 +329,11 @@ func TestSchemasMayUseAllThatTheirDraftsHave(t *testing.T) {
 			`{` + draft2020 +
 				`,"$id":"numbers","$ref":"list","$defs":{"n":{"$dynamicAnchor":"item","type":"number"},"list":{"$id":"list","properties":{"a":{"items":{"$dynamicRef":"#item"}}},"$defs":{"any":{"$dynamicAnchor":"item"}}}}}`,
 			`{"a":[1,"2"]}`, `a.1: expected number, got "2"`,
+		},
+		"a name that is looked up for names": {
+			`{` + draft2020 +
+				`,"$id":"short","$ref":"map","$defs":{"n":{"$dynamicAnchor":"name","maxLength":2},"map":{"$id":"map","propertyNames":{"$dynamicRef":"#name"},"$defs":{"any":{"$dynamicAnchor":"name"}}}}}`,
+			`{"ab":1,"abc":1}`, `abc: no parameter may have this name`,
 		},
 		"itself from outside": {
 			`{` + draft2019 +

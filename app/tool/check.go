@@ -254,7 +254,7 @@ func (l *looker) object(object map[string]any) {
 			l.seen.name(name)
 		}
 		if n.propertyNames != nil {
-			names := visit{c: l.c, at: &position{}, value: name}
+			names := visit{c: l.c, at: &position{}, value: name, scope: l.scope}
 			if names.look(n.propertyNames) != nil {
 				l.add("propertyNames", name)
 			}
@@ -267,6 +267,7 @@ func (l *looker) object(object map[string]any) {
 	}
 	for name, required := range n.dependentRequired {
 		if _, ok := object[name]; ok {
+			l.c.spend(len(required))
 			if missing := missingOf(object, required); missing != nil {
 				l.add("dependentRequired", append([]string{name}, missing...)...)
 			}

@@ -23,7 +23,7 @@ const (
 	draft2020
 )
 
-// draftPaths are the addresses of the drafts, without the scheme and an empty fragment.
+// draftPaths are the addresses of the drafts, without https:// or http:// and an empty fragment.
 var draftPaths = [...]string{
 	draft4:    "json-schema.org/draft-04/schema",
 	draft6:    "json-schema.org/draft-06/schema",
@@ -34,7 +34,10 @@ var draftPaths = [...]string{
 
 // draftAt returns the draft with this address.
 func draftAt(address string) (draft, bool) {
-	_, path, _ := strings.Cut(strings.TrimSuffix(address, "#"), "://")
+	scheme, path, _ := strings.Cut(strings.TrimSuffix(address, "#"), "://")
+	if scheme != "https" && scheme != "http" {
+		return 0, false
+	}
 	if path == "json-schema.org/schema" {
 		return draft2020, true
 	}

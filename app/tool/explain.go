@@ -110,7 +110,7 @@ func (m *mistake) explain() []problem {
 	case "const":
 		return say("expected %s, got %s", shown(m.of.object["const"]), shown(m.value))
 	case "pattern":
-		return say("expected a text that matches %s, got %s", m.of.pattern.text, shown(m.value))
+		return say("expected a text that matches %s, got %s", shorten.To(m.of.pattern.text, maxLine), shown(m.value))
 	case "required":
 		return each("is missing")
 	case "propertyNames":
@@ -122,7 +122,8 @@ func (m *mistake) explain() []problem {
 	case "not":
 		return say("is of the kind that it must not be")
 	case "dependentRequired":
-		return say("dependentRequired[%q]: missing properties %q", m.names[0], m.names[1:])
+		missing := strings.Join(shownAll(m.names[1:]), " ")
+		return say("dependentRequired[%s]: missing properties [%s]", shown(m.names[0]), missing)
 	}
 	return say("%s", others[m.keyword])
 }
@@ -154,8 +155,8 @@ func wrongType(path, want []string, value any) problem {
 	return problem{path: path, types: want, text: text}
 }
 
-// shownAll shows the values that an enumeration has, the first ones of many.
-func shownAll(list []any) (all []string) {
+// shownAll shows values, the first ones of many.
+func shownAll[V any](list []V) (all []string) {
 	const most = 100
 	for _, v := range list[:min(len(list), most)] {
 		all = append(all, shown(v))

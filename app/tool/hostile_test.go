@@ -128,6 +128,51 @@ func TestNoSchemaAndNoArgumentsTakeLong(t *testing.T) {
 				`},"allOf":[` + many(1000, ",", func(i int) string { return fmt.Sprintf(`{"$ref":"#/odd/d%d"}`, i) }) + `]}`,
 			`{}`, "expected string, got {}",
 		},
+		"one place by many numbers": {
+			`{"odd":[{"properties":{` + many(3000, ",", func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}],"allOf":[` +
+				many(1500, ",", func(i int) string { return `{"$ref":"#/odd/` + strings.Repeat("0", i+1) + `"}` }) + `]}`,
+			`{}`, "[Its schema cannot be used: it refers to #/odd/00, which is not there.]",
+		},
+		"one draft by many addresses": {
+			`{"allOf":[` + many(2000, ",", func(i int) string {
+				return fmt.Sprintf(`{"$ref":"a%d://json-schema.org/schema"}`, i)
+			}) + `]}`,
+			`{}`, "[Its schema cannot be used: it refers to a0://json-schema.org/schema, which Conclave does not open.]",
+		},
+		"a draft that is referred to often": {
+			`{"allOf":[` + many(1000, ",", func(i int) string {
+				return `{"$ref":"` + []string{"http", "https"}[i%2] + `://json-schema.org/draft/2020-12/schema#` + `"}`
+			}) + `]}`,
+			`{}`, "",
+		},
+		"a long name above many": {
+			`{"properties":{"` + strings.Repeat("x", 1<<20) + `":{"properties":{` +
+				many(4000, ",", func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}}}`,
+			`{}`, "[Its schema cannot be used: it has names that are too long.]",
+		},
+		"a long address above many": {
+			`{"$id":"https://x/` + strings.Repeat("x", 1<<20) + `/","$defs":{` +
+				many(2000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"$id":"x%d"}`, i, i) }) + `}}`,
+			`{}`, "[Its schema cannot be used: its address https://x/" + strings.Repeat("x", 29) + "… is longer than 2000 characters.]",
+		},
+		"thousands that another needs": {
+			`{"properties":{"a":{"items":{"dependentRequired":{"a":[` +
+				many(9000, ",", func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]}}}}}`,
+			`{"a":[` + same(100_000, `{"a":1}`) + `]}`, tooLong,
+		},
+		"a long name that another needs": {
+			`{"allOf":[` + same(2000, `{"$ref":"#/$defs/x"}`) + `],"$defs":{"x":{"dependentRequired":{"a":["` +
+				strings.Repeat("x", 1<<20) + `"]}}}}`,
+			`{"a":1}`, `dependentRequired["a"]: missing properties ["` + strings.Repeat("x", 38) + "…]",
+		},
+		"a long pattern shown often": {
+			`{"properties":{"a":{"allOf":[` + same(500, `{"$ref":"#/$defs/x"}`) + `]}},"$defs":{"x":{"pattern":"^[` +
+				strings.Repeat("x", 1<<20) + `]$"}}}`,
+			`{"a":"b"}`, "a: expected a text that matches ^[" + strings.Repeat("x", 1965) + "…",
+		},
+		"steps of hundreds of digits": {
+			`{"properties":{"a":{"items":{"multipleOf":1e-400}}}}`, `{"a":[` + same(1_000_000, "1e400") + `]}`, tooLong,
+		},
 		"addresses": {
 			`{"$defs":{` + many(3000, ",", func(i int) string {
 				return fmt.Sprintf(`"d%d":{"$id":"x%d","$anchor":"y"}`, i, i)

@@ -62,6 +62,9 @@ func (c *compiled) note(p place) error {
 			return err
 		}
 	}
+	if c.written += len(p.location); c.written > maxLocations {
+		return errNames
+	}
 	c.places[p.location] = p
 	c.order = append(c.order, p.location)
 	if !ok {
@@ -93,6 +96,9 @@ func (c *compiled) named(p place, object map[string]any) (*resource, error) {
 		base, err := in.base.Parse(address)
 		if err != nil {
 			return nil, fmt.Errorf("its address %s cannot be read", cut(id))
+		}
+		if len(base.String()) > maxAddress {
+			return nil, fmt.Errorf("its address %s is longer than %d characters", cut(id), maxAddress)
 		}
 		if p.location == in.location { // the root's
 			in.base = base
@@ -178,6 +184,10 @@ func (c *compiled) resource(address string) (*resource, error) {
 	if !ok {
 		return nil, fmt.Errorf("it refers to %s, which Conclave does not open", strings.TrimPrefix(address, here))
 	}
+	address = "https://" + draftPaths[d] // one for all ways to write it
+	if r, ok := c.resources[address]; ok {
+		return r, nil
+	}
 	base, err := url.Parse(address)
 	if err != nil {
 		return nil, err
@@ -200,7 +210,7 @@ func (c *compiled) follow(from *resource, pointer string) (location string, foun
 			}
 		case []any:
 			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(v) {
+			if err != nil || i < 0 || i >= len(v) || strconv.Itoa(i) != name { // 01 is no index
 				return "", false, nil
 			}
 			at.value = v[i]

@@ -17,16 +17,21 @@ import (
 
 // Bounds on the schemas that are read and kept.
 const (
-	maxCompiled    = 512    // compiled schemas kept; more than any person's plugins have
-	maxKeptParts   = 30_000 // parts of all of them, some 2 KiB each
-	maxSchemaDepth = 100    // lists and objects within each other
-	maxSchemaParts = 5000   // reading takes time by its square
+	maxCompiled    = 512     // compiled schemas kept; more than any person's plugins have
+	maxKeptParts   = 30_000  // parts of all of them, some 2 KiB each
+	maxSchemaDepth = 100     // lists and objects within each other
+	maxSchemaParts = 5000    // reading takes time by its square
+	maxLocations   = 8 << 20 // bytes of the ways to all of its schemas, each of which has all names above it
+	maxAddress     = 2000    // characters; each reference is resolved against one
 )
 
 // here is the address of the schema that is compiled.
 const here = "conclave:///"
 
-var errEndless = errors.New("it refers to itself without end")
+var (
+	errEndless = errors.New("it refers to itself without end")
+	errNames   = errors.New("it has names that are too long")
+)
 
 // compiled is a schema ready for use, or why it is not.
 type compiled struct {
@@ -37,6 +42,7 @@ type compiled struct {
 	resources map[string]*resource // by their addresses
 	places    map[string]place     // schemas in it, by their locations
 	order     []string             // their locations
+	written   int                  // bytes of these
 	nodes     map[string]*node     // those that are compiled, by their locations
 
 	patterns     map[string]*readPattern
@@ -153,14 +159,16 @@ func (c *compiled) compileAll() error {
 }
 
 // Keywords that bear on no value, that count only with something in their list,
-// and that name schemas.
+// and whose names are no keywords.
 var (
 	annotations = []string{
 		"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly",
 		"format", "contentEncoding", "contentMediaType", "contentSchema",
 	}
 	lists = []string{"required", "allOf", "anyOf", "oneOf", "prefixItems"}
-	named = []string{"properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependencies"}
+	named = []string{
+		"properties", "patternProperties", "definitions", "$defs", "dependentSchemas", "dependentRequired", "dependencies",
+	}
 )
 
 // tidy takes from a schema what bears on no value, and what generators write that
