@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 )
 
@@ -52,9 +52,11 @@ func (x *Index) follow(ctx context.Context) (<-chan struct{}, error) {
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.catching = nil
+		if x.catching == done { // else the index is made again
+			x.catching = nil
+		}
 		close(done)
-		if err != nil && !errors.Is(err, errClosing) {
+		if err != nil && !errors.Is(err, errClosed) {
 			x.o.Log.Warn("The search index could not catch up with the store.", "err", err)
 		}
 		if errors.Is(err, errBroken) {
@@ -76,7 +78,10 @@ func (x *Index) catchUp(ctx context.Context, from uint64) error {
 		}
 		from = changes[len(changes)-1].n
 		x.mu.Lock()
-		if err = x.file.append(changes); err == nil {
+		if err = context.Cause(ctx); err == nil { // else the file is another, or none
+			err = x.file.append(changes)
+		}
+		if err == nil {
 			x.progress = Progress{from, max(x.progress.Total, from)}
 		}
 		x.mu.Unlock()
@@ -90,16 +95,19 @@ func (x *Index) catchUp(ctx context.Context, from uint64) error {
 
 // caughtUp ends a catch-up: rows before the last change may have moved behind it meanwhile; the
 // next query sees them.
-func (x *Index) caughtUp(ctx context.Context, done uint64) (err error) {
+func (x *Index) caughtUp(ctx context.Context, done uint64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
 	x.progress = Progress{done, done}
 	x.restLater(ctx)
-	if x.file.stale() {
-		x.file, err = x.file.compact(x.lineage)
+	if !x.file.stale() {
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("%w: remove what is gone: %w", errBroken, err)
+	if err := x.file.compact(x.path, x.lineage); err != nil {
+		return fmt.Errorf("remove what is gone: %w", err)
 	}
 	return nil
 }
@@ -144,7 +152,7 @@ func (x *Index) readEntry(ctx context.Context, e *entry) error {
 			e.role = roleGone
 			return unlessGone(err)
 		}
-		text, e.role, e.created = c.Title, roleTitle, c.Created.Unix()
+		text, e.role, e.created = shorten.Bytes(c.Title, maxText), roleTitle, c.Created.Unix()
 	} else {
 		m, err := x.o.Source.Message(ctx, id, e.seq)
 		if err != nil {
@@ -195,12 +203,5 @@ func textOf(m chat.Message) string {
 		b.WriteByte('\n')
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	if len(text) > maxText {
-		end := maxText
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
-	}
-	return text
+	return shorten.Bytes(text, maxText)
 }

@@ -73,6 +73,9 @@ const (
 	entryHead = 27 // with its own size
 	// frameSize is from how many bytes of entries on a frame is written: what a search reads at once.
 	frameSize = 1 << 20
+	// maxFrame bounds a frame, in bytes: the last entry of one may be a text of maxText whose letters come
+	// apart into eleven times as many bytes.
+	maxFrame = 16 << 20
 )
 
 var table = crc32.MakeTable(crc32.Castagnoli)
@@ -111,8 +114,17 @@ func newFile(f *os.File, header int) *file {
 // errOther says that a file follows another history or has another form.
 var errOther = errors.New("it belongs to another store, or to another version of Conclave")
 
+// errNoFile says that a link, a pipe or a folder stands in the place of a file.
+var errNoFile = errors.New("it is no file")
+
 // openFile opens a file and reads what it holds, up to the first frame that is not whole.
 func openFile(path, lineage string) (*file, error) {
+	switch info, err := os.Lstat(path); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -135,13 +147,16 @@ func openFile(path, lineage string) (*file, error) {
 			return out, nil // the end, or a cut
 		}
 		size := int64(binary.LittleEndian.Uint32(start[:]))
-		if size > info.Size()-out.size-frameHead {
+		if size > min(maxFrame, info.Size()-out.size-frameHead) {
 			return out, nil
 		}
 		whole = append(slices.Grow(whole[:0], int(size)+8), start[8:]...)[:size+8]
 		if _, err := io.ReadFull(in, whole[8:]); err != nil ||
-			crc32.Checksum(whole, table) != binary.LittleEndian.Uint32(start[4:]) || out.take(whole) != nil {
+			crc32.Checksum(whole, table) != binary.LittleEndian.Uint32(start[4:]) {
 			return out, nil
+		}
+		if err := out.take(whole); err != nil { // somebody else wrote it
+			return nil, errors.Join(err, f.Close())
 		}
 	}
 }
@@ -263,13 +278,31 @@ func (f *file) read(of frame, buf []byte) ([]byte, error) {
 // stale reports whether the file holds what is gone, or more old entries than new ones.
 func (f *file) stale() bool { return len(f.gone) > 0 || len(f.old) > len(f.newest)+100 }
 
-// compact returns a file in place of this one that has only what stands. This one is closed.
-func (f *file) compact(lineage string) (*file, error) {
-	path := f.Name()
-	next, err := os.OpenFile(path+".new", os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
+// compact has the file at path hold only what stands. After an error it goes on as it is.
+func (f *file) compact(path, lineage string) error {
+	_ = os.Remove(path + ".new") // of a program that was killed
+	next, err := os.OpenFile(path+".new", os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	out, err := f.copyTo(next, lineage)
+	if err = errors.Join(err, next.Close()); err == nil {
+		_ = f.Close() // some systems replace no file that is open
+		if err = os.Rename(path+".new", path); err == nil {
+			*f = *out
+		}
+		var closed error
+		f.File, closed = os.OpenFile(path, os.O_RDWR, 0)
+		err = errors.Join(err, closed)
+	}
+	if err != nil {
+		_ = os.Remove(path + ".new") // it takes room
+	}
+	return err
+}
+
+// copyTo writes what stands into an empty file.
+func (f *file) copyTo(next *os.File, lineage string) (*file, error) {
 	n, err := next.WriteString(header(lineage))
 	out := newFile(next, n)
 	var buf, kept []byte
@@ -293,12 +326,6 @@ func (f *file) compact(lineage string) (*file, error) {
 		if err == nil {
 			err = out.write(kept, done)
 		}
-	}
-	if err = errors.Join(err, next.Close(), f.Close()); err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err == nil {
-		out.File, err = os.OpenFile(path, os.O_RDWR, 0)
 	}
 	return out, err
 }

@@ -234,7 +234,7 @@ func (p piece) count(text []byte) (n int) {
 		}
 		n++
 		text = text[at+len(p.text)-1:] // two pieces may share a space
-		if text[0] != ' ' && text[1] == ' ' {
+		if text[0] != ' ' && bytes.HasPrefix(text[1:], []byte(" ")) {
 			n++
 		}
 	}

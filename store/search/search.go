@@ -1,7 +1,7 @@
 // Package search is the full-text index over what was said: every message and
 // every title, ranked, with the words marked. Its file, in the folder search/ next to
 // the store, has the words of each message, and a query reads through all of it: some
-// hundred bytes a message, at the speed of memory (ADR 32). It holds only what the
+// hundred bytes a message, at the speed of memory (ADR 36). It holds only what the
 // store has: it can be removed at any time and is made again from the store's
 // change log.
 //
@@ -153,7 +153,7 @@ func (x *Index) Close() error {
 		x.resting.Stop()
 	}
 	if x.stop != nil {
-		x.stop(errClosing)
+		x.stop(errClosed)
 	}
 	x.mu.Unlock()
 	x.wg.Wait()
@@ -162,7 +162,7 @@ func (x *Index) Close() error {
 	return x.drop()
 }
 
-var errClosing = errors.New("the search is closing")
+var errClosed = errors.New("the search index is closed")
 
 // drop closes the file; the next query opens it. x.mu is held.
 func (x *Index) drop() error {
@@ -178,6 +178,10 @@ func (x *Index) drop() error {
 func (x *Index) scrap() {
 	if x.file == nil {
 		return
+	}
+	if x.stop != nil {
+		x.stop(errClosed)
+		x.catching = nil
 	}
 	if err := errors.Join(x.file.Truncate(0), x.drop()); err != nil {
 		x.o.Log.Warn("The broken search index could not be removed.", "err", err)
