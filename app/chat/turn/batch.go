@@ -153,7 +153,7 @@ func (t *run) writeResults(ctx context.Context, calls []*call.Call, reason chat.
 	t.path = append(t.path, m)
 	t.scribe.hold(m)
 	if reason != "" || t.req.Log != nil { // no answer follows, or nothing is gained by waiting for it
-		t.scribe.do(ctx, func(context.Context) error { return nil })
+		t.scribe.do(ctx, t.log.Sync)
 	}
 	return true
 }

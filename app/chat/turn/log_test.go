@@ -207,31 +207,69 @@ func TestACallAndItsResultAreOnTheDiskBeforeTheyAreShown(t *testing.T) {
 				d := newDisk(3 * time.Millisecond)
 				b := newBench(t, nil)
 				b.open(d, tools{"count": takes(2*time.Millisecond, "1"), "wait": takes(time.Minute, "2")})
-				shown := 0
-				b.on = func(e chat.Event) {
-					if e.Kind != chat.EventAsked && e.Kind != chat.EventAnswered {
-						return
-					}
-					d.mu.Lock()
-					defer d.mu.Unlock()
-					lasting, there := d.records[e.Call.ID]
-					if !there || e.Kind == chat.EventAnswered && !lasting.Status.Over() {
-						t.Errorf("%s of call %d is shown, and a kill would leave %+v", e.Kind, e.Call.ID, lasting)
-					}
-					if e.Kind == chat.EventAnswered {
-						shown++
-						if late := time.Since(e.Call.Ended); late > 60*time.Millisecond {
-							t.Errorf("a result is shown after %s", late)
-						}
-					}
-				}
+				shown := lasts(t, b, d)
 				b.say(scriptedModel(script...), func(r *turn.Request) { r.ChainLimit = 0 })
-				if shown == 0 || shown != len(d.Calls()) {
-					t.Errorf("%d of %d results were shown", shown, len(d.Calls()))
+				if *shown == 0 || *shown != len(d.Calls()) {
+					t.Errorf("%d of %d results were shown", *shown, len(d.Calls()))
 				}
 			})
 		})
 	}
+}
+
+// lasts checks that what is shown of calls is on the disk, and counts the results.
+func lasts(t *testing.T, b *bench, d *disk) (shown *int) {
+	shown = new(int)
+	b.on = func(e chat.Event) {
+		if e.Kind != chat.EventAsked && e.Kind != chat.EventAnswered {
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		lasting, there := d.records[e.Call.ID]
+		if !there || lasting.Timestamp != e.Call.Timestamp ||
+			e.Kind == chat.EventAnswered && lasting.Status != e.Call.Status {
+			t.Errorf("%s of call %d is shown, and a kill would leave %+v", e.Kind, e.Call.ID, lasting)
+		}
+		if e.Kind == chat.EventAnswered {
+			*shown++
+			if late := time.Since(e.Call.Ended); e.Call.Status.Over() && late > 60*time.Millisecond {
+				t.Errorf("a result is shown after %s", late)
+			}
+		}
+	}
+	return shown
+}
+
+func TestACallThatRunsAgainIsOnTheDiskBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(3 * time.Millisecond)
+		b := newBench(t, nil)
+		ran := 0
+		b.open(d, tools{"pause": func(context.Context, tool.Call) tool.Result {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if ran++; len(d.records) != 1 {
+				t.Errorf("it runs with %d records", len(d.records))
+			}
+			for _, lasting := range d.records {
+				if lasting.Status != chat.CallAsked {
+					t.Errorf("it runs the %d. time, and a kill would leave %+v", ran, lasting)
+				}
+			}
+			return tool.Result{Status: chat.CallPaused}
+		}})
+		shown := lasts(t, b, d)
+		m := scriptedModel(calls(call("pause", `{}`)))
+		b.say(m)
+		for range 2 {
+			time.Sleep(time.Second)
+			b.say(m, func(r *turn.Request) { r.Text = "" })
+		}
+		if ran != 3 || *shown != 3 {
+			t.Errorf("it ran %d times, and %d results were shown", ran, *shown)
+		}
+	})
 }
 
 func TestAChainOfQuickCallsWritesOnceARoundAndBehindIt(t *testing.T) {

@@ -76,6 +76,8 @@ func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat
 	pending, err := t.record(ctx, response, calls)
 	if w != nil {
 		w.write(ctx)
+	} else { // the message is there, and its calls run again
+		t.scribe.do(ctx, t.log.Sync)
 	}
 	if err != nil {
 		return "", err
@@ -128,7 +130,7 @@ func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
 			m = t.path[n-1] // what was to be answered
 		}
 		if m.Seq == 0 || m.Role == chat.RoleAssistant || m.Reason != "" {
-			return nil
+			return t.log.Sync(save)
 		}
 		return t.scribe.update(save, m.Seq, func(stored *chat.Message) {
 			if stored.Open = false; stored.Role == chat.RoleTool {
