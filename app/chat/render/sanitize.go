@@ -94,10 +94,10 @@ func sanitize(page *bytes.Buffer) string {
 		case html.TextToken:
 			write = !code
 		case html.StartTagToken, html.SelfClosingTagToken:
-			token.Attr = slices.DeleteFunc(token.Attr, func(a html.Attribute) bool { return !of.passes(a) })
 			for i, a := range token.Attr {
 				token.Attr[i].Val = rewritten(a)
 			}
+			token.Attr = slices.DeleteFunc(token.Attr, func(a html.Attribute) bool { return !of.passes(a) })
 			removed := write && !of.bare && len(token.Attr) == 0
 			write = write && !removed
 			switch {
@@ -127,22 +127,20 @@ func sanitize(page *bytes.Buffer) string {
 	}
 }
 
-// passes reports whether an attribute may stay.
+// passes reports whether an attribute may stay, with the value that is written.
 func (e element) passes(a html.Attribute) bool {
 	pattern, known := e.attributes[a.Key]
-	return known && (pattern == nil || pattern.MatchString(a.Val)) && (!isAddress(a) || rewritten(a) != "")
+	return known && (pattern == nil || pattern.MatchString(a.Val))
 }
 
-func isAddress(a html.Attribute) bool { return a.Key == "href" || a.Key == "src" }
-
-// rewritten returns the value of an attribute; an address as it is after it was parsed, or "" if
-// that is none.
+// rewritten returns the value of an attribute; an address as it is after it was parsed, or "", which no
+// pattern of addresses accepts, if that is none.
 func rewritten(a html.Attribute) string {
-	if !isAddress(a) {
+	if a.Key != "href" && a.Key != "src" {
 		return a.Val
 	}
-	u, err := url.Parse(strings.TrimSpace(a.Val))
-	if err != nil || strings.ContainsAny(strings.TrimSpace(a.Val), " \t\n") {
+	u, err := url.Parse(a.Val)
+	if err != nil || strings.Contains(a.Val, " ") {
 		return ""
 	}
 	switch u.Scheme {
