@@ -35,7 +35,7 @@ type sentRequest struct {
 // NotFound where it is not stored: only the newest of a chat are, for 30 days.
 func (c *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
 	const op = "store.sent"
-	c.writeSent(ctx)
+	c.writeSent(context.WithoutCancel(ctx)) // those of other chats too
 	packed, err := read(ctx, c.file, op, func(tx *bbolt.Tx) ([]byte, error) {
 		if _, err := getConversation(tx, op, id); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -69,4 +70,23 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 	now = now.Add(31 * 24 * time.Hour)
 	must(t, s.CleanSent(ctx))
 	kept(c, last, nil)
+}
+
+func TestARequestThatWaitsIsKeptAlthoughWhoAskedForOneWentAway(t *testing.T) {
+	s := storetest.Open(t)
+	var c chat.Conversation
+	must(t, s.Chats.CreateConversation(t.Context(), &c))
+	m := chat.Message{
+		Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true, Sent: []byte("request"),
+	}
+	must(t, s.Chats.Append(t.Context(), &m))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := s.Chats.Sent(gone, c.ID, m.Seq); err == nil {
+		t.Error("who went away got an answer")
+	}
+	got, err := s.Chats.Sent(t.Context(), c.ID, m.Seq)
+	if err != nil || string(got) != "request" {
+		t.Errorf("then it is %q, %v", got, err)
+	}
 }
