@@ -47,6 +47,10 @@ var hostile = map[string]string{
 	"behind a lookahead":    `return /^(?=(a+)+$)/.test("a".repeat(40) + "b")`,
 	"replacing":             `return "a".repeat(40).replaceAll(/(a|aa)+$|(a|aa)+b/g, "x").length + "a".repeat(60).split(/(a|a?)+b/).length`,
 	"with a back-reference": `return /(a*)*\1$/.test("a".repeat(40) + "b")`,
+	// Addresses, which the worker reads.
+	"address of many folders": `return new URL("http://h/" + "a/".repeat(2e6)).href.length`,
+	"address of a long user":  `return new URL("http://" + "a".repeat(4e6) + "@h/").href.length`,
+	"long address":            `return new URL("http://h/" + "x".repeat(2e7)).href.length`,
 	// Depth.
 	"recursion":              `const f = () => f() + 1; return f()`,
 	"recursion through text": `const o = { toString() { return "" + o } }; return "" + o`,
@@ -82,7 +86,8 @@ var hostile = map[string]string{
 // harmless are those that must end in a usable worker and the given status.
 var harmless = map[string]string{
 	"repeat": "raised", "recursion": "raised", "recursion through text": "raised", "recursion in sort": "raised",
-	"deep JSON": "raised", "typed arrays": "raised", "big numbers": "raised", "doubling text": "raised",
+	"long address": "raised",
+	"deep JSON":    "raised", "typed arrays": "raised", "big numbers": "raised", "doubling text": "raised",
 	"buffers":       "raised",
 	"replaced JSON": "ok", "replaced map and array": "ok", "replaced call": "ok", "throwing toJSON": "raised",
 	"timer flood":       "raised",

@@ -44,6 +44,10 @@ var urlSetters = map[string]func(u *url.Url, value string){
 	"hash": (*url.Url).SetHash,
 }
 
+// maxAddress bounds an address with what it is changed by, in bytes: a data: address has megabytes, and
+// reading one takes ten times its memory.
+const maxAddress = 8 << 20
+
 // urlOp parses, changes and writes addresses and queries (WHATWG URL Standard), which net/url does not do as the
 // web does: `http:\\a\..\b` is an address there.
 func urlOp(op, text string) string {
@@ -58,7 +62,7 @@ func urlOp(op, text string) string {
 		return writeQuery(pairs)
 	}
 	var args []string
-	if json.Unmarshal([]byte(text), &args) != nil || len(args) == 0 {
+	if len(text) > maxAddress || json.Unmarshal([]byte(text), &args) != nil || len(args) == 0 {
 		return ""
 	}
 	var u *url.Url
