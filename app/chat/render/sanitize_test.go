@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// pages are what goldmark and our renderers never write, with what is left of it.
+// pages holds HTML that goldmark and our renderers never write, with what is left of it.
 var pages = map[string]string{
 	`<p class="a" onclick="x()" style="x">a &lt;b&gt;</p>`:    `<p class="a">a &lt;b&gt;</p>`,
 	`<script>alert(1)</script><P>b`:                           `<p>b`,
