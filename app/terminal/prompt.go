@@ -16,6 +16,7 @@ import (
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
 	"conclave/app/model"
+	"conclave/app/tool"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -222,9 +223,9 @@ func (t *promptRun) openModel(ctx context.Context) (err error) {
 	return err
 }
 
-// begin creates the chat for its first message, or changes a stored one as the flags say. A new
-// chat is created with its title, which saves a write to the disk before the answer.
-func (t *promptRun) begin(ctx context.Context, text string) error {
+// begin creates the chat for its first message, or changes a stored one as the flags say. A new chat is
+// created with its title and the names of its tools, which saves two writes to the disk before the answer.
+func (t *promptRun) begin(ctx context.Context, text string, set *tool.Set) error {
 	switch {
 	case t.chat.ID != "":
 		system, model := cmp.Or(t.f.system, t.chat.System), cmp.Or(t.f.model, t.chat.Model)
@@ -251,6 +252,9 @@ func (t *promptRun) begin(ctx context.Context, text string) error {
 	}
 	t.chat = chat.Conversation{
 		Title: turn.Title(text), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests, Project: t.c.project(),
+	}
+	if set != nil && set.Len() > 0 && t.model.Info().Can.Tools {
+		_, t.chat.ToolNames = set.Named(nil)
 	}
 	return t.app.Responder.Create(ctx, &t.chat, t.model.Info())
 }
@@ -284,7 +288,7 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 	if err != nil {
 		return err
 	}
-	if err := t.begin(ctx, text); err != nil {
+	if err := t.begin(ctx, text, set); err != nil {
 		return notSaved(err, "Your message was not saved.", "Your text is printed above.")
 	}
 	p := &printer{c: t.c, debug: t.f.debug, waits: !how.Skip, council: !how.Skip}
