@@ -236,11 +236,16 @@ func noMessage(op string, id chat.ConversationID, seq chat.MessageSeq) error {
 	return fault.New(fault.NotFound, op, fmt.Sprintf("The chat %s has no message %d.", id, seq), "")
 }
 
+// spareMessages is the room behind messages that are read, so that a turn adds its own without a copy of a
+// long chat.
+const spareMessages = 16
+
 // getMessages decodes the named messages.
 func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.ConversationID,
 	seqs []chat.MessageSeq,
 ) ([]chat.Message, error) {
-	found, raw := make([]chat.Message, len(seqs)), make([][]byte, len(seqs))
+	found := make([]chat.Message, len(seqs), len(seqs)+spareMessages)
+	raw := make([][]byte, len(seqs))
 	b := bucket(tx, bucketMessages)
 	for i, seq := range seqs {
 		if ctx.Err() != nil {
@@ -276,13 +281,14 @@ func decodeAll(ctx context.Context, raw [][]byte, found []chat.Message) (failed 
 		wg   sync.WaitGroup
 	)
 	work := func() {
+		var reader plainReader
 		for ctx.Err() == nil {
 			from := int(next.Add(decodeAtOnce)) - decodeAtOnce
 			if from >= len(raw) {
 				return
 			}
 			for i := from; i < min(from+decodeAtOnce, len(raw)); i++ {
-				if decode(raw[i], &found[i]) != nil {
+				if reader.message(raw[i], &found[i]) != nil {
 					mu.Lock()
 					failed = append(failed, i)
 					mu.Unlock()
