@@ -68,7 +68,10 @@ func (s *Chats) Append(ctx context.Context, messages ...*chat.Message) error {
 
 // putNew writes a new message, and begins its journal if it streams.
 func (s *Chats) putNew(tx *bbolt.Tx, m chat.Message) error {
-	if err := putMessage(tx, m); err != nil || m.State != chat.Streaming {
+	if err := putMessage(tx, m); err != nil {
+		return err
+	}
+	if err := s.putSentOf(tx, m); err != nil || m.State != chat.Streaming {
 		return err
 	}
 	return bucket(tx, bucketJournal).Put(keyOf(m).bytes(), timeKey(s.now()))
@@ -141,6 +144,9 @@ func (s *Chats) UpdateMessages(
 func (s *Chats) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
 	key := keyOf(m)
 	if err := putMessage(tx, m); err != nil {
+		return err
+	}
+	if err := s.putSentOf(tx, m); err != nil {
 		return err
 	}
 	var begin []byte
@@ -323,11 +329,6 @@ func putMessage(tx *bbolt.Tx, m chat.Message) error {
 	key := keyOf(m).bytes()
 	if err := bucketMessages.putJSON(tx, key, m); err != nil {
 		return err
-	}
-	if !m.Open { // no call waits for it
-		if err := putSentOf(tx, m); err != nil {
-			return err
-		}
 	}
 	return deriveMessage(tx, key, m)
 }

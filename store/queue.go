@@ -57,6 +57,7 @@ type queue struct {
 
 	sent    []sentRequest // requests to models that wait, oldest first
 	sending sync.Mutex    // held while those are written
+	packer  packer
 
 	wake chan struct{} // of capacity 1: there is something pending
 }

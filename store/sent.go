@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ const (
 type sentRequest struct {
 	key  messageKey
 	at   time.Time
-	body []byte
+	body [][]byte
 }
 
 // Sent returns the request that a message answers, as it was sent to the model. The kind is
@@ -66,7 +65,7 @@ func (q *queue) addSent(messages []chat.Message) {
 				if q.sent[i].key.conversation != m.Conversation {
 					continue
 				}
-				if size += len(q.sent[i].body); size > limit.SentRequests && i < len(q.sent)-1 {
+				if size += length(q.sent[i].body); size > limit.SentRequests && i < len(q.sent)-1 {
 					q.sent = slices.Delete(q.sent, i, i+1)
 				}
 			}
@@ -86,7 +85,11 @@ func (f *file) writeSent(ctx context.Context) {
 	if len(waiting) == 0 {
 		return
 	}
-	packed, err := packSent(waiting) // before anybody waits for the right to write
+	packed := make([][]byte, len(waiting)) // before anybody waits for the right to write
+	var err error
+	for i := 0; i < len(waiting) && err == nil; i++ {
+		packed[i], err = q.packer.pack(waiting[i], false)
+	}
 	if err == nil {
 		err = f.write(ctx, "store.write_sent", func(tx *bbolt.Tx) error {
 			for i, r := range waiting {
@@ -103,36 +106,15 @@ func (f *file) writeSent(ctx context.Context) {
 }
 
 // putSentOf writes the request of a message with it.
-func putSentOf(tx *bbolt.Tx, m chat.Message) error {
-	if m.Sent == nil {
+func (s *Chats) putSentOf(tx *bbolt.Tx, m chat.Message) error {
+	if m.Sent == nil || m.Open { // it is written behind it
 		return nil
 	}
-	packed, err := packSent([]sentRequest{{keyOf(m), m.Ended, m.Sent}})
+	packed, err := s.waiting.packer.pack(sentRequest{keyOf(m), m.Ended, m.Sent}, true)
 	if err != nil {
 		return err
 	}
-	return putSent(tx, keyOf(m), packed[0])
-}
-
-// packSent returns the records of requests.
-func packSent(requests []sentRequest) ([][]byte, error) {
-	w, err := flate.NewWriter(nil, flate.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	packed := make([][]byte, len(requests))
-	for i, r := range requests {
-		out := bytes.NewBuffer(timeKey(r.at))
-		w.Reset(out)
-		if _, err := w.Write(r.body); err != nil {
-			return nil, err
-		}
-		if err := w.Close(); err != nil {
-			return nil, err
-		}
-		packed[i] = out.Bytes()
-	}
-	return packed, nil
+	return putSent(tx, keyOf(m), packed)
 }
 
 // putSent writes the request that a message answers, if that is there still, and deletes the oldest ones

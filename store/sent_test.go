@@ -26,7 +26,7 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 		body := make([]byte, size) // which cannot be packed
 		_, _ = random.Read(body)
 		m := chat.Message{
-			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now, Sent: body,
+			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now, Sent: [][]byte{body},
 		}
 		must(t, s.Chats.Append(ctx, &m))
 		return m.Seq, body

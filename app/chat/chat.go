@@ -128,9 +128,9 @@ type Message struct {
 	// Open says to a log that the turn goes on after this message, so that one cut
 	// off here is marked with EndInterrupted. It is no part of the message.
 	Open bool `json:"-"`
-	// Sent hands a log the request that the message answers, as it was sent; nil has none.
-	// It is no part of the message either.
-	Sent []byte `json:"-"`
+	// Sent hands a log the request that the message answers, as it was sent, in pieces; nil has none.
+	// Requests of a turn may share the first piece, to which nobody writes. It is no part of the message either.
+	Sent [][]byte `json:"-"`
 }
 
 // Failure is a fault as it is kept with a message.

@@ -6,53 +6,131 @@ import (
 	"encoding/json"
 	"hash/maphash"
 	"sync"
+	"unicode/utf8"
 
 	"conclave/app/chat"
 )
 
-// Encoded keeps the JSON of the messages in the last request, so that the next round of a turn encodes
-// only what is new. It knows a message by its content: whatever changes a request, hooks among them, it
-// holds no stale one. The zero value is empty. It is safe for concurrent use.
+// Encoded keeps the JSON of the messages in the last request, so that the next round of a turn encodes only
+// what is new, and copies nothing of the rest. It knows a message by its content: whatever changes a
+// request, hooks among them, it holds no stale one. The zero value is empty. It is safe for concurrent use.
 type Encoded struct {
 	mu    sync.Mutex // guards the fields below
 	seed  maphash.Seed
-	asked map[uint64][]byte
+	under string
+	head  []byte
+	text  []byte    // head and the JSON of known; only appended to, since bodies share it
+	known []encoded // the messages of the last request, in order
 }
 
-// Array returns the JSON of messages as an array. encode writes one message: its elements, with commas
-// between them, or nothing. under names what the JSON depends on in addition to the message.
-func (e *Encoded) Array(messages []Message, under string, encode func(Message) ([]byte, error)) ([]byte, error) {
+// encoded is a message whose JSON there is.
+type encoded struct {
+	role  chat.Role
+	plain bool   // it is one text
+	text  string // of a plain one
+	sum   uint64 // of one that is not plain
+	end   int    // of its JSON
+}
+
+// plainText returns the text of a message that is one text, which can be compared at no cost: the same
+// string is not looked through.
+func plainText(m Message) (string, bool) {
+	if len(m.Parts) != 1 {
+		return "", false
+	}
+	p := &m.Parts[0]
+	return p.Text, p.Kind == chat.PartText && p.Vendor == nil && p.Call == nil && p.Result == nil && p.Media == nil
+}
+
+// Body returns a JSON object: messages as its first member, an array that begins with first, and the
+// members of the object rest. first is the JSON of elements, or empty. encode appends the JSON of one
+// message: its elements, with commas between them, or nothing. under names what that depends on in
+// addition to the message.
+func (e *Encoded) Body(messages []Message, first, rest []byte, under string,
+	encode func(to []byte, m Message) ([]byte, error),
+) (Body, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.asked == nil {
+	if e.text == nil {
 		e.seed = maphash.MakeSeed()
 	}
-	now, size := make(map[uint64][]byte, len(messages)), 2
-	all := make([][]byte, 0, len(messages))
-	for _, m := range messages {
-		key := digest(e.seed, under, m)
-		raw, known := e.asked[key]
-		if !known {
-			var err error
-			if raw, err = encode(m); err != nil {
-				return nil, err
-			}
-		}
-		now[key] = raw
-		if len(raw) > 0 {
-			all = append(all, raw)
-			size += len(raw) + 1
+	head := append([]byte(`{"messages":[`), first...)
+	same := 0
+	if e.under == under && bytes.Equal(e.head, head) {
+		for same < min(len(e.known), len(messages)) && e.is(e.known[same], messages[same]) {
+			same++
 		}
 	}
-	e.asked = now
-	out := append(make([]byte, 0, size), '[')
-	for i, raw := range all {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, raw...)
+	var before map[uint64][]byte
+	if same < len(e.known) || e.text == nil || same == 0 {
+		before = e.byContent()
+		e.under, e.head, e.known, same = under, head, make([]encoded, 0, len(messages)+len(messages)/8), 0
+		size, texts := TextBytes(Request{Messages: messages})
+		e.text = append(make([]byte, 0, int64(len(head))+size+size/8+64*texts), head...)
 	}
-	return append(out, ']'), nil
+	for _, m := range messages[same:] {
+		if err := e.add(m, before, encode); err != nil {
+			return nil, err
+		}
+	}
+	tail := []byte("]}")
+	if rest = bytes.TrimSpace(rest); len(rest) > len("{}") {
+		tail = append([]byte("],"), rest[1:]...)
+	}
+	return Body{e.text[:len(e.text):len(e.text)], tail}, nil
+}
+
+// add appends a message to what is encoded.
+func (e *Encoded) add(m Message, before map[uint64][]byte, encode func(to []byte, m Message) ([]byte, error)) error {
+	next := encoded{role: m.Role}
+	next.text, next.plain = plainText(m)
+	if !next.plain || len(before) > 0 {
+		next.sum = digest(e.seed, e.under, m)
+	}
+	from := len(e.text)
+	text := e.text
+	if text[from-1] != '[' {
+		text = append(text, ',')
+	}
+	comma := len(text)
+	if raw, there := before[next.sum]; there {
+		text = append(text, raw...)
+	} else {
+		var err error
+		if text, err = encode(text, m); err != nil {
+			return err
+		}
+	}
+	if len(text) == comma { // it is nothing
+		text = text[:from]
+	}
+	e.text, next.end = text, len(text)
+	e.known = append(e.known, next)
+	return nil
+}
+
+// is reports whether a message is one that is encoded.
+func (e *Encoded) is(known encoded, m Message) bool {
+	text, plain := plainText(m)
+	if known.plain || plain {
+		return known.plain && plain && known.role == m.Role && known.text == text
+	}
+	return known.sum == digest(e.seed, e.under, m)
+}
+
+// byContent returns the JSON of the messages of the last request by their digests.
+func (e *Encoded) byContent() map[uint64][]byte {
+	all := make(map[uint64][]byte, len(e.known))
+	from := len(e.head)
+	for _, one := range e.known {
+		sum := one.sum
+		if one.plain {
+			sum = digest(e.seed, e.under, Message{Role: one.role, Parts: []chat.Part{chat.TextPart(one.text)}})
+		}
+		all[sum] = bytes.TrimPrefix(e.text[from:one.end], []byte(","))
+		from = one.end
+	}
+	return all
 }
 
 // digest returns a number for all that a vendor may write of a message.
@@ -123,23 +201,32 @@ func (d *digester) parts(parts []chat.Part) {
 	}
 }
 
-// AppendText appends a text as a JSON string, without HTML's escapes, which make it longer.
-func AppendText(dst []byte, text string) []byte {
-	out := bytes.NewBuffer(dst)
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text)               // a text can be written
-	return out.Bytes()[:out.Len()-1] // without the end of the line
+// AppendText appends a text as encoding/json writes it, without HTML's escapes, which make it longer.
+func AppendText(to []byte, text string) []byte {
+	from, done := len(to), 0
+	to = append(to, '"')
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError, r == '\u2028', r == '\u2029', c < ' ' && escapes[c] == 0: // rare
+			out := bytes.NewBuffer(to[:from])
+			e := json.NewEncoder(out)
+			e.SetEscapeHTML(false)
+			_ = e.Encode(text)               // a text can be written
+			return out.Bytes()[:out.Len()-1] // without the end of the line
+		case c < utf8.RuneSelf:
+			to = append(append(to, text[done:i]...), '\\', escapes[c])
+			done = i + 1
+		}
+		i += size
+	}
+	return append(append(to, text[done:]...), '"')
 }
 
-// Splice returns the JSON object with another member at its beginning.
-func Splice(object []byte, name string, value []byte) []byte {
-	object = bytes.TrimSpace(object)
-	out := make([]byte, 0, len(object)+len(name)+len(value)+4)
-	out = append(append(append(out, `{"`...), name...), `":`...)
-	out = append(out, value...)
-	if rest := bytes.TrimSpace(object[1:]); len(rest) > 1 {
-		out = append(out, ',')
-	}
-	return append(out, object[1:]...)
-}
+// escapes holds what JSON writes behind a backslash for a character.
+var escapes = [utf8.RuneSelf]byte{'\n': 'n', '\r': 'r', '\t': 't', '"': '"', '\\': '\\'}

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"hash/maphash"
+	"strings"
 	"testing"
 
 	"conclave/app/chat"
@@ -11,31 +12,74 @@ import (
 func TestAMessageIsEncodedOnceUntilItChanges(t *testing.T) {
 	var e Encoded
 	var encoded int
-	encode := func(m Message) ([]byte, error) {
+	encode := func(to []byte, m Message) ([]byte, error) {
 		encoded++
-		return json.Marshal(m.Parts)
+		if len(m.Parts) == 0 {
+			return to, nil
+		}
+		raw, err := json.Marshal(m.Parts)
+		return append(to, raw...), err
 	}
-	ask := func(want string, messages ...Message) {
+	bodies := map[string]Body{}
+	ask := func(want string, first string, messages ...Message) {
 		t.Helper()
-		got, err := e.Array(messages, "", encode)
-		if err != nil || string(got) != want {
-			t.Errorf("got %s, %v; want %s", got, err, want)
+		got, err := e.Body(messages, []byte(first), []byte(`{"stream":true}`), "", encode)
+		want = `{"messages":[` + want + `],"stream":true}`
+		if err != nil || string(got.Bytes()) != want {
+			t.Errorf("got %s, %v; want %s", got.Bytes(), err, want)
+		}
+		bodies[want] = got
+	}
+	once := func(want int) {
+		t.Helper()
+		if encoded != want {
+			t.Errorf("%d messages were encoded, want %d", encoded, want)
 		}
 	}
 	said := func(text string) Message {
 		return Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart(text)}}
 	}
+	called := Message{Role: chat.RoleTool, Parts: []chat.Part{{Call: &chat.ToolCall{ID: "a"}}}}
+	const first, second = `[{"kind":"text","text":"one"}]`, `[{"kind":"text","text":"two"}]`
+	const third = `[{"kind":"","call":{"id":"a","tool":"","arguments":null}}]`
 	one, two := said("one"), said("two")
-	ask(`[[{"kind":"text","text":"one"}]]`, one)
-	ask(`[[{"kind":"text","text":"one"}],[{"kind":"text","text":"two"}]]`, one, two)
-	if encoded != 2 {
-		t.Errorf("%d messages were encoded, want 2", encoded)
-	}
+	ask(first, "", one)
+	ask(first+","+second, "", one, Message{}, two)
+	ask(first+","+second+","+third, "", one, Message{}, two, called)
+	once(4)
+	ask(`0,`+first+","+second+","+third, "0", one, two, called)
+	ask(first+","+third+","+second, "", one, called, two)
+	once(4)
 	one.Parts[0].Text = "uno" // in place, as a hook may
-	ask(`[[{"kind":"text","text":"uno"}],[{"kind":"text","text":"two"}]]`, one, two)
-	ask(`[]`)
-	if encoded != 3 {
-		t.Errorf("%d messages were encoded, want 3", encoded)
+	ask(`[{"kind":"text","text":"uno"}],`+third+","+second, "", one, called, two)
+	once(5)
+	called.Parts[0].Call.ID = "b"
+	ask(`[{"kind":"text","text":"uno"}],`+strings.Replace(third, `"a"`, `"b"`, 1), "", one, called)
+	once(6)
+	ask(``, "")
+	ask(`0`, "0")
+	once(6)
+	for want, body := range bodies {
+		if string(body.Bytes()) != want {
+			t.Errorf("a body that was sent is %s now, and was %s", body.Bytes(), want)
+		}
+	}
+}
+
+func TestATextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
+	for _, text := range []string{
+		"", "Hello.", "a \"b\" \\ c\n\r\td", "<b>&'", "\x00", "\b\f", "\x7f", "\u2028", "日本 😀",
+		"a\xffb", "\ufffd", "\n", "a\n\u2029",
+	} {
+		var want strings.Builder
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(AppendText([]byte("to"), text)) + "\n"; got != "to"+want.String() {
+			t.Errorf("%q is %s, want %s", text, got, want.String())
+		}
 	}
 }
 

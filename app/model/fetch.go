@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,12 +25,12 @@ func (l *Link) Post(ctx context.Context, path string, in any, authorize func(htt
 	if err != nil {
 		return fmt.Errorf("write a request to %s: %w", l.Host(), err)
 	}
-	return l.exchange(ctx, http.MethodPost, l.At(path), body, authorize, out)
+	return l.exchange(ctx, http.MethodPost, l.At(path), Body{body}, authorize, out)
 }
 
 // Ask sends body as JSON to path below the base and returns the answer, whose
 // body the caller reads and closes.
-func (l *Link) Ask(ctx context.Context, path, query string, body []byte,
+func (l *Link) Ask(ctx context.Context, path, query string, body Body,
 	authorize func(http.Header),
 ) (*http.Response, error) {
 	return l.do(ctx, http.MethodPost, l.address(path, query), body, authorize)
@@ -43,14 +42,16 @@ func (l *Link) address(path, query string) string {
 	return at.String()
 }
 
-func (l *Link) do(ctx context.Context, method, address string, body []byte,
+func (l *Link) do(ctx context.Context, method, address string, body Body,
 	authorize func(http.Header),
 ) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, l.elsewhere(err.Error())
 	}
 	if body != nil {
+		request.Body, request.ContentLength = body.reader(), int64(body.Len())
+		request.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Accept", "text/event-stream, application/json")
 	}
@@ -64,7 +65,7 @@ func (l *Link) do(ctx context.Context, method, address string, body []byte,
 	return response, nil
 }
 
-func (l *Link) exchange(ctx context.Context, method, address string, body []byte, authorize func(http.Header),
+func (l *Link) exchange(ctx context.Context, method, address string, body Body, authorize func(http.Header),
 	out any,
 ) error {
 	response, err := l.do(ctx, method, address, body, authorize)

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -12,7 +11,7 @@ import (
 type Sent struct {
 	Host string // with the port, where it is not the usual one
 	Path string
-	Body []byte // every byte; not to be changed
+	Body Body // every byte; not to be changed
 	At   time.Time
 }
 
@@ -43,20 +42,24 @@ func tap(r *http.Request) error {
 	if !ok || seen == nil {
 		return nil
 	}
-	var body []byte
-	if r.Body != nil && r.Body != http.NoBody {
+	var body Body
+	if known, ok := r.Body.(*bodyReader); ok {
+		body = known.whole
+	} else if r.Body != nil && r.Body != http.NoBody {
+		var read []byte
 		var err error
 		if r.ContentLength > 0 {
-			body = make([]byte, r.ContentLength)
-			_, err = io.ReadFull(r.Body, body)
+			read = make([]byte, r.ContentLength)
+			_, err = io.ReadFull(r.Body, read)
 		} else {
-			body, err = io.ReadAll(r.Body)
+			read, err = io.ReadAll(r.Body)
 		}
 		_ = r.Body.Close() // all of it was read
 		if err != nil {
 			return err
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		body = Body{read}
+		r.Body = body.reader()
 	}
 	seen(Sent{Host: r.URL.Host, Path: r.URL.Path, Body: body, At: time.Now()})
 	return nil

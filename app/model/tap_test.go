@@ -28,7 +28,7 @@ func TestWhatIsSentToAModelCanBeSeenByteForByteAndWithoutTheKey(t *testing.T) {
 		must(t, err)
 		response.Body.Close()
 	}
-	if len(seen) != 2 || string(seen[0].Body) != body || string(got) != body || seen[0].Path != "/v1/chat" ||
+	if len(seen) != 2 || string(seen[0].Body.Bytes()) != body || string(got) != body || seen[0].Path != "/v1/chat" ||
 		seen[0].Host != link.Host() {
 		t.Errorf("seen were %d requests, of which the server got %d bytes", len(seen), len(got))
 	}

@@ -46,10 +46,37 @@ func TextTokens(r Request) int64 {
 	return n
 }
 
+// TextBytes counts the bytes of the texts of a request, which is no longer than its body, and the texts.
+func TextBytes(r Request) (bytes, texts int64) {
+	add := func(text string) { bytes, texts = bytes+int64(len(text)), texts+1 }
+	add(r.System)
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			add(p.Text)
+			switch {
+			case p.Call != nil:
+				bytes, texts = bytes+int64(len(p.Call.Arguments)), texts+1
+			case p.Result != nil:
+				for _, c := range p.Result.Content {
+					if c.Kind == chat.PartText {
+						add(c.Text)
+					}
+				}
+			}
+		}
+	}
+	return bytes, texts
+}
+
 // CutNote returns a sentence for a person where the server says that it read far less than it was
 // sent, and "" elsewhere. read is what it says, 0 for nothing; window is how much the model was
 // loaded to read, 0 where that is not known.
 func CutNote(r Request, read, window int64) string {
+	bytes, texts := TextBytes(r)
+	most := bytes/3 + 2*texts // characters that are a token each have three bytes; a text's last token, and its line
+	if most < leastCut || window > 0 && most <= window || window <= 0 && (read == 0 || read*2 >= most) {
+		return "" // for sure, without looking at each character of a long chat
+	}
 	sent := TextTokens(r)
 	cut := read > 0 && read*2 < sent // estimates are off by less
 	if window > 0 {

@@ -157,6 +157,7 @@ type run struct {
 	hooked   *hooked       // nil before the first request
 	trace    []hook.Trace  // what hooks did that no message says yet
 	plain    []chat.Origin // of the chat's own texts that are no message's
+	known    pathOrigins
 	added    []chat.Origin // of what hooks added in this turn
 	begun    atomic.Bool   // a message of the answer is in the log
 	off      error         // a hook called the turn off at a call or before it

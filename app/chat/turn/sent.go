@@ -19,34 +19,20 @@ func (w *writing) watched(ctx context.Context, r model.Request) context.Context 
 	if w.t.req.Log != nil {
 		return ctx
 	}
-	if textBytes(r) > limit.SentRequest {
+	if size, _ := model.TextBytes(r); size > limit.SentRequest {
 		return ctx // it would not be stored: a long chat is not encoded for nothing
 	}
 	w.mu.Lock()
 	w.sent, w.unsent = nil, &r
 	w.mu.Unlock()
 	return model.Tap(ctx, func(s model.Sent) {
-		w.keepSent(func() []byte { return withoutPictures(s.Body, r.Messages) })
+		w.keepSent(func() model.Body { return withoutPictures(s.Body, r.Messages) })
 	})
 }
 
-// textBytes counts the bytes of the texts of a request, which is no longer than its body.
-func textBytes(r model.Request) int64 {
-	n := int64(len(r.System))
-	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			n += int64(len(p.Text))
-			if p.Result != nil {
-				n += int64(len(p.Result.Text()))
-			}
-		}
-	}
-	return n
-}
-
-func (w *writing) keepSent(body func() []byte) {
+func (w *writing) keepSent(body func() model.Body) {
 	kept := body()
-	if int64(len(kept)) > limit.SentRequest {
+	if kept.Len() > limit.SentRequest {
 		kept = nil
 	}
 	w.mu.Lock()
@@ -55,14 +41,14 @@ func (w *writing) keepSent(body func() []byte) {
 }
 
 // request returns the request that was sent for the message, or nil if it is not stored.
-func (w *writing) request() []byte {
+func (w *writing) request() model.Body {
 	w.mu.Lock()
 	unsent := w.unsent
 	w.mu.Unlock()
 	if unsent != nil { // of a model that is asked without HTTP
-		w.keepSent(func() []byte {
+		w.keepSent(func() model.Body {
 			body, _ := json.Marshal(unsent) // of texts, numbers and JSON that was checked
-			return body
+			return model.Body{body}
 		})
 	}
 	w.mu.Lock()
@@ -72,15 +58,17 @@ func (w *writing) request() []byte {
 
 // withoutPictures returns a body in which each picture of the messages is named by its
 // size and the digest of its bytes.
-func withoutPictures(body []byte, messages []model.Message) []byte {
+func withoutPictures(body model.Body, messages []model.Message) model.Body {
 	replace := func(p chat.Part) {
 		if p.Media == nil || len(p.Media.Data) == 0 {
 			return
 		}
-		text := []byte(base64.StdEncoding.EncodeToString(p.Media.Data))
-		if bytes.Contains(body, text) {
+		text, whole := []byte(base64.StdEncoding.EncodeToString(p.Media.Data)), body.Bytes()
+		if bytes.Contains(whole, text) {
 			sum := sha256.Sum256(p.Media.Data)
-			body = bytes.ReplaceAll(body, text, fmt.Appendf(nil, "[%d bytes, SHA-256 %x]", len(p.Media.Data), sum))
+			body = model.Body{
+				bytes.ReplaceAll(whole, text, fmt.Appendf(nil, "[%d bytes, SHA-256 %x]", len(p.Media.Data), sum)),
+			}
 		}
 	}
 	for _, m := range messages {

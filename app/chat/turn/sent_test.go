@@ -66,7 +66,7 @@ func TestARequestIsKeptAsItWasSent(t *testing.T) {
 	for i, m := range []chat.Message{b.path()[1], b.path()[3]} {
 		want := strings.Replace(got[i], picture,
 			"[8 bytes, SHA-256 4c4b6a3be1314ab86138bef4314dde022e600960d8689a2c8f8631802d20dab6]", 1)
-		if string(m.Sent) != want || !strings.Contains(want, "SHA-256") {
+		if string(model.Body(m.Sent).Bytes()) != want || !strings.Contains(want, "SHA-256") {
 			t.Errorf("request %d is kept as\n%s\nnot\n%s", i+1, m.Sent, want)
 		}
 	}

@@ -37,7 +37,7 @@ type writing struct {
 	mu    sync.Mutex // guards the fields below; held while the log is written
 	saved bool       // m is in the log
 	err   error      // writing it failed
-	sent  []byte     // the request as it was sent, once it was
+	sent  model.Body // the request as it was sent, once it was
 	// unsent is the request while nothing was sent: of a model that is asked without HTTP.
 	unsent *model.Request
 }

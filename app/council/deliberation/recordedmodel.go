@@ -99,7 +99,7 @@ func (m *recorded) record(ctx context.Context, r model.Request, tokens int64) it
 		}, body, blocks)
 	}
 	return func(yield func(model.Event, error) bool) {
-		for e, err := range m.Model.Stream(model.Tap(ctx, func(s model.Sent) { keep(s.Body) }), r) {
+		for e, err := range m.Model.Stream(model.Tap(ctx, func(s model.Sent) { keep(s.Body.Bytes()) }), r) {
 			if !tapped && err == nil { // a model without HTTP
 				raw, _ := json.Marshal(r) // can be encoded: texts, numbers and valid JSON
 				keep(raw)

@@ -40,7 +40,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 		})
 	}
 	var answer model.Answer
-	response, err := m.p.link.Ask(model.Watching(ctx, &answer), "v1/messages", "", data, authorize)
+	response, err := m.p.link.Ask(model.Watching(ctx, &answer), "v1/messages", "", model.Body{data}, authorize)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}

@@ -69,8 +69,8 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 		})
 	}
 	var answer model.Answer
-	response, err := m.p.link.Ask(model.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse", data,
-		authorize)
+	response, err := m.p.link.Ask(model.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse",
+		model.Body{data}, authorize)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}

@@ -244,7 +244,7 @@ func (p *Provider) Pull(ctx context.Context, name string, progress func(Progress
 	if err != nil {
 		return err
 	}
-	response, err := p.link.Ask(ctx, "api/pull", "", body, authorize)
+	response, err := p.link.Ask(ctx, "api/pull", "", model.Body{body}, authorize)
 	if err != nil {
 		return p.link.Fail(ctx, name, err)
 	}

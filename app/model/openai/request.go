@@ -31,29 +31,21 @@ type vendor struct {
 }
 
 // body returns the JSON of a request. Messages that the last one held are not encoded again.
-func (m *client) body(r model.Request, shuns map[string]bool) ([]byte, error) {
-	encode := func(one model.Message) ([]byte, error) {
+func (m *client) body(r model.Request, shuns map[string]bool) (model.Body, error) {
+	encode := func(to []byte, one model.Message) ([]byte, error) {
 		if len(shuns) == 0 {
-			if raw := plain(one); raw != nil {
-				return raw, nil
+			if out := appendPlain(to, one); out != nil {
+				return out, nil
 			}
 		}
-		return encode(m.messages(one, shuns))
+		return appendMessages(to, m.messages(one, shuns))
 	}
-	under := strings.Join(slices.Sorted(maps.Keys(shuns)), " ")
-	messages, err := m.encoded.Array(r.Messages, under, encode)
-	if err != nil {
-		return nil, err
-	}
+	var system []byte
 	if r.System != "" {
-		system, err := sdk.SystemMessage(r.System).MarshalJSON()
-		if err != nil {
+		var err error
+		if system, err = sdk.SystemMessage(r.System).MarshalJSON(); err != nil {
 			return nil, err
 		}
-		if len(r.Messages) > 0 && len(messages) > len("[]") {
-			system = append(system, ',')
-		}
-		messages = slices.Insert(messages, 1, system...)
 	}
 	rest := m.parameters(r, shuns)
 	rest.SetExtraFields(map[string]any{"stream": true})
@@ -61,28 +53,28 @@ func (m *client) body(r model.Request, shuns map[string]bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Splice(data, "messages", messages), nil
+	under := strings.Join(slices.Sorted(maps.Keys(shuns)), " ")
+	return m.encoded.Body(r.Messages, system, data, under, encode)
 }
 
-// encode returns messages as the elements of an array.
-func encode(messages []sdk.ChatCompletionMessageParamUnion) ([]byte, error) {
-	var out []byte
+// appendMessages appends messages as the elements of an array.
+func appendMessages(to []byte, messages []sdk.ChatCompletionMessageParamUnion) ([]byte, error) {
 	for i, one := range messages {
 		raw, err := one.MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			out = append(out, ',')
+			to = append(to, ',')
 		}
-		out = append(out, raw...)
+		to = append(to, raw...)
 	}
-	return out, nil
+	return to, nil
 }
 
-// plain returns a message of nothing but text as the SDK writes it, or nil for the others. A long chat
-// consists of them, and the SDK's way is ten times as long.
-func plain(m model.Message) []byte {
+// appendPlain appends a message of nothing but text as the SDK writes it, and returns nil for the others. A
+// long chat consists of them, and the SDK's way is ten times as long.
+func appendPlain(to []byte, m model.Message) []byte {
 	if m.Role != chat.RoleUser && m.Role != chat.RoleAssistant || len(m.Parts) == 0 {
 		return nil
 	}
@@ -91,8 +83,8 @@ func plain(m model.Message) []byte {
 			return nil
 		}
 	}
-	out := model.AppendText([]byte(`{"content":`), chat.TextOf(m.Parts))
-	return append(append(append(out, `,"role":"`...), m.Role...), `"}`...)
+	to = model.AppendText(append(to, `{"content":`...), chat.TextOf(m.Parts))
+	return append(append(append(to, `,"role":"`...), m.Role...), `"}`...)
 }
 
 // parameters builds the body but for its messages. Parameters in shuns were refused by this model
