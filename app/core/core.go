@@ -275,7 +275,7 @@ func (c *Core) buildChats() {
 	points := c.points()
 	c.Calls = call.New(call.Options{
 		Gate: c.Gate, Log: c.Store.Turns, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.changes.Keep,
-		Sync: c.Store.Sync,
+		AtOnce: c.Host.Settings.AtOnce, Sync: c.Store.Sync,
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,

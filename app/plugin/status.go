@@ -52,6 +52,8 @@ type Status struct {
 	// tools (gate.PluginVersion.Digest). A decision names it. Empty while none waits.
 	Shown      string
 	Developing bool // the person said that they edit it
+	AtOnce     int  // how many of its calls run at once
+	AtOnceSet  bool // by the person; else it is the default
 	Isolation  sandbox.Confinement
 	Granted    []string
 	Denied     []string

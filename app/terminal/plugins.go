@@ -29,7 +29,7 @@ func (c pluginCommands) group() *cobra.Command {
 		c.requireCommand(),
 		c.withPlugins("reload ID", "Reload a plugin", one, c.changing(reload)),
 		trust.trustCommand(), trust.grantCommand(), trust.revokeCommand(), setup.secretCommand(),
-		setup.settingsCommand(),
+		setup.settingsCommand(), setup.parallelCommand(),
 		setup.packagesCommand(), c.logsCommand(), test.checkCommand(), test.testCommand(), c.watchCommand(),
 	)
 }

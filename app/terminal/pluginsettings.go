@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/jsonobject"
+	"conclave/app/base/limit"
+	"conclave/app/plugin"
 
 	"github.com/spf13/cobra"
 )
@@ -26,6 +29,58 @@ func (c pluginSetupCommands) settingsCommand() *cobra.Command {
 			}
 			return nil
 		}, c.settings)
+}
+
+// parallelRow is `plugins parallel --json`.
+type parallelRow struct {
+	Plugin    string `json:"plugin"`
+	AtOnce    int    `json:"at_once"`
+	AtOnceSet bool   `json:"at_once_set"` // by the person; false: it is the default
+}
+
+func (c pluginSetupCommands) parallelCommand() *cobra.Command {
+	var n int
+	cmd := c.withPlugins("parallel ID [NUMBER|default]", "Show or set how many calls of a plugin run at once",
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return exactly("the id of a plugin")(cmd, args)
+		},
+		func(ctx context.Context, app *App, args []string) error {
+			id, err := app.Host.Find(args[0])
+			if err == nil && len(args) == 2 {
+				err = app.Host.Settings.SetAtOnce(ctx, id, n)
+			}
+			if err != nil {
+				return err
+			}
+			s, err := app.Host.Status(id)
+			if err != nil {
+				return err
+			}
+			return c.result(parallelRow{s.ID, s.AtOnce, s.AtOnceSet}, "%s runs up to %s.", s.ID, parallelWords(s))
+		})
+	cmd.Long = "Show or set how many calls of a plugin run at once; others wait for them. The default is 12 where\n" +
+		"all its tools are “async def”, else 4. A tool that runs one call at a time keeps to that."
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
+		if len(args) == 2 && args[1] != "default" {
+			if n, err = strconv.Atoi(args[1]); err != nil || n < 1 || n > limit.PluginCalls {
+				return usageOf(cmd, "“%s” is not a number from 1 to %d, nor “default”", args[1], limit.PluginCalls)
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// parallelWords returns how many calls of a plugin run at once.
+func parallelWords(s plugin.Status) string {
+	words := countOf(s.AtOnce, "call") + " at once"
+	if s.AtOnceSet {
+		return words + ", as you set"
+	}
+	return words + ", the default"
 }
 
 // setting is one setting of a plugin, as `plugins settings` prints it.

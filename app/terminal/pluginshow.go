@@ -149,6 +149,7 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
 	}
 	describeRights(w, p)
+	fmt.Fprintf(w, "parallel     up to %s\n", parallelWords(s))
 	if len(s.Imports) > 0 {
 		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
 	}

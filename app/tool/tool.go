@@ -51,6 +51,7 @@ type Tool struct {
 	Digest   string        `json:"digest"`             // SHA-256 (hex) of the definition; made by Normal
 	Timeout  time.Duration `json:"-"`                  // how long one call may take; 0 = the default, 30 s
 	Serial   bool          `json:"serial,omitempty"`   // one call at a time
+	Async    bool          `json:"async,omitempty"`    // its author says that other calls may run while one waits
 	Warnings []string      `json:"warnings,omitempty"` // what is odd about its definition
 	// its schema is the plugin's own: arguments are checked against it, whatever the dialect
 	Strict bool `json:"strict,omitempty"`
@@ -103,6 +104,23 @@ func (t Tool) forModel() bool { return t.Visibility != Hidden && t.For(MainRole)
 // DefaultTimeout limits how long a call may take when neither the tool nor the
 // person says otherwise (contracts/llm-functions, section 8.6).
 const DefaultTimeout = 30 * time.Second
+
+// The calls of one plugin that run at once when the person sets nothing. Twelve are those of a council's
+// members, who call a tool at the same moment. Four are for code whose author said nothing about other calls
+// (contracts/llm-functions, section 8.3): it may compute all the time, and each call has a deadline.
+const (
+	fewAtOnce  = 4
+	manyAtOnce = 12
+)
+
+// CallsAtOnce returns how many calls of a plugin with these tools run at once when the person sets nothing:
+// twelve if each of its tools says that other calls may run while one waits, else four.
+func CallsAtOnce(tools []Tool) int {
+	if len(tools) == 0 || slices.ContainsFunc(tools, func(t Tool) bool { return !t.Async }) {
+		return fewAtOnce
+	}
+	return manyAtOnce
+}
 
 // TimeLimit returns how long a call of the tool may take when the person sets nothing.
 func (t Tool) TimeLimit() time.Duration { return cmp.Or(t.Timeout, DefaultTimeout) }

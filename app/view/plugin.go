@@ -60,6 +60,9 @@ type Plugin struct {
 	Shown    string    `json:"shown"`
 	Packages *Packages `json:"packages"` // Python packages that it needs; null when none
 	Settings bool      `json:"settings"` // there is something to set
+	AtOnce   int       `json:"at_once"`  // how many of its calls run at once
+	// The person set that number; false: it is the default.
+	AtOnceSet bool `json:"at_once_set"`
 }
 
 // Health holds the calls and the resources of a plugin since the program started.
@@ -169,7 +172,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		Running: s.Running, Health: Health{s.Running, s.Calls, s.Errors, s.Usage.Memory, Milliseconds(s.Usage.CPU)},
 		Notices:    List(slices.Concat(m.Notices, s.Notes, about.Shadowing)),
 		Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
-		Packages: NewPackages(s), Settings: len(s.Options) > 0,
+		Packages: NewPackages(s), Settings: len(s.Options) > 0, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
 	}
 	if !m.WorkingCopy {
 		v.Origin = clean(s.Origin)

@@ -26,6 +26,12 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 	}, nil
 }
 
+// SetAtOnce sets how many calls of a plugin run at once; 0 is the default. Kind invalid for a number that cannot
+// be.
+func (p *Plugins) SetAtOnce(id string, n int) error {
+	return p.core.Host.Settings.SetAtOnce(p.call(), id, n)
+}
+
 // SetSettings replaces the settings by a JSON object, and restarts the plugin; a
 // secret that is null is deleted. Kind invalid names what does not fit.
 func (p *Plugins) SetSettings(id, values string) error {

@@ -41,6 +41,9 @@ const (
 const (
 	// PluginTools bounds tools of one plugin: models choose badly among more, and each is sent with every request.
 	PluginTools = 256
+	// PluginCalls bounds calls of one plugin at once, as a person may set it: more than a council has members; each
+	// takes a thread in a Python plugin.
+	PluginCalls = 32
 	// ChatToolNames bounds names of tools that one chat keeps: eight plugins with all their tools; they are read and
 	// written with the chat.
 	ChatToolNames = 2000

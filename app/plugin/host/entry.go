@@ -140,6 +140,7 @@ func (e *entry) snapshot() plugin.Status {
 		s.ID = ""
 	}
 	s.Origin = now.state.Origin
+	s.AtOnce, s.AtOnceSet = now.atOnce(), now.state.AtOnce > 0
 	if now.toolsDenied && serving != nil {
 		s.ToolsDenied, s.Tools, s.Enabled = true, nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/tool"
 )
 
@@ -127,6 +128,37 @@ func (s *Settings) Set(ctx context.Context, id string, values json.RawMessage) e
 		return err
 	}
 	return e.memory.change(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })
+}
+
+// AtOnce returns how many calls of a plugin run at once: as the person set it, else as tool.CallsAtOnce has it.
+func (s *Settings) AtOnce(id string) int {
+	if e := s.h.entry(id); e != nil {
+		now := e.now()
+		return now.atOnce()
+	}
+	return tool.CallsAtOnce(nil)
+}
+
+func (l *life) atOnce() int {
+	if n := l.state.AtOnce; n > 0 {
+		return min(n, limit.PluginCalls) // a newer Conclave may allow more
+	}
+	return tool.CallsAtOnce(l.status.Tools)
+}
+
+// SetAtOnce sets how many calls of a plugin run at once, durably, for calls from now on; 0 is the default. Kind
+// invalid for a number that cannot be, not_found when there is no plugin of that id.
+func (s *Settings) SetAtOnce(ctx context.Context, id string, n int) error {
+	e, err := s.h.known(id)
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > limit.PluginCalls {
+		return fault.New(fault.Invalid, "plugin.at_once",
+			fmt.Sprintf("%s cannot run %d calls at once.", id, n),
+			fmt.Sprintf("Choose a number from 1 to %d, or none for the default.", limit.PluginCalls))
+	}
+	return e.memory.change(ctx, false, func(s *savedState) { s.AtOnce = n })
 }
 
 // putSecrets keeps the secrets given; nil forgets one.

@@ -219,3 +219,46 @@ func TestWhatANewerConclaveKeepsOfAPluginSurvivesASetting(t *testing.T) {
 		}
 	})
 }
+
+func TestHowManyCallsRunAtOnceIsSetForEachPlugin(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		shares, computes := plugintest.SaysText("say", "one"), plugintest.SaysText("say", "two")
+		shares.Tools[0].Async = true
+		f.Serve("a.py", shares)
+		f.Serve("b.py", computes)
+		computes.Tools = append(computes.Tools, shares.Tools[0])
+		computes.Tools[1].Name = "share"
+		f.Serve("c.py", computes)
+		is := func(id string, want int, set bool) {
+			t.Helper()
+			s := f.Status(id)
+			if got := f.Host.Settings.AtOnce(id); got != want || s.AtOnce != want || s.AtOnceSet != set {
+				t.Errorf("%s runs %d calls at once, and its card says %d, set: %v; want %d, %v", id, got, s.AtOnce,
+					s.AtOnceSet, want, set)
+			}
+		}
+		is("a", 12, false)
+		is("b", 4, false)
+		is("c", 4, false) // not all of its tools say so
+		must(t, f.Host.Settings.SetAtOnce(t.Context(), "a", 4))
+		must(t, f.Host.Settings.SetAtOnce(t.Context(), "b", 32))
+		for _, n := range []int{-1, 33, 1 << 30} {
+			kind(t, f.Host.Settings.SetAtOnce(t.Context(), "a", n), fault.Invalid, fmt.Sprintf("a cannot run %d calls", n))
+		}
+		kind(t, f.Host.Settings.SetAtOnce(t.Context(), "gone", 4), fault.NotFound, "gone")
+		is("a", 4, true)
+		is("b", 32, true)
+		f.Settle()
+		f.Started(map[string]int{"a": 1, "b": 1, "c": 1}) // none is restarted for it
+		f.Restart()
+		is("a", 4, true)
+		is("b", 32, true)
+		must(t, f.Host.Settings.SetAtOnce(t.Context(), "a", 0))
+		must(t, f.Host.SetToolEnabled(t.Context(), "b", "say", false))
+		is("a", 12, false) // as it was listed before the restart
+		is("b", 32, true)
+		if got := f.Host.Settings.AtOnce("nobody"); got != 4 {
+			t.Errorf("an unknown plugin runs %d", got)
+		}
+	})
+}

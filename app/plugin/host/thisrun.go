@@ -69,7 +69,9 @@ func (t *ThisRun) LoadWith(ctx context.Context, id string, options json.RawMessa
 		return "", err
 	}
 	return t.loadSource(ctx, now.source, func(second *entry) {
-		second.settingsOf, second.state = id, savedState{Options: merged, Secrets: set.Secrets}
+		second.settingsOf, second.state = id, savedState{
+			Options: merged, Secrets: set.Secrets, AtOnce: set.AtOnce,
+		}
 		second.named = serving.version().digest // whatever lies there by now
 	})
 }

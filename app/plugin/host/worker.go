@@ -67,6 +67,7 @@ type listedTool struct {
 		File       string   `json:"conclave/file"`
 		TimeoutMS  int64    `json:"conclave/timeout-ms"`
 		Serial     bool     `json:"conclave/serial"`
+		Async      bool     `json:"conclave/async"`
 		Council    bool     `json:"conclave/council-eligible"`
 		Inline     bool     `json:"conclave/inline-available"`
 		Visibility string   `json:"conclave/visibility"`
@@ -124,8 +125,8 @@ func (t listedTool) tool() tool.Tool {
 	return tool.Tool{
 		Role: role, Name: t.Name, Title: t.Title, Description: t.Description, Parameters: t.InputSchema,
 		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
-		File: t.Meta.File, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings,
-		Strict: t.Meta.Strict, Instance: t.Meta.Instance,
+		File: t.Meta.File, Line: t.Meta.Line, Serial: t.Meta.Serial, Async: t.Meta.Async,
+		Warnings: t.Meta.Warnings, Strict: t.Meta.Strict, Instance: t.Meta.Instance,
 		Timeout: time.Duration(t.Meta.TimeoutMS) * time.Millisecond,
 	}
 }

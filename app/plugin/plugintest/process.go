@@ -244,7 +244,7 @@ func (p *Process) list(m message) {
 			"name": t.Name, "title": t.Name, "description": t.Description, "inputSchema": schema,
 			"_meta": map[string]any{
 				"conclave/line": i + 1, "conclave/timeout-ms": t.TimeoutMS,
-				"conclave/inline-available": true,
+				"conclave/inline-available": true, "conclave/async": t.Async,
 			},
 		})
 	}

@@ -57,6 +57,7 @@ type Tool struct {
 	Do          Do              `json:"do,omitempty"`
 	Text        string          `json:"text,omitempty"` // what it says, or the value of Do
 	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
+	Async       bool            `json:"async,omitempty"` // other calls may run while one waits
 }
 
 // Do describes what a call of a Tool does.

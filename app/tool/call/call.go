@@ -94,6 +94,9 @@ type Options struct {
 	// changed. nil saves nothing; so does a nil that it returns. If it fails, the call is not made, since
 	// nobody could undo it.
 	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord), err error)
+	// AtOnce returns how many calls of a plugin may run at once, from 1 to limit.PluginCalls; nil is
+	// tool.CallsAtOnce for tools that say nothing. It is asked before each call.
+	AtOnce func(plugin string) int
 	// Sync returns once all records are on the disk; nil is not waited for.
 	Sync func(ctx context.Context) error
 }
@@ -113,6 +116,9 @@ func New(o Options) *Runner {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.AtOnce == nil {
+		o.AtOnce = func(string) int { return tool.CallsAtOnce(nil) }
 	}
 	return &Runner{o: o, lines: map[string]*semaphore.Weighted{}}
 }

@@ -18,9 +18,10 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// perPlugin limits how many calls of one plugin run at once
-// (contracts/llm-functions, section 8.3).
-const perPlugin = 4
+// wholeLine is the weight of a plugin's queue, of which each running call holds an equal part: so a call that
+// begins after the person changed their number waits for those that began before. It is large enough that the
+// rest of a division never lets one call more run.
+const wholeLine = 1 << 20
 
 // grace is the time after a call's deadline that its invoker may take to report that itself, with a better
 // sentence, before its context ends.
@@ -50,11 +51,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	if !ok {
 		return tool.Result{Status: chat.CallDied, Error: "the plugin " + c.Tool.Plugin + " is gone"}
 	}
-	weight := int64(1)
-	if c.Tool.Serial {
-		weight = perPlugin
-	}
-	line := c.runner.line(c.Tool.Plugin)
+	line, weight := c.runner.line(c.Tool)
 	if line.Acquire(ctx, weight) != nil {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -203,16 +200,21 @@ func (c *Call) markRunning(ctx context.Context) *tool.Result {
 	return nil
 }
 
-// line returns the queue of a plugin: perPlugin calls at once, or one serial call, from whatever caller.
-func (r *Runner) line(plugin string) *semaphore.Weighted {
+// line returns the queue of the tool's plugin, and the part of it that a call of the tool holds: Options.AtOnce
+// calls run at once, or one serial call, from whatever caller. Calls that wait begin in the order in which they
+// came.
+func (r *Runner) line(t tool.Tool) (line *semaphore.Weighted, weight int64) {
+	weight = wholeLine
+	if !t.Serial {
+		weight /= int64(r.o.AtOnce(t.Plugin))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	line := r.lines[plugin]
-	if line == nil {
-		line = semaphore.NewWeighted(perPlugin)
-		r.lines[plugin] = line
+	if line = r.lines[t.Plugin]; line == nil {
+		line = semaphore.NewWeighted(wholeLine)
+		r.lines[t.Plugin] = line
 	}
-	return line
+	return line, weight
 }
 
 // invoke calls the tool; an error of Conclave itself is a result too, so that a turn goes on.

@@ -88,6 +88,30 @@ test("a folder that was refused is allowed on the plugin's card, and taken back"
   await expect(card.getByText("It could not write to /home/ada/Out")).toBeVisible();
 });
 
+test("how many calls of a plugin run at once is set on its card", async ({ open }) => {
+  const page = await open();
+  await page.getByRole("tab", { name: /^Plugins/ }).click();
+  const card = page.locator("[data-plugin=notes]");
+  await card.getByText("Settings", { exact: true }).click();
+  const number = card.getByLabel("Calls at once");
+  await expect(number).toHaveValue("");
+  await expect(number).toHaveAttribute("placeholder", "4");
+  await number.fill("12");
+  await number.press("Enter");
+  await page.evaluate(() => globalThis.fake.plugins.change("notes", { at_once: 12, at_once_set: true }));
+  await expect(number).toHaveValue("12");
+  await number.fill("99");
+  await number.press("Enter");
+  await noticed(page, "Enter a whole number from 1 to 32, or nothing for the default.");
+  await expect(number).toHaveValue("12");
+  await number.fill("");
+  await number.press("Enter");
+  expect(await given(page, "Plugins.SetAtOnce")).toEqual([
+    ["notes", 12],
+    ["notes", 0],
+  ]);
+});
+
 test("what a plugin may reach is given and taken back in one sheet", async ({ open }) => {
   const page = await open();
   await page.getByRole("tab", { name: /^Plugins/ }).click();

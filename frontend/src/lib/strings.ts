@@ -1349,6 +1349,11 @@ export const s = {
     json: "JSON.",
     wrongJson: (name: string) => `${name} is not valid JSON.`,
     wrongNumber: (name: string) => `${name} is not a number.`,
+    atOnce: "Calls at once",
+    atOnceNote: (most: number) =>
+      `1 to ${most}; more wait for these. An empty field is the default. A tool that runs one call at a time keeps to that.`,
+    atOnceWrong: (most: number) => `Enter a whole number from 1 to ${most}, or nothing for the default.`,
+    atOnceDefault: "default",
   },
   packages: {
     needs: "Needs packages",

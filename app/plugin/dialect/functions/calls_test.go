@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/plugin/dialect/functions"
 )
 
@@ -136,10 +137,10 @@ func TestLF35ACancelledCallIsAnsweredAtOnce(t *testing.T) {
 	})
 }
 
-func TestCallsOfABatchRunTogetherAtMostFourAtOnce(t *testing.T) {
+func TestCallsOfABatchRunTogether(t *testing.T) {
 	w := serve(t, aPython(t), `
 import threading, asyncio
-gate = threading.Barrier(4, timeout=100)
+gate = threading.Barrier(32, timeout=100)
 lock = threading.Lock()
 now = most = 0
 def together():
@@ -161,11 +162,11 @@ async def atogether():
     return "all"
 `)
 	var ids []int
-	for range 8 {
+	for range limit.PluginCalls {
 		ids = append(ids, w.Ask("together", "", nil))
 	}
 	for _, id := range ids {
-		equal(t, "most at once", w.Answered(id).Text(), "4")
+		equal(t, "most at once", w.Answered(id).Text(), "32")
 	}
 	ids = nil
 	for range 8 {

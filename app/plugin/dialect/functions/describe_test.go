@@ -212,3 +212,28 @@ def plain(): ...
 	equal(t, "visibility", got.Meta.Visibility, "deferred")
 	equal(t, "names", strings.Join(names(tools), " "), "build plain")
 }
+
+func TestAToolSaysThatOtherCallsMayRunWhileItWaitsWhereItIsAsync(t *testing.T) {
+	w := serve(t, aPython(t), `
+import llm
+
+async def waits(n: int = 1): return n
+async def streams():
+    yield 1
+def computes(): return 1
+
+class Box(llm.Toolbox):
+    async def asks(self): return 1
+    def counts(self):
+        "Runs on the event loop, since the other one does, and blocks it."
+        return 2
+
+@llm.hookimpl
+def register_tools(register):
+    for one in (waits, streams, computes, Box): register(one)
+`)
+	for _, one := range relist(t, w) {
+		want := one.Name != "computes" && one.Name != "Box_counts"
+		equal(t, one.Name, one.Meta.Async, want)
+	}
+}

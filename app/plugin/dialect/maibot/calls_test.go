@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/base/limit"
 	"conclave/app/plugin"
 )
 
@@ -100,6 +101,24 @@ async def boom(self, **kwargs):
 		}
 		is(t, "the next call", inChat(w, "ret", `{"code":"1"}`).Text(), "1")
 	})
+}
+
+func TestThereAreThreadsForAllCallsThatCanBeMadeAtOnce(t *testing.T) {
+	w := serve(t, one(t), `
+import threading
+gate = threading.Barrier(32, timeout=100)
+@Tool("meet")
+def meet(self, **kwargs):
+    self.gate.wait()
+    return "好"
+`)
+	var ids []int
+	for range limit.PluginCalls {
+		ids = append(ids, w.Ask("meet", "{}", nil))
+	}
+	for _, id := range ids {
+		is(t, "a call", w.Answered(id).Text(), "好")
+	}
 }
 
 func quote(s string) string {

@@ -154,6 +154,9 @@ async def its_own_name(self): ...
 @llm_tool(timeout=301)
 async def long(self): ...
 
+@llm_tool()
+def plain(self): ...
+
 @llm_tool(description="checks")
 async def check(self):
     found = []
@@ -174,6 +177,8 @@ async def check(self):
 	tools := w.List()
 	tool(t, tools, "its_own_name")
 	long := tool(t, tools, "long")
+	pythontest.Equal(t, "async", long.Meta.Async, true)
+	pythontest.Equal(t, "not async", tool(t, tools, "plain").Meta.Async, false)
 	if long.Meta.TimeoutMS != 300_000 || len(long.Meta.Warnings) != 1 ||
 		!strings.Contains(long.Meta.Warnings[0], "301 s") {
 		t.Errorf("got %+v", long.Meta)

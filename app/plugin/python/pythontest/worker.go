@@ -177,6 +177,7 @@ type Listed struct {
 		File       string   `json:"conclave/file"`
 		Warnings   []string `json:"conclave/warnings"`
 		Serial     bool     `json:"conclave/serial"`
+		Async      bool     `json:"conclave/async"`
 		TimeoutMS  int      `json:"conclave/timeout-ms"`
 		Visibility string   `json:"conclave/visibility"`
 		Strict     bool     `json:"conclave/strict"`

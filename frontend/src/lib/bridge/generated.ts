@@ -2025,6 +2025,10 @@ export interface Plugin {
   packages: Packages | null;
   /** there is something to set */
   settings: boolean;
+  /** how many of its calls run at once */
+  at_once: number;
+  /** The person set that number; false: it is the default. */
+  at_once_set: boolean;
 }
 
 /** PluginDetail is a plugin with all that a person reads before they approve it. */
@@ -2179,6 +2183,11 @@ export interface PluginsCalls {
   RevokeFolder(id: string, path: string): Promise<void>;
   /** RevokeProgram takes a program back from a plugin. */
   RevokeProgram(id: string, program: string): Promise<void>;
+  /**
+   * SetAtOnce sets how many calls of a plugin run at once; 0 is the default. Kind invalid for a
+   * number that cannot be.
+   */
+  SetAtOnce(id: string, n: number): Promise<void>;
   /** SetDeveloping sets whether the person edits the plugin themselves. */
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** SetPermission grants or denies a plugin one permission. */

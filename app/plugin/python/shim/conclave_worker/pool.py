@@ -1,8 +1,10 @@
 """The threads that run functions which are not `async`.
 
-At most four run at once (contracts/llm-functions, section 8.3: parallel calls of a batch); a
-fifth waits its turn. A thread whose call was given up on (deadline, cancelled)
-cannot be stopped, so it is replaced, and ends when its function returns.
+Conclave makes as many calls at once as the person set for the plugin, four by default
+(contracts/llm-functions, section 8.3). So there are threads for the most that can be set
+(limit.PluginCalls in Go); one more call waits its turn. A thread whose call was given up
+on (deadline, cancelled) cannot be stopped, so it is replaced, and ends when its function
+returns.
 """
 
 from _queue import SimpleQueue
@@ -10,7 +12,7 @@ from _thread import allocate_lock
 
 from . import threads
 
-SIZE = 4
+SIZE = 32
 
 
 class Pool:

@@ -108,7 +108,7 @@ class Tool:
         self.warnings = []
         self.options = getattr(function, "__conclave__", None) or {}
         self.title = self.options.get("title") or ""
-        self.is_async = is_async(function)
+        self.is_async = self.shares = is_async(function)  # shares: other calls may run while one waits
         self.running = 0  # calls under way, when serial
         self.waiting = []  # calls waiting for their turn, when serial
         self.offered, self._extra, self._wants_call = [], None, False
@@ -229,6 +229,8 @@ class Tool:
             meta["conclave/warnings"] = self.warnings
         if self.serial:
             meta["conclave/serial"] = True
+        if self.shares:
+            meta["conclave/async"] = True
         timeout = self.options.get("timeout")
         if isinstance(timeout, (int, float)) and timeout > 0:
             meta["conclave/timeout-ms"] = int(timeout * 1000)

@@ -1,6 +1,6 @@
 """One tool: from the record its plugin gives to its entry in tools/list and its calls."""
 
-from conclave_worker import problems, signature, streams
+from conclave_worker import pool, problems, signature, streams
 
 from . import answers
 
@@ -160,8 +160,21 @@ class Tool:
 
         context = contextvars.copy_context()
         work = functools.partial(context.run, self.handler, **given)
-        value = await asyncio.get_running_loop().run_in_executor(None, work)
+        value = await asyncio.get_running_loop().run_in_executor(_threads(), work)
         return await value if hasattr(value, "__await__") else value
+
+
+_executor = None
+
+
+def _threads():
+    """Returns threads for as many handlers as Conclave calls at once; Python's own are few on a small computer."""
+    global _executor
+    if _executor is None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        _executor = ThreadPoolExecutor(pool.SIZE)
+    return _executor
 
 
 def _accepts(handler):

@@ -54,6 +54,8 @@ class LlmTool:
             meta["conclave/warnings"] = self.warnings
         if self.meta.role:
             meta["conclave/council-members"] = [self.meta.role]
+        if self.is_async:
+            meta["conclave/async"] = True
         if self.hidden:
             meta["conclave/visibility"] = "hidden"
         entry = {"name": self.name, "description": self.description, "inputSchema": self.schema, "_meta": meta}
