@@ -26,7 +26,8 @@ func TestTheRequestsThatAreKeptOfAChatAreBounded(t *testing.T) {
 		body := make([]byte, size) // which cannot be packed
 		_, _ = random.Read(body)
 		m := chat.Message{
-			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now, Sent: [][]byte{body},
+			Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Created: now, Ended: now,
+			Sent: [][]byte{body},
 		}
 		must(t, s.Chats.Append(ctx, &m))
 		return m.Seq, body
@@ -77,7 +78,8 @@ func TestARequestThatWaitsIsKeptAlthoughWhoAskedForOneWentAway(t *testing.T) {
 	var c chat.Conversation
 	must(t, s.Chats.CreateConversation(t.Context(), &c))
 	m := chat.Message{
-		Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true, Sent: []byte("request"),
+		Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true,
+		Sent: [][]byte{[]byte("request")},
 	}
 	must(t, s.Chats.Append(t.Context(), &m))
 	gone, leave := context.WithCancel(t.Context())
