@@ -38,7 +38,6 @@ const (
 type Hello struct {
 	Version       string       `json:"version"`
 	Platform      Platform     `json:"platform"`
-	FirstRun      bool         `json:"first_run"` // no model was connected and no chat was kept yet
 	DataFolder    string       `json:"data_folder"`
 	PluginsFolder string       `json:"plugins_folder"`
 	LogFolder     string       `json:"log_folder"`

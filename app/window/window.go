@@ -38,14 +38,9 @@ func (w *Window) Hello() (Hello, error) {
 	if err != nil {
 		return Hello{}, err
 	}
-	page, err := w.core.Store.List(ctx, otherChats)
-	if err != nil {
-		return Hello{}, err
-	}
 	f := w.core.Info
 	out := Hello{
-		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: page.Total == 0 && len(set.Connections) == 0,
-		DataFolder: f.Data, PluginsFolder: f.Plugins,
+		Version: f.Version, Platform: Platform(goruntime.GOOS), DataFolder: f.Data, PluginsFolder: f.Plugins,
 		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, revision, set),
 		Trouble: optionalFailure(w.log, f.Trouble),
 	}

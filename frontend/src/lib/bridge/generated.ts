@@ -1100,8 +1100,6 @@ export interface Health {
 export interface Hello {
   version: string;
   platform: Platform;
-  /** no model was connected and no chat was kept yet */
-  first_run: boolean;
   data_folder: string;
   plugins_folder: string;
   log_folder: string;
