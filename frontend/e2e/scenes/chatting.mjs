@@ -46,6 +46,25 @@ test("Shift+Enter makes a line, and an input method's Enter never sends", async 
   expect(await message(page).inputValue()).toBe("one\ntwo");
 });
 
+test("the message's field grows with its lines, to 40 % of the window, and shrinks again", async ({ open }) => {
+  const page = await open();
+  const field = message(page);
+  const height = () => field.evaluate((e) => e.clientHeight);
+  const most = await page.evaluate(() => Math.round(innerHeight * 0.4));
+  const one = await height();
+  await field.fill("a\nb\nc");
+  await expect.poll(height).toBeGreaterThan(one);
+  await field.fill("line\n".repeat(500));
+  await expect.poll(height).toBe(most);
+  await field.press("Control+End");
+  await field.press("x"); // higher than the field, it is not measured again
+  await expect.poll(height).toBe(most);
+  await field.fill("a\nb");
+  await expect.poll(height).toBeLessThan(most / 2);
+  await field.fill("");
+  await expect.poll(height).toBe(one);
+});
+
 test("a link that names another host is asked about, a plain one opens outside", async ({ open }) => {
   const page = await open("showcase");
   await page.getByRole("link", { name: "link to a page" }).click();
