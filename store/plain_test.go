@@ -54,7 +54,8 @@ func TestARecordIsReadAsEncodingJSONReadsIt(t *testing.T) {
 		}
 	}
 	for _, m := range []chat.Message{
-		{Parts: []chat.Part{}}, {Parts: []chat.Part{text[0], text[0]}, Error: &chat.Failure{Kind: "x"}},
+		{Parts: []chat.Part{}},
+		{Parts: []chat.Part{text[0], text[0]}, Error: &chat.Failure{Kind: "x"}},
 		{Parts: text, Notes: []chat.Note{{Text: "x"}}, Metadata: json.RawMessage(`{"a":1}`)},
 		{Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "a", Arguments: json.RawMessage(`{}`)}}}},
 	} {

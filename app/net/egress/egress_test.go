@@ -745,5 +745,5 @@ func TestTheBeginningOfABodyIsSeenBeforeItIsSent(t *testing.T) {
 	}
 }
 
-// chunks is a reader of which nobody knows how long it is.
+// chunks is a reader whose length nobody knows.
 func chunks(text string) io.Reader { return io.MultiReader(strings.NewReader(text)) }

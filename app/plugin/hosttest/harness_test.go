@@ -263,7 +263,7 @@ func (c *core) answers(id, arguments, want string) {
 	}
 }
 
-// begins is answers of which want is the beginning; it returns the whole.
+// begins waits for answers that begin with want, and returns them whole.
 func (c *core) begins(id, arguments, want string) string {
 	c.t.Helper()
 	r := c.call(id, arguments)
