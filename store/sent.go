@@ -32,10 +32,10 @@ type sentRequest struct {
 
 // Sent returns the request that a message answers, as it was sent to the model. The kind is
 // NotFound where it is not stored: only the newest of a chat are, for 30 days.
-func (c *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
+func (s *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) ([]byte, error) {
 	const op = "store.sent"
-	c.writeSent(context.WithoutCancel(ctx)) // those of other chats too
-	packed, err := read(ctx, c.file, op, func(tx *bbolt.Tx) ([]byte, error) {
+	s.writeSent(context.WithoutCancel(ctx)) // those of other chats too
+	packed, err := read(ctx, s.file, op, func(tx *bbolt.Tx) ([]byte, error) {
 		if _, err := getConversation(tx, op, id); err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (c *Chats) Sent(ctx context.Context, id chat.ConversationID, seq chat.Messa
 	if err != nil {
 		return nil, err
 	}
-	return c.inflate(op, packed)
+	return s.inflate(op, packed)
 }
 
 // addSent has the requests of messages written behind them whose turn goes on: a person who looks at one
