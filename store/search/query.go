@@ -221,7 +221,7 @@ func (p piece) index(text []byte) int {
 	return -1
 }
 
-// enough is how often a piece is counted in a text: oftener changes little.
+// enough bounds how often a piece is counted in a text. Counting on changes the order little.
 const enough = 4
 
 // count returns how often a piece stands in a text, at most enough times. The beginning of a word counts

@@ -13,7 +13,7 @@ const (
 	snippetSize   = 220
 )
 
-// snippetWindow is how much text around the first place where a word could be is
+// snippetWindow bounds the text around the first place where a word could be that is
 // looked at, before the whole text is.
 const snippetWindow = 1 << 10
 
