@@ -85,10 +85,13 @@ var layers = []map[string][]string{
 			"app/base/fault", "app/chat", "app/tool", "app/gate", "app/plugin/watch", "app/plugin/sandbox",
 			"app/base/place",
 		},
-		"app/plugin/sandbox":             {},                    // what a process behind walls is described by
-		"app/plugin/dialect/spindle/job": {},                    // what the host and the engine both know of a job
-		"app/chat/document":              {"golang.org/x/text"}, // what files are, and what models are shown of them
-		"app/net/fetch":                  {"app/net/address"},   // what plugins and the window both ask servers with
+		"app/plugin/sandbox":             {}, // what a process behind walls is described by
+		"app/plugin/dialect/spindle/job": {}, // what the host and the engine both know of a job
+		// MCP servers as people write them down, and the programs they start with: pure, so that fronts may ask.
+		"app/plugin/dialect/mcp/config":   {},
+		"app/plugin/dialect/mcp/runtimes": {},
+		"app/chat/document":               {"golang.org/x/text"}, // what files are, and what models are shown of them
+		"app/net/fetch":                   {"app/net/address"},   // what plugins and the window both ask servers with
 		// the way out of plugins' processes
 		"app/net/egress": {"app/net/address", "app/net/fetch", "app/net/loopback"},
 		// HTTP for the programs of this computer
@@ -263,6 +266,7 @@ var layers = []map[string][]string{
 			"app/plugin",
 			"app/plugin/sandbox",
 		},
+		"app/plugin/dialect/mcp": {}, // servers of the Model Context Protocol
 		"app/plugin/dialect/spindle": {
 			"app/base/fault", "app/tool", "app/gate", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
 			"app/plugin/dialect/spindle/job",
