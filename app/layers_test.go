@@ -221,7 +221,7 @@ var layers = []map[string][]string{
 		"app/base/keys":         {"app/base/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
 		"app/terminal/remote":   {"app/base/fault", "golang.org/x/sys"},
 		"app/model/demo":        {"app/chat", "app/base/jsonobject", "app/model"},
-		"app/model/openai":      {"app/chat", "app/model", "github.com/openai/openai-go/v3"},
+		"app/model/openai":      {"app/chat", "app/model"},
 		"app/model/anthropic":   {"app/chat", "app/model", "github.com/anthropics/anthropic-sdk-go"},
 		"app/model/google":      {"app/chat", "app/model"},
 		"app/model/ollama":      {"app/model"},

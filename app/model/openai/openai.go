@@ -4,9 +4,9 @@
 // address), never another package; what one of them does differently is handled
 // where it shows, by what it sends and not by its name.
 //
-// The official SDK gives the shapes of requests, and nothing else: its client would read
-// keys and addresses from the environment and send them along, and its streams turn
-// what look-alikes send otherwise into empty or wrong text. Read Provider first, then
+// It does without the official SDK: its client would read keys and addresses from the
+// environment and send them along, its streams turn what look-alikes send otherwise into
+// empty or wrong text, and its shapes of requests cost each start more than they spare. Read Provider first, then
 // stream.go (what comes back), request.go (what is sent) and concession.go (what is
 // left out after a refusal).
 package openai

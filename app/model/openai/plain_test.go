@@ -7,7 +7,7 @@ import (
 	"conclave/app/model"
 )
 
-func TestAMessageOfTextIsWrittenAsTheSDKWritesIt(t *testing.T) {
+func TestAMessageOfTextIsWrittenLikeTheOthers(t *testing.T) {
 	m := New(model.Connection{Name: "a", URL: "http://127.0.0.1:1/v1"}, Options{}).Open("m").(*client)
 	for _, text := range []string{"Hello.", "", "“<b>&'\"\\ \n\t\u2028 \x00 \x7f 日本 😀", "a\xffb"} {
 		for _, role := range []chat.Role{chat.RoleUser, chat.RoleAssistant, chat.RoleTool} {
@@ -18,7 +18,7 @@ func TestAMessageOfTextIsWrittenAsTheSDKWritesIt(t *testing.T) {
 			}
 			slow, err := appendMessages(nil, m.messages(one, nil))
 			if err != nil || string(quick) != string(slow) {
-				t.Errorf("%s: %s, and the SDK writes %s (%v)", role, quick, slow, err)
+				t.Errorf("%s: %s, and reflection writes %s (%v)", role, quick, slow, err)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -12,10 +13,6 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/model"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
 )
 
 // vendor is kept in chat.Part.Vendor under Kind: what a server sent with an answer, and gets
@@ -43,37 +40,131 @@ func (m *client) body(r model.Request, shuns map[string]bool) (model.Body, error
 	var system []byte
 	if r.System != "" {
 		var err error
-		if system, err = sdk.SystemMessage(r.System).MarshalJSON(); err != nil {
+		if system, err = appendMessages(nil, []message{{Content: r.System, Role: chat.RoleSystem}}); err != nil {
 			return nil, err
 		}
 	}
-	rest := m.parameters(r, shuns)
-	rest.SetExtraFields(map[string]any{"stream": true})
-	data, err := rest.MarshalJSON()
+	rest, err := appendObject(nil, m.parameters(r, shuns), nil)
 	if err != nil {
 		return nil, err
 	}
 	under := strings.Join(slices.Sorted(maps.Keys(shuns)), " ")
-	return m.encoded.Body(r.Messages, system, data, under, encode)
+	return m.encoded.Body(r.Messages, system, rest, under, encode)
+}
+
+// The shapes of a request, in the order of members that OpenAI's own library writes: servers that know the
+// beginning of a request again compare bytes.
+type (
+	// message is one message. Content is a text or a list of contents; nil is left out.
+	message struct {
+		Content    any        `json:"content,omitempty"`
+		ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+		ToolCallID string     `json:"tool_call_id,omitempty"`
+		Role       chat.Role  `json:"role"`
+
+		extra map[string]any // further members
+	}
+
+	// content is a text or a picture.
+	content struct {
+		Text  *string   `json:"text,omitempty"`
+		Image *imageURL `json:"image_url,omitempty"`
+		Type  string    `json:"type"`
+	}
+
+	imageURL struct {
+		URL string `json:"url"`
+	}
+
+	// toolCall is a call that the model made.
+	toolCall struct {
+		ID       string         `json:"id"`
+		Function calledFunction `json:"function"`
+		Type     string         `json:"type"`
+
+		extra map[string]any // further members
+	}
+
+	calledFunction struct {
+		Arguments string `json:"arguments"`
+		Name      string `json:"name"`
+	}
+
+	// parameters are the members of a request but for its messages.
+	parameters struct {
+		Model               string         `json:"model"`
+		MaxCompletionTokens int64          `json:"max_completion_tokens,omitempty"`
+		MaxTokens           int64          `json:"max_tokens,omitempty"`
+		Temperature         *float64       `json:"temperature,omitempty"`
+		TopP                *float64       `json:"top_p,omitempty"`
+		ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+		StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+		ToolChoice          string         `json:"tool_choice,omitempty"`
+		Tools               []tool         `json:"tools,omitempty"`
+		Stream              bool           `json:"stream"`
+	}
+
+	streamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	}
+
+	// tool is a function that the model may call.
+	tool struct {
+		Function function `json:"function"`
+		Type     string   `json:"type"`
+	}
+
+	// function has its schema as it is: authors order the properties.
+	function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+)
+
+// MarshalJSON writes the call with its further members.
+func (c toolCall) MarshalJSON() ([]byte, error) {
+	type plain toolCall
+	return appendObject(nil, plain(c), c.extra)
+}
+
+// appendObject appends the JSON of value, which has members, and behind these the members of extra.
+func appendObject(to []byte, value any, extra map[string]any) ([]byte, error) {
+	out := bytes.NewBuffer(to)
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	out.Truncate(out.Len() - 1) // the end of the line
+	if len(extra) == 0 {
+		return out.Bytes(), nil
+	}
+	last := out.Len() - 1 // the bracket
+	out.WriteByte('\n')
+	if err := e.Encode(extra); err != nil {
+		return nil, err
+	}
+	all := out.Bytes()[:out.Len()-1]
+	return append(append(all[:last], ','), all[last+len("}\n{"):]...), nil
 }
 
 // appendMessages appends messages as the elements of an array.
-func appendMessages(to []byte, messages []sdk.ChatCompletionMessageParamUnion) ([]byte, error) {
+func appendMessages(to []byte, messages []message) ([]byte, error) {
 	for i, one := range messages {
-		raw, err := one.MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
 		if i > 0 {
 			to = append(to, ',')
 		}
-		to = append(to, raw...)
+		var err error
+		if to, err = appendObject(to, one, one.extra); err != nil {
+			return nil, err
+		}
 	}
 	return to, nil
 }
 
-// appendPlain appends a message of nothing but text as the SDK writes it, and returns nil for the others. A
-// long chat consists of them, and the SDK's way is ten times as long.
+// appendPlain appends a message of nothing but text as appendMessages writes it, and returns nil for the
+// others. A long chat consists of them, and reflection takes ten times as long.
 func appendPlain(to []byte, m model.Message) []byte {
 	if m.Role != chat.RoleUser && m.Role != chat.RoleAssistant || len(m.Parts) == 0 {
 		return nil
@@ -89,107 +180,102 @@ func appendPlain(to []byte, m model.Message) []byte {
 
 // parameters builds the body but for its messages. Parameters in shuns were refused by this model
 // before and are left out.
-func (m *client) parameters(r model.Request, shuns map[string]bool) sdk.ChatCompletionNewParams {
-	body := sdk.ChatCompletionNewParams{Model: m.id}
+func (m *client) parameters(r model.Request, shuns map[string]bool) parameters {
+	body := parameters{Model: m.id, Stream: true}
 	if !shuns["stream_options"] {
-		body.StreamOptions.IncludeUsage = param.NewOpt(true)
+		body.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if r.MaxTokens > 0 {
 		// OpenAI's newer models refuse max_tokens; look-alikes know nothing else.
 		if m.p.own() != shuns["max_tokens"] {
-			body.MaxCompletionTokens = param.NewOpt(r.MaxTokens)
+			body.MaxCompletionTokens = r.MaxTokens
 		} else {
-			body.MaxTokens = param.NewOpt(r.MaxTokens)
+			body.MaxTokens = r.MaxTokens
 		}
 	}
-	if r.Temperature != nil && !shuns["temperature"] {
-		body.Temperature = param.NewOpt(*r.Temperature)
+	if !shuns["temperature"] {
+		body.Temperature = r.Temperature
 	}
-	if r.TopP != nil && !shuns["top_p"] {
-		body.TopP = param.NewOpt(*r.TopP)
+	if !shuns["top_p"] {
+		body.TopP = r.TopP
 	}
-	if effort := effort(r.Reasoning); effort != "" && !shuns["reasoning_effort"] {
-		body.ReasoningEffort = effort
+	if !shuns["reasoning_effort"] {
+		body.ReasoningEffort = effort(r.Reasoning)
 	}
 	if r.NoCalls && (m.p.options.NoToolChoice || shuns["tool_choice"]) {
 		return body
 	}
 	for _, t := range r.Tools {
-		function := shared.FunctionDefinitionParam{Name: t.Name}
-		if t.Description != "" {
-			function.Description = param.NewOpt(t.Description)
-		}
 		schema := t.Parameters
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		// As it is: the SDK's map would sort the properties, and authors order them.
-		function.SetExtraFields(map[string]any{"parameters": schema})
-		body.Tools = append(body.Tools, sdk.ChatCompletionFunctionTool(function))
+		body.Tools = append(body.Tools, tool{function{t.Name, t.Description, schema}, "function"})
 	}
 	if len(r.Tools) > 0 && r.NoCalls {
-		body.ToolChoice.OfAuto = param.NewOpt("none")
+		body.ToolChoice = "none"
 	}
 	if len(r.Tools) > 0 && r.MustCall && !m.p.options.NoToolChoice && !shuns["tool_choice"] {
-		body.ToolChoice.OfAuto = param.NewOpt("required")
+		body.ToolChoice = "required"
 	}
 	return body
 }
 
-func effort(wish string) shared.ReasoningEffort {
+func effort(wish string) string {
 	switch wish {
 	case "off":
-		return shared.ReasoningEffortNone
+		return "none"
 	case "low", "medium", "high":
-		return shared.ReasoningEffort(wish)
+		return wish
 	}
 	return ""
 }
 
 // messages returns what the wire has for one message.
-func (m *client) messages(message model.Message, shuns map[string]bool) []sdk.ChatCompletionMessageParamUnion {
-	switch message.Role {
+func (m *client) messages(one model.Message, shuns map[string]bool) []message {
+	switch one.Role {
 	case chat.RoleUser:
-		return []sdk.ChatCompletionMessageParamUnion{user(message.Parts)}
+		return []message{user(one.Parts)}
 	case chat.RoleAssistant:
-		if assistant, ok := m.assistant(message.Parts, shuns); ok {
-			return []sdk.ChatCompletionMessageParamUnion{assistant}
+		if assistant, ok := m.assistant(one.Parts, shuns); ok {
+			return []message{assistant}
 		}
 	case chat.RoleTool:
-		return results(message.Parts)
+		return results(one.Parts)
 	}
 	return nil
 }
 
-func user(parts []chat.Part) sdk.ChatCompletionMessageParamUnion {
+func user(parts []chat.Part) message {
 	media := false
 	for _, p := range parts {
 		media = media || p.Kind == chat.PartMedia
 	}
 	if !media { // many look-alikes read nothing but a string
-		return sdk.UserMessage(chat.TextOf(parts))
+		return message{Content: chat.TextOf(parts), Role: chat.RoleUser}
 	}
-	return sdk.UserMessage(contents(parts))
+	return message{Content: contents(parts), Role: chat.RoleUser}
 }
 
 // contents are text and pictures. A picture travels as a data URL; another file
 // is named, since it cannot.
-func contents(parts []chat.Part) []sdk.ChatCompletionContentPartUnionParam {
-	var out []sdk.ChatCompletionContentPartUnionParam
+func contents(parts []chat.Part) []content {
+	out := []content{}
 	for _, p := range parts {
 		switch {
 		case p.Kind == chat.PartText:
-			out = append(out, sdk.TextContentPart(p.Text))
+			out = append(out, textContent(p.Text))
 		case p.Kind == chat.PartMedia && isPicture(p.Media):
-			out = append(out, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{
-				URL: "data:" + p.Media.MIME + ";base64," + base64.StdEncoding.EncodeToString(p.Media.Data),
-			}))
+			data := "data:" + p.Media.MIME + ";base64," + base64.StdEncoding.EncodeToString(p.Media.Data)
+			out = append(out, content{Image: &imageURL{data}, Type: "image_url"})
 		case p.Kind == chat.PartMedia:
-			out = append(out, sdk.TextContentPart(model.Placeholder(p.Media)))
+			out = append(out, textContent(model.Placeholder(p.Media)))
 		}
 	}
 	return out
 }
+
+func textContent(text string) content { return content{Text: &text, Type: "text"} }
 
 func isPicture(m *chat.Media) bool {
 	return m != nil && strings.HasPrefix(m.MIME, "image/") && len(m.Data) > 0
@@ -198,10 +284,10 @@ func isPicture(m *chat.Media) bool {
 // assistant returns what the model said, with what the same server sent with it, as it
 // came. Thinking goes back with calls, where DeepSeek and others want it; where a
 // refusal asked for it, with every message.
-func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCompletionMessageParamUnion, bool) {
-	var message sdk.ChatCompletionAssistantMessageParam
+func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (message, bool) {
+	said := message{Role: chat.RoleAssistant}
 	extra, thoughts := map[string]any{}, map[string]string{}
-	var images []sdk.ChatCompletionContentPartUnionParam
+	var images []content
 	text := chat.TextOf(parts)
 	for _, p := range parts {
 		var v vendor
@@ -221,7 +307,7 @@ func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCo
 				text = strings.TrimPrefix(text+"\n\n"+model.Placeholder(p.Media), "\n\n")
 			}
 		case chat.PartToolCall:
-			message.ToolCalls = append(message.ToolCalls, toolCall(p.Call, v, shuns))
+			said.ToolCalls = append(said.ToolCalls, calledBefore(p.Call, v, shuns))
 		case chat.PartReasoning:
 			if len(v.Details) > 0 && !shuns["reasoning_details"] {
 				extra["reasoning_details"] = v.Details
@@ -234,7 +320,7 @@ func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCo
 		thought := thoughts[field]
 		switch {
 		case shuns[field]:
-		case shuns[everywhere+field], thought != "" && len(message.ToolCalls) > 0:
+		case shuns[everywhere+field], thought != "" && len(said.ToolCalls) > 0:
 			extra[field] = thought
 		}
 	}
@@ -242,41 +328,31 @@ func (m *client) assistant(parts []chat.Part, shuns map[string]bool) (sdk.ChatCo
 	if len(images) > 0 {
 		extra["images"] = images
 	}
-	if text != "" || len(images) > 0 || len(message.ToolCalls) > 0 && !shuns["content"] {
-		message.Content.OfString = param.NewOpt(text)
-	} else if len(message.ToolCalls) == 0 {
-		return sdk.ChatCompletionMessageParamUnion{}, false
+	if text != "" || len(images) > 0 || len(said.ToolCalls) > 0 && !shuns["content"] {
+		said.Content = text
+	} else if len(said.ToolCalls) == 0 {
+		return message{}, false
 	}
-	if len(extra) > 0 {
-		message.SetExtraFields(extra)
-	}
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &message}, true
+	said.extra = extra
+	return said, true
 }
 
-func toolCall(c *chat.ToolCall, v vendor, shuns map[string]bool) sdk.ChatCompletionMessageToolCallUnionParam {
-	call := sdk.ChatCompletionMessageFunctionToolCallParam{
-		ID: callID(c.ID),
-		Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-			Name: c.Tool, Arguments: model.ArgumentText(c),
-		},
-	}
+func calledBefore(c *chat.ToolCall, v vendor, shuns map[string]bool) toolCall {
 	extra := map[string]any{}
 	for name, value := range v.Call {
 		if !shuns[name] {
 			extra[name] = value
 		}
 	}
-	if len(extra) > 0 {
-		call.SetExtraFields(extra)
-	}
-	return sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &call}
+	called := calledFunction{Arguments: model.ArgumentText(c), Name: c.Tool}
+	return toolCall{ID: callID(c.ID), Function: called, Type: "function", extra: extra}
 }
 
 // results are one message per result, and the pictures of all of them in one
 // message of the person after these: the wire has no pictures in results.
-func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
-	var out []sdk.ChatCompletionMessageParamUnion
-	var pictures []sdk.ChatCompletionContentPartUnionParam
+func results(parts []chat.Part) []message {
+	var out []message
+	var pictures []content
 	for _, p := range parts {
 		if p.Result == nil {
 			continue
@@ -290,16 +366,17 @@ func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
 				n := len(pictures)/2 + 1
 				text = append(text, fmt.Sprintf("[picture %d, in the next message]", n))
 				pictures = append(pictures,
-					sdk.TextContentPart(fmt.Sprintf("Picture %d, %sfrom the tool %s:", n, index(c.Media), p.Result.Tool)))
+					textContent(fmt.Sprintf("Picture %d, %sfrom the tool %s:", n, index(c.Media), p.Result.Tool)))
 				pictures = append(pictures, contents([]chat.Part{c})...)
 			case c.Media != nil:
 				text = append(text, model.Placeholder(c.Media))
 			}
 		}
-		out = append(out, sdk.ToolMessage(strings.Join(text, "\n"), callID(p.Result.CallID)))
+		id := callID(p.Result.CallID)
+		out = append(out, message{Content: strings.Join(text, "\n"), ToolCallID: id, Role: chat.RoleTool})
 	}
 	if len(pictures) > 0 {
-		out = append(out, sdk.UserMessage(pictures))
+		out = append(out, message{Content: pictures, Role: chat.RoleUser})
 	}
 	return out
 }
