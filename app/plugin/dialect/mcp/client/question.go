@@ -1,0 +1,98 @@
+package client
+
+import "encoding/json"
+
+// Kinds of questions.
+const (
+	Form     = "form"     // values for fields
+	URL      = "url"      // a page to visit
+	Sampling = "sampling" // a text from a model
+)
+
+// Question is something that a server asks of the person, or of a model. Texts are the server's: they
+// are to be shown as text, cleaned, and never followed.
+type Question struct {
+	Kind string
+	// Call is the ID of the Call that it belongs to; empty when it belongs to none or to one of several.
+	Call string
+	// Number counts the questions that are to be answered together: 2 of 3. One question is 1 of 1.
+	Number, Of int
+
+	Message string  // what a Form or URL question says
+	Fields  []Field // of a Form
+	// Address belongs to a URL question: the page to open. Nobody has fetched it.
+	Address string
+	// Finished is closed when the server reports that the visit of Address is over. It is nil where the
+	// server does not report that.
+	Finished <-chan struct{}
+
+	Sampling *SamplingRequest // of a Sampling question
+}
+
+// What a person does with a question.
+const (
+	Accept  = "accept"
+	Decline = "decline"
+	Cancel  = "cancel" // closed it without an answer
+)
+
+// Reply is the answer to a Question.
+type Reply struct {
+	// Action is Accept, Decline or Cancel; anything else is Cancel.
+	Action string
+	// Values are those of an accepted Form by field. Defaults of fields without one are added.
+	Values map[string]any
+	// Generated holds what the model wrote, for an accepted Sampling question.
+	Generated *Generated
+}
+
+// Field is one field of a Form.
+type Field struct {
+	Name, Title, Description string
+	// Type is string, number, integer, boolean, choice (one of Choices) or choices (any of them).
+	Type     string
+	Required bool
+	Default  any // nil for none
+	// Format of a string: email, uri, date or date-time; empty for any text.
+	Format                 string
+	Pattern                string
+	MinLength, MaxLength   *int // of a string
+	Minimum, Maximum       *float64
+	MinChoices, MaxChoices *int
+	Choices                []Choice
+	// Secret reports that the name looks like that of a password, key or card, which a server should not
+	// ask for in a form.
+	Secret bool
+}
+
+// Choice is a value of a field and what the person sees for it.
+type Choice struct{ Value, Title string }
+
+// SamplingRequest asks a model for a text.
+type SamplingRequest struct {
+	Messages    []SamplingMessage
+	System      string
+	MaxTokens   int
+	Temperature *float64
+	Stop        []string
+	// Hints are names of models that would do, the best first; Cost, Speed and Intelligence are 0 to 1.
+	Hints                     []string
+	Cost, Speed, Intelligence float64
+	// Tools and ToolChoice are the server's own tools, as it sent them: their calls go back to it.
+	Tools      []json.RawMessage
+	ToolChoice json.RawMessage
+	Metadata   json.RawMessage
+}
+
+// SamplingMessage is one message of a SamplingRequest.
+type SamplingMessage struct {
+	Role   string // user or assistant
+	Blocks []Block
+}
+
+// Generated holds what a model wrote for a SamplingRequest.
+type Generated struct {
+	Model  string
+	Blocks []Block // text, image, audio or tool_use
+	Reason string  // endTurn, stopSequence, maxTokens or toolUse
+}
