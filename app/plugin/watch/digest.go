@@ -245,7 +245,7 @@ func (s *scanner) read(name string, size int64, f file) error {
 	s.tree.read++
 	h := sha256.New()
 	var err error
-	if f.size, err = s.copy(h, name); err != nil {
+	if f.size, err = s.copy(h, name, size); err != nil {
 		return s.skipGone(name, err)
 	}
 	h.Sum(f.sum[:0])
@@ -254,7 +254,7 @@ func (s *scanner) read(name string, size int64, f file) error {
 
 // copy hashes a file's content, which may have changed its size since it was
 // looked at.
-func (s *scanner) copy(h hash.Hash, rel string) (int64, error) {
+func (s *scanner) copy(h hash.Hash, rel string, size int64) (int64, error) {
 	// O_NONBLOCK: what became a pipe in between must not hold us up.
 	r, err := s.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -264,7 +264,9 @@ func (s *scanner) copy(h hash.Hash, rel string) (int64, error) {
 	if info, err := r.Stat(); err != nil || !info.Mode().IsRegular() {
 		return 0, fs.ErrNotExist
 	}
-	n, err := io.Copy(h, io.LimitReader(r, maxFileBytes+1))
+	// A file is smaller than the buffer that io.Copy makes, most of the time.
+	buffer := make([]byte, min(size+1, 32<<10))
+	n, err := io.CopyBuffer(h, io.LimitReader(r, maxFileBytes+1), buffer)
 	if err == nil {
 		err = s.fits(rel, n)
 	}
