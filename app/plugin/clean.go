@@ -29,10 +29,13 @@ func (s *scrub) took(n int, text string) {
 	}
 }
 
+// lineEnds replaces line ends and tabs by blanks.
+var lineEnds = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ")
+
 // line makes a text one line of at most n characters.
 func (s *scrub) line(text string, n int) string {
 	// A line end becomes a blank, and so is not counted as hidden.
-	given := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(text)
+	given := lineEnds.Replace(text)
 	text, removed := tool.Strip(given)
 	s.took(removed, given)
 	return cutText(strings.Join(strings.Fields(text), " "), n)
