@@ -251,15 +251,15 @@ func (a *Approvals) releaseLocked(of Approval) {
 // nothing in a plugin under development. It does nothing when nothing is new, or when
 // the version is not approved.
 func (a *Approvals) Adopt(c PluginVersion) error {
+	if now := a.of(c.Plugin); now.adopted(c) { // nearly always, so the definitions are not digested again first
+		return nil
+	}
 	c = normalVersion(c)
 	a.mu.Lock()
 	old := a.approvals[c.Plugin]
 	status, _ := a.status(c)
 	a.mu.Unlock()
-	if status != Approved {
-		return nil
-	}
-	if old.Code == c.Code && (!c.Listed || !old.Unlisted && old.Settings == c.Settings && old.pinned(c)) {
+	if status != Approved || old.adopted(c) {
 		return nil
 	}
 	next := old

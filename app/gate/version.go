@@ -186,6 +186,11 @@ func (a *Approval) pinned(c PluginVersion) bool {
 		func(t tool.Tool) bool { return a.Tools[t.Name] != t.Digest })
 }
 
+// adopted reports whether the approval is of this version, with its definitions if it has listed them.
+func (a *Approval) adopted(c PluginVersion) bool {
+	return a.Code == c.Code && (!c.Listed || !a.Unlisted && a.Settings == c.Settings && a.pinned(c))
+}
+
 // pluginBook holds what the gate knows of plugins. It has no lock: whoever has it guards it.
 type pluginBook struct {
 	approvals map[string]Approval
