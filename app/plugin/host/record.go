@@ -24,7 +24,7 @@ type memory struct {
 	writing sync.Mutex
 
 	// The entry's mu guards these.
-	written   []byte // what matters of the record as it lies in the store
+	written   record // what matters of the record as it lies in the store; its parts are not changed
 	forgotten bool   // the record is deleted, and not written again
 	known     bool   // state and record were read
 }
@@ -306,12 +306,12 @@ func (m *memory) save() {
 	defer m.writing.Unlock()
 	m.e.mu.Lock()
 	now := m.e.record.withoutTimes()
-	same := m.forgotten || now != nil && bytes.Equal(now, m.written)
-	raw, err := json.Marshal(m.e.record)
-	m.e.mu.Unlock()
-	if same {
+	if m.forgotten || now.same(m.written) {
+		m.e.mu.Unlock()
 		return
 	}
+	raw, err := json.Marshal(m.e.record)
+	m.e.mu.Unlock()
 	if err == nil {
 		err = m.e.h.o.Store.PutPluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id, raw)
 	}
@@ -325,18 +325,25 @@ func (m *memory) save() {
 }
 
 // withoutTimes returns the record without the times of its version.
-func (r record) withoutTimes() []byte {
+func (r record) withoutTimes() record {
 	r.Load, r.Loaded = 0, time.Time{}
 	if r.Good != nil {
 		good := *r.Good
 		good.Loaded = time.Time{}
 		r.Good = &good
 	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil // save says so
+	return r
+}
+
+// same reports whether two records are the same in the store. Most have the same parts, which needs no JSON
+// to be seen; an empty list is as good as none.
+func (r record) same(other record) bool {
+	if reflect.DeepEqual(r, other) {
+		return true
 	}
-	return raw
+	a, err := json.Marshal(r)
+	b, cannot := json.Marshal(other)
+	return err == nil && cannot == nil && bytes.Equal(a, b)
 }
 
 // recall reads the state and the record once. It is not interrupted by a newer
