@@ -14,8 +14,8 @@ import (
 )
 
 // life is the state of a plugin: where it lies, what a load is to do, which version serves, which one
-// waits for a person, and its card. It is a value, and next is pure: it takes what happened and returns
-// the state after it, and what is to be done about it. The entry does that (reload.go).
+// waits for a person, and its card. Each event changes it (event.apply) and returns what is to be done
+// about that. An event has no other effect: the entry does the rest (reload.go).
 //
 //	asked → begun → digested → read → judged → started → judged → serving
 //
@@ -65,15 +65,15 @@ type effect struct {
 	do      act
 	run     *runner
 	version version
-	seen    digested // of read: what the files were
-	pin     bool     // of judge: definitions that nobody could know before are approved with it
-	again   bool     // of judge: run serves, and has other tools now
-	force   bool     // of judge and start: although nothing changed
+	seen    digested  // of read: what the files were
+	began   time.Time // of judge: when the load or the listing began
+	pin     bool      // of judge: definitions that nobody could know before are approved with it
+	again   bool      // of judge: run serves, and has other tools now
+	force   bool      // of judge and start: although nothing changed
 	// of start: it may offer no tools, so that nothing is listed
 	toolsDenied bool
-	pending     gate.PluginVersion // of propose
-	outcome     outcome            // of fall back
-	update      plugin.Update      // of announce
+	outcome     *outcome      // of fall back, propose and log
+	update      plugin.Update // of announce
 }
 
 // act names what an effect does.
@@ -114,12 +114,6 @@ type outcome struct {
 	problem *plugin.Problem // nil where a person has to look
 	pending gate.PluginVersion
 	changes []gate.Change
-}
-
-// next returns the state after an event, and what is to be done.
-func (l life) next(e event) (life, []effect) {
-	effects := e.apply(&l)
-	return l, effects
 }
 
 // sourceSet is that the plugin lies somewhere else now, or nowhere.
@@ -234,7 +228,7 @@ func (e sourceRead) apply(l *life) []effect {
 // judges has the gate decide about the version of the load under way; run has listed it, if it is not nil.
 func (l *life) judges(v version, run *runner) effect {
 	return effect{
-		do: doJudge, version: v, run: run, pin: true, force: l.load.force, outcome: outcome{began: l.load.began},
+		do: doJudge, version: v, run: run, pin: true, force: l.load.force, began: l.load.began,
 	}
 }
 
@@ -262,7 +256,7 @@ func (e gateDecided) apply(l *life) []effect {
 			Kind: "refused", Message: "You turned this version off.", Hint: "Enable the plugin to be asked again.",
 		})...)
 	case e.status != gate.Approved:
-		return append(l.retired(e), effect{do: doFallBack, outcome: outcome{
+		return append(l.retired(e), effect{do: doFallBack, outcome: &outcome{
 			began: e.began, version: e.version, pending: e.pending, changes: e.changes,
 		}})
 	case e.again:
@@ -330,19 +324,21 @@ func (e runnerStarted) apply(l *life) []effect {
 func (l *life) serves(run *runner, v version, now time.Time) []effect {
 	old := l.serving
 	l.serving, l.running = run, v
-	effects := []effect{{do: doPublish, run: run}}
-	if old != nil && old != run {
-		effects = append(effects, effect{do: doRetire, run: old})
-	}
 	if old != run {
 		l.status.Loaded = now
 	}
 	l.status.Tools, l.status.Listed, l.status.Changes = v.tools, v.listed, nil
 	l.status.Serving, l.status.LastGood = true, false
 	u := l.card(outcome{began: l.load.began, version: v}, plugin.Ready, now)
-	return append(effects, effect{do: doAnnounce, update: u}, effect{do: doRemember, version: v},
-		effect{do: doAccess},           // what was granted may have changed before it served,
-		effect{do: doRelist, run: run}) // and so may its tools
+	effects := []effect{
+		{do: doPublish, run: run}, {do: doAnnounce, update: u}, {do: doRemember, version: v},
+		{do: doAccess},           // what was granted may have changed before it served,
+		{do: doRelist, run: run}, // and so may its tools
+	}
+	if old != nil && old != run {
+		effects = slices.Insert(effects, 1, effect{do: doRetire, run: old})
+	}
+	return effects
 }
 
 // listedAgain publishes other tools of the version that a runner runs, if it still serves.
@@ -398,7 +394,7 @@ func (e oldChecked) apply(l *life) (effects []effect) {
 			state = plugin.NeedsPackages
 		}
 		return append(effects, effect{do: doAnnounce, update: l.card(o, state, e.now)}, effect{do: doDrop},
-			effect{do: doLog, outcome: o})
+			effect{do: doLog, outcome: &o})
 	}
 	l.status.Changes, l.status.Listed = o.changes, o.version.listed
 	if l.serving == nil {
@@ -411,7 +407,7 @@ func (e oldChecked) apply(l *life) (effects []effect) {
 	u := l.card(o, state, e.now)
 	effects = append(effects, l.withdraws(o.version)...)
 	// Whoever hears of the request finds the card, and the other way round.
-	return append(effects, effect{do: doPropose, pending: o.pending}, effect{do: doAnnounce, update: u},
+	return append(effects, effect{do: doPropose, outcome: &o}, effect{do: doAnnounce, update: u},
 		effect{do: doRemember, version: o.version})
 }
 
@@ -489,7 +485,7 @@ func (l *life) failed(digest string, err error) []effect {
 
 // fails has a problem shown, once it is known what serves meanwhile.
 func (l *life) fails(digest string, p *plugin.Problem) []effect {
-	return []effect{{do: doFallBack, outcome: outcome{
+	return []effect{{do: doFallBack, outcome: &outcome{
 		began: l.load.began, version: version{src: l.load.source, digest: digest}, problem: p,
 	}}}
 }

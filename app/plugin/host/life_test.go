@@ -12,6 +12,12 @@ import (
 	"conclave/app/tool"
 )
 
+// next returns the state after an event, and what is to be done.
+func (l life) next(e event) (life, []effect) {
+	effects := e.apply(&l)
+	return l, effects
+}
+
 // lives are the states in which a plugin can be, by name.
 func lives() map[string]life {
 	src := plugin.Source{ID: "p", Path: "/plugins/p.py", Display: "/plugins/p.py"}

@@ -122,7 +122,7 @@ func (r *runner) listNow() {
 
 // relisted takes up a version that r runs with other tools: as far as the gate lets it.
 func (e *entry) relisted(r *runner, v version, began time.Time, pin bool) {
-	e.follow(e.h.ctx, e.judge(effect{version: v, run: r, again: true, pin: pin, outcome: outcome{began: began}}))
+	e.follow(e.h.ctx, e.judge(effect{version: v, run: r, again: true, pin: pin, began: began}))
 }
 
 func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }

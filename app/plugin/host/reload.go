@@ -141,7 +141,7 @@ func (e *entry) stepWith(happens func() event) (task effect) {
 	var effects []effect
 	e.mu.Lock()
 	if ev := happens(); ev != nil {
-		e.life, effects = e.life.next(ev)
+		effects = ev.apply(&e.life)
 	}
 	for _, f := range effects {
 		e.doLocked(f)
@@ -195,7 +195,7 @@ func (e *entry) doNow(f effect) bool {
 	case doAnnounce:
 		e.h.announce(f.update)
 	case doPropose:
-		e.h.o.Gate.Questions.Propose(f.pending)
+		e.h.o.Gate.Questions.Propose(f.outcome.pending)
 	case doDrop:
 		e.h.o.Gate.Questions.Drop(e.id) // nothing waits to be approved any more
 	case doRemember:
@@ -224,7 +224,7 @@ func (e *entry) perform(ctx context.Context, task effect) event {
 	case doStart:
 		return e.start(ctx, task)
 	case doFallBack:
-		return e.checkOld(task.outcome)
+		return e.checkOld(*task.outcome)
 	case doRemove:
 		e.remove()
 	}
@@ -328,7 +328,7 @@ func (e *entry) judge(task effect) event {
 			status = gate.Approved
 		}
 	}
-	d := gateDecided{began: task.outcome.began, version: v, run: task.run, again: task.again, status: status}
+	d := gateDecided{began: task.began, version: v, run: task.run, again: task.again, status: status}
 	switch {
 	case status == gate.Approved:
 		if task.pin {
