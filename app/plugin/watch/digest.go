@@ -151,14 +151,7 @@ func scan(path string, before *tree, enter func(dir string)) (*tree, error) {
 		err = s.dir(".", 1)
 		_ = s.root.Close() // only read from
 	case info.Mode().IsRegular():
-		if s.root, err = os.OpenRoot(filepath.Dir(path)); err != nil {
-			return nil, s.unreadable(path, err)
-		}
-		err = s.file(s.tree.base, info)
-		_ = s.root.Close()
-		if err == nil && len(s.tree.files) == 0 {
-			err = fmt.Errorf("look at %s: %w", path, fs.ErrNotExist)
-		}
+		err = s.single(info)
 	default:
 		return nil, fault.New(fault.Invalid, "plugin.digest", path+" is neither a file nor a folder.",
 			"Remove it from the plugins folder.")
@@ -175,6 +168,25 @@ type scanner struct {
 	before *tree
 	enter  func(string)
 	tree   *tree
+}
+
+// single records the file that is the whole plugin. Its folder is opened only for what has changed.
+func (s *scanner) single(info fs.FileInfo) error {
+	if f, ok := s.before.files[s.tree.base]; ok && f.same(info) {
+		return s.add(s.tree.base, f)
+	}
+	var err error
+	if s.root, err = os.OpenRoot(filepath.Dir(s.path)); err != nil {
+		return s.unreadable(s.path, err)
+	}
+	defer func() { _ = s.root.Close() }() // only read from
+	if err := s.file(s.tree.base, info); err != nil {
+		return err
+	}
+	if len(s.tree.files) == 0 {
+		return fmt.Errorf("look at %s: %w", s.path, fs.ErrNotExist)
+	}
+	return nil
 }
 
 func (s *scanner) dir(rel string, depth int) error {

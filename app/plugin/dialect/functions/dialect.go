@@ -16,14 +16,17 @@ import (
 
 // Dialect recognises Python functions and describes their worker. Its methods
 // are safe for concurrent use.
-type Dialect struct{ python *python.Interpreters }
+type Dialect struct {
+	python *python.Interpreters
+	facts  plugin.Facts
+}
 
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect {
 	interpreters.Add(python.Ecosystem{Name: "llm", Shim: shim, Replaces: map[string]string{"llm": "llm"}})
-	return &Dialect{interpreters}
+	return &Dialect{interpreters, facts()}
 }
 
 // Recognize takes a .py file, or a folder with entry points for llm, with NAME/NAME.py or

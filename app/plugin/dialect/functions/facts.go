@@ -21,7 +21,9 @@ var templates embed.FS
 var shim embed.FS
 
 // Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
+func (d *Dialect) Facts() plugin.Facts { return d.facts }
+
+func facts() plugin.Facts {
 	return plugin.Facts{
 		Name: Name,
 		Layouts: []plugin.Layout{

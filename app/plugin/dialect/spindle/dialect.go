@@ -32,14 +32,14 @@ type Options struct {
 
 // Dialect recognises Spindle extensions. It is safe for concurrent use.
 type Dialect struct {
-	o    Options
-	keep plugin.Service
+	o     Options
+	facts plugin.Facts
 }
 
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns a Dialect.
-func New(o Options) *Dialect { return &Dialect{o, keep(o.Runtime)} }
+func New(o Options) *Dialect { return &Dialect{o, facts(keep(o.Runtime))} }
 
 // endings of a plugin that is one script.
 var endings = map[string]bool{".js": true, ".mjs": true, ".ts": true, ".mts": true}

@@ -25,7 +25,10 @@ var greet string
 const types = "spindle.d.ts"
 
 // Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
+func (d *Dialect) Facts() plugin.Facts { return d.facts }
+
+// facts are those of a dialect whose workers keep what they built by the service build.keep.
+func facts(keep plugin.Service) plugin.Facts {
 	return plugin.Facts{
 		Name: Name,
 		Layouts: []plugin.Layout{
@@ -71,7 +74,7 @@ func (d *Dialect) Facts() plugin.Facts {
 				gate.Filesystem: "It keeps files in its own storage.",
 			},
 		},
-		Services:        map[string]plugin.Service{"build.keep": d.keep},
+		Services:        map[string]plugin.Service{"build.keep": keep},
 		ToolsPermission: "tools", // contracts/spindle, section 6.10 and SP-19 to SP-21
 		OptIn:           true,    // section 6.7: neither inline nor for the council
 		Qualified:       true,    // section 8.2: prompts look for a function that ends in "__NAME"
