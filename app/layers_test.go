@@ -223,7 +223,7 @@ var layers = []map[string][]string{
 		"app/terminal/remote":   {"app/base/fault", "golang.org/x/sys"},
 		"app/model/demo":        {"app/chat", "app/base/jsonobject", "app/model"},
 		"app/model/openai":      {"app/chat", "app/model"},
-		"app/model/anthropic":   {"app/chat", "app/model", "github.com/anthropics/anthropic-sdk-go"},
+		"app/model/anthropic":   {"app/chat", "app/model"},
 		"app/model/google":      {"app/chat", "app/model"},
 		"app/model/ollama":      {"app/model"},
 		"app/plugin/dialect/functions": {

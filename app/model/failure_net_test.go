@@ -76,9 +76,7 @@ func TestAServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
 	post := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, link.At("chat"), strings.NewReader("{}"))
-		must(t, err)
-		answer, err := link.HTTP().Do(r)
+		answer, err := link.Ask(ctx, "chat", "", model.Body{[]byte("{}")}, nil)
 		if err != nil {
 			return link.Fail(ctx, "m", err)
 		}

@@ -88,13 +88,6 @@ func NewLink(c Connection, vendor string, timeouts Timeouts) *Link {
 	return l
 }
 
-// HTTP returns the client. Its errors are *url.Error around *Error; Fail takes
-// them apart.
-func (l *Link) HTTP() *http.Client { return l.client }
-
-// Base returns the server's address. Its path ends in a slash.
-func (l *Link) Base() string { return l.base.String() }
-
 // Host returns host and port of the server.
 func (l *Link) Host() string { return l.base.Host }
 

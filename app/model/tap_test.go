@@ -21,10 +21,9 @@ func TestWhatIsSentToAModelCanBeSeenByteForByteAndWithoutTheKey(t *testing.T) {
 	ctx := model.Tap(t.Context(), func(s model.Sent) { seen = append(seen, s) })
 	body := strings.Repeat(`{"text":"ä"}`, 1000)
 	for range 2 {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, link.At("v1/chat"), strings.NewReader(body))
-		must(t, err)
-		r.Header.Set("Authorization", "Bearer secret")
-		response, err := link.HTTP().Do(r)
+		response, err := link.Ask(ctx, "v1/chat", "", model.Body{[]byte(body)}, func(h http.Header) {
+			h.Set("Authorization", "Bearer secret")
+		})
 		must(t, err)
 		response.Body.Close()
 	}

@@ -1,22 +1,20 @@
 // Package anthropic speaks Anthropic's Messages wire, to Anthropic and to servers
-// that resemble it, with the shapes of the official SDK. The SDK's own client is not
-// used: it looks for keys, profiles and addresses in the environment and the home
-// folder; nor are its streams, since package model reads those of every vendor.
+// that resemble it, without the official SDK: its client looks for keys, profiles and
+// addresses in the environment and the home folder, package model reads the streams of
+// every vendor, and the SDK's shapes of requests cost each start more than they spare.
 //
 // Read Provider first, then stream.go (what comes back) and request.go (what is
 // sent, and where prompt caches begin).
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"conclave/app/model"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 )
 
 // Kind is the connection kind of this package, and the key of its data in
@@ -34,25 +32,19 @@ type Options struct {
 // Provider is one connection. Use New.
 type Provider struct {
 	link    *model.Link
-	models  sdk.ModelService
 	catalog model.Catalog
 }
 
 // New returns the provider of c. Nothing is asked before its methods are.
 func New(c model.Connection, o Options) *Provider {
 	c.URL = model.Base(c.URL, "/v1") // people write it either way
-	link := model.NewLink(c, Address, o.Timeouts)
-	options := []option.RequestOption{
-		option.WithBaseURL(link.Base()), option.WithHTTPClient(link.HTTP()),
-		option.WithMaxRetries(0), // ours are bounded and seen: model.WithRetry
-	}
-	return &Provider{link: link, models: sdk.NewModelService(options...)}
+	return &Provider{link: model.NewLink(c, Address, o.Timeouts)}
 }
 
 // Models implements model.Provider. A look-alike without a list has the models that
 // the person added by hand.
 func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
-	auth, err := p.auth(ctx)
+	authorize, err := p.authorize(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -60,39 +52,55 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	for _, id := range p.link.Connection.Models {
 		models[id] = p.info(id)
 	}
-	var answer model.Answer
-	pages := p.models.ListAutoPaging(model.Watching(ctx, &answer), sdk.ModelListParams{Limit: param.NewOpt[int64](1000)},
-		auth...)
-	for pages.Next() {
-		m := pages.Current()
-		info := p.info(m.ID)
-		if m.DisplayName != "" {
-			info.Title = m.DisplayName
+	query := url.Values{"limit": {"1000"}}
+	for more := true; more; {
+		var page listed
+		if err := p.link.Get(ctx, "v1/models", query.Encode(), authorize, &page); err != nil {
+			e, ok := errors.AsType[*model.Error](err)
+			if !ok || len(p.link.Connection.Models) == 0 ||
+				(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed) {
+				return nil, err
+			}
+			break
 		}
-		info.Context = m.MaxInputTokens
-		if m.JSON.Capabilities.Valid() {
-			info.Can.Vision = m.Capabilities.ImageInput.Supported
-			info.Can.Reasoning = m.Capabilities.Thinking.Supported
+		for _, m := range page.Data {
+			models[m.ID] = p.describe(m)
 		}
-		models[m.ID] = info
-	}
-	if err := pages.Err(); err != nil {
-		err = p.link.Fail(ctx, "", err)
-		e, ok := errors.AsType[*model.Error](err)
-		if !ok || len(p.link.Connection.Models) == 0 ||
-			(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed) {
-			return nil, err
-		}
+		more = page.HasMore && page.LastID != "" && page.LastID != query.Get("after_id")
+		query.Set("after_id", page.LastID)
 	}
 	return p.catalog.Set(models), nil
 }
 
-func (p *Provider) auth(ctx context.Context) ([]option.RequestOption, error) {
-	key, err := p.link.Key(ctx)
-	if err != nil || key == "" {
-		return nil, err
+// listed is a page of the list of models.
+type listed struct {
+	Data    []listedModel `json:"data"`
+	HasMore bool          `json:"has_more"`
+	LastID  string        `json:"last_id"`
+}
+
+type listedModel struct {
+	ID           string `json:"id"`
+	Name         string `json:"display_name"`
+	MaxInput     int64  `json:"max_input_tokens"`
+	Capabilities *struct {
+		Vision   supported `json:"image_input"`
+		Thinking supported `json:"thinking"`
+	} `json:"capabilities"`
+}
+
+type supported struct {
+	Supported bool `json:"supported"`
+}
+
+// describe returns what the list and the name say about a model.
+func (p *Provider) describe(m listedModel) model.Info {
+	info := p.info(m.ID)
+	info.Title, info.Context = cmp.Or(m.Name, m.ID), m.MaxInput
+	if m.Capabilities != nil {
+		info.Can.Vision, info.Can.Reasoning = m.Capabilities.Vision.Supported, m.Capabilities.Thinking.Supported
 	}
-	return []option.RequestOption{option.WithAPIKey(key)}, nil
+	return info
 }
 
 // version is that of the wire which this package speaks.

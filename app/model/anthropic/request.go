@@ -12,9 +12,6 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/model"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 )
 
 // block is kept in chat.Part.Vendor under Kind: a list of the
@@ -27,68 +24,133 @@ type block struct {
 	Data      string `json:"data,omitempty"`
 }
 
+// The shapes of a request, in the order of members that Anthropic's own library writes: the server's cache
+// compares beginnings.
+type (
+	request struct {
+		MaxTokens    int64         `json:"max_tokens"`
+		Messages     []message     `json:"messages"`
+		Model        string        `json:"model"`
+		Temperature  *float64      `json:"temperature,omitempty"`
+		TopP         *float64      `json:"top_p,omitempty"`
+		OutputConfig *outputConfig `json:"output_config,omitempty"`
+		System       []content     `json:"system,omitempty"`
+		Thinking     *thinking     `json:"thinking,omitempty"`
+		ToolChoice   *choice       `json:"tool_choice,omitempty"`
+		Tools        []tool        `json:"tools,omitempty"`
+		Stream       bool          `json:"stream"`
+	}
+
+	outputConfig struct {
+		Effort string `json:"effort"`
+	}
+
+	thinking struct {
+		Budget  int64  `json:"budget_tokens,omitempty"`
+		Type    string `json:"type"`
+		Display string `json:"display,omitempty"`
+	}
+
+	choice struct {
+		Type string `json:"type"`
+	}
+
+	tool struct {
+		Schema      json.RawMessage `json:"input_schema"` // as its author ordered it
+		Name        string          `json:"name"`
+		Description string          `json:"description,omitempty"`
+		Cache       *cacheMark      `json:"cache_control,omitempty"`
+	}
+
+	// cacheMark says that what stands before it is worth remembering.
+	cacheMark struct {
+		Type string `json:"type"`
+	}
+
+	message struct {
+		Content []content `json:"content"`
+		Role    string    `json:"role"`
+	}
+
+	// content is a block of any kind. Those of a kind that may be empty are pointers.
+	content struct {
+		ToolUseID string          `json:"tool_use_id,omitempty"`
+		IsError   bool            `json:"is_error,omitempty"`
+		ID        string          `json:"id,omitempty"`
+		Input     json.RawMessage `json:"input,omitempty"`
+		Name      string          `json:"name,omitempty"`
+		Source    *source         `json:"source,omitempty"`
+		Signature *string         `json:"signature,omitempty"`
+		Thinking  *string         `json:"thinking,omitempty"`
+		Data      *string         `json:"data,omitempty"`
+		Text      string          `json:"text,omitempty"`
+		Cache     *cacheMark      `json:"cache_control,omitempty"`
+		Content   []content       `json:"content,omitempty"`
+		Type      string          `json:"type"`
+	}
+
+	source struct {
+		Data      string `json:"data"`
+		MediaType string `json:"media_type"`
+		Type      string `json:"type"`
+	}
+)
+
+// ephemeral is the mark of the cache that lasts minutes.
+var ephemeral = &cacheMark{"ephemeral"}
+
 // parameters builds the body. Cache marks stand at the end of the tools, of the
 // system text and of the history, which stay the same from one request
 // of a chat to the next.
-func (m *client) parameters(r model.Request) sdk.MessageNewParams {
-	thinking, effort, budget := m.thinking(r)
-	body := sdk.MessageNewParams{Model: m.id, Messages: messages(r.Messages), MaxTokens: r.MaxTokens, Thinking: thinking}
+func (m *client) parameters(r model.Request) request {
+	thinking, effort := m.thinking(r)
+	body := request{
+		Model: m.id, Messages: messages(r.Messages), MaxTokens: r.MaxTokens, Thinking: thinking, Stream: true,
+	}
 	if effort != "" {
-		body.OutputConfig.Effort = effort
+		body.OutputConfig = &outputConfig{effort}
 	}
 	if body.MaxTokens <= 0 {
 		body.MaxTokens = mostTokens(m.id)
 	}
-	if budget >= body.MaxTokens { // the budget is part of it, and some must be left to say
-		body.MaxTokens = budget + 4096
+	thinks := thinking != nil && thinking.Type != "disabled"
+	if thinks && thinking.Budget >= body.MaxTokens { // the budget is part of it, and some must be left to say
+		body.MaxTokens = thinking.Budget + 4096
 	}
-	if thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused together with thinking
+	if !thinks { // refused together with thinking
 		switch { // newer models take one of the two
 		case r.Temperature != nil:
-			body.Temperature = param.NewOpt(*r.Temperature)
+			body.Temperature = r.Temperature
 		case r.TopP != nil:
-			body.TopP = param.NewOpt(*r.TopP)
+			body.TopP = r.TopP
 		}
 	}
 	if r.System != "" {
-		body.System = []sdk.TextBlockParam{{Text: r.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		body.System = []content{{Text: r.System, Cache: ephemeral, Type: "text"}}
 	}
 	for _, t := range r.Tools {
-		definition := sdk.ToolParam{Name: t.Name, InputSchema: schema(t.Parameters)}
-		if t.Description != "" {
-			definition.Description = param.NewOpt(t.Description)
+		definition := tool{Name: t.Name, Description: t.Description, Schema: t.Parameters}
+		if len(t.Parameters) == 0 { // the wire wants an object at the top
+			definition.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		body.Tools = append(body.Tools, sdk.ToolUnionParam{OfTool: &definition})
+		body.Tools = append(body.Tools, definition)
 	}
 	if n := len(body.Tools); n > 0 {
-		body.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+		body.Tools[n-1].Cache = ephemeral
 		if r.NoCalls {
-			body.ToolChoice.OfNone = &sdk.ToolChoiceNoneParam{}
+			body.ToolChoice = &choice{"none"}
 		}
-		if r.MustCall && thinking.OfEnabled == nil && thinking.OfAdaptive == nil { // refused together with thinking
-			body.ToolChoice.OfAny = &sdk.ToolChoiceAnyParam{}
+		if r.MustCall && !thinks { // refused together with thinking
+			body.ToolChoice = &choice{"any"}
 		}
 	}
 	markLast(body.Messages)
 	return body
 }
 
-// schema passes a JSON Schema on as it is, in the order its author wrote. The wire
-// wants an object at the top.
-func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
-	if len(raw) == 0 {
-		raw = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	return param.Override[sdk.ToolInputSchemaParam](raw)
-}
-
 // Budgets of thinking in tokens for models that take a number. 1024 is the least
 // the wire allows.
 var budgets = map[string]int64{"low": 4096, "medium": 12288, "high": 24576}
-
-var efforts = map[string]sdk.OutputConfigEffort{
-	"low": sdk.OutputConfigEffortLow, "medium": sdk.OutputConfigEffortMedium, "high": sdk.OutputConfigEffortHigh,
-}
 
 // Models before Claude 3.7 do not think; up to 4.5 they take a budget; later ones
 // decide themselves and take an effort.
@@ -101,25 +163,22 @@ var (
 	})
 )
 
-func (m *client) thinking(r model.Request) (config sdk.ThinkingConfigParamUnion, effort sdk.OutputConfigEffort,
-	budget int64,
-) {
-	if r.Reasoning == "" || thoughtless().MatchString(m.id) {
-		return config, "", 0
+// thinking returns what a request says about thinking, or nil, and the effort that it asks for, or "".
+func (m *client) thinking(r model.Request) (config *thinking, effort string) {
+	switch {
+	case r.Reasoning == "" || thoughtless().MatchString(m.id):
+		return nil, ""
+	case r.Reasoning == "off":
+		return &thinking{Type: "disabled"}, ""
+	case unthought(r.Messages):
+		return nil, ""
+	case budgeted().MatchString(m.id):
+		return &thinking{Budget: budgets[r.Reasoning], Type: "enabled"}, ""
 	}
-	if r.Reasoning == "off" {
-		config.OfDisabled = &sdk.ThinkingConfigDisabledParam{}
-		return config, "", 0
+	if budgets[r.Reasoning] > 0 { // low, medium or high
+		effort = r.Reasoning
 	}
-	if unthought(r.Messages) {
-		return config, "", 0
-	}
-	if budgeted().MatchString(m.id) {
-		budget = budgets[r.Reasoning]
-		return sdk.ThinkingConfigParamOfEnabled(budget), "", budget
-	}
-	config.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
-	return config, efforts[r.Reasoning], 0
+	return &thinking{Type: "adaptive", Display: "summarized"}, effort
 }
 
 // unthought reports whether the calls being answered were made without thinking,
@@ -153,39 +212,39 @@ func mostTokens(id string) int64 {
 	return 32000
 }
 
-func messages(history []model.Message) []sdk.MessageParam {
-	var out []sdk.MessageParam
-	for _, message := range history {
-		var content []sdk.ContentBlockParamUnion
-		for _, p := range message.Parts {
-			if message.Role == chat.RoleAssistant && p.Kind == chat.PartMedia { // the wire takes pictures of a person alone
+func messages(history []model.Message) []message {
+	out := []message{}
+	for _, one := range history {
+		var said []content
+		for _, p := range one.Parts {
+			if one.Role == chat.RoleAssistant && p.Kind == chat.PartMedia { // the wire takes pictures of a person alone
 				p = chat.TextPart(model.Placeholder(p.Media))
 			}
-			content = append(content, blocks(p)...)
+			said = append(said, blocks(p)...)
 		}
-		if len(content) == 0 {
+		if len(said) == 0 {
 			continue
 		}
-		role := sdk.MessageParamRoleUser
-		if message.Role == chat.RoleAssistant {
-			role = sdk.MessageParamRoleAssistant
+		role := "user"
+		if one.Role == chat.RoleAssistant {
+			role = "assistant"
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role { // results and the next question are one turn here
-			out[n-1].Content = append(out[n-1].Content, content...)
+			out[n-1].Content = append(out[n-1].Content, said...)
 			continue
 		}
-		out = append(out, sdk.MessageParam{Role: role, Content: content})
+		out = append(out, message{Role: role, Content: said})
 	}
 	return out
 }
 
 // blocks are the blocks of one part, with the thinking that belongs to it.
-func blocks(p chat.Part) []sdk.ContentBlockParamUnion {
-	var out []sdk.ContentBlockParamUnion
+func blocks(p chat.Part) []content {
+	var out []content
 	switch p.Kind {
 	case chat.PartText:
 		if strings.TrimSpace(p.Text) != "" { // an empty text block is refused
-			out = append(out, sdk.NewTextBlock(p.Text))
+			out = append(out, textBlock(p.Text))
 		}
 	case chat.PartMedia:
 		out = append(out, media(p.Media))
@@ -194,29 +253,32 @@ func blocks(p chat.Part) []sdk.ContentBlockParamUnion {
 		if len(arguments) == 0 {
 			arguments = json.RawMessage("{}")
 		}
-		out = append(out, sdk.NewToolUseBlock(callID(p.Call.ID), arguments, p.Call.Tool))
+		out = append(out, content{ID: callID(p.Call.ID), Input: arguments, Name: p.Call.Tool, Type: "tool_use"})
 	case chat.PartToolResult:
 		out = append(out, result(p.Result))
 	}
 	var kept []block
-	if json.Unmarshal(p.Vendor[Kind], &kept) == nil {
+	if len(p.Vendor[Kind]) > 0 && json.Unmarshal(p.Vendor[Kind], &kept) == nil {
 		for _, b := range kept {
 			switch b.Type {
 			case "thinking":
-				out = append(out, sdk.NewThinkingBlock(b.Signature, b.Thinking))
+				out = append(out, content{Signature: &b.Signature, Thinking: &b.Thinking, Type: b.Type})
 			case "redacted_thinking":
-				out = append(out, sdk.NewRedactedThinkingBlock(b.Data))
+				out = append(out, content{Data: &b.Data, Type: b.Type})
 			}
 		}
 	}
 	return out
 }
 
-func media(m *chat.Media) sdk.ContentBlockParamUnion {
-	if isPicture(m) {
-		return sdk.NewImageBlockBase64(m.MIME, base64.StdEncoding.EncodeToString(m.Data))
+func textBlock(text string) content { return content{Text: text, Type: "text"} }
+
+func media(m *chat.Media) content {
+	if !isPicture(m) {
+		return textBlock(model.Placeholder(m))
 	}
-	return sdk.NewTextBlock(model.Placeholder(m))
+	data := base64.StdEncoding.EncodeToString(m.Data)
+	return content{Source: &source{Data: data, MediaType: m.MIME, Type: "base64"}, Type: "image"}
 }
 
 // isPicture reports whether m is of the four types the wire takes.
@@ -225,31 +287,27 @@ func isPicture(m *chat.Media) bool {
 		m.MIME)
 }
 
-func result(r *chat.ToolResult) sdk.ContentBlockParamUnion {
-	out := sdk.ToolResultBlockParam{ToolUseID: callID(r.CallID)}
-	if r.IsError {
-		out.IsError = param.NewOpt(true)
-	}
+func result(r *chat.ToolResult) content {
+	out := content{ToolUseID: callID(r.CallID), IsError: r.IsError, Type: "tool_result"}
 	for _, c := range r.Content {
 		switch {
 		case c.Kind == chat.PartText && c.Text != "":
-			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: c.Text}})
+			out.Content = append(out.Content, textBlock(c.Text))
 		case c.Kind == chat.PartMedia:
-			b := media(c.Media)
-			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfText: b.OfText, OfImage: b.OfImage})
+			out.Content = append(out.Content, media(c.Media))
 		}
 	}
-	return sdk.ContentBlockParamUnion{OfToolResult: &out}
+	return out
 }
 
-// markLast puts the cache mark on the last block that can carry one.
-func markLast(messages []sdk.MessageParam) {
+// markLast puts the cache mark on the last block, unless that is thinking, which carries none.
+func markLast(messages []message) {
 	if len(messages) == 0 {
 		return
 	}
-	content := messages[len(messages)-1].Content
-	if mark := content[len(content)-1].GetCacheControl(); mark != nil {
-		*mark = sdk.NewCacheControlEphemeralParam()
+	said := messages[len(messages)-1].Content
+	if last := &said[len(said)-1]; last.Thinking == nil && last.Data == nil {
+		last.Cache = ephemeral
 	}
 }
 

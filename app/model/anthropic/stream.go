@@ -9,8 +9,6 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/model"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // errLeft ends the reading of a stream whose caller left the loop.
@@ -31,9 +29,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
-	body := m.parameters(r)
-	body.SetExtraFields(map[string]any{"stream": true})
-	data, err := body.MarshalJSON()
+	data, err := json.Marshal(m.parameters(r))
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, &model.Error{
 			Kind: model.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
@@ -97,13 +93,65 @@ type reader struct {
 	lost   model.Lost
 }
 
+// The shapes of what comes back. What has another type than it should is left out, see read.
+type (
+	event struct {
+		Type    string `json:"type"`
+		Index   int    `json:"index"`
+		Message struct {
+			Usage usage `json:"usage"`
+		} `json:"message"`
+		Block started `json:"content_block"`
+		Delta struct {
+			Type       string `json:"type"`
+			Text       string `json:"text"`
+			Thinking   string `json:"thinking"`
+			Signature  string `json:"signature"`
+			Input      string `json:"partial_json"`
+			StopReason string `json:"stop_reason"`
+		} `json:"delta"`
+		Usage usage `json:"usage"`
+	}
+
+	usage struct {
+		Input   int64 `json:"input_tokens"`
+		Read    int64 `json:"cache_read_input_tokens"`
+		Created int64 `json:"cache_creation_input_tokens"`
+		Output  int64 `json:"output_tokens"`
+		Details struct {
+			Thinking int64 `json:"thinking_tokens"`
+		} `json:"output_tokens_details"`
+	}
+
+	// started is a block as it begins, or a whole one.
+	started struct {
+		Type      string          `json:"type"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+	}
+)
+
+// read reads the members of an object that have the type that they should.
+func read(data []byte, into any) error {
+	err := json.Unmarshal(data, into)
+	if _, other := errors.AsType[*json.UnmarshalTypeError](err); other {
+		return nil
+	}
+	return err
+}
+
 // event reads an event of a stream, or a whole message of a server that does not stream.
 func (s *reader) event(data []byte, members map[string]json.RawMessage) error {
 	if model.Member(members, "type") == "message" {
 		return s.message(data)
 	}
-	var e sdk.MessageStreamEventUnion
-	if err := json.Unmarshal(data, &e); err != nil {
+	var e event
+	if err := read(data, &e); err != nil {
 		return err
 	}
 	return s.take(e)
@@ -112,14 +160,11 @@ func (s *reader) event(data []byte, members map[string]json.RawMessage) error {
 // message reads a whole message, as the events that it would have come in.
 func (s *reader) message(data []byte) error {
 	var m struct {
-		Content    []sdk.ContentBlockStartEventContentBlockUnion `json:"content"`
-		StopReason string                                        `json:"stop_reason"`
-		Usage      struct {
-			Input  int64 `json:"input_tokens"`
-			Output int64 `json:"output_tokens"`
-		} `json:"usage"`
+		Content    []started `json:"content"`
+		StopReason string    `json:"stop_reason"`
+		Usage      usage     `json:"usage"`
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
+	if err := read(data, &m); err != nil {
 		return err
 	}
 	for i, block := range m.Content {
@@ -131,18 +176,17 @@ func (s *reader) message(data []byte) error {
 		}
 	}
 	s.usage.Input, s.usage.Output = m.Usage.Input, m.Usage.Output
-	s.word, s.stop, s.whole = m.StopReason, stopReason(sdk.StopReason(m.StopReason)), true
+	s.word, s.stop, s.whole = m.StopReason, stopReason(m.StopReason), true
 	return nil
 }
 
-func (s *reader) take(e sdk.MessageStreamEventUnion) error {
+func (s *reader) take(e event) error {
 	switch e.Type {
 	case "message_start":
 		u := e.Message.Usage
-		s.usage.Input = u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens
-		s.usage.Cached, s.usage.Output = u.CacheReadInputTokens, u.OutputTokens
+		s.usage.Input, s.usage.Cached, s.usage.Output = u.Input+u.Read+u.Created, u.Read, u.Output
 	case "content_block_start":
-		return s.start(int(e.Index), e.ContentBlock)
+		return s.start(e.Index, e.Block)
 	case "content_block_delta":
 		switch e.Delta.Type {
 		case "text_delta":
@@ -153,34 +197,33 @@ func (s *reader) take(e sdk.MessageStreamEventUnion) error {
 		case "signature_delta":
 			s.open.Signature += e.Delta.Signature
 		case "input_json_delta":
-			if e.Delta.PartialJSON != "" {
-				delete(s.inputs, int(e.Index)) // it streams
+			if e.Delta.Input != "" {
+				delete(s.inputs, e.Index) // it streams
 			}
-			_, _, err := s.calls.Add(model.Fragment{Index: int(e.Index), HasIndex: true, Arguments: e.Delta.PartialJSON})
+			_, _, err := s.calls.Add(model.Fragment{Index: e.Index, HasIndex: true, Arguments: e.Delta.Input})
 			return err
 		}
 	case "content_block_stop":
-		return s.close(int(e.Index))
+		return s.close(e.Index)
 	case "message_delta":
 		if e.Delta.StopReason != "" {
-			s.word, s.stop = string(e.Delta.StopReason), stopReason(e.Delta.StopReason)
+			s.word, s.stop = e.Delta.StopReason, stopReason(e.Delta.StopReason)
 		}
 		u := e.Usage // totals so far
-		if u.OutputTokens > 0 {
-			s.usage.Output = u.OutputTokens
+		if u.Output > 0 {
+			s.usage.Output = u.Output
 		}
-		if u.JSON.InputTokens.Valid() && u.InputTokens > 0 {
-			s.usage.Input = u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens
-			s.usage.Cached = u.CacheReadInputTokens
+		if u.Input > 0 {
+			s.usage.Input, s.usage.Cached = u.Input+u.Read+u.Created, u.Read
 		}
-		s.usage.Reasoning = u.OutputTokensDetails.ThinkingTokens
+		s.usage.Reasoning = u.Details.Thinking
 	case "message_stop":
 		s.whole = true
 	}
 	return nil
 }
 
-func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion) error {
+func (s *reader) start(index int, b started) error {
 	switch b.Type {
 	case "text":
 		return s.text(model.Text, b.Text)
@@ -195,8 +238,8 @@ func (s *reader) start(index int, b sdk.ContentBlockStartEventContentBlockUnion)
 			return err
 		}
 		s.kept = nil
-		if input := b.JSON.Input.Raw(); model.Object([]byte(input)) != nil {
-			s.inputs[index] = input
+		if model.Object(b.Input) != nil {
+			s.inputs[index] = string(b.Input)
 		}
 		return s.yield(model.Event{Kind: model.CallStart, Call: call})
 	case "":
@@ -264,15 +307,15 @@ func (s *reader) end(note string) error {
 
 // stopReason returns the meaning of a word with which an answer ends, or "" for one that is no end
 // of an answer, such as pause_turn, or that nobody here knows.
-func stopReason(word sdk.StopReason) model.StopReason {
+func stopReason(word string) model.StopReason {
 	switch word {
-	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence, "stop":
+	case "end_turn", "stop_sequence", "stop":
 		return model.StopEnd
-	case sdk.StopReasonToolUse, "tool_calls":
+	case "tool_use", "tool_calls":
 		return model.StopCalls
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded, "length":
+	case "max_tokens", "model_context_window_exceeded", "length":
 		return model.StopLength
-	case sdk.StopReasonRefusal, "content_filter":
+	case "refusal", "content_filter":
 		return model.StopFilter
 	}
 	return ""
