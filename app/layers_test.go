@@ -54,6 +54,10 @@ var layers = []map[string][]string{
 		// Words, and the one library each of them is about.
 		"app/model": {"app/base/fault", "app/chat", "app/net/loopback", "app/base/hidden"},
 		"app/tool":  {"app/chat", "app/base/hidden", "app/base/jsonobject"},
+		// what plugins ask the person
+		"app/tool/elicit": {
+			"app/base/bus", "app/base/fault", "app/chat", "app/tool", "github.com/google/uuid", "golang.org/x/net/idna",
+		},
 		"app/gate": {
 			"app/base/fault",
 			"app/base/bus",
@@ -82,7 +86,7 @@ var layers = []map[string][]string{
 		"app/plugin/safefs": {"app/base/place"},
 		// What dialects, services, launcher, host, window and terminal must agree on.
 		"app/plugin": {
-			"app/base/fault", "app/chat", "app/tool", "app/gate", "app/plugin/watch", "app/plugin/sandbox",
+			"app/base/fault", "app/chat", "app/tool", "app/tool/elicit", "app/gate", "app/plugin/watch", "app/plugin/sandbox",
 			"app/base/place",
 		},
 		"app/plugin/sandbox":             {}, // what a process behind walls is described by
@@ -108,6 +112,7 @@ var layers = []map[string][]string{
 			"app/chat",
 			"app/tool/hook",
 			"app/tool",
+			"app/tool/elicit",
 			"app/gate",
 			"github.com/google/uuid",
 			"golang.org/x/sync",
@@ -131,6 +136,7 @@ var layers = []map[string][]string{
 			"app/chat",
 			"app/base/jsonobject",
 			"app/tool",
+			"app/tool/elicit",
 			"app/gate",
 			"app/plugin",
 			"app/plugin/wire",
@@ -306,6 +312,7 @@ var layers = []map[string][]string{
 		"app/view": {
 			"app/base/fault", "app/base/settings", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council",
 			"app/gate", "app/model", "app/model/cost", "app/plugin", "app/record/activity", "app/tool",
+			"app/tool/elicit",
 		},
 		// The window and the terminal: words, interfaces, doers; never an adapter.
 		"app/window": {
@@ -319,6 +326,7 @@ var layers = []map[string][]string{
 			"app/model/connections",
 			"app/plugin/toolport",
 			"app/tool",
+			"app/tool/elicit",
 			"app/gate",
 			"app/base/settings",
 			"app/chat/transcript",
@@ -353,6 +361,7 @@ var layers = []map[string][]string{
 			"app/model/connections",
 			"app/plugin/toolport",
 			"app/tool",
+			"app/tool/elicit",
 			"app/gate",
 			"app/chat/render",
 			"app/model/cost",

@@ -49,6 +49,7 @@ import (
 	"conclave/app/service/events"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
+	"conclave/app/tool/elicit"
 	"conclave/store"
 )
 
@@ -81,6 +82,7 @@ type Core struct {
 	Store    *store.Store
 	Bus      *bus.Bus
 	Gate     *gate.Gate
+	Elicit   *elicit.Desk // what plugins ask the person
 	Tools    *tool.Registry
 	Host     *host.Host
 	Library  *library.Library
@@ -204,6 +206,7 @@ func (c *Core) build(ctx context.Context) error {
 		c.Log.Warn("The addresses of keys could not be noted; those given before are asked for again.", "err", err)
 	}
 	c.Models = c.models()
+	c.Elicit = elicit.New(c.Bus)
 	c.Gate, err = gate.Open(ctx, gate.Options{
 		Store: c.Store.Permissions, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,
 		Now: c.o.Now,
@@ -253,7 +256,7 @@ func (c *Core) buildHost(services map[string]plugin.Service) {
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store.Plugins, Secrets: c.Keys, Bus: c.Bus, Log: c.Log,
 		Services: services, Environments: environments, Network: network{c}, Own: network{c}.own,
-		Opening:  c.changes.Opening,
+		Opening: c.changes.Opening, Elicit: c.Elicit.Ask,
 		Expected: c.expectsPlugins, Hooking: []string{gate.Interceptor, gate.ToolCalls},
 		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})
@@ -336,6 +339,9 @@ func (c *Core) Close() error {
 		}
 		if c.HTTP != nil {
 			c.HTTP.Close()
+		}
+		if c.Elicit != nil {
+			c.Elicit.Close() // calls that wait for an answer end
 		}
 		if c.Host != nil {
 			c.Host.Close()

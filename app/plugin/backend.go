@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 )
 
 // Backend is a running plugin as the host talks to it: a process that speaks the wire (docs/WIRE.md),
@@ -48,11 +49,14 @@ var (
 	ErrNotSent = fmt.Errorf("%w before it got the call", ErrEnded)
 )
 
-// Listener receives what a backend reports between calls. Its functions return at once and are safe
-// for concurrent use.
+// Listener receives what a backend reports between calls. Its functions are safe for
+// concurrent use; all but Ask return at once.
 type Listener struct {
 	Log          func(level, text string) // a line for the plugin's log: debug, info, warn or error
 	ToolsChanged func()                   // the host lists the tools again
+	// Ask has the person answer a question of the plugin, which the host signs with the plugin's name. It
+	// returns when they did, or ctx ended: the one function here that takes time.
+	Ask func(ctx context.Context, q elicit.Question) elicit.Answer
 }
 
 // Asker is a Backend that can be asked in the words of its own dialect. Recorded calls name such a

@@ -36,6 +36,7 @@ type App struct {
 	Plugins     *Plugins
 	Tools       *Tools
 	Permissions *Permissions
+	Questions   *Questions
 	Models      *Models
 	Settings    *Settings
 	Council     *Council
@@ -53,6 +54,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Plugins = &Plugins{lifecycle: l, core: core, undo: undo}
 	a.Tools = &Tools{lifecycle: l, core: core}
 	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, open: a.Chats.open}
+	a.Questions = &Questions{lifecycle: l, core: core, open: a.Chats.open}
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Council = &Council{
@@ -68,7 +70,9 @@ func New(core Core, log *slog.Logger) *App {
 
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
-	return []any{a.Chats, a.Plugins, a.Tools, a.Permissions, a.Models, a.Settings, a.Council, a.Activity, a.Window}
+	return []any{
+		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Models, a.Settings, a.Council, a.Activity, a.Window,
+	}
 }
 
 // Startup begins telling the page of changes. Wails calls it once the window

@@ -26,16 +26,15 @@ const (
 	maxTitle = 200
 )
 
-// attention tells a person that requests for permission wait: their number in the title bar,
+// attention tells a person that requests for permission or questions of plugins wait: their number in the title bar,
 // and to one who looks elsewhere a notification of the system, one for those that came since
 // the last.
 type attention struct {
-	bus      *bus.Bus
-	requests func() []gate.Request
-	words    func(gate.Request) string // what is asked, as its card is headed
-	retitle  func(ctx context.Context, title string)
-	notify   func(ctx context.Context, title, body string) error
-	log      *slog.Logger
+	bus     *bus.Bus
+	waiting func() []waiting // what waits for the person, oldest first
+	retitle func(ctx context.Context, title string)
+	notify  func(ctx context.Context, title, body string) error
+	log     *slog.Logger
 
 	changed chan struct{} // has room for one
 
@@ -44,9 +43,34 @@ type attention struct {
 	away  time.Time // since when another window has the keyboard; zero when this one has it
 }
 
+// waiting is what waits for the person: a request for permission, or a question of a plugin.
+type waiting struct {
+	id    string
+	chat  chat.ConversationID // whose call it belongs to; empty for none
+	asked time.Time
+	words string // what is asked, as its card is headed
+}
+
+// allWaiting returns the requests for permission and the questions that wait.
+func allWaiting(core Core, words func(gate.Request) string) []waiting {
+	var all []waiting
+	for _, r := range core.Gate.Questions.List() {
+		w := waiting{id: r.ID, asked: r.Asked, words: words(r)}
+		if r.Kind == gate.KindCall {
+			w.chat = r.Conversation
+		}
+		all = append(all, w)
+	}
+	for _, q := range core.Elicit.List() {
+		all = append(all, waiting{q.ID, q.Chat, q.Asked, q.PluginName + " asks: " + q.Message})
+	}
+	slices.SortStableFunc(all, func(a, b waiting) int { return a.asked.Compare(b.asked) })
+	return all
+}
+
 func newAttention(core Core, log *slog.Logger, words func(gate.Request) string) *attention {
 	return &attention{
-		bus: core.Bus, requests: func() []gate.Request { return core.Gate.Questions.List() }, words: words,
+		bus: core.Bus, waiting: func() []waiting { return allWaiting(core, words) },
 		log: log, changed: make(chan struct{}, 1),
 		retitle: runtime.WindowSetTitle, notify: notification(),
 	}
@@ -90,7 +114,7 @@ func (a *attention) set(title string, focused bool) {
 
 // follow keeps the title bar and the marks of chats true and notifies, until ctx ends.
 func (a *attention) follow(ctx context.Context) {
-	news := a.bus.Subscribe(bus.Permissions)
+	news := a.bus.Subscribe(bus.Permissions, bus.Questions)
 	defer news.Close()
 	asked := make(chan struct{})
 	go func() { // ends with ctx
@@ -110,7 +134,7 @@ func (a *attention) follow(ctx context.Context) {
 	told := map[string]bool{}    // requests of which a notification was shown
 	var marked []chat.ConversationID
 	for {
-		waiting := a.requests()
+		waiting := a.waiting()
 		if now := askedIn(waiting); !slices.Equal(now, marked) { // the list marks these
 			marked = now
 			a.bus.Changed(bus.Chats, "")
@@ -144,11 +168,11 @@ func (a *attention) follow(ctx context.Context) {
 }
 
 // askedIn returns the chats in which a person is asked about something.
-func askedIn(waiting []gate.Request) []chat.ConversationID {
+func askedIn(waiting []waiting) []chat.ConversationID {
 	var all []chat.ConversationID
-	for _, q := range waiting {
-		if q.Kind == gate.KindCall {
-			all = append(all, q.Conversation)
+	for _, w := range waiting {
+		if w.chat != "" {
+			all = append(all, w.chat)
 		}
 	}
 	slices.Sort(all)
@@ -156,16 +180,16 @@ func askedIn(waiting []gate.Request) []chat.ConversationID {
 }
 
 // nextDue returns when a notification is to be shown of the requests of which none was.
-func nextDue(waiting []gate.Request, told map[string]bool, away time.Time) (due time.Time, any bool) {
+func nextDue(waiting []waiting, told map[string]bool, away time.Time) (due time.Time, any bool) {
 	if away.IsZero() {
 		return time.Time{}, false
 	}
 	for _, q := range waiting {
 		since := away
-		if q.Asked.After(since) {
-			since = q.Asked
+		if q.asked.After(since) {
+			since = q.asked
 		}
-		if at := since.Add(awayFor); !told[q.ID] && (!any || at.Before(due)) {
+		if at := since.Add(awayFor); !told[q.id] && (!any || at.Before(due)) {
 			due, any = at, true
 		}
 	}
@@ -173,12 +197,12 @@ func nextDue(waiting []gate.Request, told map[string]bool, away time.Time) (due 
 }
 
 // tell shows one notification of all that wait, and returns which those are.
-func (a *attention) tell(ctx context.Context, waiting []gate.Request) map[string]bool {
+func (a *attention) tell(ctx context.Context, waiting []waiting) map[string]bool {
 	told := map[string]bool{}
 	for _, q := range waiting {
-		told[q.ID] = true
+		told[q.id] = true
 	}
-	body := a.words(waiting[len(waiting)-1])
+	body := waiting[len(waiting)-1].words
 	if n := len(waiting); n > 1 {
 		body = fmt.Sprintf("%d requests wait. The newest: %s", n, body)
 	}

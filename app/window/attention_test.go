@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"conclave/app/base/bus"
-	"conclave/app/gate"
 )
 
 // screen is a title bar, the notifications of a system, and what waits for the person.
@@ -21,10 +20,10 @@ type screen struct {
 	bus *bus.Bus
 	*attention
 
-	mu      sync.Mutex
-	waiting []gate.Request
-	title   string
-	shown   []string
+	mu    sync.Mutex
+	asked []waiting
+	title string
+	shown []string
 }
 
 // look follows requests in a bubble of synctest, in which time is the test's.
@@ -32,12 +31,11 @@ func look(t *testing.T) *screen {
 	s := &screen{t: t, bus: bus.New(), title: "Conclave"}
 	s.attention = &attention{
 		bus: s.bus, log: slog.New(slog.DiscardHandler), changed: make(chan struct{}, 1),
-		requests: func() []gate.Request {
+		waiting: func() []waiting {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return slices.Clone(s.waiting)
+			return slices.Clone(s.asked)
 		},
-		words: func(q gate.Request) string { return q.Title },
 		retitle: func(_ context.Context, title string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -59,9 +57,9 @@ func look(t *testing.T) *screen {
 
 func (s *screen) ask(titles ...string) {
 	s.mu.Lock()
-	s.waiting = nil
+	s.asked = nil
 	for _, title := range titles {
-		s.waiting = append(s.waiting, gate.Request{ID: title, Title: title, Asked: time.Now()})
+		s.asked = append(s.asked, waiting{id: title, words: title, asked: time.Now()})
 	}
 	s.mu.Unlock()
 	s.bus.Publish(bus.Notice{Topic: bus.Permissions})
@@ -148,18 +146,18 @@ func TestTheListOfChatsIsMarkedWhenSomebodyIsAskedInOne(t *testing.T) {
 				t.Errorf("%s, the list of chats has changed %d times, want %d", when, got, want)
 			}
 		}
-		in := func(waiting ...gate.Request) {
+		in := func(all ...waiting) {
 			s.mu.Lock()
-			s.waiting = waiting
+			s.asked = all
 			s.mu.Unlock()
 			s.bus.Publish(bus.Notice{Topic: bus.Permissions})
 		}
 		marks(0, "at first")
-		file := gate.Request{ID: "1", Kind: gate.KindCall, Conversation: "c_1"}
+		file := waiting{id: "1", chat: "c_1"}
 		in(file)
 		marks(1, "with a request")
-		again, plugin := file, gate.Request{ID: "3", Kind: gate.KindPlugin}
-		again.ID = "2"
+		again, plugin := file, waiting{id: "3"}
+		again.id = "2"
 		in(file, again, plugin)
 		marks(1, "with two of one chat, and a plugin")
 		in()

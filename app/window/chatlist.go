@@ -87,6 +87,9 @@ func (c *Chats) waiting() map[chat.ConversationID]bool {
 			out[p.Conversation] = true
 		}
 	}
+	for _, q := range c.core.Elicit.List() {
+		out[q.Chat] = true
+	}
 	return out
 }
 

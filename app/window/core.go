@@ -20,6 +20,7 @@ import (
 	"conclave/app/record/undo"
 	"conclave/app/service"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 )
 
 // Core holds the parts of Conclave that the window uses; package core makes them.
@@ -31,6 +32,7 @@ type Core struct {
 	Tools         *tool.Registry
 	Host          *host.Host
 	Gate          *gate.Gate
+	Elicit        *elicit.Desk // what plugins ask the person
 
 	// Secrets keeps those that plugins have sent and do not see.
 	Secrets *service.Secrets

@@ -35,6 +35,8 @@ async function everywhere(page) {
 
 /** The prompt, and the pages of permissions and activity. */
 export const states = {
+  question: { scene: "question", act: (p) => armed(p, "Send") },
+  "question-address": { scene: "questionaddress", act: (p) => armed(p, "Open in the browser") },
   permission: { scene: "permission", act: (p) => armed(p, "Allow once") },
   "permission-more": {
     scene: "permission",

@@ -21,6 +21,7 @@ const (
 	Chat        Topic = "chat"        // one conversation; id is its id
 	Plugins     Topic = "plugins"     // plugins and their states
 	Tools       Topic = "tools"       // the tool set
+	Questions   Topic = "questions"   // questions of plugins that wait for an answer
 	Permissions Topic = "permissions" // requests that wait, rules, approvals; with an id, what that plugin may do
 	Models      Topic = "models"      // connections and their models
 	Settings    Topic = "settings"    // settings

@@ -19,6 +19,7 @@ import (
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/watch"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 )
 
 // Store keeps what the host knows of a plugin between runs; package store is the real
@@ -64,6 +65,8 @@ type Options struct {
 	// Opening is called before a file is opened that Conclave opens for a plugin to write, with
 	// the folder or file that this was allowed for; where it fails the file is not opened. Optional.
 	Opening func(ctx context.Context, plugin, path string) error
+	// Elicit has the person answer a question of a plugin. Optional: without it, nobody answers.
+	Elicit func(ctx context.Context, q elicit.Question) elicit.Answer
 	// Expected reports whether the folder is known to hold plugins, so that one that is not there is
 	// a fault, and not empty; optional.
 	Expected func() bool

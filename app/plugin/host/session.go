@@ -21,6 +21,7 @@ import (
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -126,7 +127,16 @@ func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err 
 
 // listener passes on what the backend reports.
 func (s *session) listener() plugin.Listener {
-	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged}
+	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged, Ask: s.elicit}
+}
+
+// elicit has the person answer a question of the plugin.
+func (s *session) elicit(ctx context.Context, q elicit.Question) elicit.Answer {
+	if s.r.h.o.Elicit == nil {
+		return elicit.Answer{Action: elicit.Cancel, Why: "nobody can be asked here"}
+	}
+	q.Plugin, q.PluginName = s.r.e.id, cmp.Or(s.r.version().manifest.Name, s.r.e.id)
+	return s.r.h.o.Elicit(ctx, q)
 }
 
 const closingReason = "Conclave is closing."

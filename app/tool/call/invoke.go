@@ -13,6 +13,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 	"conclave/app/tool/hook"
 
 	"golang.org/x/sync/semaphore"
@@ -50,6 +51,9 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	invoker, ok := c.turn.Tools.Invoker(c.Tool.ID())
 	if !ok {
 		return tool.Result{Status: chat.CallDied, Error: "the plugin " + c.Tool.Plugin + " is gone"}
+	}
+	if asker, ok := c.turn.Asker.(elicit.Asker); ok {
+		ctx = elicit.WithAsker(ctx, asker)
 	}
 	line, weight := c.runner.line(c.Tool)
 	if line.Acquire(ctx, weight) != nil {

@@ -126,6 +126,8 @@ func (p *program) run(args []string, stderr io.Writer) error {
 	}()
 	detach := c.Gate.Questions.Attach()
 	defer detach()
+	away := c.Elicit.Attach()
+	defer away()
 	keep := windowstore.New(c)
 	defer keep.Close()
 	w := window.New(keep.Core(window.Info{

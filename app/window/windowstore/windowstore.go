@@ -39,7 +39,8 @@ func (s *Store) Core(facts window.Info) window.Core {
 	c := s.core
 	return window.Core{
 		Bus: c.Bus, Store: s, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
-		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Secrets: c.Services.Secrets, Undo: c.Undo,
+		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Elicit: c.Elicit, Secrets: c.Services.Secrets,
+		Undo:     c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Responder: c.Responder(s), Mask: c.Mask,
 		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts.After,
 	}

@@ -14,6 +14,7 @@ import { Edits } from "./chat/edits.svelte";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
+import { QuestionsState } from "./questions/questions.svelte";
 import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
 import { ModelsState } from "./settings/models.svelte";
 import { SettingsState } from "./settings/settings.svelte";
@@ -43,6 +44,7 @@ export class App {
   readonly composer: Composer;
   readonly council: CouncilState;
   readonly permissions: PermissionsState;
+  readonly questions: QuestionsState;
   readonly plugins: PluginsState;
   readonly tools: ToolsState;
   readonly models: ModelsState;
@@ -103,6 +105,9 @@ export class App {
     this.permissions = new PermissionsState(bridge, this.notices, (request) => {
       this.alert = s.permission.alert(request.title, this.keys.label("reviewPermission"));
     });
+    this.questions = new QuestionsState(bridge, this.notices, (question) => {
+      this.alert = s.questions.alert(question.plugin_name);
+    });
     this.plugins = new PluginsState(bridge, this.notices, () => this.layout.offerDock("plugins"));
     this.tools = new ToolsState(bridge, this.notices);
     this.models = new ModelsState(bridge, this.notices, (model) => {
@@ -147,7 +152,7 @@ export class App {
   /** Brings the rest, once the window has been drawn and can be typed into. */
   async settle(): Promise<void> {
     this.painted = true;
-    const ready = Promise.all([this.permissions.open(), this.models.open()]);
+    const ready = Promise.all([this.permissions.open(), this.questions.open(), this.models.open()]);
     void this.council.switchTo(this.chat?.id ?? "");
     await Promise.all([ready, this.tools.open(), this.plugins.open()]);
     // What answers on this computer is found while the window is shown already.
@@ -158,7 +163,15 @@ export class App {
     void this.composer.save();
     this.chat?.close();
     for (const chat of this.#left.values()) chat.close();
-    for (const part of [this.council, this.chats, this.permissions, this.plugins, this.tools, this.models])
+    for (const part of [
+      this.council,
+      this.chats,
+      this.permissions,
+      this.questions,
+      this.plugins,
+      this.tools,
+      this.models,
+    ])
       part.close();
     this.settings.close();
     this.#unhear();

@@ -485,6 +485,27 @@ export const s = {
     seconds: (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : lasted(ms)),
   },
 
+  questions: {
+    // Said at once by screen readers when a question arrives.
+    alert: (plugin: string) => `${plugin} asks you something in the chat.`,
+    title: (plugin: string) => `${plugin} asks`,
+    of: (number: number, of: number) => `Question ${number} of ${of}.`,
+    by: (tool: string) => `Its tool ${tool} waits for your answer.`,
+    byItself: "It asks by itself, outside of a call.",
+    ofNone: "Questions of plugins",
+    needed: "(needed)",
+    none: "None",
+    secret: "This looks like a secret. A plugin should not ask for one here: whoever wrote it will read it.",
+    host: (host: string) => `The name service knows this place as ${host}.`,
+    expires: (at: string) => `Closes by itself at ${at}.`,
+    send: "Send",
+    decline: "Decline",
+    close: "Close",
+    open: "Open in the browser",
+    openAgain: "Open again",
+    finished: "I have finished",
+    giveUp: "Give up",
+  },
   permission: {
     // Said at once by screen readers when a request arrives.
     alert: (title: string, keys: string) => `Permission needed: ${title}. Press ${keys} to review.`,

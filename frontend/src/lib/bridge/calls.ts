@@ -110,6 +110,7 @@ export function wailsBridge(): Bridge {
     plugins: bound<t.PluginsCalls>("Plugins"),
     tools: bound<t.ToolsCalls>("Tools"),
     permissions: bound<t.PermissionsCalls>("Permissions"),
+    questions: bound<t.QuestionsCalls>("Questions"),
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
     council: bound<t.CouncilCalls>("Council"),

@@ -12,6 +12,7 @@ import { FakeCouncil } from "./fake/council";
 import { grown } from "./fake/grown";
 import { FakePermissions } from "./fake/permissions";
 import { FakeActivity, FakeModels, FakePlugins } from "./fake/plugins";
+import { FakeQuestions } from "./fake/questions";
 import { Scene } from "./fake/scene";
 import type * as t from "./generated";
 
@@ -29,6 +30,7 @@ export interface Fake extends Bridge {
   council: FakeCouncil & t.CouncilCalls;
   plugins: FakePlugins & t.PluginsCalls;
   permissions: FakePermissions & t.PermissionsCalls;
+  questions: FakeQuestions & t.QuestionsCalls;
   models: FakeModels & t.ModelsCalls;
   activity: FakeActivity & t.ActivityCalls;
   hello: t.Hello;
@@ -90,6 +92,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     plugins: group<Fake["plugins"]>("Plugins", new FakePlugins(bus, scene)),
     tools: group<Fake["tools"]>("Tools", {}),
     permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),
+    questions: group<Fake["questions"]>("Questions", new FakeQuestions(bus)),
     models: group<Fake["models"]>("Models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,

@@ -29,6 +29,12 @@ export type Act =
   | "finish" // ends the members' work; the main model answers with what there is
   | "stop"; // as Finish, and the main model does not answer
 
+/** Action is what the person does with a question. */
+export type Action =
+  | "accept"
+  | "decline"
+  | "cancel"; // closed it, or nobody answered
+
 /** Activity is bound: the record of what tools did. */
 export interface ActivityCalls {
   /** Changes returns what is kept of the files that a call changed, by the name in its record. */
@@ -509,6 +515,12 @@ export interface ChatsCalls {
   Stop(conversation: string): Promise<void>;
   /** SwitchVersion shows the path through the sibling seq, to its newest leaf. */
   SwitchVersion(conversation: string, seq: number): Promise<void>;
+}
+
+/** Choice is a value of a field and what the person sees for it. */
+export interface Choice {
+  value: string;
+  title: string;
 }
 
 /** Choosable is a place that a person can point to. */
@@ -1008,6 +1020,35 @@ export type FailureKind =
   | "conflict" // it was changed or settled meanwhile
   | "timeout" // it took longer than allowed
   | "canceled"; // the person stopped it
+
+/** Field is one field of a form. */
+export interface Field {
+  name: string;
+  /** empty: the name is shown */
+  title: string;
+  description: string;
+  /** Text, Number, Integer, Boolean, One or Several */
+  type: string;
+  required: boolean;
+  /** null for none */
+  default: unknown;
+  /** of a text: email, uri, date or date-time; empty for any */
+  format: string;
+  /** of a text, a regular expression; empty for none */
+  pattern: string;
+  min_length: number | null;
+  max_length: number | null;
+  minimum: number | null;
+  maximum: number | null;
+  min_choices: number | null;
+  max_choices: number | null;
+  choices: Choice[];
+  /**
+   * Secret reports that its name looks like that of a password, key or card, which a form
+   * should not ask for.
+   */
+  secret: boolean;
+}
 
 /** FileChange tells what became of one of the person's files in a call. */
 export interface FileChange {
@@ -2314,6 +2355,54 @@ export interface Pull {
   reset: boolean;
 }
 
+/** Question is a question of a plugin that waits for the person's answer. */
+export interface Question {
+  id: string;
+  /** id */
+  plugin: string;
+  plugin_name: string;
+  /** whose call it belongs to; "" = none */
+  conversation: string;
+  chat_title: string;
+  /** what was called; "" = it belongs to no call */
+  tool: string;
+  /** 2 of 3 that are answered together */
+  number: number;
+  of: number;
+  message: string;
+  /** of a form */
+  fields: Field[];
+  /** the page to visit; "" = it is a form */
+  address: string;
+  /** of that page, in letters that nothing can imitate */
+  host: string;
+  expires: string;
+}
+
+/** QuestionList holds all questions that wait. */
+export interface QuestionList {
+  revision: number;
+  /** oldest first */
+  questions: Question[];
+}
+
+/** Questions is bound: what plugins ask the person while they work. */
+export interface QuestionsCalls {
+  /**
+   * Answer answers a question: accept with the values of its fields, decline or cancel. It
+   * returns what is wrong with values; then the question waits on. The kind is conflict for one
+   * that was settled.
+   */
+  Answer(question: string, action: Action, values: Record<string, unknown>): Promise<Wrong[]>;
+  /** List returns the questions that wait. */
+  List(): Promise<QuestionList>;
+  /**
+   * OpenAddress opens the page that a question asks the person to visit in the system's
+   * browser.
+   */
+  OpenAddress(question: string): Promise<void>;
+}
+
 /** Queued is a message that was written while an answer streamed. */
 export interface Queued {
   text: string;
@@ -2968,6 +3057,7 @@ export type Topic =
   | "chat" // one conversation; id is its id
   | "plugins" // plugins and their states
   | "tools" // the tool set
+  | "questions" // questions of plugins that wait for an answer
   | "permissions" // requests that wait, rules, approvals; with an id, what that plugin may do
   | "models" // connections and their models
   | "settings" // settings
@@ -3108,12 +3198,20 @@ export interface WindowCalls {
   Undo(token: string): Promise<void>;
 }
 
+/** Wrong is what is wrong with a value of one field. */
+export interface Wrong {
+  field: string;
+  /** a sentence */
+  message: string;
+}
+
 /** The questions, by the Go struct that answers them. */
 export interface Calls {
   chats: ChatsCalls;
   plugins: PluginsCalls;
   tools: ToolsCalls;
   permissions: PermissionsCalls;
+  questions: QuestionsCalls;
   models: ModelsCalls;
   settings: SettingsCalls;
   council: CouncilCalls;

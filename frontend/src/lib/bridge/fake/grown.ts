@@ -44,6 +44,20 @@ export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
       );
     },
   },
+  question: {
+    of: "chat",
+    grow: (f) => f.questions.ask(f.hello.open_chat),
+  },
+  questionaddress: {
+    of: "chat",
+    grow: (f) =>
+      f.questions.ask(f.hello.open_chat, {
+        message: "Sign in at the railway to go on.",
+        fields: [],
+        address: "https://аpple.example/authorize?state=4711&redirect=conclave",
+        host: "xn--pple-43d.example",
+      }),
+  },
   longanswers: {
     of: "chat",
     grow: (f) => {
