@@ -403,6 +403,7 @@ var layers = []map[string][]string{
 			"app/council/deliberation",
 			"app/model",
 			"app/tool",
+			"app/tool/elicit",
 			"app/gate",
 			"app/base/settings",
 			"app/chat/turn",

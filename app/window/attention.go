@@ -43,7 +43,7 @@ type attention struct {
 	away  time.Time // since when another window has the keyboard; zero when this one has it
 }
 
-// waiting is what waits for the person: a request for permission, or a question of a plugin.
+// waiting holds a request for permission or a question of a plugin that waits for the person.
 type waiting struct {
 	id    string
 	chat  chat.ConversationID // whose call it belongs to; empty for none

@@ -10,6 +10,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 )
 
 // answers is an asker.
@@ -92,7 +93,7 @@ func TestAListIsOfTheRevisionBeforeItWasRead(t *testing.T) {
 	must(t, err)
 	calls := &lifecycle{}
 	calls.begin(t.Context())
-	core := Core{Bus: b, Gate: gate, Store: changing{bus: b}}
+	core := Core{Bus: b, Gate: gate, Elicit: elicit.New(b), Store: changing{bus: b}}
 	before := b.Changed(bus.Chats, "")
 	chats, err := newChats(calls, core, nil, nil).List(ChatQuery{}, 0, 50)
 	if err != nil || chats.Revision != before {

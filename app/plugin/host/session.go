@@ -127,16 +127,16 @@ func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err 
 
 // listener passes on what the backend reports.
 func (s *session) listener() plugin.Listener {
-	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged, Ask: s.elicit}
+	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged, Ask: s.r.elicit}
 }
 
 // elicit has the person answer a question of the plugin.
-func (s *session) elicit(ctx context.Context, q elicit.Question) elicit.Answer {
-	if s.r.h.o.Elicit == nil {
+func (r *runner) elicit(ctx context.Context, q elicit.Question) elicit.Answer {
+	if r.h.o.Elicit == nil {
 		return elicit.Answer{Action: elicit.Cancel, Why: "nobody can be asked here"}
 	}
-	q.Plugin, q.PluginName = s.r.e.id, cmp.Or(s.r.version().manifest.Name, s.r.e.id)
-	return s.r.h.o.Elicit(ctx, q)
+	q.Plugin, q.PluginName = r.e.id, cmp.Or(r.version().manifest.Name, r.e.id)
+	return r.h.o.Elicit(ctx, q)
 }
 
 const closingReason = "Conclave is closing."

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Wrong is what is wrong with a value of one field.
+// Wrong names a field whose value it does not take, and why.
 type Wrong struct {
 	Field   string `json:"field"`
 	Message string `json:"message"` // a sentence
@@ -144,8 +144,10 @@ func (f Field) checkText(text string) string {
 		return fmt.Sprintf("At most %d characters fit.", *f.MaxLength)
 	case !f.formatted(text):
 		return map[string]string{
-			"email": "An e-mail address is needed, like name@example.org.", "uri": "An address is needed, like https://example.org.",
-			"date": "A date is needed, like 2026-11-28.", "date-time": "A date and time are needed, like 2026-11-28T09:30:00Z.",
+			"email":     "An e-mail address is needed, like name@example.org.",
+			"uri":       "An address is needed, like https://example.org.",
+			"date":      "A date is needed, like 2026-11-28.",
+			"date-time": "A date and time are needed, like 2026-11-28T09:30:00Z.",
 		}[f.Format]
 	}
 	if f.Pattern == "" || len(text) > maxMatched {

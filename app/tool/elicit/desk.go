@@ -147,7 +147,9 @@ func (d *Desk) leave(w *waiting, a Answer) Answer {
 }
 
 // cancel cancels the questions that match.
-func (d *Desk) cancel(match func(*waiting) bool, why string) { d.settle(match, Answer{Action: Cancel, Why: why}) }
+func (d *Desk) cancel(match func(*waiting) bool, why string) {
+	d.settle(match, Answer{Action: Cancel, Why: why})
+}
 
 func every(*waiting) bool { return true }
 

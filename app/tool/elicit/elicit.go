@@ -12,8 +12,8 @@ import (
 	"conclave/app/chat"
 )
 
-// Question is what a plugin asks. Its texts are the plugin's: Desk removes hidden characters, and they
-// are shown as text.
+// Question asks the person for something. Its texts are the plugin's: Desk removes hidden characters,
+// and they are shown as text.
 type Question struct {
 	ID         string // the desk gives it
 	Plugin     string // id of the plugin
@@ -80,7 +80,7 @@ type Choice struct {
 	Title string `json:"title"`
 }
 
-// Action is what the person does with a question.
+// Action answers a question in one word.
 type Action string
 
 // The actions.

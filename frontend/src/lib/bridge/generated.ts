@@ -29,7 +29,7 @@ export type Act =
   | "finish" // ends the members' work; the main model answers with what there is
   | "stop"; // as Finish, and the main model does not answer
 
-/** Action is what the person does with a question. */
+/** Action answers a question in one word. */
 export type Action =
   | "accept"
   | "decline"
@@ -3198,7 +3198,7 @@ export interface WindowCalls {
   Undo(token: string): Promise<void>;
 }
 
-/** Wrong is what is wrong with a value of one field. */
+/** Wrong names a field whose value it does not take, and why. */
 export interface Wrong {
   field: string;
   /** a sentence */
