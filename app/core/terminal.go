@@ -36,6 +36,7 @@ const reaching = 10 * time.Second
 // signals to terminate and the end of the terminal do the same, but do not stop an
 // answer first.
 func Main(args []string) int {
+	collectSeldom()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	s := terminalSession(args)
