@@ -4,8 +4,10 @@
 package place
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -56,7 +58,7 @@ func Real(path string) string {
 			if gone > 0 {
 				continue
 			}
-			if at, err := filepath.EvalSymlinks(real); err == nil {
+			if at, err := step(real); err == nil {
 				real = at
 			} else {
 				gone = len(real)
@@ -64,4 +66,14 @@ func Real(path string) string {
 		}
 	}
 	return real
+}
+
+// step follows the link that a path may be, whose folder is real. Windows has further names of one file,
+// which EvalSymlinks resolves.
+func step(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink == 0 && runtime.GOOS != "windows" {
+		return path, nil
+	}
+	return filepath.EvalSymlinks(path)
 }
