@@ -39,6 +39,7 @@ var layers = []map[string][]string{
 		"app/base/bus":        {},
 		"app/base/version":    {},
 		"app/base/limit":      {},
+		"app/base/pattern":    {},
 		"app/base/hidden":     {},                                       // characters that nobody sees
 		"app/base/shorten":    {},                                       // texts that are longer than there is room for
 		"app/base/place":      {},                                       // where paths lie
@@ -523,9 +524,9 @@ var layers = []map[string][]string{
 	},
 }
 
-// everywhere may be imported by any package: the list of bounds, and the cutting of texts,
+// everywhere may be imported by any package: the list of bounds, the cutting of texts, and patterns,
 // which know nobody.
-var everywhere = []string{"app/base/limit", "app/base/shorten"}
+var everywhere = []string{"app/base/limit", "app/base/pattern", "app/base/shorten"}
 
 // exceptions are the imports that cross a ring's border on purpose. One that the
 // code no longer needs fails the test.

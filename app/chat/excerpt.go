@@ -1,10 +1,10 @@
 package chat
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"conclave/app/base/pattern"
 )
 
 // around counts the characters that an excerpt shows on each side of a find.
@@ -42,8 +42,8 @@ func ExcerptOf(text, words string) (Excerpt, bool) {
 
 // Compiled when needed: every start of a program would pay for it otherwise.
 var (
-	boldBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s(“"])\*\*($|\S)`) })
-	boldEnds   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\S)\*\*($|[\s.,;:!?)”"])`) })
+	boldBegins = pattern.Lazy(`(^|[\s(“"])\*\*($|\S)`)
+	boldEnds   = pattern.Lazy(`(^|\S)\*\*($|[\s.,;:!?)”"])`)
 )
 
 // unmarked takes the marks of bold text off one side of an excerpt. Two stars

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/pattern"
 	"conclave/app/base/shorten"
 )
 
@@ -53,7 +53,7 @@ func ReadOpinion(block string) (Opinion, error) {
 }
 
 // pointName matches the name of a point: a member's letter, and a number from 1.
-var pointName = regexp.MustCompile(`^[a-z][1-9][0-9]{0,2}$`)
+var pointName = pattern.Lazy(`^[a-z][1-9][0-9]{0,2}$`)
 
 // ReadStances reads a member's stances on others' points.
 func ReadStances(block string) ([]Stance, error) {
@@ -68,7 +68,7 @@ func ReadStances(block string) ([]Stance, error) {
 		stance := Stance{
 			Point: strings.ToLower(s.Point.line(8)), Says: strings.ToLower(s.Says.line(20)), Why: s.Why.line(maxClaim),
 		}
-		if pointName.MatchString(stance.Point) && slices.Contains(says, stance.Says) && !seen[stance.Point] &&
+		if pointName().MatchString(stance.Point) && slices.Contains(says, stance.Says) && !seen[stance.Point] &&
 			len(stances) < maxStances {
 			seen[stance.Point] = true
 			stances = append(stances, stance)
@@ -107,7 +107,7 @@ func groupsOf(read listOf[listOf[text]]) [][]string {
 		var group []string
 		for _, name := range g {
 			point := strings.ToLower(name.line(8))
-			if pointName.MatchString(point) && !slices.Contains(group, point) && len(group) < maxStances {
+			if pointName().MatchString(point) && !slices.Contains(group, point) && len(group) < maxStances {
 				group = append(group, point)
 			}
 		}

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
+	"conclave/app/base/pattern"
 	"conclave/app/tool"
 )
 
@@ -21,10 +21,10 @@ const (
 	roleTooLong = "A role, or a choice, of a council has at most 2,000 characters."
 )
 
-var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var memberID = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // IsMemberID reports whether a member can have the id.
-func IsMemberID(id string) bool { return memberID.MatchString(id) }
+func IsMemberID(id string) bool { return memberID().MatchString(id) }
 
 // Check returns a fault of kind invalid that names the first invalid value, or nil. A council without
 // members is valid: it does nothing.
@@ -154,7 +154,7 @@ func (m Member) bounds() error {
 	switch {
 	case shownLine(m.Name) == "":
 		return invalid("A member of the council has no name.", "Give each a name.")
-	case !memberID.MatchString(m.ID):
+	case !memberID().MatchString(m.ID):
 		return invalid(fmt.Sprintf("%s cannot have the id “%s”.", who, m.ID),
 			"Use small letters, digits and dashes, at most 64.")
 	case len(m.Tools) > limit.CouncilTools:

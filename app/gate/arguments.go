@@ -6,12 +6,12 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"conclave/app/base/jsonobject"
+	"conclave/app/base/pattern"
 	"conclave/app/net/address"
 	"conclave/app/tool"
 
@@ -327,7 +327,7 @@ func hostName(text string) (string, bool) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String(), true
 	}
-	return host, host != "" && !numberLabel.MatchString(host[strings.LastIndexByte(host, '.')+1:])
+	return host, host != "" && !numberLabel().MatchString(host[strings.LastIndexByte(host, '.')+1:])
 }
 
 // hasTwoNames reports whether programs differ in what they make of the letters of a host: Python's
@@ -343,7 +343,7 @@ func hasTwoNames(text string) bool {
 
 // numberLabel matches the last label of a host that stands for an address of IPv4
 // (https://url.spec.whatwg.org/#ends-in-a-number-checker).
-var numberLabel = regexp.MustCompile(`\A([0-9]+|0x[0-9a-f]*)\z`)
+var numberLabel = pattern.Lazy(`\A([0-9]+|0x[0-9a-f]*)\z`)
 
 // Sentences returns conditions that hold together as a rule's sentence has them.
 func Sentences(matches []Match) string {

@@ -3,11 +3,11 @@ package gate
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"conclave/app/base/pattern"
 	"conclave/app/base/place"
 	"conclave/app/tool"
 )
@@ -27,7 +27,7 @@ type Starting struct {
 }
 
 // variable is a variable as it is written in front of a command.
-var variable = regexp.MustCompile(`(?s)^[A-Za-z_][A-Za-z0-9_]*=`)
+var variable = pattern.Lazy(`(?s)^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // maxCommand is the longest command that a person can judge, in bytes.
 const maxCommand = 8 << 10
@@ -43,7 +43,7 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 		return refused("council members may not run programs")
 	case len(asked.Command) > maxCommand:
 		return refused("its command is too long for a person to judge it")
-	case slices.ContainsFunc(s.Variables, func(one string) bool { return !variable.MatchString(one) }):
+	case slices.ContainsFunc(s.Variables, func(one string) bool { return !variable().MatchString(one) }):
 		return refused("a variable of its command has a name that a person cannot judge")
 	case strings.ContainsFunc(asked.Program+asked.Command+asked.Folder, unseen):
 		return refused("its command contains invisible characters")

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
+	"conclave/app/base/pattern"
 	"conclave/app/tool"
 
 	"golang.org/x/net/idna"
@@ -242,7 +243,7 @@ func (m Match) pattern() (test, error) {
 		holds = whole.MatchString(i.text)
 		n, isNumber := i.number()
 		switch {
-		case holds && i.isText, !isNumber, plainNumber.MatchString(i.text):
+		case holds && i.isText, !isNumber, plainNumber().MatchString(i.text):
 			return holds, true
 		case !i.isText && n != 0 && n != 1:
 			return holds, false
@@ -253,7 +254,7 @@ func (m Match) pattern() (test, error) {
 
 // plainNumber is a number as people write it. Programs make 666 of 666.0 and of 6.66e2, and 0 of -0,
 // so that a pattern does not know what those are.
-var plainNumber = regexp.MustCompile(`\A(0|-?([1-9][0-9]*(\.[0-9]*[1-9])?|0\.[0-9]*[1-9]))\z`)
+var plainNumber = pattern.Lazy(`\A(0|-?([1-9][0-9]*(\.[0-9]*[1-9])?|0\.[0-9]*[1-9]))\z`)
 
 // maxNumber is the largest number that number-max compares exactly.
 const maxNumber = 1 << 53

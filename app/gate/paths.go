@@ -4,13 +4,13 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"unicode"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/base/place"
 	"conclave/app/tool"
 )
@@ -71,7 +71,7 @@ func (p *places) protectedPath(text string) string {
 }
 
 // escaped is a byte of an address that is written by its number.
-var escaped = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+var escaped = pattern.Lazy("%[0-9A-Fa-f]{2}")
 
 // pathsOf returns the paths that programs may take a text for: itself, and of an address
 // file://HOST/PATH what it names, with and without its host, as it is written and decoded.
@@ -86,7 +86,7 @@ func pathsOf(text string) []string {
 	}
 	path, _, _ = strings.Cut(path, "#")
 	path, _, _ = strings.Cut(path, "?")
-	decoded := escaped.ReplaceAllStringFunc(path, func(code string) string {
+	decoded := escaped().ReplaceAllStringFunc(path, func(code string) string {
 		b, _ := hex.DecodeString(code[1:]) // it is of two digits
 		return string(b)
 	})

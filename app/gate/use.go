@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 
+	"conclave/app/base/pattern"
 	"conclave/app/record/activity"
 	"conclave/app/tool"
 )
@@ -98,7 +98,7 @@ func (f *facts) describeUse(p *Request, call *Call) {
 		wants = "start " + filepath.Base(asked[programField])
 		p.Reach = "It can touch what the plugin can: its files and its network, and nothing else. The plugin reads " +
 			"what it prints."
-		if named := loaderVariable.FindStringSubmatch(asked[commandField]); named != nil {
+		if named := loaderVariable().FindStringSubmatch(asked[commandField]); named != nil {
 			p.Reach = "With " + named[1] + " the program can run the plugin’s code instead of its own. " + p.Reach
 		}
 	case Listen:
@@ -119,7 +119,7 @@ func (f *facts) describeUse(p *Request, call *Call) {
 }
 
 // loaderVariable is one by which the loader of programs (ld.so, dyld) puts other code into a program.
-var loaderVariable = regexp.MustCompile(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)
+var loaderVariable = pattern.Lazy(`(?:^| )((?:LD|DYLD)_[A-Z_]+)=`)
 
 // useRule is the rule that an answer about the use of a permission asks for: about its host, folder, port or
 // command and no other, or about asking models.

@@ -2,17 +2,15 @@ package model
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
+
+	"conclave/app/base/pattern"
 )
 
 // endpoints match what stands behind the base of an address that was copied from an example of a
 // request.
-var endpoints = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(/chat/completions|/completions|/responses|/embeddings|/messages|/count_tokens` +
-		`|/models(/[^/]+:\w+)?|/api/(chat|generate|tags|ps|show|version|pull))$`)
-})
+var endpoints = pattern.Lazy(`(?i)(/chat/completions|/completions|/responses|/embeddings|/messages|/count_tokens` +
+	`|/models(/[^/]+:\w+)?|/api/(chat|generate|tags|ps|show|version|pull))$`)
 
 // Base returns an address without the path of a request at its end, and without the endings, which
 // the caller adds itself. What cannot be read stays as it is. A query stays: some servers want it

@@ -3,6 +3,8 @@ package model
 import (
 	"net/http"
 	"strings"
+
+	"conclave/app/base/pattern"
 )
 
 // mask stands where a secret was.
@@ -11,7 +13,7 @@ const mask = "•••"
 // keyShapes are the beginnings and forms of well-known keys, half-masked ones
 // included, since a provider that refuses a key likes to repeat it. Two letters begin a key
 // only with what separates them from its rest: “skyscraper” is a word.
-var keyShapes = lazy(`(?i)\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|tgp|r8|fw)[-_.]|AIza|AQ\.|ya29\.)[A-Za-z0-9_\-.*•]{8,}|\bbearer\s+[A-Za-z0-9_\-.~+/=*]{8,}|\b[0-9a-f]{32}\.[A-Za-z0-9]{16}\b|([?&](?:key|api_key|token)=)[^&\s"]+`)
+var keyShapes = pattern.Lazy(`(?i)\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|tgp|r8|fw)[-_.]|AIza|AQ\.|ya29\.)[A-Za-z0-9_\-.*•]{8,}|\bbearer\s+[A-Za-z0-9_\-.~+/=*]{8,}|\b[0-9a-f]{32}\.[A-Za-z0-9]{16}\b|([?&](?:key|api_key|token)=)[^&\s"]+`)
 
 // Every match of keyShapes holds one of these: a word before a separator, a word, or a
 // point behind hexadecimal digits. Looking for them first is fifty times as fast, and most

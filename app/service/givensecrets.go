@@ -7,11 +7,11 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 )
@@ -35,7 +35,7 @@ type Lending interface {
 const givenPrefix = "given/"
 
 // placeholder stands for a given secret, as it is written and as an address has it.
-var placeholder = regexp.MustCompile(`(?i)(?:\{\{|%7B%7B)secret(?::|%3A)([A-Za-z0-9_\-.]{1,128})(?:\}\}|%7D%7D)`)
+var placeholder = pattern.Lazy(`(?i)(?:\{\{|%7B%7B)secret(?::|%3A)([A-Za-z0-9_\-.]{1,128})(?:\}\}|%7D%7D)`)
 
 // minGiven is the least length of a given secret, so that masking it masks no ordinary words.
 const minGiven = 8
@@ -126,8 +126,8 @@ func (p *putting) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := r.Clone(r.Context())
 	var failed error
 	put := func(text string, as func(string) string) string {
-		return placeholder.ReplaceAllStringFunc(text, func(found string) string {
-			value, err := p.value(r, placeholder.FindStringSubmatch(found)[1])
+		return placeholder().ReplaceAllStringFunc(text, func(found string) string {
+			value, err := p.value(r, placeholder().FindStringSubmatch(found)[1])
 			if err != nil {
 				failed = err
 				return ""

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 )
 
@@ -26,7 +26,7 @@ const (
 	maxSecrets = 256
 )
 
-var secretKey = regexp.MustCompile(`^[A-Za-z0-9_\-.]+$`)
+var secretKey = pattern.Lazy(`^[A-Za-z0-9_\-.]+$`)
 
 // Secrets stores the secrets of plugins: those that they keep, and those that a person gave them,
 // which they use without seeing them.
@@ -50,7 +50,7 @@ func secretName(id, key string) string { return "plugin/" + id + "/" + key }
 func secretIndex(id string) string { return "plugin/" + id }
 
 func (a secretArgs) check() error {
-	if len(a.Key) > 128 || !secretKey.MatchString(a.Key) {
+	if len(a.Key) > 128 || !secretKey().MatchString(a.Key) {
 		return invalid("The name of a secret has 1 to 128 letters, digits, dots, dashes or underscores.")
 	}
 	return nil

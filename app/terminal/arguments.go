@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"unicode"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 
 	"github.com/spf13/cobra"
 )
@@ -115,9 +114,7 @@ func words(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPat
 
 // wrongValue matches the error of pflag (1.0) about the value of a flag, up to the text of strconv,
 // which helps nobody. It is compiled when needed, or every start of the program would pay for it.
-var wrongValue = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^invalid argument (".*") for ".*--([a-z-]+)" flag: `)
-})
+var wrongValue = pattern.Lazy(`^invalid argument (".*") for ".*--([a-z-]+)" flag: `)
 
 // flagError words an error of pflag.
 func flagError(cmd *cobra.Command, err error) string {

@@ -7,12 +7,11 @@ import (
 	"encoding/json"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/tool"
@@ -23,10 +22,8 @@ const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "val
 	`Name(setting="value", other=2), with JSON values.`
 
 var (
-	boxSpec = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`)
-	})
-	boxKeyword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`) })
+	boxSpec    = pattern.Lazy(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`)
+	boxKeyword = pattern.Lazy(`^\s*([\pL_][\pL\pN_]*)\s*=`)
 )
 
 // box is a toolbox that was made for this command: the plugin's id, and its name.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
 	"conclave/app/model/cost"
@@ -144,7 +144,7 @@ func (m *Models) note(name string, t tested) {
 	m.core.Bus.Changed(bus.Models, "")
 }
 
-var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notName = pattern.Lazy(`[^a-z0-9._-]+`)
 
 // Add adds a connection and returns its name. The key goes to the key store.
 func (m *Models) Add(edit ConnectionEdit) (string, error) {
@@ -154,7 +154,7 @@ func (m *Models) Add(edit ConnectionEdit) (string, error) {
 		Models: edit.Models,
 	}
 	if c.Name == "" {
-		base := strings.Trim(notName.ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
+		base := strings.Trim(notName().ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
 		if base == "" {
 			base = c.Kind
 		}

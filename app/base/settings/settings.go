@@ -11,11 +11,11 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/model"
 	"conclave/app/model/cost"
 )
@@ -224,14 +224,14 @@ func (s Settings) Check() error {
 	return nil
 }
 
-var functionKey = regexp.MustCompile(`^F[0-9]{1,2}$`)
+var functionKey = pattern.Lazy(`^F[0-9]{1,2}$`)
 
 // bare reports whether a chord is a key that one writes or moves the focus with, and not a shortcut.
 func bare(chord string) bool {
 	keys := strings.Split(chord, "+")
 	holds := func(key string) bool { return slices.Contains([]string{"Mod", "Ctrl", "Meta", "Alt"}, key) }
 	last := len(keys) - 1
-	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey.MatchString(keys[last])
+	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey().MatchString(keys[last])
 }
 
 // PluginCap returns the amount that each plugin may spend on models in a day.
@@ -252,14 +252,14 @@ func oneOf[T ~string](name string, value T, allowed ...T) error {
 		"It is one of: "+strings.Join(words, ", ")+".")
 }
 
-var connectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
+var connectionName = pattern.Lazy(`^[a-z0-9][a-z0-9._-]{0,39}$`)
 
 // Kinds are the kinds of connections a person can add.
 var Kinds = []string{"openai", "anthropic", "google", "ollama"}
 
 // CheckConnection returns a fault of kind invalid, or nil.
 func CheckConnection(c model.Connection) error {
-	if !connectionName.MatchString(c.Name) {
+	if !connectionName().MatchString(c.Name) {
 		return invalid("A connection cannot be named “"+c.Name+"”.",
 			"Use small letters, digits, dots and dashes, at most 40.")
 	}

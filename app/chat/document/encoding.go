@@ -3,11 +3,11 @@ package document
 import (
 	"bytes"
 	"encoding/binary"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"conclave/app/base/pattern"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -162,9 +162,7 @@ func iso2022(sample []byte) encoding.Encoding {
 
 // declares finds what XML, HTML, CSS, Python and Emacs files say of their encoding.
 // It is compiled when the first text is read: this package is part of the start of each plugin.
-var declares = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:encoding|charset|coding)\s*[=:]?\s*["']?([a-z0-9][a-z0-9_.:-]{2,30})`)
-})
+var declares = pattern.Lazy(`(?i)(?:encoding|charset|coding)\s*[=:]?\s*["']?([a-z0-9][a-z0-9_.:-]{2,30})`)
 
 // declared returns the encoding that a text names at its beginning, where the text is in it.
 func declared(data, sample []byte) (encoding.Encoding, string) {

@@ -5,11 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -155,12 +154,8 @@ var budgets = map[string]int64{"low": 4096, "medium": 12288, "high": 24576}
 // Models before Claude 3.7 do not think; up to 4.5 they take a budget; later ones
 // decide themselves and take an effort.
 var (
-	thoughtless = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^claude-(2|instant|3-(opus|sonnet|haiku|5))`)
-	})
-	budgeted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^claude-(3-7|(opus|sonnet|haiku)-4($|-(0|1|5)($|-)|-20))`)
-	})
+	thoughtless = pattern.Lazy(`^claude-(2|instant|3-(opus|sonnet|haiku|5))`)
+	budgeted    = pattern.Lazy(`^claude-(3-7|(opus|sonnet|haiku)-4($|-(0|1|5)($|-)|-20))`)
 )
 
 // thinking returns what a request says about thinking, or nil, and the effort that it asks for, or "".
@@ -311,7 +306,7 @@ func markLast(messages []message) {
 	}
 }
 
-var legalID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) })
+var legalID = pattern.Lazy(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // callID returns an id that the wire takes; those of other vendors in the same
 // chat may hold anything.

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 )
 
@@ -88,13 +88,13 @@ func (p Price) Of(u chat.Usage) float64 {
 var flat = strings.NewReplacer("/", "\x00", `\`, "\x01", "[", "\x02", "?", "\x03")
 
 // version is the date at the end of a model's id.
-var version = regexp.MustCompile(`-20\d\d-?\d\d-?\d\d$`)
+var version = pattern.Lazy(`-20\d\d-?\d\d-?\d\d$`)
 
 // fits reports whether a model of that name is meant, or of that name without a date.
 func (p Price) fits(name string) bool {
 	pattern, name := flat.Replace(strings.ToLower(p.Model)), flat.Replace(strings.ToLower(name))
 	ok, _ := path.Match(pattern, name) // without its other special characters no pattern is malformed
-	dated, _ := path.Match(pattern, version.ReplaceAllString(name, ""))
+	dated, _ := path.Match(pattern, version().ReplaceAllString(name, ""))
 	return ok || dated
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -242,8 +243,8 @@ func (m member) use(r model.Request) performance {
 // which are unsigned: each says itself who plays it.
 func (m member) stancesOn(all string) []stance {
 	var list []stance
-	for _, words := range fences.FindAllStringSubmatch(all, -1) {
-		letter := called.FindStringSubmatch(words[1])
+	for _, words := range fences().FindAllStringSubmatch(all, -1) {
+		letter := called().FindStringSubmatch(words[1])
 		for _, id := range slices.Sorted(maps.Keys(m.stances)) {
 			if letter == nil || !strings.Contains(words[2], council[id].scripted()) {
 				continue
@@ -262,9 +263,9 @@ func (m member) stancesOn(all string) []stance {
 
 // The marks around members' words, and the letter by which an answer is called.
 var (
-	fences  = regexp.MustCompile(`(?s)<<<words of ([^\n]*)>>>\n(.*?)\n<<<end `)
-	called  = regexp.MustCompile(`called ([a-z])\b`)
-	heading = regexp.MustCompile(`(?m)^### ([^\n,]+), called ([a-z])\b`)
+	fences  = pattern.Lazy(`(?s)<<<words of ([^\n]*)>>>\n(.*?)\n<<<end `)
+	called  = pattern.Lazy(`called ([a-z])\b`)
+	heading = pattern.Lazy(`(?m)^### ([^\n,]+), called ([a-z])\b`)
 )
 
 // conclude writes the answer of the chair: each member's words, with the letter by which
@@ -272,14 +273,14 @@ var (
 func conclude(all string) string {
 	const scripted = "*Scripted: Demo guide plays the chair. No model thought about this.*\n\n"
 	letters := map[string]string{}
-	for _, h := range heading.FindAllStringSubmatch(all, -1) {
+	for _, h := range heading().FindAllStringSubmatch(all, -1) {
 		letters[h[1]] = h[2]
 	}
 	if len(letters) == 0 {
 		return scripted + "No council said anything to me.\n"
 	}
 	said := func(id, pattern string) string {
-		for _, words := range fences.FindAllStringSubmatch(all, -1) {
+		for _, words := range fences().FindAllStringSubmatch(all, -1) {
 			if strings.Contains(words[2], council[id].scripted()) {
 				if found := regexp.MustCompile(pattern).FindStringSubmatch(words[2]); found != nil {
 					return found[1]

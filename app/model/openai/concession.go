@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -76,9 +76,7 @@ func (m *client) concession(words string, r model.Request, already map[string]bo
 }
 
 // emptiness matches what servers say of a text that is empty.
-var emptiness = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)empty|blank|at least 1|too short|min_?length`)
-})
+var emptiness = pattern.Lazy(`(?i)empty|blank|at least 1|too short|min_?length`)
 
 // named reports whether words hold a name, and not only as a part of a longer one.
 func named(words, name string) bool {

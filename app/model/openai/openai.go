@@ -16,11 +16,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -140,9 +140,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 }
 
 // notForChat matches what OpenAI lists in addition to its chat models.
-var notForChat = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(text-embedding|tts-|whisper|dall-e|omni-moderation|text-moderation|babbage|davinci|gpt-image|chatgpt-image|sora|computer-use)|-(realtime|audio|transcribe|tts|search-api|instruct)|^o[0-9]-(pro|deep-research)|^gpt-[0-9.]+-pro|-codex`)
-})
+var notForChat = pattern.Lazy(`^(text-embedding|tts-|whisper|dall-e|omni-moderation|text-moderation|babbage|davinci|gpt-image|chatgpt-image|sora|computer-use)|-(realtime|audio|transcribe|tts|search-api|instruct)|^o[0-9]-(pro|deep-research)|^gpt-[0-9.]+-pro|-codex`)
 
 func bearer(key string) func(http.Header) {
 	return func(h http.Header) {

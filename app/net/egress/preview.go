@@ -4,12 +4,12 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/pattern"
 )
 
 // shownBody bounds what a person is shown of a body before it is sent.
@@ -25,7 +25,7 @@ func Preview(r *http.Request, hide func(string) string) string {
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		switch value := strings.Join(r.Header[name], ", "); {
 		case strings.HasPrefix(name, "Proxy-"): // for Conclave, not for the host
-		case secretHeader.MatchString(name):
+		case secretHeader().MatchString(name):
 			said = append(said, name+": ("+limit.Size(int64(len(value)))+", not shown)")
 		default:
 			said = append(said, name+": "+value)
@@ -86,7 +86,7 @@ func text(s string) string {
 }
 
 // secretHeader matches the names of headers that hold keys and passwords.
-var secretHeader = regexp.MustCompile(`(?i)auth|cookie|key|token|secret|password|signature`)
+var secretHeader = pattern.Lazy(`(?i)auth|cookie|key|token|secret|password|signature`)
 
 // bodyOf returns the beginning of a request's body, as far as it can be read without sending it, and the
 // body's length; less than 0 if that is not known. It is more than is shown, so that it has whole keys.

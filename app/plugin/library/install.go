@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/safefs"
@@ -25,11 +25,11 @@ import (
 
 // remote matches what git would take for a place on another machine: an address,
 // or the short form of ssh.
-var remote = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://|^[a-zA-Z][a-zA-Z0-9+.-]*::|^[\w.-]+@[\w.-]+:`)
+var remote = pattern.Lazy(`^[a-zA-Z][a-zA-Z0-9+.-]*://|^[a-zA-Z][a-zA-Z0-9+.-]*::|^[\w.-]+@[\w.-]+:`)
 
 // Remote reports whether from is the address of a repository rather than a path;
 // Add takes those over https only.
-func Remote(from string) bool { return remote.MatchString(from) }
+func Remote(from string) bool { return remote().MatchString(from) }
 
 // Add copies a plugin into the plugins folder: a file, a folder, a .zip, or the https
 // address of a git repository. It returns the new plugin's id: its identity where its

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 )
@@ -66,14 +66,14 @@ func checkName(name string) error {
 		return fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+
 			"”: Conclave speaks under that name itself.", "Choose another name.")
 	}
-	if templateName.MatchString(name) {
+	if templateName().MatchString(name) {
 		return nil
 	}
 	return fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.",
 		"Use small letters, digits and _, beginning with a letter.")
 }
 
-var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+var templateName = pattern.Lazy(`^[a-z][a-z0-9_]{0,47}$`)
 
 // New makes a plugin from a template in the plugins folder, approved and under
 // development by whoever makes it, and returns its id and path. Kind usage for an

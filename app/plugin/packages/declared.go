@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/base/shorten"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
@@ -104,11 +104,11 @@ func declare(src plugin.Source, m plugin.Manifest, ecosystems []python.Ecosystem
 	return d
 }
 
-var scriptBlock = regexp.MustCompile(`(?m)^# /// script[ \t]*\r?\n((?:#(?:| [^\n]*)\r?\n)*?)# ///[ \t]*\r?$`)
+var scriptBlock = pattern.Lazy(`(?m)^# /// script[ \t]*\r?\n((?:#(?:| [^\n]*)\r?\n)*?)# ///[ \t]*\r?$`)
 
 // script reads the block at the top of a script (PEP 723).
 func (d *declaration) script(text, file string) {
-	blocks := scriptBlock.FindAllStringSubmatchIndex(text, 2)
+	blocks := scriptBlock().FindAllStringSubmatchIndex(text, 2)
 	if len(blocks) == 0 {
 		return
 	}
@@ -156,9 +156,9 @@ func (d *declaration) list(items []any, from string) {
 }
 
 var (
-	commentPattern = regexp.MustCompile(`(^|\s+)#.*$`)
-	hashPattern    = regexp.MustCompile(`\s+--hash[=\s]+([a-z0-9]+:[0-9a-fA-F]+)`)
-	optionPattern  = regexp.MustCompile(`^(-[a-zA-Z]|--[a-z][a-z-]*)(?:[=\s]\s*|)(.*)$`)
+	commentPattern = pattern.Lazy(`(^|\s+)#.*$`)
+	hashPattern    = pattern.Lazy(`\s+--hash[=\s]+([a-z0-9]+:[0-9a-fA-F]+)`)
+	optionPattern  = pattern.Lazy(`^(-[a-zA-Z]|--[a-z][a-z-]*)(?:[=\s]\s*|)(.*)$`)
 )
 
 // maxIncluded bounds the files that requirements.txt includes.
@@ -183,8 +183,8 @@ func (d *declaration) requirements(text, file string, read func(string) (string,
 			continue
 		}
 		joined += line
-		d.requirementsLine(strings.TrimSpace(commentPattern.ReplaceAllString(joined, "")), fmt.Sprintf("%s:%d", file, first),
-			file, read, seen)
+		line = strings.TrimSpace(commentPattern().ReplaceAllString(joined, ""))
+		d.requirementsLine(line, fmt.Sprintf("%s:%d", file, first), file, read, seen)
 		joined = ""
 	}
 	d.requirementsLine(strings.TrimSpace(joined), fmt.Sprintf("%s:%d", file, first), file, read, seen)
@@ -204,16 +204,17 @@ func (d *declaration) requirementsLine(line, from, file string, read func(string
 		return
 	}
 	var hashes []string
-	for _, m := range hashPattern.FindAllStringSubmatch(line, -1) {
+	for _, m := range hashPattern().FindAllStringSubmatch(line, -1) {
 		hashes = append(hashes, m[1])
 	}
-	line = strings.TrimSpace(hashPattern.ReplaceAllString(line, ""))
+	line = strings.TrimSpace(hashPattern().ReplaceAllString(line, ""))
 	if i := strings.Index(line, " --"); i >= 0 {
 		d.note("%s: %s is not obeyed.", from, clip(line[i+1:]))
 		line = strings.TrimSpace(line[:i])
 	}
+	name, _, _ := strings.Cut(line, "@")
 	switch {
-	case strings.Contains(line, "://") && !namePattern.MatchString(strings.SplitN(line, "@", 2)[0]+" "), bareAddress(line):
+	case strings.Contains(line, "://") && !namePattern().MatchString(name+" "), bareAddress(line):
 		d.address(line, from, hashes)
 	case strings.HasPrefix(line, ".") || strings.HasPrefix(line, "/") ||
 		strings.ContainsAny(strings.SplitN(line, ";", 2)[0], `\/`) && !strings.Contains(line, "@"):
@@ -229,7 +230,7 @@ func bareAddress(line string) bool {
 	return found && !strings.ContainsAny(scheme, " @[;")
 }
 
-var wheelName = regexp.MustCompile(
+var wheelName = pattern.Lazy(
 	`^([A-Za-z0-9](?:[A-Za-z0-9._]*[A-Za-z0-9])?)-[^-]+(?:-[^-]+)?-[^-]+-[^-]+-[^-]+\.whl$`)
 
 // address reads a line that is an address alone: that of a wheel names its
@@ -242,7 +243,7 @@ func (d *declaration) address(line, from string, hashes []string) {
 		return
 	}
 	name := ""
-	if m := wheelName.FindStringSubmatch(path.Base(u.Path)); m != nil {
+	if m := wheelName().FindStringSubmatch(path.Base(u.Path)); m != nil {
 		name = m[1]
 	} else if egg, err := url.ParseQuery(u.Fragment); err == nil {
 		name = egg.Get("egg")
@@ -260,7 +261,7 @@ func (d *declaration) address(line, from string, hashes []string) {
 
 // option reads a line of requirements.txt that is an option.
 func (d *declaration) option(line, from, file string, read func(string) (string, bool), seen map[string]bool) {
-	m := optionPattern.FindStringSubmatch(line)
+	m := optionPattern().FindStringSubmatch(line)
 	if m == nil {
 		d.note("%s: %q is not obeyed.", from, clip(redact(line)))
 		return
@@ -419,7 +420,7 @@ func (d *declaration) setup(text string) {
 	section, inside, number := "", false, 0
 	for line := range strings.Lines(text) {
 		number++
-		line = strings.TrimRight(commentPattern.ReplaceAllString(strings.TrimRight(line, "\r\n"), ""), " \t")
+		line = strings.TrimRight(commentPattern().ReplaceAllString(strings.TrimRight(line, "\r\n"), ""), " \t")
 		bare := strings.TrimSpace(line)
 		switch {
 		case bare == "" || bare[0] == ';':
@@ -475,7 +476,7 @@ func merge(wants []wanted) []wanted {
 	return out
 }
 
-var userinfo = regexp.MustCompile(`(://)[^/@\s]*@`)
+var userinfo = pattern.Lazy(`(://)[^/@\s]*@`)
 
 // redact takes names and passwords out of the addresses in a text.
-func redact(text string) string { return userinfo.ReplaceAllString(text, "$1…@") }
+func redact(text string) string { return userinfo().ReplaceAllString(text, "$1…@") }

@@ -440,7 +440,7 @@ func unreachable(said string) bool {
 func packageOfLine(said string) string {
 	for _, before := range []string{"No matching distribution found for ", "satisfies the requirement "} {
 		if _, rest, found := strings.Cut(said, before); found {
-			if m := namePattern.FindStringSubmatch(rest); m != nil {
+			if m := namePattern().FindStringSubmatch(rest); m != nil {
 				return m[1]
 			}
 		}

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"conclave/app/base/pattern"
 )
 
 // requirement is one line of PEP 508: a name, extras, versions or an address,
@@ -22,8 +23,8 @@ type requirement struct {
 const maxRequirement = 2000
 
 var (
-	namePattern = regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[A-Za-z0-9._,\s-]*\])?\s*`)
-	specPattern = regexp.MustCompile(`^\(?\s*(?:(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+\s*,?\s*)*\)?$`)
+	namePattern = pattern.Lazy(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(\[[A-Za-z0-9._,\s-]*\])?\s*`)
+	specPattern = pattern.Lazy(`^\(?\s*(?:(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+\s*,?\s*)*\)?$`)
 )
 
 // parseRequirement reads one requirement. The error says what is wrong with it,
@@ -38,7 +39,7 @@ func parseRequirement(text string) (requirement, error) {
 	if strings.Contains(text, "${") {
 		return requirement{}, errors.New("it holds a variable")
 	}
-	m := namePattern.FindStringSubmatch(text)
+	m := namePattern().FindStringSubmatch(text)
 	if m == nil {
 		return requirement{}, errors.New("it does not begin with the name of a package")
 	}
@@ -55,7 +56,7 @@ func parseRequirement(text string) (requirement, error) {
 		return r, optionless(r.marker)
 	}
 	r.spec, r.marker = cutMarker(rest, ";")
-	if !specPattern.MatchString(r.spec) {
+	if !specPattern().MatchString(r.spec) {
 		return requirement{}, fmt.Errorf("%q is no version", r.spec)
 	}
 	r.spec = strings.Join(strings.Fields(strings.Trim(r.spec, "()")), "")
@@ -99,9 +100,9 @@ func (r requirement) text() string {
 	return out
 }
 
-var separators = regexp.MustCompile(`[-_.]+`)
+var separators = pattern.Lazy(`[-_.]+`)
 
 // canonical is the name by which packages are compared (PEP 503).
 func canonical(name string) string {
-	return strings.ToLower(separators.ReplaceAllString(name, "-"))
+	return strings.ToLower(separators().ReplaceAllString(name, "-"))
 }

@@ -7,12 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )
@@ -86,9 +85,7 @@ func Assigned(source []byte, name string) string {
 const blanks = " \t\n\f\r"
 
 // moduleDocstring is compiled when the first source is read, as not every command reads one.
-var moduleDocstring = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
-})
+var moduleDocstring = pattern.Lazy(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
 
 // Docstring returns the first line of a module's docstring that says something.
 func Docstring(source []byte) string {

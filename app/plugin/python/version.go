@@ -2,11 +2,11 @@ package python
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"conclave/app/base/pattern"
 )
 
 // Version is a version of a package (PEP 440).
@@ -26,9 +26,7 @@ const maxDev = int(^uint(0) >> 1)
 const maxVersion = 200
 
 // versionPattern is compiled when the first version is read, as not every command reads one.
-var versionPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
-})
+var versionPattern = pattern.Lazy(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
 
 // ParseVersion reads a version and reports whether it is one.
 func ParseVersion(text string) (Version, bool) {
@@ -103,14 +101,14 @@ func at(list []int, i int) int {
 
 func (v Version) prerelease() bool { return v.pre[0] < 4 || v.dev != maxDev }
 
-var clausePattern = regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,;]+)\s*$`)
+var clausePattern = pattern.Lazy(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,;]+)\s*$`)
 
 // Satisfies reports whether an installed version fits a specifier set such as
 // ">=2,<3". What cannot be read fits: the installer has the last word.
 func Satisfies(text, specifiers string) bool {
 	v, ok := ParseVersion(text)
 	for clause := range strings.SplitSeq(strings.Trim(strings.TrimSpace(specifiers), "()"), ",") {
-		m := clausePattern.FindStringSubmatch(clause)
+		m := clausePattern().FindStringSubmatch(clause)
 		if m == nil {
 			continue
 		}

@@ -4,10 +4,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
 
@@ -129,7 +129,7 @@ func fromPyproject(text []byte) (project, error) {
 	return p, nil
 }
 
-var cfgPoint = regexp.MustCompile(`^\s*([\w.-]+)\s*=\s*([\w.:]+)`)
+var cfgPoint = pattern.Lazy(`^\s*([\w.-]+)\s*=\s*([\w.:]+)`)
 
 // fromSetupCfg reads the option llm of the section [options.entry_points].
 func fromSetupCfg(text string) []string {
@@ -145,12 +145,12 @@ func fromSetupCfg(text string) []string {
 			var value string
 			option, value, _ = strings.Cut(trimmed, "=")
 			option = strings.TrimSpace(option)
-			if match := cfgPoint.FindStringSubmatch(value); match != nil && option == pointGroup &&
+			if match := cfgPoint().FindStringSubmatch(value); match != nil && option == pointGroup &&
 				section == "[options.entry_points]" {
 				points[match[1]] = match[2]
 			}
 		case section == "[options.entry_points]" && option == pointGroup:
-			if match := cfgPoint.FindStringSubmatch(trimmed); match != nil {
+			if match := cfgPoint().FindStringSubmatch(trimmed); match != nil {
 				points[match[1]] = match[2]
 			}
 		}
@@ -159,16 +159,16 @@ func fromSetupCfg(text string) []string {
 }
 
 var (
-	setupGroup = regexp.MustCompile(`(?s)entry_points\s*=.*?["']llm["']\s*:\s*[\[(]?(.*?)[\])}]`)
-	setupPoint = regexp.MustCompile(`["']\s*([\w.-]+)\s*=\s*([\w.:]+)\s*["']`)
+	setupGroup = pattern.Lazy(`(?s)entry_points\s*=.*?["']llm["']\s*:\s*[\[(]?(.*?)[\])}]`)
+	setupPoint = pattern.Lazy(`["']\s*([\w.-]+)\s*=\s*([\w.:]+)\s*["']`)
 )
 
 // fromSetupPy finds entry points that are written out in a setup.py, which is
 // not run.
 func fromSetupPy(text string) []string {
 	points := map[string]string{}
-	if group := setupGroup.FindStringSubmatch(text); group != nil {
-		for _, match := range setupPoint.FindAllStringSubmatch(group[1], -1) {
+	if group := setupGroup().FindStringSubmatch(text); group != nil {
+		for _, match := range setupPoint().FindAllStringSubmatch(group[1], -1) {
 			points[match[1]] = match[2]
 		}
 	}

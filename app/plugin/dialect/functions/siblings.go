@@ -3,10 +3,10 @@ package functions
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
 )
@@ -14,13 +14,13 @@ import (
 // maxSiblings bounds the modules next to a single file that it may import.
 const maxSiblings = 50
 
-var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^\n#;]+))`)
+var importLine = pattern.Lazy(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^\n#;]+))`)
 
 // imports returns the first parts of the names that source imports, as its
 // lines show them; what is imported by other means is not seen.
 func imports(source []byte) []string {
 	var names []string
-	for _, match := range importLine.FindAllSubmatch(source, -1) {
+	for _, match := range importLine().FindAllSubmatch(source, -1) {
 		if len(match[1]) > 0 {
 			names = append(names, string(match[1]))
 			continue

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/safefs"
@@ -43,8 +43,8 @@ type manifest struct {
 }
 
 var (
-	idPattern      = regexp.MustCompile(`^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)+$`)
-	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	idPattern      = pattern.Lazy(`^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)+$`)
+	versionPattern = pattern.Lazy(`^\d+\.\d+\.\d+$`)
 )
 
 // known are the keys of a manifest of version 2.
@@ -99,10 +99,10 @@ func (m *manifest) read() error {
 			return wrong(field.key, "it is missing or empty")
 		}
 	}
-	if !idPattern.MatchString(m.id) {
+	if !idPattern().MatchString(m.id) {
 		return wrong("id", "“"+m.id+"” is not of the form author.plugin")
 	}
-	if !versionPattern.MatchString(m.version) {
+	if !versionPattern().MatchString(m.version) {
 		return wrong("version", "“"+m.version+"” is not of the form 1.2.3")
 	}
 	if m.raw["capabilities"] != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/pattern"
 	"conclave/app/base/shorten"
 )
 
@@ -257,14 +257,14 @@ func readLine(in *bufio.Reader, most int) (line []byte, long bool, err error) {
 // headOfLine is the part of a line that is too long in which its id is looked for.
 const headOfLine = 64 << 10
 
-var idIn = regexp.MustCompile(`"id"\s*:\s*"?(\d{1,19})`)
+var idIn = pattern.Lazy(`"id"\s*:\s*"?(\d{1,19})`)
 
 // tooLong fails the request that a line answers which is too long: the one it names in
 // its beginning, or the oldest.
 func (c *client) tooLong(head []byte) {
 	c.log("error", "It answered with a line of more than 32 MiB, which was passed over.")
 	id := uint64(0)
-	if m := idIn.FindSubmatch(head); m != nil {
+	if m := idIn().FindSubmatch(head); m != nil {
 		id, _ = strconv.ParseUint(string(m[1]), 10, 64)
 	}
 	c.mu.Lock()

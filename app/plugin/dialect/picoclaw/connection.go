@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -112,10 +112,10 @@ func (c *connection) hello(ctx context.Context) *plugin.Problem {
 const lastWords = time.Second
 
 // traced is the last place that a traceback of Python names, and its sentence.
-var traced = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+)`)
+var traced = pattern.Lazy(`(?m)^\s*File "([^"]+)", line (\d+)`)
 
 // unforked finds how shells say that they may not start programs: dash, bash, busybox, zsh.
-var unforked = regexp.MustCompile(`(?i)cannot fork|can't fork|fork: |fork failed`)
+var unforked = pattern.Lazy(`(?i)cannot fork|can't fork|fork: |fork failed`)
 
 // unready returns why hello failed: how the process ended, and what it wrote (section 4.5).
 func (c *connection) unready(err error) *plugin.Problem {
@@ -148,11 +148,11 @@ func (c *connection) unready(err error) *plugin.Problem {
 
 // blame points at the line that a traceback names, if the file is the hook's.
 func (c *connection) blame(p *plugin.Problem) {
-	places := traced.FindAllStringSubmatch(p.Stderr, -1)
+	places := traced().FindAllStringSubmatch(p.Stderr, -1)
 	lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
 	last := strings.TrimSpace(lines[len(lines)-1])
 	p.Hint = last
-	if unforked.MatchString(p.Stderr) {
+	if unforked().MatchString(p.Stderr) {
 		p.Hint = "It starts other programs, as shell scripts do for most commands. Let it in its menu, " +
 			"“What it may reach…”, or with " + plugin.Refusal{Permission: gate.Programs}.Command(c.src.ID) + "."
 	}

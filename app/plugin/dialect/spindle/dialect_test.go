@@ -422,7 +422,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Add([]byte("\n\n,"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m, err := (&found{name: "spindle.json", raw: raw}).readManifest()
-		if err == nil && !identifier.MatchString(m.Identifier) {
+		if err == nil && !identifier().MatchString(m.Identifier) {
 			t.Errorf("accepted the identifier %q", m.Identifier)
 		}
 		var p *plugin.Problem

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/spindle/job"
 )
@@ -32,8 +32,8 @@ func keptFolder(runtime, id, code string) string {
 }
 
 var (
-	keptName = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	keptID   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+	keptName = pattern.Lazy(`^[0-9a-f]{64}$`)
+	keptID   = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 )
 
 // keep is the service build.keep {name, text, map}: it keeps what a worker built of a
@@ -45,11 +45,11 @@ func keep(runtime string) plugin.Service {
 			Name string `json:"name"`
 			job.Built
 		}
-		if json.Unmarshal(raw, &built) != nil || !keptName.MatchString(built.Name) ||
+		if json.Unmarshal(raw, &built) != nil || !keptName().MatchString(built.Name) ||
 			len(built.Text)+len(built.Map) > job.MaxKept {
 			return nil, fault.New(fault.Invalid, "spindle.keep", "What was built cannot be kept.", "")
 		}
-		if by.Dialect != Name || !keptName.MatchString(by.Code) || !keptID.MatchString(by.Plugin) {
+		if by.Dialect != Name || !keptName().MatchString(by.Code) || !keptID().MatchString(by.Plugin) {
 			return nil, fault.New(fault.Unavailable, "spindle.keep", "Nothing is kept of this plugin.", "")
 		}
 		return struct{}{}, k.put(keptFolder(runtime, by.Plugin, by.Code), built.Name, built.Seal())

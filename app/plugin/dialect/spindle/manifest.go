@@ -9,9 +9,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 )
@@ -102,7 +102,7 @@ func openManifest(dir string) (*found, error) {
 	return nil, nil
 }
 
-var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var identifier = pattern.Lazy(`^[a-z][a-z0-9_]*$`)
 
 // readManifest reads and checks a manifest. Only what an extension cannot do
 // without is insisted on; anything else that is odd is passed over (SP-03). The
@@ -128,7 +128,7 @@ func (f *found) readManifest() (manifest, error) {
 			return m, f.wrong(field.name, fmt.Sprintf("%s has no %q.", f.name, field.name))
 		}
 	}
-	if !identifier.MatchString(m.Identifier) || len(m.Identifier) > maxIdentifier {
+	if !identifier().MatchString(m.Identifier) || len(m.Identifier) > maxIdentifier {
 		return m, f.wrong("identifier",
 			fmt.Sprintf("The identifier %q in %s is not allowed: up to %d small letters, digits and underscores, "+
 				"beginning with a letter.", m.Identifier, f.name, maxIdentifier))

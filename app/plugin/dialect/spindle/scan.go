@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/base/pattern"
 	"conclave/app/tool"
 )
 
@@ -15,13 +16,13 @@ const maxScan = 2 << 20
 // A registration that is written out: spindle.registerTool({ name: "x", …. The
 // words are looked for near the call, whatever order they come in.
 var (
-	registration = regexp.MustCompile(`\.registerTool\(\s*\{`)
-	nameWord     = regexp.MustCompile(`\bname\s*:\s*(` + textLiteral + `)`)
-	titleWord    = regexp.MustCompile(`\bdisplay_name\s*:\s*(` + textLiteral + `)`)
-	aboutWord    = regexp.MustCompile(`\bdescription\s*:\s*(` + textLiteral + `)`)
-	council      = regexp.MustCompile(`\bcouncil_eligible\s*:\s*(?:true|!0)\b`)
-	inline       = regexp.MustCompile(`\binline_available\s*:\s*(?:true|!0)\b`)
-	importWord   = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"]*?(?:from\s*)?["']([^"'\n]+)["']`)
+	registration = pattern.Lazy(`\.registerTool\(\s*\{`)
+	nameWord     = pattern.Lazy(`\bname\s*:\s*(` + textLiteral + `)`)
+	titleWord    = pattern.Lazy(`\bdisplay_name\s*:\s*(` + textLiteral + `)`)
+	aboutWord    = pattern.Lazy(`\bdescription\s*:\s*(` + textLiteral + `)`)
+	council      = pattern.Lazy(`\bcouncil_eligible\s*:\s*(?:true|!0)\b`)
+	inline       = pattern.Lazy(`\binline_available\s*:\s*(?:true|!0)\b`)
+	importWord   = pattern.Lazy(`(?m)^\s*(?:import|export)\b[^;'"]*?(?:from\s*)?["']([^"'\n]+)["']`)
 )
 
 // textLiteral is a string of JavaScript without escapes, on one line.
@@ -33,15 +34,15 @@ func scanTools(text string) []tool.Tool {
 		text = text[:maxScan]
 	}
 	tools := []tool.Tool{}
-	for _, at := range registration.FindAllStringIndex(text, -1) {
+	for _, at := range registration().FindAllStringIndex(text, -1) {
 		body, top := objectAt(text, at[1]-1)
-		name := literal(nameWord, top)
+		name := literal(nameWord(), top)
 		if name == "" || slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name }) {
 			continue
 		}
 		t := tool.Tool{
-			Name: name, Title: literal(titleWord, top), Description: descriptions(top, body),
-			CouncilEligible: council.MatchString(top), InlineAvailable: inline.MatchString(top),
+			Name: name, Title: literal(titleWord(), top), Description: descriptions(top, body),
+			CouncilEligible: council().MatchString(top), InlineAvailable: inline().MatchString(top),
 			Line: strings.Count(text[:at[0]], "\n") + 1,
 		}
 		if t.Title == "" {
@@ -56,10 +57,10 @@ func scanTools(text string) []tool.Tool {
 // a model reads of them is shown before the yes.
 func descriptions(top, body string) string {
 	all := []string{}
-	if own := literal(aboutWord, top); own != "" {
+	if own := literal(aboutWord(), top); own != "" {
 		all = append(all, own)
 	}
-	for _, m := range aboutWord.FindAllStringSubmatch(body, -1) {
+	for _, m := range aboutWord().FindAllStringSubmatch(body, -1) {
 		if text := m[1][1 : len(m[1])-1]; text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
@@ -120,7 +121,7 @@ func scanImports(text string) []string {
 		text = text[:maxScan]
 	}
 	imports := []string{}
-	for _, m := range importWord.FindAllStringSubmatch(text, -1) {
+	for _, m := range importWord().FindAllStringSubmatch(text, -1) {
 		if !strings.Contains(m[0], "import") && !strings.Contains(m[0], "from") || slices.Contains(imports, m[1]) {
 			continue
 		}

@@ -2,9 +2,10 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"conclave/app/base/pattern"
 )
 
 // Problem describes why a plugin did not load: data.problem of docs/WIRE.md, section
@@ -73,14 +74,14 @@ type place struct {
 	line, column   int
 }
 
-var stackLine = regexp.MustCompile(`^\s*at (?:(.*?) \()?([^()]*?):(\d+)(?::(\d+))?\)?$`)
+var stackLine = pattern.Lazy(`^\s*at (?:(.*?) \()?([^()]*?):(\d+)(?::(\d+))?\)?$`)
 
 // stackOf reads a stack. Lines of the prelude and of the engine are left out;
 // they are no place a person can look at.
 func stackOf(stack string) []place {
 	var places []place
 	for line := range strings.Lines(stack) {
-		m := stackLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		m := stackLine().FindStringSubmatch(strings.TrimRight(line, "\n"))
 		if m == nil || strings.HasPrefix(m[2], preludeScheme) || strings.HasPrefix(m[2], "<") {
 			continue
 		}
