@@ -261,6 +261,11 @@ var layers = []map[string][]string{
 			"app/plugin/sandbox",
 			"app/plugin/python",
 		},
+		// signing in to MCP servers
+		"app/plugin/dialect/mcp/auth": {
+			"app/base/fault", "app/base/hidden", "app/net/address", "app/net/fetch", "app/net/loopback",
+			"github.com/modelcontextprotocol/go-sdk",
+		},
 		// tools that programs register over HTTP
 		"app/plugin/dialect/httptools": {
 			"app/base/fault",
@@ -515,12 +520,13 @@ var layers = []map[string][]string{
 			"app/tool",
 			"app/test/testkit",
 		},
-		"app/plugin/hosttest":    {},
-		"app/test/testkit":       {},
-		"app/test/sourcetest":    {"app/test/testkit"},
-		"app/test/programtest":   {"app/base/version", "app/plugin/sandbox"},
-		"app/test/bench":         {},
-		"app/test/bench/patches": {"app/chat/render"},
+		"app/plugin/hosttest":                  {},
+		"app/plugin/dialect/mcp/auth/authtest": {},
+		"app/test/testkit":                     {},
+		"app/test/sourcetest":                  {"app/test/testkit"},
+		"app/test/programtest":                 {"app/base/version", "app/plugin/sandbox"},
+		"app/test/bench":                       {},
+		"app/test/bench/patches":               {"app/chat/render"},
 	},
 }
 
