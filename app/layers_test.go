@@ -94,7 +94,7 @@ var layers = []map[string][]string{
 		"app/plugin/dialect/spindle/job": {}, // what the host and the engine both know of a job
 		// MCP servers as people write them down, and the programs they start with: pure, so that fronts may ask.
 		"app/plugin/dialect/mcp/client":   {}, // one such server, over standard streams or HTTP
-		"app/plugin/dialect/mcp/config":   {},
+		"app/plugin/dialect/mcp/config":   {"app/net/address", "go.yaml.in/yaml/v4"},
 		"app/plugin/dialect/mcp/runtimes": {},
 		"app/chat/document":               {"golang.org/x/text"}, // what files are, and what models are shown of them
 		"app/net/fetch":                   {"app/net/address"},   // what plugins and the window both ask servers with

@@ -1,8 +1,11 @@
 package config
 
 import (
-	"encoding/json"
-	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,9 +18,21 @@ type Unresolved struct {
 func (u *Unresolved) Error() string {
 	var names []string
 	for _, input := range u.Inputs {
-		names = append(names, input.ID)
+		name := input.ID
+		if input.Title != "" && input.Title != name {
+			name += " (" + input.Title + ")"
+		}
+		names = append(names, name)
 	}
 	return "it needs settings that are not set: " + strings.Join(names, ", ")
+}
+
+// filling resolves the texts of one server.
+type filling struct {
+	inputs  map[string]Input
+	values  map[string][]string // by id; none for an optional input without a value
+	lacking map[string]bool
+	home    string
 }
 
 // Fill returns the server with values in place of its placeholders, and no Inputs. values are by the ids of inputs:
@@ -26,17 +41,145 @@ func (u *Unresolved) Error() string {
 // separator of paths. Where an optional input has no value, its argument, variable or header is left out. The error is
 // an *Unresolved.
 func Fill(s Server, values map[string]any, lookupEnv func(name string) (string, bool)) (Server, error) {
-	return s, errors.New("placeholders cannot be filled yet")
+	if lookupEnv == nil {
+		lookupEnv = func(string) (string, bool) { return "", false }
+	}
+	f := filling{inputs: map[string]Input{}, values: map[string][]string{}, lacking: map[string]bool{}}
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if home, ok := lookupEnv(name); ok && f.home == "" {
+			f.home = home
+		}
+	}
+	if f.home == "" {
+		f.home, _ = os.UserHomeDir()
+	}
+	for _, input := range s.Inputs {
+		f.inputs[input.ID] = input
+		f.values[input.ID] = f.chosen(input, values[input.ID], lookupEnv)
+	}
+	s = s.clone()
+	f.into(&s)
+	if len(f.lacking) > 0 {
+		lacks := &Unresolved{}
+		for _, input := range s.Inputs {
+			if f.lacking[input.ID] {
+				lacks.Inputs = append(lacks.Inputs, input)
+				delete(f.lacking, input.ID)
+			}
+		}
+		for _, id := range sorted(f.lacking) { // a placeholder that no input describes
+			lacks.Inputs = append(lacks.Inputs, Input{ID: id})
+		}
+		return s, lacks
+	}
+	s.Inputs = nil
+	return s, nil
 }
 
-// Form returns the JSON Schema of the server's inputs, as the settings of its plugin; nil without inputs. Secrets have
-// the format "password".
-func Form(s Server) json.RawMessage { return nil }
+// into fills the texts of a server.
+func (f *filling) into(s *Server) {
+	args := make([]string, 0, len(s.Args))
+	for _, arg := range s.Args {
+		if id, ok := only(arg); ok {
+			args = append(args, f.list(id)...)
+		} else if filled, ok := f.text(arg); ok {
+			args = append(args, filled)
+		}
+	}
+	s.Args = args
+	for _, all := range []map[string]string{s.Env, s.Headers} {
+		for name, value := range all {
+			if filled, ok := f.text(value); ok {
+				all[name] = filled
+			} else {
+				delete(all, name)
+			}
+		}
+	}
+	texts := []*string{&s.Command, &s.Dir, &s.EnvFile, &s.URL}
+	if s.OAuth != nil {
+		texts = append(texts, &s.OAuth.ClientID, &s.OAuth.ClientSecret)
+	}
+	for _, text := range texts {
+		*text, _ = f.text(*text)
+	}
+	for _, path := range []*string{&s.Command, &s.Dir, &s.EnvFile} {
+		if rest, ok := strings.CutPrefix(*path, "~/"); ok {
+			*path = filepath.Join(f.home, rest)
+		}
+	}
+}
 
-// TakeSecrets returns the server with a placeholder and a secret Input for each literal value that looks like a secret
-// (MC-92), and those values by the ids of the inputs.
-func TakeSecrets(s Server) (kept Server, secrets map[string]string) { return s, nil }
+// chosen returns the value of an input: what is set, else the variable of the environment, else the default.
+func (f *filling) chosen(input Input, set any, lookupEnv func(string) (string, bool)) []string {
+	if all := asTexts(set); len(all) > 0 {
+		return all
+	}
+	if input.Env != "" {
+		if value, ok := lookupEnv(input.Env); ok && value != "" {
+			return []string{value}
+		}
+	}
+	all := asTexts(input.Default)
+	for i, one := range all {
+		one = strings.ReplaceAll(one, userHome, f.home)
+		all[i] = strings.ReplaceAll(one, separator, string(filepath.Separator))
+	}
+	return all
+}
 
-// Write returns the text of a mcp.json with this one server: what is kept in its folder. Parse reads the same Server
-// of it, but for Program, Line and Warnings.
-func Write(s Server) ([]byte, error) { return nil, errors.New("configurations cannot be written yet") }
+// asTexts returns a value as texts; none for an empty one.
+func asTexts(value any) []string {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		if v == "" {
+			return nil
+		}
+		return []string{v}
+	case float64:
+		return []string{strconv.FormatFloat(v, 'f', -1, 64)}
+	case []string:
+		return slices.DeleteFunc(slices.Clone(v), func(s string) bool { return s == "" })
+	case []any:
+		var all []string
+		for _, one := range v {
+			all = append(all, asTexts(one)...)
+		}
+		return all
+	}
+	return []string{fmt.Sprint(value)} // a boolean, a json.Number
+}
+
+// list returns the values of an input, and notes where there has to be one.
+func (f *filling) list(id string) []string {
+	values := f.values[id]
+	input, described := f.inputs[id]
+	if len(values) == 0 && (!described || !input.Optional) {
+		f.lacking[id] = true
+	}
+	return values
+}
+
+// text fills one text; false where it holds the placeholder of an optional input without a value.
+func (f *filling) text(s string) (filled string, ok bool) {
+	var out strings.Builder
+	ok = true
+	pieces(s, func(literal string) { out.WriteString(literal) }, func(id string) {
+		switch id {
+		case userHome:
+			out.WriteString(f.home)
+		case separator:
+			out.WriteByte(filepath.Separator)
+		default:
+			values := f.list(id)
+			ok = ok && len(values) > 0
+			out.WriteString(strings.Join(values, string(filepath.ListSeparator)))
+		}
+	})
+	if !ok {
+		return "", false
+	}
+	return out.String(), true
+}

@@ -23,8 +23,10 @@ const (
 // URL, OAuth) placeholders are written ${input:ID}, whatever their program writes; each has an Input. ${userHome} and
 // ${/} may stand there as well. All else is literal. Fill resolves them.
 type Server struct {
-	Name    string `json:"name"`              // as the configuration has it
-	Program string `json:"program,omitempty"` // the shape it was recognised as: one of the Program constants
+	Name    string  `json:"name"`              // as the configuration has it
+	Program Program `json:"program,omitempty"` // whose configuration it is
+	// Scope tells servers of one name in one text apart: the folder of a project; empty for the person's own.
+	Scope string `json:"scope,omitempty"`
 
 	Transport Transport `json:"transport,omitempty"`
 
