@@ -22,8 +22,9 @@ type Approvals struct{ h *Host }
 
 // Changed has the host load a plugin again, if that matters, after a person decided about it.
 func (a *Approvals) Changed(id string) {
-	if e := a.h.entry(id); e != nil {
-		e.reloadDecided()
+	// What the host approves itself it is loading, and a load under way may be what was decided about.
+	if e := a.h.entry(id); e != nil && !e.approving.Load() {
+		e.requestLoad(request{decided: true})
 	}
 }
 

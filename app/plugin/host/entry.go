@@ -172,3 +172,16 @@ func (e *entry) switchedOff(name string) bool {
 	on, set := e.now().state.Tools[name]
 	return set && !on
 }
+
+// whichServes returns which version serves while the newest save does not.
+func whichServes(m plugin.Manifest, s plugin.Status) string {
+	newest := "A new version waits for your approval."
+	if s.Problem != nil {
+		newest = "The newest version did not load."
+	}
+	which := "The version of "
+	if m.Version != "" {
+		which = "Version " + m.Version + " of "
+	}
+	return newest + " " + which + s.Loaded.Local().Format("January 2, 2006 at 15:04") + " is used."
+}

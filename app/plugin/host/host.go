@@ -147,27 +147,6 @@ func New(o Options) *Host {
 // wait for the loads; WaitIdle does. The error is a fault about the folder itself.
 func (h *Host) Scan() error { return h.scan(nil) }
 
-// scan compares the folder with the entries; names limits which existing ones
-// are looked at again (nil: all).
-func (h *Host) scan(names []string) error {
-	h.scanning.Lock()
-	defer h.scanning.Unlock()
-	sources, news, err := h.Folder.sources()
-	if news && !h.tasks.over() {
-		now := fault.Of(err)
-		h.announce(plugin.Update{
-			State:   plugin.Failed,
-			Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{},
-		})
-	}
-	if err != nil || h.tasks.over() {
-		h.o.Bus.Changed(bus.Plugins, "")
-		return err
-	}
-	h.take(fromFolder, sources, func(e *entry) bool { return names == nil || e.concerns(names) })
-	return nil
-}
-
 // incumbent returns the name of the file or folder that last served under an id;
 // empty when nothing did.
 func (h *Host) incumbent(id string) string {

@@ -17,7 +17,7 @@ import (
 // waits for a person, and its card. Each event changes it (event.apply) and returns what is to be done
 // about that. An event has no other effect: the entry does the rest (reload.go).
 //
-//	asked → begun → digested → read → judged → started → judged → serving
+//	begun → recalled → digested → read → judged → started → judged → serving
 //
 // Where a step fails, or a person has to look, "fallback" finds out what may serve meanwhile, and the
 // plugin has failed or waits. Outside of a load its process may die too often, list other tools, or be
@@ -81,6 +81,7 @@ type act string
 
 // The tasks of a load.
 const (
+	doRecall   act = "recall"    // what is stored of it
 	doDigest   act = "digest"    // its files
 	doRead     act = "read"      // what it is, without running it
 	doJudge    act = "judge"     // have the gate decide about a version
@@ -89,13 +90,11 @@ const (
 	doRemove   act = "remove"    // the entry of a plugin that is gone
 )
 
-// What is done at once. The first five are done under the entry's lock.
+// What is done at once. The first three are done under the entry's lock.
 const (
 	doPublish   act = "publish"   // the tools of the runner that serves
 	doUnpublish act = "unpublish" // all tools
 	doAdopt     act = "adopt"     // have a runner take what is known of its version now
-	doCancel    act = "cancel"    // the load under way
-	doBegin     act = "begin"     // the goroutine that loads
 	doRetire    act = "retire"    // let a runner finish its calls and end
 	doAnnounce  act = "announce"  // what the card shows now
 	doNotice    act = "notice"    // that the card changed
@@ -124,22 +123,16 @@ func (e sourceSet) apply(l *life) []effect {
 	return nil
 }
 
-// loadAsked is that a load is wanted. One that is under way is given up if that is asked: the last edit
-// wins.
-type loadAsked struct{ request }
-
-func (e loadAsked) apply(l *life) (effects []effect) {
+// wants notes that a load is wanted, and reports whether one has to begin for it, since none is under way.
+func (l *life) wants(r request) (begins bool) {
 	l.wanted.some = true
-	l.wanted.force = l.wanted.force || e.force
-	l.wanted.decided = l.wanted.decided || e.decided
-	switch {
-	case !l.loading:
-		l.loading, l.load.tries = true, 0
-		return []effect{{do: doBegin}}
-	case e.interrupt:
-		return []effect{{do: doCancel}}
+	l.wanted.force = l.wanted.force || r.force
+	l.wanted.decided = l.wanted.decided || r.decided
+	if l.loading {
+		return false
 	}
-	return nil
+	l.loading, l.load.tries = true, 0
+	return true
 }
 
 // loadBegan is that the goroutine looks for what to load. Without an effect there is nothing.
@@ -158,7 +151,7 @@ func (e loadBegan) apply(l *life) []effect {
 	if l.source == (plugin.Source{}) {
 		return []effect{{do: doRemove}}
 	}
-	return []effect{{do: doDigest, version: version{src: l.source}}}
+	return []effect{{do: doRecall}}
 }
 
 // loadOver is that a load has ended. What one that was given up left undone is done next.
@@ -171,6 +164,22 @@ func (e loadOver) apply(l *life) []effect {
 	return nil
 }
 
+// recalled is that what is stored of the plugin was read, or why it could not be.
+type recalled struct{ err error }
+
+func (e recalled) apply(l *life) []effect {
+	switch {
+	case e.err != nil:
+		return l.fails("", &plugin.Problem{
+			Kind:    "unavailable",
+			Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(e.err).Message,
+		})
+	case l.state.Disabled:
+		return l.outOfService(plugin.Disabled, nil)
+	}
+	return []effect{{do: doDigest, version: version{src: l.load.source}}}
+}
+
 // filesDigested is that the files were looked at. err is fs.ErrNotExist where there are none: their
 // removal is on its way.
 type filesDigested struct {
@@ -181,8 +190,6 @@ type filesDigested struct {
 func (e filesDigested) apply(l *life) []effect {
 	src := l.load.source
 	switch {
-	case l.state.Disabled:
-		return l.outOfService(plugin.Disabled, nil)
 	case errors.Is(e.err, fs.ErrNotExist):
 		return nil
 	case e.err != nil && e.seen.digest == "":

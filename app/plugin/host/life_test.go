@@ -76,11 +76,11 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 		state plugin.State // of the card afterwards; empty: as before
 	}
 	rows := []row{
-		// a load is asked for, and begins
-		{"fresh", loadAsked{request{interrupt: true}}, []act{doBegin}, ""},
-		{"loading", loadAsked{request{interrupt: true}}, []act{doCancel}, ""},
-		{"loading", loadAsked{request{decided: true}}, nil, ""},
+		// a load begins
 		{"loading", loadBegan{}, nil, ""}, // nothing is wanted
+		{"loading", recalled{}, []act{doDigest}, ""},
+		{"loading", recalled{err: problem}, []act{doFallBack}, ""},
+		{"switched off", recalled{}, []act{doUnpublish, doRetire, doDrop, doAnnounce}, plugin.Disabled},
 		{"fresh", sourceSet{plugin.Source{}}, nil, ""},
 
 		// its files were looked at
@@ -90,7 +90,6 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 		{"failed", filesDigested{seen: digested{digest: "new"}}, nil, ""},
 		{"failed", filesDigested{seen: digested{digest: "newer"}}, []act{doNotice, doRead}, plugin.Loading},
 		{"waiting", filesDigested{seen: digested{digest: "newer"}}, []act{doNotice, doRead}, plugin.Loading},
-		{"switched off", filesDigested{}, []act{doUnpublish, doRetire, doDrop, doAnnounce}, plugin.Disabled},
 		{"serving", filesDigested{err: fs.ErrNotExist}, nil, ""},
 		{"serving", filesDigested{err: fault.New(fault.Invalid, "x", "It is too large.", "")}, []act{doFallBack}, ""},
 		{"serving", filesDigested{seen: digested{digest: "new"}, err: problem}, []act{doNotice, doFallBack}, ""},
@@ -211,7 +210,7 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 		}
 		for _, f := range effects[:max(0, len(effects)-1)] {
 			switch f.do {
-			case doDigest, doRead, doJudge, doStart, doFallBack, doRemove:
+			case doRecall, doDigest, doRead, doJudge, doStart, doFallBack, doRemove:
 				t.Errorf("row %d, %s, %T: a task that is not the last effect: %q", i, r.in, r.event, r.want)
 			}
 		}
@@ -220,10 +219,12 @@ func TestWhatIsDoneAboutEachEventInEachState(t *testing.T) {
 
 func TestTheLastEditWins(t *testing.T) {
 	l := lives()["loading"]
-	l, _ = l.next(loadAsked{request{interrupt: true, force: true}})
+	if l.wants(request{interrupt: true, force: true}) {
+		t.Error("a second load begins while one is under way")
+	}
 	l, _ = l.next(loadOver{cut: true})
 	l, effects := l.next(loadBegan{now: time.Now()})
-	if !slices.Equal(acts(effects), []act{doDigest}) || !l.load.force {
+	if !slices.Equal(acts(effects), []act{doRecall}) || !l.load.force {
 		t.Fatalf("after a load that was given up: %q, forced %v", acts(effects), l.load.force)
 	}
 	// What a load that was given up left undone is done, though the files are the same.

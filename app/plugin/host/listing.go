@@ -102,27 +102,27 @@ func (r *runner) listNow() {
 	r.mu.Unlock()
 	ctx, cancel := boundLoad(e.h.ctx, e.h.o.LoadTimeout)
 	loadClockOf(ctx).follow(s.process)
-	tools, said, err := s.list(ctx, v)
+	was := v
+	err := s.list(ctx, &v)
 	cancel()
 	r.release(s)
 	if err != nil {
 		e.logs("warn", "Its changed tools could not be listed: "+plugin.ProblemOf(err).Message)
 		return
 	}
-	if sameTools(tools, v.tools) && bytes.Equal(said.options, v.options) && slices.Equal(said.notes, v.notes) {
+	if sameTools(v.tools, was.tools) && bytes.Equal(v.options, was.options) && slices.Equal(v.notes, was.notes) {
 		return
 	}
 	// A tool that went may come again: what was approved stays approved.
-	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
-		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
+	fewer := !slices.ContainsFunc(v.tools, func(t tool.Tool) bool {
+		return !slices.ContainsFunc(was.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
-	v.tools, v.listed, v.selfReport = tools, true, said
 	e.relisted(r, v, began, !fewer)
 }
 
 // relisted takes up a version that r runs with other tools: as far as the gate lets it.
 func (e *entry) relisted(r *runner, v version, began time.Time, pin bool) {
-	e.follow(e.h.ctx, e.judge(effect{version: v, run: r, again: true, pin: pin, began: began}))
+	e.follow(e.judge(effect{version: v, run: r, again: true, pin: pin, began: began}))
 }
 
 func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }

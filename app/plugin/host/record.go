@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"conclave/app/base/jsonobject"
 	"conclave/app/chat"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -382,4 +384,35 @@ func (m *memory) recall(ctx context.Context) error {
 	}
 	m.e.mu.Unlock()
 	return nil
+}
+
+// returned notes with the gate that something lies under the name of a plugin that may
+// have left. A stranger does not bring back the version that served before.
+func (m *memory) returned(c gate.PluginVersion) {
+	stranger, err := m.e.h.o.Gate.Approvals.MarkReturned(m.e.h.ctx, c)
+	if stranger {
+		err = errors.Join(err, m.forgetServed(m.e.h.ctx))
+	}
+	if err != nil {
+		m.e.h.o.Log.Warn("what a plugin that left had could not be withdrawn", "plugin", m.e.id, "err", err)
+	}
+}
+
+// forgetStranger deletes the record of a plugin that registered, was decided about by
+// nobody, and is gone: any program can make up names without end.
+func (m *memory) forgetStranger() error {
+	decided := slices.ContainsFunc(m.e.h.o.Gate.Approvals.List(), func(a gate.Approval) bool { return a.Plugin == m.e.id })
+	if m.e.from == fromFolder || m.e.temporary {
+		return nil
+	}
+	if decided {
+		m.save() // before another of its name reads it
+		return nil
+	}
+	m.writing.Lock()
+	defer m.writing.Unlock()
+	m.e.mu.Lock()
+	m.forgotten = true
+	m.e.mu.Unlock()
+	return m.e.h.o.Store.DeletePluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id)
 }

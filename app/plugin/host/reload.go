@@ -19,16 +19,78 @@ import (
 // A saved file, from the notice to the new version in service, read from the top. What follows from each
 // step is decided in life.go:
 //
-//	concerns   is the plugin one that the changed names mean?
-//	requestLoad, run  one load at a time; whatever happens meanwhile, another follows
-//	loadNow    one task after the other, until there is none
-//	digest     of all files that loading it reads, once
-//	read       its manifest, and what it offers without being run
-//	judge      the gate's answer
-//	ensureCopy, start  the copy that it runs from; does it run, and what does it list?
-//	step       publishes: the old version finishes its calls and ends (runner.retire)
+//	scan, take          which plugins does the folder hold, and which of them do the changed names mean?
+//	requestLoad, run    one load at a time; whatever happens meanwhile, another follows
+//	perform             a task, and what follows from it at once; then the next one:
+//	  files.digest        of all files that loading it reads, once
+//	  readVersion         its manifest, and what it offers without being run
+//	  judge               the gate's answer
+//	  start               the copy that it runs from; does it run (start.go), and what does it list?
+//	step                publishes: the old version finishes its calls and ends (runner.retire)
 //
 // Where it fails or waits for a person, checkOld finds out what serves meanwhile.
+
+// scan compares the folder with the entries; names limits which existing ones
+// are looked at again (nil: all).
+func (h *Host) scan(names []string) error {
+	h.scanning.Lock()
+	defer h.scanning.Unlock()
+	sources, news, err := h.Folder.sources()
+	if news && !h.tasks.over() {
+		now := fault.Of(err)
+		h.announce(plugin.Update{
+			State:   plugin.Failed,
+			Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{},
+		})
+	}
+	if err != nil || h.tasks.over() {
+		h.o.Bus.Changed(bus.Plugins, "")
+		return err
+	}
+	h.take(fromFolder, sources, func(e *entry) bool { return names == nil || e.concerns(names) })
+	return nil
+}
+
+// take compares what a source has with its entries. Those that are new or moved are
+// looked at, and of the others those that again names.
+func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
+	var kicked []*entry
+	seen := map[string]bool{}
+	if h.tasks.over() {
+		return
+	}
+	h.mu.Lock()
+	for _, src := range all {
+		seen[src.ID] = true
+		e, known := h.entries[src.ID]
+		if known && e.from != from {
+			h.o.Log.Warn("a plugin is passed over: another of its name is there", "plugin", src.ID, "from", from,
+				"other", e.from)
+			continue
+		}
+		if !known {
+			e = newEntry(h, from, src)
+			h.entries[src.ID] = e
+		}
+		moved := e.now().source != src
+		e.step(sourceSet{src})
+		if !known || moved || again(e) {
+			kicked = append(kicked, e)
+		}
+	}
+	for id, e := range h.entries {
+		// One that nobody named may be back by now, with the same files: its watcher
+		// would not report it.
+		if !seen[id] && e.from == from && again(e) {
+			e.step(sourceSet{})
+			kicked = append(kicked, e)
+		}
+	}
+	h.mu.Unlock()
+	for _, e := range kicked {
+		e.requestLoad(request{interrupt: true})
+	}
+}
 
 // concerns reports whether a change of one of these names in the plugins folder
 // may change the plugin: it is one of them, it imports one, or it does not load
@@ -44,27 +106,27 @@ func (e *entry) concerns(names []string) bool {
 			slices.ContainsFunc(now.status.Manifest.Files, imported))
 }
 
-// reload makes the entry look at its files again. A load under way is given up:
-// the last edit wins.
-func (e *entry) reload() { e.requestLoad(request{interrupt: true}) }
-
-// reloadForced makes it load again though nothing changed.
-func (e *entry) reloadForced() { e.requestLoad(request{interrupt: true, force: true}) }
-
-// reloadDecided is reload after a decision about it: the same files are not taken for a
-// no-op. A load under way may be what was decided about, and goes on.
-func (e *entry) reloadDecided() {
-	if !e.approving.Load() {
-		e.requestLoad(request{decided: true})
-	}
-}
-
+// requestLoad has the entry look at its files again. One load runs at a time: one that is under way goes on,
+// or is given up if that is asked, so that the last edit wins.
 func (e *entry) requestLoad(r request) {
-	if e.h.tasks.began(&e.inFlight) {
-		e.step(loadAsked{r})
-		e.h.tasks.ended(&e.inFlight) // a load that it began is counted by itself
+	if !e.h.tasks.began(&e.inFlight) {
+		return
 	}
+	e.mu.Lock()
+	begins := e.life.wants(r)
+	if !begins && r.interrupt && e.cancel != nil {
+		e.cancel(errNewer)
+	}
+	e.mu.Unlock()
+	if !begins {
+		e.h.tasks.ended(&e.inFlight)
+		return
+	}
+	go e.run() // ends when nothing is left to do; Close waits for it
 }
+
+// reloadForced has the entry load again though nothing changed.
+func (e *entry) reloadForced() { e.requestLoad(request{interrupt: true, force: true}) }
 
 // maxAgain bounds how often one load begins again because the files changed under
 // it. Whoever watches the folder looks again anyway.
@@ -79,7 +141,8 @@ var errBusy = &plugin.Problem{
 	Hint: "Save it once more when whatever writes it is done.",
 }
 
-// run loads until nothing is wanted any more.
+// run loads until nothing is wanted any more: one task after the other, until there is none or the load is
+// given up.
 func (e *entry) run() {
 	defer e.h.tasks.ended(&e.inFlight)
 	for {
@@ -92,7 +155,18 @@ func (e *entry) run() {
 			cancel(nil)
 			return
 		}
-		e.loadNow(ctx, task)
+		slots := e.h.slots
+		if !e.decidedAbout() {
+			slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
+		}
+		select {
+		case slots <- struct{}{}:
+			for task.do != "" {
+				task = e.perform(ctx, task)
+			}
+			<-slots
+		case <-ctx.Done():
+		}
 		e.stepWith(func() event {
 			e.cancel = nil
 			return loadOver{cut: ctx.Err() != nil}
@@ -101,34 +175,51 @@ func (e *entry) run() {
 	}
 }
 
-// loadNow does one task after the other, until there is none or ctx ends.
-func (e *entry) loadNow(ctx context.Context, task effect) {
-	slots := e.h.slots
-	if !e.decidedAbout() {
-		slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
+// perform does a task, and what follows from it at once. It returns the task that is next, if there is one.
+// Where ctx ended meanwhile, nothing follows.
+func (e *entry) perform(ctx context.Context, task effect) (next effect) {
+	var ended event
+	switch task.do {
+	case doRecall:
+		ended = recalled{e.memory.recall(ctx)}
+	case doDigest:
+		seen, err := e.files.digest(ctx, task.version.src)
+		ended = filesDigested{seen, err}
+	case doRead:
+		v, err := e.readVersion(ctx, task.version.src, task.seen)
+		ended = sourceRead{time.Now(), v, err}
+	case doJudge:
+		ended = e.judge(task)
+	case doStart:
+		ended = e.start(ctx, task)
+	case doFallBack:
+		ended = e.checkOld(*task.outcome)
+	case doRemove:
+		e.remove()
 	}
-	select {
-	case slots <- struct{}{}:
-		defer func() { <-slots }()
-	case <-ctx.Done():
-		return
+	taken := false
+	next = e.stepWith(func() event {
+		if taken = ctx.Err() == nil; taken {
+			return ended
+		}
+		return nil
+	})
+	if taken {
+		return next
 	}
-	for task.do != "" {
-		ended := e.perform(ctx, task)
-		taken := false
-		next := e.stepWith(func() event {
-			if taken = ctx.Err() == nil; taken {
-				return ended
-			}
-			return nil
-		})
-		if started, ok := ended.(runnerStarted); ok && !taken && started.run != nil {
-			started.run.retire()
-		}
-		if !taken && task.run != nil {
-			task.run.retire()
-		}
-		task = next
+	if started, ok := ended.(runnerStarted); ok && started.run != nil {
+		started.run.retire()
+	}
+	if task.run != nil {
+		task.run.retire()
+	}
+	return next
+}
+
+// follow does the tasks that follow from an event outside of a load.
+func (e *entry) follow(ev event) {
+	for task := e.step(ev); task.do != ""; {
+		task = e.perform(e.h.ctx, task)
 	}
 }
 
@@ -171,25 +262,17 @@ func (e *entry) doLocked(f effect) {
 		e.h.o.Registry.Unpublish(e.id)
 	case doAdopt:
 		f.run.setVersion(f.version)
-	case doCancel:
-		if e.cancel != nil {
-			e.cancel(errNewer)
-		}
 	}
 }
 
 // doNow does the other effects that take no time. It reports false for a task.
 func (e *entry) doNow(f effect) bool {
 	switch f.do {
-	case doUnpublish, doAdopt, doCancel:
+	case doUnpublish, doAdopt:
 	case doPublish:
 		e.h.o.Bus.Changed(bus.Tools, "")
 	case doNotice:
 		e.h.o.Bus.Changed(bus.Plugins, "")
-	case doBegin:
-		if e.h.tasks.began(&e.inFlight) {
-			go e.run() // ends when nothing is left to do; Close waits for it
-		}
 	case doRetire:
 		f.run.retire()
 	case doAnnounce:
@@ -212,102 +295,42 @@ func (e *entry) doNow(f effect) bool {
 	return true
 }
 
-// perform does a task, and returns the event with which it ends.
-func (e *entry) perform(ctx context.Context, task effect) event {
-	switch task.do {
-	case doDigest:
-		return e.look(ctx, task.version.src)
-	case doRead:
-		return e.readVersion(ctx, task)
-	case doJudge:
-		return e.judge(task)
-	case doStart:
-		return e.start(ctx, task)
-	case doFallBack:
-		return e.checkOld(*task.outcome)
-	case doRemove:
-		e.remove()
-	}
-	return nil
-}
-
-// follow does a task outside of a load, and those that follow from it.
-func (e *entry) follow(ctx context.Context, ev event) {
-	for task := e.step(ev); task.do != ""; task = e.step(e.perform(ctx, task)) {
-		continue
-	}
-}
-
-// look reads what is stored of the plugin, once, and digests its files.
-func (e *entry) look(ctx context.Context, src plugin.Source) event {
-	if err := e.memory.recall(ctx); err != nil {
-		return filesDigested{err: &plugin.Problem{
-			Kind:    "unavailable",
-			Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message,
-		}}
-	}
-	if e.disabled() {
-		return filesDigested{}
-	}
-	seen, err := e.files.digest(ctx, src)
-	return filesDigested{seen, err}
-}
-
-// read finds out what src is without running any of it: from the record when the
-// files are the same as then, else by asking the dialects. The error is a
-// *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's
-// end.
-func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (version, error) {
-	v := version{src: src, digest: s.digest, settings: e.settings()}
-	rec := e.now().record
-	if rec.Digest == s.digest && src.Tools == "" {
-		// A toolbox's settings make its tools: others are listed again, whichever
-		// process set them.
-		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings,
-			fromStored(rec.Tools)
-		v.selfReport = selfReport{rec.Options, rec.Notes, rec.Wakes}
-		if v.dialect = e.h.Dialects.named(rec.Manifest.Dialect); v.dialect != nil {
-			v.isolation = confinementOf(v.dialect, e.h.o.Launcher)
-			return v, nil
+// readVersion finds out what src is without running any of it: from the record when the files are the same as
+// then, else by asking the dialects. It finds the packages that the version needs, and reserves its identity.
+// The error is a *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's end.
+func (e *entry) readVersion(ctx context.Context, src plugin.Source, s digested) (v version, err error) {
+	v, known := e.recorded(src, s.digest)
+	if !known {
+		if s.manifest == nil {
+			if s.manifest, s.dialect, err = e.h.Dialects.Recognize(ctx, src); err != nil {
+				return v, err
+			}
 		}
-	}
-	if s.manifest == nil {
-		var err error
-		if s.manifest, s.dialect, err = e.h.Dialects.Recognize(ctx, src); err != nil {
+		v.dialect, v.manifest, v.isolation = s.dialect, *s.manifest, confinementOf(s.dialect, e.h.o.Launcher)
+		if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
 			return v, err
 		}
-	}
-	v.dialect, v.manifest, v.isolation = s.dialect, *s.manifest, confinementOf(s.dialect, e.h.o.Launcher)
-	var err error
-	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
-		return v, err
-	}
-	v.options = usable(v.listing.Options)
-	v.listing.Clean(&v.manifest)
-	for i := range v.listing.Tools {
-		t := &v.listing.Tools[i]
-		t.Plugin, t.Dialect = src.ID, v.manifest.Dialect
-		*t = tool.Normal(*t)
-	}
-	if src.Tools != "" {
-		v.tools, v.listed = v.listing.Tools, true
-	}
-	if !e.files.holds(src, v) { // what was read is not what the digest says
-		return v, errNewer
-	}
-	return v, nil
-}
-
-// readVersion reads a version, finds the packages that it needs, and reserves its identity.
-func (e *entry) readVersion(ctx context.Context, task effect) event {
-	v, err := e.read(ctx, task.version.src, task.seen)
-	if err == nil && v.manifest.Off == nil {
-		err = e.needs.find(ctx, e.h.o.Environments, v)
-		if err == nil {
-			err = e.h.identities.reserve(e, v.manifest)
+		v.options = usable(v.listing.Options)
+		v.listing.Clean(&v.manifest)
+		for i := range v.listing.Tools {
+			t := &v.listing.Tools[i]
+			t.Plugin, t.Dialect = src.ID, v.manifest.Dialect
+			*t = tool.Normal(*t)
+		}
+		if src.Tools != "" {
+			v.tools, v.listed = v.listing.Tools, true
+		}
+		if !e.files.holds(src, v) { // what was read is not what the digest says
+			return v, errNewer
 		}
 	}
-	return sourceRead{time.Now(), v, err}
+	if v.manifest.Off != nil {
+		return v, nil
+	}
+	if err := e.needs.find(ctx, e.h.o.Environments, v); err != nil {
+		return v, err
+	}
+	return v, e.h.identities.reserve(e, v.manifest)
 }
 
 // judge asks the gate about a version. Where that is to be pinned, definitions that nobody could know
@@ -386,12 +409,18 @@ func (e *entry) start(ctx context.Context, task effect) event {
 	if task.toolsDenied || v.listed && !task.force {
 		return runnerStarted{now: time.Now(), version: v, run: next}
 	}
-	tools, said, err := next.list(ctx)
+	bounded, cancel := boundLoad(ctx, e.h.o.LoadTimeout)
+	defer cancel()
+	s, err := next.use(bounded)
+	if err == nil {
+		loadClockOf(bounded).follow(s.process)
+		err = s.list(bounded, &v)
+		next.release(s)
+	}
 	if ctx.Err() == nil {
 		e.memory.noteHungLoad(v, err)
 	}
 	if err == nil {
-		v.tools, v.listed, v.selfReport = tools, true, said
 		next.setVersion(v)
 	}
 	return runnerStarted{now: time.Now(), version: v, run: next, listed: true, err: err}
@@ -444,55 +473,4 @@ func (e *entry) remove() {
 	}
 	e.h.retryRefused()
 	e.h.announce(plugin.Update{Plugin: e.id, State: plugin.Disabled, Removed: true, Tools: []string{}})
-}
-
-// forgetStranger deletes the record of a plugin that registered, was decided about by
-// nobody, and is gone: any program can make up names without end.
-func (m *memory) forgetStranger() error {
-	decided := slices.ContainsFunc(m.e.h.o.Gate.Approvals.List(), func(a gate.Approval) bool { return a.Plugin == m.e.id })
-	if m.e.from == fromFolder || m.e.temporary {
-		return nil
-	}
-	if decided {
-		m.save() // before another of its name reads it
-		return nil
-	}
-	m.writing.Lock()
-	defer m.writing.Unlock()
-	m.e.mu.Lock()
-	m.forgotten = true
-	m.e.mu.Unlock()
-	return m.e.h.o.Store.DeletePluginCache(context.WithoutCancel(m.e.h.ctx), m.e.id)
-}
-
-// whichServes returns which version serves while the newest save does not.
-func whichServes(m plugin.Manifest, s plugin.Status) string {
-	newest := "A new version waits for your approval."
-	if s.Problem != nil {
-		newest = "The newest version did not load."
-	}
-	which := "The version of "
-	if m.Version != "" {
-		which = "Version " + m.Version + " of "
-	}
-	return newest + " " + which + s.Loaded.Local().Format("January 2, 2006 at 15:04") + " is used."
-}
-
-// returned notes with the gate that something lies under the name of a plugin that may
-// have left. A stranger does not bring back the version that served before.
-func (m *memory) returned(c gate.PluginVersion) {
-	stranger, err := m.e.h.o.Gate.Approvals.MarkReturned(m.e.h.ctx, c)
-	if stranger {
-		err = errors.Join(err, m.forgetServed(m.e.h.ctx))
-	}
-	if err != nil {
-		m.e.h.o.Log.Warn("what a plugin that left had could not be withdrawn", "plugin", m.e.id, "err", err)
-	}
-}
-
-// previewPermissions returns the permissions of a plugin that is only previewed: to
-// offer tools, which opens nothing.
-func (v version) previewPermissions() []string {
-	needed := v.facts().ToolsPermission
-	return slices.DeleteFunc(slices.Clone(v.manifest.Permissions), func(p string) bool { return p != needed })
 }

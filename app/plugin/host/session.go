@@ -3,31 +3,22 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
-	"conclave/app/tool"
 	"conclave/app/tool/elicit"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // session is one run of a plugin: its backend, and the process behind that where there is one. It is
-// made by startSession and ended by close, end or kill; watch waits for the end.
+// made by runner.startSession and ended by close, end or kill; watch waits for the end.
 type session struct {
 	access  access // that it was started with
 	opened  *openedFiles
@@ -57,78 +48,8 @@ type session struct {
 	stored  string        // storedState before it was given the first of these, and when it was looked at last
 }
 
-// startSession reaches v at src, or starts its process there, and greets it. What was started is ended
-// if that fails. The error is a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, v version, src plugin.Source,
-	start plugin.StartOptions, with access,
-) (_ *session, err error) {
-	s := &session{
-		access: with, opened: &openedFiles{rules: map[string]bool{}}, r: r, over: make(chan struct{}), load: loadClockOf(ctx),
-		surface: newRegistrations(), programs: programs{live: map[string]*running{}},
-	}
-	if c, ok := v.dialect.(plugin.Connector); ok {
-		s.load.follow(nil)
-		if s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener()); err != nil {
-			err = plugin.ProblemOf(err)
-		}
-	} else if s.process, err = r.start(ctx, v, src, start, s.opened); err == nil {
-		s.load.follow(s.process)
-		s.logOutput()
-		err = s.greet(ctx, v, src)
-	}
-	if err != nil {
-		return nil, err // of ctx's end as it is: whoever waits tells a deadline from a newer save by it
-	}
-	s.watched.Go(s.watch) // ends when the backend does
-	if !r.h.processes.adopt(s) {
-		s.end(closingReason)
-		return nil, &plugin.Problem{Kind: "unavailable", Message: closingReason}
-	}
-	if s.exceeds() { // taken back while it started
-		s.kill(revokedReason)
-	}
-	return s, nil
-}
-
 // speaks reports whether the process knows conclave/… keys and gets events.
 func (s *session) speaks() bool { return s.worker != nil && s.worker.speaks }
-
-// logOutput copies what the process prints into the plugin's log.
-func (s *session) logOutput() {
-	lines, ok := s.process.(interface {
-		// Lines calls back with each line of standard error, from one goroutine,
-		// until the process is reaped.
-		Lines(func(line string))
-	})
-	if !ok {
-		return
-	}
-	lines.Lines(func(line string) {
-		s.r.e.logs("info", line)
-	})
-}
-
-// greet makes the backend of the process, which it ends if that fails.
-func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err error) {
-	if a, ok := v.dialect.(plugin.Adapter); ok {
-		s.backend, err = a.Adapt(ctx, s.process, src, v.manifest, s.listener())
-	} else if s.worker, err = dialWorker(ctx, s, v); err == nil {
-		s.backend = s.worker
-	}
-	if err == nil {
-		return nil
-	}
-	if _, gone := errors.AsType[*wire.Broken](err); gone || ctx.Err() != nil {
-		s.process.Kill() // else it ends by itself, and says how
-	}
-	s.process.End()
-	return s.startProblem(ctx, err)
-}
-
-// listener passes on what the backend reports.
-func (s *session) listener() plugin.Listener {
-	return plugin.Listener{Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged, Ask: s.r.elicit}
-}
 
 // elicit has the person answer a question of the plugin.
 func (r *runner) elicit(ctx context.Context, q elicit.Question) elicit.Answer {
@@ -147,54 +68,6 @@ func (s *session) stderr() string {
 		return ""
 	}
 	return s.r.e.redactor.text(s.process.Stderr())
-}
-
-// startProblem returns why a handshake failed.
-func (s *session) startProblem(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if p, ok := errors.AsType[*plugin.Problem](err); ok {
-		return p
-	}
-	if load, ok := errors.AsType[*wire.LoadError](err); ok {
-		var p plugin.Problem
-		if json.Unmarshal(load.Problem, &p) == nil && p.Message != "" {
-			if p.Kind == "" {
-				p.Kind = "script"
-			}
-			return &p
-		}
-		return &plugin.Problem{Kind: "script", Message: load.Message}
-	}
-	stderr := s.stderr()
-	if broken, ok := errors.AsType[*wire.Broken](err); ok {
-		return &plugin.Problem{
-			Kind: broken.Kind, Message: broken.Message, Stderr: stderr,
-			Hint: "Output belongs on standard error; see its log.",
-		}
-	}
-	if exit := s.process.Exit(); streamEnded(err) || exit != "exit 0" && exit != "signal: killed" {
-		return &plugin.Problem{
-			Kind: "crashed", Message: "Its process ended before it was ready (" + exit + ").",
-			Stderr: stderr, Hint: lastLines(stderr, 3),
-		}
-	}
-	return &plugin.Problem{Kind: "crashed", Message: "It does not speak the protocol: " +
-		strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: lastLines(stderr, 3)}
-}
-
-// streamEnded reports whether err is that of a pipe whose other end is gone.
-func streamEnded(err error) bool {
-	for _, gone := range []error{
-		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE,
-		mcp.ErrConnectionClosed,
-	} {
-		if errors.Is(err, gone) {
-			return true
-		}
-	}
-	return false
 }
 
 // lastLines returns the last n lines that hold something.
@@ -341,54 +214,3 @@ func (s *session) killedWhy() string {
 	defer s.mu.Unlock()
 	return s.killed
 }
-
-// selfReport holds what a plugin says about itself in addition to its tools.
-type selfReport struct {
-	options json.RawMessage // the schema of its settings
-	notes   []string        // sentences for its card
-	wakes   []string        // what it must be running for
-}
-
-// maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
-const (
-	maxNotes = 20
-	maxNote  = 500
-)
-
-// list asks for the tools, and for what else the plugin says about itself.
-func (s *session) list(ctx context.Context, v version) ([]tool.Tool, selfReport, error) {
-	offer, err := s.backend.List(ctx)
-	if err != nil {
-		return nil, selfReport{}, err
-	}
-	tools, said, left := []tool.Tool{}, selfReport{options: v.options, wakes: s.surface.reasons()}, 0
-	if len(offer.Options) > 0 {
-		said.options = usable(offer.Options)
-	}
-	for _, note := range offer.Notes {
-		if text, _ := tool.Clean(note); text != "" && len(said.notes) < maxNotes {
-			said.notes = append(said.notes, lastBytes(text, maxNote))
-		}
-	}
-	for _, t := range offer.Tools {
-		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition ||
-			len(tools) >= limit.PluginTools {
-			s.r.e.logs("warn",
-				fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-					t.Name, limit.Number(limit.PluginTools), limit.Size(limit.ToolDefinition)))
-			left++
-			continue
-		}
-		t.Plugin, t.Dialect = v.src.ID, v.manifest.Dialect
-		t.Title, t.File = cmp.Or(t.Title, t.Name), cmp.Or(t.File, v.manifest.Entry)
-		t.Instance = lastBytes(t.Instance, maxInstance)
-		tools = append(tools, tool.Normal(t))
-	}
-	if left > 0 {
-		said.notes = append(said.notes, limit.ToolsLeftOut(left))
-	}
-	return tools, said, nil
-}
-
-// maxInstance bounds what is on record of the object a tool belongs to, in bytes.
-const maxInstance = 2 << 10

@@ -96,6 +96,6 @@ func (t *ThisRun) loadSource(ctx context.Context, src plugin.Source, with func(*
 	t.h.entries[id] = e
 	t.h.mu.Unlock()
 	e.files.remove() // what a run that was cut short left
-	e.reload()
+	e.requestLoad(request{interrupt: true})
 	return id, t.h.WaitLoaded(ctx, id)
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"os"
+	"slices"
 
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -47,6 +48,21 @@ func (v version) forApproval() gate.PluginVersion {
 	return c
 }
 
+// recorded returns the version of src with this digest from the record, and whether that has it.
+func (e *entry) recorded(src plugin.Source, digest string) (v version, known bool) {
+	v = version{src: src, digest: digest, settings: e.settings()}
+	rec := e.now().record
+	dialect := e.h.Dialects.named(rec.Manifest.Dialect)
+	if rec.Digest != digest || src.Tools != "" || dialect == nil {
+		return v, false
+	}
+	v.dialect, v.manifest, v.listing, v.tools = dialect, rec.Manifest, rec.Listing, fromStored(rec.Tools)
+	// A toolbox's settings make its tools: others are listed again, whichever process set them.
+	v.listed = rec.Listed && rec.Settings == v.settings
+	v.selfReport, v.isolation = selfReport{rec.Options, rec.Notes, rec.Wakes}, confinementOf(dialect, e.h.o.Launcher)
+	return v, true
+}
+
 // good returns the version whose files were kept, for the plugin at src.
 func (m *memory) good(src plugin.Source) (version, bool) {
 	good := m.e.now().record.Good
@@ -67,4 +83,11 @@ func (m *memory) good(src plugin.Source) (version, bool) {
 	v.src = m.e.files.copyOf(v)
 	_, err := os.Stat(v.src.Path)
 	return v, err == nil && v.dialect != nil
+}
+
+// previewPermissions returns the permissions of a plugin that is only previewed: to
+// offer tools, which opens nothing.
+func (v version) previewPermissions() []string {
+	needed := v.facts().ToolsPermission
+	return slices.DeleteFunc(slices.Clone(v.manifest.Permissions), func(p string) bool { return p != needed })
 }
