@@ -192,6 +192,15 @@ func copyImports(v version, to string) error {
 	return nil
 }
 
+// copied reports whether v was copied. Whether the copy is still whole, holds finds out.
+func (f *files) copied(v version) bool {
+	if !v.src.HasFiles() {
+		return true
+	}
+	_, err := os.Stat(f.copyOf(v).Path)
+	return err == nil
+}
+
 // copyOf is the source of v as its processes see it: the copy that holds the files
 // of its digest and nothing else.
 func (f *files) copyOf(v version) plugin.Source {

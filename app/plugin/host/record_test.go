@@ -1,6 +1,8 @@
 package host_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,5 +29,21 @@ func TestAStartThatFindsAPluginAsItWasWritesNothing(t *testing.T) {
 		if after := record(); after == before {
 			t.Error("a new version was not put on record")
 		}
+	})
+}
+
+func TestADamagedCopyIsMadeAgainBeforeAProcessStartsFromIt(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Serve("a.py", plugintest.SaysText("say", "one"))
+		f.Close()
+		copies, err := filepath.Glob(filepath.Join(f.Data, "last-good", "a", "*", "a.py"))
+		must(t, err)
+		if len(copies) != 1 {
+			t.Fatalf("the copies are %v", copies)
+		}
+		must(t, os.WriteFile(copies[0], nil, 0o600))
+		f.Open()
+		f.Scan()
+		f.Says("a:say", "one")
 	})
 }

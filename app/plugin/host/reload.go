@@ -399,14 +399,17 @@ func (e *entry) mayStart(v version, toolsDenied, force bool) error {
 
 // start copies an approved version and, where its tools are not known, runs it and lists them. It is
 // copied before any of it runs: a process that is started later must find the files as they were
-// approved, whatever is saved meanwhile.
+// approved, whatever is saved meanwhile. A copy that was made before is read when a process starts from it.
 func (e *entry) start(ctx context.Context, task effect) event {
 	v := task.version
-	if _, err := e.files.ensure(v, e.inUse(v)); err != nil {
-		return runnerStarted{now: time.Now(), version: v, err: err}
+	runs := !task.toolsDenied && (!v.listed || task.force)
+	if runs || !e.files.copied(v) {
+		if _, err := e.files.ensure(v, e.inUse(v)); err != nil {
+			return runnerStarted{now: time.Now(), version: v, err: err}
+		}
 	}
 	next := newRunner(e.h, e, v)
-	if task.toolsDenied || v.listed && !task.force {
+	if !runs {
 		return runnerStarted{now: time.Now(), version: v, run: next}
 	}
 	bounded, cancel := boundLoad(ctx, e.h.o.LoadTimeout)

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"os"
 	"slices"
 
 	"conclave/app/gate"
@@ -81,8 +80,7 @@ func (m *memory) good(src plugin.Source) (version, bool) {
 		return v, v.dialect != nil
 	}
 	v.src = m.e.files.copyOf(v)
-	_, err := os.Stat(v.src.Path)
-	return v, err == nil && v.dialect != nil
+	return v, m.e.files.copied(v) && v.dialect != nil
 }
 
 // previewPermissions returns the permissions of a plugin that is only previewed: to
