@@ -40,6 +40,14 @@ func open(tb testing.TB) *program { return openProgram(tb, "../../../build/bin/c
 
 // openProgram is open for any build of Conclave.
 func openProgram(tb testing.TB, path string) *program {
+	p := emptyProgram(tb, path)
+	must(tb, os.WriteFile(filepath.Join(p.data, "plugins", "word_count.py"), []byte(wordCount), 0o600))
+	p.run("plugins", "trust", "word_count")
+	return p
+}
+
+// emptyProgram is any build of Conclave, with no plugin.
+func emptyProgram(tb testing.TB, path string) *program {
 	path, err := filepath.Abs(path)
 	must(tb, err)
 	if _, err := os.Stat(path); err != nil {
@@ -47,8 +55,6 @@ func openProgram(tb testing.TB, path string) *program {
 	}
 	p := &program{tb, path, tb.TempDir()}
 	must(tb, os.MkdirAll(filepath.Join(p.data, "plugins"), 0o700))
-	must(tb, os.WriteFile(filepath.Join(p.data, "plugins", "word_count.py"), []byte(wordCount), 0o600))
-	p.run("plugins", "trust", "word_count")
 	return p
 }
 
