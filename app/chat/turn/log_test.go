@@ -320,6 +320,44 @@ func b2path(t *testing.T, d *disk) []chat.Message {
 	return path
 }
 
+func TestAShortAnswerIsWrittenOnceAndALongOneIsShownSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const write = 3 * time.Millisecond
+		for _, pause := range []time.Duration{0, time.Second} {
+			d := newDisk(write)
+			b := newBench(t, nil)
+			b.open(d, nil)
+			var spoken, shown time.Time
+			m := scriptedModel(func(ctx context.Context, r model.Request, say func(model.Event) bool) error {
+				spoken = time.Now()
+				say(model.Event{Kind: model.Text, Text: "Hel"})
+				time.Sleep(pause)
+				return says("lo.")(ctx, r, say)
+			})
+			var kinds []chat.EventKind
+			_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m}, func(e chat.Event) {
+				if e.Kind == chat.EventText && shown.IsZero() {
+					shown = time.Now()
+				}
+				if e.Kind == chat.EventBegun || e.Kind == chat.EventText {
+					kinds = append(kinds, e.Kind)
+				}
+			})
+			must(t, err)
+			want := 2 // the question and the answer
+			if pause > 0 {
+				want = 3 // and its beginning
+			}
+			if len(d.writes) != want || shown.Sub(spoken) > 2*write+5*time.Millisecond {
+				t.Errorf("pause of %s: %q, and the first word is shown after %s", pause, d.writes, shown.Sub(spoken))
+			}
+			if !slices.Equal(kinds, []chat.EventKind{chat.EventBegun, chat.EventText, chat.EventText}) {
+				t.Errorf("pause of %s: %q", pause, kinds)
+			}
+		}
+	})
+}
+
 func TestTheFirstMessageIsInTheLogBeforeItsWordsAreSent(t *testing.T) {
 	d := newDisk(0)
 	b := newBench(t, tools{"count": answers("1")})

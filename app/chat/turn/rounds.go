@@ -52,7 +52,7 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 		}
 		seq := w.m.Seq
 		if seq == 0 {
-			seq = t.scribe.next()
+			seq, _ = t.scribe.next()
 		}
 		last := t.req.ChainLimit > 0 && t.round >= t.req.ChainLimit
 		reason, err := t.calls(ctx, seq, calls, last, w)

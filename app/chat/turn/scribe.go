@@ -144,15 +144,15 @@ func (s *scribe) update(ctx context.Context, seq chat.MessageSeq, change func(*c
 	})
 }
 
-// next returns the number that the next message gets, since one turn at a time writes to a
-// conversation.
-func (s *scribe) next() chat.MessageSeq {
+// next returns the number that the next message gets, and that of the message which it follows, since one
+// turn at a time writes to a conversation.
+func (s *scribe) next() (seq, parent chat.MessageSeq) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held != nil {
-		return s.given + 2
+		return s.given + 2, s.given + 1
 	}
-	return s.given + 1
+	return s.given + 1, s.head
 }
 
 // answered returns the last message of the turn's answer as it was appended; its number is 0 before

@@ -84,7 +84,7 @@ func (t *run) inWords(e *model.Error, offered []model.ToolDefinition, w *writing
 const mostPlugins = 5
 
 func (t *run) newWriting() *writing {
-	return &writing{t: t, m: chat.Message{
+	return &writing{t: t, spoke: make(chan struct{}), m: chat.Message{
 		Conversation: t.req.Conversation, Turn: t.turn, Role: chat.RoleAssistant,
 		Model: t.model, State: chat.Streaming, Created: t.o.Now(), Parts: []chat.Part{},
 	}}

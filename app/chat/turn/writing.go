@@ -20,19 +20,24 @@ import (
 // together less than the quarter of a second that a kill may cost.
 const journalEvery = 40 * time.Millisecond
 
+// beginWithin is the time from the first word of a turn's answer until the answer is in the log, and shown.
+// A short answer of a quick model is complete by then, so that it is written once.
+const beginWithin = 5 * time.Millisecond
+
 // silentAfter is the time that a person waits for a model's first word before a note mentions it. A local
 // server may load a model for minutes, so the turn goes on waiting.
 const silentAfter = 30 * time.Second
 
 // writing is an assistant message that streams.
 //
-// The first of a turn is in the log from its first word on, so that a window can show it. The others, and
+// The first of a turn is in the log soon after its first word, so that a window can show it. The others, and
 // one without words, are written when they are complete, or when journalEvery has passed, whichever is
 // first: a chain of quick calls then waits for one write a message and not for two.
 type writing struct {
 	t     *run
 	draft draft
-	m     chat.Message // without parts until it is finished
+	m     chat.Message  // without parts until it is finished
+	spoke chan struct{} // closed by the first word of the turn's answer
 
 	mu    sync.Mutex // guards the fields below; held while the log is written
 	saved bool       // m is in the log
@@ -100,7 +105,7 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 	}
 	w.draft.take(e)
 	if (e.Kind == model.Text || e.Kind == model.Reasoning || e.Kind == model.Drawn) && !t.begun.Load() {
-		if err := w.save(ctx); err != nil {
+		if err := w.begin(ctx); err != nil {
 			return err
 		}
 	}
@@ -148,6 +153,24 @@ func (w *writing) seq() chat.MessageSeq {
 	return w.m.Seq
 }
 
+// begin announces the first message of a turn's answer, whose number is known. It and what follows are shown
+// once it is in the log.
+func (w *writing) begin(ctx context.Context) error {
+	t := w.t
+	if t.outbox.loose { // nothing is gained by waiting
+		return w.save(ctx)
+	}
+	w.mu.Lock()
+	w.m.Seq, w.m.Parent = t.scribe.next()
+	begun := chat.Event{Kind: chat.EventBegun, Seq: w.m.Seq, Parent: w.m.Parent}
+	w.mu.Unlock()
+	t.begun.Store(true)
+	t.emit(chat.Event{Kind: noEvent}) // what follows waits
+	t.emit(begun)
+	close(w.spoke)
+	return nil
+}
+
 // save appends the message to the log as far as it got, unless it is there.
 func (w *writing) save(ctx context.Context) error {
 	if err := w.t.scribe.wait(); err != nil {
@@ -158,7 +181,7 @@ func (w *writing) save(ctx context.Context) error {
 	if w.saved || w.err != nil {
 		return w.err
 	}
-	m := w.m
+	m, announced := w.m, w.m.Seq
 	m.Parts, m.Notes, m.Origins = w.parts(), w.t.notes.soFar(), w.t.brought()
 	w.t.scribe.write(ctx, func(save context.Context) error { return w.t.scribe.append(save, &m) }, func() {})
 	if w.err = w.t.scribe.failed(); w.err != nil {
@@ -166,7 +189,9 @@ func (w *writing) save(ctx context.Context) error {
 	}
 	w.m.Seq, w.m.Parent, w.m.Origins, w.saved = m.Seq, m.Parent, m.Origins, true
 	w.t.begun.Store(true)
-	w.t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
+	if m.Seq != announced {
+		w.t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
+	}
 	return nil
 }
 
@@ -197,10 +222,17 @@ func (w *writing) keep(ctx context.Context) {
 	defer ticker.Stop()
 	silent := time.NewTimer(silentAfter)
 	defer silent.Stop()
+	spoke, soon := w.spoke, (<-chan time.Time)(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-spoke:
+			spoke, soon = nil, time.After(beginWithin)
+			continue
+		case <-soon:
+			_ = w.save(ctx) // finish returns the error
+			continue
 		case <-silent.C:
 			if p, ok := w.t.req.Model.(preparing); ok && p.Preparing() {
 				silent.Reset(silentAfter)
@@ -304,7 +336,7 @@ func (w *writing) write(ctx context.Context) {
 	t.path = append(t.path, w.m)
 	m := w.m
 	m.Parts, m.Open, m.Sent = copied(w.m.Parts), w.m.Reason == "", w.request()
-	trace := t.trace
+	trace, announced := t.trace, w.m.Seq
 	t.trace = nil
 	if w.saved {
 		t.scribe.do(ctx, func(save context.Context) error {
@@ -329,7 +361,9 @@ func (w *writing) write(ctx context.Context) {
 		w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
 		w.mu.Unlock()
 		t.begun.Store(true)
-		t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
+		if m.Seq != announced {
+			t.emit(chat.Event{Kind: chat.EventBegun, Seq: m.Seq, Parent: m.Parent})
+		}
 		t.emit(chat.Event{Kind: chat.EventSaved, Seq: m.Seq})
 		return nil
 	})
