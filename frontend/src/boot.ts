@@ -5,6 +5,9 @@
  */
 import "./styles/tokens.css";
 import "./styles/base.css";
+import { watch } from "./first";
+
+watch();
 
 const start = () => void import("./main");
 

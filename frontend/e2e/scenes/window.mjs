@@ -112,3 +112,28 @@ test("of 316 tools only those in view are drawn, and all are found", async ({ op
   await panel.getByLabel("Filter tools").fill("");
   await expect(panel.getByText("Tool 1", { exact: true })).toBeVisible();
 });
+
+test("what is typed before the window is loaded goes on in the composer", async ({ shared, site }) => {
+  const page = await shared.newPage();
+  let load;
+  const loaded = new Promise((resolve) => (load = resolve));
+  await page.route(/\/main-.*\.js/, async (route) => {
+    await loaded;
+    await route.continue();
+  });
+  await page.goto(`${site}/?scene=chat`);
+  await expect(page.locator("#first textarea")).toBeFocused();
+  await page.keyboard.type("Good mornin");
+  await page.keyboard.press("Enter"); // nothing can send yet
+  await page.keyboard.type("g");
+  await page.keyboard.press("ArrowLeft");
+  load();
+  const composer = page.locator(".composer textarea");
+  await expect(composer).toBeFocused();
+  await expect(composer).toHaveValue("Good morning");
+  expect(await composer.evaluate((area) => area.selectionStart)).toBe("Good mornin".length);
+  expect(await page.locator("#first").count()).toBe(0);
+  await page.keyboard.type("!");
+  await expect(composer).toHaveValue("Good mornin!g");
+  await page.close();
+});

@@ -133,6 +133,12 @@ export class Composer {
     this.#later();
   }
 
+  /** Something was typed before the draft came: it goes before the draft. */
+  begin(text: string, cursor: number): void {
+    this.#take(typedBefore({ text, cursor, attachments: [], queued: [] }, this.#all()));
+    this.#later();
+  }
+
   #later(): void {
     this.#dirty = true;
     clearTimeout(this.#timer);
