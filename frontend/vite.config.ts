@@ -1,5 +1,6 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
+import type { Plugin } from "vite";
 import type { Reporter } from "vitest/node";
 
 // One line of counts at the very end, for whoever adds up all the tests.
@@ -29,10 +30,35 @@ const pxToRem = {
   },
 };
 
+// What main.ts needs is fetched while the first frame is drawn; boot.ts runs it after that.
+const preloadMain: Plugin = {
+  name: "preload-main",
+  transformIndexHtml: {
+    order: "post",
+    handler(_, { bundle = {}, chunk: boot }) {
+      const scripts = new Set<string>();
+      const styles = new Set<string>();
+      const add = (name: string) => {
+        const chunk = bundle[name];
+        if (chunk?.type !== "chunk" || chunk.fileName === boot?.fileName || scripts.has(name)) return;
+        scripts.add(name);
+        chunk.viteMetadata?.importedCss.forEach((style) => styles.add(style));
+        chunk.imports.forEach(add);
+      };
+      for (const file of Object.values(bundle)) if (file.type === "chunk" && file.name === "main") add(file.fileName);
+      const link = (attrs: Record<string, string>) => ({ tag: "link", attrs: { ...attrs, crossorigin: true } });
+      return [
+        ...[...styles].map((name) => link({ rel: "preload", as: "style", href: `/${name}` })),
+        ...[...scripts].map((name) => link({ rel: "modulepreload", href: `/${name}` })),
+      ].map((tag) => ({ ...tag, injectTo: "head" as const }));
+    },
+  },
+};
+
 // `--mode fake` swaps the program for one with fixed answers (src/lib/bridge/fake.ts),
 // so that the window runs in any browser.
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte()],
+  plugins: [svelte(), preloadMain],
   css: { postcss: { plugins: [pxToRem] } },
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   build: {
