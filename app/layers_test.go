@@ -93,7 +93,10 @@ var layers = []map[string][]string{
 		"app/plugin/sandbox":             {}, // what a process behind walls is described by
 		"app/plugin/dialect/spindle/job": {}, // what the host and the engine both know of a job
 		// MCP servers as people write them down, and the programs they start with: pure, so that fronts may ask.
-		"app/plugin/dialect/mcp/client":   {}, // one such server, over standard streams or HTTP
+		// one such server, over standard streams or HTTP
+		"app/plugin/dialect/mcp/client": {
+			"app/base/fault", "app/base/jsonobject", "app/tool", "github.com/modelcontextprotocol/go-sdk",
+		},
 		"app/plugin/dialect/mcp/config":   {"app/net/address", "go.yaml.in/yaml/v4"},
 		"app/plugin/dialect/mcp/runtimes": {},
 		"app/chat/document":               {"golang.org/x/text"}, // what files are, and what models are shown of them
@@ -522,6 +525,7 @@ var layers = []map[string][]string{
 		},
 		"app/plugin/hosttest":                  {},
 		"app/plugin/dialect/mcp/auth/authtest": {},
+		"app/plugin/dialect/mcp/mcptest":       {}, // a server that breaks any rule
 		"app/test/testkit":                     {},
 		"app/test/sourcetest":                  {"app/test/testkit"},
 		"app/test/programtest":                 {"app/base/version", "app/plugin/sandbox"},
@@ -878,8 +882,9 @@ var starters = map[string]string{
 	"app/window":                  "the person's editor, and the system's way to open a folder",
 	"app/model/modeltest":         "a model server, in tests",
 
-	"app/plugin/python/pythontest": "the workers of Python dialects, in tests",
-	"app/test/programtest":         "the Go compiler, in tests",
+	"app/plugin/dialect/mcp/mcptest": "a server of the protocol, in tests",
+	"app/plugin/python/pythontest":   "the workers of Python dialects, in tests",
+	"app/test/programtest":           "the Go compiler, in tests",
 }
 
 func TestOnlyTheseStartPrograms(t *testing.T) {

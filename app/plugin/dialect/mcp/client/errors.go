@@ -35,8 +35,12 @@ var (
 type RefusedError struct {
 	Status int
 	URL    string // without its query
-	Text   string // the first line of the body
+	Text   string // the first line of the body, or the message of Err
+	Err    error  // a *jsonrpc.Error when the body was one; else nil
 }
+
+// Unwrap returns Err.
+func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Error returns a sentence.
 func (e *RefusedError) Error() string {

@@ -22,6 +22,9 @@ type Question struct {
 	Fields  []Field // of a Form
 	// Address belongs to a URL question: the page to open. Nobody has fetched it.
 	Address string
+	// Again reports that the server gets its request again with the answer: Accept a URL question once the
+	// person has finished. Without it the server waits itself: Accept as soon as the person agrees.
+	Again bool
 	// Finished is closed when the server reports that the visit of Address is over. It is nil where the
 	// server does not report that.
 	Finished <-chan struct{}

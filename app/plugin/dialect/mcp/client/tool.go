@@ -48,7 +48,7 @@ type Call struct {
 	Running func(Task)
 }
 
-// Progress is how far a call is.
+// Progress counts the steps of a call.
 type Progress struct {
 	Done, Total float64 // Total is 0 when unknown
 	Message     string
