@@ -92,8 +92,9 @@ type Account struct {
 func New(o Options) (*Account, error) {
 	u, err := url.Parse(o.Server)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return nil, fault.New(fault.Invalid, "auth.new", "The address of an MCP server begins with https:// or http://, "+
-			"and holds no user or password.", "Correct the address.")
+		return nil, fault.New(fault.Invalid, "mcp.auth",
+			"The address of an MCP server begins with https:// or http://, and holds no user or password.",
+			"Correct the address.")
 	}
 	if o.Name == "" {
 		o.Name = u.Host

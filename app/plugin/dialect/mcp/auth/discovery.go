@@ -71,7 +71,8 @@ func (a *Account) discover(ctx context.Context, c *challenge, p Person) (service
 		return service{}, a.unreachable("The sign-in service of "+a.o.Name+", "+foreign(s.issuer, 200)+
 			", does not describe itself.", errors.New("there is no metadata at its well-known places"))
 	case c == nil:
-		return service{}, a.refuse(a.o.Name+" asks for no sign-in.", "Use it as it is, or give it a key in its settings.")
+		return service{}, a.refuse(a.o.Name+" asks for no sign-in.",
+			"Use it as it is, or give it a key in its settings.")
 	}
 	s.metadata = metadata{
 		Authorization: s.issuer + "/authorize", Token: s.issuer + "/token", Registration: s.issuer + "/register",
@@ -118,7 +119,7 @@ func (a *Account) resource(ctx context.Context, c *challenge) (*resourceMetadata
 				"” instead of “"+a.canonical()+"”.", "Check the address of the server. Nothing was sent.")
 		}
 		if len(r.Issuers) == 0 {
-			return nil, a.refuse(a.o.Name+" names no service to sign in at.", "Report it to whoever runs the server.")
+			return nil, a.refuse(a.o.Name+" names no service to sign in at.", reportIt)
 		}
 		r.Scopes = scopeWords(strings.Join(r.Scopes, " "))
 		return &r, nil
@@ -136,6 +137,9 @@ func (a *Account) names(resource string, root bool) bool {
 	path := strings.TrimSuffix(u.Path, "/")
 	return path == strings.TrimSuffix(a.server.Path, "/") || root && path == ""
 }
+
+// reportIt is the advice where only the server's side can help.
+const reportIt = "Report it to whoever runs the server."
 
 // pick chooses the sign-in service: the one where the person has signed in, or else the person does.
 func (a *Account) pick(ctx context.Context, issuers []string, p Person) (string, error) {
@@ -167,7 +171,9 @@ func metadataPlaces(issuer string) ([]string, error) {
 	base := u.Scheme + "://" + u.Host
 	path := strings.Trim(u.EscapedPath(), "/")
 	if path == "" {
-		return []string{base + "/.well-known/oauth-authorization-server", base + "/.well-known/openid-configuration"}, nil
+		return []string{
+			base + "/.well-known/oauth-authorization-server", base + "/.well-known/openid-configuration",
+		}, nil
 	}
 	return []string{
 		base + "/.well-known/oauth-authorization-server/" + path,
@@ -181,7 +187,7 @@ func (a *Account) readMetadata(ctx context.Context, s *service) (found bool, err
 	places, err := metadataPlaces(s.issuer)
 	if err != nil {
 		return false, a.refuse(a.o.Name+" wants a sign-in at “"+shown+"”, which is not safe: "+err.Error()+".",
-			"Report it to whoever runs the server. Nothing was sent.")
+			reportIt+" Nothing was sent.")
 	}
 	for _, place := range places {
 		s.metadata = metadata{}
@@ -194,7 +200,7 @@ func (a *Account) readMetadata(ctx context.Context, s *service) (found bool, err
 		}
 		if s.metadata.Issuer != s.issuer { // exactly: RFC 8414 section 3.3
 			return false, a.refuse("The sign-in service at "+shown+" calls itself “"+foreign(s.metadata.Issuer, 200)+
-				"”, so it may not be the one that "+a.o.Name+" means.", "Report it to whoever runs the server. Nothing was sent.")
+				"”, so it may not be the one that "+a.o.Name+" means.", reportIt+" Nothing was sent.")
 		}
 		return true, nil
 	}
@@ -206,13 +212,13 @@ func (a *Account) readMetadata(ctx context.Context, s *service) (found bool, err
 func (a *Account) checkMetadata(ctx context.Context, s service) error {
 	m := s.metadata
 	if !slices.Contains(m.PKCE, "S256") {
-		return a.refuse("The sign-in service of "+a.o.Name+" does not say that it protects sign-ins of programs (PKCE with S256).",
-			"Report it to whoever runs the server. Nothing was sent.")
+		return a.refuse("The sign-in service of "+a.o.Name+
+			" does not say that it protects sign-ins of programs (PKCE with S256).", reportIt+" Nothing was sent.")
 	}
 	for _, endpoint := range []string{m.Authorization, m.Token} {
 		if endpoint == "" {
 			return a.refuse("The sign-in service of "+a.o.Name+" does not say where to sign in.",
-				"Report it to whoever runs the server.")
+				reportIt)
 		}
 	}
 	for _, endpoint := range []string{m.Authorization, m.Token, m.Registration, m.Revocation} {
@@ -220,8 +226,8 @@ func (a *Account) checkMetadata(ctx context.Context, s service) error {
 			continue
 		}
 		if err := safeText(endpoint); err != nil {
-			return a.refuse("The sign-in service of "+a.o.Name+" uses “"+foreign(endpoint, 200)+"”, which is not safe: "+
-				err.Error()+".", "Report it to whoever runs the server. Nothing was sent.")
+			return a.refuse("The sign-in service of "+a.o.Name+" uses “"+foreign(endpoint, 200)+
+				"”, which is not safe: "+err.Error()+".", reportIt+" Nothing was sent.")
 		}
 	}
 	return a.checkBrowser(ctx, m.Authorization)
@@ -243,7 +249,7 @@ func (a *Account) checkBrowser(ctx context.Context, page string) error {
 	for _, one := range at {
 		if !a.reaches(netip.AddrPortFrom(one, 0)) {
 			return a.refuse("The sign-in page of "+a.o.Name+", “"+foreign(page, 200)+"”, is in your own network.",
-				"Report it to whoever runs the server. Nothing was opened.")
+				reportIt+" Nothing was opened.")
 		}
 	}
 	return nil

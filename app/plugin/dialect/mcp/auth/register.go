@@ -92,8 +92,8 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	offered := s.metadata.Methods
 	want := method(offered, len(offered) > 0 && !slices.Contains(offered, "none"))
 	raw, err := json.Marshal(registration{
-		Name: "Conclave", Redirects: []string{redirectAddress(port)}, Grants: []string{"authorization_code", "refresh_token"},
-		Responses: []string{"code"}, Method: want, Kind: "native",
+		Name: "Conclave", Redirects: []string{redirectAddress(port)},
+		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}, Method: want, Kind: "native",
 	})
 	if err != nil {
 		return client{}, err
@@ -106,7 +106,7 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	r.Header.Set("Accept", "application/json")
 	response, body, err := a.exchange(r)
 	if err != nil {
-		return client{}, a.unreachable("Conclave could not be registered with the sign-in service of "+a.o.Name+".", err)
+		return client{}, a.unreachable("The sign-in service of "+a.o.Name+" could not be asked to register Conclave.", err)
 	}
 	var got registration
 	err = json.Unmarshal(body, &got)

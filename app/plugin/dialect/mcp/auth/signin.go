@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,10 +128,8 @@ func (a *Account) scopes(c *challenge, s service, held *grant) []string {
 		scopes = union(held.Scopes, scopes)
 	}
 	scopes = union(scopes, a.o.Scopes)
-	for _, offered := range s.metadata.Scopes {
-		if offered == offline {
-			return union(scopes, []string{offline})
-		}
+	if slices.Contains(s.metadata.Scopes, offline) {
+		return union(scopes, []string{offline})
 	}
 	return scopes
 }
@@ -151,14 +150,15 @@ func (a *Account) client(ctx context.Context, s service, again bool) (client, *c
 			return c, at, nil
 		case !c.Known:
 			return client{}, nil, fault.Wrap(fault.Unavailable, "mcp.auth",
-				"The port of the redirect address "+redirectAddress(c.Port)+" is in use.", "End the program that uses it.", err)
+				"The port of the redirect address "+redirectAddress(c.Port)+" is in use.",
+				"End the program that uses it.", err)
 		}
 		// Another program has the port that was registered.
 	}
 	at, err := listen(ctx, 0)
 	if err != nil {
-		return client{}, nil, fault.Wrap(fault.Unavailable, "mcp.auth", "No port of this computer can be opened for the sign-in.",
-			"", err)
+		return client{}, nil, fault.Wrap(fault.Unavailable, "mcp.auth",
+			"No port of this computer can be opened for the sign-in.", "", err)
 	}
 	if c, err = a.register(ctx, s, at.port); err != nil {
 		at.close()
@@ -182,9 +182,11 @@ func (a *Account) authorize(ctx context.Context, s service, scopes []string, p P
 	a.showPage(page)
 	wait, cancel := context.WithTimeoutCause(ctx, signInTime, errTime)
 	defer cancel()
-	if err := p.Open(wait, page); err != nil {
-		a.log.Warn("the browser did not open for a sign-in", "plugin", a.o.ID, "err", err)
-	}
+	go func() { // ends with the opener, for which nobody waits: the page may be opened by hand as well
+		if err := p.Open(wait, page); err != nil && wait.Err() == nil {
+			a.log.Warn("the browser did not open for a sign-in", "plugin", a.o.ID, "err", err)
+		}
+	}()
 	code, err := at.wait(wait, state, func(query url.Values) (string, error) { return a.readCallback(s, query) })
 	if errors.Is(err, errTime) {
 		if c.Known && !again {
@@ -230,10 +232,8 @@ func signInPage(s service, c client, scopes []string, state, verifier, redirect 
 	if len(scopes) > 0 {
 		query.Set("scope", strings.Join(scopes, " "))
 	}
-	for _, scope := range scopes {
-		if scope == offline {
-			query.Set("prompt", "consent") // OpenID Connect Core, section 11
-		}
+	if slices.Contains(scopes, offline) {
+		query.Set("prompt", "consent") // OpenID Connect Core, section 11
 	}
 	u.RawQuery = query.Encode()
 	return u.String(), nil
@@ -255,8 +255,8 @@ func (a *Account) readCallback(s service, query url.Values) (string, error) {
 		if code == "access_denied" {
 			return "", fault.New(fault.Canceled, "mcp.auth", "The sign-in at "+a.o.Name+" was refused on its page.", "")
 		}
-		return "", a.refuse("The sign-in service of "+a.o.Name+" refused: "+said(code, query.Get("error_description"))+".",
-			"Try again.")
+		return "", a.refuse("The sign-in service of "+a.o.Name+" refused: "+
+			said(code, query.Get("error_description"))+".", "Try again.")
 	}
 	codes := query["code"]
 	if len(codes) != 1 || codes[0] == "" {
@@ -275,7 +275,8 @@ func (a *Account) SignOut(ctx context.Context) error {
 	if g == nil {
 		return nil
 	}
-	if err := errors.Join(a.vault.delete(ctx, a.vault.name), a.vault.delete(ctx, a.vault.registration(g.Issuer))); err != nil {
+	err = errors.Join(a.vault.delete(ctx, a.vault.name), a.vault.delete(ctx, a.vault.registration(g.Issuer)))
+	if err != nil {
 		return err
 	}
 	a.set(nil, nil)

@@ -218,8 +218,8 @@ func (a *Account) lease(ctx context.Context, held *grant) (newer *grant, release
 		select {
 		case <-time.After(leasePause):
 		case <-ctx.Done():
-			return nil, nil, fault.Wrap(fault.Timeout, "mcp.auth", "Another Conclave renews the sign-in at "+a.o.Name+".",
-				"Try again in a minute.", ctx.Err())
+			return nil, nil, fault.Wrap(fault.Timeout, "mcp.auth",
+				"Another Conclave renews the sign-in at "+a.o.Name+".", "Try again in a minute.", ctx.Err())
 		}
 	}
 }
