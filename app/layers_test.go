@@ -121,6 +121,11 @@ var layers = []map[string][]string{
 			"github.com/google/uuid",
 			"golang.org/x/sync",
 		},
+		// Tools for other programs, over the protocol and over HTTP.
+		"app/tool/mcpserver": {
+			"app/base/fault", "app/base/bus", "app/base/version", "app/chat", "app/gate", "app/net/loopback", "app/tool",
+			"app/tool/call", "app/tool/hook", "github.com/modelcontextprotocol/go-sdk",
+		},
 		"app/chat/turn": {
 			"app/base/fault",
 			"app/chat",
@@ -322,6 +327,7 @@ var layers = []map[string][]string{
 			"app/base/fault", "app/base/settings", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council",
 			"app/gate", "app/model", "app/model/cost", "app/plugin", "app/record/activity", "app/tool",
 			"app/tool/elicit",
+			"app/tool/mcpserver",
 		},
 		// The window and the terminal: words, interfaces, doers; never an adapter.
 		"app/window": {
@@ -366,6 +372,8 @@ var layers = []map[string][]string{
 			"app/record/activity",
 			"app/base/jsonobject",
 			"app/tool/call",
+			"app/net/loopback",
+			"app/tool/mcpserver",
 			"app/model",
 			"app/model/connections",
 			"app/plugin/toolport",
@@ -405,6 +413,7 @@ var layers = []map[string][]string{
 			"app/chat",
 			"app/model/cost",
 			"app/tool/call",
+			"app/tool/mcpserver",
 			"app/chat/conversation",
 			"app/chat/responder",
 			"app/tool/hook",
@@ -462,7 +471,7 @@ var layers = []map[string][]string{
 		},
 		"app/core/restore": {
 			"app/base/fault", "app/base/keys", "app/base/settings", "app/gate", "app/model", "app/terminal",
-			"app/plugin/dialect/httptools", "store",
+			"app/plugin/dialect/httptools", "app/tool/mcpserver", "store",
 		},
 		"app/window/windowstore": {
 			"app/window",

@@ -13,6 +13,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/cost"
 	"conclave/app/plugin/dialect/httptools"
+	"conclave/app/tool/mcpserver"
 	"conclave/app/record/activity"
 	"conclave/store/layouttest"
 
@@ -38,6 +39,7 @@ func TestTheLayoutIsRaisedWithEveryChangeOfAStoredRecord(t *testing.T) {
 		"council_steps":    reflect.TypeFor[council.Step](),
 		"plugin_spending":  reflect.TypeFor[cost.Day](),
 		"registrations":    reflect.TypeFor[httptools.Registration](),
+		"outside":          reflect.TypeFor[mcpserver.Record](),
 		"variable_authors": reflect.TypeFor[[]chat.Author](),
 	})
 }

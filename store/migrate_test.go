@@ -92,7 +92,7 @@ func TestAStoreOfLayout1IsBroughtForwardAfterACopy(t *testing.T) {
 	if err != nil || len(grants) != 1 {
 		t.Errorf("grants: %v, %v", grants, err)
 	}
-	unknown, err := s.Plugins.raw(t.Context(), kind("from_a_plugin_nobody_knows"), "k")
+	unknown, err := s.Plugins.rawRecord(t.Context(), kind("from_a_plugin_nobody_knows"), "k")
 	if err != nil || string(unknown) != "v" {
 		t.Errorf("a bucket that nobody knows: %q, %v", unknown, err)
 	}

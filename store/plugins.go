@@ -26,12 +26,12 @@ var (
 // be started to be listed: digest, manifest, tool definitions. It returns nothing and no
 // error when there is none.
 func (p *Plugins) PluginCache(ctx context.Context, id string) (json.RawMessage, error) {
-	return p.raw(ctx, bucketPluginCache, id)
+	return p.rawRecord(ctx, bucketPluginCache, id)
 }
 
 // PutPluginCache writes what PluginCache returns.
 func (p *Plugins) PutPluginCache(ctx context.Context, id string, record json.RawMessage) error {
-	return p.putRaw(ctx, bucketPluginCache, id, record)
+	return p.putRawRecord(ctx, bucketPluginCache, id, record)
 }
 
 // DeletePluginCache deletes it. There may be none.
@@ -42,22 +42,22 @@ func (p *Plugins) DeletePluginCache(ctx context.Context, id string) error {
 // PluginState returns what a person set for a plugin: whether it is on, which of its
 // tools models see. It returns nothing and no error when they set nothing.
 func (p *Plugins) PluginState(ctx context.Context, id string) (json.RawMessage, error) {
-	return p.raw(ctx, bucketPluginState, id)
+	return p.rawRecord(ctx, bucketPluginState, id)
 }
 
 // PutPluginState writes what PluginState returns.
 func (p *Plugins) PutPluginState(ctx context.Context, id string, state json.RawMessage) error {
-	return p.putRaw(ctx, bucketPluginState, id, state)
+	return p.putRawRecord(ctx, bucketPluginState, id, state)
 }
 
-// raw reads a record that only its owner understands.
-func (p *Plugins) raw(ctx context.Context, k kind, id string) (json.RawMessage, error) {
-	return read(ctx, p.file, "store.read "+string(k), func(tx *bbolt.Tx) (json.RawMessage, error) {
+// rawRecord reads a record that only its owner understands.
+func (f *file) rawRecord(ctx context.Context, k kind, id string) (json.RawMessage, error) {
+	return read(ctx, f, "store.read "+string(k), func(tx *bbolt.Tx) (json.RawMessage, error) {
 		return slices.Clone(k.get(tx, []byte(id))), nil
 	})
 }
 
-func (p *Plugins) putRaw(ctx context.Context, k kind, id string, record json.RawMessage) error {
+func (f *file) putRawRecord(ctx context.Context, k kind, id string, record json.RawMessage) error {
 	op := "store.write " + string(k)
 	if err := checkID(op, "plugin", id); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (p *Plugins) putRaw(ctx context.Context, k kind, id string, record json.Raw
 	if !json.Valid(record) {
 		return fault.New(fault.Invalid, op, "What should be stored for "+id+" is not JSON.", "")
 	}
-	return p.write(ctx, op, func(tx *bbolt.Tx) error { return k.put(tx, []byte(id), record) })
+	return f.write(ctx, op, func(tx *bbolt.Tx) error { return k.put(tx, []byte(id), record) })
 }
 
 // Registrations returns what programs registered, by id.

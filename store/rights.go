@@ -32,13 +32,14 @@ type Rights struct {
 	Approvals     []gate.Approval
 	Plugins       map[string]json.RawMessage // what is set for each plugin
 	Registrations map[string]json.RawMessage // of programs
+	Outside       json.RawMessage            // what programs may call; nil when nothing was ever put
 }
 
 // rights are the buckets of Rights, and of what follows from it: what waits to be
 // decided, what counts towards rules, and what was listed of plugins.
 var rights = []kind{
 	bucketSettings, bucketGrants, bucketApprovals, bucketPluginState, bucketPluginCache, bucketPending, bucketUses,
-	bucketRegistrations, bucketSpending,
+	bucketRegistrations, bucketSpending, bucketOutside,
 }
 
 // ReadRights reads the rights that the store file at path has; the store of a data folder
@@ -65,6 +66,9 @@ func ReadRights(ctx context.Context, path string) (Rights, error) {
 			return err
 		}); err != nil {
 			return err
+		}
+		if b := tx.Bucket(bucketOutside); b != nil {
+			r.Outside = slices.Clone(b.Get([]byte(outsideKey)))
 		}
 		err := errors.Join(decodeEach(tx, bucketGrants, &r.Rules), decodeEach(tx, bucketApprovals, &r.Approvals))
 		if err != nil {

@@ -50,6 +50,7 @@ import (
 	"conclave/app/tool"
 	"conclave/app/tool/call"
 	"conclave/app/tool/elicit"
+	"conclave/app/tool/mcpserver"
 	"conclave/store"
 )
 
@@ -98,6 +99,7 @@ type Core struct {
 	Python        *python.Interpreters
 	Services      *service.Services // what plugins may ask for
 	HTTP          *toolport.Port    // where programs register tools
+	Programs      *mcpserver.Server // offers tools to other programs
 	Undo          *undo.Keeper      // old versions of files that calls changed
 	changes       *changes.Recorder
 	uses          *uses
@@ -242,6 +244,9 @@ func (c *Core) build(ctx context.Context) error {
 	c.buildChats()
 	maps.Copy(services, c.services())
 	c.HTTP = c.toolPort()
+	if c.Programs, err = mcpServer(ctx, c); err != nil {
+		return err
+	}
 	if !c.o.OwnPlugins || c.Store.ReadOnly() {
 		return nil
 	}
@@ -337,6 +342,9 @@ func (c *Core) Close() error {
 		if c.Packages != nil {
 			c.Packages.Close()
 		}
+		if c.Programs != nil {
+			err = c.Programs.Close(ctx)
+		}
 		if c.HTTP != nil {
 			c.HTTP.Close()
 		}
@@ -358,7 +366,7 @@ func (c *Core) Close() error {
 			c.Undo.Close()
 		}
 		if c.Gate != nil {
-			err = c.Gate.Close(ctx)
+			err = errors.Join(err, c.Gate.Close(ctx))
 		}
 		err = errors.Join(c.Store.Close(), err) // the first is the one that a person reads
 		c.discard()

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"slices"
 
 	"conclave/app/gate"
@@ -15,6 +16,7 @@ import (
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/toolport"
 	"conclave/app/tool/hook"
+	"conclave/app/tool/mcpserver"
 )
 
 // dialects returns all dialects, in the order in which they are asked about an entry of the plugins
@@ -55,6 +57,14 @@ func (c *Core) toolPort() *toolport.Port {
 		}
 	}
 	return toolport.New(toolport.Options{Pool: pool, Settings: c.Settings, Keys: c.Keys, Bus: c.Bus, Log: c.Log})
+}
+
+// mcpServer returns what offers tools to other programs, without a session.
+func mcpServer(ctx context.Context, c *Core) (*mcpserver.Server, error) {
+	return mcpserver.Open(ctx, mcpserver.Options{
+		Tools: c.Tools, Calls: c.Calls, Can: c.Gate.Reach.Capabilities, Store: c.Store.Outside, Keys: c.Keys,
+		Media: c.Store.Media.Media, Bus: c.Bus, Log: c.Log, Now: c.o.Now,
+	})
 }
 
 // templateKinds are the words of the templates that plugins can be begun from.

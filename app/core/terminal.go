@@ -282,7 +282,7 @@ func (c *Core) Terminal() *terminal.App {
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Responder: c.Responder(chats), Chats: chats, Activity: c.Store.Activity, Undo: c.Undo,
 		Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges,
+		HTTP: c.HTTP, Programs: c.Programs, Secrets: c.Services.Secrets, Watch: c.watch, LogChanges: c.logChanges,
 		Backup: c.backup, Doctor: c.doctor,
 	}
 }

@@ -179,6 +179,8 @@ func CallerName(c Caller, name string) string {
 		return cmp.Or(name, id) + " (council)"
 	case "plugin":
 		return "The plugin " + id
+	case "outside":
+		return "The program " + cmp.Or(name, shownName(id))
 	case "http":
 		if id == "" {
 			return "A program"

@@ -21,8 +21,8 @@ import (
 	"conclave/app/tool"
 )
 
-// Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>" or
-// "http:<program>". "http:" is a program that the system does not name.
+// Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>",
+// "http:<program>" or "outside:<program>". "http:" is a program that the system does not name.
 type Caller string
 
 // The callers without an id.
@@ -39,6 +39,12 @@ const AnyMember = memberPrefix + "*"
 
 // Member returns the caller that the council's member of this id is.
 func Member(id string) Caller { return memberPrefix + Caller(id) }
+
+// outsidePrefix stands before the name of a program that uses Conclave as its MCP server.
+const outsidePrefix Caller = "outside:"
+
+// Outside returns the caller that the program of this name is, which uses Conclave as its MCP server.
+func Outside(name string) Caller { return outsidePrefix + Caller(name) }
 
 // IsMember reports whether a member of the council calls.
 func (c Caller) IsMember() bool { return strings.HasPrefix(string(c), string(memberPrefix)) }

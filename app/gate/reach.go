@@ -56,13 +56,23 @@ func (r *Reach) Permissions(plugin string) (granted, denied []string) {
 // Can returns what calls of a tool can do, as a person reads it; none where that is not
 // known.
 func (r *Reach) Can(t tool.Tool) []string {
+	all, why := r.capabilities(t)
+	return why.Labels(all)
+}
+
+// Capabilities returns what calls of a tool can do; none where that is not known.
+func (r *Reach) Capabilities(t tool.Tool) []Capability {
+	all, _ := r.capabilities(t)
+	return all
+}
+
+func (r *Reach) capabilities(t tool.Tool) ([]Capability, Inferred) {
 	f := r.decisions.lock()
 	defer r.decisions.unlock()
 	if t.Plugin == BuiltIn || f.known[t.Plugin].Plugin == "" {
-		return nil
+		return nil, nil
 	}
-	all, why := f.ofTool(t, f.able(t.Plugin))
-	return why.Labels(all)
+	return f.ofTool(t, f.able(t.Plugin))
 }
 
 // GrantablePath returns the real path of a folder or file that a plugin may be given

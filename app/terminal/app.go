@@ -19,6 +19,7 @@ import (
 	"conclave/app/service"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
+	"conclave/app/tool/mcpserver"
 )
 
 // App holds the parts of the core that commands use; package core makes it.
@@ -42,6 +43,7 @@ type App struct {
 	Responder       responder.Chooser
 
 	HTTP     *toolport.Port
+	Programs *mcpserver.Server
 	Chats    Chats
 	Activity activity.Log
 	Undo     *undo.Keeper

@@ -157,8 +157,8 @@ func (t *terminal) root() *cobra.Command {
 	root.AddCommand(
 		prompts.promptCommand(), prompts.chatCommand(), toolCommands{t}.group(), pluginCommands{t}.group(),
 		modelCommands{t}.group(), councilCommands{t}.group(), permissionCommands{t}.group(), activity.activityCommand(),
-		activity.logsCommand(), httpCommands{t}.group(), chatCommands{t}.group(), store.backupCommand(),
-		store.restoreCommand(), store.compactCommand(), t.doctorCommand(), t.versionCommand(),
+		activity.logsCommand(), httpCommands{t}.group(), mcpCommands{t}.group(), chatCommands{t}.group(),
+		store.backupCommand(), store.restoreCommand(), store.compactCommand(), t.doctorCommand(), t.versionCommand(),
 	)
 	return root
 }

@@ -180,6 +180,8 @@ const (
 	RegistrationBytes = 2 << 20
 	// LoopbackBody bounds a request from a program of this computer: 64 KiB of description and schema, escaped.
 	LoopbackBody = 256 << 10
+	// ProgramRequest bounds a request of a program that uses Conclave as its MCP server: CallArguments fit.
+	ProgramRequest = 8 << 20
 	// CallbackAnswer bounds answer of a tool over HTTP: two screen pictures and 1 MiB of text; a line of the wire.
 	CallbackAnswer = 3 << 20
 	// PluginWrites bounds a plugin's writes to chats, variables and records, at once and per hour, each at least 4

@@ -2,9 +2,11 @@
 package version
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 )
 
 // Version is set by the linker (see the Makefile); "dev" in a build without it. The
@@ -31,3 +33,7 @@ func Beside(program string) (string, error) {
 	}
 	return filepath.Join(filepath.Dir(self), program), nil
 }
+
+// Instance returns the random name of this run of the program, the same at each call. A program that is
+// reached as an MCP server names it, so that Conclave recognises itself.
+var Instance = sync.OnceValue(rand.Text)

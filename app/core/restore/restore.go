@@ -20,6 +20,7 @@ import (
 	"conclave/app/model"
 	"conclave/app/plugin/dialect/httptools"
 	"conclave/app/terminal"
+	"conclave/app/tool/mcpserver"
 	"conclave/store"
 )
 
@@ -132,7 +133,24 @@ func difference(present, copied store.Rights) ([]string, error) {
 		}
 		differs = append(differs, httptools.RegisteredBy(id, copied.Registrations[id]))
 	}
-	return differs, nil
+	return append(differs, outsideDifference(present.Outside, copied.Outside)...), nil
+}
+
+// outsideDifference is difference for the tools that other programs may call.
+func outsideDifference(present, copied json.RawMessage) []string {
+	var was, is mcpserver.Record
+	_ = json.Unmarshal(present, &was) // what cannot be read lets nobody call anything
+	_ = json.Unmarshal(copied, &is)
+	var differs []string
+	for _, id := range is.Offered {
+		if !slices.Contains(was.Offered, id) {
+			differs = append(differs, "Other programs may call the tool "+id)
+		}
+	}
+	if is.Open && !was.Open {
+		differs = append(differs, "Other programs may connect over HTTP while the window is open")
+	}
+	return differs
 }
 
 // settingsDifference is difference for the settings.

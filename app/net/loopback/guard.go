@@ -37,7 +37,7 @@ func (s *Server) guard(port int) http.Handler {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			Refuse(w, http.StatusUnauthorized, "a token is wanted: Authorization: Bearer TOKEN")
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, bodies())
+			r.Body = http.MaxBytesReader(w, r.Body, s.o.Body)
 			w.Header().Set("X-Content-Type-Options", "nosniff")
 			s.o.Handler.ServeHTTP(w, r)
 		}

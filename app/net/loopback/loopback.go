@@ -30,7 +30,9 @@ type Options struct {
 	Token func() string
 	// Refused is called with each request that does not carry the token; nil is nobody.
 	Refused func(*http.Request)
-	Log     *slog.Logger // nil discards
+	// Body bounds what a request may send, in bytes; 0 is limit.LoopbackBody.
+	Body int64
+	Log  *slog.Logger // nil discards
 }
 
 // Server serves one handler at any number of ports, each as long as somebody wants it. Use
@@ -60,6 +62,9 @@ func New(o Options) *Server {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Body == 0 {
+		o.Body = limit.LoopbackBody
 	}
 	return &Server{o: o, ports: map[int]*port{}}
 }
@@ -177,6 +182,3 @@ func (s *Server) Close() {
 		p.served.Wait()
 	}
 }
-
-// bodies is the most that a request may send, in bytes.
-func bodies() int64 { return limit.LoopbackBody }
