@@ -47,8 +47,8 @@ func (c mcpCommands) serveCommand() *cobra.Command {
 			return c.serveStreams(ctx, app, f.name, choices)
 		})
 	cmd.Long = "Serve the tools that conclave mcp offer names, as one MCP server. Without --http, it speaks on\n" +
-		"standard input and output with the program that started it. With --http, programs of this computer connect that\n" +
-		"carry a token, see conclave mcp tokens. Each call is decided about like any other: questions appear in\n" +
+		"standard input and output with the program that started it. With --http, programs of this computer connect\n" +
+		"that carry a token, see conclave mcp tokens. Each call is decided about like any other: questions appear in\n" +
 		"Conclave's window, with the name of the program."
 	flags := cmd.Flags()
 	flags.BoolVar(&f.http, "http", false, "serve over HTTP, at 127.0.0.1:PORT (usually "+
