@@ -287,13 +287,21 @@ func (c *Core) buildChats() {
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read},
+		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read}, ToolShare: c.toolShare,
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.Edited, Log: c.Log,
 		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
 	})
 	c.Councils = c.councils()
+}
+
+// toolShare returns the part of a model's context that tools may take, in percent.
+func (c *Core) toolShare(ctx context.Context) int {
+	if set, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil {
+		return set.ToolShare
+	}
+	return turn.DefaultToolShare
 }
 
 // Scan reads the plugins folder once and waits until the plugins of waitFor (none:

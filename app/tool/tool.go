@@ -45,14 +45,16 @@ type Tool struct {
 	InlineAvailable bool       `json:"inline_available"`
 	Visibility      Visibility `json:"visibility"`
 
-	Dialect  string        `json:"contract"`           // the name of its plugin's dialect
-	File     string        `json:"file,omitempty"`     // relative to the plugin's folder
-	Line     int           `json:"line,omitempty"`     // 1-based; 0 when unknown
-	Digest   string        `json:"digest"`             // SHA-256 (hex) of the definition; made by Normal
-	Timeout  time.Duration `json:"-"`                  // how long one call may take; 0 = the default, 30 s
-	Serial   bool          `json:"serial,omitempty"`   // one call at a time
-	Async    bool          `json:"async,omitempty"`    // its author says that other calls may run while one waits
-	Warnings []string      `json:"warnings,omitempty"` // what is odd about its definition
+	Dialect string        `json:"contract"`       // the name of its plugin's dialect
+	File    string        `json:"file,omitempty"` // relative to the plugin's folder
+	Line    int           `json:"line,omitempty"` // 1-based; 0 when unknown
+	Digest  string        `json:"digest"`         // SHA-256 (hex) of the definition; made by Normal
+	Timeout time.Duration `json:"-"`              // how long one call may take; 0 = the default, 30 s
+	// ForRoom says that it is deferred so that the definitions of a request fit (Set.Fit).
+	ForRoom  bool     `json:"-"`
+	Serial   bool     `json:"serial,omitempty"`   // one call at a time
+	Async    bool     `json:"async,omitempty"`    // its author says that other calls may run while one waits
+	Warnings []string `json:"warnings,omitempty"` // what is odd about its definition
 	// its schema is the plugin's own: arguments are checked against it, whatever the dialect
 	Strict bool `json:"strict,omitempty"`
 	// the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})

@@ -40,9 +40,6 @@ type Tool struct {
 	Warnings []string `json:"warnings"`
 }
 
-// bytesPerToken is the usual estimate for English and JSON.
-const bytesPerToken = 4
-
 // noParameters is the schema of a tool that has none.
 var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 
@@ -80,7 +77,7 @@ func newTool(t tool.Tool, s plugin.Status, about gate.AboutTool) Tool {
 		CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable, Visibility: t.Visibility,
 		Enabled: enabled, Offered: enabled && t.Visibility != tool.Hidden && t.For(tool.MainRole),
 		Dialect: t.Dialect, Digest: t.Digest, Status: string(s.State), TimeoutMS: t.Timeout.Milliseconds(),
-		Tokens:       (len(t.WireName) + len(t.Description) + len(t.Parameters) + bytesPerToken - 1) / bytesPerToken,
+		Tokens:       t.Tokens(),
 		Capabilities: List(about.Capabilities), LastUsed: Time{about.LastUsed}, Rule: ruleWords(about.Decided),
 		File: t.File, Line: t.Line, Warnings: List(t.Warnings),
 	}

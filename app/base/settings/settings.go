@@ -68,6 +68,9 @@ type Page struct {
 	DockWidth    int    `json:"dock_width"`
 	DockTab      string `json:"dock_tab"`
 	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
+	// The part of a model's context that definitions of tools may take, in percent, 1 to 100; a model finds
+	// those that do not fit when it needs them.
+	ToolShare int `json:"tool_share"`
 
 	// What models may cost for each plugin in a day, in US dollars, and in tokens of
 	// models without a known price.
@@ -117,7 +120,7 @@ func Default() Settings {
 		Page: Page{
 			Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-			ModelTitles: true, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+			ModelTitles: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
 			Keys: map[string]string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},
@@ -191,6 +194,7 @@ func (s Settings) Check() error {
 		between("sidebar_width", s.SidebarWidth, 200, 360),
 		between("dock_width", s.DockWidth, 360, 560),
 		between("chain_limit", s.ChainLimit, 0, 1000),
+		between("tool_share", s.ToolShare, 1, 100),
 		between("http_port", s.HTTPPort, 1024, 65535),
 	} {
 		if err != nil {

@@ -32,6 +32,7 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	t.system, t.plain = conversation.System, conversation.Origins
 	t.scribe.head, t.scribe.given = parent, conversation.Last
 	named, err := NameTools(ctx, t.log, &conversation, t.req.Tools)
+	named = t.makeRoom(ctx, named)
 	t.req.Tools, t.callTurn.Tools, t.names = named, named, chatNames{t.log, conversation}
 	if err != nil {
 		return chat.Message{}, nil, err

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,11 +51,17 @@ type Options struct {
 	// Files reads attached files and those of tools. It is asked for the same file in every
 	// turn.
 	Files document.Reader
+	// ToolShare returns the part of a model's context that the definitions of tools may take, in percent;
+	// nil is DefaultToolShare.
+	ToolShare func(ctx context.Context) int
 }
 
 // Runner runs turns. Use New. It is safe for concurrent use. Package conversation
 // decides which turn may write in a chat.
-type Runner struct{ o Options }
+type Runner struct {
+	o    Options
+	most sync.Map // the most tools that requests to a model may define, as int, by the model's name
+}
 
 // New returns a runner.
 func New(o Options) *Runner {

@@ -127,19 +127,20 @@ func (s toolSearch) remind(r *model.Request) {
 	if len(r.Tools) == 0 {
 		return
 	}
-	known := s.discovered()
+	discovered := s.discovered()
+	known := func(name string) bool { return slices.Contains(discovered, name) }
 	var lines []string
 	for _, x := range s.deferred() {
-		if !slices.Contains(known, x.WireName) {
+		if !x.ForRoom && !known(x.WireName) {
 			lines = append(lines,
 				fmt.Sprintf("%d. %s: %s", len(lines)+1, x.WireName, strings.Join(strings.Fields(x.Description), " ")))
 		}
 	}
-	if len(lines) == 0 {
+	text := reminder(lines, namesForRoom(s.deferred(), known))
+	if text == "" {
 		return
 	}
-	note := chat.TextPart("<system-reminder>\nThese tools exist too. Before you use one of them, find it with " +
-		tool.SearchName + ":\n" + strings.Join(lines, "\n") + "\n</system-reminder>")
+	note := chat.TextPart(text)
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == chat.RoleUser {
 			r.Messages = slices.Clone(r.Messages)

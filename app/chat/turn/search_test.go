@@ -229,3 +229,57 @@ func TestNamedToolsAreSentAtOnce(t *testing.T) {
 		t.Errorf("tools: %v", offered(m, 0))
 	}
 }
+
+// crowded has two plugins' worth of tools that do not fit.
+func crowded(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, tools{"echo": answers("ok")})
+	r := tool.NewRegistry()
+	r.Publish("p", []tool.Tool{{Name: "echo", Description: "Echoes."}}, tools{"echo": answers("ok")})
+	many, run := make([]tool.Tool, 200), tools{}
+	for i := range many {
+		many[i] = tool.Tool{Name: "act" + strings.Repeat("x", i%20) + string(rune('a'+i/20)), Description: strings.Repeat("y", 800)}
+		run[many[i].Name] = answers("done")
+	}
+	r.Publish("big", many, run)
+	b.set = r.Set().ForModel()
+	return b
+}
+
+func TestToolsPastAShareOfTheContextAreNamedAndFound(t *testing.T) {
+	b := crowded(t)
+	m := scriptedModel(calls(call("tool_search", `{"query":"acta"}`)), says("Done."))
+	b.say(m)
+	equal(t, "first", offered(m, 0), []string{"echo", "tool_search"})
+	if note := reminder(m, 0); !strings.Contains(note, "- big: acta, ") || len(note) > 6<<10 {
+		t.Errorf("the reminder has %d bytes: %.300s", len(note), note)
+	}
+	if got := offered(m, 1); !slices.Contains(got, "acta") {
+		t.Errorf("the second request offers %v", got)
+	}
+}
+
+func TestAServersLimitOfToolsIsMetByDeferringAndRemembered(t *testing.T) {
+	b := newBench(t, tools{"echo": answers("ok")})
+	r := tool.NewRegistry()
+	r.Publish("p", []tool.Tool{{Name: "echo"}}, tools{"echo": answers("ok")})
+	many := make([]tool.Tool, 140)
+	for i := range many {
+		many[i] = tool.Tool{Name: "a" + strings.Repeat("x", i)[:i%60] + string(rune('a'+i/60))}
+	}
+	r.Publish("many", many, tools{})
+	b.set = r.Set().ForModel()
+	refused := &model.Error{Kind: model.TooManyTools, Provider: "mine", Status: 400, Detail: "got 141 tools, at most 128"}
+	m := scriptedModel(tells(refused), says("Hello."), says("Again."))
+	b.say(m)
+	b.say(m)
+	if n := len(m.requests[0].Tools); n != 141 {
+		t.Fatalf("the first request has %d tools", n)
+	}
+	for _, i := range []int{1, 2} {
+		equal(t, "offered", offered(m, i), []string{"echo", "tool_search"})
+	}
+	if got := notes(b); !strings.Contains(got, "at most 128 tools in a request. It finds 140 others with tool_search") {
+		t.Errorf("notes: %q", got)
+	}
+}

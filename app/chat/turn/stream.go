@@ -14,6 +14,7 @@ import (
 	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/model"
+	"conclave/app/tool"
 )
 
 // ask makes one request and returns the model's message, finished but not yet written to its end (see
@@ -38,6 +39,15 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 		t.offerNoTools()
 		t.note("The model " + t.model + " cannot call tools, so it is offered none.")
 		bare.Tools = nil
+		w, err = t.stream(ctx, bare, closing)
+	}
+	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Kind == model.TooManyTools &&
+		w.draft.empty() && t.fewerTools(refused) {
+		bare.Tools = slices.DeleteFunc(t.toolSearch().definitions(), func(d model.ToolDefinition) bool {
+			return d.Name != tool.SearchName && // hooks may have taken it out
+				!slices.ContainsFunc(request.Tools, func(was model.ToolDefinition) bool { return was.Name == d.Name })
+		})
+		t.toolSearch().remind(&bare)
 		w, err = t.stream(ctx, bare, closing)
 	}
 	if refused, ok := errors.AsType[*model.Error](err); ok {

@@ -1146,6 +1146,7 @@ export const s = {
         : `${count(n, "tool")}, ${count(tokens, "token")}`,
     heavy: "Tool definitions take more than 15% of what the model can read. Turn off what you do not need.",
     tokens: (n: number) => `about ${count(n, "token")}`,
+    forRoom: "found when a model needs it",
     lastUsed: (when: string) => `last used ${when}`,
     neverUsed: "never used",
     enable: (title: string) => `Offer ${title} to models`,
@@ -1443,6 +1444,9 @@ export const s = {
     demoRemove: "Remove demo chats",
     privacy: "No telemetry.",
     folder: "Plugins folder",
+    toolShare: "Tools in each request",
+    toolShareNote:
+      "How much of a model's context the definitions of tools may take. Of plugins that do not fit, a model gets the names, and finds a tool when it needs one.",
     folderNote: (folder: string) => `Every file or folder in ${folder} is a plugin. Save a file and it reloads.`,
     openFolder: "Open folder",
     http: "Let programs register tools",

@@ -1758,6 +1758,11 @@ export interface PageSettings {
   /** a chat's model names it after its first answer */
   model_titles: boolean;
   /**
+   * The part of a model's context that definitions of tools may take, in percent, 1 to 100; a
+   * model finds those that do not fit when it needs them.
+   */
+  tool_share: number;
+  /**
    * What models may cost for each plugin in a day, in US dollars, and in tokens of models
    * without a known price.
    */
@@ -3020,8 +3025,13 @@ export interface ToolList {
   revision: number;
   /** sorted by plugin, then name */
   tools: Tool[];
-  /** sum of the enabled ones */
+  /** sum of the enabled ones that each request defines */
   tokens: number;
+  /**
+   * ForRoom holds the ids of those that the default model gets only the names of, and searches
+   * for.
+   */
+  for_room: string[];
   /** the default model's window in tokens; 0 = not known */
   context_tokens: number;
 }

@@ -113,6 +113,8 @@ export class ToolsState extends Pulled {
   tools = $state.raw<Tool[]>([]);
   tokens = $state.raw(0);
   contextTokens = $state.raw(0);
+  /** Those that the default model gets only the names of. */
+  forRoom = $state.raw<ReadonlySet<string>>(new Set());
 
   readonly enabled = $derived(this.tools.filter((t) => t.enabled));
   /** What the main model is offered; some are for members of a council alone. */
@@ -132,6 +134,7 @@ export class ToolsState extends Pulled {
     this.tools = list.tools;
     this.tokens = list.tokens;
     this.contextTokens = list.context_tokens;
+    this.forRoom = new Set(list.for_room);
     this.revision = Math.max(this.revision, list.revision);
   }
 
