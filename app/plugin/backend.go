@@ -33,6 +33,13 @@ type Offer struct {
 	Tools   []tool.Tool
 	Options json.RawMessage // JSON Schema of its settings; nil leaves what reading it showed
 	Notes   []string        // sentences for its card
+	About   []Line          // what it is, for its card
+}
+
+// Line is a fact about a plugin for its card: “Protocol: MCP 2025-11-25”.
+type Line struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // Answer holds what a backend returns for a call. The host cuts, cleans and redacts it.
@@ -48,6 +55,10 @@ var (
 	// ErrNotSent means that, in addition, no code of the plugin got the call.
 	ErrNotSent = fmt.Errorf("%w before it got the call", ErrEnded)
 )
+
+// ErrStartAgain is the error of Adapter.Adapt for a process that ended because it was greeted in a way that it does
+// not know. The host starts another once, which the dialect greets otherwise.
+var ErrStartAgain = errors.New("its process is to be started again")
 
 // Listener receives what a backend reports between calls. Its functions are safe for
 // concurrent use; all but Ask return at once.

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"time"
 
 	"conclave/app/plugin/sandbox"
 )
@@ -25,10 +26,12 @@ type Dialect interface {
 	Spec(ctx context.Context, src Source, m Manifest, start StartOptions) (sandbox.Spec, error)
 }
 
-// Connector is a Dialect whose plugins are not processes that Conclave starts. The host does not call
-// its Spec.
+// Connector is a Dialect with plugins that are not processes which Conclave starts. The host does not
+// call Spec for those.
 type Connector interface {
 	Dialect
+	// Connects reports whether the plugin is such a one.
+	Connects(m Manifest) bool
 	// Connect returns the backend that reaches the plugin. The error is a *Problem when the person can do
 	// something.
 	Connect(ctx context.Context, src Source, m Manifest, start StartOptions, to Listener) (Backend, error)
@@ -43,6 +46,24 @@ type Adapter interface {
 	// Adapt greets a process that was just started, and returns the backend that talks to it. The host ends
 	// the process. The error is a *Problem, or the cause of ctx's end; the process has not been ended then.
 	Adapt(ctx context.Context, process sandbox.Process, src Source, m Manifest, to Listener) (Backend, error)
+}
+
+// Splitter is a Dialect whose plugins are the entries of configuration files.
+type Splitter interface {
+	Dialect
+	// Split returns the plugins of the file or folder at src, which is in the plugins folder; ok is false
+	// where that is not of this dialect. Their ids begin with the id of src. What cannot be read is a source
+	// that Recognize refuses. It is called at each look at the plugins folder.
+	Split(src Source) (all []Source, ok bool)
+}
+
+// Patient is a Dialect whose plugins may take another time to load than LoadTimeout. Loads of its plugins hold up
+// nothing: no chat waits for one.
+type Patient interface {
+	Dialect
+	// LoadTime returns the time for the first start of a version, and for those after it. The first is longer where
+	// starting it installs something.
+	LoadTime(m Manifest) (first, later time.Duration)
 }
 
 // CodeLister is a Dialect whose plugins write files into the folder of their code.

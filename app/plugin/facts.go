@@ -3,6 +3,7 @@ package plugin
 import (
 	"io/fs"
 	"slices"
+	"time"
 
 	"conclave/app/gate"
 	"conclave/app/tool"
@@ -46,6 +47,12 @@ type Facts struct {
 	// Registers says that all its plugins do is what they register when they run: tools, hooks
 	// and events.
 	Registers bool
+	// Idle is the time after which the backend of a plugin that nobody uses is ended, until the next call; 0 is
+	// never.
+	Idle time.Duration
+	// Rests are the times after which a plugin that kept dying serves again: the first time, the second, and so on.
+	// After the last one, only a person starts it. Without any, that holds from the first time on.
+	Rests []time.Duration
 	// Toolboxes says that each object among a plugin's settings sets up the toolbox
 	// of that name.
 	Toolboxes bool

@@ -9,19 +9,23 @@ import (
 )
 
 // Source describes where a plugin comes from, before it is read: a file or a folder of the
-// plugins folder; or, without files, a registration at run time. A row of a configuration
-// file is possible, too; no dialect offers one now.
+// plugins folder; an entry of a configuration file there, with or without files of its own; or a
+// registration at run time.
 type Source struct {
 	ID      string // the plugin's id: of one in the folder its name without its ending, made [a-zA-Z0-9_-]
-	Path    string // absolute path of the file or folder to read
+	Path    string // absolute path of the file or folder to read; empty for a plugin without files
 	Folder  bool
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
 	Alone   bool   // it is loaded by itself: other plugins next to it do not matter
 
-	// Dialect and Row are set for a plugin without files: its dialect, and what makes it
-	// the plugin that it is, as its dialect reads it. What a person approves is the row.
+	// Dialect and Row are set for an entry of a file and for a plugin without files: its dialect, and what
+	// makes it the plugin that it is, as its dialect reads it. What a person approves is the row, with the
+	// files where there are some.
 	Dialect string
 	Row     string
+	// Values names what the row refers to and does not hold, such as secrets, without telling it. When it changes,
+	// the plugin starts again; nobody is asked.
+	Values string
 	// Tools says, for a plugin without files that defines its tools where it registers, what
 	// they are, as its dialect reads them (Inspect). Nothing is run to list them, and each is
 	// approved by its own digest, as Row is in place of code. Empty where only running it
@@ -30,7 +34,7 @@ type Source struct {
 }
 
 // HasFiles reports whether the plugin consists of files.
-func (s Source) HasFiles() bool { return s.Dialect == "" }
+func (s Source) HasFiles() bool { return s.Path != "" }
 
 // Holds reports whether the plugin is a folder with something of this name right in it,
 // whatever that is.

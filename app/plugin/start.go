@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -29,6 +31,10 @@ type StartOptions struct {
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
+	// Secret returns one of them, for a plugin that cannot ask. What it returned is masked in what the plugin says.
+	Secret func(ctx context.Context, path string) (string, error)
+	// Mask has a text masked from then on in what the plugin says: a secret that its source holds.
+	Mask func(secret string)
 
 	// Load is the time that the host waits until it has loaded, where that is not host.LoadTimeout; else 0.
 	Load time.Duration
@@ -78,7 +84,7 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 	spec.Listens = spec.Listens || spec.Sockets || slices.Contains(o.Granted, gate.Listen)
 	if slices.Contains(o.Granted, gate.Programs) {
 		spec.Spawn = true
-		path := os.Getenv("PATH")
+		path := cmp.Or(valueOf(spec.Env, "PATH"), os.Getenv("PATH"))
 		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
 		for _, program := range o.Programs {
 			spec.Execute = append(spec.Execute, ProgramFiles(program)...)
@@ -100,6 +106,16 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		}
 		spec.Exact = append(spec.Exact, f.Path)
 	}
+}
+
+// valueOf returns a variable of an environment, "" where it is not set.
+func valueOf(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // writes returns the folders that a process of spec may change.

@@ -22,6 +22,9 @@ const (
 	NeedsApproval State = "needs-approval" // read, not run: a person has to look at it first
 	Quarantined   State = "quarantined"    // it changed since it was approved, or keeps dying
 	NeedsPackages State = "needs-packages" // it does not load without packages that are not installed
+	NeedsSettings State = "needs-settings" // it is not started without settings that a person has to fill in
+	NeedsSignIn   State = "needs-sign-in"  // a person has to sign in to where it runs
+	Installing    State = "installing"     // it is started for the first time, which installs it
 )
 
 // Status is a snapshot of a plugin, as the window and the terminal show it.
@@ -67,6 +70,7 @@ type Status struct {
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
 	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
+	About      []Line          // what it is, in its own words
 	Notes      []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing

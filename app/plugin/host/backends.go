@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (b *Backends) Ready(ctx context.Context, dialect string) {
 	defer cancel()
 	for _, e := range loading {
 		now := e.now()
-		if is := now.status.Manifest.Dialect; now.serving == nil && (is == "" || is == dialect) {
+		if is := cmp.Or(now.source.Dialect, now.status.Manifest.Dialect); now.serving == nil && (is == "" || is == dialect) {
 			_ = b.h.tasks.wait(ctx, &e.inFlight) // then it is as it is
 		}
 	}

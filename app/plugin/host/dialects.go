@@ -18,7 +18,7 @@ type Dialects []plugin.Dialect
 // The error is a *Problem, or the cause of ctx's end.
 func (all Dialects) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
 	for _, d := range all {
-		if !src.HasFiles() && d.Facts().Name != src.Dialect {
+		if src.Dialect != "" && d.Facts().Name != src.Dialect {
 			continue
 		}
 		m, err := d.Recognize(ctx, src)
@@ -101,17 +101,41 @@ func (all Dialects) CodeDigest(ctx context.Context, path string) (string, error)
 	return seen.digest, err
 }
 
-// confinementOf describes the sandbox of a dialect's plugins.
-func confinementOf(d plugin.Dialect, launcher sandbox.Launcher) sandbox.Confinement {
-	if c, ok := d.(plugin.Connector); ok {
+// connector returns the dialect of a plugin that is not a process which Conclave starts; nil for others.
+func connector(d plugin.Dialect, m plugin.Manifest) plugin.Connector {
+	if c, ok := d.(plugin.Connector); ok && c.Connects(m) {
+		return c
+	}
+	return nil
+}
+
+// confinementOf describes the sandbox of a plugin.
+func confinementOf(d plugin.Dialect, m plugin.Manifest, launcher sandbox.Launcher) sandbox.Confinement {
+	if c := connector(d, m); c != nil {
 		return c.Confinement()
 	}
 	return launcher.Confinement()
 }
 
+// split returns the plugins that are entries of the file or folder at src; ok is false where it is one plugin,
+// or none.
+func (all Dialects) split(src plugin.Source) (entries []plugin.Source, ok bool) {
+	for _, d := range all {
+		if s, splits := d.(plugin.Splitter); splits {
+			if entries, ok = s.Split(src); ok {
+				return entries, true
+			}
+		}
+	}
+	return nil, false
+}
+
 // code returns the files of a folder that are its code; nil means all.
 func (all Dialects) code(src plugin.Source) []string {
 	for _, d := range all {
+		if src.Dialect != "" && d.Facts().Name != src.Dialect {
+			continue
+		}
 		if s, ok := d.(plugin.CodeLister); ok && src.Folder {
 			if files, its := s.CodeFiles(src); its {
 				return files

@@ -42,6 +42,7 @@ type entry struct {
 	quota    quota
 	needs    needs
 	refusals refusals
+	rests    restCount
 
 	inFlight inFlight // its loads; Host.mu guards it
 

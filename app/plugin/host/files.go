@@ -55,7 +55,7 @@ func (f *files) digest(ctx context.Context, src plugin.Source) (digested, error)
 	return digested{digest, m, d}, err
 }
 
-// digestOf returns the digest of all that loading src reads. files are the ones
+// digestOf returns the digest of all that loading src reads: its files, and its row. files are the ones
 // next to a single file, relative to its folder; it is among them. Of a folder they are
 // those that count, and nil is all.
 func (f *files) digestOf(src plugin.Source, files []string) (string, error) {
@@ -81,6 +81,9 @@ func (f *files) digestOf(src plugin.Source, files []string) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(h, "%q %s\n", name, sum)
+	}
+	if src.Row != "" {
+		fmt.Fprintf(h, "%q\n", src.Row)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

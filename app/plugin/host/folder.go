@@ -20,6 +20,7 @@ type Folder struct {
 	Dir string
 
 	endings   []string
+	dialects  Dialects
 	expected  func() bool                   // or nil
 	incumbent func(id string) (base string) // which name last served under an id; empty for none
 
@@ -30,7 +31,7 @@ type Folder struct {
 
 // sources reads the folder. news reports that the error is another than last time.
 func (f *Folder) sources() (all []plugin.Source, news bool, err error) {
-	all, err = sourcesOf(f.Dir, f.endings, f.incumbent)
+	all, err = sourcesOf(f.Dir, f.endings, f.dialects, f.incumbent)
 	if err == nil && len(all) == 0 {
 		err = f.Away()
 	}
@@ -77,12 +78,15 @@ func (f *Folder) Away() error {
 // endings and folders, without hidden ones and without links that lead out of dir. A folder
 // that is missing is empty. The error is a fault of kind unavailable.
 func Sources(dir string, endings []string) ([]plugin.Source, error) {
-	return sourcesOf(dir, endings, nil)
+	return sourcesOf(dir, endings, nil, nil)
 }
 
-// sourcesOf is Sources, where the names of several make one id: incumbent says which
-// name the plugin has that served under it, if any.
-func sourcesOf(dir string, endings []string, incumbent func(id string) (base string)) ([]plugin.Source, error) {
+// sourcesOf is Sources, with the entries of files and folders that are several plugins to one of the
+// dialects. Where the names of several make one id, incumbent says which name the plugin has that served
+// under it, if any.
+func sourcesOf(dir string, endings []string, dialects Dialects,
+	incumbent func(id string) (base string),
+) ([]plugin.Source, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -112,8 +116,11 @@ func sourcesOf(dir string, endings []string, incumbent func(id string) (base str
 			continue
 		}
 		src := plugin.Source{ID: plugin.IDOf(name, info.IsDir()), Path: path, Display: path, Folder: info.IsDir()}
-		ext := strings.ToLower(filepath.Ext(name))
-		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(endings, ext)) {
+		if !src.Folder && (!info.Mode().IsRegular() || !hasEnding(name, endings)) {
+			continue
+		}
+		if entries, ok := dialects.split(src); ok {
+			sources = append(sources, entries...)
 			continue
 		}
 		sources = append(sources, src)
@@ -145,7 +152,7 @@ func distinct(sources []plugin.Source, incumbent func(id string) (base string)) 
 	taken := map[string]bool{}
 	for _, src := range sources {
 		if taken[src.ID] {
-			kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(src.Path)), ".")
+			kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(src.Display)), ".")
 			if kind == "" {
 				kind = "folder"
 			}
@@ -206,6 +213,15 @@ func couldBePlugin(entry fs.DirEntry, endings []string) bool {
 	case mode.IsDir(), mode&fs.ModeSymlink != 0:
 		return true
 	default:
-		return mode.IsRegular() && slices.Contains(endings, strings.ToLower(filepath.Ext(entry.Name())))
+		return mode.IsRegular() && hasEnding(entry.Name(), endings)
 	}
+}
+
+// hasEnding reports whether a file's name has one of the endings, in any case of its letters. A name that is
+// nothing but an ending of two parts has it, too: mcp.json and x.mcp.json have .mcp.json.
+func hasEnding(name string, endings []string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(endings, func(ending string) bool {
+		return strings.HasSuffix(name, ending) || strings.Contains(ending[1:], ".") && name == ending[1:]
+	})
 }

@@ -103,6 +103,7 @@ type Host struct {
 	cancel     context.CancelCauseFunc
 	slots      chan struct{} // bounds parallel loads
 	spare      chan struct{} // bounds those of plugins that nobody decided about
+	patient    chan struct{} // bounds those of plugins that may take long
 	tasks      tasks
 	updates    updates
 	processes  processes
@@ -128,13 +129,14 @@ func New(o Options) *Host {
 	}
 	h := &Host{
 		o: o, slots: make(chan struct{}, parallelLoads), spare: make(chan struct{}, parallelLoads/2),
+		patient: make(chan struct{}, patientLoads),
 		entries: map[string]*entry{}, identities: identities{of: map[string]*entry{}},
 		Calls: &Calls{working: map[string][]*work{}}, Dialects: o.Dialects,
 		processes: processes{log: o.Log, live: map[*session]struct{}{}},
 	}
 	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
 	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}
-	h.Folder = &Folder{Dir: o.Dir, endings: h.Dialects.Endings(), expected: o.Expected, incumbent: h.incumbent}
+	h.Folder = &Folder{Dir: o.Dir, endings: h.Dialects.Endings(), dialects: h.Dialects, expected: o.Expected, incumbent: h.incumbent}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	o.Gate.Questions.OnAsking(h.processes.asking)
 	h.unlisten = o.Gate.Approvals.OnDecided(h.Approvals.Changed)
@@ -207,8 +209,8 @@ const fewNew = 8
 
 // WaitOffered waits until the plugins whose tools and hooks a chat may have are not
 // loading. New plugins, which have neither before a person approved them, are waited for
-// only where they are few, so that the person is asked about them. The error is the cause
-// of ctx's end.
+// only where they are few, so that the person is asked about them. Starts that may take long
+// (plugin.Patient) are not waited for. The error is the cause of ctx's end.
 func (h *Host) WaitOffered(ctx context.Context) error {
 	var decided, fresh []*entry
 	for _, e := range h.all() {
@@ -221,10 +223,10 @@ func (h *Host) WaitOffered(ctx context.Context) error {
 		}
 	}
 	if len(fresh) <= fewNew {
-		return h.WaitIdle(ctx)
+		return h.tasks.waitOffered(ctx, &h.tasks.loads)
 	}
 	for _, e := range decided {
-		if err := h.tasks.wait(ctx, &e.inFlight); err != nil {
+		if err := h.tasks.waitOffered(ctx, &e.inFlight); err != nil {
 			return err
 		}
 	}
@@ -452,6 +454,9 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 
 // storage returns the plugin's own data folder.
 func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
+
+// patientLoads limits how many plugins that may take long load at once: they wait more than they compute.
+const patientLoads = 32
 
 // parallelLoads limits how many plugins load at once.
 const parallelLoads = 4

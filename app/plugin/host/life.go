@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -27,7 +28,7 @@ type life struct {
 	wanted  request       // what the next load is to do
 	loading bool          // a goroutine loads
 	load    load          // the load under way
-	defined string        // what source.Tools was when it was looked at
+	defined string        // what source.Tools and source.Values were when it was looked at
 
 	status  plugin.Status // its card
 	serving *runner       // what its tools are called on, or nil
@@ -200,9 +201,10 @@ func (e filesDigested) apply(l *life) []effect {
 		}
 		return l.fails("", p)
 	}
-	same := !l.load.force && !l.wanted.decided && e.seen.digest == l.status.Digest && src.Tools == l.defined &&
+	defined := src.Tools + src.Values
+	same := !l.load.force && !l.wanted.decided && e.seen.digest == l.status.Digest && defined == l.defined &&
 		l.status.State != plugin.Loading
-	l.wanted.decided, l.defined = false, src.Tools
+	l.wanted.decided, l.defined = false, defined
 	if same {
 		return nil
 	}
@@ -276,7 +278,12 @@ func (e gateDecided) apply(l *life) []effect {
 		return l.failed(e.version.digest, e.err)
 	}
 	l.access, l.toolsDenied = e.access, e.toolsDenied
-	return []effect{{do: doStart, version: e.version, force: l.load.force, toolsDenied: e.toolsDenied}}
+	effects := []effect{{do: doStart, version: e.version, force: l.load.force, toolsDenied: e.toolsDenied}}
+	if l.serving == nil && !e.version.listed && !e.toolsDenied && e.version.installs() {
+		l.status.State = plugin.Installing
+		return append([]effect{{do: doNotice}}, effects...)
+	}
+	return effects
 }
 
 // retired has the runner of a version that does not serve end.
@@ -397,8 +404,8 @@ func (e oldChecked) apply(l *life) (effects []effect) {
 	if o.problem != nil {
 		l.status.Changes = nil
 		state := plugin.Failed
-		if o.problem.Kind == "packages" {
-			state = plugin.NeedsPackages
+		if needs, ok := lacking[o.problem.Kind]; ok {
+			state = needs
 		}
 		return append(effects, effect{do: doAnnounce, update: l.card(o, state, e.now)}, effect{do: doDrop},
 			effect{do: doLog, outcome: &o})
@@ -416,6 +423,12 @@ func (e oldChecked) apply(l *life) (effects []effect) {
 	// Whoever hears of the request finds the card, and the other way round.
 	return append(effects, effect{do: doPropose, outcome: &o}, effect{do: doAnnounce, update: u},
 		effect{do: doRemember, version: o.version})
+}
+
+// lacking are the states of a plugin that does not load for something that a person can give it, by the kind of the
+// problem.
+var lacking = map[string]plugin.State{
+	"packages": plugin.NeedsPackages, "settings": plugin.NeedsSettings, "sign-in": plugin.NeedsSignIn,
 }
 
 // withdraws takes those tools out of service that next, which waits, does not have any more as they are.
@@ -453,6 +466,25 @@ func (e processDied) apply(l *life) []effect {
 	l.status.State, l.status.Problem, l.status.Serving, l.status.LastGood = plugin.Quarantined, e.problem, false, false
 	l.status.Shown = e.pending.Digest()
 	return append(effects, effect{do: doAnnounce, update: l.update(nil)})
+}
+
+// lateStarted is that a plugin which serves was started for a call, or why it could not be: it may start the next
+// time.
+type lateStarted struct {
+	run     *runner
+	problem *plugin.Problem // nil where it started
+}
+
+func (e lateStarted) apply(l *life) []effect {
+	was := l.status.Problem
+	if l.serving != e.run || l.loading || l.status.LastGood || e.problem == nil && was == nil {
+		return nil
+	}
+	l.status.State, l.status.Problem = plugin.Ready, e.problem
+	if e.problem != nil {
+		l.status.State = cmp.Or(lacking[e.problem.Kind], plugin.Failed)
+	}
+	return []effect{{do: doAnnounce, update: l.update(l.status.Tools)}}
 }
 
 // wentAway is that a plugin is gone. Its state, record and data stay, for a plugin that comes back (a
@@ -545,6 +577,7 @@ func (l *life) card(o outcome, state plugin.State, now time.Time) plugin.Update 
 	s.Generation, s.Load = l.record.Generation, max(0, now.Sub(o.began))
 	if v.manifest.Dialect != "" {
 		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
+		s.About = v.about
 		s.Isolation, s.Home, s.Wants = v.isolation, v.listing.Home, v.listing.Wants
 	}
 	u := l.update(tools)

@@ -89,6 +89,9 @@ func (r *runner) listLater(wait time.Duration) {
 // version's.
 func (r *runner) listNow() {
 	e := r.e
+	if r.h.Dialects.patient(r.version().src) {
+		defer e.h.tasks.setAside(&e.inFlight)()
+	}
 	began := time.Now()
 	toolsDenied := e.now().toolsDenied
 	r.mu.Lock()
@@ -100,7 +103,7 @@ func (r *runner) listNow() {
 	s.uses++
 	v := r.v
 	r.mu.Unlock()
-	ctx, cancel := boundLoad(e.h.ctx, e.h.o.LoadTimeout)
+	ctx, cancel := boundLoad(e.h.ctx, v.loadTime(e.h.o.LoadTimeout))
 	loadClockOf(ctx).follow(s.process)
 	was := v
 	err := s.list(ctx, &v)

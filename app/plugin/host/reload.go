@@ -101,7 +101,7 @@ func (e *entry) concerns(names []string) bool {
 		first, _, _ := strings.Cut(file, "/")
 		return slices.Contains(names, first)
 	}
-	return slices.Contains(names, filepath.Base(now.source.Path)) || !now.source.Folder &&
+	return slices.Contains(names, filepath.Base(cmp.Or(now.source.Path, now.source.Display))) || !now.source.Folder &&
 		(now.status.State == plugin.Failed || now.status.State == plugin.NeedsPackages ||
 			slices.ContainsFunc(now.status.Manifest.Files, imported))
 }
@@ -156,7 +156,10 @@ func (e *entry) run() {
 			return
 		}
 		slots := e.h.slots
-		if !e.decidedAbout() {
+		switch {
+		case e.h.Dialects.patient(e.now().source):
+			slots = e.h.patient // those that install something, or hang, are in nobody's way
+		case !e.decidedAbout():
 			slots = e.h.spare // a folder full of new plugins is not in the way of those that serve
 		}
 		select {
@@ -306,7 +309,7 @@ func (e *entry) readVersion(ctx context.Context, src plugin.Source, s digested) 
 				return v, err
 			}
 		}
-		v.dialect, v.manifest, v.isolation = s.dialect, *s.manifest, confinementOf(s.dialect, e.h.o.Launcher)
+		v.dialect, v.manifest, v.isolation = s.dialect, *s.manifest, confinementOf(s.dialect, *s.manifest, e.h.o.Launcher)
 		if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
 			return v, err
 		}
@@ -412,8 +415,11 @@ func (e *entry) start(ctx context.Context, task effect) event {
 	if !runs {
 		return runnerStarted{now: time.Now(), version: v, run: next}
 	}
-	bounded, cancel := boundLoad(ctx, e.h.o.LoadTimeout)
+	bounded, cancel := boundLoad(ctx, v.loadTime(e.h.o.LoadTimeout))
 	defer cancel()
+	if e.h.Dialects.patient(v.src) {
+		defer e.h.tasks.setAside(&e.inFlight)()
+	}
 	s, err := next.use(bounded)
 	if err == nil {
 		loadClockOf(bounded).follow(s.process)

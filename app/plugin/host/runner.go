@@ -77,7 +77,17 @@ func (r *runner) setVersion(v version) {
 
 // release gives back a use of s.
 func (r *runner) release(s *session) {
-	r.letGo(func() *session { s.uses--; return s })
+	r.letGo(func() *session { s.uses--; s.freed = time.Now(); return s })
+}
+
+// endIdle ends a session that nobody has used for so long; 0 is never. The next call starts another.
+func (r *runner) endIdle(s *session, after time.Duration) {
+	r.letGo(func() *session {
+		if after > 0 && s.uses == 0 && !s.spent && time.Since(s.freed) >= after {
+			s.spent = true
+		}
+		return s
+	})
 }
 
 // retire lets the process finish its calls and end. Calls that come later (a
@@ -141,8 +151,25 @@ func (r *runner) interrupt(why error) {
 	}
 }
 
+// started notes how the start of a plugin went that is started when it is used: its card shows what a person can do,
+// and one that fails again and again rests.
+func (r *runner) started(ctx context.Context, err error) {
+	if !r.h.Dialects.patient(r.version().src) || r.e.runner() != r || ctx.Err() != nil {
+		return
+	}
+	var p *plugin.Problem
+	if err != nil {
+		p = plugin.ProblemOf(err)
+	}
+	r.e.step(lateStarted{r, p})
+	if p != nil && lacking[p.Kind] == "" {
+		r.died(p)
+	}
+}
+
 // died is called once per process that ended without being asked to.
 func (r *runner) died(why *plugin.Problem) {
+	rests := r.version().facts().Rests
 	r.mu.Lock()
 	now := time.Now()
 	recent := r.deaths[:0]
@@ -164,6 +191,10 @@ func (r *runner) died(why *plugin.Problem) {
 	r.mu.Unlock()
 	r.e.logs("error", why.Message)
 	if rest {
+		if again := r.e.rests.next(rests); again > 0 {
+			p.Hint = "It is used again from " + now.Add(again).Local().Format("15:04") + ", or once you reload it. Read its log."
+			r.h.tasks.spawn(func() { serveAfter(r.e, again) }) // ends after that, or with Close
+		}
 		r.e.step(processDied{r, p, r.version().forApproval()})
 	}
 	r.h.o.Bus.Changed(bus.Plugins, "")

@@ -34,8 +34,9 @@ type session struct {
 	jobs     jobs           // of its background
 
 	// uses and spent are guarded by the runner's mutex.
-	uses  int  // calls and listings under way
-	spent bool // never to be used again
+	uses  int       // calls and listings under way
+	spent bool      // never to be used again
+	freed time.Time // when the last of them was given back
 
 	code    atomic.Pointer[string] // digest of what it runs, once the files were compared; nil for a throw-away look
 	asked   atomic.Bool            // its end was asked for
@@ -90,7 +91,12 @@ func (s *session) ending() bool {
 // watch waits for the end of the backend, which is a death unless it was asked
 // for. Meanwhile it counts the plugin's storage: threads write between calls too.
 func (s *session) watch() {
-	count := time.NewTicker(quotaPause)
+	idle := s.r.version().facts().Idle
+	pause := quotaPause
+	if idle > 0 {
+		pause = min(pause, idle)
+	}
+	count := time.NewTicker(pause)
 	defer count.Stop()
 	var ended <-chan struct{} // never, where there is no process
 	if s.process != nil {
@@ -100,6 +106,7 @@ func (s *session) watch() {
 		select {
 		case <-count.C:
 			s.overfull()
+			s.r.endIdle(s, idle)
 			continue
 		case <-ended:
 			s.drain()

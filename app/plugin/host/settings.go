@@ -249,16 +249,24 @@ func (r *runner) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err := json.Unmarshal(raw, &args); err != nil || args.Name == "" {
 		return nil, hostError("invalid", "options.secret needs the name of a setting.")
 	}
-	_, set := r.e.options()
-	if !slices.Contains(set.Secrets, args.Name) || r.e.h.o.Secrets == nil {
-		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
-	}
-	value, err := readSecret(ctx, r.e.h.o.Secrets, r.e.grantee(), args.Name)
+	value, err := r.settingSecret(ctx, args.Name)
 	if err != nil {
 		return nil, asServiceError(err)
 	}
-	r.e.redactor.add(value)
 	return map[string]string{"value": value}, nil
+}
+
+// settingSecret returns one of the plugin's own secret settings, and masks it from then on in what the plugin says.
+func (r *runner) settingSecret(ctx context.Context, name string) (string, error) {
+	_, set := r.e.options()
+	if !slices.Contains(set.Secrets, name) || r.e.h.o.Secrets == nil {
+		return "", hostError("not_found", "The setting "+name+" is not set.")
+	}
+	value, err := readSecret(ctx, r.e.h.o.Secrets, r.e.grantee(), name)
+	if err == nil {
+		r.e.redactor.add(value)
+	}
+	return value, err
 }
 
 // mergeOptions returns over, with what base has besides.

@@ -70,6 +70,10 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 		r.mu.Unlock()
 
 		s, err := r.startSession(ctx)
+		if errors.Is(err, plugin.ErrStartAgain) {
+			s, err = r.startSession(ctx)
+		}
+		r.started(ctx, err)
 		r.mu.Lock()
 		r.opening = nil
 		close(opening)
@@ -92,9 +96,9 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 // elsewhere, and greets it. What was started is ended if that fails. The error is a *Problem, or the cause
 // of ctx's end.
 func (r *runner) startSession(ctx context.Context) (_ *session, err error) {
-	ctx, cancel := boundLoad(ctx, r.h.o.LoadTimeout)
-	defer cancel()
 	v := r.version()
+	ctx, cancel := boundLoad(ctx, v.loadTime(r.h.o.LoadTimeout))
+	defer cancel()
 	src, start, with, err := r.prepare(ctx, v)
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func (r *runner) startSession(ctx context.Context) (_ *session, err error) {
 		access: with, opened: &openedFiles{rules: map[string]bool{}}, r: r, over: make(chan struct{}), load: loadClockOf(ctx),
 		surface: newRegistrations(), programs: programs{live: map[string]*running{}},
 	}
-	if c, ok := v.dialect.(plugin.Connector); ok {
+	if c := connector(v.dialect, v.manifest); c != nil {
 		s.load.follow(nil)
 		if s.backend, err = c.Connect(ctx, src, v.manifest, start, s.listener()); err != nil {
 			err = plugin.ProblemOf(err)
@@ -160,7 +164,7 @@ func (r *runner) prepare(ctx context.Context, v version) (plugin.Source, plugin.
 	start := plugin.StartOptions{
 		Storage: storage, Runtime: plugin.Runtime(r.h.o.Data), Work: r.h.o.Work, Site: r.site(ctx),
 		Granted: with.granted, Folders: slices.Concat(with.folders, named), Programs: with.programs,
-		Options: options, Secrets: set.Secrets,
+		Options: options, Secrets: set.Secrets, Secret: r.settingSecret, Mask: r.e.redactor.add,
 	}
 	if r.h.o.LoadTimeout != LoadTimeout {
 		start.Load = r.h.o.LoadTimeout
@@ -259,6 +263,9 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if errors.Is(err, plugin.ErrStartAgain) {
+		return err
+	}
 	if p, ok := errors.AsType[*plugin.Problem](err); ok {
 		return p
 	}
@@ -307,6 +314,7 @@ type selfReport struct {
 	options json.RawMessage // the schema of its settings
 	notes   []string        // sentences for its card
 	wakes   []string        // what it must be running for
+	about   []plugin.Line   // what it is
 }
 
 // maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
@@ -330,6 +338,7 @@ func (s *session) list(ctx context.Context, v *version) error {
 			said.notes = append(said.notes, lastBytes(text, maxNote))
 		}
 	}
+	said.about = aboutLines(offer.About)
 	for _, t := range offer.Tools {
 		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition ||
 			len(tools) >= limit.PluginTools {
@@ -349,6 +358,15 @@ func (s *session) list(ctx context.Context, v *version) error {
 	}
 	v.tools, v.listed, v.selfReport = tools, true, said
 	return nil
+}
+
+// aboutLines are lines about a plugin, cleaned and bounded.
+func aboutLines(all []plugin.Line) (lines []plugin.Line) {
+	for _, line := range all[:min(len(all), maxNotes)] {
+		text, _ := tool.Clean(line.Text)
+		lines = append(lines, plugin.Line{Name: line.Name, Text: lastBytes(text, maxNote)})
+	}
+	return lines
 }
 
 // maxInstance bounds what is on record of the object a tool belongs to, in bytes.

@@ -17,7 +17,8 @@ type tasks struct {
 // inFlight counts the loads under way, of one plugin or of all. tasks.mu guards it.
 type inFlight struct {
 	busy  int
-	quiet chan struct{} // closed whenever busy becomes 0
+	aside int           // those of them for which no chat waits
+	quiet chan struct{} // closed whenever busy becomes 0, and replaced whenever aside changes
 }
 
 func (a *inFlight) began() {
@@ -65,6 +66,21 @@ func (t *tasks) ended(of *inFlight) {
 	t.wg.Done()
 }
 
+// setAside has no chat wait for a load under way, until back is called.
+func (t *tasks) setAside(of *inFlight) (back func()) {
+	move := func(by int) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, a := range []*inFlight{of, &t.loads} {
+			a.aside += by
+			close(a.quiet)
+			a.quiet = make(chan struct{})
+		}
+	}
+	move(1)
+	return func() { move(-1) }
+}
+
 // busy reports whether a plugin is loading.
 func (t *tasks) busy(a *inFlight) bool {
 	t.mu.Lock()
@@ -74,11 +90,20 @@ func (t *tasks) busy(a *inFlight) bool {
 
 // wait waits until nothing is loading, or for ctx's end, whose cause it returns.
 func (t *tasks) wait(ctx context.Context, a *inFlight) error {
+	return t.waitUntil(ctx, a, func(now inFlight) bool { return now.busy == 0 })
+}
+
+// waitOffered is wait, but for the loads that were set aside.
+func (t *tasks) waitOffered(ctx context.Context, a *inFlight) error {
+	return t.waitUntil(ctx, a, func(now inFlight) bool { return now.busy <= now.aside })
+}
+
+func (t *tasks) waitUntil(ctx context.Context, a *inFlight, over func(now inFlight) bool) error {
 	for {
 		t.mu.Lock()
 		now := *a
 		t.mu.Unlock()
-		if now.busy == 0 {
+		if over(now) {
 			return nil
 		}
 		select {

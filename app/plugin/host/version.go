@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"time"
 
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -31,6 +32,29 @@ func (v version) facts() plugin.Facts {
 	return v.dialect.Facts()
 }
 
+// loadTime returns the time that v may take to load; fallback is that of plugins whose dialect names none.
+func (v version) loadTime(fallback time.Duration) time.Duration {
+	p, ok := v.dialect.(plugin.Patient)
+	if !ok {
+		return fallback
+	}
+	first, later := p.LoadTime(v.manifest)
+	if v.listed {
+		return later
+	}
+	return first
+}
+
+// installs reports whether starting v for the first time installs something.
+func (v version) installs() bool {
+	p, ok := v.dialect.(plugin.Patient)
+	if !ok {
+		return false
+	}
+	first, later := p.LoadTime(v.manifest)
+	return first > later
+}
+
 // forApproval describes v to the gate.
 func (v version) forApproval() gate.PluginVersion {
 	c := gate.PluginVersion{
@@ -58,7 +82,8 @@ func (e *entry) recorded(src plugin.Source, digest string) (v version, known boo
 	v.dialect, v.manifest, v.listing, v.tools = dialect, rec.Manifest, rec.Listing, fromStored(rec.Tools)
 	// A toolbox's settings make its tools: others are listed again, whichever process set them.
 	v.listed = rec.Listed && rec.Settings == v.settings
-	v.selfReport, v.isolation = selfReport{rec.Options, rec.Notes, rec.Wakes}, confinementOf(dialect, e.h.o.Launcher)
+	v.selfReport = selfReport{options: rec.Options, notes: rec.Notes, wakes: rec.Wakes}
+	v.isolation = confinementOf(dialect, v.manifest, e.h.o.Launcher)
 	return v, true
 }
 
@@ -74,9 +99,11 @@ func (m *memory) good(src plugin.Source) (version, bool) {
 		dialect:  m.e.h.Dialects.named(good.Manifest.Dialect),
 		settings: m.e.settings(),
 	}
-	v.isolation = confinementOf(v.dialect, m.e.h.o.Launcher)
-	if good.Base == "" {
+	v.isolation = confinementOf(v.dialect, v.manifest, m.e.h.o.Launcher)
+	if good.Row != "" || good.Base == "" {
 		v.src.Dialect = good.Manifest.Dialect
+	}
+	if good.Base == "" {
 		return v, v.dialect != nil
 	}
 	v.src = m.e.files.copyOf(v)

@@ -58,6 +58,9 @@ func (Registered) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.S
 	return sandbox.Spec{}, errors.New("no process is started for a registered plugin")
 }
 
+// Connects implements plugin.Connector.
+func (Registered) Connects(plugin.Manifest) bool { return true }
+
 // Connect implements plugin.Connector.
 func (r Registered) Connect(_ context.Context, src plugin.Source, _ plugin.Manifest,
 	start plugin.StartOptions, _ plugin.Listener,

@@ -67,6 +67,9 @@ type Spec struct {
 	// Patience is the time that it may take to end by itself once its input has ended;
 	// 0 = the default, which is enough for whatever has nothing to shut down.
 	Patience time.Duration
+	// Notice is the time that it, and what it started, may take to end after they were asked to (SIGTERM), once
+	// Patience is over; 0 = none.
+	Notice time.Duration
 }
 
 // Opening is a decision about a file.

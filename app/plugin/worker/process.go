@@ -285,10 +285,32 @@ func (p *Process) End() {
 		select {
 		case <-p.done:
 		case <-moment.C:
-			p.Kill()
+			p.dismiss()
 		}
 	})
 	<-p.done
+}
+
+// dismiss asks the process, and all it started, to end, and kills what is left after the time that its spec has for
+// that.
+func (p *Process) dismiss() {
+	if p.spec.Notice > 0 && p.terminate() {
+		moment := time.NewTimer(p.spec.Notice)
+		defer moment.Stop()
+		select {
+		case <-p.done:
+			return
+		case <-moment.C:
+		}
+	}
+	p.Kill()
+}
+
+// terminate asks the process, and all it started, to end. It reports whether the system has a way to.
+func (p *Process) terminate() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.alive && p.group.terminate(p.cmd)
 }
 
 // Kill ends the process, and all it started, at once. It does not wait.

@@ -28,6 +28,9 @@ func (group) start(cmd *exec.Cmd) error { return cmd.Start() }
 // cannot have become another's.
 func (group) kill(cmd *exec.Cmd) { _ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 
+// terminate asks everything in the group to end.
+func (group) terminate(cmd *exec.Cmd) bool { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) == nil }
+
 func (group) close() {}
 
 func signalOf(s *os.ProcessState) string {

@@ -85,6 +85,9 @@ func (g *group) kill(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill()
 }
 
+// terminate reports that there is no way to ask a group of processes to end.
+func (*group) terminate(*exec.Cmd) bool { return false }
+
 func (g *group) close() { _ = windows.CloseHandle(g.job) }
 
 func signalOf(*os.ProcessState) string { return "" }

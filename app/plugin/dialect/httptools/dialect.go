@@ -139,6 +139,9 @@ func (d *Dialect) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.S
 	return sandbox.Spec{}, errors.New("a program that registers tools is not started by Conclave")
 }
 
+// Connects implements plugin.Connector.
+func (d *Dialect) Connects(plugin.Manifest) bool { return true }
+
 // Confinement implements plugin.Connector.
 func (d *Dialect) Confinement() sandbox.Confinement {
 	return sandbox.Confinement{
