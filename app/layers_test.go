@@ -97,6 +97,11 @@ var layers = []map[string][]string{
 		"app/plugin/dialect/mcp/client": {
 			"app/base/fault", "app/base/jsonobject", "app/tool", "github.com/modelcontextprotocol/go-sdk",
 		},
+		// signing in to MCP servers
+		"app/plugin/dialect/mcp/auth": {
+			"app/base/fault", "app/base/hidden", "app/net/address", "app/net/fetch", "app/net/loopback",
+			"github.com/modelcontextprotocol/go-sdk",
+		},
 		"app/plugin/dialect/mcp/config":   {"app/net/address", "go.yaml.in/yaml/v4"},
 		"app/plugin/dialect/mcp/runtimes": {},
 		"app/chat/document":               {"golang.org/x/text"}, // what files are, and what models are shown of them
@@ -268,11 +273,6 @@ var layers = []map[string][]string{
 			"app/base/jsonobject",
 			"app/plugin/sandbox",
 			"app/plugin/python",
-		},
-		// signing in to MCP servers
-		"app/plugin/dialect/mcp/auth": {
-			"app/base/fault", "app/base/hidden", "app/net/address", "app/net/fetch", "app/net/loopback",
-			"github.com/modelcontextprotocol/go-sdk",
 		},
 		// tools that programs register over HTTP
 		"app/plugin/dialect/httptools": {

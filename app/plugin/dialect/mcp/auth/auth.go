@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"conclave/app/base/fault"
@@ -22,7 +21,7 @@ type Keys interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Client is what a person registered with a sign-in service, and entered for a server.
+// Client holds what a person got from a sign-in service, and entered for a server.
 type Client struct {
 	ID     string
 	Secret string // empty of a public client
@@ -64,15 +63,11 @@ type Person struct {
 // Account signs the requests to one server. Use New. It is safe for concurrent use.
 type Account struct {
 	o      Options
-	server *url.URL
-	origin string
+	server server
+	web    *web
 	log    *slog.Logger
 	vault  vault
-	oauth  *http.Client // for discovery, registration and tokens
 	now    func() time.Time
-
-	// where is the address that the server was last reached at.
-	where atomic.Pointer[netip.Addr]
 
 	mu       sync.Mutex // guards the fields below
 	loaded   bool       // grant is what the keychain has
@@ -102,24 +97,24 @@ func New(o Options) (*Account, error) {
 	if o.Base == nil {
 		o.Base = http.DefaultTransport
 	}
+	w := newWeb()
 	a := &Account{
-		o: o, server: u, origin: origin(u), log: o.Log, now: time.Now, asked: map[string]time.Time{},
+		o: o, server: server{o.Name, u, origin(u), w}, web: w, log: o.Log, now: time.Now, asked: map[string]time.Time{},
 		vault: newVault(o.Keys, u, o.ID),
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	if at, err := netip.ParseAddr(u.Hostname()); err == nil {
-		a.where.Store(&at)
+		w.where.Store(&at)
 	} else if loopback.Name(u.Hostname()) {
 		at := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-		a.where.Store(&at)
+		w.where.Store(&at)
 	}
-	a.oauth = a.newClient()
 	return a, nil
 }
 
-// Status is what a person may know of an account.
+// Status holds what a person may know of an account.
 type Status struct {
 	SignedIn bool
 	Issuer   string   // the sign-in service; empty while not signed in

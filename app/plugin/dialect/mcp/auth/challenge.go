@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// challenge is what a server wrote with a refusal (RFC 6750 section 3, RFC 9728 section 5.1).
+// challenge holds what a server wrote with a refusal (RFC 6750 section 3, RFC 9728 section 5.1).
 type challenge struct {
 	metadata string   // the address of its resource metadata
 	scopes   []string // that it wants

@@ -10,6 +10,14 @@ import (
 	"strings"
 )
 
+// server is an MCP server, and what it writes about its sign-in.
+type server struct {
+	name   string // as a person reads it
+	url    *url.URL
+	origin string
+	web    *web
+}
+
 // service is a sign-in service (an authorization server), and what a server wants of it.
 type service struct {
 	issuer   string
@@ -18,7 +26,7 @@ type service struct {
 	metadata metadata
 }
 
-// metadata is what is used of the metadata of an authorization server (RFC 8414).
+// metadata holds what is used of the metadata of an authorization server (RFC 8414).
 type metadata struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -33,7 +41,7 @@ type metadata struct {
 	Iss           bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// resourceMetadata is what is used of the metadata of a protected resource (RFC 9728).
+// resourceMetadata holds what is used of the metadata of a protected resource (RFC 9728).
 type resourceMetadata struct {
 	Resource string   `json:"resource"`
 	Issuers  []string `json:"authorization_servers"`
@@ -42,15 +50,15 @@ type resourceMetadata struct {
 
 // discover finds the sign-in service of the server.
 func (a *Account) discover(ctx context.Context, c *challenge, p Person) (service, error) {
-	if err := safe(a.server); err != nil {
-		return service{}, a.refuse(a.o.Name+" is reached without encryption, so that others could read the sign-in.",
+	if err := safe(a.server.url); err != nil {
+		return service{}, refuse(a.o.Name+" is reached without encryption, so that others could read the sign-in.",
 			"Use its https address.")
 	}
-	r, err := a.resource(ctx, c)
+	r, err := a.server.resource(ctx, c)
 	if err != nil {
 		return service{}, err
 	}
-	s := service{resource: a.canonical()}
+	s := service{resource: a.server.canonical()}
 	if r != nil {
 		if s.issuer, err = a.pick(ctx, r.Issuers, p); err != nil {
 			return service{}, err
@@ -58,20 +66,20 @@ func (a *Account) discover(ctx context.Context, c *challenge, p Person) (service
 		s.resource, s.scopes = r.Resource, r.Scopes
 	} else {
 		// 2025-03-26: the server's origin is its sign-in service.
-		s.issuer = a.server.Scheme + "://" + a.server.Host
+		s.issuer = a.server.url.Scheme + "://" + a.server.url.Host
 	}
-	found, err := a.readMetadata(ctx, &s)
+	found, err := a.server.readMetadata(ctx, &s)
 	if err != nil {
 		return service{}, err
 	}
 	switch {
 	case found:
-		return s, a.checkMetadata(ctx, s)
+		return s, a.server.checkMetadata(ctx, s)
 	case r != nil:
-		return service{}, a.unreachable("The sign-in service of "+a.o.Name+", "+foreign(s.issuer, 200)+
+		return service{}, unreachable("The sign-in service of "+a.o.Name+", "+foreign(s.issuer, 200)+
 			", does not describe itself.", errors.New("there is no metadata at its well-known places"))
 	case c == nil:
-		return service{}, a.refuse(a.o.Name+" asks for no sign-in.",
+		return service{}, refuse(a.o.Name+" asks for no sign-in.",
 			"Use it as it is, or give it a key in its settings.")
 	}
 	s.metadata = metadata{
@@ -79,67 +87,6 @@ func (a *Account) discover(ctx context.Context, c *challenge, p Person) (service
 	}
 	return s, nil
 }
-
-// canonical returns the address of the server as a token request names it: without a fragment, and
-// without a slash that is the whole path.
-func (a *Account) canonical() string {
-	u := *a.server
-	u.Fragment, u.RawFragment = "", ""
-	if u.Path == "/" {
-		u.Path = ""
-	}
-	return u.String()
-}
-
-// resource reads the resource metadata of the server, at the place that its refusal names or else at
-// the well-known ones; nil where there is none.
-func (a *Account) resource(ctx context.Context, c *challenge) (*resourceMetadata, error) {
-	root := a.server.Scheme + "://" + a.server.Host + "/.well-known/oauth-protected-resource"
-	var places []string
-	if c != nil && c.metadata != "" {
-		places = []string{c.metadata}
-	} else {
-		if path := strings.Trim(a.server.Path, "/"); path != "" {
-			places = append(places, root+"/"+path)
-		}
-		places = append(places, root)
-	}
-	for _, place := range places {
-		var r resourceMetadata
-		found, err := a.getJSON(ctx, place, &r)
-		if err != nil {
-			return nil, a.unreachable("What "+a.o.Name+" writes about its sign-in, at "+foreign(place, 200)+
-				", could not be read.", err)
-		}
-		if !found {
-			continue
-		}
-		if !a.names(r.Resource, place == root) {
-			return nil, a.refuse(a.o.Name+" names another server for its sign-in: “"+foreign(r.Resource, 200)+
-				"” instead of “"+a.canonical()+"”.", "Check the address of the server. Nothing was sent.")
-		}
-		if len(r.Issuers) == 0 {
-			return nil, a.refuse(a.o.Name+" names no service to sign in at.", reportIt)
-		}
-		r.Scopes = scopeWords(strings.Join(r.Scopes, " "))
-		return &r, nil
-	}
-	return nil, nil
-}
-
-// names reports whether the resource of metadata is this server: its address, with or without a slash
-// at the end, or its origin in the metadata of the root.
-func (a *Account) names(resource string, root bool) bool {
-	u, err := url.Parse(resource)
-	if err != nil || origin(u) != a.origin || u.User != nil || u.Fragment != "" || u.RawQuery != a.server.RawQuery {
-		return false
-	}
-	path := strings.TrimSuffix(u.Path, "/")
-	return path == strings.TrimSuffix(a.server.Path, "/") || root && path == ""
-}
-
-// reportIt is the advice where only the server's side can help.
-const reportIt = "Report it to whoever runs the server."
 
 // pick chooses the sign-in service: the one where the person has signed in, or else the person does.
 func (a *Account) pick(ctx context.Context, issuers []string, p Person) (string, error) {
@@ -158,6 +105,67 @@ func (a *Account) pick(ctx context.Context, issuers []string, p Person) (string,
 	}
 	return issuer, err
 }
+
+// canonical returns the address of the server as a token request names it: without a fragment, and
+// without a slash that is the whole path.
+func (m server) canonical() string {
+	u := *m.url
+	u.Fragment, u.RawFragment = "", ""
+	if u.Path == "/" {
+		u.Path = ""
+	}
+	return u.String()
+}
+
+// resource reads the resource metadata of the server, at the place that its refusal names or else at
+// the well-known ones; nil where there is none.
+func (m server) resource(ctx context.Context, c *challenge) (*resourceMetadata, error) {
+	root := m.url.Scheme + "://" + m.url.Host + "/.well-known/oauth-protected-resource"
+	var places []string
+	if c != nil && c.metadata != "" {
+		places = []string{c.metadata}
+	} else {
+		if path := strings.Trim(m.url.Path, "/"); path != "" {
+			places = append(places, root+"/"+path)
+		}
+		places = append(places, root)
+	}
+	for _, place := range places {
+		var r resourceMetadata
+		found, err := m.web.getJSON(ctx, place, &r)
+		if err != nil {
+			return nil, unreachable("What "+m.name+" writes about its sign-in, at "+foreign(place, 200)+
+				", could not be read.", err)
+		}
+		if !found {
+			continue
+		}
+		if !m.names(r.Resource, place == root) {
+			return nil, refuse(m.name+" names another server for its sign-in: “"+foreign(r.Resource, 200)+
+				"” instead of “"+m.canonical()+"”.", "Check the address of the server. Nothing was sent.")
+		}
+		if len(r.Issuers) == 0 {
+			return nil, refuse(m.name+" names no service to sign in at.", reportIt)
+		}
+		r.Scopes = scopeWords(strings.Join(r.Scopes, " "))
+		return &r, nil
+	}
+	return nil, nil
+}
+
+// names reports whether the resource of metadata is this server: its address, with or without a slash
+// at the end, or its origin in the metadata of the root.
+func (m server) names(resource string, root bool) bool {
+	u, err := url.Parse(resource)
+	if err != nil || origin(u) != m.origin || u.User != nil || u.Fragment != "" || u.RawQuery != m.url.RawQuery {
+		return false
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	return path == strings.TrimSuffix(m.url.Path, "/") || root && path == ""
+}
+
+// reportIt is the advice where only the server's side can help.
+const reportIt = "Report it to whoever runs the server."
 
 // metadataPlaces returns where the metadata of an issuer can be, in their order.
 func metadataPlaces(issuer string) ([]string, error) {
@@ -182,25 +190,25 @@ func metadataPlaces(issuer string) ([]string, error) {
 	}, nil
 }
 
-func (a *Account) readMetadata(ctx context.Context, s *service) (found bool, err error) {
+func (m server) readMetadata(ctx context.Context, s *service) (found bool, err error) {
 	shown := foreign(s.issuer, 200)
 	places, err := metadataPlaces(s.issuer)
 	if err != nil {
-		return false, a.refuse(a.o.Name+" wants a sign-in at “"+shown+"”, which is not safe: "+err.Error()+".",
+		return false, refuse(m.name+" wants a sign-in at “"+shown+"”, which is not safe: "+err.Error()+".",
 			reportIt+" Nothing was sent.")
 	}
 	for _, place := range places {
 		s.metadata = metadata{}
-		found, err := a.getJSON(ctx, place, &s.metadata)
+		found, err := m.web.getJSON(ctx, place, &s.metadata)
 		if err != nil {
-			return false, a.unreachable("The sign-in service of "+a.o.Name+", "+shown+", could not be asked.", err)
+			return false, unreachable("The sign-in service of "+m.name+", "+shown+", could not be asked.", err)
 		}
 		if !found {
 			continue
 		}
 		if s.metadata.Issuer != s.issuer { // exactly: RFC 8414 section 3.3
-			return false, a.refuse("The sign-in service at "+shown+" calls itself “"+foreign(s.metadata.Issuer, 200)+
-				"”, so it may not be the one that "+a.o.Name+" means.", reportIt+" Nothing was sent.")
+			return false, refuse("The sign-in service at "+shown+" calls itself “"+foreign(s.metadata.Issuer, 200)+
+				"”, so it may not be the one that "+m.name+" means.", reportIt+" Nothing was sent.")
 		}
 		return true, nil
 	}
@@ -209,33 +217,33 @@ func (a *Account) readMetadata(ctx context.Context, s *service) (found bool, err
 
 // checkMetadata refuses a service that cannot protect a sign-in, or would lead the browser into the
 // person's own network.
-func (a *Account) checkMetadata(ctx context.Context, s service) error {
-	m := s.metadata
-	if !slices.Contains(m.PKCE, "S256") {
-		return a.refuse("The sign-in service of "+a.o.Name+
+func (m server) checkMetadata(ctx context.Context, s service) error {
+	d := s.metadata
+	if !slices.Contains(d.PKCE, "S256") {
+		return refuse("The sign-in service of "+m.name+
 			" does not say that it protects sign-ins of programs (PKCE with S256).", reportIt+" Nothing was sent.")
 	}
-	for _, endpoint := range []string{m.Authorization, m.Token} {
+	for _, endpoint := range []string{d.Authorization, d.Token} {
 		if endpoint == "" {
-			return a.refuse("The sign-in service of "+a.o.Name+" does not say where to sign in.",
+			return refuse("The sign-in service of "+m.name+" does not say where to sign in.",
 				reportIt)
 		}
 	}
-	for _, endpoint := range []string{m.Authorization, m.Token, m.Registration, m.Revocation} {
+	for _, endpoint := range []string{d.Authorization, d.Token, d.Registration, d.Revocation} {
 		if endpoint == "" {
 			continue
 		}
 		if err := safeText(endpoint); err != nil {
-			return a.refuse("The sign-in service of "+a.o.Name+" uses “"+foreign(endpoint, 200)+
+			return refuse("The sign-in service of "+m.name+" uses “"+foreign(endpoint, 200)+
 				"”, which is not safe: "+err.Error()+".", reportIt+" Nothing was sent.")
 		}
 	}
-	return a.checkBrowser(ctx, m.Authorization)
+	return m.checkBrowser(ctx, d.Authorization)
 }
 
 // checkBrowser refuses an address in the person's own network, where the server is not: the browser
 // would ask a program or device there on the server's behalf.
-func (a *Account) checkBrowser(ctx context.Context, page string) error {
+func (m server) checkBrowser(ctx context.Context, page string) error {
 	u, err := url.Parse(page)
 	if err != nil {
 		return err
@@ -244,11 +252,11 @@ func (a *Account) checkBrowser(ctx context.Context, page string) error {
 	if literal, err := netip.ParseAddr(u.Hostname()); err == nil {
 		at = []netip.Addr{literal}
 	} else if at, err = net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname()); err != nil {
-		return a.unreachable("The sign-in page of "+a.o.Name+", "+foreign(page, 200)+", was not found.", err)
+		return unreachable("The sign-in page of "+m.name+", "+foreign(page, 200)+", was not found.", err)
 	}
 	for _, one := range at {
-		if !a.reaches(netip.AddrPortFrom(one, 0)) {
-			return a.refuse("The sign-in page of "+a.o.Name+", “"+foreign(page, 200)+"”, is in your own network.",
+		if !m.web.reaches(netip.AddrPortFrom(one, 0)) {
+			return refuse("The sign-in page of "+m.name+", “"+foreign(page, 200)+"”, is in your own network.",
 				reportIt+" Nothing was opened.")
 		}
 	}

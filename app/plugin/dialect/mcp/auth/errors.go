@@ -56,12 +56,12 @@ func (n *NeedsClient) fault() *fault.Error {
 }
 
 // refuse returns the error of a sign-in that is not safe, or cannot be.
-func (a *Account) refuse(message, hint string) *fault.Error {
+func refuse(message, hint string) *fault.Error {
 	return fault.New(fault.NotAllowed, "mcp.auth", message, hint)
 }
 
 // unreachable returns the error of a service that does not answer, or not as it should.
-func (a *Account) unreachable(message string, err error) *fault.Error {
+func unreachable(message string, err error) *fault.Error {
 	return fault.Wrap(fault.Unavailable, "mcp.auth", message, "Check the connection and try again.", err)
 }
 

@@ -11,7 +11,7 @@ type flight struct {
 }
 
 // share does the work of a slot, or waits for the work that somebody else began. The work ends with
-// its last waiter if it may be given up; else it goes on, within a bound of its own.
+// its last waiter if it may be given up; else it goes on within its own bound.
 func (a *Account) share(ctx context.Context, slot **flight, giveUp bool, do func(context.Context) error) error {
 	a.mu.Lock()
 	f := *slot

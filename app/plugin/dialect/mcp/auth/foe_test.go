@@ -24,15 +24,15 @@ func TestMC87ASignInServiceIsOnlyInTheNetworkWhereTheServerIs(t *testing.T) {
 		"127.0.0.1": {"1.1.1.1:443": true, "10.0.0.1:80": true, "127.0.0.1:80": true},
 	} {
 		at := netip.MustParseAddr(where)
-		a.where.Store(&at)
+		a.web.where.Store(&at)
 		for to, want := range reach {
-			if got := a.reaches(netip.MustParseAddrPort(to)); got != want {
+			if got := a.web.reaches(netip.MustParseAddrPort(to)); got != want {
 				t.Errorf("a server at %s: its service at %s: %t", where, to, got)
 			}
 		}
 	}
 	metadata := "http://169.254.169.254/latest/"
-	if _, err := a.getJSON(t.Context(), metadata, &struct{}{}); err == nil {
+	if _, err := a.web.getJSON(t.Context(), metadata, &struct{}{}); err == nil {
 		t.Error("a machine's credentials were asked for")
 	}
 }
@@ -40,7 +40,7 @@ func TestMC87ASignInServiceIsOnlyInTheNetworkWhereTheServerIs(t *testing.T) {
 // far makes an account believe that its server is on the internet.
 func far(a *Account) {
 	at := netip.MustParseAddr("93.184.216.34")
-	a.where.Store(&at)
+	a.web.where.Store(&at)
 }
 
 func TestMC87NoRedirectLeadsIntoThePersonsNetwork(t *testing.T) {
@@ -52,13 +52,14 @@ func TestMC87NoRedirectLeadsIntoThePersonsNetwork(t *testing.T) {
 	s := authtest.New(t)
 	a := newAccount(t, s, nil)
 	far(a)
-	if _, err := a.getJSON(t.Context(), inside.URL, &struct{}{}); err == nil {
+	if _, err := a.web.getJSON(t.Context(), inside.URL, &struct{}{}); err == nil {
 		t.Error("a private address was asked")
 	}
-	if err := a.checkBrowser(t.Context(), inside.URL); err == nil || !strings.Contains(err.Error(), "in your own network") {
+	err := a.server.checkBrowser(t.Context(), inside.URL)
+	if err == nil || !strings.Contains(err.Error(), "in your own network") {
 		t.Error(err)
 	}
-	if err := a.checkBrowser(t.Context(), "http://localhost:1/"); err == nil {
+	if err := a.server.checkBrowser(t.Context(), "http://localhost:1/"); err == nil {
 		t.Error("the browser would be sent to this computer")
 	}
 	select {
@@ -74,7 +75,7 @@ func TestMC87RedirectsAreFewAndNeverLoseTheirEncryption(t *testing.T) {
 	s.Redirect = map[string]string{"/.well-known/oauth-authorization-server": loop}
 	refused(t, newAccount(t, s, nil), "redirected too often")
 
-	check := newAccount(t, s, nil).oauth.CheckRedirect
+	check := newAccount(t, s, nil).web.client.CheckRedirect
 	request := func(method, address string) *http.Request {
 		r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
 		if err != nil {
@@ -188,8 +189,8 @@ func TestWordsOfOthersAreCleaned(t *testing.T) {
 		t.Errorf("%q", err)
 	}
 	for _, header := range []string{
-		"Bearer", "Bearer ", "bearer scope=", `Bearer scope="`, `Bearer scope="a\"b"`, "Basic x, Bearer scope=a", "\x00",
-		`"`, strings.Repeat(",", maxChallenge), strings.Repeat("a=b,", 3000),
+		"Bearer", "Bearer ", "bearer scope=", `Bearer scope="`, `Bearer scope="a\"b"`, "Basic x, Bearer scope=a",
+		"\x00", `"`, strings.Repeat(",", maxChallenge), strings.Repeat("a=b,", 3000),
 		`Bearer scope="a  b ` + "\u202e" + `", error=x`,
 	} {
 		c := readChallenge(http.Header{"Www-Authenticate": {header}})

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"conclave/app/net/address"
@@ -26,13 +27,18 @@ const (
 	answerTime   = 20 * time.Second
 )
 
-// newClient returns the client of all requests but those to the server itself. It connects to public
-// addresses, and to others only where the server is there itself. It follows redirects of GET alone:
-// what is posted holds secrets.
-func (a *Account) newClient() *http.Client {
-	return &http.Client{
+// web makes the requests to a sign-in service. It connects to public addresses, and to others only
+// where the server is there itself. It follows redirects of GET alone: what is posted holds secrets.
+type web struct {
+	client *http.Client
+	where  atomic.Pointer[netip.Addr] // where the server was last reached; nil: not known
+}
+
+func newWeb() *web {
+	w := &web{}
+	w.client = &http.Client{
 		Transport: &http.Transport{
-			DialContext: fetch.NewDialer(a.reaches, nil).DialContext, ForceAttemptHTTP2: true,
+			DialContext: fetch.NewDialer(w.reaches, nil).DialContext, ForceAttemptHTTP2: true,
 			TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: answerTime, IdleConnTimeout: 10 * time.Second,
 			MaxIdleConns: 4, MaxResponseHeaderBytes: 64 << 10,
 		},
@@ -50,16 +56,17 @@ func (a *Account) newClient() *http.Client {
 			return safe(r.URL)
 		},
 	}
+	return w
 }
 
 // reaches reports whether a sign-in service may be at an address: a public one; for a server of this
 // computer any; for a server of its network those of the network.
-func (a *Account) reaches(to netip.AddrPort) bool {
+func (w *web) reaches(to netip.AddrPort) bool {
 	at := to.Addr().Unmap()
 	if !address.Private(at) {
 		return true
 	}
-	where := a.where.Load()
+	where := w.where.Load()
 	switch {
 	case where == nil || !address.Private(*where):
 		return false
@@ -89,9 +96,10 @@ func safeText(text string) error {
 	return safe(u)
 }
 
-// watched returns a context that notes where the server is. Behind a proxy nobody knows.
-func (a *Account) watched(r *http.Request) context.Context {
-	if t, ok := a.o.Base.(*http.Transport); !ok || t.Proxy != nil {
+// watched returns a context that notes where the server is when base sends r to it. Behind a proxy
+// nobody knows.
+func (w *web) watched(r *http.Request, base http.RoundTripper) context.Context {
+	if t, ok := base.(*http.Transport); !ok || t.Proxy != nil {
 		if !ok {
 			return r.Context()
 		}
@@ -102,13 +110,13 @@ func (a *Account) watched(r *http.Request) context.Context {
 	return httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
 		if tcp, ok := c.Conn.RemoteAddr().(*net.TCPAddr); ok {
 			at := tcp.AddrPort().Addr().Unmap()
-			a.where.Store(&at)
+			w.where.Store(&at)
 		}
 	}})
 }
 
 // getJSON reads a document; found is false where the service has none at this address.
-func (a *Account) getJSON(ctx context.Context, from string, into any) (found bool, err error) {
+func (w *web) getJSON(ctx context.Context, from string, into any) (found bool, err error) {
 	if err := safeText(from); err != nil {
 		return false, err
 	}
@@ -117,7 +125,7 @@ func (a *Account) getJSON(ctx context.Context, from string, into any) (found boo
 		return false, err
 	}
 	r.Header.Set("Accept", "application/json")
-	response, body, err := a.exchange(r)
+	response, body, err := w.exchange(r)
 	switch {
 	case err != nil:
 		return false, err
@@ -131,8 +139,8 @@ func (a *Account) getJSON(ctx context.Context, from string, into any) (found boo
 }
 
 // exchange sends a request and reads the whole answer.
-func (a *Account) exchange(r *http.Request) (*http.Response, []byte, error) {
-	response, err := a.oauth.Do(r)
+func (w *web) exchange(r *http.Request) (*http.Response, []byte, error) {
+	response, err := w.client.Do(r)
 	if err != nil {
 		return nil, nil, plain(err)
 	}
@@ -156,7 +164,7 @@ func plain(err error) error {
 }
 
 // postForm posts a form as the client that is given, and returns the status and the answer.
-func (a *Account) postForm(ctx context.Context, to string, as client, form url.Values) (int, []byte, error) {
+func (w *web) postForm(ctx context.Context, to string, as client, form url.Values) (int, []byte, error) {
 	if err := safeText(to); err != nil {
 		return 0, nil, err
 	}
@@ -175,7 +183,7 @@ func (a *Account) postForm(ctx context.Context, to string, as client, form url.V
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
-	response, body, err := a.exchange(r)
+	response, body, err := w.exchange(r)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -45,7 +45,7 @@ func (a *Account) known(ctx context.Context, s service) (c client, ok bool, err 
 			return client{}, false, err
 		}
 		if g != nil && g.Client.Entered && g.Client.ID == e.ID && g.Issuer != s.issuer {
-			return client{}, false, a.refuse("The client ID that you entered for "+a.o.Name+" belongs to "+
+			return client{}, false, refuse("The client ID that you entered for "+a.o.Name+" belongs to "+
 				foreign(g.Issuer, 200)+", and the server now wants a sign-in at "+foreign(s.issuer, 200)+".",
 				"If that is right, sign out first, and enter the client ID of the new service.")
 		}
@@ -93,7 +93,8 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	want := method(offered, len(offered) > 0 && !slices.Contains(offered, "none"))
 	raw, err := json.Marshal(registration{
 		Name: "Conclave", Redirects: []string{redirectAddress(port)},
-		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"}, Method: want, Kind: "native",
+		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"},
+		Method: want, Kind: "native",
 	})
 	if err != nil {
 		return client{}, err
@@ -104,18 +105,18 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	response, body, err := a.exchange(r)
+	response, body, err := a.web.exchange(r)
 	if err != nil {
-		return client{}, a.unreachable("The sign-in service of "+a.o.Name+" could not be asked to register Conclave.", err)
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" did not register Conclave.", err)
 	}
 	var got registration
 	err = json.Unmarshal(body, &got)
 	switch {
 	case response.StatusCode != http.StatusCreated && response.StatusCode != http.StatusOK:
-		return client{}, a.unreachable("The sign-in service of "+a.o.Name+" does not register Conclave: "+
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" does not register Conclave: "+
 			said(got.Error, got.Description)+".", fmt.Errorf("it answered %d", response.StatusCode))
 	case err != nil || got.ID == "":
-		return client{}, a.unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.",
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.",
 			errors.Join(err))
 	}
 	c := client{ID: got.ID, Secret: got.Secret, Method: got.Method, Port: port, Known: true}

@@ -64,7 +64,7 @@ func (a *Account) signIn(ctx context.Context, p Person) error {
 		g, err = a.authorize(ctx, s, scopes, p, true)
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
-		return a.refuse("The sign-in service of "+a.o.Name+" gave no tokens: "+refused.Error()+".", "Try again.")
+		return refuse("The sign-in service of "+a.o.Name+" gave no tokens: "+refused.Error()+".", "Try again.")
 	}
 	if err != nil {
 		return err
@@ -91,15 +91,15 @@ func (a *Account) probe(ctx context.Context) (*challenge, error) {
 		if method == http.MethodPost {
 			body = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 		}
-		r, err := http.NewRequestWithContext(ctx, method, a.server.String(), body)
+		r, err := http.NewRequestWithContext(ctx, method, a.server.url.String(), body)
 		if err != nil {
 			return nil, err
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		response, err := a.o.Base.RoundTrip(r.WithContext(a.watched(r)))
+		response, err := a.o.Base.RoundTrip(r.WithContext(a.web.watched(r, a.o.Base)))
 		if err != nil {
-			return nil, a.unreachable(a.o.Name+" did not answer.", plain(err))
+			return nil, unreachable(a.o.Name+" did not answer.", plain(err))
 		}
 		_ = response.Body.Close() // it may be a stream without an end
 		if response.StatusCode == http.StatusUnauthorized {
@@ -207,7 +207,7 @@ func (a *Account) authorize(ctx context.Context, s service, scopes []string, p P
 		if _, refused := errors.AsType[*refusedError](err); refused {
 			return nil, err
 		}
-		return nil, a.unreachable("The sign-in service of "+a.o.Name+" gave no tokens.", err)
+		return nil, unreachable("The sign-in service of "+a.o.Name+" gave no tokens.", err)
 	}
 	return a.granted(grant{
 		Issuer: s.issuer, Resource: s.resource, Token: s.metadata.Token, Revocation: s.metadata.Revocation, Client: c,
@@ -255,18 +255,18 @@ func (a *Account) readCallback(s service, query url.Values) (string, error) {
 		if code == "access_denied" {
 			return "", fault.New(fault.Canceled, "mcp.auth", "The sign-in at "+a.o.Name+" was refused on its page.", "")
 		}
-		return "", a.refuse("The sign-in service of "+a.o.Name+" refused: "+
+		return "", refuse("The sign-in service of "+a.o.Name+" refused: "+
 			said(code, query.Get("error_description"))+".", "Try again.")
 	}
 	codes := query["code"]
 	if len(codes) != 1 || codes[0] == "" {
-		return "", a.refuse("The sign-in service of "+a.o.Name+" sent no code.", "Try again.")
+		return "", refuse("The sign-in service of "+a.o.Name+" sent no code.", "Try again.")
 	}
 	return codes[0], nil
 }
 
 // SignOut revokes the tokens where the service offers that, and forgets all that is kept for the
-// account. The error says that the service could not be told; the tokens are forgotten all the same.
+// account. The error reports that the service did not take it; the tokens are forgotten all the same.
 func (a *Account) SignOut(ctx context.Context) error {
 	g, err := a.current(ctx)
 	if err != nil {
@@ -291,14 +291,14 @@ func (a *Account) revoke(ctx context.Context, g *grant) error {
 		if token.value == "" {
 			continue
 		}
-		status, _, err := a.postForm(ctx, g.Revocation, g.Client, url.Values{
+		status, _, err := a.web.postForm(ctx, g.Revocation, g.Client, url.Values{
 			"token": {token.value}, "token_type_hint": {token.kind},
 		})
 		if err == nil && status >= http.StatusMultipleChoices {
 			err = errors.New(http.StatusText(status))
 		}
 		if err != nil {
-			return a.unreachable("Conclave signed out of "+a.o.Name+", but its sign-in service could not be told.", err)
+			return unreachable("Conclave signed out of "+a.o.Name+", but its sign-in service did not revoke the tokens.", err)
 		}
 	}
 	return nil

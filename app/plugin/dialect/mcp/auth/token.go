@@ -44,7 +44,7 @@ func (r *refusedError) Error() string { return said(r.code, r.text) }
 
 // ask asks a token endpoint for tokens. The error is a *refusedError if the service refuses.
 func (a *Account) ask(ctx context.Context, endpoint string, as client, form url.Values) (answer, error) {
-	status, body, err := a.postForm(ctx, endpoint, as, form)
+	status, body, err := a.web.postForm(ctx, endpoint, as, form)
 	if err != nil {
 		return answer{}, err
 	}
@@ -138,7 +138,7 @@ func (a *Account) renewNow(ctx context.Context) error {
 		a.set(g, nil)
 		return nil
 	case !ok:
-		return a.unreachable("The sign-in at "+a.o.Name+" could not be renewed.", err)
+		return unreachable("The sign-in at "+a.o.Name+" could not be renewed.", err)
 	}
 	switch refused.code {
 	case "invalid_grant":
@@ -155,7 +155,7 @@ func (a *Account) renewNow(ctx context.Context) error {
 		return a.end(ctx, held, a.o.Name+" wants a new sign-in: its sign-in service no longer knows Conclave ("+
 			refused.Error()+").")
 	}
-	return a.unreachable("The sign-in at "+a.o.Name+" could not be renewed: "+refused.Error()+".", nil)
+	return unreachable("The sign-in at "+a.o.Name+" could not be renewed: "+refused.Error()+".", nil)
 }
 
 // refresh asks for new tokens, and again where the service does not answer.

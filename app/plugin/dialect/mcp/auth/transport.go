@@ -19,7 +19,7 @@ import (
 //
 // The error is a *NeedsSignIn where the person has to sign in first.
 func (a *Account) RoundTrip(r *http.Request) (*http.Response, error) {
-	if origin(r.URL) != a.origin {
+	if origin(r.URL) != a.server.origin {
 		return a.o.Base.RoundTrip(r)
 	}
 	if r.Header.Get("Authorization") != "" {
@@ -112,7 +112,7 @@ const keychainTime = 5 * time.Second
 
 // send sends a copy of a request with a token, if there is one.
 func (a *Account) send(r *http.Request, g *grant, first bool) (*http.Response, error) {
-	out := r.Clone(a.watched(r))
+	out := r.Clone(a.web.watched(r, a.o.Base))
 	if !first && r.Body != nil && r.Body != http.NoBody {
 		body, err := r.GetBody()
 		if err != nil {
@@ -152,7 +152,7 @@ func (a *Account) unauthorized(r *http.Request, response *http.Response, held *g
 		}
 	}
 	if tried.signIn {
-		return nil, a.refuse(a.o.Name+" refuses the sign-in that was just made.",
+		return nil, refuse(a.o.Name+" refuses the sign-in that was just made.",
 			"Sign out on its card and sign in with another account, or report it to whoever runs the server.")
 	}
 	tried.signIn = true
