@@ -77,6 +77,7 @@ type Account struct {
 	declined bool // the person was asked for need, and did not sign in
 	page     string
 	asked    map[string]time.Time // when more rights were asked for, by tool
+	renewed  time.Time            // when the grant was renewed; zero once the server accepted it
 	renewal  *flight
 	signing  *flight
 	asking   *flight

@@ -15,6 +15,7 @@ import (
 type callback struct {
 	listener net.Listener
 	port     int
+	path     string
 }
 
 // listen opens a port, or any that is free for 0.
@@ -23,7 +24,7 @@ func listen(ctx context.Context, port int) (*callback, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callback{l, l.Addr().(*net.TCPAddr).Port}, nil
+	return &callback{listener: l, port: l.Addr().(*net.TCPAddr).Port}, nil
 }
 
 // wait answers the browser until the answer comes that carries state, and passes it to check. It
@@ -39,7 +40,7 @@ func (c *callback) wait(ctx context.Context, state string, check func(url.Values
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			query, err := url.ParseQuery(r.URL.RawQuery)
 			switch {
-			case r.URL.Path != redirectPath:
+			case r.URL.Path != c.path:
 				page(w, http.StatusNotFound, "There is nothing here.")
 			case r.Method != http.MethodGet || r.Host != "127.0.0.1:"+strconv.Itoa(c.port) || err != nil ||
 				len(query["state"]) != 1 || query.Get("state") != state:

@@ -48,11 +48,17 @@ func readChallenge(h http.Header) *challenge {
 	return c
 }
 
-// scopeWords returns the scopes of a text; characters that none can have (RFC 6749 section 3.3) end it.
+// maxScopes bounds what is asked for: it stands in an address.
+const maxScopes = 100
+
+// scopeWords returns the scopes of a text, without words that are none (RFC 6749 section 3.3).
 func scopeWords(text string) []string {
 	var all []string
-	for _, word := range strings.Fields(text) {
-		if strings.ContainsFunc(word, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }) {
+	for word := range strings.FieldsSeq(text) {
+		if len(all) == maxScopes {
+			break
+		}
+		if len(word) > 200 || strings.ContainsFunc(word, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }) {
 			continue
 		}
 		all = union(all, []string{word})

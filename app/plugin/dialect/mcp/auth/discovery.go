@@ -123,13 +123,12 @@ func (m server) resource(ctx context.Context, c *challenge) (*resourceMetadata, 
 	root := m.url.Scheme + "://" + m.url.Host + "/.well-known/oauth-protected-resource"
 	var places []string
 	if c != nil && c.metadata != "" {
-		places = []string{c.metadata}
-	} else {
-		if path := strings.Trim(m.url.Path, "/"); path != "" {
-			places = append(places, root+"/"+path)
-		}
-		places = append(places, root)
+		places = append(places, c.metadata)
 	}
+	if path := strings.Trim(m.url.EscapedPath(), "/"); path != "" {
+		places = append(places, root+"/"+path)
+	}
+	places = append(places, root)
 	for _, place := range places {
 		var r resourceMetadata
 		found, err := m.web.getJSON(ctx, place, &r)
@@ -147,6 +146,7 @@ func (m server) resource(ctx context.Context, c *challenge) (*resourceMetadata, 
 		if len(r.Issuers) == 0 {
 			return nil, refuse(m.name+" names no service to sign in at.", reportIt)
 		}
+		r.Issuers = r.Issuers[:min(len(r.Issuers), maxIssuers)]
 		r.Scopes = scopeWords(strings.Join(r.Scopes, " "))
 		return &r, nil
 	}
@@ -163,6 +163,9 @@ func (m server) names(resource string, root bool) bool {
 	path := strings.TrimSuffix(u.Path, "/")
 	return path == strings.TrimSuffix(m.url.Path, "/") || root && path == ""
 }
+
+// maxIssuers bounds the sign-in services that a person chooses from.
+const maxIssuers = 20
 
 // reportIt is the advice where only the server's side can help.
 const reportIt = "Report it to whoever runs the server."

@@ -2,9 +2,12 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +167,136 @@ func TestMC87UnsafeAddressesOfAServiceAreRefused(t *testing.T) {
 	for _, server := range []string{"ftp://a.example", "https://", "https://u:p@a.example/", "://"} {
 		if _, err := New(Options{Server: server, Keys: newKeychain()}); err == nil {
 			t.Errorf("%s is the address of a server", server)
+		}
+	}
+}
+
+func TestAServerThatRefusesWhatWasRenewedCausesNoMoreRenewals(t *testing.T) {
+	quickly(t)
+	s := authtest.New(t)
+	a := newAccount(t, s, nil)
+	signIn(t, a, s)
+	works(t, a, s)
+	s.Do(func() { s.Storm = true })
+	for range 20 {
+		needs(t, a, s)
+	}
+	if got := renewals(s); got != 1 {
+		t.Errorf("renewed %d times", got)
+	}
+}
+
+func TestASignInDuringARenewalStays(t *testing.T) {
+	quickly(t)
+	for name, act := range map[string]func(*Account, *authtest.Server) error{
+		"in": func(a *Account, s *authtest.Server) error { return a.SignIn(t.Context(), Person{Open: s.Browser}) },
+		"out": func(a *Account, _ *authtest.Server) error {
+			_ = a.SignOut(t.Context()) // what is revoked waits for the service, too
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := authtest.New(t)
+			keys := newKeychain()
+			options := func(o *Options) { o.Keys = keys }
+			a := newAccount(t, s, options)
+			signIn(t, a, s)
+			held, err := a.current(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			acted := make(chan error, 1)
+			s.Edit = func(kind string, _ map[string]any) {
+				if kind == "token" && renewals(s) == 1 {
+					s.Edit = nil
+					acted <- act(newAccount(t, s, options), s)
+				}
+			}
+			if _, err := a.renew(t.Context(), held); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-acted; err != nil {
+				t.Fatal(err)
+			}
+			kept, err := a.vault.grant(t.Context())
+			now, err2 := a.current(t.Context())
+			if err != nil || err2 != nil || (now == nil) != (name == "out") {
+				t.Fatalf("%v %v %v", now, err, err2)
+			}
+			if name == "in" && (now.Access != kept.Access || !kept.differs(held)) {
+				t.Error("the renewal replaced the sign-in")
+			}
+		})
+	}
+}
+
+// What one service makes the browser fetch from another comes back to an address where nobody waits for it.
+func TestEachServiceHasItsOwnRedirectAddress(t *testing.T) {
+	paths := map[string]bool{}
+	for range 2 {
+		s := authtest.New(t)
+		signIn(t, newAccount(t, s, nil), s)
+		u, err := url.Parse(s.Pages[0].Get("redirect_uri"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths[u.Path] = true
+	}
+	if len(paths) != 2 {
+		t.Errorf("the paths are %v", paths)
+	}
+}
+
+func TestMoreRightsAreAskedForAtThePlaceThatThe401Named(t *testing.T) {
+	s := authtest.New(t)
+	s.Path = "/tenant"
+	place := strings.TrimSuffix(s.URL, "/mcp") + "/elsewhere"
+	s.Challenge = `Bearer resource_metadata="` + place + `"`
+	s.Redirect = map[string]string{"/elsewhere": "/.well-known/oauth-protected-resource/mcp"}
+	s.Wants = map[string]string{"write": "w"}
+	var a *Account
+	a = newAccount(t, s, func(o *Options) {
+		o.Ask = func(ctx context.Context, _ *NeedsSignIn) error { return a.SignIn(ctx, Person{Open: s.Browser}) }
+	})
+	works(t, a, s)
+	s.Do(func() { s.Asked = nil })
+	if status, err := call(t.Context(), a, s.URL, "write"); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v", status, err)
+	}
+	if !slices.Contains(s.Asked, "/elsewhere") {
+		t.Errorf("it asked for %v", s.Asked)
+	}
+}
+
+func TestEnormousAnswersOfAServiceTakeNoTime(t *testing.T) {
+	for kind, member := range map[string]string{
+		"resource": "scopes_supported", "metadata": "scopes_supported", "registration": "client_id", "token": "access_token",
+	} {
+		s := authtest.New(t)
+		s.Edit = func(k string, d map[string]any) {
+			switch {
+			case k == kind && strings.HasPrefix(member, "scopes"):
+				words := make([]string, 100_000)
+				for i := range words {
+					words[i] = fmt.Sprint(i)
+				}
+				d[member] = words
+			case k == kind:
+				d[member] = strings.Repeat("x", 1<<19)
+			case k == "resource" && kind == "registration":
+				d["authorization_servers"] = slices.Repeat([]string{s.Issuer}, 10_000)
+			}
+		}
+		began := time.Now()
+		err := newAccount(t, s, nil).SignIn(t.Context(), Person{Open: s.Browser})
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: it took %v", kind, took)
+		}
+		if strings.HasPrefix(member, "scopes") != (err == nil) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if len(s.Pages) > 0 && len(s.Pages[0].Get("scope")) > 4000 {
+			t.Errorf("%s: the page has %d characters of scopes", kind, len(s.Pages[0].Get("scope")))
 		}
 	}
 }

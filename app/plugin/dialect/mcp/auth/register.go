@@ -15,8 +15,18 @@ import (
 // redirectPath is the path of the redirect address, whatever its port is.
 const redirectPath = "/callback"
 
-func redirectAddress(port int) string {
-	return "http://127.0.0.1:" + strconv.Itoa(port) + redirectPath
+// path returns the path of the redirect address at a service. One that Conclave registered has its own:
+// what one service makes the browser fetch from another does not come back where the first is waited for
+// (RFC 9700 section 4.4.2).
+func (c client) path(issuer string) string {
+	if c.Known {
+		return redirectPath + "/" + digest(issuer)[:8]
+	}
+	return redirectPath
+}
+
+func redirectAddress(port int, path string) string {
+	return "http://127.0.0.1:" + strconv.Itoa(port) + path
 }
 
 // anyPort is the redirect address of a native app, for which services ignore the port (RFC 8252
@@ -92,7 +102,7 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	offered := s.metadata.Methods
 	want := method(offered, len(offered) > 0 && !slices.Contains(offered, "none"))
 	raw, err := json.Marshal(registration{
-		Name: "Conclave", Redirects: []string{redirectAddress(port)},
+		Name: "Conclave", Redirects: []string{redirectAddress(port, client{Known: true}.path(s.issuer))},
 		Grants: []string{"authorization_code", "refresh_token"}, Responses: []string{"code"},
 		Method: want, Kind: "native",
 	})
@@ -119,6 +129,9 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.",
 			errors.Join(err))
 	}
+	if len(got.ID) > maxSecret || len(got.Secret) > maxSecret {
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave with too long a name.", nil)
+	}
 	c := client{ID: got.ID, Secret: got.Secret, Method: got.Method, Port: port, Known: true}
 	if c.Method == "" {
 		c.Method = method(offered, c.Secret != "")
@@ -128,6 +141,9 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	}
 	return c, a.vault.putClient(ctx, s.issuer, c)
 }
+
+// maxSecret is the length of what is kept of a service.
+const maxSecret = 32 << 10
 
 // said returns a code and a text of a service as a part of a sentence.
 func said(code, text string) string {

@@ -41,14 +41,9 @@ func (a *Account) showPage(page string) {
 }
 
 func (a *Account) signIn(ctx context.Context, p Person) error {
-	a.mu.Lock()
-	c := a.refusal
-	a.mu.Unlock()
-	if c == nil {
-		var err error
-		if c, err = a.probe(ctx); err != nil {
-			return err
-		}
+	c, err := a.refused(ctx)
+	if err != nil {
+		return err
 	}
 	s, err := a.discover(ctx, c, p)
 	if err != nil {
@@ -74,6 +69,26 @@ func (a *Account) signIn(ctx context.Context, p Person) error {
 	}
 	a.set(g, nil)
 	return nil
+}
+
+// refused returns how the server refuses: as it did last, and with the place of its metadata, which it
+// names with a 401 alone. It is nil where the server does not refuse.
+func (a *Account) refused(ctx context.Context) (*challenge, error) {
+	a.mu.Lock()
+	last := a.refusal
+	a.mu.Unlock()
+	if last != nil && last.metadata != "" {
+		return last, nil
+	}
+	now, err := a.probe(ctx)
+	if err != nil || last == nil {
+		return now, err
+	}
+	c := *last
+	if now != nil {
+		c.metadata = now.metadata
+	}
+	return &c, nil
 }
 
 // forget removes the registration with a service, and reports whether there was one.
@@ -150,7 +165,7 @@ func (a *Account) client(ctx context.Context, s service, again bool) (client, *c
 			return c, at, nil
 		case !c.Known:
 			return client{}, nil, fault.Wrap(fault.Unavailable, "mcp.auth",
-				"The port of the redirect address "+redirectAddress(c.Port)+" is in use.",
+				"The port of the redirect address "+redirectAddress(c.Port, redirectPath)+" is in use.",
 				"End the program that uses it.", err)
 		}
 		// Another program has the port that was registered.
@@ -174,7 +189,8 @@ func (a *Account) authorize(ctx context.Context, s service, scopes []string, p P
 		return nil, err
 	}
 	defer at.close()
-	state, verifier, redirect := rand.Text(), rand.Text()+rand.Text(), redirectAddress(at.port)
+	at.path = c.path(s.issuer)
+	state, verifier, redirect := rand.Text(), rand.Text()+rand.Text(), redirectAddress(at.port, at.path)
 	page, err := signInPage(s, c, scopes, state, verifier, redirect)
 	if err != nil {
 		return nil, err

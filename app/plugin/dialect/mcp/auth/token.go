@@ -60,6 +60,8 @@ func (a *Account) ask(ctx context.Context, endpoint string, as client, form url.
 	case got.Type != "" && !strings.EqualFold(got.Type, "Bearer"):
 		return answer{}, &refusedError{"token_type", "Its tokens are of the type " + foreign(got.Type, 40) +
 			", which Conclave cannot use."}
+	case len(got.Access) > maxSecret || len(got.Refresh) > maxSecret:
+		return answer{}, errors.New("its tokens are too long")
 	case strings.ContainsFunc(got.Access, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return answer{}, errors.New("its token holds characters that cannot be sent")
 	}
@@ -86,7 +88,7 @@ func (a *Account) granted(g grant, got answer) *grant {
 		g.Scopes = scopeWords(got.Scope)
 	}
 	if seconds, err := got.Expires.Float64(); err == nil && seconds > 0 {
-		g.Expires = a.now().Add(time.Duration(min(seconds, 1e9)) * time.Second)
+		g.Expires = a.now().Round(0).Add(time.Duration(min(seconds, 1e9)) * time.Second) // by the clock on the wall
 	}
 	return &g
 }
@@ -129,6 +131,14 @@ func (a *Account) renewNow(ctx context.Context) error {
 	defer release()
 	got, err := a.refresh(ctx, held)
 	refused, ok := errors.AsType[*refusedError](err)
+	if err == nil || ok {
+		// Meanwhile the person may have signed in or out, here or in another program.
+		kept, err := a.vault.grant(ctx)
+		if err == nil && (kept == nil || kept.differs(held)) {
+			a.set(kept, nil)
+			return nil
+		}
+	}
 	switch {
 	case err == nil:
 		g := a.granted(*held, got)
@@ -136,17 +146,15 @@ func (a *Account) renewNow(ctx context.Context) error {
 			a.log.Warn("the renewed sign-in of an MCP server could not be kept", "plugin", a.o.ID, "err", err)
 		}
 		a.set(g, nil)
+		a.mu.Lock()
+		a.renewed = a.now()
+		a.mu.Unlock()
 		return nil
 	case !ok:
 		return unreachable("The sign-in at "+a.o.Name+" could not be renewed.", err)
 	}
 	switch refused.code {
 	case "invalid_grant":
-		// It may be this one's token that is old, and another program has the new one.
-		if newer, err := a.vault.grant(ctx); err == nil && newer.active() && newer.differs(held) {
-			a.set(newer, nil)
-			return nil
-		}
 		return a.end(ctx, held, a.o.Name+" wants a new sign-in: the last one ended ("+refused.Error()+").")
 	case "invalid_client", "unauthorized_client":
 		if held.Client.Known {

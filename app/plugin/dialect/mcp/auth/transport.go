@@ -123,7 +123,15 @@ func (a *Account) send(r *http.Request, g *grant, first bool) (*http.Response, e
 	if g != nil && g.Access != "" {
 		out.Header.Set("Authorization", "Bearer "+g.Access)
 	}
-	return a.o.Base.RoundTrip(out)
+	response, err := a.o.Base.RoundTrip(out)
+	if err == nil && response.StatusCode != http.StatusUnauthorized && g.active() {
+		a.mu.Lock()
+		if a.grant == g {
+			a.renewed = time.Time{}
+		}
+		a.mu.Unlock()
+	}
+	return response, err
 }
 
 // unauthorized finds what to repeat a request with that was refused with 401.
@@ -143,7 +151,7 @@ func (a *Account) unauthorized(r *http.Request, response *http.Response, held *g
 			tried.renewal = true
 			return now, nil
 		}
-		if now.Refresh != "" {
+		if now.Refresh != "" && !a.justRenewed() {
 			tried.renewal = true
 			newer, err := a.renew(ctx, now)
 			if _, needs := errors.AsType[*NeedsSignIn](err); !needs {
@@ -170,6 +178,14 @@ func (a *Account) unauthorized(r *http.Request, response *http.Response, held *g
 		return nil, err
 	}
 	return a.current(ctx)
+}
+
+// justRenewed reports whether the token that a server refuses is new, and was never accepted: another one
+// would not help.
+func (a *Account) justRenewed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now().Sub(a.renewed) < early
 }
 
 func (a *Account) needs(reason string, scopes []string) *NeedsSignIn {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strconv"
 	"time"
@@ -84,6 +85,9 @@ func (v vault) putClient(ctx context.Context, issuer string, c client) error {
 // encoding; access tokens of some services are longer.
 const most = 2000
 
+// maxParts bounds the entries of one value.
+const maxParts = 100
+
 // head stands in an entry whose value is kept in parts.
 type head struct {
 	Parts int    `json:"parts"`
@@ -125,7 +129,7 @@ func (v vault) read(ctx context.Context, name string) (string, error) {
 }
 
 func inParts(raw string) (h head, ok bool) {
-	ok = json.Unmarshal([]byte(raw), &h) == nil && h.Parts > 0 && h.Parts < 100
+	ok = json.Unmarshal([]byte(raw), &h) == nil && h.Parts > 0 && h.Parts <= maxParts
 	return h, ok
 }
 
@@ -137,6 +141,9 @@ func (v vault) put(ctx context.Context, name string, value any) error {
 	}
 	old, _ := v.keys.Get(ctx, name)
 	text := string(raw)
+	if len(text) > most*maxParts {
+		return errors.New("it is too long to be kept")
+	}
 	if len(text) > most {
 		h := head{Parts: (len(text) + most - 1) / most, Mark: rand.Text()[:8]}
 		for i := range h.Parts {
