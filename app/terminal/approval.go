@@ -60,11 +60,12 @@ func (a *approval) plugins(ctx context.Context) error {
 		return err
 	}
 	_, always := a.asker.(gate.AlwaysAsker)
-	crowd := a.chat && len(newPlugins(a.app)) >= manyNew // printWaiting mentions them
+	all := a.app.Host.List()
+	crowd := a.chat && len(newPlugins(a.app, all)) >= manyNew // printWaiting mentions them
 	// A version may wait twice: before it runs, and when its tools are known.
 	for range 3 {
 		approved := false
-		for _, s := range a.app.Host.List() {
+		for _, s := range all {
 			if !waits(s) || crowd && s.State == plugin.NeedsApproval ||
 				(len(a.only) > 0 && !slices.Contains(a.only, s.ID)) {
 				continue
@@ -86,6 +87,7 @@ func (a *approval) plugins(ctx context.Context) error {
 		if err := a.loaded(ctx); err != nil {
 			return err
 		}
+		all = a.app.Host.List()
 	}
 	return nil
 }

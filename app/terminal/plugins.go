@@ -144,9 +144,9 @@ func countOf(n int, what string) string {
 	return limit.Counted(n, what)
 }
 
-// newPlugins returns the plugins that were neither approved nor refused.
-func newPlugins(app *App) []plugin.Status {
-	return slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
+// newPlugins returns those of all plugins that were neither approved nor refused.
+func newPlugins(app *App, all []plugin.Status) []plugin.Status {
+	return slices.DeleteFunc(slices.Clone(all), func(s plugin.Status) bool {
 		isNew := s.State == plugin.NeedsApproval || s.State == plugin.Loading && !app.Gate.Approvals.Decided(s.ID)
 		return s.Problem != nil || !isNew
 	})
@@ -155,7 +155,8 @@ func newPlugins(app *App) []plugin.Status {
 // printWaiting prints which plugins wait for approval: the only one by itself, several by their
 // number. one is the sentence about the consequence for one plugin, many for several.
 func (t *terminal) printWaiting(app *App, one, many string) {
-	changed := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
+	all := app.Host.List()
+	changed := slices.DeleteFunc(slices.Clone(all), func(s plugin.Status) bool {
 		return s.Problem != nil || s.State != plugin.Quarantined || s.Serving
 	})
 	for _, group := range []struct {
@@ -163,7 +164,7 @@ func (t *terminal) printWaiting(app *App, one, many string) {
 		waiting []plugin.Status
 	}{
 		{"changed since they were approved and are paused", changed},
-		{"are new and have not been approved", newPlugins(app)},
+		{"are new and have not been approved", newPlugins(app, all)},
 	} {
 		switch len(group.waiting) {
 		case 0:

@@ -87,7 +87,11 @@ func (e *entry) now() life {
 }
 
 // runner returns what serves, or nil.
-func (e *entry) runner() *runner { return e.now().serving }
+func (e *entry) runner() *runner {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.serving
+}
 
 // path is where the person knows it to lie.
 func (e *entry) path() string { return e.now().source.Display }

@@ -309,13 +309,14 @@ func (h *Host) PathOf(id string) (path string, err error) {
 
 // List returns all plugins, sorted by id.
 func (h *Host) List() []plugin.Status {
-	statuses := []plugin.Status{}
-	for _, e := range h.all() {
+	all := h.all()
+	slices.SortFunc(all, func(a, b *entry) int { return strings.Compare(a.id, b.id) })
+	statuses := make([]plugin.Status, 0, len(all))
+	for _, e := range all {
 		if s := e.snapshot(); s.ID != "" {
 			statuses = append(statuses, s)
 		}
 	}
-	slices.SortFunc(statuses, func(a, b plugin.Status) int { return strings.Compare(a.ID, b.ID) })
 	return statuses
 }
 
