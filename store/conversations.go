@@ -34,30 +34,44 @@ func (s *Chats) ImportConversation(ctx context.Context, c *chat.Conversation, me
 	return s.create(ctx, "store.import_conversation", c, messages)
 }
 
-func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, messages []chat.Message) error {
-	made := *c
-	if made.ID == "" {
-		id, err := uuid.NewV7()
-		if err != nil {
-			return fmt.Errorf("make an id for a chat: %w", err)
-		}
-		made.ID = chat.ConversationID(id.String())
-	}
-	if err := checkID(op, "chat", string(made.ID)); err != nil {
+// Begin writes a new conversation, as CreateConversation does, with its first message, as Append does, in
+// one step.
+func (s *Chats) Begin(ctx context.Context, c *chat.Conversation, first *chat.Message) error {
+	const op = "store.begin"
+	made, err := s.filled(op, *c)
+	if err != nil {
 		return err
 	}
-	if made.Created.IsZero() {
-		made.Created = s.now()
+	made.Head, made.Last, made.Revision, made.Spent = 0, 0, 1, &chat.Usage{}
+	first.Conversation = made.ID
+	messages := s.dated(first)
+	err = s.write(ctx, op, func(tx *bbolt.Tx) error {
+		if err := unused(tx, op, made.ID); err != nil {
+			return err
+		}
+		if err := putConversation(tx, nil, made); err != nil {
+			return err
+		}
+		made, err = s.append(tx, op, messages)
+		return err
+	})
+	if err == nil {
+		s.appended(messages, first)
+		*c = made
 	}
-	if made.Updated.IsZero() {
-		made.Updated = made.Created
+	return err
+}
+
+func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, messages []chat.Message) error {
+	made, err := s.filled(op, *c)
+	if err != nil {
+		return err
 	}
 	made.Last, made.Revision = chat.MessageSeq(len(messages)), uint64(len(messages))+1
 	made.Head = made.Last
-	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		if bucketConversations.get(tx, []byte(made.ID)) != nil || inTrash(tx, made.ID) ||
-			lastBelow(tx, bucketOutline, string(made.ID)) != 0 {
-			return fault.New(fault.Conflict, op, fmt.Sprintf("There is a chat %s already.", made.ID), "")
+	err = s.write(ctx, op, func(tx *bbolt.Tx) error {
+		if err := unused(tx, op, made.ID); err != nil {
+			return err
 		}
 		for i, m := range messages {
 			if ctx.Err() != nil {
@@ -79,6 +93,32 @@ func (s *Chats) create(ctx context.Context, op string, c *chat.Conversation, mes
 		*c = made
 	}
 	return err
+}
+
+// filled returns a new conversation with an ID and times.
+func (s *Chats) filled(op string, c chat.Conversation) (chat.Conversation, error) {
+	if c.ID == "" {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return c, fmt.Errorf("make an id for a chat: %w", err)
+		}
+		c.ID = chat.ConversationID(id.String())
+	}
+	if c.Created.IsZero() {
+		c.Created = s.now()
+	}
+	if c.Updated.IsZero() {
+		c.Updated = c.Created
+	}
+	return c, checkID(op, "chat", string(c.ID))
+}
+
+// unused fails with the kind Conflict where there is a conversation with this ID, in the trash too.
+func unused(tx *bbolt.Tx, op string, id chat.ConversationID) error {
+	if bucketConversations.get(tx, []byte(id)) != nil || inTrash(tx, id) || lastBelow(tx, bucketOutline, string(id)) != 0 {
+		return fault.New(fault.Conflict, op, fmt.Sprintf("There is a chat %s already.", id), "")
+	}
+	return nil
 }
 
 // Conversation reads one conversation. The kind is NotFound when there is none.

@@ -160,6 +160,41 @@ func TestAConversationIsThereAfterAReopenAsItWasWritten(t *testing.T) {
 	equal(t, "revision", got.Revision, uint64(3))
 }
 
+func TestAChatThatBeginsWithAMessageEqualsOneThatGetsItLater(t *testing.T) {
+	s := storetest.Open(t)
+	question := chat.Message{
+		Turn: "t", Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("Hi.")}, Open: true,
+	}
+	later := newChat(t, s, "Hi")
+	second := question
+	second.Conversation = later.ID
+	must(t, s.Chats.Append(t.Context(), &second))
+	begun := chat.Conversation{ID: "begun", Title: "Hi"}
+	first := question
+	must(t, s.Chats.Begin(t.Context(), &begun, &first))
+	if first.Seq != 1 || first.Conversation != "begun" || first.Created.IsZero() {
+		t.Errorf("the message is %+v", first)
+	}
+	got, err := s.Chats.Conversation(t.Context(), "begun")
+	must(t, err)
+	if !reflect.DeepEqual(got, begun) {
+		t.Errorf("got %+v, want %+v", got, begun)
+	}
+	want, err := s.Chats.Conversation(t.Context(), later.ID)
+	must(t, err)
+	want.ID, want.Created, want.Updated = got.ID, got.Created, got.Updated
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	path, err := s.Chats.Path(t.Context(), "begun")
+	must(t, err)
+	if len(path) != 1 || path[0].Parts[0].Text != "Hi." {
+		t.Errorf("it has %+v", path)
+	}
+	again := chat.Conversation{ID: "begun"}
+	kind(t, s.Chats.Begin(t.Context(), &again, &chat.Message{Role: chat.RoleUser, State: chat.Complete}), fault.Conflict)
+}
+
 func TestEditingAddsASiblingAndMovesTheHead(t *testing.T) {
 	s := storetest.Open(t)
 	c := newChat(t, s, "")

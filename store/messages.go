@@ -21,49 +21,66 @@ import (
 // is zero. The kind is NotFound when there is no such conversation.
 func (s *Chats) Append(ctx context.Context, messages ...*chat.Message) error {
 	const op = "store.append"
+	made := s.dated(messages...)
+	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
+		_, err := s.append(tx, op, made)
+		return err
+	})
+	if err == nil {
+		s.appended(made, messages...)
+	}
+	return err
+}
+
+// dated returns copies of new messages, each with a time.
+func (s *Chats) dated(messages ...*chat.Message) []chat.Message {
 	made := make([]chat.Message, len(messages))
 	for i, m := range messages {
 		if made[i] = *m; m.Created.IsZero() {
 			made[i].Created = s.now()
 		}
 	}
-	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		old, err := getConversation(tx, op, made[0].Conversation)
-		if err != nil {
-			return err
-		}
-		if p := made[0].Parent; p != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, p}.bytes()) == nil {
-			return fault.New(fault.Invalid, op,
-				fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", p), "")
-		}
-		c := old
-		for i := range made {
-			if i > 0 {
-				made[i].Parent = c.Last
-			}
-			c.Last++
-			c.Revision++
-			made[i].Seq = c.Last
-			if err := s.putNew(tx, made[i]); err != nil {
-				return err
-			}
-			spend(tx, &c, nil, made[i].Usage)
-		}
-		c.Head = c.Last
-		touch(&c, s.now(), made[0])
-		if err := markTurn(tx, made[len(made)-1]); err != nil {
-			return err
-		}
-		return putConversation(tx, &old, c)
-	})
+	return made
+}
+
+// append writes new messages of one conversation, and fills their numbers. It returns the conversation with
+// them.
+func (s *Chats) append(tx *bbolt.Tx, op string, made []chat.Message) (chat.Conversation, error) {
+	old, err := getConversation(tx, op, made[0].Conversation)
 	if err != nil {
-		return err
+		return old, err
 	}
+	if p := made[0].Parent; p != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, p}.bytes()) == nil {
+		return old, fault.New(fault.Invalid, op,
+			fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", p), "")
+	}
+	c := old
+	for i := range made {
+		if i > 0 {
+			made[i].Parent = c.Last
+		}
+		c.Last++
+		c.Revision++
+		made[i].Seq = c.Last
+		if err := s.putNew(tx, made[i]); err != nil {
+			return old, err
+		}
+		spend(tx, &c, nil, made[i].Usage)
+	}
+	c.Head = c.Last
+	touch(&c, s.now(), made[0])
+	if err := markTurn(tx, made[len(made)-1]); err != nil {
+		return old, err
+	}
+	return c, putConversation(tx, &old, c)
+}
+
+// appended gives messages what was written of them.
+func (s *Chats) appended(made []chat.Message, messages ...*chat.Message) {
 	s.waiting.addSent(made)
 	for i, m := range messages {
 		m.Seq, m.Parent, m.Created = made[i].Seq, made[i].Parent, made[i].Created
 	}
-	return nil
 }
 
 // putNew writes a new message, and begins its journal if it streams.

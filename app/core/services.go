@@ -152,6 +152,9 @@ type observer interface {
 // onTurnEvent sends plugins an event of a turn. It does not block.
 func (c *Core) onTurnEvent(e chat.Event) {
 	c.events.Turn(e)
+	if e.Kind == chat.EventQuestioned {
+		c.Bus.Changed(bus.Chats, "") // the chat may be new, and is the newest
+	}
 	for _, o := range c.observers {
 		o.Take(e)
 	}

@@ -12,11 +12,11 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
+	"conclave/app/chat/responder"
 	"conclave/app/chat/turn"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
 	"conclave/app/model"
-	"conclave/app/tool"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -223,19 +223,20 @@ func (t *promptRun) openModel(ctx context.Context) (err error) {
 	return err
 }
 
-// begin creates the chat for its first message, or changes a stored one as the flags say. A new chat is
-// created with its title and the names of its tools, which saves two writes to the disk before the answer.
-func (t *promptRun) begin(ctx context.Context, text string, set *tool.Set) error {
+// begin changes a stored chat as the flags say, or returns a new one, with its title, that is to be written
+// with its first message. For a council the chat is created before: its members see it.
+func (t *promptRun) begin(ctx context.Context, text string, council bool) (begins *chat.Conversation, err error) {
+	id := chat.ConversationID(uuid.Must(uuid.NewV7()).String())
 	switch {
 	case t.chat.ID != "":
 		system, model := cmp.Or(t.f.system, t.chat.System), cmp.Or(t.f.model, t.chat.Model)
 		if system == t.chat.System && model == t.chat.Model && len(t.digests) == 0 {
-			return nil
+			return nil, nil
 		}
 		t.chat.System, t.chat.Model = system, model
 		digests := t.digests
 		t.digests = nil
-		return t.app.Chats.UpdateConversation(ctx, t.chat.ID, func(v *chat.Conversation) {
+		return nil, t.app.Chats.UpdateConversation(ctx, t.chat.ID, func(v *chat.Conversation) {
 			v.System, v.Model = system, model
 			if v.Digests == nil {
 				v.Digests = map[string]string{}
@@ -244,19 +245,22 @@ func (t *promptRun) begin(ctx context.Context, text string, set *tool.Set) error
 		})
 	case t.f.noSave:
 		t.chat = chat.Conversation{
-			ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: t.model.Info().Name(),
-			System: t.f.system, Project: t.c.project(),
+			ID: id, Model: t.model.Info().Name(), System: t.f.system, Project: t.c.project(),
 		}
 		t.log = turn.NewMemoryLog(t.chat)
-		return nil
+		return nil, nil
 	}
-	t.chat = chat.Conversation{
-		Title: turn.Title(text), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests, Project: t.c.project(),
+	made := chat.Conversation{
+		ID: id, Title: turn.Title(text), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests,
+		Project: t.c.project(),
 	}
-	if set != nil && set.Len() > 0 && t.model.Info().Can.Tools {
-		_, t.chat.ToolNames = set.Named(nil)
+	if council {
+		err = t.app.Responder.Create(ctx, &made, t.model.Info())
+		t.chat = made
+		return nil, err
 	}
-	return t.app.Responder.Create(ctx, &t.chat, t.model.Info())
+	responder.AnsweredBy(&made, t.model.Info())
+	return &made, nil
 }
 
 func (t *promptRun) attachments() ([]chat.Part, error) {
@@ -288,18 +292,25 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 	if err != nil {
 		return err
 	}
-	if err := t.begin(ctx, text, set); err != nil {
+	begins, err := t.begin(ctx, text, !how.Skip)
+	if err != nil {
 		return notSaved(err, "Your message was not saved.", "Your text is printed above.")
+	}
+	id := t.chat.ID
+	if begins != nil {
+		id = begins.ID
 	}
 	p := &printer{c: t.c, debug: t.f.debug, waits: !how.Skip, council: !how.Skip}
 	watch := t.watch(p)
 	how.OnEvent = func(e deliberation.Event) { watch.event(ctx, e) }
 	outcome, err := t.app.Councils.Run(ctx, turn.Request{
-		Conversation: t.chat.ID, Text: text, Parent: parent, Attachments: t.attach, Model: t.model, Tools: set,
-		Explicit:   explicit,
-		ChainLimit: t.chainLimit, Asker: t.asker, Log: t.log,
+		Conversation: id, Begins: begins, Text: text, Parent: parent, Attachments: t.attach, Model: t.model,
+		Tools: set, Explicit: explicit, ChainLimit: t.chainLimit, Asker: t.asker, Log: t.log,
 	}, how, p.event)
 	t.attach = nil
+	if begins != nil && begins.Last > 0 {
+		t.chat = *begins
+	}
 	watch.end()
 	if err != nil {
 		return notSaved(err, "Your message was not saved.", "Your text is printed above.")

@@ -68,8 +68,13 @@ func (c Chooser) Begin(ctx context.Context, m Message) (chat.ConversationID, err
 
 // Create creates a chat that a model answers.
 func (c Chooser) Create(ctx context.Context, v *chat.Conversation, by model.Info) error {
-	v.Model, v.Demo = by.Name(), by.Name() == settings.DemoModel
+	AnsweredBy(v, by)
 	return c.Store.CreateConversation(ctx, v)
+}
+
+// AnsweredBy notes in a new chat that a model answers it.
+func AnsweredBy(v *chat.Conversation, by model.Info) {
+	v.Model, v.Demo = by.Name(), by.Name() == settings.DemoModel
 }
 
 // Next returns the council of the next chat, and its scope.

@@ -15,6 +15,9 @@ type Log interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	// Path reads the visible messages of a conversation, first to head.
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
+	// Begin writes a new conversation with its first message, durably and in one step, and fills
+	// what of both is the log's.
+	Begin(ctx context.Context, c *chat.Conversation, first *chat.Message) error
 	// Append gives messages of one conversation the next numbers, writes them durably
 	// and in one step, and makes the last one the conversation's head. Each but the
 	// first answers the one before it. It sets Seq, and Parent of these.

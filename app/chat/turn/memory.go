@@ -58,6 +58,20 @@ func (l *MemoryLog) Path(_ context.Context, id chat.ConversationID) ([]chat.Mess
 	return path, l.check(id)
 }
 
+// Begin implements Log. The log holds c from now on.
+func (l *MemoryLog) Begin(ctx context.Context, c *chat.Conversation, first *chat.Message) error {
+	l.mu.Lock()
+	l.conversation = *c
+	l.mu.Unlock()
+	if err := l.Append(ctx, first); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*c = l.conversation
+	return nil
+}
+
 // Append implements Log.
 func (l *MemoryLog) Append(_ context.Context, messages ...*chat.Message) error {
 	l.mu.Lock()

@@ -14,7 +14,7 @@ import (
 // again. It returns the saved message, whose number is 0 where there is none, or the calls to make
 // first.
 func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.ToolCall, err error) {
-	conversation, err := t.log.Conversation(ctx, t.req.Conversation)
+	conversation, err := t.conversation(ctx)
 	if err != nil {
 		return saved, nil, err
 	}
@@ -58,6 +58,18 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	}
 	t.path, err = t.log.Path(ctx, t.req.Conversation)
 	return saved, nil, err
+}
+
+// conversation returns the chat of the turn: that of the log, or the one that begins, with the names of its
+// tools.
+func (t *run) conversation(ctx context.Context) (chat.Conversation, error) {
+	if t.req.Begins == nil {
+		return t.log.Conversation(ctx, t.req.Conversation)
+	}
+	if t.req.Tools != nil && t.req.Tools.Len() > 0 {
+		_, t.req.Begins.ToolNames = t.req.Tools.Named(nil)
+	}
+	return *t.req.Begins, nil
 }
 
 // again reads what is answered again, and returns its calls that have no result.
@@ -108,6 +120,9 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 			p.Media = &media
 		}
 		m.Parts = append(m.Parts, p)
+	}
+	if t.req.Begins != nil {
+		return m, t.log.Begin(ctx, t.req.Begins, &m)
 	}
 	return m, t.log.Append(ctx, &m)
 }

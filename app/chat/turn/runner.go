@@ -82,6 +82,10 @@ type Request struct {
 	ID           string // of the turn; empty makes one
 	Conversation chat.ConversationID
 
+	// Begins is the chat that the message begins, which is written together with it; nil where the chat
+	// is in the log. Once the message is written, it is as the log has it.
+	Begins *chat.Conversation
+
 	// Text and Attachments hold what the person says. When both are empty the
 	// message Parent is answered (again); where it is an answer whose calls have no
 	// results (one paused, the program ended), those calls are made first, and only
