@@ -230,7 +230,7 @@ const (
 )
 
 // settled is the time after its page is loaded when a window has asked for all that it shows.
-const settled = 500 * time.Millisecond
+const settled = 2 * time.Second
 
 // open runs Wails until the window closes.
 func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) error {
