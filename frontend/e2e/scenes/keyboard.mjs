@@ -102,3 +102,31 @@ test("a narrow window lays the columns over the centre", async ({ open }) => {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
   expect(wide, "the page scrolls sideways").toBeTruthy();
 });
+
+test("what is typed where nothing takes it goes to the composer", async ({ open }) => {
+  const page = await open();
+  const composer = page.locator(".composer textarea");
+  await expect(composer).toBeFocused();
+  await page.locator(".scroller").click({ position: { x: 5, y: 100 } });
+  await expect(composer).not.toBeFocused();
+  await page.keyboard.press("Alt+x");
+  await page.keyboard.press("ArrowDown");
+  await expect(composer).not.toBeFocused();
+  await page.keyboard.type("Good morning");
+  await expect(composer).toHaveValue("Good morning");
+  // Space presses a button that has the focus, and a letter does not.
+  const menu = page.getByRole("button", { name: "More for this chat" });
+  await menu.focus();
+  await page.keyboard.press("Space");
+  await expect(page.getByRole("menu")).toBeVisible();
+  await page.keyboard.press("x"); // a menu takes its letters
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("menu")).toHaveCount(0);
+  await menu.focus();
+  await page.keyboard.type("!");
+  await expect(composer).toHaveValue("Good morning!");
+  // A dialog keeps the keyboard.
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("quit");
+  await expect(composer).toHaveValue("Good morning!");
+});

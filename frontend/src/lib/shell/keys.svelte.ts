@@ -80,7 +80,8 @@ export function printed(keys: string, mac: boolean): string {
     .join("");
 }
 
-function inTextField(target: EventTarget | null): boolean {
+/** Whether one writes in an element. */
+export function inTextField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable ||
