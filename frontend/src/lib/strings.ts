@@ -1219,7 +1219,6 @@ export const s = {
       errors > 0 ? `${count(calls, "call")}, ${count(errors, "error")}` : count(calls, "call"),
     // The one-line note after a save: “Reloaded in 84 ms, 3 tools”.
     reloaded: (ms: number, tools: number) => `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
-    serving: (time: string) => `Version of ${time} is used`,
     notServing: "None of its tools can be called now.",
     // A few lines of a plugin's file, with the one that is wrong.
     frame: "Location in the file",
