@@ -287,6 +287,10 @@ var layers = []map[string][]string{
 			"app/plugin",
 			"app/plugin/sandbox",
 		},
+		// what the conformance suite has a client do
+		"app/plugin/dialect/mcp/conformance": {
+			"app/base/fault", "app/plugin/dialect/mcp/auth", "app/plugin/dialect/mcp/client",
+		},
 		"app/plugin/dialect/mcp": {}, // servers of the Model Context Protocol
 		"app/plugin/dialect/spindle": {
 			"app/base/fault", "app/tool", "app/gate", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
@@ -404,6 +408,7 @@ var layers = []map[string][]string{
 		// The core knows everything but the window, the index (whose start costs) and the
 		// engine (which only a worker may run); windowstore is what of it is the window's.
 		"app/core": {
+			"app/plugin/dialect/mcp/conformance",
 			"app/net/address",
 			"app/record/undo",
 			"app/record/activity",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
 	"time"
 
@@ -327,7 +328,19 @@ func (c *httpConn) listenAnew() {
 	if before != nil {
 		before()
 	}
-	c.s.work.start(func() { c.listen(ctx) }) // ends with the session, or when the server refuses it
+	// A server that gets a call first may take the stream for that of the call's answer, and waits in vain.
+	asked := make(chan struct{})
+	once := sync.OnceFunc(func() { close(asked) })
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: once})
+	c.s.work.start(func() { // ends with the session, or when the server refuses it
+		c.listen(traced)
+		once()
+	})
+	select {
+	case <-asked:
+	case <-time.After(goodbye):
+	case <-c.over:
+	}
 }
 
 func (c *httpConn) sessionID() string {
