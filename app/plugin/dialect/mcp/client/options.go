@@ -81,6 +81,7 @@ type Limits struct {
 	Longest time.Duration // how long a call may take in all: 30 min
 	Request time.Duration // how long anything else may take: 60 s
 	Answer  time.Duration // how long the person has for a question: 10 min
+	Poll    time.Duration // the least pause between two looks at a task: 1 s
 	Calls   int           // calls at once: 16
 }
 

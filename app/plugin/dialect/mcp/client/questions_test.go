@@ -285,7 +285,9 @@ func TestMC64LogsOfTheServer(t *testing.T) {
 }
 
 func TestMC65And68ATaskIsPolledAndItsQuestionsAnswered(t *testing.T) {
-	everywhere(t, mcptest.Flags{}, asker(nil), func(t *testing.T, s *client.Session, server *mcptest.Server) {
+	o := asker(nil)
+	o.Limits.Poll = 20 * time.Millisecond
+	everywhere(t, mcptest.Flags{}, o, func(t *testing.T, s *client.Session, server *mcptest.Server) {
 		var states []string
 		r, err := s.Call(t.Context(), client.Call{
 			Tool: "sleep", Task: "required", Running: func(task client.Task) { states = append(states, task.Status) },

@@ -69,6 +69,7 @@ func newSession(ctx context.Context, o Options, transport string) *Session {
 	l.Connect, l.Request = cmp.Or(l.Connect, 30*time.Second), cmp.Or(l.Request, time.Minute)
 	l.Silence, l.Longest = cmp.Or(l.Silence, time.Minute), cmp.Or(l.Longest, 30*time.Minute)
 	l.Answer, l.Calls = cmp.Or(l.Answer, 10*time.Minute), cmp.Or(l.Calls, 16)
+	l.Poll = cmp.Or(l.Poll, time.Second)
 	o.LogLevel = cmp.Or(o.LogLevel, "warning")
 	if o.Client.Name == "" {
 		o.Client.Name, o.Client.Title = "conclave", "Conclave"

@@ -10,11 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Pauses between two looks at a task.
-const (
-	minPoll = time.Second
-	maxPoll = time.Minute
-)
+// maxPoll bounds the pause between two looks at a task.
+const maxPoll = time.Minute
 
 // maxPollFailures bounds the looks at a task that fail one after the other.
 const maxPollFailures = 5
@@ -84,7 +81,7 @@ func (s tasks) await(t *toolCall, task Task) (json.RawMessage, error) {
 	report(task)
 	failures := 0
 	for {
-		if err := pause(t.ctx, pollPause(task.Poll)); err != nil {
+		if err := pause(t.ctx, pollPause(task.Poll, s.o.Limits.Poll)); err != nil {
 			s.cancelTask(t, task.ID)
 			return nil, err
 		}
@@ -120,8 +117,8 @@ func (s tasks) await(t *toolCall, task Task) (json.RawMessage, error) {
 
 // pollPause returns the pause before the next look: what the server asks for within bounds, and some more so
 // that many clients do not come at once.
-func pollPause(asked time.Duration) time.Duration {
-	p := min(max(asked, minPoll), maxPoll)
+func pollPause(asked, least time.Duration) time.Duration {
+	p := max(min(asked, maxPoll), least)
 	return p + rand.N(p/10)
 }
 
