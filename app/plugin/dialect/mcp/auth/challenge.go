@@ -58,7 +58,8 @@ func scopeWords(text string) []string {
 		if len(all) == maxScopes {
 			break
 		}
-		if len(word) > 200 || strings.ContainsFunc(word, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }) {
+		none := func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }
+		if len(word) > 200 || strings.ContainsFunc(word, none) {
 			continue
 		}
 		all = union(all, []string{word})

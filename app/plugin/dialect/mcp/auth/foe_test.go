@@ -270,7 +270,8 @@ func TestMoreRightsAreAskedForAtThePlaceThatThe401Named(t *testing.T) {
 
 func TestEnormousAnswersOfAServiceTakeNoTime(t *testing.T) {
 	for kind, member := range map[string]string{
-		"resource": "scopes_supported", "metadata": "scopes_supported", "registration": "client_id", "token": "access_token",
+		"resource": "scopes_supported", "metadata": "scopes_supported", "registration": "client_id",
+		"token": "access_token",
 	} {
 		s := authtest.New(t)
 		s.Edit = func(k string, d map[string]any) {

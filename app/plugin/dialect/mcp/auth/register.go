@@ -126,11 +126,11 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 		return client{}, unreachable("The sign-in service of "+a.o.Name+" does not register Conclave: "+
 			said(got.Error, got.Description)+".", fmt.Errorf("it answered %d", response.StatusCode))
 	case err != nil || got.ID == "":
-		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.",
-			errors.Join(err))
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.", err)
 	}
 	if len(got.ID) > maxSecret || len(got.Secret) > maxSecret {
-		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave with too long a name.", nil)
+		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave.",
+			errors.New("its name for Conclave is too long"))
 	}
 	c := client{ID: got.ID, Secret: got.Secret, Method: got.Method, Port: port, Known: true}
 	if c.Method == "" {

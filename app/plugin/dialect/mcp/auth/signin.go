@@ -314,7 +314,8 @@ func (a *Account) revoke(ctx context.Context, g *grant) error {
 			err = errors.New(http.StatusText(status))
 		}
 		if err != nil {
-			return unreachable("Conclave signed out of "+a.o.Name+", but its sign-in service did not revoke the tokens.", err)
+			return unreachable("Conclave signed out of "+a.o.Name+
+				", but its sign-in service did not revoke the tokens.", err)
 		}
 	}
 	return nil
