@@ -37,6 +37,7 @@ type App struct {
 	Tools       *Tools
 	Permissions *Permissions
 	Questions   *Questions
+	Shared      *Shared
 	Models      *Models
 	Settings    *Settings
 	Council     *Council
@@ -55,6 +56,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Tools = &Tools{lifecycle: l, core: core}
 	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, open: a.Chats.open}
 	a.Questions = &Questions{lifecycle: l, core: core, open: a.Chats.open}
+	a.Shared = &Shared{lifecycle: l, core: core, chats: a.Chats}
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Council = &Council{
@@ -71,7 +73,8 @@ func New(core Core, log *slog.Logger) *App {
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
 	return []any{
-		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Models, a.Settings, a.Council, a.Activity, a.Window,
+		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Models, a.Settings, a.Council, a.Activity,
+		a.Window,
 	}
 }
 

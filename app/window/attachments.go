@@ -60,11 +60,6 @@ func (c *Chats) Attach(name, data string) (Attached, error) {
 		return Attached{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.",
 			"Try again.", err)
 	}
-	if int64(len(raw)) > limit.Attachment {
-		return Attached{}, fault.New(fault.Invalid, "app.attach",
-			fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Size(limit.Attachment)),
-			"Choose a smaller file, or a part of it.")
-	}
 	if len(raw) == 0 {
 		return Attached{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.",
 			"Choose another file.")
@@ -72,6 +67,16 @@ func (c *Chats) Attach(name, data string) (Attached, error) {
 	m, err := turn.NewAttachment(name, raw)
 	if err != nil {
 		return Attached{}, err
+	}
+	return c.keepAttached(ctx, m)
+}
+
+// keepAttached stores a file for the message that is being written.
+func (c *Chats) keepAttached(ctx context.Context, m chat.Media) (Attached, error) {
+	if m.Size > limit.Attachment {
+		return Attached{}, fault.New(fault.Invalid, "app.attach",
+			fmt.Sprintf("The file %s has more than %s, the most that is taken.", m.Name, limit.Size(limit.Attachment)),
+			"Choose a smaller file, or a part of it.")
 	}
 	if err := c.core.Store.PutMedia(ctx, &m); err != nil {
 		return Attached{}, err

@@ -49,6 +49,9 @@ func (all Dialects) Recognize(ctx context.Context, src plugin.Source) (*plugin.M
 	}
 }
 
+// Share reports whether plugins of a dialect may have resources and prompts for the person.
+func (all Dialects) Share(dialect string) bool { return all.facts(dialect).Shares }
+
 // Import asks the dialects what plugins a configuration file holds; nil when none of
 // them has such files. The error is a *Problem, or the cause of ctx's end.
 func (all Dialects) Import(ctx context.Context, path string) (*plugin.Import, error) {
