@@ -39,19 +39,23 @@ func NewResources(resources []plugin.Resource, templates []plugin.ResourceTempla
 
 // Prompt is a prompt of a plugin.
 type Prompt struct {
-	Plugin     string `json:"plugin"`
-	PluginName string `json:"plugin_name"`
-	plugin.Prompt
+	Plugin      string                  `json:"plugin"` // id
+	PluginName  string                  `json:"plugin_name"`
+	Name        string                  `json:"name"`
+	Title       string                  `json:"title"`
+	Description string                  `json:"description"`
+	Arguments   []plugin.PromptArgument `json:"arguments"`
 }
 
 // NewPrompt returns a prompt as a person sees it.
 func NewPrompt(id, name string, p plugin.Prompt) Prompt {
-	p.Title, p.Description = shown(cmp.Or(p.Title, p.Name)), shown(p.Description)
-	p.Arguments = Map(p.Arguments, func(a plugin.PromptArgument) plugin.PromptArgument {
-		a.Title, a.Description = shown(cmp.Or(a.Title, a.Name)), shown(a.Description)
-		return a
-	})
-	return Prompt{id, name, p}
+	return Prompt{
+		id, name, p.Name, shown(cmp.Or(p.Title, p.Name)), shown(p.Description),
+		Map(p.Arguments, func(a plugin.PromptArgument) plugin.PromptArgument {
+			a.Title, a.Description = shown(cmp.Or(a.Title, a.Name)), shown(a.Description)
+			return a
+		}),
+	}
 }
 
 // shown returns a foreign text without hidden characters.

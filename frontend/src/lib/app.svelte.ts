@@ -15,6 +15,7 @@ import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
 import { QuestionsState } from "./questions/questions.svelte";
+import { SharedState } from "./shared/shared.svelte";
 import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
 import { ModelsState } from "./settings/models.svelte";
 import { SettingsState } from "./settings/settings.svelte";
@@ -45,6 +46,7 @@ export class App {
   readonly council: CouncilState;
   readonly permissions: PermissionsState;
   readonly questions: QuestionsState;
+  readonly shared = new SharedState(this);
   readonly plugins: PluginsState;
   readonly tools: ToolsState;
   readonly models: ModelsState;
@@ -80,6 +82,7 @@ export class App {
   #hearing: Puller;
   #answered = new Set<(element: Element) => void>();
   #unhear: () => void;
+  #unshare: () => void;
   /** The last toast of a plugin that was shown. */
   #heard = 0;
   #heardRevision = 0;
@@ -122,6 +125,9 @@ export class App {
       () => this.#heardRevision,
       () => this.#hearPlugins(),
     );
+    this.#unshare = this.notices.watch("plugins", "", () => {
+      if (this.painted) void this.shared.refresh().catch(() => undefined);
+    });
     this.#unhear = this.notices.watch("toasts", "", (revision) => {
       this.#newestRevision = Math.max(this.#newestRevision, revision);
       this.#hearing.notice(revision);
@@ -154,7 +160,7 @@ export class App {
     this.painted = true;
     const ready = Promise.all([this.permissions.open(), this.questions.open(), this.models.open()]);
     void this.council.switchTo(this.chat?.id ?? "");
-    await Promise.all([ready, this.tools.open(), this.plugins.open()]);
+    await Promise.all([ready, this.tools.open(), this.plugins.open(), this.shared.refresh()]);
     // What answers on this computer is found while the window is shown already.
     if (this.settings.now.scan_at_start) void this.attempt(() => this.models.scan());
   }
@@ -175,6 +181,7 @@ export class App {
       part.close();
     this.settings.close();
     this.#unhear();
+    this.#unshare();
     this.notices.close();
   }
 

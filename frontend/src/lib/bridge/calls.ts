@@ -111,6 +111,7 @@ export function wailsBridge(): Bridge {
     tools: bound<t.ToolsCalls>("Tools"),
     permissions: bound<t.PermissionsCalls>("Permissions"),
     questions: bound<t.QuestionsCalls>("Questions"),
+    shared: bound<t.SharedCalls>("Shared"),
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
     council: bound<t.CouncilCalls>("Council"),

@@ -13,6 +13,7 @@ import { grown } from "./fake/grown";
 import { FakePermissions } from "./fake/permissions";
 import { FakeActivity, FakeModels, FakePlugins } from "./fake/plugins";
 import { FakeQuestions } from "./fake/questions";
+import { FakeShared } from "./fake/shared";
 import { Scene } from "./fake/scene";
 import type * as t from "./generated";
 
@@ -31,6 +32,7 @@ export interface Fake extends Bridge {
   plugins: FakePlugins & t.PluginsCalls;
   permissions: FakePermissions & t.PermissionsCalls;
   questions: FakeQuestions & t.QuestionsCalls;
+  shared: FakeShared & t.SharedCalls;
   models: FakeModels & t.ModelsCalls;
   activity: FakeActivity & t.ActivityCalls;
   hello: t.Hello;
@@ -93,6 +95,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     tools: group<Fake["tools"]>("Tools", {}),
     permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),
     questions: group<Fake["questions"]>("Questions", new FakeQuestions(bus)),
+    shared: group<Fake["shared"]>("Shared", new FakeShared()),
     models: group<Fake["models"]>("Models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,

@@ -318,13 +318,14 @@ export interface Called {
 }
 
 /**
- * Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>" or
- * "http:<program>". "http:" is a program that the system does not name.
+ * Caller is who makes a call: "main", "person", "member:<id>", "plugin:<id>", "http:<program>"
+ * or "outside:<program>". "http:" is a program that the system does not name.
  */
 export type Caller =
   | "main" // the main model of a chat
   | "person" // a person, from the tools page or `conclave tools call`
-  | "member:";
+  | "member:"
+  | "outside:";
 
 /** Change is one difference between an approved definition and a new one. */
 export interface Change {
@@ -527,6 +528,13 @@ export interface Choice {
 export type Choosable =
   | "folder"
   | "file";
+
+/** Completions holds values that a field could have. */
+export interface Completions {
+  values: string[];
+  /** there are others */
+  more: boolean;
+}
 
 /** Connection is one provider's card. */
 export interface Connection {
@@ -1092,6 +1100,12 @@ export interface FileRun {
   problems: string[];
   /** what was left out when the file was written */
   left_out: string[];
+}
+
+/** FilledPrompt is a prompt as the message that a person looks at and sends. */
+export interface FilledPrompt {
+  text: string;
+  attachments: Attached[];
 }
 
 /** Find is one message that holds the words searched for. */
@@ -2150,7 +2164,10 @@ export type PluginState =
   | "disabled" // switched off
   | "needs-approval" // read, not run: a person has to look at it first
   | "quarantined" // it changed since it was approved, or keeps dying
-  | "needs-packages"; // it does not load without packages that are not installed
+  | "needs-packages" // it does not load without packages that are not installed
+  | "needs-settings" // it is not started without settings that a person has to fill in
+  | "needs-sign-in" // a person has to sign in to where it runs
+  | "installing"; // it is started for the first time, which installs it
 
 /** Plugins is bound: the plugins of the watched folder. */
 export interface PluginsCalls {
@@ -2323,6 +2340,25 @@ export interface Problem {
   stderr: string;
 }
 
+/** Prompt is a prompt of a plugin. */
+export interface Prompt {
+  /** id */
+  plugin: string;
+  plugin_name: string;
+  name: string;
+  title: string;
+  description: string;
+  arguments: PromptArgument[];
+}
+
+/** PromptArgument is a value that a prompt is filled with. */
+export interface PromptArgument {
+  name: string;
+  title: string;
+  description: string;
+  required: boolean;
+}
+
 /** Provider is a kind of connection that can be added. */
 export interface Provider {
   kind: string;
@@ -2460,6 +2496,35 @@ export interface RequestInfo {
   /** It was not kept, so the body is made from the chat, and may differ from what was sent. */
   rebuilt: boolean;
   usage: Usage;
+}
+
+/** Resource is something that a plugin can be asked to read. */
+export interface Resource {
+  uri: string;
+  name: string;
+  /** empty: the name is shown */
+  title: string;
+  description: string;
+  mime_type: string;
+  /** in bytes; 0 when unknown */
+  size: number;
+}
+
+/** ResourceTemplate is an address with places to fill: file:///{path}. */
+export interface ResourceTemplate {
+  /** RFC 6570 */
+  template: string;
+  /** the names in it */
+  places: string[];
+  name: string;
+  title: string;
+  description: string;
+}
+
+/** Resources are those of one plugin. */
+export interface Resources {
+  resources: Resource[];
+  templates: ResourceTemplate[];
 }
 
 /**
@@ -2742,6 +2807,38 @@ export interface SettingsCalls {
 
 /** SettingsPatch holds the settings that change, by name. */
 export type SettingsPatch = Partial<PageSettings>;
+
+/** Shared is bound: the resources and prompts that plugins offer the person. */
+export interface SharedCalls {
+  /**
+   * AttachResource reads a resource and keeps it as a file for the message that is being
+   * written. A resource may consist of several.
+   */
+  AttachResource(id: string, uri: string, title: string): Promise<Attached[]>;
+  /**
+   * Complete returns values that a place of a template, or an argument of a prompt, could have.
+   * One of prompt and template is empty.
+   */
+  Complete(id: string, prompt: string, template: string, argument: string, value: string, filled: Record<string, string>): Promise<Completions>;
+  /** Fill returns a prompt with its values. Nothing is sent. */
+  Fill(id: string, name: string, values: Record<string, string>): Promise<FilledPrompt>;
+  /** Prompts returns the prompts of a plugin. */
+  Prompts(id: string): Promise<Prompt[]>;
+  /** Resources returns what a plugin has to read. */
+  Resources(id: string): Promise<Resources>;
+  /**
+   * Sharers returns the plugins in service that may have resources and prompts, by name. It
+   * starts none.
+   */
+  Sharers(): Promise<Sharer[]>;
+}
+
+/** Sharer is a plugin that has resources or prompts for the person. */
+export interface Sharer {
+  /** id */
+  plugin: string;
+  name: string;
+}
 
 /** Source names the origin of a block. */
 export type Source =
@@ -3222,6 +3319,7 @@ export interface Calls {
   tools: ToolsCalls;
   permissions: PermissionsCalls;
   questions: QuestionsCalls;
+  shared: SharedCalls;
   models: ModelsCalls;
   settings: SettingsCalls;
   council: CouncilCalls;

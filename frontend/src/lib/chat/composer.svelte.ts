@@ -359,6 +359,12 @@ export class Composer {
     this.#later();
   }
 
+  /** Adds files that are stored already. */
+  addKept(files: Attached[]): void {
+    this.attachments.push(...files.map((media) => this.#kept(media)));
+    this.#later();
+  }
+
   async attach(files: Iterable<File>): Promise<void> {
     await Promise.all([...files].map((file) => this.#add(file)));
     this.#later();

@@ -101,6 +101,8 @@ export function needsPerson(plugin: Plugin): boolean {
   return (
     plugin.state === "failed" ||
     plugin.state === "needs-packages" ||
+    plugin.state === "needs-settings" ||
+    plugin.state === "needs-sign-in" ||
     plugin.state === "needs-approval" ||
     plugin.state === "quarantined" ||
     Boolean(plugin.problem)
