@@ -36,6 +36,29 @@ async function everywhere(page) {
 /** The prompt, and the pages of permissions and activity. */
 export const states = {
   question: { scene: "question", act: (p) => armed(p, "Send") },
+  slash: {
+    scene: "shared",
+    act: async (p) => {
+      await p.getByLabel("Message", { exact: true }).fill("/");
+      await p.getByRole("option").first().waitFor();
+    },
+  },
+  resources: {
+    scene: "shared",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Attach files" }).click();
+      await p.getByRole("menuitem", { name: "From a plugin" }).click();
+      await p.getByRole("dialog").getByText("Jane Austen").waitFor();
+    },
+  },
+  prompt: {
+    scene: "shared",
+    act: async (p) => {
+      await p.getByLabel("Message", { exact: true }).fill("/summ");
+      await p.getByRole("option").first().click();
+      await p.getByRole("dialog").waitFor();
+    },
+  },
   "question-address": { scene: "questionaddress", act: (p) => armed(p, "Open in the browser") },
   permission: { scene: "permission", act: (p) => armed(p, "Allow once") },
   "permission-more": {

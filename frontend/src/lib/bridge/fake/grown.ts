@@ -48,6 +48,7 @@ export const grown: Record<string, { of: string; grow: (f: Fake) => void }> = {
     of: "chat",
     grow: (f) => f.questions.ask(f.hello.open_chat),
   },
+  shared: { of: "chat", grow: (f) => f.shared.begin() },
   questionaddress: {
     of: "chat",
     grow: (f) =>
