@@ -292,6 +292,12 @@ var layers = []map[string][]string{
 			"app/base/fault", "app/plugin/dialect/mcp/auth", "app/plugin/dialect/mcp/client",
 		},
 		"app/plugin/dialect/mcp": {}, // servers of the Model Context Protocol
+		// servers of the Model Context Protocol
+		"app/plugin/dialect/mcp": {
+			"app/base/place", "app/chat", "app/gate", "app/plugin", "app/plugin/dialect/mcp/auth",
+			"app/plugin/dialect/mcp/client", "app/plugin/dialect/mcp/config", "app/plugin/dialect/mcp/runtimes",
+			"app/plugin/safefs", "app/plugin/sandbox", "app/tool",
+		},
 		"app/plugin/dialect/spindle": {
 			"app/base/fault", "app/tool", "app/gate", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
 			"app/plugin/dialect/spindle/job",
@@ -450,6 +456,7 @@ var layers = []map[string][]string{
 			"app/plugin/python",
 			"app/plugin/dialect/functions",
 			"app/plugin/dialect/maibot",
+			"app/plugin/dialect/mcp",
 			"app/plugin/dialect/neko",
 			"app/plugin/dialect/httptools",
 			"app/plugin/dialect/picoclaw",

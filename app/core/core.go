@@ -230,7 +230,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Python = python.New(python.Options{
 		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
 	})
-	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
+	c.dialects = openDialects(c)
 	c.pdfs = pdfprocess.New(c.launcher, c.Log)
 	c.Undo = undo.Open(undo.Options{
 		Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log,

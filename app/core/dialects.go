@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"conclave/app/base/version"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/functions"
 	"conclave/app/plugin/dialect/httptools"
 	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/mcp"
 	"conclave/app/plugin/dialect/neko"
 	"conclave/app/plugin/dialect/picoclaw"
 	"conclave/app/plugin/dialect/spindle"
@@ -21,16 +23,27 @@ import (
 
 // dialects returns all dialects, in the order in which they are asked about an entry of the plugins
 // folder. This is the only list of them; plugin.Facts has everything else about one. runtime is
-// Conclave's folder for unpacked shims and caches, confinement what confines the processes of plugins.
-func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confinement) []plugin.Dialect {
+// Conclave's folder for unpacked shims and caches, confinement what confines the processes of plugins, o what MCP
+// servers need.
+func dialects(
+	py *python.Interpreters, runtime string, confinement sandbox.Confinement, o mcp.Options,
+) []plugin.Dialect {
 	return []plugin.Dialect{
 		spindle.New(spindle.Options{SourceInside: confinement.Level != "process+landlock", Runtime: runtime}),
 		neko.New(py),
 		maibot.New(py),
 		picoclaw.New(py),
+		mcp.New(o),
 		functions.New(py),
 		httptools.NewDialect(), // of programs that register; nothing in the folder is one
 	}
+}
+
+// openDialects returns the dialects of the program.
+func openDialects(c *Core) []plugin.Dialect {
+	return dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement(), mcp.Options{
+		Version: version.Version, Keys: c.Keys, Log: c.Log,
+	})
 }
 
 // hookProcesses returns the sources that ask the hook processes of lender, and the observers that send
@@ -70,7 +83,7 @@ func mcpServer(ctx context.Context, c *Core) (*mcpserver.Server, error) {
 // templateKinds are the words of the templates that plugins can be begun from.
 func templateKinds() []string {
 	var kinds []string
-	for _, t := range plugin.Templates(dialects(python.New(python.Options{}), "", sandbox.Confinement{})) {
+	for _, t := range plugin.Templates(dialects(python.New(python.Options{}), "", sandbox.Confinement{}, mcp.Options{})) {
 		kinds = append(kinds, t.Kind)
 	}
 	return kinds

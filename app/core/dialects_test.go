@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/gate"
 	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
 )
@@ -15,7 +16,7 @@ import (
 // What the rest of Conclave acts on is what each dialect says of itself.
 func TestEachDialectDeclaresItsFacts(t *testing.T) {
 	facts := map[string]plugin.Facts{}
-	for _, d := range dialects(python.New(python.Options{}), "", sandbox.Confinement{}) {
+	for _, d := range dialects(python.New(python.Options{}), "", sandbox.Confinement{}, mcp.Options{}) {
 		f := d.Facts()
 		files := f.Name != "http" // its plugins register themselves
 		if _, twice := facts[f.Name]; twice || f.Name == "" || files != (len(f.Layouts) > 0) {
@@ -48,7 +49,7 @@ func TestEachDialectDeclaresItsFacts(t *testing.T) {
 }
 
 func TestLF05AFolderWithAManifestIsNoFolderOfFunctions(t *testing.T) {
-	all := dialects(python.New(python.Options{}), "", sandbox.Confinement{})
+	all := dialects(python.New(python.Options{}), "", sandbox.Confinement{}, mcp.Options{})
 	for manifest, text := range map[string]string{
 		"": "", "spindle.json": "{}", "plugin.toml": "[plugin]\n", "_manifest.json": "{}",
 	} {

@@ -9,7 +9,7 @@ import (
 )
 
 // Source describes where a plugin comes from, before it is read: a file or a folder of the
-// plugins folder; an entry of a configuration file there, with or without files of its own; or a
+// plugins folder; an entry of a configuration file there, with or without files besides; or a
 // registration at run time.
 type Source struct {
 	ID      string // the plugin's id: of one in the folder its name without its ending, made [a-zA-Z0-9_-]

@@ -136,7 +136,9 @@ func New(o Options) *Host {
 	}
 	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
 	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}
-	h.Folder = &Folder{Dir: o.Dir, endings: h.Dialects.Endings(), dialects: h.Dialects, expected: o.Expected, incumbent: h.incumbent}
+	h.Folder = &Folder{
+		Dir: o.Dir, endings: h.Dialects.Endings(), dialects: h.Dialects, expected: o.Expected, incumbent: h.incumbent,
+	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	o.Gate.Questions.OnAsking(h.processes.asking)
 	h.unlisten = o.Gate.Approvals.OnDecided(h.Approvals.Changed)

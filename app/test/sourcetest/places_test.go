@@ -82,6 +82,10 @@ var places = map[string]string{
 		"app/plugin/host/paths.go",
 	"app/plugin/dialect/maibot/manifest.go": "lists the person's plugins folder",
 	"app/plugin/dialect/neko/absent.go":     "lists the person's plugins folder",
+	"app/plugin/dialect/mcp/file.go": "lists the names in a folder of the person's plugins folder; " +
+		"safefs reads the files",
+	"app/plugin/dialect/mcp/launch.go": "reads the first line of the program of an approved server, and the file of " +
+		"variables that its entry names",
 	"app/plugin/dialect/picoclaw/importfiles.go": "lists a folder that a person imports, which does not lead out of " +
 		"what they named",
 	"app/plugin/dialect/picoclaw/launch.go": "reads the first line of the program of an approved hook",

@@ -1,0 +1,344 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"conclave/app/base/limit"
+	"conclave/app/chat"
+	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/auth"
+	"conclave/app/plugin/dialect/mcp/client"
+	"conclave/app/plugin/dialect/mcp/config"
+	"conclave/app/plugin/dialect/mcp/runtimes"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/tool"
+)
+
+// longest bounds one call, however many signs of life its server gives (MC-39).
+const longest = 30 * time.Minute
+
+// settle is how long a server that has just started may take to report that its tools changed, and most how long
+// they are waited for in all: many register some of them right after the handshake.
+const (
+	settle = 300 * time.Millisecond
+	most   = 2 * time.Second
+)
+
+// backend is a session with a server as the backend of its plugin.
+type backend struct {
+	session *client.Session
+	id      string // of its plugin
+	server  config.Server
+	key     string // of its row
+	began   time.Time
+	changed chan struct{} // holds a report that the tools changed, while the first listing waits for them
+	to      plugin.Listener
+}
+
+var _ plugin.Backend = (*backend)(nil)
+
+// Adapt implements plugin.Adapter: it shakes hands with a process.
+func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin.Source, m plugin.Manifest,
+	to plugin.Listener,
+) (plugin.Backend, error) {
+	b := newBackend(src, m, to)
+	var err error
+	b.session, err = client.OverStream(ctx, process.Wire(), d.options(b))
+	if errors.Is(err, client.ErrStartAgain) {
+		d.remember(b.key, client.Legacy)
+		return nil, plugin.ErrStartAgain
+	}
+	if err != nil {
+		return nil, b.unready(ctx, err)
+	}
+	d.remember(b.key, b.session.Server().Era)
+	return b, nil
+}
+
+// Connect implements plugin.Connector: it reaches a server at its address.
+func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	start plugin.StartOptions, to plugin.Listener,
+) (plugin.Backend, error) {
+	s, err := d.fill(ctx, src, m, start, runtimes.Login(ctx))
+	if err != nil {
+		return nil, err
+	}
+	b := newBackend(src, m, to)
+	o := d.options(b)
+	o.Header = http.Header{}
+	for name, value := range s.Headers {
+		o.Header.Set(name, value)
+	}
+	switch s.Transport {
+	case config.HTTP:
+		o.Transport = client.HTTP
+	case config.SSE:
+		o.Transport = client.SSE
+	}
+	var hc *http.Client
+	account, err := d.accountOf(src.ID, src.Row, s)
+	if err != nil {
+		return nil, plugin.ProblemOf(err)
+	}
+	if account != nil {
+		hc = &http.Client{Transport: account}
+	}
+	if b.session, err = client.OverHTTP(ctx, s.URL, hc, o); err != nil {
+		return nil, b.unready(ctx, err)
+	}
+	d.remember(b.key, b.session.Server().Era)
+	return b, nil
+}
+
+func newBackend(src plugin.Source, m plugin.Manifest, to plugin.Listener) *backend {
+	return &backend{
+		id: src.ID, server: serverOf(m), key: src.Row, began: time.Now(), changed: make(chan struct{}, 1), to: to,
+	}
+}
+
+// options are those of a session for a backend.
+func (d *Dialect) options(b *backend) client.Options {
+	d.mu.Lock()
+	era := d.eras[b.key]
+	d.mu.Unlock()
+	return client.Options{
+		Era:    era,
+		Client: client.Implementation{Name: "conclave", Title: "Conclave", Version: d.o.Version},
+		Log:    b.to.Log,
+		ToolsChanged: func() {
+			select {
+			case b.changed <- struct{}{}:
+			default:
+			}
+			b.to.ToolsChanged()
+		},
+		Limits: client.Limits{Silence: b.server.CallTimeout, Connect: later(b.server)},
+	}
+}
+
+// remember keeps what a server turned out to speak, for its next start.
+func (d *Dialect) remember(key, era string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.eras[key] = era
+}
+
+// later is the time of a handshake: as long as the host waits, which counts the time of a busy computer.
+func later(s config.Server) time.Duration {
+	if runnerOf(s.Command) != "" {
+		return installs
+	}
+	return max(s.StartTimeout, startTime)
+}
+
+// unready returns why a session did not begin.
+func (b *backend) unready(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if p, ok := errors.AsType[*plugin.Problem](err); ok {
+		return p
+	}
+	p := &plugin.Problem{
+		Kind: "crashed", Message: "The server did not answer: " + strings.TrimSuffix(err.Error(), ".") + ".",
+	}
+	refused, isRefusal := errors.AsType[*client.RefusedError](err)
+	needs, isSignIn := errors.AsType[*auth.NeedsSignIn](err)
+	switch {
+	case isSignIn:
+		p.Kind, p.Message = "sign-in", needs.Reason
+		p.Hint = "Sign in on its card, or with: conclave mcp login " + b.id
+	case isRefusal && refused.Status == http.StatusUnauthorized && keyed(b.server):
+		p.Kind, p.Message = "refused", "The server refused the key: "+refused.Error()+"."
+		p.Hint = "Correct the header Authorization in its settings."
+	case isRefusal && refused.Status == http.StatusUnauthorized:
+		p.Kind, p.Message = "sign-in", "The server wants you to sign in."
+		p.Hint = "Sign in on its card."
+	case isRefusal:
+		p.Kind = "unavailable"
+	case errors.Is(err, client.ErrVersion):
+		p.Kind = "refused"
+	case errors.Is(err, client.ErrTimeout):
+		p.Kind = "deadline"
+		p.Hint = "Read its log. A server has to answer “initialize” on its standard output."
+	case errors.Is(err, client.ErrEnded):
+		return err // the host says how the process ended
+	}
+	return p
+}
+
+// List implements plugin.Backend.
+func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
+	tools, left, err := b.session.Tools(ctx)
+	if errors.Is(err, client.ErrNotOffered) {
+		tools, err = nil, nil
+	}
+	for err == nil && b.changesSoon(ctx) {
+		tools, left, err = b.session.Tools(ctx)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return plugin.Offer{}, context.Cause(ctx)
+		}
+		return plugin.Offer{}, &plugin.Problem{
+			Kind: "crashed", Message: "Its tools could not be listed: " + strings.TrimSuffix(err.Error(), ".") + ".",
+		}
+	}
+	offer := plugin.Offer{About: b.about()}
+	for _, t := range left {
+		offer.Notes = append(offer.Notes, fmt.Sprintf("Its tool %s is left out: %s", t.Name, t.Reason))
+	}
+	for _, t := range tools {
+		offer.Tools = append(offer.Tools, b.tool(t))
+	}
+	return offer, nil
+}
+
+// changesSoon waits whether a server that has just started reports that its tools changed.
+func (b *backend) changesSoon(ctx context.Context) bool {
+	if time.Since(b.began) > most || !b.session.Server().Capabilities.ToolsChange {
+		return false
+	}
+	timer := time.NewTimer(settle)
+	defer timer.Stop()
+	select {
+	case <-b.changed:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-b.session.Done():
+	}
+	return false
+}
+
+// tool returns a tool as the host has it.
+func (b *backend) tool(t client.Tool) tool.Tool {
+	it := tool.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, Parameters: t.Schema, Annotations: t.Annotations,
+		Timeout: longest, Async: true, Warnings: t.Notes, Instance: b.instance(),
+	}
+	if hides(b.server, t.Name) {
+		it.Visibility = tool.Hidden
+	}
+	return it
+}
+
+// instance names the server for the record of each call: its own name and version, the version of the protocol, and
+// what it was started or reached with.
+func (b *backend) instance() string {
+	info := b.session.Server()
+	return fmt.Sprintf("%s %s · MCP %s · %s", info.Name, info.ServerVersion, info.Version, target(b.server))
+}
+
+// about are the lines of a server's card.
+func (b *backend) about() []plugin.Line {
+	info := b.session.Server()
+	name := strings.TrimSpace(info.Name + " " + info.ServerVersion)
+	if info.Title != "" && info.Title != info.Name {
+		name = info.Title + " (" + name + ")"
+	}
+	protocol := "MCP " + info.Version
+	if info.Transport != client.Stdio {
+		protocol += ", over " + strings.ToUpper(info.Transport)
+	}
+	return []plugin.Line{
+		{Name: "Server", Text: name}, {Name: "Protocol", Text: protocol + " (" + info.Era + ")"},
+		{Name: "Offers", Text: offers(info.Capabilities)},
+	}
+}
+
+// offers names what a server announced.
+func offers(c client.Capabilities) string {
+	var all []string
+	for _, one := range []struct {
+		is   bool
+		name string
+	}{
+		{c.Tools, "tools"}, {c.Resources, "resources"}, {c.Prompts, "prompts"}, {c.Completions, "completions"},
+		{c.Logging, "logging"}, {c.Tasks, "tasks"},
+	} {
+		if one.is {
+			all = append(all, one.name)
+		}
+	}
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return limit.Listed(all)
+}
+
+// Done implements plugin.Backend.
+func (b *backend) Done() <-chan struct{} { return b.session.Done() }
+
+// Close implements plugin.Backend.
+func (b *backend) Close() { b.session.Close() }
+
+// Call implements plugin.Backend. When ctx ends the server learns of it, and nothing is awaited.
+func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, error) {
+	c := client.Call{
+		ID: call.ID, Tool: call.Tool.Name, Arguments: call.Arguments, ReadOnly: readOnly(call.Tool.Annotations),
+		Silence: b.server.CallTimeout, Longest: min(longest, time.Until(call.Deadline)),
+	}
+	if call.Progress != nil {
+		c.Progress = func(p client.Progress) { call.Progress(progressText(p)) }
+		c.Running = func(t client.Task) { call.Progress(taskText(t)) }
+	}
+	result, err := b.session.Call(ctx, c)
+	switch {
+	case err == nil:
+		return plugin.Answer{Result: answer(result)}, nil
+	case ctx.Err() != nil:
+		return plugin.Answer{Result: tool.Result{Status: chat.CallCancelled, Error: "stopped"}}, nil
+	case errors.Is(err, client.ErrTimeout):
+		return plugin.Answer{Result: tool.Result{
+			Status: chat.CallTimeout, Error: call.Tool.Name + " gave no sign of life for too long and was stopped",
+		}}, nil
+	case errors.Is(err, client.ErrUnknown) && !b.ended():
+		return plugin.Answer{Result: tool.Result{
+			Status: chat.CallUnknown, Error: "the connection to the server broke, and nobody knows whether the call happened",
+		}}, nil
+	case errors.Is(err, client.ErrNotSent):
+		return plugin.Answer{}, plugin.ErrNotSent
+	case errors.Is(err, client.ErrEnded), errors.Is(err, client.ErrClosed), errors.Is(err, client.ErrUnknown):
+		return plugin.Answer{}, plugin.ErrEnded
+	}
+	return plugin.Answer{}, err
+}
+
+// ended reports whether the session is over, of which the host then says how that came.
+func (b *backend) ended() bool {
+	select {
+	case <-b.session.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// progressText is a sign of life for a person.
+func progressText(p client.Progress) string {
+	text := p.Message
+	if p.Total > 0 {
+		share := fmt.Sprintf("%g of %g", p.Done, p.Total)
+		if text == "" {
+			return share
+		}
+		return text + " (" + share + ")"
+	}
+	if text == "" {
+		return fmt.Sprintf("%g", p.Done)
+	}
+	return text
+}
+
+func taskText(t client.Task) string {
+	if t.Message != "" {
+		return t.Message
+	}
+	return "running elsewhere: " + t.Status
+}

@@ -1,0 +1,62 @@
+package mcp_test
+
+import (
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+func textOf(r tool.Result) string { return chat.TextOf(r.Content) }
+
+func TestMC35StructuredContentIsGivenOnceAndKept(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+both", "+structured")})
+	b.approve("s")
+	both := b.call(t.Context(), "s:both", "{}")
+	if textOf(both) != "seven" || strings.ReplaceAll(string(both.Value), " ", "") != `{"n":7}` {
+		t.Errorf("both: %q, %s", textOf(both), both.Value)
+	}
+	alone := b.call(t.Context(), "s:structured", "")
+	if strings.ReplaceAll(textOf(alone), " ", "") != `{"n":7}` {
+		t.Errorf("structured alone: %q", textOf(alone))
+	}
+}
+
+func TestMC34PartsOfResultsKeepTheirKinds(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+parts", "+picture")})
+	b.approve("s")
+	r := b.call(t.Context(), "s:parts", "{}")
+	for _, want := range []string{
+		"Resource: a <file:///x/a.txt> (text/plain, 2 KiB)", "demo://r\n```\ninside\n```",
+		"A part of the kind “hologram” was left out",
+	} {
+		if !strings.Contains(textOf(r), want) {
+			t.Errorf("it lacks %q: %q", want, textOf(r))
+		}
+	}
+	if strings.Contains(textOf(r), "for you alone") || len(r.Notes) != 1 ||
+		!strings.HasSuffix(r.Notes[0], "for you alone") {
+		t.Errorf("what is for the person: %q, notes %q", textOf(r), r.Notes)
+	}
+	r = b.call(t.Context(), "s:picture", `{"error":true}`)
+	if r.Status != chat.CallRaised || r.Error != "look" || len(r.Content) != 1 || r.Content[0].Media == nil ||
+		r.Content[0].Media.MIME != "image/png" {
+		t.Errorf("an error with a picture: %+v", r)
+	}
+}
+
+func TestMC33ProtocolErrorsAndErrorResultsAreTheToolsErrorText(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+fail", "+absent")})
+	b.approve("s")
+	if r := b.call(t.Context(), "s:fail", "{}"); r.Status != chat.CallRaised || r.Error != "no such thing" {
+		t.Errorf("an error result: %+v", r)
+	}
+	if r := b.call(t.Context(), "s:absent", "{}"); r.Status != chat.CallRaised || !strings.Contains(r.Error, "absent") {
+		t.Errorf("a protocol error: %+v", r)
+	}
+	b.says("s:echo", `{"text":"on"}`, "on")
+}

@@ -1,0 +1,38 @@
+package mcp
+
+import (
+	"time"
+
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// Name is the name of this dialect.
+const Name = "mcp"
+
+// FileName is the file of a folder that holds servers.
+const FileName = "mcp.json"
+
+// ending is that of a file with servers right in the plugins folder.
+const ending = "." + FileName
+
+// idle is the time after which a server that nobody uses is ended.
+const idle = 15 * time.Minute
+
+// rests are the times after which a server that keeps dying may be started again; then only a person does.
+var rests = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute}
+
+// Facts implements plugin.Dialect.
+func (*Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Name: Name,
+		Layouts: []plugin.Layout{
+			{Entry: "NAME/ with mcp.json", What: "MCP servers", Page: "MCP.md"},
+			{Entry: "NAME.mcp.json", What: "MCP servers in one file", Page: "MCP.md"},
+		},
+		Endings:    []string{ending},
+		Convention: tool.Convention{},
+		Idle:       idle,
+		Rests:      rests,
+	}
+}

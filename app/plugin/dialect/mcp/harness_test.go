@@ -1,0 +1,256 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/base/bus"
+	"conclave/app/chat"
+	"conclave/app/gate"
+	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp"
+	"conclave/app/plugin/host"
+	"conclave/app/plugin/plugintest"
+	"conclave/app/plugin/worker"
+	"conclave/app/test/programtest"
+	"conclave/app/test/testkit"
+	"conclave/app/tool"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+var (
+	must  = testkit.Must
+	write = testkit.Write
+)
+
+func TestMain(m *testing.M) { programtest.Main(m) }
+
+// bench is a host with MCP servers in its plugins folder.
+type bench struct {
+	t       testing.TB
+	dir     string // the plugins folder
+	data    string
+	scripts string // where the servers' scripts lie
+	gate    *gate.Gate
+	tools   *tool.Registry
+	dialect *mcp.Dialect
+	store   *store.Store
+	host    *host.Host
+	started *plugintest.Counted
+}
+
+// newBench opens a host on an empty folder.
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	if _, err := os.Stat(python); err != nil {
+		t.Skip(err)
+	}
+	b := &bench{t: t, dir: t.TempDir(), data: t.TempDir(), scripts: t.TempDir()}
+	b.store = storetest.OpenWith(t, store.Options{Dir: b.data})
+	launcher := worker.New(worker.Options{Program: programtest.Worker(t)})
+	t.Cleanup(launcher.Close)
+	b.started = &plugintest.Counted{Launcher: launcher}
+	write(t, filepath.Join(b.scripts, "server.py"), server)
+	b.open()
+	t.Cleanup(b.close)
+	return b
+}
+
+// open opens the host, as a start of Conclave does.
+func (b *bench) open() {
+	news := bus.New()
+	g, err := gate.Open(b.t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
+	must(b.t, err)
+	b.gate, b.dialect, b.tools = g, mcp.New(mcp.Options{Version: "test"}), tool.NewRegistry()
+	b.host = host.New(host.Options{
+		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
+		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},
+	})
+}
+
+func (b *bench) close() {
+	b.host.Close()
+	must(b.t, b.gate.Close(context.WithoutCancel(b.t.Context())))
+}
+
+// again ends the host and opens another, as a restart of Conclave does.
+func (b *bench) again() {
+	b.t.Helper()
+	b.close()
+	b.open()
+	b.scan()
+}
+
+// python is the interpreter of the servers, which have no library.
+const python = "/usr/bin/python3"
+
+// entry is an entry of mcp.json: a server of ours with a mood.
+func (b *bench) entry(moods ...string) map[string]any {
+	return map[string]any{"command": python, "args": append([]string{filepath.Join(b.scripts, "server.py")}, moods...)}
+}
+
+// save writes a configuration.
+func (b *bench) save(name string, servers map[string]any) {
+	b.t.Helper()
+	raw, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	must(b.t, err)
+	write(b.t, filepath.Join(b.dir, filepath.FromSlash(name)), string(raw))
+	b.scan()
+}
+
+// scan looks at the plugins folder, and waits until all is loaded.
+func (b *bench) scan() {
+	b.t.Helper()
+	must(b.t, b.host.Scan())
+	must(b.t, b.host.WaitIdle(b.t.Context()))
+}
+
+// approve approves servers, before they run and again once their tools are known.
+func (b *bench) approve(ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		for b.status(id).Shown != "" {
+			must(b.t, plugintest.Approve(b.t.Context(), b.host, id, false))
+			must(b.t, b.host.WaitIdle(b.t.Context()))
+		}
+	}
+}
+
+// ready ends the test unless a plugin is ready.
+func (b *bench) ready(ids ...string) {
+	b.t.Helper()
+	for _, id := range ids {
+		if s := b.status(id); s.State != plugin.Ready || s.Problem != nil {
+			b.t.Fatalf("%s is %s: %+v; log %v", id, s.State, s.Problem, b.host.Log(id, 0))
+		}
+	}
+}
+
+func (b *bench) status(id string) plugin.Status {
+	b.t.Helper()
+	s, err := b.host.Status(id)
+	must(b.t, err)
+	return s
+}
+
+// ids are those of the plugins there are.
+func (b *bench) ids() string {
+	var all []string
+	for _, s := range b.host.List() {
+		all = append(all, s.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+// call calls a tool by its id.
+func (b *bench) call(ctx context.Context, id, arguments string) tool.Result {
+	b.t.Helper()
+	set := b.tools.Set()
+	found, ok := set.ByID(id)
+	if !ok {
+		b.t.Fatalf("there is no tool %s; there are %+v", id, set.Tools())
+	}
+	invoker, _ := set.Invoker(id)
+	r, err := invoker.Call(ctx, tool.Call{
+		ID: "c", Tool: found, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(testkit.Patience),
+	})
+	must(b.t, err)
+	return r
+}
+
+// says ends the test unless a call answers a text.
+func (b *bench) says(id, arguments, want string) {
+	b.t.Helper()
+	r := b.call(b.t.Context(), id, arguments)
+	if got := chat.TextOf(r.Content); r.Status != chat.CallOK || got != want {
+		name, _, _ := strings.Cut(id, ":")
+		b.t.Fatalf("%s answered %s %q %s, not %q; log %v", id, r.Status, got, r.Error, want, b.host.Log(name, 0))
+	}
+}
+
+// server is an MCP server without any library, of 2025-06-18. Its arguments are its moods.
+const server = `
+import json, os, sys, time
+moods = sys.argv[1:]
+if "exits" in moods:
+    sys.exit(3)
+tools = {"echo": "Says it again."}
+def send(message):
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+def text(said, **more):
+    return {"content": [{"type": "text", "text": said}], **more}
+def call(name, args):
+    if name == "echo":
+        return text(args.get("text", ""))
+    if name == "env":
+        return text(json.dumps(dict(os.environ)))
+    if name == "pid":
+        return text(str(os.getpid()))
+    if name == "sleep":
+        time.sleep(1)
+        return text("late")
+    if name == "child":
+        import subprocess
+        return text(str(subprocess.Popen(["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid))
+    if name == "die":
+        os._exit(3)
+    if name == "more":
+        tools["extra"] = "Was not there before."
+        send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        return text("done")
+    if name == "both":
+        return {"content": [{"type": "text", "text": "seven"}], "structuredContent": {"n": 7}}
+    if name == "structured":
+        return {"content": [], "structuredContent": {"n": 7}}
+    if name == "picture":
+        return {"content": [{"type": "text", "text": "look"}, {"type": "image", "mimeType": "image/png", "data":
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="}],
+            "isError": "error" in args}
+    if name == "parts":
+        return {"content": [
+            {"type": "resource_link", "uri": "file:///x/a.txt", "name": "a", "mimeType": "text/plain", "size": 2048},
+            {"type": "resource", "resource": {"uri": "demo://r", "mimeType": "text/plain", "text": "inside"}},
+            {"type": "text", "text": "for you alone", "annotations": {"audience": ["user"]}},
+            {"type": "hologram", "data": "aGk="}]}
+    if name == "fail":
+        return text("no such thing", isError=True)
+    raise KeyError(name)
+for mood in moods:
+    if mood.startswith("+"):
+        tools[mood[1:]] = "Does " + mood[1:] + "."
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method, params = message["method"], message.get("params") or {}
+    answer = {"jsonrpc": "2.0", "id": message["id"]}
+    try:
+        if method == "initialize":
+            if "hangs" in moods:
+                time.sleep(3600)
+            answer["result"] = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "ours", "version": "1.2"},
+                "capabilities": {"tools": {"listChanged": True}}, "instructions": "Be kind."}
+        elif method == "tools/list":
+            answer["result"] = {"tools": [{"name": n, "description": d, "inputSchema": {"type": "object"}}
+                for n, d in tools.items()]}
+        elif method == "tools/call":
+            answer["result"] = call(params["name"], params.get("arguments") or {})
+        elif method == "server/discover" and "dies on probe" in moods:
+            os._exit(1)
+        elif method == "ping":
+            answer["result"] = {}
+        else:
+            answer["error"] = {"code": -32601, "message": "Method not found"}
+    except KeyError as e:
+        answer["error"] = {"code": -32602, "message": "Unknown tool: %s" % e}
+    send(answer)
+`

@@ -1,0 +1,371 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/base/place"
+	"conclave/app/gate"
+	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/config"
+	"conclave/app/plugin/dialect/mcp/runtimes"
+	"conclave/app/plugin/sandbox"
+)
+
+// How a server ends (MC-15): its input is closed, and after patience its group is asked to end, after notice killed.
+const (
+	patience = 2 * time.Second
+	notice   = 3 * time.Second
+)
+
+// maxLine is the longest line of a server that is read at all: a message of 32 MiB fails by itself, with its call.
+const maxLine = 64 << 20
+
+// memory bounds what a server takes: engines of JavaScript take more than a plugin of ours.
+const memory = 2 << 30
+
+// The times to start: installs is for the first start of what a package runner fetches.
+const (
+	startTime = 30 * time.Second
+	installs  = 5 * time.Minute
+)
+
+// LoadTime implements plugin.Patient.
+func (d *Dialect) LoadTime(m plugin.Manifest) (first, later time.Duration) {
+	s := serverOf(m)
+	later = cmp.Or(s.StartTimeout, startTime)
+	if runnerOf(s.Command) != "" {
+		return max(installs, later), later
+	}
+	return later, later
+}
+
+// runners are the programs that fetch a server from a registry before they start it.
+var runners = []string{"npx", "uvx", "bunx", "dnx", "pnpx", "pipx"}
+
+// runnerOf returns the package runner that a command is, or "".
+func runnerOf(command string) string {
+	name := strings.ToLower(filepath.Base(command))
+	for _, ending := range []string{".exe", ".cmd"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	if slices.Contains(runners, name) {
+		return name
+	}
+	return ""
+}
+
+// fill returns the server of a manifest with the values that it starts with. The error is a *plugin.Problem.
+func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	start plugin.StartOptions, env *runtimes.Environment,
+) (config.Server, error) {
+	values := map[string]any{}
+	if len(start.Options) > 0 {
+		if err := json.Unmarshal(start.Options, &values); err != nil {
+			return config.Server{}, &plugin.Problem{
+				Kind: "settings", Message: "Its settings cannot be read: " + err.Error() + ".",
+			}
+		}
+	}
+	for id, value := range d.secretsOf(src.ID) {
+		values[id] = value
+		start.Mask(value)
+	}
+	for _, id := range start.Secrets {
+		value, err := start.Secret(ctx, id)
+		if err != nil {
+			return config.Server{}, &plugin.Problem{
+				Kind: "settings", Message: "Its setting " + id + " cannot be read: " + err.Error() + ".",
+				Hint: "Set it again.",
+			}
+		}
+		values[id] = value
+	}
+	s, err := config.Fill(serverOf(m), values, env.Lookup)
+	if missing, ok := errors.AsType[*config.Unresolved](err); ok {
+		return s, unset(src.ID, missing.Inputs)
+	}
+	if err != nil {
+		return s, &plugin.Problem{Kind: "settings", Message: "Its settings do not fit: " + err.Error() + "."}
+	}
+	return s, nil
+}
+
+// unset is the problem of a server without the values that it needs.
+func unset(id string, inputs []config.Input) *plugin.Problem {
+	names := make([]string, 0, len(inputs))
+	for _, input := range inputs {
+		names = append(names, cmp.Or(input.Title, input.ID))
+	}
+	return &plugin.Problem{
+		Kind: "settings", Message: "It needs settings before it is started: " + listed(names) + ".",
+		Hint: "Fill them in on its card, or with: conclave plugins settings " + id,
+	}
+}
+
+// Spec implements plugin.Dialect.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	start plugin.StartOptions,
+) (sandbox.Spec, error) {
+	env := runtimes.Login(ctx)
+	s, err := d.fill(ctx, src, m, start, env)
+	if err != nil {
+		return sandbox.Spec{}, err
+	}
+	if p := lacks(src.ID, s, start.Granted); p != nil {
+		return sandbox.Spec{}, p
+	}
+	spec := sandbox.Spec{
+		Kind: "command", Dir: folderOf(src, s, start), Write: []string{start.Storage}, Memory: memory,
+		Patience: patience, Notice: notice, Line: maxLine, Files: 4096,
+	}
+	if spec.Env, err = environment(s, env, start); err != nil {
+		return sandbox.Spec{}, err
+	}
+	command := append([]string{s.Command}, s.Args...)
+	if err := program(&spec, env, command, maxScripts); err != nil {
+		return sandbox.Spec{}, err
+	}
+	spec.Read = append(spec.Read, system()...)
+	if src.HasFiles() {
+		spec.Read = append(spec.Read, src.Path)
+	}
+	if s.Dir != "" {
+		spec.Read = append(spec.Read, s.Dir)
+	}
+	spec.Read = append(spec.Read, named(spec.Dir, s.Args)...)
+	if runnerOf(s.Command) != "" { // it starts what it fetched
+		spec.Execute = append(spec.Execute, start.Storage)
+	}
+	return spec, nil
+}
+
+// lacks returns the problem of a package runner without what it cannot do without; nil for others.
+func lacks(id string, s config.Server, granted []string) *plugin.Problem {
+	runner := runnerOf(s.Command)
+	var missing []string
+	for _, p := range []string{gate.Network, gate.Programs} {
+		if runner != "" && !slices.Contains(granted, p) {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	commands := make([]string, 0, len(missing))
+	for _, p := range missing {
+		commands = append(commands, plugin.Refusal{Permission: p}.Command(id))
+	}
+	return &plugin.Problem{
+		Kind: "permissions",
+		Message: runner + " fetches the server from the network and starts it as another program, which it may not: " +
+			"it lacks the permission " + listed(missing) + ".",
+		Hint: "Allow that on its card, under “What it may reach…”, or with: " + strings.Join(commands, " · "),
+	}
+}
+
+// folderOf is the folder in which a server is started: the one that its entry names, else its own.
+func folderOf(src plugin.Source, s config.Server, start plugin.StartOptions) string {
+	switch {
+	case filepath.IsAbs(s.Dir):
+		return s.Dir
+	case src.HasFiles():
+		return filepath.Join(src.Path, filepath.FromSlash(s.Dir))
+	}
+	return start.Storage
+}
+
+// environment returns the variables of a server: what the person's login shell has of those that servers get,
+// UTF-8, and what its entry names. Its home is its own folder, where its sandbox lets it write.
+func environment(s config.Server, env *runtimes.Environment, start plugin.StartOptions) ([]string, error) {
+	all := map[string]string{"LANG": "C.UTF-8"}
+	set := func(entries []string) {
+		for _, entry := range entries {
+			name, value, _ := strings.Cut(entry, "=")
+			all[name] = value
+		}
+	}
+	set(env.Variables)
+	if !strings.Contains(strings.ToLower(all["LANG"]), "utf") {
+		all["LANG"] = "C.UTF-8"
+	}
+	set([]string{
+		"PYTHONUTF8=1", "PYTHONIOENCODING=utf-8", "HOME=" + start.Storage, "TMPDIR=" + start.Storage,
+		"npm_config_update_notifier=false",
+	})
+	if all["LC_ALL"] != "" {
+		all["LC_ALL"] = all["LANG"]
+	}
+	if runtime.GOOS == "windows" {
+		for _, name := range []string{"SYSTEMROOT", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE"} {
+			all[name] = os.Getenv(name)
+		}
+	}
+	if s.EnvFile != "" {
+		text, err := os.ReadFile(s.EnvFile) //nolint:gosec // the person's entry names it
+		if err != nil {
+			return nil, &plugin.Problem{
+				Kind: "settings", Message: "Its file of variables cannot be read: " + err.Error() + ".", Hint: "Correct “envFile”.",
+			}
+		}
+		maps.Copy(all, config.ParseEnv(text))
+	}
+	maps.Copy(all, s.Env)
+	out := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, name+"="+all[name])
+	}
+	return out, nil
+}
+
+// maxScripts bounds how many scripts may stand before a program, each the interpreter of the one before, as Linux
+// does.
+const maxScripts = 4
+
+// program puts the command into spec, with what starting it reads and executes. A script is started by its
+// interpreter, which is looked for on the PATH of the login shell.
+func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, scripts int) error {
+	path, err := env.Resolve(command[0], spec.Dir)
+	if missing, ok := errors.AsType[*runtimes.Missing](err); ok {
+		return &plugin.Problem{Kind: "unavailable", Message: missing.Message, Hint: missing.Cure}
+	}
+	if err != nil {
+		return &plugin.Problem{
+			Kind: "unavailable", Message: "The program " + command[0] + " cannot be started: " + err.Error() + ".",
+		}
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return &plugin.Problem{
+			Kind: "unavailable", Message: "The program " + path + " is not there.", Hint: "Correct “command”.",
+		}
+	}
+	spec.Execute = append(spec.Execute, plugin.ProgramFiles(real)...)
+	spec.Read = append(spec.Read, homeOf(path), homeOf(real))
+	if words := interpreterOf(real); len(words) > 0 && scripts > 0 {
+		return program(spec, env, slices.Concat(words, []string{real}, command[1:]), scripts-1)
+	}
+	spec.Argv = append([]string{path}, command[1:]...)
+	return nil
+}
+
+// interpreterOf returns the words behind #! in the first line of a script; of env those that it starts.
+func interpreterOf(path string) []string {
+	in, err := os.Open(path) //nolint:gosec // the program that the person named
+	if err != nil {
+		return nil
+	}
+	defer in.Close() //nolint:errcheck // read only
+	line, err := bufio.NewReader(io.LimitReader(in, 256)).ReadBytes('\n')
+	rest, script := bytes.CutPrefix(line, []byte("#!"))
+	words := strings.Fields(string(rest))
+	if err != nil || !script || len(words) == 0 {
+		return nil
+	}
+	if filepath.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(word string) bool {
+			return strings.HasPrefix(word, "-") || strings.Contains(word, "=")
+		})
+	}
+	return words
+}
+
+// homeOf returns the folder of a program's installation, which it reads: the one above bin, with its libraries.
+func homeOf(path string) string {
+	dir := filepath.Dir(path)
+	switch filepath.Base(dir) {
+	case "bin", "Scripts", "sbin":
+		dir = filepath.Dir(dir)
+	}
+	if broad(dir) {
+		return filepath.Dir(path)
+	}
+	return dir
+}
+
+// broad reports whether a folder is the person's home, or holds it: too much to be read for one program's sake.
+func broad(dir string) bool {
+	home, err := os.UserHomeDir()
+	return err == nil && (place.Inside(dir, home) || place.Inside(dir, place.Real(home)))
+}
+
+// system returns what programs read of the system itself, which says nothing about the person.
+func system() []string {
+	return present("/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/etc/ld.so.cache", "/etc/localtime", "/etc/ssl",
+		"/etc/pki", "/etc/ca-certificates", "/etc/mime.types", "/etc/alternatives", "/proc/meminfo", "/proc/cpuinfo",
+		"/proc/sys/kernel/overflowuid", "/proc/sys/kernel/overflowgid", "/proc/sys/vm/overcommit_memory",
+		"/sys/fs/cgroup", "/sys/devices/system/cpu")
+}
+
+// folderFlags are options that name the folder of a server's code.
+var folderFlags = []string{"--directory", "--project", "--from", "--prefix", "-C", "--cwd"}
+
+// codeEndings are those of files that a command names because they are run.
+var codeEndings = []string{
+	".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".pyz", ".rb", ".php", ".jar", ".dll", ".lua", ".sh",
+}
+
+// named returns what the arguments of a server name of its code: a file with its project, and the folder behind an
+// option for that. Any other file or folder is data, which the person is asked about when the server opens it.
+func named(dir string, args []string) (paths []string) {
+	for i, arg := range args {
+		if name, value, ok := strings.Cut(arg, "="); ok && slices.Contains(folderFlags, name) {
+			arg = value
+		} else if strings.HasPrefix(arg, "-") {
+			continue
+		}
+		path := arg
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		info, err := os.Stat(path)
+		code := i > 0 && slices.Contains(folderFlags, args[i-1]) || arg != args[i]
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular() && slices.Contains(codeEndings, strings.ToLower(filepath.Ext(path))):
+			paths = append(paths, projectOf(path))
+		case info.IsDir() && code && !broad(path):
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// projects are the files by which a folder is recognised as that of a whole project.
+var projects = []string{"package.json", "pyproject.toml", "node_modules", "deno.json", "go.mod", "Cargo.toml"}
+
+// projectOf returns the folder of the project that a file belongs to, at most four above it; else its folder, and
+// where that is too broad, the file.
+func projectOf(path string) string {
+	dir := filepath.Dir(path)
+	for at, n := dir, 0; n < 4 && !broad(at); at, n = filepath.Dir(at), n+1 {
+		for _, name := range projects {
+			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
+				return at
+			}
+		}
+	}
+	if broad(dir) {
+		return path
+	}
+	return dir
+}
+
+func present(paths ...string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+}
