@@ -296,7 +296,7 @@ var layers = []map[string][]string{
 		"app/plugin/dialect/mcp": {
 			"app/base/place", "app/chat", "app/gate", "app/plugin", "app/plugin/dialect/mcp/auth",
 			"app/plugin/dialect/mcp/client", "app/plugin/dialect/mcp/config", "app/plugin/dialect/mcp/runtimes",
-			"app/plugin/safefs", "app/plugin/sandbox", "app/tool",
+			"app/plugin/safefs", "app/plugin/sandbox", "app/tool", "app/tool/elicit",
 		},
 		"app/plugin/dialect/spindle": {
 			"app/base/fault", "app/tool", "app/gate", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",

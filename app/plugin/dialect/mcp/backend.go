@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/base/limit"
@@ -38,6 +39,9 @@ type backend struct {
 	began   time.Time
 	changed chan struct{} // holds a report that the tools changed, while the first listing waits for them
 	to      plugin.Listener
+
+	mu   sync.Mutex // guards open
+	open map[string]tool.Call
 }
 
 var _ plugin.Backend = (*backend)(nil)
@@ -98,6 +102,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 func newBackend(src plugin.Source, m plugin.Manifest, to plugin.Listener) *backend {
 	return &backend{
 		id: src.ID, server: serverOf(m), key: src.Row, began: time.Now(), changed: make(chan struct{}, 1), to: to,
+		open: map[string]tool.Call{},
 	}
 }
 
@@ -109,7 +114,8 @@ func (d *Dialect) options(b *backend) client.Options {
 	return client.Options{
 		Era:    era,
 		Client: client.Implementation{Name: "conclave", Title: "Conclave", Version: d.o.Version},
-		Log:    b.to.Log,
+		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask,
+		Log: b.to.Log,
 		ToolsChanged: func() {
 			select {
 			case b.changed <- struct{}{}:
@@ -288,6 +294,7 @@ func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, erro
 		c.Progress = func(p client.Progress) { call.Progress(progressText(p)) }
 		c.Running = func(t client.Task) { call.Progress(taskText(t)) }
 	}
+	defer b.begin(call)()
 	result, err := b.session.Call(ctx, c)
 	switch {
 	case err == nil:

@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"conclave/app/plugin/dialect/mcp/client"
+	"conclave/app/tool"
+	"conclave/app/tool/elicit"
+)
+
+// errNoSampling refuses a server that wants a text of a model.
+var errNoSampling = errors.New("no model is lent to this server")
+
+// begin notes an open call, to which a question of the server may belong, until the function returned is called.
+func (b *backend) begin(call tool.Call) (over func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open[call.ID] = call
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.open, call.ID)
+	}
+}
+
+// ask has the person answer a question of the server, as a part of the call that it belongs to.
+func (b *backend) ask(ctx context.Context, q client.Question) (client.Reply, error) {
+	if q.Kind == client.Sampling || b.to.Ask == nil {
+		return client.Reply{}, errNoSampling
+	}
+	b.mu.Lock()
+	call := b.open[q.Call]
+	b.mu.Unlock()
+	answer := b.to.Ask(ctx, elicit.Question{
+		Call: q.Call, Chat: call.Conversation, Tool: call.Tool.Name, Number: q.Number, Of: q.Of, Message: q.Message,
+		Fields: fields(q.Fields), Address: q.Address, Finished: q.Finished,
+	})
+	return client.Reply{Action: string(answer.Action), Values: answer.Values}, nil
+}
+
+func fields(all []client.Field) (out []elicit.Field) {
+	for _, f := range all {
+		field := elicit.Field{
+			Name: f.Name, Title: f.Title, Description: f.Description, Type: f.Type, Required: f.Required, Default: f.Default,
+			Format: f.Format, Pattern: f.Pattern, MinLength: f.MinLength, MaxLength: f.MaxLength, Minimum: f.Minimum,
+			Maximum: f.Maximum, MinChoices: f.MinChoices, MaxChoices: f.MaxChoices, Secret: f.Secret,
+		}
+		for _, c := range f.Choices {
+			field.Choices = append(field.Choices, elicit.Choice(c))
+		}
+		out = append(out, field)
+	}
+	return out
+}
