@@ -255,6 +255,7 @@ func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, sc
 	spec.Execute = append(spec.Execute, plugin.ProgramFiles(real)...)
 	spec.Read = append(spec.Read, homeOf(path), homeOf(real))
 	if words := interpreterOf(real); len(words) > 0 && scripts > 0 {
+		spec.Read = append(spec.Read, projectOf(real))
 		return program(spec, env, slices.Concat(words, []string{real}, command[1:]), scripts-1)
 	}
 	spec.Argv = append([]string{path}, command[1:]...)
@@ -347,9 +348,14 @@ func named(dir string, args []string) (paths []string) {
 var projects = []string{"package.json", "pyproject.toml", "node_modules", "deno.json", "go.mod", "Cargo.toml"}
 
 // projectOf returns the folder of the project that a file belongs to, at most four above it; else its folder, and
-// where that is too broad, the file.
+// where that is too broad, the file. Of an installed package of Node it is the folder of all that are installed there,
+// since they need one another.
 func projectOf(path string) string {
 	dir := filepath.Dir(path)
+	const installed = string(filepath.Separator) + "node_modules" + string(filepath.Separator)
+	if above, _, ok := strings.Cut(path, installed); ok {
+		return above + installed
+	}
 	for at, n := dir, 0; n < 4 && !broad(at); at, n = filepath.Dir(at), n+1 {
 		for _, name := range projects {
 			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
