@@ -21,6 +21,7 @@ const dialectList = "app/core/dialects.go"
 // nevertheless, with the reason. One that no longer does fails the test.
 var namesDialects = map[string]string{
 	dialectList:                        "the one list",
+	"app/terminal/mcp.go":              "its commands are named after the protocol",
 	"app/terminal/prompt.go":           "--functions is a flag, named for what a person gives it",
 	"app/plugin/plugintest/fixture.go": "tests of the host choose a kind of plugins by its name",
 	"app/cmd/conclave-worker/run.go":   "becomes the engine of scripts: its code runs in no other program",

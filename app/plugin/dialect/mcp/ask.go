@@ -10,7 +10,7 @@ import (
 )
 
 // errNoSampling refuses a server that wants a text of a model.
-var errNoSampling = errors.New("no model is lent to this server")
+var errNoSampling = errors.New("this server may not ask models")
 
 // begin notes an open call, to which a question of the server may belong, until the function returned is called.
 func (b *backend) begin(call tool.Call) (over func()) {

@@ -40,8 +40,9 @@ type backend struct {
 	changed chan struct{} // holds a report that the tools changed, while the first listing waits for them
 	to      plugin.Listener
 
-	mu   sync.Mutex // guards open
-	open map[string]tool.Call
+	mu      sync.Mutex // guards the fields below
+	open    map[string]tool.Call
+	current map[string]client.Tool // as the server lists them now, by name; nil until they are listed
 }
 
 var _ plugin.Backend = (*backend)(nil)
@@ -117,6 +118,7 @@ func (d *Dialect) options(b *backend) client.Options {
 		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask,
 		Log: b.to.Log,
 		ToolsChanged: func() {
+			b.setCurrent(nil)
 			select {
 			case b.changed <- struct{}{}:
 			default:
@@ -180,12 +182,9 @@ func (b *backend) unready(ctx context.Context, err error) error {
 
 // List implements plugin.Backend.
 func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
-	tools, left, err := b.session.Tools(ctx)
-	if errors.Is(err, client.ErrNotOffered) {
-		tools, err = nil, nil
-	}
+	tools, left, err := b.list(ctx)
 	for err == nil && b.changesSoon(ctx) {
-		tools, left, err = b.session.Tools(ctx)
+		tools, left, err = b.list(ctx)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -203,6 +202,60 @@ func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
 		offer.Tools = append(offer.Tools, b.tool(t))
 	}
 	return offer, nil
+}
+
+// list asks the server for its tools, and keeps them for calls.
+func (b *backend) list(ctx context.Context) ([]client.Tool, []client.LeftOut, error) {
+	tools, left, err := b.session.Tools(ctx)
+	if errors.Is(err, client.ErrNotOffered) {
+		tools, err = nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	current := map[string]client.Tool{}
+	for _, t := range tools {
+		current[t.Name] = t
+	}
+	b.setCurrent(current)
+	return tools, left, nil
+}
+
+func (b *backend) setCurrent(tools map[string]client.Tool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.current = tools
+}
+
+// approved returns a tool as the server offers it now, if that is what the person approved: a server that was started
+// for a call, from a list that is older, may have other tools by now. why is for the model where it is not.
+func (b *backend) approved(ctx context.Context, call tool.Call) (t client.Tool, why string, err error) {
+	for {
+		b.mu.Lock()
+		current := b.current
+		b.mu.Unlock()
+		if current == nil {
+			if _, _, err := b.list(ctx); err != nil {
+				return client.Tool{}, "", err
+			}
+			continue
+		}
+		t, there := current[call.Tool.Name]
+		same := there && tool.Normal(b.tool(t)).Digest == call.Tool.Digest
+		switch {
+		case same:
+			return t, "", nil
+		case b.changesSoon(ctx):
+			continue
+		case ctx.Err() != nil:
+			return client.Tool{}, "", context.Cause(ctx)
+		}
+		b.to.ToolsChanged()
+		if there {
+			return t, "the server changed this tool since the person approved it; they are asked about it", nil
+		}
+		return t, "the server no longer offers this tool", nil
+	}
 }
 
 // changesSoon waits whether a server that has just started reports that its tools changed.
@@ -286,7 +339,15 @@ func (b *backend) Close() { b.session.Close() }
 
 // Call implements plugin.Backend. When ctx ends the server learns of it, and nothing is awaited.
 func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, error) {
+	t, why, err := b.approved(ctx, call)
+	if err != nil {
+		return b.lost(ctx, call, err)
+	}
+	if why != "" {
+		return plugin.Answer{Result: tool.Result{Status: chat.CallRefused, Error: why}}, nil
+	}
 	c := client.Call{
+		Task: t.Task, Output: t.Output,
 		ID: call.ID, Tool: call.Tool.Name, Arguments: call.Arguments, ReadOnly: readOnly(call.Tool.Annotations),
 		Silence: b.server.CallTimeout, Longest: min(longest, time.Until(call.Deadline)),
 	}
@@ -296,9 +357,15 @@ func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, erro
 	}
 	defer b.begin(call)()
 	result, err := b.session.Call(ctx, c)
+	if err != nil {
+		return b.lost(ctx, call, err)
+	}
+	return plugin.Answer{Result: answer(result)}, nil
+}
+
+// lost returns what became of a call without a result.
+func (b *backend) lost(ctx context.Context, call tool.Call, err error) (plugin.Answer, error) {
 	switch {
-	case err == nil:
-		return plugin.Answer{Result: answer(result)}, nil
 	case ctx.Err() != nil:
 		return plugin.Answer{Result: tool.Result{Status: chat.CallCancelled, Error: "stopped"}}, nil
 	case errors.Is(err, client.ErrTimeout):

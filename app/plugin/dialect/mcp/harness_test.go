@@ -224,6 +224,8 @@ def call(name, args):
     if name == "fail":
         return text("no such thing", isError=True)
     raise KeyError(name)
+if "from file" in moods:
+    tools.update(json.load(open(os.path.join(os.path.dirname(__file__), "tools.json"))))
 for mood in moods:
     if mood.startswith("+"):
         tools[mood[1:]] = "Does " + mood[1:] + "."

@@ -53,7 +53,8 @@ func web(t *testing.T, key string, asked *atomic.Int32) *httptest.Server {
 				"name": "echo", "description": "Says it again.", "inputSchema": map[string]any{"type": "object"},
 			}}}
 		case "tools/call":
-			answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": m.Params.Arguments.Text}}}
+			text := map[string]any{"type": "text", "text": m.Params.Arguments.Text}
+			answer["result"] = map[string]any{"content": []any{text}}
 		default:
 			answer["error"] = map[string]any{"code": -32601, "message": "Method not found"}
 		}
