@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"unicode"
+	"unicode/utf8"
 
 	"conclave/app/chat"
 )
@@ -12,15 +13,42 @@ import (
 // estimate is off.
 func Tokens(text string) int64 {
 	letters, syllables := int64(0), int64(0)
-	for _, r := range text {
-		if r > unicode.MaxLatin1 &&
-			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+	for text != "" {
+		n := latin(text)
+		letters += int64(n)
+		if text = text[n:]; text == "" {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		if r > unicode.MaxLatin1 && isSyllable(r) {
 			syllables++
 		} else {
 			letters++
 		}
 	}
 	return syllables + (letters+3)/4
+}
+
+// latin returns how many bytes of ASCII a text begins with. It looks at eight at once, since it reads whole
+// chats.
+func latin(text string) int {
+	n := 0
+	for ; len(text)-n >= 8; n += 8 {
+		if b := text[n : n+8]; b[0]|b[1]|b[2]|b[3]|b[4]|b[5]|b[6]|b[7] >= utf8.RuneSelf {
+			break
+		}
+	}
+	for n < len(text) && text[n] < utf8.RuneSelf {
+		n++
+	}
+	return n
+}
+
+// isSyllable reports whether a character is a word or a syllable. The first two ranges are most of these.
+func isSyllable(r rune) bool {
+	return r >= 0x4E00 && r <= 0x9FA5 || r >= 0xAC00 && r <= 0xD7A3 ||
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
 
 // leastCut is the smallest request, in tokens, for which a person gets a note that a server read

@@ -42,10 +42,7 @@ func (t *terminal) toType(hint string) string {
 			given += " --" + f.name + " " + plugin.Quoted(t.Path(f.value))
 		}
 	}
-	if given == "" {
-		return hint
-	}
-	if strings.HasSuffix(hint, "--help.") {
+	if given == "" || strings.HasSuffix(hint, "--help.") || !strings.Contains(hint, "conclave ") {
 		return hint
 	}
 	return t.commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
