@@ -218,6 +218,7 @@ func TestMC05AServerThatDiesAtTheProbeIsStartedAgain(t *testing.T) {
 }
 
 func TestMC06TheWayOverHTTPIsFound(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		f              mcptest.Flags
 		era, transport string
@@ -314,6 +315,7 @@ func TestMC09ListsOfMessagesAreTakenApart(t *testing.T) {
 }
 
 func TestMC09AHugeAnswerFailsOnlyItsCall(t *testing.T) {
+	t.Parallel()
 	f := mcptest.Flags{HugeAnswer: 33 << 20}
 	stream, _ := overStream(t, f, client.Options{})
 	web, _ := overHTTP(t, f, client.Options{})
@@ -347,6 +349,7 @@ func TestMC18AnswersOfBothKindsAreRead(t *testing.T) {
 }
 
 func TestMC19AForgottenSessionIsRenewedSilently(t *testing.T) {
+	t.Parallel()
 	changed := make(chan struct{}, 10)
 	s, server := overHTTP(t, mcptest.Flags{ForgetsAfter: 8},
 		client.Options{ToolsChanged: func() { changed <- struct{}{} }})
@@ -428,6 +431,7 @@ func TestMC21ARefusedHeaderIsCorrectedOnce(t *testing.T) {
 }
 
 func TestMC22TheOlderHTTPIsReachedAgain(t *testing.T) {
+	t.Parallel()
 	changed := make(chan struct{}, 10)
 	s, server := overHTTP(t, mcptest.Flags{OldSSE: true},
 		client.Options{ToolsChanged: func() { changed <- struct{}{} }})
@@ -467,6 +471,7 @@ func TestMC23NothingIsSentToAnotherOrigin(t *testing.T) {
 }
 
 func TestMC25ChangesAreHeardAfterTheStreamBroke(t *testing.T) {
+	t.Parallel()
 	for name, f := range map[string]mcptest.Flags{"legacy": {}, "modern": {Modern: true}} {
 		t.Run(name, func(t *testing.T) {
 			changed := make(chan struct{}, 10)
@@ -489,6 +494,7 @@ func TestMC25ChangesAreHeardAfterTheStreamBroke(t *testing.T) {
 }
 
 func TestMC25NotificationsWithoutASubscriptionAreDropped(t *testing.T) {
+	t.Parallel()
 	changed := make(chan struct{}, 10)
 	s, _ := overStream(t, mcptest.Flags{Modern: true}, client.Options{ToolsChanged: func() { changed <- struct{}{} }})
 	call(t, s, "change", "")
@@ -500,6 +506,7 @@ func TestMC25NotificationsWithoutASubscriptionAreDropped(t *testing.T) {
 }
 
 func TestMC26AllPagesAreRead(t *testing.T) {
+	t.Parallel()
 	s, _ := overStream(t, mcptest.Flags{Pages: 100}, client.Options{})
 	tools, _, err := s.Tools(t.Context())
 	if err != nil || len(tools) != 100 || tools[99].Name != "tool99" {
@@ -642,6 +649,7 @@ func TestMC38ProgressGoesForward(t *testing.T) {
 }
 
 func TestMC38TenThousandNotificationsOfProgress(t *testing.T) {
+	t.Parallel()
 	s, _ := overStream(t, mcptest.Flags{Flood: "progress"}, client.Options{})
 	n := 0
 	_, err := s.Call(t.Context(), client.Call{Tool: "flood", Progress: func(client.Progress) { n++ }})
@@ -739,6 +747,91 @@ func TestAServerThatDiesInACallEndsTheSession(t *testing.T) {
 	}
 }
 
+func TestMC31ATitleIsTakenFromWhereverItIs(t *testing.T) {
+	s, _ := overStream(t, mcptest.Flags{}, client.Options{})
+	titles := map[string]string{}
+	tools, _, err := s.Tools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools {
+		titles[tool.Name] = tool.Title
+	}
+	if titles["echo"] != "From annotations" || titles["steps"] != "Steps" || titles["hang"] != "hang" {
+		t.Errorf("got %v", titles)
+	}
+}
+
+func TestMC31AToolThatNeedsATaskIsOfferedWhereTasksWork(t *testing.T) {
+	for version, offered := range map[string]bool{"2025-11-25": true, "2025-06-18": false} {
+		s, _ := overStream(t, mcptest.Flags{Version: version}, client.Options{})
+		tools, _, err := s.Tools(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(tools, func(tool client.Tool) bool { return tool.Name == "sleep" }) != offered {
+			t.Errorf("%s: offered %v", version, !offered)
+		}
+	}
+}
+
+func TestMC53AServerIsNotAskedForWhatItDoesNotHave(t *testing.T) {
+	f := mcptest.Flags{Bare: true}
+	everywhere(t, f, client.Options{}, func(t *testing.T, s *client.Session, server *mcptest.Server) {
+		ctx := t.Context()
+		resources, err := s.Resources(ctx)
+		prompts, promptsErr := s.Prompts(ctx)
+		if len(resources) > 0 || len(prompts) > 0 || err != nil || promptsErr != nil {
+			t.Errorf("got %v, %v, %v, %v", resources, prompts, err, promptsErr)
+		}
+		_, readErr := s.Read(ctx, "test://one")
+		_, promptErr := s.Prompt(ctx, "greet", nil)
+		_, completeErr := s.Complete(ctx, client.Reference{Prompt: "greet"}, "who", "", nil)
+		for _, err := range []error{readErr, promptErr, completeErr, s.Subscribe(ctx, "test://one")} {
+			if !errors.Is(err, client.ErrNotOffered) {
+				t.Errorf("got %v", err)
+			}
+		}
+		for _, m := range server.Received("") {
+			for _, family := range []string{"resources/", "prompts/", "logging/", "completion/", "subscriptions/"} {
+				if strings.HasPrefix(m.Method, family) {
+					t.Errorf("it was asked: %s", m.Method)
+				}
+			}
+		}
+	})
+}
+
+func TestMC64ASilentServerIsLookedForAndReachedAgain(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]mcptest.Flags{"HTTP": {}, "HTTP of 2024-11": {OldSSE: true}} {
+		t.Run(name, func(t *testing.T) {
+			o := client.Options{Limits: client.Limits{Idle: 50 * time.Millisecond, Connect: 100 * time.Millisecond}}
+			_, server := overHTTP(t, f, o)
+			eventually(t, "no ping", func() bool { return len(server.Received("ping")) > 1 })
+			server.Hang(true)
+			eventually(t, "no answer is missed", func() bool { return server.Missed() >= 2 })
+			server.Hang(false)
+			eventually(t, "no new handshake", func() bool { return len(server.Received("initialize")) > 1 })
+		})
+	}
+}
+
+func TestMC117AnEndlessStreamIsNoSignOfLife(t *testing.T) {
+	var before, after runtime.MemStats
+	s, _ := overHTTP(t, mcptest.Flags{Modern: true, Endless: true}, client.Options{})
+	runtime.ReadMemStats(&before)
+	_, err := s.Call(t.Context(), client.Call{Tool: "hang", Silence: 500 * time.Millisecond})
+	if !errors.Is(err, client.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 32<<20 {
+		t.Errorf("%d MiB more", grown>>20)
+	}
+}
+
 func TestNothingOutlivesClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	o := client.Options{ToolsChanged: func() {}}
@@ -762,6 +855,7 @@ func TestNothingOutlivesClose(t *testing.T) {
 }
 
 func TestMC135AProcessIsSpokenTo(t *testing.T) {
+	t.Parallel()
 	cmd := mcptest.Command(t, mcptest.Flags{})
 	in := must[io.WriteCloser](t)(cmd.StdinPipe())
 	out := must[io.ReadCloser](t)(cmd.StdoutPipe())

@@ -360,6 +360,13 @@ func (c *httpConn) forget(session string) bool {
 	return true
 }
 
+// again begins a new session.
+func (c *httpConn) again(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, c.s.o.Limits.Connect)
+	defer stop()
+	return handshake{c.s}.renew(ctx, &forgottenError{c.sessionID()})
+}
+
 // cancels reports whether the server is legacy: a modern one sees its stream close.
 func (c *httpConn) cancels() bool { return c.s.speaks().Era == Legacy }
 

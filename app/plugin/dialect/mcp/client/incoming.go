@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/base/shorten"
+
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -17,6 +19,7 @@ type inbox struct{ *Session }
 // receive takes a message of the server. from is the request whose answer stream it came on; nil for a
 // stream that all share. It must not block.
 func (s inbox) receive(m jsonrpc.Message, from *exchange) {
+	s.heard.Store(time.Now().UnixNano())
 	if from != nil {
 		from.tool.alive()
 	}
@@ -139,6 +142,7 @@ func (s inbox) logged(raw json.RawMessage, from *exchange) {
 	if p.Logger != "" {
 		text = p.Logger + ": " + text
 	}
+	text = shorten.To(text, maxLogLine)
 	var tool *toolCall
 	if from != nil {
 		tool = from.tool
@@ -172,8 +176,11 @@ func (s *Session) logf(level, format string, args ...any) {
 	s.lines.write(s.o.Log, level, fmt.Sprintf(format, args...))
 }
 
-// maxLogLines bounds the lines of a server that are logged in a second.
-const maxLogLines = 100
+// Bounds of a server's log.
+const (
+	maxLogLines = 100     // in a second
+	maxLogLine  = 8 << 10 // characters
+)
 
 // logLimit drops lines past maxLogLines a second.
 type logLimit struct {

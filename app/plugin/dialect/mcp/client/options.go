@@ -82,6 +82,7 @@ type Limits struct {
 	Request time.Duration // how long anything else may take: 60 s
 	Answer  time.Duration // how long the person has for a question: 10 min
 	Poll    time.Duration // the least pause between two looks at a task: 1 s
+	Idle    time.Duration // after which a silent legacy server on the network is looked for: 5 min
 	Calls   int           // calls at once: 16
 }
 

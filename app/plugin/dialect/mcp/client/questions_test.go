@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -231,6 +232,7 @@ func TestMC62ARefusalIsAnAnswer(t *testing.T) {
 }
 
 func TestMC61AThousandRequestsAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
 	var l log
 	o := asker(nil)
 	o.Log = l.write
@@ -308,7 +310,33 @@ func TestMC65And68ATaskIsPolledAndItsQuestionsAnswered(t *testing.T) {
 	})
 }
 
+func TestMC66ATaskIsFollowedInAnotherSession(t *testing.T) {
+	t.Parallel()
+	o := asker(nil)
+	o.Limits.Poll = 20 * time.Millisecond
+	web := httptest.NewServer(mcptest.New(mcptest.Flags{Modern: true}))
+	defer web.Close()
+	s := must[*client.Session](t)(client.OverHTTP(t.Context(), web.URL, nil, o))
+	var task client.Task
+	ctx, stop := context.WithCancel(t.Context())
+	_, err := s.Call(ctx, client.Call{Tool: "sleep", Running: func(now client.Task) {
+		task = now
+		stop()
+	}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	s.Close()
+	s = must[*client.Session](t)(client.OverHTTP(t.Context(), web.URL, nil, o))
+	defer s.Close()
+	r, err := s.Resume(t.Context(), client.Call{Tool: "sleep"}, task)
+	if err != nil || text(r) != "slept" {
+		t.Errorf("%v, %v", text(r), err)
+	}
+}
+
 func TestMC65StopCancelsATask(t *testing.T) {
+	t.Parallel()
 	s, server := overStream(t, mcptest.Flags{Modern: true}, client.Options{})
 	ctx, stop := context.WithCancel(t.Context())
 	_, err := s.Call(ctx, client.Call{Tool: "sleep", Running: func(client.Task) { stop() }})

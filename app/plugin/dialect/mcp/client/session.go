@@ -19,7 +19,8 @@ const notifyTime = 5 * time.Second
 // methods are safe for concurrent use.
 //
 // Goroutines: two read and write the stream, or one per open HTTP answer; one per question that the server
-// asks; one reports changes; one per subscription. All end with the session, and Close waits for them.
+// asks; one reports changes; one per subscription; one looks whether a silent server is there. All end with
+// the session, and Close waits for them.
 type Session struct {
 	o      Options
 	conn   conn
@@ -36,7 +37,8 @@ type Session struct {
 	listening subscriptions
 	headers   headerTable
 	lines     logLimit
-	renewing  sync.Mutex // one new handshake at a time
+	heard     atomic.Int64 // when the last message came, in nanoseconds since 1970
+	renewing  sync.Mutex   // one new handshake at a time
 }
 
 // work counts the goroutines of a session.
@@ -69,7 +71,7 @@ func newSession(ctx context.Context, o Options, transport string) *Session {
 	l.Connect, l.Request = cmp.Or(l.Connect, 30*time.Second), cmp.Or(l.Request, time.Minute)
 	l.Silence, l.Longest = cmp.Or(l.Silence, time.Minute), cmp.Or(l.Longest, 30*time.Minute)
 	l.Answer, l.Calls = cmp.Or(l.Answer, 10*time.Minute), cmp.Or(l.Calls, 16)
-	l.Poll = cmp.Or(l.Poll, time.Second)
+	l.Poll, l.Idle = cmp.Or(l.Poll, time.Second), cmp.Or(l.Idle, 5*time.Minute)
 	o.LogLevel = cmp.Or(o.LogLevel, "warning")
 	if o.Client.Name == "" {
 		o.Client.Name, o.Client.Title = "conclave", "Conclave"
@@ -126,8 +128,11 @@ func (s *Session) begin(ctx context.Context, greet func(context.Context) error) 
 		s.Close()
 		return nil, err
 	}
-	if s.speaks().Era == Modern {
+	switch speaks := s.speaks(); {
+	case speaks.Era == Modern:
 		s.listenForChanges()
+	case speaks.Transport != Stdio:
+		s.work.start(pinger{s}.ping) // ends with the session
 	}
 	return s, nil
 }

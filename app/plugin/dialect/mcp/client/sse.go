@@ -203,6 +203,15 @@ func (c *sseConn) post(ctx context.Context, endpoint *url.URL, body []byte) erro
 	return nil
 }
 
+// again ends the stream; keep opens another one.
+func (c *sseConn) again(context.Context) error {
+	c.mu.Lock()
+	stop := c.stop
+	c.mu.Unlock()
+	stop()
+	return nil
+}
+
 func (*sseConn) cancels() bool           { return true }
 func (c *sseConn) done() <-chan struct{} { return c.over }
 

@@ -61,22 +61,23 @@ func (s *Session) pages(ctx context.Context, method, name string, each func(json
 
 // Tools returns the tools in the server's order, and those that cannot be offered.
 func (s *Session) Tools(ctx context.Context) ([]Tool, []LeftOut, error) {
-	if !s.speaks().Capabilities.Tools {
-		// Some old servers announce nothing and have tools.
-		if s.speaks().Era == Modern {
-			s.headers.set(nil)
-			return nil, nil, nil
-		}
+	speaks := s.speaks()
+	if !speaks.Capabilities.Tools && speaks.Era == Modern { // some old servers announce nothing and have tools
+		s.headers.set(nil)
+		return nil, nil, nil
 	}
 	var tools []Tool
 	var out []LeftOut
 	headers := map[string][]paramHeader{}
 	names := map[string]bool{}
-	withHeaders := s.speaks().has(httpHeaders) && s.speaks().Transport == HTTP
+	withHeaders := speaks.has(httpHeaders) && speaks.Transport == HTTP
 	left, err := s.pages(ctx, "tools/list", "tools", func(raw json.RawMessage) {
 		t, err := readTool(raw)
 		if err == nil && names[t.Name] {
 			err = errors.New("another tool of the server has its name")
+		}
+		if err == nil && t.Task == "required" && !speaks.has(legacyTasks) && !speaks.has(taskExtension) {
+			err = fmt.Errorf("it runs only as a task, which servers of %s have not", speaks.Version)
 		}
 		if err == nil && withHeaders {
 			headers[t.Name], err = paramHeaders(t.Schema)
@@ -89,7 +90,7 @@ func (s *Session) Tools(ctx context.Context) ([]Tool, []LeftOut, error) {
 		names[t.Name] = true
 		tools = append(tools, t)
 	})
-	if e := rpcError(err); e != nil && !s.speaks().Capabilities.Tools {
+	if e := rpcError(err); e != nil && !speaks.Capabilities.Tools {
 		return nil, nil, nil
 	}
 	if err != nil {

@@ -47,7 +47,8 @@ type Flags struct {
 	BreaksOff    bool // HTTP: closes the stream of a call before its answer
 	BadHeaders   bool // refuses the first call for its headers, as if the tool had changed
 	Batches      bool // sends its messages in lists
-	NoAnswerNull bool // answers with the result null
+	Bare         bool // announces tools alone
+	Endless      bool // HTTP: streams comments in answer to a call, for ever
 }
 
 // environment carries flags to a process.

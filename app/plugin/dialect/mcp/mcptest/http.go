@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -175,6 +176,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, p *peer, m Messa
 		s.received = append(s.received, m)
 		s.flags.BreaksOff = false
 		s.mu.Unlock()
+		return
+	}
+	if s.flags.Endless && m.Method == "tools/call" {
+		for comment := ":" + strings.Repeat("x", 1<<20) + "\n"; r.Context().Err() == nil; {
+			e.write(comment)
+		}
 		return
 	}
 	done := make(chan struct{})

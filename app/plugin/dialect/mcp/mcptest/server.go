@@ -23,6 +23,8 @@ type Server struct {
 	posts    int
 	sessions map[string]*peer
 	asked    int
+	hangs    bool
+	missed   int
 	now      func(string)  // sends a notification of a change to whoever listens
 	dropped  chan struct{} // closed by Drop
 }
@@ -65,6 +67,29 @@ func (s *Server) Listens() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listens
+}
+
+// Hang has the server answer no request, or all again.
+func (s *Server) Hang(hangs bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hangs = hangs
+}
+
+// Missed returns how many requests were not answered because of Hang.
+func (s *Server) Missed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.missed
+}
+
+func (s *Server) hanging() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hangs {
+		s.missed++
+	}
+	return s.hangs
 }
 
 // Notify sends a notification to whoever listens, on the stream that was opened last.
@@ -200,6 +225,7 @@ func (p *peer) take(m Message, send func(any)) {
 		}
 	case m.ID == nil:
 		p.notified(m)
+	case s.hanging():
 	default:
 		p.mu.Lock()
 		stopped := make(chan struct{})
@@ -351,7 +377,10 @@ func (r *request) param(path ...string) string {
 	return text
 }
 
-func capabilities() object {
+func (s *Server) capabilities() object {
+	if s.flags.Bare {
+		return object{"tools": object{}}
+	}
 	return object{
 		"tools": object{"listChanged": true}, "prompts": object{"listChanged": true}, "logging": object{},
 		"resources": object{"listChanged": true, "subscribe": true}, "completions": object{}, "tasks": object{},
@@ -370,7 +399,7 @@ func (r *request) initialize() {
 		version = "2025-11-25"
 	}
 	r.answer(object{
-		"protocolVersion": version, "capabilities": capabilities(), "instructions": "Be kind.",
+		"protocolVersion": version, "capabilities": r.p.s.capabilities(), "instructions": "Be kind.",
 		"serverInfo": object{"name": "fake", "version": "1.2.3", "title": "The fake"},
 	})
 }
@@ -383,7 +412,7 @@ func (r *request) discover() {
 		r.fail(-32601, "Method not found", nil)
 	default:
 		r.answer(object{
-			"supportedVersions": []string{"2026-07-28"}, "capabilities": capabilities(), "ttlMs": 0,
+			"supportedVersions": []string{"2026-07-28"}, "capabilities": r.p.s.capabilities(), "ttlMs": 0,
 			"cacheScope": "private", "instructions": "Be kind.",
 			"_meta": object{"io.modelcontextprotocol/serverInfo": object{"name": "fake", "version": "1.2.3"}},
 		})

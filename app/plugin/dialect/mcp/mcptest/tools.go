@@ -14,7 +14,7 @@ func (s *Server) tools() []any {
 	text := schema(object{"text": object{"type": "string"}})
 	echo := object{
 		"name": "echo", "description": "Returns its text.", "inputSchema": text,
-		"annotations": object{"readOnlyHint": true},
+		"annotations": object{"readOnlyHint": true, "title": "From annotations"},
 	}
 	s.mu.Lock()
 	s.lists++
