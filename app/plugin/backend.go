@@ -56,8 +56,8 @@ var (
 	ErrNotSent = fmt.Errorf("%w before it got the call", ErrEnded)
 )
 
-// ErrStartAgain is the error of Adapter.Adapt for a process that ended because it was greeted in a way that it does
-// not know. The host starts another once, which the dialect greets otherwise.
+// ErrStartAgain is the error of Adapter.Adapt for a process that has ended and was not the plugin yet: one that
+// installed it, or that does not know how it was greeted. The host starts another, a few times.
 var ErrStartAgain = errors.New("its process is to be started again")
 
 // Listener receives what a backend reports between calls. Its functions are safe for

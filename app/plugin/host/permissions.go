@@ -5,6 +5,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/plugin"
 )
 
 // errRevoked ends the calls of a plugin that may no longer offer tools.
@@ -54,6 +55,9 @@ func (e *entry) grantedNow(v version) (now access, toolsDenied bool) {
 func (e *entry) permissionsChanged() {
 	serving := e.runner()
 	if serving == nil {
+		if l := e.now(); l.status.State == plugin.Failed && e.h.Dialects.patient(l.source) {
+			e.requestLoad(request{decided: true}) // it may have lacked that
+		}
 		return
 	}
 	v := serving.version()

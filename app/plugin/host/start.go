@@ -70,7 +70,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 		r.mu.Unlock()
 
 		s, err := r.startSession(ctx)
-		if errors.Is(err, plugin.ErrStartAgain) {
+		for n := 1; errors.Is(err, plugin.ErrStartAgain) && n < maxStarts; n++ {
 			s, err = r.startSession(ctx)
 		}
 		r.started(ctx, err)
@@ -91,6 +91,10 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 		return s, nil
 	}
 }
+
+// maxStarts bounds the processes that one start takes: one that installs, one that is greeted wrongly, and one that
+// stays.
+const maxStarts = 3
 
 // startSession starts the process of what r runs, from the copy of what was approved, or reaches what runs
 // elsewhere, and greets it. What was started is ended if that fails. The error is a *Problem, or the cause

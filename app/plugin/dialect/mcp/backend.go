@@ -51,6 +51,9 @@ var _ plugin.Backend = (*backend)(nil)
 func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin.Source, m plugin.Manifest,
 	to plugin.Listener,
 ) (plugin.Backend, error) {
+	if is, err := d.awaitInstallation(ctx, src.ID, process); is {
+		return nil, err
+	}
 	b := newBackend(src, m, to)
 	var err error
 	b.session, err = client.OverStream(ctx, process.Wire(), d.options(b))

@@ -31,7 +31,8 @@ type Dialect struct {
 	values map[string]map[string]string // by plugin, the secrets that its entry holds itself
 	eras   map[string]string            // by row, what its server turned out to speak
 
-	accounts map[string]account // by plugin
+	accounts   map[string]account    // by plugin
+	installing map[string]installing // by plugin, while the process that installs it runs
 }
 
 // account is how Conclave is signed in to the server of a plugin.
@@ -52,7 +53,7 @@ var (
 func New(o Options) *Dialect {
 	return &Dialect{
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: map[string]string{},
-		accounts: map[string]account{},
+		accounts: map[string]account{}, installing: map[string]installing{},
 	}
 }
 

@@ -124,9 +124,6 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	if p := lacks(src.ID, s, start.Granted); p != nil {
-		return sandbox.Spec{}, p
-	}
 	spec := sandbox.Spec{
 		Kind: "command", Dir: folderOf(src, s, start), Write: []string{start.Storage}, Memory: memory,
 		Patience: patience, Notice: notice, Line: maxLine, Files: 4096,
@@ -134,8 +131,11 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if spec.Env, err = environment(s, env, start); err != nil {
 		return sandbox.Spec{}, err
 	}
-	command := append([]string{s.Command}, s.Args...)
-	if err := program(&spec, env, command, maxScripts); err != nil {
+	ours, err := d.install(&spec, s, src.ID, start, env)
+	if err == nil && !ours {
+		err = d.runs(&spec, s, src.ID, start, env)
+	}
+	if err != nil {
 		return sandbox.Spec{}, err
 	}
 	spec.Read = append(spec.Read, system()...)
@@ -145,22 +145,27 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if s.Dir != "" {
 		spec.Read = append(spec.Read, s.Dir)
 	}
-	spec.Read = append(spec.Read, named(spec.Dir, s.Args)...)
-	if runnerOf(s.Command) != "" { // it starts what it fetched
-		spec.Execute = append(spec.Execute, start.Storage)
-	}
 	return spec, nil
 }
 
-// lacks returns the problem of a package runner without what it cannot do without; nil for others.
-func lacks(id string, s config.Server, granted []string) *plugin.Problem {
-	runner := runnerOf(s.Command)
-	var missing []string
-	for _, p := range []string{gate.Network, gate.Programs} {
-		if runner != "" && !slices.Contains(granted, p) {
-			missing = append(missing, p)
+// runs puts the command of a server into spec, as it is.
+func (d *Dialect) runs(spec *sandbox.Spec, s config.Server, id string, start plugin.StartOptions,
+	env *runtimes.Environment,
+) error {
+	if runner := runnerOf(s.Command); runner != "" { // it starts what it fetched
+		if p := lacks(id, runner, []string{gate.Network, gate.Programs}, start.Granted); p != nil {
+			return p
 		}
+		spec.Execute = append(spec.Execute, start.Storage)
 	}
+	spec.Read = append(spec.Read, named(spec.Dir, s.Args)...)
+	return program(spec, env, append([]string{s.Command}, s.Args...), maxScripts)
+}
+
+// lacks returns the problem of a server that is fetched, without the permissions that this needs; nil where it has
+// them.
+func lacks(id, runner string, needs, granted []string) *plugin.Problem {
+	missing := slices.DeleteFunc(slices.Clone(needs), func(p string) bool { return slices.Contains(granted, p) })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -169,10 +174,9 @@ func lacks(id string, s config.Server, granted []string) *plugin.Problem {
 		commands = append(commands, plugin.Refusal{Permission: p}.Command(id))
 	}
 	return &plugin.Problem{
-		Kind: "permissions",
-		Message: runner + " fetches the server from the network and starts it as another program, which it may not: " +
-			"it lacks the permission " + listed(missing) + ".",
-		Hint: "Allow that on its card, under “What it may reach…”, or with: " + strings.Join(commands, " · "),
+		Kind:    "permissions",
+		Message: "The server is fetched with " + runner + ", which needs what it was not granted: " + listed(missing) + ".",
+		Hint:    "Allow that on its card, under “What it may reach…”, or with: " + strings.Join(commands, " · "),
 	}
 }
 

@@ -106,7 +106,9 @@ func permissions(s config.Server) []string {
 	case s.Remote():
 		return []string{}
 	case runnerOf(s.Command) != "":
-		return []string{gate.Network, gate.Programs}
+		if _, ok := nodePackage(s); !ok {
+			return []string{gate.Network, gate.Programs}
+		}
 	}
 	return []string{gate.Network}
 }
