@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -216,6 +217,9 @@ func (b *backend) list(ctx context.Context) ([]client.Tool, []client.LeftOut, er
 	if err != nil {
 		return nil, nil, err
 	}
+	if b.session.Server().Capabilities.Resources && !slices.ContainsFunc(tools, isReadTool) {
+		tools = append(tools, resourceTool)
+	}
 	current := map[string]client.Tool{}
 	for _, t := range tools {
 		current[t.Name] = t
@@ -359,7 +363,12 @@ func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, erro
 		c.Running = func(t client.Task) { call.Progress(taskText(t)) }
 	}
 	defer b.begin(call)()
-	result, err := b.session.Call(ctx, c)
+	var result client.Result
+	if t.Description == resourceTool.Description {
+		result, err = b.read(ctx, addressOf(call.Arguments))
+	} else {
+		result, err = b.session.Call(ctx, c)
+	}
 	if err != nil {
 		return b.lost(ctx, call, err)
 	}

@@ -34,5 +34,6 @@ func (*Dialect) Facts() plugin.Facts {
 		Convention: tool.Convention{},
 		Idle:       idle,
 		Rests:      rests,
+		Shares:     true,
 	}
 }

@@ -240,7 +240,8 @@ for line in sys.stdin:
             if "hangs" in moods:
                 time.sleep(3600)
             answer["result"] = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "ours", "version": "1.2"},
-                "capabilities": {"tools": {"listChanged": True}}, "instructions": "Be kind."}
+                "capabilities": {"tools": {"listChanged": True},
+                **({"resources": {}, "prompts": {}, "completions": {}} if "shares" in moods else {})}, "instructions": "Be kind."}
         elif method == "tools/list":
             answer["result"] = {"tools": [{"name": n, "description": d, "inputSchema": {"type": "object"}}
                 for n, d in tools.items()]}
@@ -248,6 +249,21 @@ for line in sys.stdin:
             answer["result"] = call(params["name"], params.get("arguments") or {})
         elif method == "server/discover" and "dies on probe" in moods:
             os._exit(1)
+        elif method == "resources/list":
+            answer["result"] = {"resources": [{"uri": "demo://a", "name": "a", "mimeType": "text/plain"}]}
+        elif method == "resources/templates/list":
+            answer["result"] = {"resourceTemplates": [{"uriTemplate": "demo://{city}/{?day,hour}", "name": "weather"}]}
+        elif method == "resources/read" and params["uri"] == "demo://a":
+            answer["result"] = {"contents": [{"uri": "demo://a", "text": "inside a"}]}
+        elif method == "resources/read":
+            answer["error"] = {"code": -32002, "message": "Resource not found"}
+        elif method == "prompts/list":
+            answer["result"] = {"prompts": [{"name": "ask", "arguments": [{"name": "who", "required": True}]}]}
+        elif method == "prompts/get":
+            answer["result"] = {"messages": [{"role": "user", "content":
+                {"type": "text", "text": "Hello " + params["arguments"]["who"]}}]}
+        elif method == "completion/complete":
+            answer["result"] = {"completion": {"values": ["Ada", "Adam"], "hasMore": True}}
         elif method == "ping":
             answer["result"] = {}
         else:
