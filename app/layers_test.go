@@ -899,7 +899,7 @@ var starters = map[string]string{
 	"app/plugin/library":          "git, for a plugin that is added by its address",
 	"app/core":                    "none: it looks for uv",
 	"app/core/doctor":             "ldd and conclave-worker version",
-	"app/terminal":                "the window's program",
+	"app/terminal":                "the window's program, and the browser for a sign-in",
 	"app/window/desktop":          "itself, as the small window that waits for a command of the terminal",
 	"app/window":                  "the person's editor, and the system's way to open a folder",
 	"app/model/modeltest":         "a model server, in tests",

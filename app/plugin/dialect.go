@@ -66,6 +66,20 @@ type Patient interface {
 	LoadTime(m Manifest) (first, later time.Duration)
 }
 
+// SignsIn is a Dialect whose plugins may want the person to sign in to a service.
+type SignsIn interface {
+	Dialect
+	// SignIn signs the person in for a plugin, on their act. It shows the page with open, and waits for the
+	// person. Calls at once for one plugin are one sign-in. The error is a fault, or the cause of ctx's end;
+	// of kind not_found where the plugin wants no sign-in, as far as is known.
+	SignIn(ctx context.Context, id string, open func(ctx context.Context, address string) error) error
+	// SignOut forgets the sign-in, and has the service forget it where that is offered.
+	SignOut(ctx context.Context, id string) error
+	// SignedIn returns the address of the service where the person is signed in; empty where they are not.
+	// It reads no keychain.
+	SignedIn(id string) string
+}
+
 // CodeLister is a Dialect whose plugins write files into the folder of their code.
 // What they write is no edit: only the files that CodeFiles names count.
 type CodeLister interface {

@@ -73,6 +73,9 @@ type Status struct {
 	About      []Line          // what it is, in its own words
 	Notes      []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
+	SignedIn   string // the service where the person is signed in for it; empty: none
+	SignInPage string // the page of a sign-in that waits for the person; empty: none does
+
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mcpCommands are about the Model Context Protocol: Conclave as a server for other programs.
+// mcpCommands are about the Model Context Protocol: servers that Conclave uses, and Conclave as one.
 type mcpCommands struct{ *terminal }
 
 func (c mcpCommands) group() *cobra.Command {
-	return group("mcp", "Give other programs your tools, over the Model Context Protocol",
-		c.serveCommand(), c.tokensCommand(), c.offerCommand(), c.withdrawCommand(), c.offeredCommand())
+	return group("mcp", "Sign in to MCP servers, and give other programs your tools",
+		c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(), c.withdrawCommand(), c.offeredCommand())
 }
 
 // serveFlags are the flags of `mcp serve`.

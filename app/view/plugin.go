@@ -60,7 +60,11 @@ type Plugin struct {
 	Shown    string    `json:"shown"`
 	Packages *Packages `json:"packages"` // Python packages that it needs; null when none
 	Settings bool      `json:"settings"` // there is something to set
-	AtOnce   int       `json:"at_once"`  // how many of its calls run at once
+	// The service where the person is signed in for it; "": none.
+	SignedIn string `json:"signed_in"`
+	// The page of a sign-in that waits for the person; "": none does.
+	SignInPage string `json:"sign_in_page"`
+	AtOnce     int    `json:"at_once"` // how many of its calls run at once
 	// The person set that number; false: it is the default.
 	AtOnceSet bool `json:"at_once_set"`
 }
@@ -172,7 +176,8 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		Running: s.Running, Health: Health{s.Running, s.Calls, s.Errors, s.Usage.Memory, Milliseconds(s.Usage.CPU)},
 		Notices:    List(slices.Concat(m.Notices, s.Notes, about.Shadowing)),
 		Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
-		Packages: NewPackages(s), Settings: len(s.Options) > 0, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
+		Packages: NewPackages(s), Settings: len(s.Options) > 0, SignedIn: s.SignedIn,
+		SignInPage: s.SignInPage, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
 	}
 	if !m.WorkingCopy {
 		v.Origin = clean(s.Origin)

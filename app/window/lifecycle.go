@@ -2,7 +2,10 @@ package window
 
 import (
 	"context"
+	"fmt"
+	"net/url"
 	"os"
+	"strings"
 	"sync"
 
 	"conclave/app/base/fault"
@@ -47,6 +50,37 @@ var ended = func() context.Context {
 	cancel(errNoContext)
 	return ctx
 }()
+
+// openURL opens a web or mail address in the system's browser.
+func (l *lifecycle) openURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
+		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.",
+			"Copy the address, and open it in the program that it is for.")
+	}
+	ctx := l.window()
+	if ctx == nil {
+		return errNoContext
+	}
+	runtime.BrowserOpenURL(ctx, withoutShell(u))
+	return nil
+}
+
+// withoutShell returns an address without the characters for which Wails does not open it, and reports
+// nothing (2.16, internal/frontend/utils/urlValidator.go): those that mean something to a shell.
+func withoutShell(u *url.URL) string {
+	text := u.String()
+	host := strings.Index(text, u.Host) + len(u.Host) // an IPv6 address keeps its brackets
+	return text[:host] + shellCharacters().Replace(text[host:])
+}
+
+var shellCharacters = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for _, c := range ";|`$\\<>*{}[]()~! \t" {
+		pairs = append(pairs, string(c), fmt.Sprintf("%%%02X", c))
+	}
+	return strings.NewReplacer(pairs...)
+})
 
 // saveAs asks the person where to save, and writes a file there. It returns its path, and "" when they
 // changed their mind.

@@ -105,6 +105,17 @@ func (p *Plugins) Disable(id string) error {
 // Reload loads a plugin again.
 func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 
+// SignIn signs the person in to the service that a plugin wants, in the browser. It returns when they are
+// done there. While a sign-in waits, it shows that one's page again.
+func (p *Plugins) SignIn(id string) error {
+	return p.core.Host.SignIns.In(p.call(), id, func(_ context.Context, address string) error {
+		return p.openURL(address)
+	})
+}
+
+// SignOut signs the person out of the service of a plugin.
+func (p *Plugins) SignOut(id string) error { return p.core.Host.SignIns.Out(p.call(), id) }
+
 // Approve approves what a person has read, as its digest (view.Plugin) identifies it, and nothing that
 // comes after it. Kind conflict when something else waits by now, or nothing.
 func (p *Plugins) Approve(id, digest string, developing bool) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
@@ -56,19 +55,7 @@ func (w *Window) Hello() (Hello, error) {
 func (w *Window) Undo(token string) error { return w.undo.take(w.call(), token) }
 
 // OpenURL opens a web or mail address in the system's browser.
-func (w *Window) OpenURL(address string) error {
-	u, err := url.Parse(address)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
-		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.",
-			"Copy the address, and open it in the program that it is for.")
-	}
-	ctx := w.window()
-	if ctx == nil {
-		return errNoContext
-	}
-	runtime.BrowserOpenURL(ctx, u.String())
-	return nil
-}
+func (w *Window) OpenURL(address string) error { return w.openURL(address) }
 
 // OwnFolder is a folder of Conclave's own.
 type OwnFolder string

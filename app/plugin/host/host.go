@@ -93,6 +93,7 @@ type Host struct {
 	Calls     *Calls     // the calls that plugins work on
 	Folder    *Folder    // the plugins folder
 	Packages  *Packages  // which packages plugins need
+	SignIns   *SignIns   // the person's sign-ins to services of plugins
 	Dialects  Dialects
 
 	// Ports are those on which processes of plugins listen.
@@ -136,6 +137,7 @@ func New(o Options) *Host {
 	}
 	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
 	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}
+	h.SignIns = &SignIns{h: h, pages: map[string]string{}}
 	h.Folder = &Folder{
 		Dir: o.Dir, endings: h.Dialects.Endings(), dialects: h.Dialects, expected: o.Expected, incumbent: h.incumbent,
 	}

@@ -1219,6 +1219,11 @@ export const s = {
     adding: "Fetching the plugin",
     addingFor: (seconds: number) => `Fetching, ${seconds} s`,
     addStop: "Stop",
+    signIn: (name: string) => `Sign in to ${name}`,
+    signingIn: (host: string) => `Sign in at ${host}, on the page in your browser.`,
+    signInAgain: "Open the page again",
+    signInCopy: "Copy its address",
+    signOut: "Sign out",
     update: "Update",
     updating: (name: string, from: string) => `Fetching ${name} from ${from}.`,
     state: {

@@ -2083,6 +2083,10 @@ export interface Plugin {
   packages: Packages | null;
   /** there is something to set */
   settings: boolean;
+  /** The service where the person is signed in for it; "": none. */
+  signed_in: string;
+  /** The page of a sign-in that waits for the person; "": none does. */
+  sign_in_page: string;
   /** how many of its calls run at once */
   at_once: number;
   /** The person set that number; false: it is the default. */
@@ -2262,6 +2266,13 @@ export interface PluginsCalls {
   Settings(id: string): Promise<PluginForm>;
   /** Show returns all that a person reads before they approve a plugin. */
   Show(id: string): Promise<PluginDetail>;
+  /**
+   * SignIn signs the person in to the service that a plugin wants, in the browser. It returns
+   * when they are done there. While a sign-in waits, it shows that one's page again.
+   */
+  SignIn(id: string): Promise<void>;
+  /** SignOut signs the person out of the service of a plugin. */
+  SignOut(id: string): Promise<void>;
   /** StopAdding stops what Add or Update fetches. It is no error when nothing is. */
   StopAdding(): Promise<void>;
   /**

@@ -2,6 +2,7 @@ import Code from "@lucide/svelte/icons/code";
 import Download from "@lucide/svelte/icons/download";
 import FolderOpen from "@lucide/svelte/icons/folder-open";
 import KeyRound from "@lucide/svelte/icons/key-round";
+import LogOut from "@lucide/svelte/icons/log-out";
 import RefreshCw from "@lucide/svelte/icons/refresh-cw";
 import ScrollText from "@lucide/svelte/icons/scroll-text";
 import Trash from "@lucide/svelte/icons/trash-2";
@@ -30,7 +31,12 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     run: () => app.attempt(() => app.bridge.plugins.Reload(id)),
   };
   const showLog = { label: s.plugins.showLog, icon: ScrollText, run: open.onlog };
-  if (plugin.remote) return [reload, showLog];
+  const signOut = plugin.signed_in !== "" && {
+    label: s.plugins.signOut,
+    icon: LogOut,
+    run: () => app.attempt(() => app.bridge.plugins.SignOut(id)),
+  };
+  if (plugin.remote) return [reload, showLog, signOut].filter((item) => item !== false);
 
   const items: (MenuItem | false)[] = [
     { label: s.plugins.openInEditor, icon: Code, run: () => app.openInEditor(id) },
@@ -42,6 +48,7 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     },
     !asks && { label: s.plugins.reach.menu, icon: KeyRound, run: open.onreach },
     showLog,
+    signOut,
     {
       label: s.plugins.openFolder,
       icon: FolderOpen,
