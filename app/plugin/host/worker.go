@@ -23,6 +23,7 @@ type worker struct {
 	transport *wire.Transport
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
+	progress  progress
 }
 
 // dialWorker shakes hands with the process of s. The errors are those of wire.Dial.
@@ -42,6 +43,7 @@ func dialWorker(ctx context.Context, s *session, v version) (_ *worker, err erro
 		return nil, err
 	}
 	w.speaks = wire.Speaks(w.mcp)
+	w.transport.OnProgress(w.progress.take)
 	s.surface.transport.Store(w.transport)
 	return w, nil
 }
@@ -181,7 +183,9 @@ type callResult struct {
 
 // Call implements plugin.Backend. When ctx ends it sends a cancellation and waits on.
 func (w *worker) Call(ctx context.Context, call tool.Call) (plugin.Answer, error) {
-	p, err := w.transport.Start(ctx, "tools/call", w.params(call))
+	token, over := w.progress.follow(call.Progress)
+	defer over()
+	p, err := w.transport.Start(ctx, "tools/call", w.params(call, token))
 	if err != nil {
 		if streamEnded(err) || w.transport.Err() != nil {
 			err = plugin.ErrNotSent
@@ -205,8 +209,8 @@ func (w *worker) Call(ctx context.Context, call tool.Call) (plugin.Answer, error
 }
 
 // params are the parameters of tools/call. A server that is not ours gets no
-// conclave/… keys.
-func (w *worker) params(call tool.Call) any {
+// conclave/… keys. token is that of its progress.
+func (w *worker) params(call tool.Call, token string) any {
 	arguments := call.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
@@ -218,6 +222,9 @@ func (w *worker) params(call tool.Call) any {
 	meta := map[string]any{
 		wire.MetaCall: call.ID, wire.MetaDeadline: call.Deadline.UnixMilli(),
 		wire.MetaConversation: string(call.Conversation), wire.MetaUser: wire.User,
+	}
+	if token != "" {
+		meta["progressToken"] = token
 	}
 	if call.Tool.Convention.Raw {
 		meta[wire.MetaRaw] = call.RawArguments

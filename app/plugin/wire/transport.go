@@ -63,6 +63,7 @@ type Transport struct {
 	requests atomic.Int64
 	bytes    atomic.Int64
 	sent     requests
+	progress atomic.Pointer[func(*mcp.ProgressNotificationParams)]
 }
 
 // New returns a transport over rw, which it closes when it ends. ctx gives host
@@ -133,12 +134,33 @@ func (t *Transport) tell() {
 	t.abandon(t.stream.err)
 }
 
-// take keeps conclave/host requests, and the answers to Start, from the SDK.
+// progressMethod reports how far a request is.
+const progressMethod = "notifications/progress"
+
+// OnProgress has do called with the progress of requests that Start sent, before their answers are there. do must
+// not block.
+func (t *Transport) OnProgress(do func(*mcp.ProgressNotificationParams)) { t.progress.Store(&do) }
+
+// progressed passes on progress. It reports whether somebody got it.
+func (t *Transport) progressed(r *jsonrpc.Request) bool {
+	do := t.progress.Load()
+	var report mcp.ProgressNotificationParams
+	if do == nil || json.Unmarshal(r.Params, &report) != nil {
+		return false
+	}
+	(*do)(&report)
+	return true
+}
+
+// take keeps conclave/host requests, and the answers to Start and their progress, from the SDK.
 func (t *Transport) take(msg jsonrpc.Message) bool {
 	if t.answered(msg) {
 		return true
 	}
 	r, ok := msg.(*jsonrpc.Request)
+	if ok && r.Method == progressMethod && !r.IsCall() {
+		return t.progressed(r)
+	}
 	if !ok || r.Method != hostMethod {
 		return false
 	}

@@ -36,7 +36,7 @@ func (d *door) call(ctx context.Context, program, id string, req *mcp.CallToolRe
 	if found, ok := set.ByID(id); !ok || !Offerable(found) {
 		return failed("Error: the tool " + req.Params.Name + " is no longer offered. List the tools again."), nil
 	}
-	news := &progress{req: req}
+	news := &progress{req: req, waits: d.choices.Asker == nil}
 	defer news.end()
 	result, err := d.s.o.Calls.Do(ctx, call.Turn{
 		TurnInfo:   hook.TurnInfo{Caller: gate.Outside(program), Kind: "normal"},
@@ -131,19 +131,25 @@ func (s *Server) media(ctx context.Context, m chat.Media) mcp.Content {
 }
 
 // progress sends a program the progress of one call, if it asked for that. While a person is asked, it says so
-// at intervals, so that a program which waits for signs of life goes on waiting. It is safe for concurrent use.
+// at intervals, so that a program which waits for signs of life goes on waiting. take never blocks: of a program
+// that reads nothing, notes are dropped. It is safe for concurrent use.
 type progress struct {
-	req *mcp.CallToolRequest
+	req   *mcp.CallToolRequest
+	waits bool // a person is asked in the window
 
-	mu     sync.Mutex // guards the fields below, and orders what is sent
-	sent   float64
+	mu     sync.Mutex    // guards the fields below
+	notes  chan string   // what is sent, by one goroutine; nil until there is something
 	asking chan struct{} // closed once the person has answered; nil while nobody is asked
 	over   bool
 	wg     sync.WaitGroup
 }
 
-// alive is the interval of progress while a person is asked.
-const alive = 10 * time.Second
+const (
+	// alive is the interval of progress while a person is asked.
+	alive = 10 * time.Second
+	// maxNotes limits how many notes of a call wait to be sent.
+	maxNotes = 64
+)
 
 // asks is the progress of a call about which a person is asked.
 const asks = "Waiting for the person to allow it in Conclave"
@@ -151,31 +157,38 @@ const asks = "Waiting for the person to allow it in Conclave"
 func (p *progress) take(ctx context.Context, e chat.Event) {
 	switch e.Kind {
 	case chat.EventProgress:
-		p.send(ctx, e.Note)
+		p.put(ctx, e.Note)
 	case chat.EventHeld:
-		p.send(ctx, asks)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.over || p.asking != nil {
-			return
+		if p.waits {
+			p.asks(ctx)
 		}
-		asking := make(chan struct{})
-		p.asking = asking
-		p.wg.Go(func() { // ends with the answer, or with the call
-			tick := time.NewTicker(alive)
-			defer tick.Stop()
-			for {
-				select {
-				case <-tick.C:
-					p.send(ctx, asks)
-				case <-asking:
-					return
-				}
-			}
-		})
 	case chat.EventDecided:
 		p.answered()
 	}
+}
+
+// asks says that a person is asked, until answered is called.
+func (p *progress) asks(ctx context.Context) {
+	p.put(ctx, asks)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.asking != nil {
+		return
+	}
+	asking := make(chan struct{})
+	p.asking = asking
+	p.wg.Go(func() { // ends with the answer, or with the call
+		tick := time.NewTicker(alive)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.put(ctx, asks)
+			case <-asking:
+				return
+			}
+		}
+	})
 }
 
 func (p *progress) answered() {
@@ -187,7 +200,8 @@ func (p *progress) answered() {
 	}
 }
 
-func (p *progress) send(ctx context.Context, note string) {
+// put has a note sent.
+func (p *progress) put(ctx context.Context, note string) {
 	token := p.req.Params.GetProgressToken()
 	if token == nil {
 		return
@@ -197,16 +211,33 @@ func (p *progress) send(ctx context.Context, note string) {
 	if p.over {
 		return
 	}
-	p.sent++
-	_ = p.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // nobody may listen any more
-		ProgressToken: token, Message: note, Progress: p.sent,
-	})
+	if p.notes == nil {
+		notes := make(chan string, maxNotes)
+		p.notes = notes
+		p.wg.Go(func() { // ends with the call
+			sent := 0.0
+			for note := range notes {
+				sent++
+				_ = p.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ // nobody may listen any longer
+					ProgressToken: token, Message: note, Progress: sent,
+				})
+			}
+		})
+	}
+	select {
+	case p.notes <- note:
+	default:
+	}
 }
 
+// end sends what is left, and waits for that.
 func (p *progress) end() {
 	p.answered()
 	p.mu.Lock()
 	p.over = true
+	if p.notes != nil {
+		close(p.notes)
+	}
 	p.mu.Unlock()
 	p.wg.Wait()
 }

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/test/testkit"
+)
+
+// served is a conclave with its own folders, for tests of `conclave mcp serve`.
+type served struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// newServed returns a conclave with these plugins, by file name, approved and offered to other programs.
+func newServed(t *testing.T, plugins map[string]string) *served {
+	t.Helper()
+	s := &served{t: t, dir: t.TempDir()}
+	s.env = append(os.Environ(), "HOME="+s.dir, "CONCLAVE_DATA="+filepath.Join(s.dir, "data"),
+		"CONCLAVE_PLUGINS="+filepath.Join(s.dir, "plugins"), "CONCLAVE_PASSPHRASE=for tests",
+		"DBUS_SESSION_BUS_ADDRESS=disabled:", "XDG_RUNTIME_DIR="+s.dir)
+	for name, text := range plugins {
+		testkit.Write(t, filepath.Join(s.dir, "plugins", name), text)
+		s.run("plugins", "trust", strings.TrimSuffix(name, filepath.Ext(name)))
+	}
+	s.run("mcp", "offer", "--all")
+	return s
+}
+
+// run runs a command and returns what it prints.
+func (s *served) run(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), program, args...)
+	cmd.Env = s.env
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatalf("conclave %v: %v\n%s%s", args, err, out, problems.String())
+	}
+	return string(out)
+}
+
+// serve starts `conclave mcp serve --http` and returns its address and a token.
+func (s *served) serve(args ...string) (address, token string) {
+	s.t.Helper()
+	token = strings.TrimSpace(s.run("mcp", "tokens", "add", "test"))
+	ctx, cancel := context.WithCancel(context.Background()) // ends with the test
+	cmd := exec.CommandContext(ctx, program, append([]string{"mcp", "serve", "--http", "--json", "127.0.0.1:0"}, args...)...)
+	cmd.Env = s.env
+	out, err := cmd.StdoutPipe()
+	must(s.t, err)
+	must(s.t, cmd.Start())
+	s.t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was killed
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	must(s.t, err)
+	var said struct{ Address string }
+	must(s.t, json.Unmarshal([]byte(line), &said))
+	return said.Address, token
+}
+
+// withToken serves address to programs that cannot send a token.
+func withToken(t *testing.T, address, token string) string {
+	t.Helper()
+	to, err := url.Parse(address)
+	must(t, err)
+	var own string
+	proxy := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
+		if r.In.Host != own {
+			r.Out.Host = r.In.Host // of an attack, which is to arrive as it is
+		}
+		if r.In.Header.Get("Origin") == "http://"+own {
+			r.Out.Header.Set("Origin", "http://"+to.Host)
+		}
+		r.Out.Header.Set("Authorization", "Bearer "+token)
+	}}
+	server := &http.Server{Addr: "127.0.0.1:" + testkit.FreePort(t), Handler: proxy}
+	own = server.Addr
+	t.Cleanup(func() { _ = server.Close() })
+	go func() { _ = server.ListenAndServe() }() // ends with the test
+	return "http://" + own + to.Path
+}
+
+// npmFolder returns the folder with the programs of others, and their Node.
+func npmFolder(t *testing.T) (modules, node string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("programs of others are not started with -short")
+	}
+	dir, err := filepath.Abs("../../plugin/dialect/mcp/mcptest/npm")
+	must(t, err)
+	modules = filepath.Join(dir, "node_modules")
+	node = filepath.Join(modules, "node", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		t.Fatalf("the conformance suite is not installed. Run make test, or: npm ci --prefix %s", dir)
+	}
+	return modules, node
+}
+
+func TestMC131TheServerScenariosOfTheConformanceSuitePass(t *testing.T) {
+	modules, node := npmFolder(t)
+	plugin, err := os.ReadFile("testdata/mcp/conformance.py")
+	must(t, err)
+	address, token := newServed(t, map[string]string{"conformance.py": string(plugin)}).serve("--approve", "always")
+	at := withToken(t, address, token)
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), node,
+				filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js"), "server", "--url", at,
+				"--requirements", revision, "--expected-failures", "testdata/mcp/server-"+revision+".yaml",
+				"--output-dir", t.TempDir())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
