@@ -35,7 +35,7 @@ func (c mcpCommands) serveCommand() *cobra.Command {
 	cmd := c.withPlugins("serve [ADDRESS]", "Serve the offered tools on standard input and output, or over HTTP",
 		cobra.MaximumNArgs(1), func(ctx context.Context, app *App, args []string) error {
 			if len(args) > 0 && !f.http {
-				return usageError("mcp serve takes an address only with --http")
+				return usageError("an address is for --http; without it, the tools are served on standard input and output")
 			}
 			choices, err := c.choices(app, f)
 			if err != nil {

@@ -53,7 +53,7 @@ func (c mcpCommands) offerCommand() *cobra.Command {
 	all := false
 	cmd := c.withAllPlugins("offer [TOOL...]", "Offer tools to other programs", cobra.ArbitraryArgs,
 		func(ctx context.Context, app *App, args []string) error {
-			ids, err := c.chosen(app, args, all, "offer")
+			ids, err := c.chosen(app, args, all)
 			if err != nil {
 				return err
 			}
@@ -98,11 +98,11 @@ func (c mcpCommands) offeredCommand() *cobra.Command {
 }
 
 // chosen returns the ids of the tools that a command names, or of all that can be offered.
-func (c mcpCommands) chosen(app *App, names []string, all bool, verb string) ([]string, error) {
+func (c mcpCommands) chosen(app *App, names []string, all bool) ([]string, error) {
 	var ids []string
 	switch {
 	case all == (len(names) > 0):
-		return nil, usageError("mcp %s takes the names of tools, or --all", verb)
+		return nil, usageError("name the tools to offer, or give --all")
 	case all:
 		for _, t := range app.Tools.Set().Tools() {
 			if mcpserver.Offerable(t) {
@@ -124,7 +124,7 @@ func (c mcpCommands) chosen(app *App, names []string, all bool, verb string) ([]
 // withdrawn returns the ids of the tools that a command names, also of those that are no longer there.
 func (c mcpCommands) withdrawn(app *App, names []string) ([]string, error) {
 	if len(names) == 0 {
-		return nil, usageError("mcp withdraw takes the names of tools, or --all")
+		return nil, usageError("name the tools to withdraw, or give --all")
 	}
 	offered := app.Programs.Offered()
 	var ids []string

@@ -117,6 +117,23 @@ func (d *door) count(all map[string]int) {
 // ending is the time that stopped calls have to answer before their sessions end.
 const ending = 2 * time.Second
 
+// settling is the time after which a request that came is a call.
+const settling = 50 * time.Millisecond
+
+// rests waits until no call is under way, but no longer than stopped calls have to answer.
+func (d *door) rests() {
+	for late := time.Now().Add(ending); time.Now().Before(late); {
+		time.Sleep(settling)
+		d.mu.Lock()
+		open := len(d.calls)
+		over := d.over
+		d.mu.Unlock()
+		if open == 0 || over {
+			return
+		}
+	}
+}
+
 // close stops all calls, lets them answer, and ends all sessions.
 func (d *door) close() {
 	d.mu.Lock()

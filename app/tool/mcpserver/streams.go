@@ -75,7 +75,7 @@ func (f *face) connect(ctx context.Context, first []byte, rest io.Reader, o Stre
 	d.offer(s.offers())
 	closer, _ := o.In.(io.Closer)
 	session, err := f.Connect(context.WithoutCancel(ctx), &mcp.IOTransport{
-		Reader: input{io.MultiReader(bytes.NewReader(first), rest), closer}, Writer: output{o.Out},
+		Reader: input{io.MultiReader(bytes.NewReader(first), rest), closer, d}, Writer: output{o.Out},
 		MaxLineLength: limit.ProgramRequest,
 	}, goesOn(first))
 	if err != nil {
@@ -162,10 +162,21 @@ func boundedLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// input is the input of a session.
+// input is the input of a session. Its end waits for the calls that are under way, for a while: a script may close
+// it behind its last request.
 type input struct {
 	io.Reader
 	closer io.Closer // may be nil
+	door   *door
+}
+
+// Read implements io.Reader.
+func (i input) Read(p []byte) (int, error) {
+	n, err := i.Reader.Read(p)
+	if n == 0 && errors.Is(err, io.EOF) {
+		i.door.rests()
+	}
+	return n, err
 }
 
 // Close implements io.Closer.
