@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// Dirname is the value of Fill that holds the folder to which a bundle was unpacked.
+const Dirname = "__dirname"
+
 // Unresolved is the error of a server whose placeholders have no value.
 type Unresolved struct {
 	Inputs []Input // those without a value, in their order
@@ -33,6 +36,7 @@ type filling struct {
 	values  map[string][]string // by id; none for an optional input without a value
 	lacking map[string]bool
 	home    string
+	bundle  string
 }
 
 // Fill returns the server with values in place of its placeholders, and no Inputs. values are by the ids of inputs:
@@ -50,6 +54,7 @@ func Fill(s Server, values map[string]any, lookupEnv func(name string) (string, 
 			f.home = home
 		}
 	}
+	f.bundle, _ = values[Dirname].(string)
 	if f.home == "" {
 		f.home, _ = os.UserHomeDir()
 	}
@@ -123,6 +128,7 @@ func (f *filling) chosen(input Input, set any, lookupEnv func(string) (string, b
 	all := asTexts(input.Default)
 	for i, one := range all {
 		one = strings.ReplaceAll(one, userHome, f.home)
+		one = strings.ReplaceAll(one, dirname, f.bundle)
 		all[i] = strings.ReplaceAll(one, separator, string(filepath.Separator))
 	}
 	return all
@@ -172,6 +178,11 @@ func (f *filling) text(s string) (filled string, ok bool) {
 			out.WriteString(f.home)
 		case separator:
 			out.WriteByte(filepath.Separator)
+		case dirname:
+			if f.bundle == "" {
+				f.lacking[Dirname] = true
+			}
+			out.WriteString(f.bundle)
 		default:
 			values := f.list(id)
 			ok = ok && len(values) > 0

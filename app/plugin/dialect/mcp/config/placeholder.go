@@ -9,6 +9,7 @@ import (
 const (
 	userHome  = "${userHome}"
 	separator = "${/}"
+	dirname   = "${__dirname}" // the folder of a bundle
 )
 
 // maxPlaceholder bounds the text between the braces of a placeholder.
@@ -88,6 +89,9 @@ func isNameByte(b byte, digits bool) bool {
 	return b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || digits && b >= '0' && b <= '9'
 }
 
+// personFolders are the folders of a person that bundles name.
+var personFolders = map[string]string{"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
+
 // stands returns what a placeholder is in a Server, and adds its input. doubled is for one in two braces.
 func (in *inputs) stands(inner string, doubled, secret bool) string {
 	kind, name, _ := strings.Cut(inner, ":")
@@ -96,6 +100,10 @@ func (in *inputs) stands(inner string, doubled, secret bool) string {
 		return userHome
 	case inner == "/" || inner == "pathSeparator":
 		return separator
+	case inner == "__dirname":
+		return dirname
+	case in.program == Bundle && personFolders[inner] != "":
+		return userHome + separator + personFolders[inner]
 	case kind == workspace || inner == "workspaceRoot" || inner == "CLAUDE_PROJECT_DIR":
 		return in.add(Input{
 			ID: workspace, Title: "Project folder", Kind: Directory, Default: anyText(in.project),
@@ -202,7 +210,7 @@ func pieces(s string, literal func(string), placeholder func(id string)) {
 			literal(s[:at])
 			placeholder(id)
 			s = rest
-		case found && (whole == userHome || whole == separator):
+		case found && (whole == userHome || whole == separator || whole == dirname):
 			literal(s[:at])
 			placeholder(whole)
 			s = rest

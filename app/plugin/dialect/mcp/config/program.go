@@ -25,6 +25,7 @@ const (
 	Roo           Program = "roo"
 	LibreChat     Program = "librechat"
 	Registry      Program = "server.json" // an entry of the registry
+	Bundle        Program = "bundle"      // a .mcpb
 	Link          Program = "link"
 	Pasted        Program = "pasted" // a command or an address
 )
