@@ -287,7 +287,7 @@ func (c *Core) buildChats() {
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store.Turns, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read}, ToolShare: c.toolShare,
+		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read}, ToolShare: toolShare(c.Settings),
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.Edited, Log: c.Log,
@@ -296,12 +296,14 @@ func (c *Core) buildChats() {
 	c.Councils = c.councils()
 }
 
-// toolShare returns the part of a model's context that tools may take, in percent.
-func (c *Core) toolShare(ctx context.Context) int {
-	if set, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil {
-		return set.ToolShare
+// toolShare returns a function that reads which part of a model's context tools may take, in percent.
+func toolShare(from *settings.Current) func(context.Context) int {
+	return func(ctx context.Context) int {
+		if set, err := from.Settings(context.WithoutCancel(ctx)); err == nil {
+			return set.ToolShare
+		}
+		return turn.DefaultToolShare
 	}
-	return turn.DefaultToolShare
 }
 
 // Scan reads the plugins folder once and waits until the plugins of waitFor (none:

@@ -47,8 +47,8 @@ func (s *Shared) borrow(id string, f func(ctx context.Context, from plugin.Share
 		return fault.New(fault.Unavailable, "app.shared", s.core.pluginName(id)+" has no resources or prompts.", "")
 	}
 	if err := f(ctx, from); err != nil {
-		return fault.Wrap(fault.Unavailable, "app.shared", s.core.pluginName(id)+": "+strings.TrimSuffix(err.Error(), ".")+".",
-			"Its log says more.", err)
+		message := s.core.pluginName(id) + ": " + strings.TrimSuffix(err.Error(), ".") + "."
+		return fault.Wrap(fault.Unavailable, "app.shared", message, "Its log says more.", err)
 	}
 	return nil
 }

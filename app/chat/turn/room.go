@@ -19,8 +19,8 @@ const DefaultToolShare = 5
 const (
 	// usualContext is taken for that of a model whose context nobody knows, in tokens.
 	usualContext = 128_000
-	// leastForTools is what tools may take of a small context, in tokens: a local model with five tools is not
-	// made to search for them.
+	// leastForTools may always be taken, in tokens: a local model with a small context and five tools does not
+	// have to search for them.
 	leastForTools = 2_000
 	// usualTools is taken for the most tools of a server that does not say its limit.
 	usualTools = 64

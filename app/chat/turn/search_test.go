@@ -238,8 +238,9 @@ func crowded(t *testing.T) *bench {
 	r.Publish("p", []tool.Tool{{Name: "echo", Description: "Echoes."}}, tools{"echo": answers("ok")})
 	many, run := make([]tool.Tool, 200), tools{}
 	for i := range many {
-		many[i] = tool.Tool{Name: "act" + strings.Repeat("x", i%20) + string(rune('a'+i/20)), Description: strings.Repeat("y", 800)}
-		run[many[i].Name] = answers("done")
+		name := "act" + strings.Repeat("x", i%20) + string(rune('a'+i/20))
+		many[i] = tool.Tool{Name: name, Description: strings.Repeat("y", 800)}
+		run[name] = answers("done")
 	}
 	r.Publish("big", many, run)
 	b.set = r.Set().ForModel()
