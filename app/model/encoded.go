@@ -30,6 +30,9 @@ type encoded struct {
 	text  string // of a plain one
 	sum   uint64 // of one that is not plain
 	end   int    // of its JSON
+
+	tokens  int64 // that its texts have
+	counted bool  // tokens is known
 }
 
 // plainText returns the text of a message that is one text, which can be compared at no cost: the same
@@ -42,21 +45,27 @@ func plainText(m Message) (string, bool) {
 	return p.Text, p.Kind == chat.PartText && p.Vendor == nil && p.Call == nil && p.Result == nil && p.Media == nil
 }
 
-// Body returns a JSON object: messages as its first member, an array that begins with first, and the
-// members of the object rest. first is the JSON of elements, or empty. encode appends the JSON of one
-// message: its elements, with commas between them, or nothing. under names what that depends on in
-// addition to the message.
-func (e *Encoded) Body(messages []Message, first, rest []byte, under string,
-	encode func(to []byte, m Message) ([]byte, error),
+// Envelope is what a body holds in addition to its messages.
+type Envelope struct {
+	Member string // that has the messages, the first of the body
+	First  []byte // JSON of elements in front of them, or empty
+	Last   []byte // JSON of elements behind them, or empty
+	Rest   []byte // JSON object of the other members
+	Under  string // names what the JSON of a message depends on in addition to the message
+}
+
+// Body returns a JSON object. encode appends the JSON of one message: its elements, with commas between
+// them, or nothing.
+func (e *Encoded) Body(messages []Message, in Envelope, encode func(to []byte, m Message) ([]byte, error),
 ) (Body, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.text == nil {
 		e.seed = maphash.MakeSeed()
 	}
-	head := append([]byte(`{"messages":[`), first...)
+	head := append([]byte(`{"`+in.Member+`":[`), in.First...)
 	same := 0
-	if e.under == under && bytes.Equal(e.head, head) {
+	if e.under == in.Under && bytes.Equal(e.head, head) {
 		for same < min(len(e.known), len(messages)) && e.is(e.known[same], messages[same]) {
 			same++
 		}
@@ -64,7 +73,7 @@ func (e *Encoded) Body(messages []Message, first, rest []byte, under string,
 	var before map[uint64][]byte
 	if same < len(e.known) || e.text == nil || same == 0 {
 		before = e.byContent()
-		e.under, e.head, e.known, same = under, head, make([]encoded, 0, len(messages)+len(messages)/8), 0
+		e.under, e.head, e.known, same = in.Under, head, make([]encoded, 0, len(messages)+len(messages)/8), 0
 		size, texts := TextBytes(Request{Messages: messages})
 		e.text = append(make([]byte, 0, int64(len(head))+size+size/8+64*texts), head...)
 	}
@@ -73,11 +82,40 @@ func (e *Encoded) Body(messages []Message, first, rest []byte, under string,
 			return nil, err
 		}
 	}
-	tail := []byte("]}")
-	if rest = bytes.TrimSpace(rest); len(rest) > len("{}") {
-		tail = append([]byte("],"), rest[1:]...)
+	var tail []byte
+	if len(in.Last) > 0 && e.text[len(e.text)-1] != '[' {
+		tail = append(tail, ',')
+	}
+	tail = append(tail, in.Last...)
+	if rest := bytes.TrimSpace(in.Rest); len(rest) > len("{}") {
+		tail = append(append(tail, "],"...), rest[1:]...)
+	} else {
+		tail = append(tail, "]}"...)
 	}
 	return Body{e.text[:len(e.text):len(e.text)], tail}, nil
+}
+
+// Tokens is TextTokens for the request that the last body was made of: it counts each message once. For
+// another request, and with a nil Encoded, it counts all.
+func (e *Encoded) Tokens(r Request) int64 {
+	if e == nil {
+		return TextTokens(r)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := len(r.Messages)
+	if n == 0 || n != len(e.known) || !e.is(e.known[n-1], r.Messages[n-1]) {
+		return TextTokens(r)
+	}
+	sum := Tokens(r.System)
+	for i := range e.known {
+		one := &e.known[i]
+		if !one.counted {
+			one.tokens, one.counted = messageTokens(r.Messages[i]), true
+		}
+		sum += one.tokens
+	}
+	return sum
 }
 
 // add appends a message to what is encoded.

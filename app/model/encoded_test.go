@@ -23,7 +23,8 @@ func TestAMessageIsEncodedOnceUntilItChanges(t *testing.T) {
 	bodies := map[string]Body{}
 	ask := func(want string, first string, messages ...Message) {
 		t.Helper()
-		got, err := e.Body(messages, []byte(first), []byte(`{"stream":true}`), "", encode)
+		in := Envelope{Member: "messages", First: []byte(first), Rest: []byte(`{"stream":true}`)}
+		got, err := e.Body(messages, in, encode)
 		want = `{"messages":[` + want + `],"stream":true}`
 		if err != nil || string(got.Bytes()) != want {
 			t.Errorf("got %s, %v; want %s", got.Bytes(), err, want)
@@ -118,5 +119,30 @@ func TestEachThingThatAVendorWritesTellsMessagesApart(t *testing.T) {
 		if key == digest(seed, "as before", m) {
 			t.Errorf("%s is the same under another name", name)
 		}
+	}
+}
+
+func TestTokensAreCountedOncePerMessageAndAsTextTokensCountsThem(t *testing.T) {
+	var e Encoded
+	r := Request{System: "Be brief."}
+	for i := range 3 {
+		r.Messages = append(r.Messages, Message{
+			Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart(strings.Repeat("word ", 100*i+1))},
+		})
+		_, err := e.Body(r.Messages, Envelope{Member: "m"}, func(to []byte, m Message) ([]byte, error) {
+			return AppendText(to, chat.TextOf(m.Parts)), nil
+		})
+		if got, want := e.Tokens(r), TextTokens(r); err != nil || got != want {
+			t.Errorf("%d messages: %d tokens, want %d (%v)", i+1, got, want, err)
+		}
+		for n := range e.known {
+			if !e.known[n].counted {
+				t.Errorf("message %d is counted each time", n)
+			}
+		}
+	}
+	other := Request{Messages: []Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Something else.")}}}}
+	if got, want := e.Tokens(other), TextTokens(other); got != want {
+		t.Errorf("another request: %d tokens, want %d", got, want)
 	}
 }

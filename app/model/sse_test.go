@@ -173,7 +173,7 @@ func TestACutPromptIsNoticed(t *testing.T) {
 			model.Request{Tools: []model.ToolDefinition{{Description: strings.Repeat("word ", 9000)}}}, 900, 0, false,
 		},
 	} {
-		if note := model.CutNote(c.request, c.read, c.window); (note != "") != c.said {
+		if note := model.CutNote(c.request, c.read, c.window, nil); (note != "") != c.said {
 			t.Errorf("%s: %q", name, note)
 		}
 	}

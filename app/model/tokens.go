@@ -60,15 +60,20 @@ const leastCut = 2000
 func TextTokens(r Request) int64 {
 	n := Tokens(r.System)
 	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			switch {
-			case p.Kind == chat.PartText:
-				n += Tokens(p.Text)
-			case p.Call != nil:
-				n += Tokens(string(p.Call.Arguments))
-			case p.Result != nil:
-				n += Tokens(p.Result.Text())
-			}
+		n += messageTokens(m)
+	}
+	return n
+}
+
+func messageTokens(m Message) (n int64) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Kind == chat.PartText:
+			n += Tokens(p.Text)
+		case p.Call != nil:
+			n += Tokens(string(p.Call.Arguments))
+		case p.Result != nil:
+			n += Tokens(p.Result.Text())
 		}
 	}
 	return n
@@ -79,7 +84,8 @@ func TextBytes(r Request) (bytes, texts int64) {
 	add := func(text string) { bytes, texts = bytes+int64(len(text)), texts+1 }
 	add(r.System)
 	for _, m := range r.Messages {
-		for _, p := range m.Parts {
+		for i := range m.Parts {
+			p := &m.Parts[i]
 			add(p.Text)
 			switch {
 			case p.Call != nil:
@@ -98,14 +104,14 @@ func TextBytes(r Request) (bytes, texts int64) {
 
 // CutNote returns a sentence for a person where the server says that it read far less than it was
 // sent, and "" elsewhere. read is what it says, 0 for nothing; window is how much the model was
-// loaded to read, 0 where that is not known.
-func CutNote(r Request, read, window int64) string {
+// loaded to read, 0 where that is not known. encoded made the request's body, or is nil.
+func CutNote(r Request, read, window int64, encoded *Encoded) string {
 	bytes, texts := TextBytes(r)
 	most := bytes/3 + 2*texts // characters that are a token each have three bytes; a text's last token, and its line
 	if most < leastCut || window > 0 && most <= window || window <= 0 && (read == 0 || read*2 >= most) {
 		return "" // for sure, without looking at each character of a long chat
 	}
-	sent := TextTokens(r)
+	sent := encoded.Tokens(r)
 	cut := read > 0 && read*2 < sent // estimates are off by less
 	if window > 0 {
 		cut = sent > window && (read == 0 || read <= window && read*4 < sent*3)

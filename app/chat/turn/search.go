@@ -124,19 +124,20 @@ func foundIn(text string) []string {
 // remind adds to the person's newest message which deferred tools the model did not find yet. It is
 // made again for every request, and not saved.
 func (s toolSearch) remind(r *model.Request) {
-	if len(r.Tools) == 0 {
+	deferred := s.deferred()
+	if len(r.Tools) == 0 || len(deferred) == 0 {
 		return
 	}
 	discovered := s.discovered()
 	known := func(name string) bool { return slices.Contains(discovered, name) }
 	var lines []string
-	for _, x := range s.deferred() {
+	for _, x := range deferred {
 		if !x.ForRoom && !known(x.WireName) {
 			lines = append(lines,
 				fmt.Sprintf("%d. %s: %s", len(lines)+1, x.WireName, strings.Join(strings.Fields(x.Description), " ")))
 		}
 	}
-	text := reminder(lines, namesForRoom(s.deferred(), known))
+	text := reminder(lines, namesForRoom(deferred, known))
 	if text == "" {
 		return
 	}

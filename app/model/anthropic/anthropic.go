@@ -130,8 +130,9 @@ func (p *Provider) info(id string) model.Info {
 func (p *Provider) Open(id string) model.Model { return &client{p: p, id: id} }
 
 type client struct {
-	p  *Provider
-	id string
+	p       *Provider
+	id      string
+	encoded model.Encoded
 }
 
 // Info implements model.Model: from the last list, else from the model's name.

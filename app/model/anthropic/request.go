@@ -26,9 +26,9 @@ type block struct {
 // The shapes of a request, in the order of members that Anthropic's own library writes: the server's cache
 // compares beginnings.
 type (
-	request struct {
+	// parameters are the members of a request but for its messages.
+	parameters struct {
 		MaxTokens    int64         `json:"max_tokens"`
-		Messages     []message     `json:"messages"`
 		Model        string        `json:"model"`
 		Temperature  *float64      `json:"temperature,omitempty"`
 		TopP         *float64      `json:"top_p,omitempty"`
@@ -98,14 +98,28 @@ type (
 // ephemeral is the mark of the cache that lasts minutes.
 var ephemeral = &cacheMark{"ephemeral"}
 
-// parameters builds the body. Cache marks stand at the end of the tools, of the
-// system text and of the history, which stay the same from one request
-// of a chat to the next.
-func (m *client) parameters(r model.Request) request {
-	thinking, effort := m.thinking(r)
-	body := request{
-		Model: m.id, Messages: messages(r.Messages), MaxTokens: r.MaxTokens, Thinking: thinking, Stream: true,
+// body returns the JSON of a request. Messages that the last one held are not encoded again. Cache marks
+// stand at the end of the tools, of the system text and of the history, which stay the same from one
+// request of a chat to the next.
+func (m *client) body(r model.Request) (model.Body, error) {
+	rest, err := json.Marshal(m.parameters(r))
+	if err != nil {
+		return nil, err
 	}
+	history, last := turns(r.Messages), []byte(nil)
+	if n := len(history); n > 0 {
+		if last, err = appendMessage(nil, history[n-1], true); err != nil {
+			return nil, err
+		}
+		history = history[:n-1]
+	}
+	return m.encoded.Body(history, model.Envelope{Member: "messages", Last: last, Rest: rest},
+		func(to []byte, one model.Message) ([]byte, error) { return appendMessage(to, one, false) })
+}
+
+func (m *client) parameters(r model.Request) parameters {
+	thinking, effort := m.thinking(r)
+	body := parameters{Model: m.id, MaxTokens: r.MaxTokens, Thinking: thinking, Stream: true}
 	if effort != "" {
 		body.OutputConfig = &outputConfig{effort}
 	}
@@ -143,7 +157,6 @@ func (m *client) parameters(r model.Request) request {
 			body.ToolChoice = &choice{"any"}
 		}
 	}
-	markLast(body.Messages)
 	return body
 }
 
@@ -207,30 +220,47 @@ func mostTokens(id string) int64 {
 	return 32000
 }
 
-func messages(history []model.Message) []message {
-	out := []message{}
+// turns returns the messages that have something to say, as the person's and the model's by turns: results
+// and the next question are one here.
+func turns(history []model.Message) []model.Message {
+	out := make([]model.Message, 0, len(history))
 	for _, one := range history {
-		var said []content
-		for _, p := range one.Parts {
-			if one.Role == chat.RoleAssistant && p.Kind == chat.PartMedia { // the wire takes pictures of a person alone
-				p = chat.TextPart(model.Placeholder(p.Media))
-			}
-			said = append(said, blocks(p)...)
+		if one.Role != chat.RoleAssistant {
+			one.Role = chat.RoleUser
 		}
-		if len(said) == 0 {
+		if !slices.ContainsFunc(one.Parts, says) {
 			continue
 		}
-		role := "user"
-		if one.Role == chat.RoleAssistant {
-			role = "assistant"
-		}
-		if n := len(out); n > 0 && out[n-1].Role == role { // results and the next question are one turn here
-			out[n-1].Content = append(out[n-1].Content, said...)
+		if n := len(out); n > 0 && out[n-1].Role == one.Role {
+			out[n-1].Parts = slices.Concat(out[n-1].Parts, one.Parts)
 			continue
 		}
-		out = append(out, message{Role: role, Content: said})
+		out = append(out, one)
 	}
 	return out
+}
+
+// says reports whether a part has a block.
+func says(p chat.Part) bool {
+	return p.Kind == chat.PartText && strings.TrimSpace(p.Text) != "" || len(blocks(p)) > 0
+}
+
+// appendMessage appends the JSON of a message, with the cache mark on its last block if it is the last.
+func appendMessage(to []byte, one model.Message, last bool) ([]byte, error) {
+	out := message{Role: string(one.Role)}
+	for _, p := range one.Parts {
+		if one.Role == chat.RoleAssistant && p.Kind == chat.PartMedia { // the wire takes pictures of a person alone
+			p = chat.TextPart(model.Placeholder(p.Media))
+		}
+		out.Content = append(out.Content, blocks(p)...)
+	}
+	if n := len(out.Content); last && n > 0 {
+		if block := &out.Content[n-1]; block.Thinking == nil && block.Data == nil { // thinking carries no mark
+			block.Cache = ephemeral
+		}
+	}
+	raw, err := json.Marshal(out)
+	return append(to, raw...), err
 }
 
 // blocks are the blocks of one part, with the thinking that belongs to it.
@@ -293,17 +323,6 @@ func result(r *chat.ToolResult) content {
 		}
 	}
 	return out
-}
-
-// markLast puts the cache mark on the last block, unless that is thinking, which carries none.
-func markLast(messages []message) {
-	if len(messages) == 0 {
-		return
-	}
-	said := messages[len(messages)-1].Content
-	if last := &said[len(said)-1]; last.Thinking == nil && last.Data == nil {
-		last.Cache = ephemeral
-	}
 }
 
 var legalID = pattern.Lazy(`^[a-zA-Z0-9_-]{1,64}$`)

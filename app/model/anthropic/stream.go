@@ -29,14 +29,14 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
-	data, err := json.Marshal(m.parameters(r))
+	body, err := m.body(r)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, &model.Error{
 			Kind: model.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
 		})
 	}
 	var answer model.Answer
-	response, err := m.p.link.Ask(model.Watching(ctx, &answer), "v1/messages", "", model.Body{data}, authorize)
+	response, err := m.p.link.Ask(model.Watching(ctx, &answer), "v1/messages", "", body, authorize)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
@@ -70,7 +70,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	if s.stop == model.StopFilter && s.events == 0 {
 		return m.p.link.Fail(ctx, m.id, &model.Error{Kind: model.Filtered})
 	}
-	if err := s.end(model.CutNote(r, s.usage.Input, 0)); err != nil && !errors.Is(err, errLeft) {
+	if err := s.end(model.CutNote(r, s.usage.Input, 0, nil)); err != nil && !errors.Is(err, errLeft) {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
 	return nil

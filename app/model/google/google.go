@@ -129,8 +129,9 @@ func (p *Provider) Open(id string) model.Model {
 }
 
 type client struct {
-	p  *Provider
-	id string
+	p       *Provider
+	id      string
+	encoded model.Encoded
 }
 
 // Info implements model.Model: from the last list, else from the model's name.

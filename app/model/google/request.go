@@ -9,10 +9,9 @@ import (
 	"conclave/app/model"
 )
 
-// body is a request of streamGenerateContent, with the fields we use.
-type body struct {
+// parameters are the members of a request of streamGenerateContent that we use, but for its contents.
+type parameters struct {
 	System     *content         `json:"systemInstruction,omitempty"`
-	Contents   []content        `json:"contents"`
 	Tools      []tools          `json:"tools,omitempty"`
 	ToolConfig *toolConfig      `json:"toolConfig,omitempty"`
 	Config     generationConfig `json:"generationConfig,omitzero"`
@@ -96,8 +95,17 @@ type vendor struct {
 	Signature string `json:"signature"`
 }
 
-func (m *client) body(r model.Request) body {
-	out := body{Contents: m.contents(r.Messages)}
+// body returns the JSON of a request. Messages that the last one held are not encoded again.
+func (m *client) body(r model.Request) (model.Body, error) {
+	rest, err := json.Marshal(m.parameters(r))
+	if err != nil {
+		return nil, err
+	}
+	return m.encoded.Body(r.Messages, model.Envelope{Member: "contents", Rest: rest}, m.appendContent)
+}
+
+func (m *client) parameters(r model.Request) parameters {
+	var out parameters
 	if r.System != "" {
 		out.System = &content{Parts: []part{{Text: &r.System}}}
 	}
@@ -156,34 +164,33 @@ func (m *client) thinking(wish string) *thinkingConfig {
 // from elsewhere (https://ai.google.dev/gemini-api/docs/thought-signatures).
 const unsigned = "skip_thought_signature_validator"
 
-func (m *client) contents(history []model.Message) []content {
-	out := []content{}
-	for _, message := range history {
-		c := content{Role: "user"}
-		if message.Role == chat.RoleAssistant {
-			c.Role = "model"
-		}
-		signed := false
-		for _, p := range message.Parts {
-			made := parts(p)
-			for i := range made {
-				if made[i].Call == nil || signed { // only the first of parallel calls is signed
-					continue
-				}
-				signed = true
-				if made[i].Signature == "" && strings.Contains(m.id, "gemini-3") {
-					made[i].Signature = unsigned
-				}
-			}
-			c.Parts = append(c.Parts, made...)
-		}
-		// The answers to parallel calls stand together, their pictures after them.
-		slices.SortStableFunc(c.Parts, func(a, b part) int { return rank(a, message.Role) - rank(b, message.Role) })
-		if len(c.Parts) > 0 {
-			out = append(out, c)
-		}
+// appendContent appends the JSON of a message, or nothing.
+func (m *client) appendContent(to []byte, message model.Message) ([]byte, error) {
+	c := content{Role: "user"}
+	if message.Role == chat.RoleAssistant {
+		c.Role = "model"
 	}
-	return out
+	signed := false
+	for _, p := range message.Parts {
+		made := parts(p)
+		for i := range made {
+			if made[i].Call == nil || signed { // only the first of parallel calls is signed
+				continue
+			}
+			signed = true
+			if made[i].Signature == "" && strings.Contains(m.id, "gemini-3") {
+				made[i].Signature = unsigned
+			}
+		}
+		c.Parts = append(c.Parts, made...)
+	}
+	if len(c.Parts) == 0 {
+		return to, nil
+	}
+	// The answers to parallel calls stand together, their pictures after them.
+	slices.SortStableFunc(c.Parts, func(a, b part) int { return rank(a, message.Role) - rank(b, message.Role) })
+	raw, err := json.Marshal(c)
+	return append(to, raw...), err
 }
 
 func rank(p part, role chat.Role) int {
@@ -195,7 +202,9 @@ func rank(p part, role chat.Role) int {
 
 func parts(p chat.Part) []part {
 	var v vendor
-	_ = json.Unmarshal(p.Vendor[Kind], &v) // absent for other vendors' parts
+	if raw := p.Vendor[Kind]; len(raw) > 0 { // absent for other vendors' parts
+		_ = json.Unmarshal(raw, &v) // written here
+	}
 	switch p.Kind {
 	case chat.PartText:
 		if p.Text != "" || v.Signature != "" {

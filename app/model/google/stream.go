@@ -62,7 +62,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
-	data, err := json.Marshal(m.body(r))
+	body, err := m.body(r)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, &model.Error{
 			Kind: model.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
@@ -70,7 +70,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	}
 	var answer model.Answer
 	response, err := m.p.link.Ask(model.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse",
-		model.Body{data}, authorize)
+		body, authorize)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
@@ -106,7 +106,7 @@ func (m *client) stream(ctx context.Context, r model.Request, yield func(model.E
 	if s.called && s.stop == model.StopEnd {
 		s.stop = model.StopCalls // this wire has one word for both
 	}
-	return s.left(ctx, m, s.end(model.CutNote(r, s.usage.Input, 0)))
+	return s.left(ctx, m, s.end(model.CutNote(r, s.usage.Input, 0, &m.encoded)))
 }
 
 // end yields what stands at the end of an answer. note is a sentence for the person, or empty.

@@ -73,13 +73,13 @@ func New(c model.Connection, o Options) *Provider {
 // Link returns the way to the server, for a dialect that asks more of it.
 func (p *Provider) Link() *model.Link { return p.link }
 
-// noteFor returns a sentence where the server read far less than it was sent, or "".
-func (p *Provider) noteFor(ctx context.Context, id string, r model.Request, used chat.Usage) string {
+// note returns a sentence where the server read far less than it was sent, or "".
+func (m *client) note(ctx context.Context, r model.Request, used chat.Usage) string {
 	window := int64(0)
-	if p.options.Window != nil {
-		window = p.options.Window(ctx, id, model.TextTokens(r))
+	if m.p.options.Window != nil {
+		window = m.p.options.Window(ctx, m.id, m.encoded.Tokens(r))
 	}
-	return model.CutNote(r, used.Input, window)
+	return model.CutNote(r, used.Input, window, &m.encoded)
 }
 
 // own reports whether the server is OpenAI's.

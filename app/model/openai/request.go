@@ -49,7 +49,7 @@ func (m *client) body(r model.Request, shuns map[string]bool) (model.Body, error
 		return nil, err
 	}
 	under := strings.Join(slices.Sorted(maps.Keys(shuns)), " ")
-	return m.encoded.Body(r.Messages, system, rest, under, encode)
+	return m.encoded.Body(r.Messages, model.Envelope{Member: "messages", First: system, Rest: rest, Under: under}, encode)
 }
 
 // The shapes of a request, in the order of members that OpenAI's own library writes: servers that know the

@@ -76,7 +76,7 @@ func (m *client) once(ctx context.Context, r model.Request, shuns map[string]boo
 	}
 	switch {
 	case err == nil:
-		err = s.end(m.p.noteFor(ctx, m.id, r, s.usage))
+		err = s.end(m.note(ctx, r, s.usage))
 	case ctx.Err() != nil:
 		return s.events, context.Cause(ctx)
 	}
