@@ -19,7 +19,8 @@ type mcpCommands struct{ *terminal }
 
 func (c mcpCommands) group() *cobra.Command {
 	return group("mcp", "Sign in to MCP servers, and give other programs your tools",
-		c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(), c.withdrawCommand(), c.offeredCommand())
+		c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(),
+		c.withdrawCommand(), c.offeredCommand())
 }
 
 // serveFlags are the flags of `mcp serve`.

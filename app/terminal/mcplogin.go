@@ -30,8 +30,9 @@ func (c mcpCommands) loginCommand() *cobra.Command {
 			}
 			return c.result(map[string]string{"plugin": s.ID}, "You are signed in to %s.", s.Manifest.Name)
 		})
-	cmd.Long = "Sign in to an MCP server that wants it. Conclave opens the page of its sign-in service in the browser of\n" +
-		"this computer, and waits up to five minutes. The tokens are kept in the system's keychain, and renewed."
+	cmd.Long = "Sign in to an MCP server that wants it. Conclave opens the page of its sign-in service in the\n" +
+		"browser of this computer, and waits up to five minutes. The tokens stay in the system's keychain, and are\n" +
+		"renewed."
 	return cmd
 }
 

@@ -38,7 +38,7 @@ type Dialect struct {
 // account is how Conclave is signed in to the server of a plugin.
 type account struct {
 	*auth.Account
-	server string // its row, without values
+	server string // its row, with the values that a sign-in uses
 }
 
 var (
@@ -67,6 +67,7 @@ func (d *Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Man
 		return nil, err
 	}
 	m := r.manifest()
+	d.foresee(src, serverOf(*m))
 	if src.HasFiles() {
 		m.Files = codeOf(src.Path)
 	}
@@ -141,7 +142,11 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.accounts[id]; known.server == row {
+	key := row + "\n" + s.URL
+	if s.OAuth != nil {
+		key += "\n" + s.OAuth.ClientID + "\n" + s.OAuth.ClientSecret
+	}
+	if known := d.accounts[id]; known.server == key {
 		return known.Account, nil
 	}
 	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Log: d.o.Log}
@@ -155,7 +160,7 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	if err != nil {
 		return nil, err
 	}
-	d.accounts[id] = account{a, row}
+	d.accounts[id] = account{a, key}
 	return a, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp"
+	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/worker"
@@ -44,6 +45,7 @@ type bench struct {
 	store   *store.Store
 	host    *host.Host
 	started *plugintest.Counted
+	keys    auth.Keys // nil: servers sign in nowhere
 }
 
 // newBench opens a host on an empty folder.
@@ -68,7 +70,7 @@ func (b *bench) open() {
 	news := bus.New()
 	g, err := gate.Open(b.t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
 	must(b.t, err)
-	b.gate, b.dialect, b.tools = g, mcp.New(mcp.Options{Version: "test"}), tool.NewRegistry()
+	b.gate, b.dialect, b.tools = g, mcp.New(mcp.Options{Version: "test", Keys: b.keys}), tool.NewRegistry()
 	b.host = host.New(host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},

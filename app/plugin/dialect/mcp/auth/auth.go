@@ -142,6 +142,17 @@ func (a *Account) Status(ctx context.Context) Status {
 	return s
 }
 
+// SignedIn returns the sign-in service where the account is signed in, as far as is known without the
+// keychain; empty where it is not.
+func (a *Account) SignedIn() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.grant.active() {
+		return a.grant.Issuer
+	}
+	return ""
+}
+
 // Secrets returns the secrets of the account that are in memory, to be masked in what leaves this
 // computer.
 func (a *Account) Secrets() []string {

@@ -1,0 +1,112 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"conclave/app/base/fault"
+	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/auth/authtest"
+)
+
+// keychain is one in memory.
+type keychain struct{ all sync.Map }
+
+func (k *keychain) Get(_ context.Context, name string) (string, error) {
+	if v, ok := k.all.Load(name); ok {
+		return v.(string), nil
+	}
+	return "", fault.New(fault.NotFound, "", "There is none.", "")
+}
+
+func (k *keychain) Set(_ context.Context, name, value string) error {
+	k.all.Store(name, value)
+	return nil
+}
+
+func (k *keychain) Delete(_ context.Context, name string) error {
+	k.all.Delete(name)
+	return nil
+}
+
+func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *testing.T) {
+	b := newBench(t)
+	keys := &keychain{}
+	b.keys = keys
+	b.close()
+	b.open()
+	s := authtest.New(t)
+	s.Handler = http.HandlerFunc(echo)
+	const id = "notes"
+	b.save("notes.mcp.json", map[string]any{id: map[string]any{"url": s.URL}})
+	must(t, approveOnce(b, id))
+	got := b.status(id)
+	if got.State != plugin.NeedsSignIn || !strings.Contains(got.Problem.Hint, "conclave mcp login notes") {
+		t.Fatalf("its card shows %s %+v", got.State, got.Problem)
+	}
+	if len(s.Pages) > 0 {
+		t.Error("a page opened by itself")
+	}
+	must(t, b.host.SignIns.In(t.Context(), id, s.Browser))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.approve(id)
+	b.says("notes:echo", `{}`, "hello")
+	if got := b.status(id).SignedIn; got != s.Issuer {
+		t.Errorf("signed in at %q", got)
+	}
+
+	// A restart needs no browser, and signing out has the card ask again.
+	b.again()
+	b.says("notes:echo", `{}`, "hello")
+	if len(s.Pages) != 1 {
+		t.Errorf("%d pages after a restart", len(s.Pages))
+	}
+	must(t, b.host.SignIns.Out(t.Context(), id))
+	must(t, b.host.WaitIdle(t.Context()))
+	if len(s.Revoked) != 2 {
+		t.Errorf("revoked %v", s.Revoked)
+	}
+	left := 0
+	keys.all.Range(func(any, any) bool { left++; return true })
+	if left > 0 {
+		t.Errorf("%d secrets are left", left)
+	}
+	if got := b.status(id); got.State != plugin.NeedsSignIn || got.SignedIn != "" {
+		t.Errorf("afterwards its card shows %s, signed in at %q", got.State, got.SignedIn)
+	}
+}
+
+// echo answers as an MCP server with one tool.
+func echo(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	_ = json.NewDecoder(r.Body).Decode(&m)
+	if m.ID == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+	switch m.Method {
+	case "initialize":
+		answer["result"] = map[string]any{
+			"protocolVersion": "2025-06-18", "serverInfo": map[string]any{"name": "web", "version": "3"},
+			"capabilities": map[string]any{"tools": map[string]any{}},
+		}
+	case "tools/list":
+		answer["result"] = map[string]any{"tools": []any{map[string]any{
+			"name": "echo", "description": "Says it again.", "inputSchema": map[string]any{"type": "object"},
+		}}}
+	case "tools/call":
+		answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": "hello"}}}
+	default:
+		answer["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}
