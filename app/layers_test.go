@@ -293,7 +293,6 @@ var layers = []map[string][]string{
 		"app/plugin/dialect/mcp/conformance": {
 			"app/base/fault", "app/plugin/dialect/mcp/auth", "app/plugin/dialect/mcp/client",
 		},
-		"app/plugin/dialect/mcp": {}, // servers of the Model Context Protocol
 		// servers of the Model Context Protocol
 		"app/plugin/dialect/mcp": {
 			"app/base/place", "app/chat", "app/gate", "app/plugin", "app/plugin/dialect/mcp/auth",
