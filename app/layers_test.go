@@ -552,6 +552,7 @@ var layers = []map[string][]string{
 		"app/test/sourcetest":                  {"app/test/testkit"},
 		"app/test/programtest":                 {"app/base/version", "app/plugin/sandbox"},
 		"app/test/bench":                       {},
+		"app/test/bench/chats":                 {"app/base/settings", "app/chat", "store"},
 		"app/test/bench/patches":               {"app/chat/render"},
 	},
 }

@@ -37,6 +37,7 @@ export class ChatsState extends Pulled {
   #seen: number[] = [0]; // pages asked for last, newest last
   #pending = new Set<number>();
   #query = 0; // counts queries, so that an overtaken answer is dropped
+  #shown = 0; // the query whose rows are held, until the answer to the next is there
 
   constructor(
     private bridge: Bridge,
@@ -59,7 +60,6 @@ export class ChatsState extends Pulled {
   #restart(): Promise<void> {
     this.#query++;
     this.#seen = [0];
-    this.#pages.clear();
     this.revision = 0;
     return this.refresh();
   }
@@ -98,6 +98,8 @@ export class ChatsState extends Pulled {
   async #page(page: number, query: number): Promise<void> {
     const list = await this.bridge.chats.List({ text: this.text, archived: this.archived }, page * pageSize, pageSize);
     if (query !== this.#query) return;
+    if (query !== this.#shown) this.#pages.clear();
+    this.#shown = query;
     this.total = list.total;
     this.searched = list.searched;
     this.groups = list.groups;

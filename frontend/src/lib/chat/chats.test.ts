@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startApp, until } from "../testing";
 
 test("50,000 chats are laid out from their groups, and rows come by page", async () => {
@@ -23,6 +23,19 @@ test("a search that was overtaken does not show", async () => {
   await Promise.all([first, second]);
   await until("the second result", () => app.chats.row(0)?.title === "Trip to Lyon");
   expect(app.chats.total).toBe(1);
+  app.close();
+});
+
+test("a search asks once, and the rows before it stay until its answer is there", async () => {
+  const { app, fake } = await startApp();
+  const list = vi.spyOn(fake.chats, "List");
+  const before = app.chats.row(0)?.title;
+  const search = app.chats.search("Lyon");
+  app.chats.need(0);
+  expect(app.chats.row(0)?.title).toBe(before);
+  await search;
+  expect(app.chats.row(0)?.title).toBe("Trip to Lyon");
+  expect(list).toHaveBeenCalledOnce();
   app.close();
 });
 
