@@ -8,13 +8,16 @@ import (
 	"conclave/app/plugin/dialect/mcp/conformance"
 )
 
-// conform is the command “mcp conformance ADDRESS”, which the protocol's conformance suite starts and no
-// help names. It reads no settings and opens no store.
-func conform(address string) int {
-	scenario := conformance.FromEnvironment(os.Getenv)
-	if err := conformance.Run(context.Background(), address, scenario, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+// conforms runs “mcp conformance ADDRESS”, a command that the protocol's conformance suite starts and no
+// help names. It reads no settings and opens no store. The second result is false for any other command.
+func conforms(args []string) (code int, ok bool) {
+	if len(args) != 3 || args[0] != "mcp" || args[1] != "conformance" {
+		return 0, false
 	}
-	return 0
+	scenario := conformance.FromEnvironment(os.Getenv)
+	if err := conformance.Run(context.Background(), args[2], scenario, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
 }

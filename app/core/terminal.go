@@ -37,8 +37,8 @@ const reaching = 10 * time.Second
 // answer first.
 func Main(args []string) int {
 	collectSeldom()
-	if len(args) == 3 && args[0] == "mcp" && args[1] == "conformance" {
-		return conform(args[2])
+	if code, ok := conforms(args); ok {
+		return code
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

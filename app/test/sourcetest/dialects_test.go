@@ -22,6 +22,7 @@ const dialectList = "app/core/dialects.go"
 var namesDialects = map[string]string{
 	dialectList:                        "the one list",
 	"app/terminal/mcp.go":              "its commands are named after the protocol",
+	"app/core/conformance.go":          "the conformance suite of the protocol starts it",
 	"app/terminal/prompt.go":           "--functions is a flag, named for what a person gives it",
 	"app/plugin/plugintest/fixture.go": "tests of the host choose a kind of plugins by its name",
 	"app/cmd/conclave-worker/run.go":   "becomes the engine of scripts: its code runs in no other program",

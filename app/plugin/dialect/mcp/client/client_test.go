@@ -66,7 +66,7 @@ func eventually(t *testing.T, what string, f func() bool) {
 }
 
 // dialStream begins a session with a server in this process.
-func dialStream(t *testing.T, f mcptest.Flags, o client.Options) (*client.Session, *mcptest.Server, error) {
+func dialStream(t testing.TB, f mcptest.Flags, o client.Options) (*client.Session, *mcptest.Server, error) {
 	t.Helper()
 	server := mcptest.New(f)
 	ours, theirs := net.Pipe()
@@ -350,9 +350,14 @@ func TestMC18AnswersOfBothKindsAreRead(t *testing.T) {
 
 func TestMC19AForgottenSessionIsRenewedSilently(t *testing.T) {
 	t.Parallel()
+	for _, by400 := range []bool{false, true} {
+		renewed(t, mcptest.Flags{ForgetsAfter: 8, ForgetsBy400: by400})
+	}
+}
+
+func renewed(t *testing.T, f mcptest.Flags) {
 	changed := make(chan struct{}, 10)
-	s, server := overHTTP(t, mcptest.Flags{ForgetsAfter: 8},
-		client.Options{ToolsChanged: func() { changed <- struct{}{} }})
+	s, server := overHTTP(t, f, client.Options{ToolsChanged: func() { changed <- struct{}{} }})
 	for range 12 {
 		r, err := s.Call(t.Context(), client.Call{
 			Tool: "echo", Arguments: json.RawMessage(`{"text":"x"}`), ReadOnly: true,
@@ -519,6 +524,15 @@ func TestMC26AllPagesAreRead(t *testing.T) {
 	s, _ = overStream(t, mcptest.Flags{Pages: 101}, client.Options{})
 	if _, _, err := s.Tools(t.Context()); err == nil || !strings.Contains(err.Error(), "100 pages") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestMC117FiftyThousandToolsAreBounded(t *testing.T) {
+	t.Parallel()
+	s, _ := overStream(t, mcptest.Flags{Tools: 50_000}, client.Options{})
+	tools, left, err := s.Tools(t.Context())
+	if err != nil || len(tools) > 10_000 || !strings.Contains(left[len(left)-1].Reason, "10000 tools") {
+		t.Errorf("%d tools, %v, %v", len(tools), left, err)
 	}
 }
 

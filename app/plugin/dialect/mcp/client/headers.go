@@ -13,7 +13,7 @@ import (
 	"conclave/app/base/jsonobject"
 )
 
-// headerTable holds which arguments of which tools are repeated in headers.
+// headerTable holds the arguments of tools that are repeated in headers.
 type headerTable struct {
 	mu     sync.Mutex // guards all below
 	listed bool

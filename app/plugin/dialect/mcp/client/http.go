@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,10 +71,8 @@ func (c *httpConn) post(ctx context.Context, body []byte, m jsonrpc.Message, e *
 	}
 	defer res.Body.Close()
 	switch {
-	case res.StatusCode == http.StatusNotFound && session != "":
-		return &forgottenError{session}
 	case res.StatusCode/100 != 2:
-		return refused(res)
+		return orForgotten(refused(res), session)
 	case e == nil:
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)) // so that the connection can be used again
 		return nil
@@ -83,19 +82,31 @@ func (c *httpConn) post(ctx context.Context, body []byte, m jsonrpc.Message, e *
 		c.session = id
 		c.mu.Unlock()
 	}
-	switch mediaType(res) {
-	case "text/event-stream":
+	switch kind := mediaType(res); {
+	case kind == "text/event-stream":
 		return c.stream(ctx, res, e)
-	case "application/json":
+	case kind == "application/json" || kind == "":
 		return c.whole(res, e)
-	}
-	if res.StatusCode == http.StatusAccepted || res.StatusCode == http.StatusNoContent {
+	case res.StatusCode == http.StatusAccepted || res.StatusCode == http.StatusNoContent:
 		return nil
+	default:
+		return &RefusedError{
+			Status: res.StatusCode, URL: c.address.Load().Host, Text: "this is no MCP server: the answer is " + kind,
+		}
 	}
-	return &RefusedError{
-		Status: res.StatusCode, URL: c.address.Load().Host,
-		Text: "this is no MCP server: the answer is " + mediaType(res),
+}
+
+// orForgotten returns what a refusal within a session means. Servers built on the examples of the TypeScript
+// SDK answer 400 for a session that they do not know, where the protocol wants 404.
+func orForgotten(e *RefusedError, session string) error {
+	if session == "" {
+		return e
 	}
+	example := e.Status == http.StatusBadRequest && strings.Contains(strings.ToLower(e.Text), "session")
+	if e.Status == http.StatusNotFound || example {
+		return &forgottenError{session}
+	}
+	return e
 }
 
 // headers returns the headers of a message.
@@ -155,6 +166,9 @@ func (c *httpConn) whole(res *http.Response, e *exchange) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if len(body) == 0 && res.StatusCode != http.StatusOK {
+		return nil
 	}
 	if len(body) > maxLine {
 		inbox{c.s}.tooLong(jsonrpc.ID{}, e)
@@ -266,10 +280,7 @@ func (c *httpConn) get(ctx context.Context, last string) (*http.Response, error)
 		return res, nil
 	}
 	defer res.Body.Close()
-	if res.StatusCode == http.StatusNotFound && session != "" {
-		return nil, &forgottenError{session}
-	}
-	return nil, refused(res)
+	return nil, orForgotten(refused(res), session)
 }
 
 // listen keeps the stream of a legacy server open on which it sends what belongs to no request, until ctx

@@ -37,6 +37,7 @@ type Flags struct {
 	IgnoreCancel bool
 	ClosesListen bool // ends each subscription at once
 	ForgetsAfter int  // HTTP: forgets the session after so many messages
+	ForgetsBy400 bool // and answers 400 for it, as examples of SDKs do, instead of 404
 	Unauthorized bool // HTTP: 401 for ever
 	StepUp       bool // HTTP: 403 insufficient_scope for each tools/call
 	Redirect     string
@@ -48,6 +49,7 @@ type Flags struct {
 	BadHeaders   bool // refuses the first call for its headers, as if the tool had changed
 	Batches      bool // sends its messages in lists
 	Bare         bool // announces tools alone
+	Tools        int  // so many tools more in its list
 	Endless      bool // HTTP: streams comments in answer to a call, for ever
 }
 

@@ -97,6 +97,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, ok := s.peerOf(w, r, m)
+	if !ok && s.flags.ForgetsBy400 {
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(object{"jsonrpc": "2.0", "id": nil, "error": object{
+			"code": -32000, "message": "Bad Request: No valid session ID provided",
+		}})
+		return
+	}
 	if !ok {
 		http.Error(w, "Session not found", http.StatusNotFound)
 		return

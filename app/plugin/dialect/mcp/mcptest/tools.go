@@ -50,6 +50,9 @@ func (s *Server) tools() []any {
 	} {
 		all = append(all, object{"name": name, "inputSchema": schema(object{})})
 	}
+	for i := range s.flags.Tools {
+		all = append(all, object{"name": fmt.Sprintf("more%d", i), "inputSchema": text})
+	}
 	if s.flags.SameIDs {
 		all = append(all, echo)
 	}
