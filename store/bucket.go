@@ -210,3 +210,25 @@ func putRecord(ctx context.Context, f *file, k kind, what, id string, value any)
 func deleteRecord(ctx context.Context, f *file, k kind, id string) error {
 	return f.write(ctx, "store.delete "+string(k), func(tx *bbolt.Tx) error { return k.delete(tx, []byte(id)) })
 }
+
+// neighbours reads records of a bucket whose keys mostly follow one another: a step of the cursor finds the
+// next one without a search.
+type neighbours struct {
+	cursor *bbolt.Cursor
+	step   func() (key, value []byte) // Next or Prev of the cursor
+	at     []byte                     // the key that the cursor is at
+}
+
+// get returns a record, which is valid until the transaction ends; nil where there is none.
+func (n *neighbours) get(key []byte) (value []byte) {
+	if n.at != nil {
+		n.at, value = n.step()
+	}
+	if !bytes.Equal(n.at, key) {
+		n.at, value = n.cursor.Seek(key)
+	}
+	if !bytes.Equal(n.at, key) {
+		return nil
+	}
+	return value
+}

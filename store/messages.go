@@ -269,12 +269,13 @@ func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.Conversat
 ) ([]chat.Message, error) {
 	found := make([]chat.Message, len(seqs), len(seqs)+spareMessages)
 	raw := make([][]byte, len(seqs))
-	b := bucket(tx, bucketMessages)
+	cursor := bucket(tx, bucketMessages).Cursor()
+	records := neighbours{cursor: cursor, step: cursor.Next}
 	for i, seq := range seqs {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if raw[i] = b.Get(messageKey{id, seq}.bytes()); raw[i] == nil {
+		if raw[i] = records.get(messageKey{id, seq}.bytes()); raw[i] == nil {
 			return nil, noMessage(op, id, seq)
 		}
 	}

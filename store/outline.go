@@ -63,9 +63,10 @@ func badPath(id chat.ConversationID, seq chat.MessageSeq) error {
 // written after what it answers, so the walk ends.
 func pathTo(tx *bbolt.Tx, id chat.ConversationID, head chat.MessageSeq) ([]chat.MessageSeq, error) {
 	var path []chat.MessageSeq
-	b := bucket(tx, bucketOutline)
+	cursor := bucket(tx, bucketOutline).Cursor()
+	rows := neighbours{cursor: cursor, step: cursor.Prev}
 	for seq := head; seq != 0; {
-		raw := b.Get(messageKey{id, seq}.bytes())
+		raw := rows.get(messageKey{id, seq}.bytes())
 		if raw == nil {
 			return nil, badPath(id, seq)
 		}
