@@ -57,9 +57,9 @@ type assembled struct {
 func NewCallAssembler(r Request) *CallAssembler {
 	g := &CallAssembler{used: map[string]bool{}, tools: r.Tools}
 	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			if p.Call != nil {
-				g.used[p.Call.ID] = true
+		for i := range m.Parts {
+			if call := m.Parts[i].Call; call != nil {
+				g.used[call.ID] = true
 			}
 		}
 	}

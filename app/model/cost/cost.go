@@ -9,7 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path"
+	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
@@ -51,15 +51,15 @@ func (t Table) With(own []Price) Table {
 // Find returns the row for a model that goes by any of the names, and by what it is
 // priced: the table's date, or Own.
 func (t Table) Find(names ...string) (p Price, by string, ok bool) {
+	names = undated(names)
 	for _, rows := range []struct {
 		of []Price
 		by string
 	}{{t.Own, Own}, {t.Prices, t.Date}} {
 		for _, p := range rows.of {
-			for _, name := range names {
-				if p.fits(name) {
-					return p, rows.by, true
-				}
+			row := strings.ToLower(p.Model)
+			if slices.ContainsFunc(names, func(name string) bool { return fits(row, name) }) {
+				return p, rows.by, true
 			}
 		}
 	}
@@ -84,18 +84,39 @@ func (p Price) Of(u chat.Usage) float64 {
 	return (float64(u.Input-cached)*p.Input + float64(cached)*cmp.Or(p.Cached, p.Input) + float64(u.Output)*p.Output) / 1e6
 }
 
-// flat takes out of patterns and names what path.Match reads in its own way, but for *.
-var flat = strings.NewReplacer("/", "\x00", `\`, "\x01", "[", "\x02", "?", "\x03")
-
 // version is the date at the end of a model's id.
 var version = pattern.Lazy(`-20\d\d-?\d\d-?\d\d$`)
 
-// fits reports whether a model of that name is meant, or of that name without a date.
-func (p Price) fits(name string) bool {
-	pattern, name := flat.Replace(strings.ToLower(p.Model)), flat.Replace(strings.ToLower(name))
-	ok, _ := path.Match(pattern, name) // without its other special characters no pattern is malformed
-	dated, _ := path.Match(pattern, version().ReplaceAllString(name, ""))
-	return ok || dated
+// undated returns names in small letters, each followed by the one without its date if it has one.
+func undated(names []string) []string {
+	var all []string
+	for _, name := range names {
+		name = strings.ToLower(name)
+		all = append(all, name)
+		if bare := version().ReplaceAllString(name, ""); bare != name {
+			all = append(all, bare)
+		}
+	}
+	return all
+}
+
+// fits reports whether a row's model, in which * stands for anything, means a name.
+func fits(row, name string) bool {
+	start, rest, open := strings.Cut(row, "*")
+	if !open || !strings.HasPrefix(name, start) {
+		return row == name
+	}
+	for name = name[len(start):]; ; {
+		part, more, open := strings.Cut(rest, "*")
+		if !open {
+			return strings.HasSuffix(name, part)
+		}
+		_, after, found := strings.Cut(name, part)
+		if !found {
+			return false
+		}
+		name, rest = after, more
+	}
 }
 
 // maxPrice is more than any model costs for a million tokens: a slip of the keyboard.

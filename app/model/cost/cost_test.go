@@ -93,10 +93,8 @@ func TestARowThatCannotBeIsRefused(t *testing.T) {
 		if err := p.Check(); err != nil {
 			t.Error(err)
 		}
-		for _, before := range table.Prices[:i] {
-			if before.fits(p.Model) {
-				t.Errorf("%s is never reached: %s comes before", p.Model, before.Model)
-			}
+		if before, _, ok := (Table{Prices: table.Prices[:i]}).Find(p.Model); ok {
+			t.Errorf("%s is never reached: %s comes before", p.Model, before.Model)
 		}
 	}
 }
