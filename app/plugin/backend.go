@@ -33,13 +33,6 @@ type Offer struct {
 	Tools   []tool.Tool
 	Options json.RawMessage // JSON Schema of its settings; nil leaves what reading it showed
 	Notes   []string        // sentences for its card
-	About   []Line          // what it is, for its card
-}
-
-// Line is a fact about a plugin for its card: “Protocol: MCP 2025-11-25”.
-type Line struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
 }
 
 // Answer holds what a backend returns for a call. The host cuts, cleans and redacts it.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"conclave/app/plugin/sandbox"
+	"conclave/app/tool"
 )
 
 // Dialect recognises the plugins of one ecosystem and knows how to run them. The life
@@ -78,6 +79,19 @@ type SignsIn interface {
 	// SignedIn returns the address of the service where the person is signed in; empty where they are not.
 	// It reads no keychain.
 	SignedIn(id string) string
+}
+
+// Describer is a Dialect with facts about its plugins for their cards.
+type Describer interface {
+	Dialect
+	// Describe returns them, from what reading a plugin showed and the tools that it listed.
+	Describe(id string, m Manifest, tools []tool.Tool) []Fact
+}
+
+// Fact is one line about a plugin on its card: “Protocol”, “MCP 2025-11-25”.
+type Fact struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // CodeLister is a Dialect whose plugins write files into the folder of their code.

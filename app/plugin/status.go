@@ -70,7 +70,7 @@ type Status struct {
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
 	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
-	About      []Line          // what it is, in its own words
+	About      []Fact          // what its dialect says of it
 	Notes      []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
 	SignedIn   string // the service where the person is signed in for it; empty: none

@@ -18,8 +18,8 @@ import (
 type mcpCommands struct{ *terminal }
 
 func (c mcpCommands) group() *cobra.Command {
-	return group("mcp", "Sign in to MCP servers, and give other programs your tools",
-		c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(),
+	return group("mcp", "Test MCP servers and sign in to them, and give other programs your tools",
+		c.testCommand(), c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(),
 		c.withdrawCommand(), c.offeredCommand())
 }
 

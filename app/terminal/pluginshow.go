@@ -142,6 +142,9 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 			fmt.Fprintf(w, "             %s\n", c.toType(p.Problem.Hint))
 		}
 	}
+	for _, fact := range p.About {
+		fmt.Fprintf(w, "%-12s %s\n", strings.ToLower(fact.Name), oneLine(fact.Text))
+	}
 	for _, note := range p.Warnings {
 		fmt.Fprintf(w, "note         %s\n", note)
 	}

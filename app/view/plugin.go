@@ -31,6 +31,7 @@ type Plugin struct {
 	// When the version that serves was loaded, while it has a problem or a newer one waits; else "".
 	ServingSince Time            `json:"serving_since"`
 	Tools        []string        `json:"tools"` // ids of those it lists
+	About        []plugin.Fact   `json:"about"` // what else its card says that it is
 	Permissions  PermissionNames `json:"permissions"`
 	Asks         []Permission    `json:"permission_details"` // what it asks for, has, or was denied
 	Folders      []gate.Folder   `json:"folders"`            // outside its own that it may use
@@ -166,7 +167,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
 		Homepage: m.Homepage, Dialect: m.Dialect, Path: s.Path, Remote: Remote(s), State: s.State,
 		Enabled: s.State != plugin.Disabled, Problem: NewProblem(s.Problem), Serving: s.Serving,
-		LastGood: s.LastGood, Tools: []string{},
+		LastGood: s.LastGood, Tools: []string{}, About: List(s.About),
 		Permissions: PermissionNames{List(m.Permissions), List(s.Granted), List(s.Denied)},
 		Asks:        permissions(m.Permissions, s.Granted, s.Denied),
 		Folders:     List(s.Folders), Hosts: List(s.Hosts), Ports: List(s.Ports), Programs: List(s.Programs),

@@ -144,6 +144,9 @@ func (e *entry) snapshot() plugin.Status {
 	if now.source == (plugin.Source{}) {
 		s.ID = ""
 	}
+	if d, ok := e.h.Dialects.named(s.Manifest.Dialect).(plugin.Describer); ok {
+		s.About = d.Describe(e.id, s.Manifest, s.Tools)
+	}
 	s.Origin = now.state.Origin
 	s.AtOnce, s.AtOnceSet = now.atOnce(), now.state.AtOnce > 0
 	if now.toolsDenied && serving != nil {

@@ -318,7 +318,6 @@ type selfReport struct {
 	options json.RawMessage // the schema of its settings
 	notes   []string        // sentences for its card
 	wakes   []string        // what it must be running for
-	about   []plugin.Line   // what it is
 }
 
 // maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
@@ -342,7 +341,6 @@ func (s *session) list(ctx context.Context, v *version) error {
 			said.notes = append(said.notes, lastBytes(text, maxNote))
 		}
 	}
-	said.about = aboutLines(offer.About)
 	for _, t := range offer.Tools {
 		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition ||
 			len(tools) >= limit.PluginTools {
@@ -362,15 +360,6 @@ func (s *session) list(ctx context.Context, v *version) error {
 	}
 	v.tools, v.listed, v.selfReport = tools, true, said
 	return nil
-}
-
-// aboutLines are lines about a plugin, cleaned and bounded.
-func aboutLines(all []plugin.Line) (lines []plugin.Line) {
-	for _, line := range all[:min(len(all), maxNotes)] {
-		text, _ := tool.Clean(line.Text)
-		lines = append(lines, plugin.Line{Name: line.Name, Text: lastBytes(text, maxNote)})
-	}
-	return lines
 }
 
 // maxInstance bounds what is on record of the object a tool belongs to, in bytes.

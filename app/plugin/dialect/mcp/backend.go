@@ -198,7 +198,10 @@ func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
 			Kind: "crashed", Message: "Its tools could not be listed: " + strings.TrimSuffix(err.Error(), ".") + ".",
 		}
 	}
-	offer := plugin.Offer{About: b.about()}
+	offer := plugin.Offer{}
+	if also := more(b.session.Server().Capabilities); also != "" {
+		offer.Notes = []string{also}
+	}
 	for _, t := range left {
 		offer.Notes = append(offer.Notes, fmt.Sprintf("Its tool %s is left out: %s", t.Name, t.Reason))
 	}
@@ -294,48 +297,32 @@ func (b *backend) tool(t client.Tool) tool.Tool {
 	return it
 }
 
+// instanceBreak stands between the parts of an instance.
+const instanceBreak = " · "
+
 // instance names the server for the record of each call: its own name and version, the version of the protocol, and
 // what it was started or reached with.
 func (b *backend) instance() string {
 	info := b.session.Server()
-	return fmt.Sprintf("%s %s · MCP %s · %s", info.Name, info.ServerVersion, info.Version, target(b.server))
+	name := strings.Join(strings.Fields(info.Name+" "+info.ServerVersion), " ")
+	return name + instanceBreak + "MCP " + info.Version + " (" + info.Era + ")" + instanceBreak + target(b.server)
 }
 
-// about are the lines of a server's card.
-func (b *backend) about() []plugin.Line {
-	info := b.session.Server()
-	name := strings.TrimSpace(info.Name + " " + info.ServerVersion)
-	if info.Title != "" && info.Title != info.Name {
-		name = info.Title + " (" + name + ")"
-	}
-	protocol := "MCP " + info.Version
-	if info.Transport != client.Stdio {
-		protocol += ", over " + strings.ToUpper(info.Transport)
-	}
-	return []plugin.Line{
-		{Name: "Server", Text: name}, {Name: "Protocol", Text: protocol + " (" + info.Era + ")"},
-		{Name: "Offers", Text: offers(info.Capabilities)},
-	}
-}
-
-// offers names what a server announced.
-func offers(c client.Capabilities) string {
+// more names what a server offers besides tools, as a sentence for its card; "" for nothing.
+func more(c client.Capabilities) string {
 	var all []string
 	for _, one := range []struct {
 		is   bool
 		name string
-	}{
-		{c.Tools, "tools"}, {c.Resources, "resources"}, {c.Prompts, "prompts"}, {c.Completions, "completions"},
-		{c.Logging, "logging"}, {c.Tasks, "tasks"},
-	} {
+	}{{c.Resources, "resources"}, {c.Prompts, "prompts"}, {c.Completions, "completions"}, {c.Tasks, "tasks"}} {
 		if one.is {
 			all = append(all, one.name)
 		}
 	}
 	if len(all) == 0 {
-		return "nothing"
+		return ""
 	}
-	return limit.Listed(all)
+	return "It also offers " + limit.Listed(all) + "."
 }
 
 // Done implements plugin.Backend.

@@ -33,6 +33,7 @@ type Dialect struct {
 
 	accounts   map[string]account    // by plugin
 	installing map[string]installing // by plugin, while the process that installs it runs
+	started    map[string]string     // by plugin, the program that its command was since the start
 }
 
 // account is how Conclave is signed in to the server of a plugin.
@@ -47,6 +48,7 @@ var (
 	_ plugin.Splitter   = (*Dialect)(nil)
 	_ plugin.CodeLister = (*Dialect)(nil)
 	_ plugin.Patient    = (*Dialect)(nil)
+	_ plugin.Describer  = (*Dialect)(nil)
 )
 
 // New returns the dialect.
@@ -54,6 +56,7 @@ func New(o Options) *Dialect {
 	return &Dialect{
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: map[string]string{},
 		accounts: map[string]account{}, installing: map[string]installing{},
+		started: map[string]string{},
 	}
 }
 

@@ -138,6 +138,9 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
+	d.mu.Lock()
+	d.started[src.ID] = spec.Argv[0]
+	d.mu.Unlock()
 	spec.Read = append(spec.Read, system()...)
 	if src.HasFiles() {
 		spec.Read = append(spec.Read, src.Path)

@@ -76,7 +76,8 @@ func TestMC02AServerAtAnAddressIsAPluginWithoutAProcess(t *testing.T) {
 	b.ready("web")
 	b.says("web:echo", `{"text":"hi"}`, "hi")
 	s := b.status("web")
-	if b.started.Started() != 0 || s.Isolation.Level != "none" || !strings.Contains(s.Isolation.Sentence, "another computer") {
+	if b.started.Started() != 0 || s.Isolation.Level != "none" ||
+		!strings.Contains(s.Isolation.Sentence, "another computer") {
 		t.Errorf("%d processes; its sandbox is %+v", b.started.Started(), s.Isolation)
 	}
 }

@@ -998,6 +998,12 @@ export interface Excerpt {
   after: string;
 }
 
+/** Fact is one line about a plugin on its card: “Protocol”, “MCP 2025-11-25”. */
+export interface Fact {
+  name: string;
+  text: string;
+}
+
 /** Failure is a fault as the page gets it. Every bound method that fails rejects with one. */
 export interface Failure {
   kind: FailureKind;
@@ -2040,6 +2046,8 @@ export interface Plugin {
   serving_since: string;
   /** ids of those it lists */
   tools: string[];
+  /** what else its card says that it is */
+  about: Fact[];
   permissions: PermissionNames;
   /** what it asks for, has, or was denied */
   permission_details: Permission[];

@@ -1,0 +1,59 @@
+package terminal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"conclave/app/view"
+
+	"github.com/spf13/cobra"
+)
+
+// mcpTest holds what a test of a server found.
+type mcpTest struct {
+	Plugin  string   `json:"plugin"`
+	StartMS float64  `json:"start_ms"` // from nothing to a session
+	ListMS  float64  `json:"list_ms"`  // of its tools
+	Tools   int      `json:"tools"`
+	Notes   []string `json:"notes"`
+}
+
+func (c mcpCommands) testCommand() *cobra.Command {
+	cmd := c.withPlugins("test ID", "Start a server or reach it, list its tools, and say how long that took",
+		exactly("the name of a server"), c.test)
+	cmd.Long = "Start an approved MCP server as a call does, or use the one that runs, list its tools, and print how\n" +
+		"long each took. No tool is called."
+	return cmd
+}
+
+func (c mcpCommands) test(ctx context.Context, app *App, args []string) error {
+	s, err := findPlugin(app, args[0])
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	backend, release, err := app.Host.Backends.Borrow(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	started := time.Now()
+	offer, err := backend.List(ctx)
+	if err != nil {
+		return err
+	}
+	found := mcpTest{
+		Plugin: s.ID, StartMS: view.Milliseconds(started.Sub(began)), ListMS: view.Milliseconds(time.Since(started)),
+		Tools: len(offer.Tools), Notes: view.List(offer.Notes),
+	}
+	if c.json {
+		return c.printJSON(found)
+	}
+	fmt.Fprintf(c.Out, "%s answers: started in %.0f ms, %d tools listed in %.0f ms.\n", s.ID, found.StartMS, found.Tools,
+		found.ListMS)
+	for _, note := range found.Notes {
+		fmt.Fprintln(c.Out, oneLine(note))
+	}
+	return nil
+}
