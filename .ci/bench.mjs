@@ -20,8 +20,9 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { chats, inBrowser, inWindow } from "../frontend/bench/long.mjs";
 import { fullData, use } from "../frontend/bench/real.mjs";
-import { essay, ledger, program, reply } from "../frontend/bench/reply.mjs";
-import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
+import { key, program, searched, started, starts } from "../frontend/bench/start.mjs";
+import { essay, ledger, program as code, reply } from "../frontend/bench/reply.mjs";
+import { Place, root } from "../frontend/e2e/processes.mjs";
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const only = asked.filter((word) => word.includes("/")); // Go packages
@@ -214,7 +215,7 @@ function streaming() {
       ...process.env,
       CONCLAVE_PATCHES: recorded("patches.json", reply(20_000)),
       CONCLAVE_LONG: JSON.stringify({
-        program: recorded("program.json", program(27_000)),
+        program: recorded("program.json", code(27_000)),
         table: recorded("table.json", ledger(27_000)),
         paragraph: recorded("paragraph.json", essay(27_000)),
       }),
@@ -301,6 +302,9 @@ const barePage = `<!doctype html><html><head><meta charset="utf-8"><title>Bare</
 <body style="background:#fbfaf8;color:#1e1d1a;font:16px system-ui"><h1>A bare window</h1><p>It has one page of text, and nothing else.</p></body></html>
 `;
 
+/** The same with a field, to write in. */
+const bareField = barePage.replace("</h1>", '</h1><textarea rows="20" cols="90" autofocus></textarea>');
+
 const bareMain = `package main
 
 import (
@@ -314,12 +318,16 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/options/linux"
 )
 
-//go:embed dist
+//go:embed dist field
 var pages embed.FS
 
 func main() {
 	_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
-	dist, _ := fs.Sub(pages, "dist")
+	page := "dist"
+	if len(os.Args) > 1 {
+		page = os.Args[1]
+	}
+	dist, _ := fs.Sub(pages, page)
 	if err := wails.Run(&options.App{
 		Title: "Bare", Width: 1280, Height: 832,
 		AssetServer:      &assetserver.Options{Assets: dist},
@@ -333,8 +341,10 @@ func main() {
 
 /** Builds a window that shows one page of text, with the Wails that Conclave has. */
 function bare(folder) {
-  mkdirSync(join(folder, "dist"), { recursive: true });
-  writeFileSync(join(folder, "dist", "index.html"), barePage);
+  for (const [name, page] of Object.entries({ dist: barePage, field: bareField })) {
+    mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, name, "index.html"), page);
+  }
   writeFileSync(join(folder, "main.go"), bareMain);
   const mod = readFileSync(join(root, "go.mod"), "utf8");
   writeFileSync(
@@ -370,30 +380,10 @@ function manyTools(place, n) {
   }
 }
 
-/** The accent of the light theme, in which the composer is framed while it has the focus. */
-const accent = 0x2f5d50;
-
-/** The window's start until it can be typed into, the middle of five. */
-async function typing(place, screen) {
-  const took = [];
-  for (let turn = 0; turn < 6; turn++) {
-    await until("an empty screen", () => screen.painted() < 3);
-    const began = performance.now();
-    const child = place.start(join(bin, "conclave-window"), [
-      ...["--data", place.data, "--plugins", place.plugins],
-    ]);
-    while (screen.count(accent) < 150) {
-      if (child.ended) throw new Error(`the window ended: ${child.output}`);
-      if (performance.now() - began > 120_000)
-        throw new Error("the composer got no focus");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    if (turn > 0) took.push(performance.now() - began); // the first start only warms the disk
-    await screen.still();
-    await place.end(child);
-    await place.free();
-  }
-  return median(took);
+/** Fills a place with what a person has after some years: 100,000 messages in 5,000 chats. */
+function manyChats(place) {
+  const asked = ["-data", place.data, "-chats", "5000", "-messages", "20", "-draft", "20000"];
+  must("go", ["run", "./app/test/bench/chats", ...asked]);
 }
 
 /**
@@ -462,76 +452,83 @@ const forget = (file) =>
 
 const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 
+/** How long nothing is done before memory is read: until then a window gives back what its start took. */
+const idle = 5000;
+
+/** The window's start and its memory beside a bare Wails window's, in turns. */
+async function besideBare(place, screen, programs) {
+  const took = { bare: [], conclave: [] };
+  const size = { bare: [], conclave: [] };
+  const foreign = new Set();
+  for (let turn = 0; turn < 6; turn++) {
+    for (const [name, program] of Object.entries(programs)) {
+      const { child, took: now } = await started(place, screen, program, name === "conclave");
+      await screen.still();
+      if (turn > 0) {
+        took[name].push(now); // the first start only warms the disk
+        await new Promise((resolve) => setTimeout(resolve, idle));
+        size[name].push(memory(child.pid) / 1024);
+        for (const pid of foreignPages(place)) foreign.add(pid);
+      }
+      await place.end(child);
+      if (name === "conclave") await place.free();
+    }
+  }
+  const middle = (name, what) => median(took[name].map((one) => one[what]));
+  const floor = middle("bare", "paint");
+  console.log(
+    `     first paint: bare ${floor.toFixed(0)} ms, Conclave ${middle("conclave", "paint").toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
+  );
+  startRows("2 chats", { typing: middle("conclave", "typing"), drawn: middle("conclave", "drawn") }, floor, 1.5);
+  row(
+    "the window's start to its first paint, beside a bare Wails window",
+    1.3,
+    middle("conclave", "paint") / floor,
+    "times",
+  );
+  const shares = "the memory of all its processes, beside a bare Wails window";
+  if (foreign.size > 0)
+    missing(
+      shares,
+      `not measured: another window of WebKit was open (process ${[...foreign].join(", ")}), which shares pages with both and makes the ratio false. Close it, and measure again.`,
+    );
+  else row(shares, 1.2, median(size.conclave) / median(size.bare), "times");
+  return floor;
+}
+
+/** The rows of a start: until one can write, and until the list of chats is drawn. */
+function startRows(what, { typing, drawn }, floor, budget) {
+  console.log(`     with ${what}: one can write after ${typing.toFixed(0)} ms, and all is drawn after ${drawn.toFixed(0)} ms`);
+  const beside = `with ${what}, beside a bare window's first paint`;
+  row(`the window's start until it can be typed into, ${beside}`, budget, typing / floor, "times");
+  row(`the window's start until its list of chats is drawn, ${beside}`, budget, drawn / floor, "times");
+}
+
 async function windows() {
   const place = new Place();
   const folder = mkdtempSync(join(tmpdir(), "conclave-bare-"));
   try {
+    place.gtk({ "gtk-cursor-blink": 0 }); // a caret that blinks changes the picture
     const screen = await place.screen();
     await place.bus();
-    place.told("prompt", "-m", "demo/guide", "What can you do?");
-    const programs = {
-      bare: [bare(folder), []],
-      conclave: [
-        join(bin, "conclave-window"),
-        ["--data", place.data, "--plugins", place.plugins],
-      ],
-    };
-    for (const [program] of Object.values(programs)) forget(program);
-    const took = { bare: [], conclave: [] };
-    const size = { bare: [], conclave: [] };
-    const foreign = new Set();
-    for (let turn = 0; turn < 6; turn++) {
-      for (const [name, [program, args]] of Object.entries(programs)) {
-        await until("an empty screen", () => screen.painted() < 3);
-        const began = performance.now();
-        const child = place.start(program, args);
-        // Text has many shades; a window without its page has one or two.
-        while (screen.painted() < 8) {
-          if (child.ended) throw new Error(`${name} ended: ${child.output}`);
-          if (performance.now() - began > 120_000)
-            throw new Error(`${name} painted nothing`);
-          await new Promise((resolve) => setTimeout(resolve, 4));
-        }
-        const ms = performance.now() - began;
-        await screen.still();
-        if (turn > 0) {
-          took[name].push(ms); // the first start only warms the disk
-          size[name].push(memory(child.pid) / 1024);
-          for (const pid of foreignPages(place)) foreign.add(pid);
-        }
-        await place.end(child);
-        if (name === "conclave") await place.free();
-      }
-    }
-    console.log(
-      `     first paint: bare ${median(took.bare).toFixed(0)} ms, Conclave ${median(took.conclave).toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
-    );
+    for (const question of ["What can you do?", "What else?"]) place.told("prompt", "-m", "demo/guide", question);
+    const programs = { bare: [bare(folder), []], conclave: program(place) };
+    for (const [file] of Object.values(programs)) forget(file);
+    const floor = await besideBare(place, screen, programs);
     manyTools(place, 316);
-    fullData(place);
-    const ready = await typing(place, screen);
-    console.log(
-      `     launch to typing with 316 tools and 10,800 messages: ${ready.toFixed(0)} ms`,
-    );
+    manyChats(place);
+    startRows("5,000 chats and 316 tools", await starts(place, screen), floor, 1.7);
+    const letter = await key(place, screen, [programs.bare[0], ["field"]], "Bare");
+    const written = await key(place, screen, program(place), "Conclave");
+    console.log(`     a key is shown in a bare window after ${letter.toFixed(0)} ms, at the end of 20,000 characters after ${written.toFixed(0)} ms`);
     row(
-      "the window's start until it can be typed into, beside a bare window's first paint",
-      2,
-      ready / median(took.bare),
-      "times",
+      "a key at the end of a draft of 20,000 characters until it is shown, above one in a bare window",
+      16,
+      written - letter,
+      "ms",
     );
-    row(
-      "the window's start to its first paint, beside a bare Wails window",
-      1.3,
-      median(took.conclave) / median(took.bare),
-      "times",
-    );
-    const shares =
-      "the memory of all its processes, beside a bare Wails window";
-    if (foreign.size > 0)
-      missing(
-        shares,
-        `not measured: another window of WebKit was open (process ${[...foreign].join(", ")}), which shares pages with both and makes the ratio false. Close it, and measure again.`,
-      );
-    else row(shares, 1.35, median(size.conclave) / median(size.bare), "times");
+    // It waits for 80 ms until nothing more is typed.
+    row("a search of 100,000 messages as it is typed, after the pause", 30, (await searched(place, screen)) - 80, "ms");
   } finally {
     await place.close();
     rmSync(folder, { recursive: true, force: true });
@@ -546,9 +543,15 @@ async function inUse() {
     await place.bus();
     manyTools(place, 316);
     fullData(place);
-    const { blank, find, short, panel, list, streams } = await use(
+    const { first, blank, find, short, panel, list, streams } = await use(
       place,
       screen,
+    );
+    row(
+      "the first text of an answer after Enter in 10,000 messages, above what the model takes",
+      200,
+      first,
+      "ms",
     );
     console.log(
       `     find in 10,000 messages: ${find.toFixed(0)} ms, in 20: ${short.toFixed(0)} ms; panel of 316 tools: ${panel.toFixed(0)} ms, the list of chats: ${list.toFixed(0)} ms`,

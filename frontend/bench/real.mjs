@@ -14,6 +14,7 @@ const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 /** A model on this machine that streams a reply, 24 characters every 20 ms: 300 tokens a second. */
 async function streamer(replies) {
   const server = createServer(async (request, response) => {
+    server.emit("arrived", request.url);
     let body = "";
     for await (const chunk of request) body += chunk;
     if (request.url.endsWith("/models")) {
@@ -154,6 +155,32 @@ async function toggled(screen, part, key) {
   return median(took);
 }
 
+/** The colour of text in the light theme. */
+const ink = 0x1e1d1a;
+
+/** How long after Enter the first text of an answer is on the screen, without what the model takes; the middle of three. */
+async function firstText(place, screen, server) {
+  const took = [];
+  for (let i = 0; i < 3; i++) {
+    const at = {};
+    for (const what of ["arrived", "asked"]) server.once(what, () => (at[what] = performance.now()));
+    const ended = new Promise((resolve) => server.once("said", resolve));
+    screen.type("blocks");
+    await screen.still();
+    const before = screen.count(ink);
+    const began = performance.now();
+    const press = place.start("xdotool", ["key", "Return"]);
+    while (screen.count(ink) < before + 300) {
+      if (performance.now() - began > 60_000) throw new Error("no text of the answer was shown");
+      await sleep(4);
+    }
+    took.push(performance.now() - began - (at.asked - at.arrived));
+    await Promise.all([press.gone, ended]);
+    await screen.still();
+  }
+  return median(took);
+}
+
 /** Has a reply of one long block streamed, and follows its end. */
 async function streamed(place, screen, server, what) {
   let asked = false;
@@ -187,6 +214,7 @@ export async function use(place, screen) {
     program: program(27_000),
     table: ledger(27_000),
     paragraph: essay(27_000),
+    blocks: "█".repeat(100),
   };
   const server = await streamer(replies);
   place.told("models", "add", "openai", "bench", "--url", `http://127.0.0.1:${server.address().port}/v1`);
@@ -201,9 +229,10 @@ export async function use(place, screen) {
   screen.focus(screen.windows("(^| )Conclave$")[0]);
   const out = {};
 
-  // A held PageUp in the chat of 10,000 messages, and a find in it.
+  // An answer in the chat of 10,000 messages, a held PageUp, and a find.
   screen.click(...firstChat);
   await screen.still();
+  out.first = await firstText(place, screen, server);
   screen.click(...inTranscript);
   screen.down("Prior");
   await sleep(1000); // until it repeats
@@ -225,7 +254,8 @@ export async function use(place, screen) {
   await sleep(700);
 
   out.streams = {};
-  for (const what of Object.keys(replies)) out.streams[what] = await streamed(place, screen, server, what);
+  for (const what of ["prose", "program", "table", "paragraph"])
+    out.streams[what] = await streamed(place, screen, server, what);
   await place.end(child);
   server.close();
   return out;

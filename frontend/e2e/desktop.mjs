@@ -7,6 +7,9 @@ import { Reader } from "./reader.mjs";
 
 export { expect };
 
+/** The accent of the light theme, in which a field is framed while it has the focus. */
+const accent = 0x2f5d50;
+
 class Window {
   #place;
   #display;
@@ -25,11 +28,16 @@ class Window {
   }
 
   /**
-   * Opens the window and waits until one can write in it: what is drawn first is a frame. With follow
-   * the reader hears where the focus goes.
+   * Opens the window and waits until it is loaded: what is drawn first is a frame, in which typed is
+   * written. With follow the reader hears where the focus goes.
    */
-  async open({ follow = false } = {}) {
+  async open({ follow = false, typed = "" } = {}) {
     this.program = this.start();
+    if (typed) {
+      await until("the field of the first frame", () => this.#display.count(accent) >= 150);
+      await this.#display.focusOn("(^| )Conclave$");
+      this.#display.type(typed);
+    }
     await this.says("Write a message");
     if (follow) await this.#reader.follow();
     await this.#display.still();

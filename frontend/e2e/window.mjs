@@ -72,9 +72,12 @@ test.beforeAll(({ place, window: _ }) => {
   ask("-c", "Show me Markdown");
 });
 
-test("the window opens, in light", async ({ display, window }) => {
-  await window.open();
+test("the window opens, in light, and goes on with what is typed meanwhile", async ({ display, reader, window }) => {
+  const typed = "Good morning, harbour";
+  await window.open({ typed });
   await expect.poll(() => display.look().brightness).toBeGreaterThan(0.75);
+  await reader.holds(typed);
+  display.press("ctrl+a", "Delete");
 });
 
 test("a message typed into it is answered, and the answer is in the store", async ({ place, window }) => {
