@@ -52,6 +52,9 @@ var dialects = map[string]plugin.Facts{
 		Name: "spindle", Convention: tool.Convention{Chat: true}, ToolsPermission: "tools", OptIn: true, Qualified: true,
 		Sealed: gate.Sealed{Why: "its walls are shut"},
 	},
+	"servers": {
+		Name: "servers", Idle: 15 * time.Minute, Rests: []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute},
+	},
 }
 
 // Bubble runs test in a synctest bubble with a host that trusts nothing yet.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -73,6 +74,11 @@ func engine(mood string) error {
 		os.Exit(3)
 	case "crash":
 		panic("a crash")
+	case "deaf": // pays no heed to being asked to end
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("deaf")
+		for {
+		}
 	case "loop": // pays no heed to the end of its input
 		for {
 		}
@@ -243,6 +249,23 @@ func TestEndings(t *testing.T) {
 				t.Errorf("%s: %s", p.Exit(), p.Stderr())
 			}
 		})
+	}
+}
+
+func TestMC15AProcessWithNoticeIsAskedToEndBeforeItIsKilled(t *testing.T) {
+	l := launcher(t)
+	for mood, want := range map[string]string{"loop": "signal: terminated", "deaf": "signal: killed"} {
+		p := begin(t, l, sandbox.Spec{Kind: "js", Input: []byte(mood), Notice: 300 * time.Millisecond})
+		r := bufio.NewReader(p.Wire())
+		for range map[string]int{"loop": 1, "deaf": 2}[mood] { // until it is deaf
+			if _, err := r.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.End()
+		if p.Exit() != want {
+			t.Errorf("%s ended with %q, not %q", mood, p.Exit(), want)
+		}
 	}
 }
 
