@@ -295,7 +295,7 @@ func (h *Host) unknown(name string) error {
 func (h *Host) Known(id string) bool { return h.entry(id) != nil }
 
 // PathOf returns the path of a plugin in the plugins folder. Kind not_found when there
-// is none, conflict for one that was loaded for this run only.
+// is none, conflict for one that was loaded for this run only, or that is one of several in its file.
 func (h *Host) PathOf(id string) (path string, err error) {
 	e, err := h.known(id)
 	switch {
@@ -307,8 +307,19 @@ func (h *Host) PathOf(id string) (path string, err error) {
 	case e.from != fromFolder:
 		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+
 			" does not lie in the plugins folder: it comes from "+e.from+".", "")
+	case h.shares(e):
+		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" is one of several in "+e.path()+".",
+			"Take its entry out of that file.")
 	}
 	return e.path(), nil
+}
+
+// shares reports whether a plugin is one of several entries of a file or folder.
+func (h *Host) shares(e *entry) bool {
+	src := e.now().source
+	return src.Row != "" && slices.ContainsFunc(h.all(), func(other *entry) bool {
+		return other != e && other.now().source.Display == src.Display
+	})
 }
 
 // List returns all plugins, sorted by id.

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"conclave/app/plugin"
@@ -71,5 +72,34 @@ func TestMC95ABrokenFileNamesItsPlaceAndKeepsItsServers(t *testing.T) {
 	}
 	if s := b.status("work-b"); s.State != plugin.NeedsApproval {
 		t.Errorf("the entry next to it is %s: %+v", s.State, s.Problem)
+	}
+}
+
+func TestMC91AServerOfAFileThatHoldsOthersIsNotRemovedWithThem(t *testing.T) {
+	b := newBench(t)
+	b.save("work.mcp.json", map[string]any{"a": b.entry(), "b": b.entry()})
+	if path, err := b.host.PathOf("work-a"); err == nil {
+		t.Errorf("what would be removed is %s, with another server", path)
+	}
+	b.save("work.mcp.json", map[string]any{"a": b.entry()})
+	if path, err := b.host.PathOf("work-a"); err != nil || filepath.Base(path) != "work.mcp.json" {
+		t.Errorf("alone it lies at %s, %v", path, err)
+	}
+}
+
+func TestMC46NamesOfServersStayReadableAndApart(t *testing.T) {
+	b := newBench(t)
+	long := "a-very-long-name-of-a-server-that-nobody-would-choose-but-somebody-has"
+	b.save("w.mcp.json", map[string]any{
+		long + "1": b.entry(), long + "2": b.entry(), "two words": b.entry(), "two/words": b.entry(),
+	})
+	ids := strings.Fields(b.ids())
+	if len(ids) != 4 {
+		t.Fatalf("four servers are %q", ids)
+	}
+	for _, id := range ids {
+		if len(id) > 64 || plugin.LegalID(id) != id {
+			t.Errorf("an id is %q", id)
+		}
 	}
 }
