@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"conclave/app/base/bus"
 	"conclave/app/base/version"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -42,7 +43,7 @@ func dialects(
 // openDialects returns the dialects of the program.
 func openDialects(c *Core) []plugin.Dialect {
 	return dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement(), mcp.Options{
-		Version: version.Version, Keys: c.Keys, Log: c.Log,
+		Version: version.Version, Keys: c.Keys, Changed: func() { c.Bus.Changed(bus.Plugins, "") }, Log: c.Log,
 	})
 }
 

@@ -73,12 +73,14 @@ type SignsIn interface {
 	// SignIn signs the person in for a plugin, on their act. It shows the page with open, and waits for the
 	// person. Calls at once for one plugin are one sign-in. The error is a fault, or the cause of ctx's end;
 	// of kind not_found where the plugin wants no sign-in, as far as is known.
-	SignIn(ctx context.Context, id string, open func(ctx context.Context, address string) error) error
-	// SignOut forgets the sign-in, and has the service forget it where that is offered.
-	SignOut(ctx context.Context, id string) error
-	// SignedIn returns the address of the service where the person is signed in; empty where they are not.
-	// It reads no keychain.
-	SignedIn(id string) string
+	SignIn(ctx context.Context, src Source, m Manifest,
+		open func(ctx context.Context, address string) error) error
+	// SignOut forgets the sign-in, and has the service forget it where that is offered. The error is as
+	// that of SignIn.
+	SignOut(ctx context.Context, src Source, m Manifest) error
+	// SignedIn returns the address of the service where the person is signed in, empty where they are not, and
+	// a sentence that says why calls fail until they sign in, empty where they do not. It reads no keychain.
+	SignedIn(id string) (service, need string)
 }
 
 // Describer is a Dialect with facts about its plugins for their cards.

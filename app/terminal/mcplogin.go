@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"conclave/app/base/fault"
+	"conclave/app/plugin"
 
 	"github.com/spf13/cobra"
 )
@@ -28,7 +29,18 @@ func (c mcpCommands) loginCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.result(map[string]string{"plugin": s.ID}, "You are signed in to %s.", s.Manifest.Name)
+			if err := app.Host.WaitLoaded(ctx, s.ID); err != nil {
+				return err
+			}
+			if s, err = app.Host.Status(s.ID); err != nil {
+				return err
+			}
+			next := ""
+			if s.State == plugin.NeedsApproval {
+				next = " Its tools wait for your approval: conclave plugins trust " + s.ID
+			}
+			return c.advise(map[string]string{"plugin": s.ID, "state": string(s.State)}, "You are signed in to %s.%s",
+				s.Manifest.Name, next)
 		})
 	cmd.Long = "Sign in to an MCP server that wants it. Conclave opens the page of its sign-in service in the\n" +
 		"browser of this computer, and waits up to five minutes. The tokens stay in the system's keychain, and are\n" +

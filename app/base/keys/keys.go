@@ -319,17 +319,24 @@ const shortest = 8
 // Unlock gives the passphrase of the encrypted file; for a file that does not
 // exist yet it becomes its passphrase. Kind not_allowed when it is wrong.
 func (s *Store) Unlock(passphrase string) error {
+	_, err := s.unlock(passphrase)
+	return err
+}
+
+// unlock is Unlock, and returns what is in the file.
+func (s *Store) unlock(passphrase string) (map[string]string, error) {
 	if s.Fresh() && utf8.RuneCountInString(passphrase) < shortest {
-		return fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.",
+		return nil, fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.",
 			"Choose a longer one; a few words are good.")
 	}
-	if _, err := decrypt(s.path, passphrase); err != nil {
-		return err
+	all, err := decrypt(s.path, passphrase)
+	if err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	s.passphrase = passphrase
 	s.mu.Unlock()
-	return nil
+	return all, nil
 }
 
 func (s *Store) change(ctx context.Context, do func(map[string]string)) error {
@@ -370,9 +377,9 @@ func (s *Store) read(ctx context.Context) (map[string]string, error) {
 			return nil, fault.New(fault.Unavailable, "keys.read", "The file with your keys is locked.",
 				"Give its passphrase in Settings > Models, or in the environment as "+passphraseVariable+".")
 		}
-		err := s.Unlock(passphrase)
+		all, err := s.unlock(passphrase)
 		if err == nil {
-			return decrypt(s.path, passphrase)
+			return all, nil
 		}
 		if fault.KindOf(err) != fault.NotAllowed || s.Ask == nil || again {
 			return nil, err

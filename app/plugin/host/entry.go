@@ -157,7 +157,7 @@ func (e *entry) snapshot() plugin.Status {
 	}
 	s.Granted, s.Denied = granted, denied
 	s.Packages, s.PackageWork = e.needs.shown()
-	s.SignedIn, s.SignInPage = e.h.SignIns.state(e.id, s.Manifest.Dialect)
+	e.h.SignIns.describe(&s)
 	s.Folders = slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id))
 	hosts, ports := e.h.o.Gate.Reach.Single(e.id)
 	s.Hosts, s.Ports = gate.RuleSentences(hosts, s.Manifest.Name), gate.RuleSentences(ports, s.Manifest.Name)

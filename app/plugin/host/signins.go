@@ -23,19 +23,24 @@ type SignIns struct {
 // under way is joined, and its page is shown again. The error is a fault: of kind not_found where there is
 // no such plugin or it wants no sign-in.
 func (s *SignIns) In(ctx context.Context, id string, open func(ctx context.Context, address string) error) error {
-	d, err := s.dialect(id)
+	status, src, d, err := s.of(id)
 	if err != nil {
 		return err
 	}
-	if err := s.in(ctx, d, id, open); err != nil {
+	if status.State == plugin.NeedsApproval || status.State == plugin.Quarantined {
+		return fault.New(fault.NotAllowed, "plugins.signin", status.Manifest.Name+" waits for your approval.",
+			"Approve it first: nothing is sent to it before.")
+	}
+	if err := s.in(ctx, d, src, status.Manifest, open); err != nil {
 		return err
 	}
 	return s.h.Reload(id)
 }
 
-func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, id string,
+func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, src plugin.Source, m plugin.Manifest,
 	open func(ctx context.Context, address string) error,
 ) error {
+	id := src.ID
 	s.mu.Lock()
 	page := s.pages[id]
 	s.mu.Unlock()
@@ -45,7 +50,7 @@ func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, id string,
 		}
 	}
 	defer s.show(id, "")
-	return d.SignIn(ctx, id, func(ctx context.Context, address string) error {
+	return d.SignIn(ctx, src, m, func(ctx context.Context, address string) error {
 		s.show(id, address)
 		return open(ctx, address)
 	})
@@ -54,31 +59,30 @@ func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, id string,
 // Out signs the person out of the service of a plugin, and loads the plugin again. The error reports that
 // the service did not revoke the tokens; Conclave has forgotten them all the same.
 func (s *SignIns) Out(ctx context.Context, id string) error {
-	d, err := s.dialect(id)
+	status, src, d, err := s.of(id)
 	if err != nil {
 		return err
 	}
-	err = d.SignOut(ctx, id)
+	err = d.SignOut(ctx, src, status.Manifest)
 	if reload := s.h.Reload(id); err == nil {
 		err = reload
 	}
 	return err
 }
 
-func (s *SignIns) dialect(id string) (plugin.SignsIn, error) {
-	status, err := s.h.Status(id)
+// of returns a plugin and its dialect, which signs in.
+func (s *SignIns) of(id string) (plugin.Status, plugin.Source, plugin.SignsIn, error) {
+	e, err := s.h.known(id)
 	if err != nil {
-		return nil, err
+		return plugin.Status{}, plugin.Source{}, nil, err
 	}
-	return s.of(status)
-}
-
-func (s *SignIns) of(status plugin.Status) (plugin.SignsIn, error) {
-	if d, ok := s.h.Dialects.named(status.Manifest.Dialect).(plugin.SignsIn); ok {
-		return d, nil
+	status := e.snapshot()
+	d, ok := s.h.Dialects.named(status.Manifest.Dialect).(plugin.SignsIn)
+	if !ok {
+		err = fault.New(fault.NotFound, "plugins.signin", status.Manifest.Name+" has no sign-in.",
+			"Only MCP servers with an address have one.")
 	}
-	return nil, fault.New(fault.NotFound, "plugins.signin", status.Manifest.Name+" has no sign-in.",
-		"Only MCP servers with an address have one.")
+	return status, e.now().source, d, err
 }
 
 func (s *SignIns) show(id, page string) {
@@ -92,12 +96,21 @@ func (s *SignIns) show(id, page string) {
 	s.h.o.Bus.Changed(bus.Plugins, "")
 }
 
-// state returns what the card of a plugin shows.
-func (s *SignIns) state(id, dialect string) (service, page string) {
-	if d, ok := s.h.Dialects.named(dialect).(plugin.SignsIn); ok {
-		service = d.SignedIn(id)
+// describe adds to a status where the person is signed in, or why they have to be: a server may refuse a
+// sign-in long after it was loaded, and serves again after the next one.
+func (s *SignIns) describe(status *plugin.Status) {
+	d, ok := s.h.Dialects.named(status.Manifest.Dialect).(plugin.SignsIn)
+	if !ok {
+		return
 	}
+	var need string
+	status.SignedIn, need = d.SignedIn(status.ID)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return service, s.pages[id]
+	status.SignInPage = s.pages[status.ID]
+	s.mu.Unlock()
+	if need != "" && status.State == plugin.Ready && status.Problem == nil {
+		status.Problem = &plugin.Problem{
+			Kind: "sign-in", Message: need, Hint: "Sign in on its card, or with: conclave mcp login " + status.ID,
+		}
+	}
 }

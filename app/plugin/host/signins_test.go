@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"conclave/app/base/bus"
-	"conclave/app/base/fault"
 	"conclave/app/plugin"
 )
 
@@ -18,13 +17,17 @@ type signsIn struct {
 
 func (signsIn) Facts() plugin.Facts { return plugin.Facts{Name: "signs"} }
 
-func (d signsIn) SignIn(_ context.Context, _ string, open func(context.Context, string) error) error {
+func (d signsIn) SignIn(_ context.Context, _ plugin.Source, _ plugin.Manifest,
+	open func(context.Context, string) error,
+) error {
 	return d.in(open)
 }
 
-func (signsIn) SignOut(context.Context, string) error { return errors.New("nothing was revoked") }
+func (signsIn) SignOut(context.Context, plugin.Source, plugin.Manifest) error { return nil }
 
-func (signsIn) SignedIn(string) string { return "https://a.example" }
+func (signsIn) SignedIn(string) (service, need string) {
+	return "https://a.example", "It wants also files."
+}
 
 func TestASignInShowsItsPageOnTheCardWhileItWaits(t *testing.T) {
 	h := &Host{o: Options{Bus: bus.New()}}
@@ -35,23 +38,18 @@ func TestASignInShowsItsPageOnTheCardWhileItWaits(t *testing.T) {
 		if err := open(t.Context(), "https://a.example/authorize"); err != nil {
 			return err
 		}
-		service, page := s.state("notes", "signs")
-		shown = append(shown, service, page)
+		status := plugin.Status{ID: "notes", Manifest: plugin.Manifest{Dialect: "signs"}, State: plugin.Ready}
+		s.describe(&status)
+		shown = append(shown, status.SignedIn, status.SignInPage, status.Problem.Message)
 		return errors.New("nobody signed in")
 	}}}
-	d, err := s.of(plugin.Status{Manifest: plugin.Manifest{Dialect: "signs"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.in(t.Context(), d, "notes", func(context.Context, string) error { return nil })
-	if err == nil || len(shown) != 2 || shown[1] != "https://a.example/authorize" {
+	err := s.in(t.Context(), h.Dialects[0].(plugin.SignsIn), plugin.Source{ID: "notes"}, plugin.Manifest{},
+		func(context.Context, string) error { return nil })
+	if err == nil || len(shown) != 3 || shown[1] != "https://a.example/authorize" || shown[2] == "" {
 		t.Errorf("%v, %q", err, shown)
 	}
-	if _, page := s.state("notes", "signs"); page != "" {
-		t.Errorf("the card still shows %s", page)
-	}
-	_, err = s.of(plugin.Status{Manifest: plugin.Manifest{Dialect: "functions"}})
-	if fault.KindOf(err) != fault.NotFound {
-		t.Error(err)
+	status := plugin.Status{ID: "notes", Manifest: plugin.Manifest{Dialect: "signs"}}
+	if s.describe(&status); status.SignInPage != "" || status.Problem != nil {
+		t.Errorf("the card still shows %+v", status)
 	}
 }

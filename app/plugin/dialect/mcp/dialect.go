@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Version string    // of Conclave, for servers
 	Keys    auth.Keys // keeps the tokens of servers on the web; nil signs in nowhere
+	Changed func()    // is called after what plugin.SignsIn reports has changed; nil is nobody
 	Log     *slog.Logger
 }
 
@@ -70,7 +71,6 @@ func (d *Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Man
 		return nil, err
 	}
 	m := r.manifest()
-	d.foresee(src, serverOf(*m))
 	if src.HasFiles() {
 		m.Files = codeOf(src.Path)
 	}
@@ -152,7 +152,7 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	if known := d.accounts[id]; known.server == key {
 		return known.Account, nil
 	}
-	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Log: d.o.Log}
+	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Changed: d.o.Changed, Log: d.o.Log}
 	if s.OAuth != nil {
 		o.Scopes = s.OAuth.Scopes
 		if s.OAuth.ClientID != "" {

@@ -7,14 +7,15 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth"
-	"conclave/app/plugin/dialect/mcp/config"
 )
 
 var _ plugin.SignsIn = (*Dialect)(nil)
 
 // SignIn implements plugin.SignsIn.
-func (d *Dialect) SignIn(ctx context.Context, id string, open func(ctx context.Context, address string) error) error {
-	a, err := d.reached(id)
+func (d *Dialect) SignIn(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	open func(ctx context.Context, address string) error,
+) error {
+	a, err := d.signing(src, m)
 	if err != nil {
 		return err
 	}
@@ -22,8 +23,8 @@ func (d *Dialect) SignIn(ctx context.Context, id string, open func(ctx context.C
 }
 
 // SignOut implements plugin.SignsIn.
-func (d *Dialect) SignOut(ctx context.Context, id string) error {
-	a, err := d.reached(id)
+func (d *Dialect) SignOut(ctx context.Context, src plugin.Source, m plugin.Manifest) error {
+	a, err := d.signing(src, m)
 	if err != nil {
 		return err
 	}
@@ -31,29 +32,35 @@ func (d *Dialect) SignOut(ctx context.Context, id string) error {
 }
 
 // SignedIn implements plugin.SignsIn.
-func (d *Dialect) SignedIn(id string) string {
+func (d *Dialect) SignedIn(id string) (service, need string) {
 	if a := d.Account(id); a != nil {
 		return a.SignedIn()
 	}
-	return ""
+	return "", ""
 }
 
-// foresee makes the account of a server that was not reached yet, so that the person can sign out of it. Where its
-// sign-in uses settings, that has to wait.
-func (d *Dialect) foresee(src plugin.Source, s config.Server) {
-	if !s.Remote() || strings.Contains(s.URL, "${") {
-		return
-	}
-	if o := s.OAuth; o != nil && strings.Contains(o.ClientID+o.ClientSecret, "${") {
-		return
-	}
-	_, _ = d.accountOf(src.ID, src.Row, s) // the address is judged when it is reached
-}
-
-func (d *Dialect) reached(id string) (*auth.Account, error) {
-	if a := d.Account(id); a != nil {
+// signing returns the account of a server. One that was not reached since the start has none yet, and gets it
+// unless its address or client is in its settings.
+func (d *Dialect) signing(src plugin.Source, m plugin.Manifest) (*auth.Account, error) {
+	if a := d.Account(src.ID); a != nil {
 		return a, nil
 	}
-	return nil, fault.New(fault.NotFound, "mcp.signin", "There is nothing to sign in to at "+id+" yet.",
-		"Approve it and switch it on first. A server that is a command, or has a key in its settings, has no sign-in.")
+	s, waits := serverOf(m), false
+	if s.OAuth != nil {
+		waits = strings.Contains(s.OAuth.ClientID+s.OAuth.ClientSecret, "${")
+	}
+	switch {
+	case !s.Remote():
+		return nil, fault.New(fault.NotFound, "mcp.signin", s.Name+" has no sign-in.",
+			"Only servers with an address have one.")
+	case waits || strings.Contains(s.URL, "${"):
+		return nil, fault.New(fault.Unavailable, "mcp.signin", s.Name+" was not reached since Conclave was started.",
+			"Call one of its tools first.")
+	}
+	a, err := d.accountOf(src.ID, src.Row, s)
+	if err == nil && a == nil {
+		err = fault.New(fault.NotFound, "mcp.signin", s.Name+" has no sign-in: its configuration has a key.",
+			"Take the header Authorization out of its entry first.")
+	}
+	return a, err
 }

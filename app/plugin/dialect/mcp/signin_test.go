@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"conclave/app/base/fault"
+	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth/authtest"
 )
@@ -59,10 +60,27 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 		t.Errorf("signed in at %q", got)
 	}
 
+	// What the server refuses later is on the card, too.
+	s.Expire()
+	s.Do(func() { s.NoGrant = "invalid_grant" })
+	if r := b.call(t.Context(), "notes:echo", `{}`); r.Status == chat.CallOK {
+		t.Error("a call went through without a token")
+	}
+	if p := b.status(id).Problem; p == nil || p.Kind != "sign-in" || !strings.Contains(p.Message, "invalid_grant") {
+		t.Errorf("its card shows %+v", p)
+	}
+	s.Do(func() { s.NoGrant = "" })
+	must(t, b.host.SignIns.In(t.Context(), id, s.Browser))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.says("notes:echo", `{}`, "hello")
+	if p := b.status(id).Problem; p != nil {
+		t.Errorf("after the sign-in its card shows %+v", p)
+	}
+
 	// A restart needs no browser, and signing out has the card ask again.
 	b.again()
 	b.says("notes:echo", `{}`, "hello")
-	if len(s.Pages) != 1 {
+	if len(s.Pages) != 2 {
 		t.Errorf("%d pages after a restart", len(s.Pages))
 	}
 	must(t, b.host.SignIns.Out(t.Context(), id))

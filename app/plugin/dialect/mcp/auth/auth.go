@@ -66,7 +66,7 @@ type Account struct {
 	server server
 	web    *web
 	log    *slog.Logger
-	vault  vault
+	vault  *vault
 	now    func() time.Time
 
 	mu       sync.Mutex // guards the fields below
@@ -142,15 +142,18 @@ func (a *Account) Status(ctx context.Context) Status {
 	return s
 }
 
-// SignedIn returns the sign-in service where the account is signed in, as far as is known without the
-// keychain; empty where it is not.
-func (a *Account) SignedIn() string {
+// SignedIn returns what of Status is known without the keychain: the sign-in service, and why requests
+// fail until the person signs in. Either may be empty.
+func (a *Account) SignedIn() (issuer, need string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.grant.active() {
-		return a.grant.Issuer
+		issuer = a.grant.Issuer
 	}
-	return ""
+	if a.need != nil {
+		need = a.need.Reason
+	}
+	return issuer, need
 }
 
 // Secrets returns the secrets of the account that are in memory, to be masked in what leaves this

@@ -202,24 +202,24 @@ func (a *Account) lease(ctx context.Context, held *grant) (newer *grant, release
 	mine := rand.Text()
 	name := a.vault.leaseName()
 	for {
-		var l lease
-		taken, err := a.vault.get(ctx, name, &l)
+		l, taken, err := a.vault.lease(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		kept, err := a.vault.grant(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		if kept.active() && kept.differs(held) {
-			return kept, func() {}, nil
+		if taken && l.Holder == mine {
+			kept, err := a.vault.grant(ctx)
+			release = func() { _ = a.vault.keys.Delete(context.WithoutCancel(ctx), name) }
+			if err == nil && kept.active() && kept.differs(held) {
+				newer = kept
+			}
+			if err != nil || newer != nil {
+				release()
+			}
+			return newer, release, err
 		}
 		now := a.now()
-		if taken && l.Holder == mine {
-			return nil, func() { _ = a.vault.delete(context.WithoutCancel(ctx), name) }, nil
-		}
 		if !taken || l.Until.Before(now) || l.Until.After(now.Add(2*renewTime)) {
-			if err := a.vault.put(ctx, name, lease{mine, now.Add(renewTime)}); err != nil {
+			if err := a.vault.take(ctx, lease{mine, now.Add(renewTime)}); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"conclave/app/base/fault"
@@ -43,13 +44,34 @@ type client struct {
 // vault keeps what belongs to one account in the keychain: the grant, and a registration for each
 // sign-in service. Names hold the host, so that a person finds them there, and a digest of address
 // and entry.
+//
+// Where the keychain is a file, each question takes a tenth of a second: it is asked no more than needed.
 type vault struct {
 	keys Keys
 	name string
+
+	mu    sync.Mutex
+	heads map[string]head // of values as they were read or written last; without parts the zero head
 }
 
-func newVault(keys Keys, server *url.URL, id string) vault {
-	return vault{keys, "mcp " + server.Host + " " + digest(server.String()+"\n"+id)}
+func newVault(keys Keys, server *url.URL, id string) *vault {
+	return &vault{
+		keys: keys, name: "mcp " + server.Host + " " + digest(server.String()+"\n"+id), heads: map[string]head{},
+	}
+}
+
+// head returns how a value is kept, where that is known.
+func (v *vault) head(name string) (h head, known bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	h, known = v.heads[name]
+	return h, known
+}
+
+func (v *vault) note(name string, h head) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.heads[name] = h
 }
 
 func digest(text string) string {
@@ -57,10 +79,10 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func (v vault) registration(issuer string) string { return v.name + " client " + digest(issuer) }
+func (v *vault) registration(issuer string) string { return v.name + " client " + digest(issuer) }
 
 // grant returns the grant that is kept; nil where there is none.
-func (v vault) grant(ctx context.Context) (*grant, error) {
+func (v *vault) grant(ctx context.Context) (*grant, error) {
 	var g grant
 	ok, err := v.get(ctx, v.name, &g)
 	if !ok || err != nil {
@@ -69,15 +91,15 @@ func (v vault) grant(ctx context.Context) (*grant, error) {
 	return &g, nil
 }
 
-func (v vault) putGrant(ctx context.Context, g *grant) error { return v.put(ctx, v.name, g) }
+func (v *vault) putGrant(ctx context.Context, g *grant) error { return v.put(ctx, v.name, g) }
 
 // client returns the registration with a service that is kept, if there is one.
-func (v vault) client(ctx context.Context, issuer string) (c client, ok bool, err error) {
+func (v *vault) client(ctx context.Context, issuer string) (c client, ok bool, err error) {
 	ok, err = v.get(ctx, v.registration(issuer), &c)
 	return c, ok, err
 }
 
-func (v vault) putClient(ctx context.Context, issuer string, c client) error {
+func (v *vault) putClient(ctx context.Context, issuer string, c client) error {
 	return v.put(ctx, v.registration(issuer), c)
 }
 
@@ -97,7 +119,7 @@ type head struct {
 func (h head) part(name string, i int) string { return name + " " + h.Mark + " " + strconv.Itoa(i) }
 
 // get reads a value; ok is false where there is none, or it is damaged.
-func (v vault) get(ctx context.Context, name string, value any) (ok bool, err error) {
+func (v *vault) get(ctx context.Context, name string, value any) (ok bool, err error) {
 	raw, err := v.read(ctx, name)
 	if fault.KindOf(err) == fault.NotFound {
 		return false, nil
@@ -108,14 +130,15 @@ func (v vault) get(ctx context.Context, name string, value any) (ok bool, err er
 	return json.Unmarshal([]byte(raw), value) == nil, nil
 }
 
-func (v vault) read(ctx context.Context, name string) (string, error) {
+func (v *vault) read(ctx context.Context, name string) (string, error) {
 	raw, err := v.keys.Get(ctx, name)
-	if err != nil {
+	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return "", err
 	}
 	h, ok := inParts(raw)
-	if !ok {
-		return raw, nil
+	v.note(name, h)
+	if !ok || err != nil {
+		return raw, err
 	}
 	raw = ""
 	for i := range h.Parts {
@@ -129,23 +152,30 @@ func (v vault) read(ctx context.Context, name string) (string, error) {
 }
 
 func inParts(raw string) (h head, ok bool) {
-	ok = json.Unmarshal([]byte(raw), &h) == nil && h.Parts > 0 && h.Parts <= maxParts
-	return h, ok
+	if json.Unmarshal([]byte(raw), &h) == nil && h.Parts > 0 && h.Parts <= maxParts {
+		return h, true
+	}
+	return head{}, false
 }
 
 // put writes a value. A program that ends in between leaves the old one or the new one.
-func (v vault) put(ctx context.Context, name string, value any) error {
+func (v *vault) put(ctx context.Context, name string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	old, _ := v.keys.Get(ctx, name)
+	old, known := v.head(name)
+	if !known {
+		before, _ := v.keys.Get(ctx, name)
+		old, _ = inParts(before)
+	}
+	var h head
 	text := string(raw)
 	if len(text) > most*maxParts {
 		return errors.New("it is too long to be kept")
 	}
 	if len(text) > most {
-		h := head{Parts: (len(text) + most - 1) / most, Mark: rand.Text()[:8]}
+		h = head{Parts: (len(text) + most - 1) / most, Mark: rand.Text()[:8]}
 		for i := range h.Parts {
 			if err := v.keys.Set(ctx, h.part(name, i), text[i*most:min(len(text), (i+1)*most)]); err != nil {
 				return err
@@ -159,25 +189,24 @@ func (v vault) put(ctx context.Context, name string, value any) error {
 	if err := v.keys.Set(ctx, name, text); err != nil {
 		return err
 	}
+	v.note(name, h)
 	return v.deleteParts(ctx, name, old)
 }
 
-func (v vault) delete(ctx context.Context, name string) error {
-	old, err := v.keys.Get(ctx, name)
+func (v *vault) delete(ctx context.Context, name string) error {
+	before, err := v.keys.Get(ctx, name)
 	if fault.KindOf(err) == fault.NotFound {
 		return nil
 	}
 	if err := v.keys.Delete(ctx, name); err != nil {
 		return err
 	}
+	v.note(name, head{})
+	old, _ := inParts(before)
 	return v.deleteParts(ctx, name, old)
 }
 
-func (v vault) deleteParts(ctx context.Context, name, old string) error {
-	h, ok := inParts(old)
-	if !ok {
-		return nil
-	}
+func (v *vault) deleteParts(ctx context.Context, name string, h head) error {
 	for i := range h.Parts {
 		if err := v.keys.Delete(ctx, h.part(name, i)); err != nil {
 			return err
@@ -192,4 +221,22 @@ type lease struct {
 	Until  time.Time `json:"until"`
 }
 
-func (v vault) leaseName() string { return v.name + " lease" }
+func (v *vault) leaseName() string { return v.name + " lease" }
+
+// lease returns the note that is there; ok is false where there is none.
+func (v *vault) lease(ctx context.Context) (l lease, ok bool, err error) {
+	raw, err := v.keys.Get(ctx, v.leaseName())
+	if fault.KindOf(err) == fault.NotFound {
+		return lease{}, false, nil
+	}
+	return l, err == nil && json.Unmarshal([]byte(raw), &l) == nil, err
+}
+
+// take writes the note.
+func (v *vault) take(ctx context.Context, l lease) error {
+	raw, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return v.keys.Set(ctx, v.leaseName(), string(raw))
+}
