@@ -52,7 +52,7 @@ type Options struct {
 	Log     *slog.Logger // nil discards
 }
 
-// Person is how a sign-in reaches the person who asked for it.
+// Person reaches the person who asked for a sign-in.
 type Person struct {
 	// Open shows an address of http or https in the system's browser. It must not use a shell.
 	Open func(ctx context.Context, address string) error

@@ -267,7 +267,7 @@ func without(all, some []string) []string {
 	return left
 }
 
-// stepUpPause is how long a tool's wish for more rights is not repeated.
+// stepUpPause is the time in which a tool's wish for more rights is not repeated.
 const stepUpPause = time.Hour
 
 // mayAsk reports whether the person may be asked for more rights on behalf of a request: once for each

@@ -45,7 +45,7 @@ type client struct {
 // sign-in service. Names hold the host, so that a person finds them there, and a digest of address
 // and entry.
 //
-// Where the keychain is a file, each question takes a tenth of a second: it is asked no more than needed.
+// Where the keychain is a file, each question takes a tenth of a second: it is asked as seldom as can be.
 type vault struct {
 	keys Keys
 	name string
