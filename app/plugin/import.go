@@ -11,6 +11,28 @@ type Importer interface {
 	Import(ctx context.Context, path string) (*Import, error)
 }
 
+// TextImporter is an Importer that also makes plugins of what a person types or pastes, and knows
+// where other programs keep such configurations.
+type TextImporter interface {
+	Importer
+	// ImportText reads a text: a configuration, a link, an address, a command. name is for the only
+	// plugin of it; empty leaves it to the text. A text that is none of these is a *Problem.
+	ImportText(ctx context.Context, text, name string) (*Import, error)
+	// Places lists the configurations of other programs that are there; env reads the person's
+	// environment, and dir is the folder of a project. Nothing but their names is read.
+	Places(env func(name string) string, dir string) []Place
+	// Export returns the configuration of a plugin in another program's form, with placeholders for
+	// secrets. An unknown form is a *Problem that names those there are.
+	Export(m Manifest, form string) (string, error)
+}
+
+// Place is a configuration file of another program.
+type Place struct {
+	Program string `json:"program"` // as a command names it: claude-code
+	Title   string `json:"title"`
+	Path    string `json:"path"`
+}
+
 // Import describes what is made of a configuration file.
 type Import struct {
 	Plugins []ImportedPlugin
@@ -24,6 +46,9 @@ type ImportedPlugin struct {
 	Files  []string          // what is copied of the folder of the file, relative, with slashes
 	Texts  map[string][]byte // what is written next to these
 	Notes  []string          // sentences about what of it will not be as it was
+	// Secrets are values of its settings, by name, that its configuration held itself. They are
+	// kept as secrets are, and in none of its files.
+	Secrets map[string]string
 }
 
 // LeftOut is something of a configuration file of which no plugin is made, and why.

@@ -18,9 +18,11 @@ import (
 type mcpCommands struct{ *terminal }
 
 func (c mcpCommands) group() *cobra.Command {
-	return group("mcp", "Test MCP servers and sign in to them, and give other programs your tools",
+	cmd := group("mcp", "Use MCP servers, and give other programs your tools as one",
 		c.testCommand(), c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(),
 		c.withdrawCommand(), c.offeredCommand())
+	cmd.AddCommand(mcpServerCommands{pluginCommands{c.terminal}}.commands()...)
+	return cmd
 }
 
 // serveFlags are the flags of `mcp serve`.

@@ -67,6 +67,16 @@ func (all Dialects) Import(ctx context.Context, path string) (*plugin.Import, er
 	return nil, context.Cause(ctx)
 }
 
+// Text returns the dialect that makes plugins of texts; nil without one.
+func (all Dialects) Text() plugin.TextImporter {
+	for _, d := range all {
+		if i, ok := d.(plugin.TextImporter); ok {
+			return i
+		}
+	}
+	return nil
+}
+
 // Layouts returns a sentence that lists the forms of plugins.
 func (all Dialects) Layouts() string {
 	var known []string

@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -35,10 +36,69 @@ func (l *Library) Import(ctx context.Context, from string) (made Imported, found
 	if what == nil || err != nil {
 		return Imported{}, err != nil, err
 	}
+	made, err = l.make(ctx, from, what)
+	return made, true, err
+}
+
+// ImportText makes a plugin of each server of a text that a person typed or pasted: a
+// configuration, a link, an address, a command. name is for the only one; empty leaves it to
+// the text. It is otherwise like Import. Kind unavailable where no dialect reads texts.
+func (l *Library) ImportText(ctx context.Context, text, name string) (Imported, error) {
+	dialect := l.o.Host.Dialects.Text()
+	if dialect == nil {
+		return Imported{}, errNoTexts
+	}
+	what, err := dialect.ImportText(ctx, text, name)
+	if err != nil {
+		return Imported{}, importFault(err)
+	}
+	return l.make(ctx, "", what)
+}
+
+// Places lists the configurations of other programs from which plugins can be imported.
+func (l *Library) Places(env func(name string) string, dir string) []plugin.Place {
+	if dialect := l.o.Host.Dialects.Text(); dialect != nil {
+		return dialect.Places(env, dir)
+	}
+	return nil
+}
+
+// Export returns the configuration of a plugin in the form of another program, with placeholders
+// for its secrets. Kind invalid for a form that there is not, and for a plugin that has no
+// configuration of this kind.
+func (l *Library) Export(id, form string) (string, error) {
+	s, err := l.o.Host.Status(id)
+	if err != nil {
+		return "", err
+	}
+	dialect := l.o.Host.Dialects.Text()
+	if dialect == nil {
+		return "", errNoTexts
+	}
+	if s.Manifest.Dialect != dialect.Facts().Name {
+		return "", fault.New(fault.Invalid, "plugin.export",
+			"The plugin "+id+" has no configuration that other programs read.", "")
+	}
+	text, err := dialect.Export(s.Manifest, form)
+	return text, importFault(err)
+}
+
+var errNoTexts = fault.New(fault.Unavailable, "plugin.import", "No plugins are made of texts here.", "")
+
+// importFault returns a *plugin.Problem as a fault.
+func importFault(err error) error {
+	if p, ok := errors.AsType[*plugin.Problem](err); ok {
+		return fault.New(fault.Invalid, "plugin.import", p.Error(), p.Hint)
+	}
+	return err
+}
+
+// make makes the plugins of a configuration, which lies at from; empty for a text.
+func (l *Library) make(ctx context.Context, from string, what *plugin.Import) (made Imported, err error) {
 	made.Left = what.Left
 	dir, err := l.staging()
 	if err != nil {
-		return Imported{}, true, err
+		return Imported{}, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is of no further use
 	conflicts := 0
@@ -46,7 +106,7 @@ func (l *Library) Import(ctx context.Context, from string) (made Imported, found
 		one, err := l.addImported(ctx, from, dir, p)
 		switch {
 		case ctx.Err() != nil:
-			return made, true, context.Cause(ctx)
+			return made, context.Cause(ctx)
 		case err != nil:
 			f := fault.Of(err)
 			if f.Kind == fault.Conflict {
@@ -58,13 +118,17 @@ func (l *Library) Import(ctx context.Context, from string) (made Imported, found
 		}
 	}
 	if len(made.Added) > 0 {
-		return made, true, nil
+		return made, nil
 	}
 	kind := fault.Invalid
 	if conflicts == len(made.Left) {
 		kind = fault.Conflict
 	}
-	return made, true, fault.New(kind, "plugin.import", "No plugin was made of "+filepath.Base(from)+".",
+	of := "the text"
+	if from != "" {
+		of = filepath.Base(from)
+	}
+	return made, fault.New(kind, "plugin.import", "No plugin was made of "+of+".",
 		"What would have to be different stands with each of them.")
 }
 
@@ -77,10 +141,7 @@ func (l *Library) importable(ctx context.Context, from string) (*plugin.Import, 
 		return nil, nil //nolint:nilerr // Add says so
 	}
 	what, err := l.o.Host.Dialects.Import(ctx, from)
-	if p, ok := errors.AsType[*plugin.Problem](err); ok {
-		return nil, fault.New(fault.Invalid, "plugin.import", p.Error(), p.Hint)
-	}
-	return what, err
+	return what, importFault(err)
 }
 
 // addImported makes one plugin.
@@ -98,14 +159,38 @@ func (l *Library) addImported(ctx context.Context, from, dir string, p plugin.Im
 		return Added{}, notCopied("plugin.import", p.Folder, l.o.Dir, err)
 	}
 	id, err := l.added(ctx, s, p.Folder)
+	if err == nil {
+		err = l.keepSecrets(ctx, id, p.Secrets)
+	}
 	return Added{ID: id, Name: p.Name, Notes: p.Notes}, err
+}
+
+// keepSecrets gives a plugin that was just added the secrets among its settings.
+func (l *Library) keepSecrets(ctx context.Context, id string, secrets map[string]string) error {
+	if len(secrets) == 0 {
+		return nil
+	}
+	if err := l.o.Host.WaitLoaded(ctx, id); err != nil {
+		return err
+	}
+	values, err := json.Marshal(secrets)
+	if err != nil {
+		return err
+	}
+	return l.o.Host.Settings.Set(ctx, id, values)
 }
 
 func (l *Library) writeImported(from, to string, p plugin.ImportedPlugin) error {
 	if err := os.MkdirAll(l.o.Dir, 0o700); err != nil {
 		return err
 	}
-	if err := safefs.CopyFiles(filepath.Dir(from), p.Files, to, plugin.MaxBytes); err != nil {
+	var err error
+	if len(p.Files) > 0 {
+		err = safefs.CopyFiles(filepath.Dir(from), p.Files, to, plugin.MaxBytes)
+	} else {
+		err = os.MkdirAll(to, 0o700)
+	}
+	if err != nil {
 		return err
 	}
 	for name, text := range p.Texts {

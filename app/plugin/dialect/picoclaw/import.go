@@ -70,6 +70,9 @@ func named(err error, file string) error {
 // hooksBlock returns the members of the hooks block in text; false when text is an
 // object without one, or no JSON object.
 func hooksBlock(text []byte) (block members, found bool, err error) {
+	if !json.Valid(text) && !bytes.Contains(text, []byte(`"hooks"`)) && !bytes.Contains(text, []byte(`"processes"`)) {
+		return nil, false, nil // perhaps JSON with comments, of another program
+	}
 	if !json.Valid(text) {
 		var any json.RawMessage
 		return nil, false, broken(text, json.Unmarshal(text, &any))

@@ -83,7 +83,7 @@ func problemOf(err error) Problem {
 func (p *parsing) shape(root node) bool {
 	switch {
 	case root.kind == list:
-		return p.listed(root)
+		return slices.ContainsFunc(root.items, isEntry) && p.listed(root)
 	case root.kind != object:
 		return false
 	case root.get("$schema").words() != "" && strings.Contains(root.get("$schema").text, "server.schema.json"),
@@ -102,7 +102,7 @@ func (p *parsing) shape(root node) bool {
 		program Program
 	}{{"mcpServers", ""}, {"mcp_servers", ""}, {"servers", VSCode}, {"context_servers", Zed}} {
 		servers := root.get(s.member)
-		if servers.kind != object && servers.kind != list {
+		if servers.kind != object && (servers.kind != list || s.program == VSCode) { // OpenAPI has a list of servers
 			continue
 		}
 		if p.program == "" {
