@@ -905,9 +905,10 @@ var starters = map[string]string{
 	"app/window":                  "the person's editor, and the system's way to open a folder",
 	"app/model/modeltest":         "a model server, in tests",
 
-	"app/plugin/dialect/mcp/mcptest": "a server of the protocol, in tests",
-	"app/plugin/python/pythontest":   "the workers of Python dialects, in tests",
-	"app/test/programtest":           "the Go compiler, in tests",
+	"app/plugin/dialect/mcp/runtimes": "the login shell of the person, for its PATH",
+	"app/plugin/dialect/mcp/mcptest":  "a server of the protocol, in tests",
+	"app/plugin/python/pythontest":    "the workers of Python dialects, in tests",
+	"app/test/programtest":            "the Go compiler, in tests",
 }
 
 func TestOnlyTheseStartPrograms(t *testing.T) {

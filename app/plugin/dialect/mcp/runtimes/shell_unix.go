@@ -20,7 +20,7 @@ import (
 const maxOutput = 1 << 20
 
 // fromShell asks the login shell for its variables; nil when it does not answer. The shell is interactive, because
-// many people set PATH in a file that only such a shell reads; it has a session of its own, so that it takes no
+// many people set PATH in a file that only such a shell reads; it has its own session, so that it takes no
 // terminal away, and is ended with all that it started.
 func fromShell(ctx context.Context, within time.Duration) map[string]string {
 	shell := os.Getenv("SHELL")
