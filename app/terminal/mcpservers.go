@@ -17,10 +17,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mcpDialect is the name under which the servers of other people are plugins.
-const mcpDialect = "mcp"
-
-// mcpServerCommands add, list and import MCP servers, each of which is a plugin.
+// mcpServerCommands add, list and import MCP servers. Each is a plugin.
 type mcpServerCommands struct{ pluginCommands }
 
 func (c mcpServerCommands) commands() []*cobra.Command {
@@ -184,7 +181,7 @@ func (c mcpServerCommands) listServers(_ context.Context, app *App, _ []string) 
 	rows := []mcpServer{}
 	table := newTable("SERVER", "STATE", "TOOLS", "")
 	for _, s := range app.Host.List() {
-		if s.Manifest.Dialect != mcpDialect {
+		if !app.Library.OfText(s) {
 			continue
 		}
 		row := newMCPServer(app, s)
@@ -207,7 +204,7 @@ func (c mcpServerCommands) showCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if s.Manifest.Dialect != mcpDialect {
+			if !app.Library.OfText(s) {
 				return fault.New(fault.NotFound, "cli.mcp", "The plugin "+s.ID+" is no MCP server.",
 					"conclave plugins show "+s.ID+" shows it.")
 			}

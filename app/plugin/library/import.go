@@ -63,6 +63,12 @@ func (l *Library) Places(env func(name string) string, dir string) []plugin.Plac
 	return nil
 }
 
+// OfText reports whether a plugin is of the dialect that makes plugins of texts: an MCP server.
+func (l *Library) OfText(s plugin.Status) bool {
+	dialect := l.o.Host.Dialects.Text()
+	return dialect != nil && s.Manifest.Dialect == dialect.Facts().Name
+}
+
 // Export returns the configuration of a plugin in the form of another program, with placeholders
 // for its secrets. Kind invalid for a form that there is not, and for a plugin that has no
 // configuration of this kind.
@@ -71,15 +77,11 @@ func (l *Library) Export(id, form string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dialect := l.o.Host.Dialects.Text()
-	if dialect == nil {
-		return "", errNoTexts
-	}
-	if s.Manifest.Dialect != dialect.Facts().Name {
+	if !l.OfText(s) {
 		return "", fault.New(fault.Invalid, "plugin.export",
 			"The plugin "+id+" has no configuration that other programs read.", "")
 	}
-	text, err := dialect.Export(s.Manifest, form)
+	text, err := l.o.Host.Dialects.Text().Export(s.Manifest, form)
 	return text, importFault(err)
 }
 

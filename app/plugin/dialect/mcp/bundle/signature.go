@@ -133,7 +133,7 @@ func verify(content io.Reader, signed []byte) (*x509.Certificate, []*x509.Certif
 		return nil, nil, err
 	}
 	algorithm := algorithmOf(signer.PublicKeyAlgorithm, kind)
-	if message == nil { // the signature is of the content itself, of which only the sum is left
+	if message == nil { // it signs the content itself, which nobody does
 		return nil, nil, errBroken
 	}
 	return signer, all, signer.CheckSignature(algorithm, message, info.Signature)

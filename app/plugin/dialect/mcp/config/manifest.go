@@ -140,7 +140,7 @@ func (m *Manifest) serverOf(root node, platform string) error {
 	return nil
 }
 
-// uvConfig is how uv starts a bundle that does not say so itself.
+// uvConfig returns the command of a bundle for uv that names none itself.
 func uvConfig(entry string) node {
 	one := func(s string) node { return node{kind: text, text: s} }
 	args := node{kind: list, items: []node{one("run"), one("--directory"), one(dirname), one(entry)}}

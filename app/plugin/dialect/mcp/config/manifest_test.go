@@ -99,7 +99,8 @@ func TestMC98ManifestsThatLackSomethingAreRefusedByName(t *testing.T) {
 			t.Errorf("%s: %v", version, err)
 		}
 	}
-	if _, err := ReadManifest([]byte(strings.Replace(bundled, "manifest_version", "dxt_version", 1)), "linux"); err != nil {
+	older := strings.Replace(bundled, "manifest_version", "dxt_version", 1)
+	if _, err := ReadManifest([]byte(older), "linux"); err != nil {
 		t.Error(err)
 	}
 	for _, text := range []string{"", "{", "[]", "7", `{"manifest_version": 3}`} {

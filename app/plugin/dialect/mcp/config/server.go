@@ -49,7 +49,7 @@ type Server struct {
 	Exclude []string `json:"exclude,omitempty"`
 
 	Inputs   []Input  `json:"inputs,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // sentences: what of the entry will not be as it was
+	Warnings []string `json:"warnings,omitempty"` // sentences about members without effect here
 	// Marked are sentences about its command line that a person should read before the approval (MC-17).
 	Marked []string `json:"marked,omitempty"`
 	// Line is the line of its entry in the text, from 1; 0 where that is not known.
@@ -96,7 +96,7 @@ type Input struct {
 	Env string `json:"env,omitempty"`
 }
 
-// Problem says why a configuration, or one entry of it, was not read. It is an error.
+// Problem is the reason why a configuration, or one entry of it, was not read. It is an error.
 type Problem struct {
 	Server  string `json:"server,omitempty"` // the entry; empty for the whole text
 	Line    int    `json:"line,omitempty"`   // from 1; 0 where that is not known
