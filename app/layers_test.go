@@ -352,6 +352,8 @@ var layers = []map[string][]string{
 			"app/model/connections",
 			"app/plugin/toolport",
 			"app/tool",
+			"app/tool/mcpserver",
+			"app/net/loopback",
 			"app/tool/elicit",
 			"app/gate",
 			"app/base/settings",

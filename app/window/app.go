@@ -40,6 +40,7 @@ type App struct {
 	Shared      *Shared
 	Models      *Models
 	Settings    *Settings
+	Programs    *Programs
 	Council     *Council
 	Activity    *Activity
 	Window      *Window
@@ -59,6 +60,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Shared = &Shared{lifecycle: l, core: core, chats: a.Chats}
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
+	a.Programs = &Programs{lifecycle: l, core: core}
 	a.Council = &Council{
 		lifecycle: l, core: core, undo: undo, chats: a.Chats,
 		named: &councilPresets{settings: core.CouncilSettings},
@@ -73,8 +75,8 @@ func New(core Core, log *slog.Logger) *App {
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
 	return []any{
-		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Models, a.Settings, a.Council, a.Activity,
-		a.Window,
+		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Models, a.Settings, a.Programs, a.Council,
+		a.Activity, a.Window,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"conclave/app/service"
 	"conclave/app/tool"
 	"conclave/app/tool/elicit"
+	"conclave/app/tool/mcpserver"
 )
 
 // Core holds the parts of Conclave that the window uses; package core makes them.
@@ -49,6 +50,7 @@ type Core struct {
 
 	// HTTP has the port at which programs register tools; may be nil.
 	HTTP     *toolport.Port
+	Programs *mcpserver.Server
 	Models   *connections.Models
 	Settings *settings.Current
 	Info     Info
@@ -71,6 +73,7 @@ type Info struct {
 	Data      string
 	Plugins   string
 	Logs      string
-	Isolation string // what holds plugins on this system, one sentence
-	Trouble   error  // what was wrong when the core opened, and was coped with
+	Isolation string   // what holds plugins on this system, one sentence
+	Serve     []string // the command that serves other programs on standard streams
+	Trouble   error    // what was wrong when the core opened, and was coped with
 }

@@ -57,7 +57,8 @@ func (s *served) serve(args ...string) (address, token string) {
 	s.t.Helper()
 	token = strings.TrimSpace(s.run("mcp", "tokens", "add", "test"))
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the test
-	cmd := exec.CommandContext(ctx, program, append([]string{"mcp", "serve", "--http", "--json", "127.0.0.1:0"}, args...)...)
+	args = append([]string{"mcp", "serve", "--http", "--json", "127.0.0.1:0"}, args...)
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = s.env
 	out, err := cmd.StdoutPipe()
 	must(s.t, err)

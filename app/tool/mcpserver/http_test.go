@@ -209,7 +209,9 @@ func TestMC128RemovingAProgramEndsItsSessionsAndCalls(t *testing.T) {
 	b.allow(gate.Outside("editor"))
 	token, address := b.token("editor"), b.listen(mcpserver.Choices{})
 	session := b.connect(address, token, "2025-11-25", nil)
-	go func() { _, _ = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "one"}) }() // ends with its session
+	go func() { // ends with its session
+		_, _ = session.CallTool(context.Background(), &mcp.CallToolParams{Name: "one"})
+	}()
 	<-begun
 	must(t, b.server.Remove(t.Context(), "editor"))
 	select {
@@ -217,7 +219,8 @@ func TestMC128RemovingAProgramEndsItsSessionsAndCalls(t *testing.T) {
 	case <-time.After(testkit.Patience):
 		t.Fatal("the call goes on")
 	}
-	if answer, _ := post(t, address, initialize, map[string]string{"Authorization": "Bearer " + token}); answer.StatusCode != 401 {
+	answer, _ := post(t, address, initialize, map[string]string{"Authorization": "Bearer " + token})
+	if answer.StatusCode != 401 {
 		t.Errorf("got %d", answer.StatusCode)
 	}
 	if len(b.server.Programs()) != 0 || len(b.store.keys) != 0 {

@@ -129,7 +129,8 @@ func (b *bench) publish(run tools, change ...func(*tool.Tool)) {
 	var list []tool.Tool
 	for name := range run {
 		made := tool.Tool{
-			Name: name, Title: "The " + name, Description: "Does " + name + ".", Dialect: "spindle", Visibility: tool.Direct,
+			Name: name, Title: "The " + name, Description: "Does " + name + ".", Dialect: "spindle",
+			Visibility: tool.Direct,
 			Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"m":{"type":"integer"}}}`),
 		}
 		for _, do := range change {
@@ -342,7 +343,7 @@ func TestMC122TheProgramIsTheCallerAndItsOwnNameIsAClaim(t *testing.T) {
 		done <- r
 	}()
 	q := <-asked
-	if q.Caller != gate.Outside("My Editor") || !strings.Contains(q.Title, "The program My Editor (“claims-this 9”) wants") {
+	if q.Caller != gate.Outside("My Editor") || !strings.Contains(q.Title, "program My Editor (“claims-this 9”) wants") {
 		t.Errorf("got %s, %q", q.Caller, q.Title)
 	}
 	must(t, b.gate.Questions.Answer(t.Context(), q.ID, q.Nonce, gate.Answer{Effect: gate.Allow, Scope: gate.Once}))
@@ -491,7 +492,8 @@ func TestMC126PicturesSoundAndFilesPassThrough(t *testing.T) {
 	if len(r.Content) != 5 {
 		t.Fatalf("got %d parts", len(r.Content))
 	}
-	if p, ok := r.Content[1].(*mcp.ImageContent); !ok || p.MIMEType != "image/png" || string(p.Data) != "bytes of image/png" {
+	if p, ok := r.Content[1].(*mcp.ImageContent); !ok || p.MIMEType != "image/png" ||
+		string(p.Data) != "bytes of image/png" {
 		t.Errorf("got %#v", r.Content[1])
 	}
 	if p, ok := r.Content[2].(*mcp.AudioContent); !ok || p.MIMEType != "audio/wav" {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"conclave/app/base/fault"
@@ -136,6 +137,7 @@ func (p *program) run(args []string, stderr io.Writer) error {
 		Plugins:   folders.Plugins,
 		Logs:      filepath.Join(folders.Data, "logs"),
 		Isolation: c.Isolation(),
+		Serve:     serveCommand(folders),
 		Trouble:   c.Trouble,
 	}), c.Log)
 	server, err := c.Serve(func(args []string) bool {
@@ -151,10 +153,14 @@ func (p *program) run(args []string, stderr io.Writer) error {
 		defer server.Close()
 	}
 	watching := make(chan struct{})
-	following := make(chan struct{})
+	following, serving := make(chan struct{}), make(chan struct{})
 	go func() { // ends with ctx
 		defer close(following)
 		c.HTTP.Follow(ctx)
+	}()
+	go func() { // ends with ctx
+		defer close(serving)
+		c.Programs.Follow(ctx)
 	}()
 	go func() { // ends with ctx, which is cancelled before the core closes
 		defer close(watching)
@@ -162,7 +168,7 @@ func (p *program) run(args []string, stderr io.Writer) error {
 			c.Log.Error("the plugins folder is not followed any more", "err", err)
 		}
 	}()
-	defer func() { cancel(errors.New("the window closed")); <-watching; <-following }()
+	defer func() { cancel(errors.New("the window closed")); <-watching; <-following; <-serving }()
 	return p.open(ctx, w, c.Log)
 }
 
@@ -188,6 +194,28 @@ func parse(args []string, stderr io.Writer) (terminal.Folders, error) {
 		os.Getenv,
 		func(path string) (string, error) { return filepath.Abs(path) },
 	)
+}
+
+// serveCommand returns the command that serves other programs from these folders.
+func serveCommand(folders terminal.Folders) []string {
+	path, err := version.Beside(version.Terminal)
+	if err != nil {
+		path = version.Terminal // on the PATH, as far as is known
+	}
+	command := []string{path}
+	usual, err := terminal.ResolveFolders("", "", func(name string) string {
+		if strings.HasPrefix(name, "CONCLAVE_") {
+			return "" // the other program need not have it
+		}
+		return os.Getenv(name)
+	}, filepath.Abs)
+	if err != nil || folders.Data != usual.Data {
+		command = append(command, "--data", folders.Data)
+	}
+	if !folders.OwnPlugins {
+		command = append(command, "--plugins", folders.Plugins)
+	}
+	return append(command, "mcp", "serve")
 }
 
 // workerProgram finds conclave-worker beside this program.

@@ -42,7 +42,8 @@ func (s *Store) Core(facts window.Info) window.Core {
 		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Elicit: c.Elicit, Secrets: c.Services.Secrets,
 		Undo:     c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Responder: c.Responder(s), Mask: c.Mask,
-		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts.After,
+		HTTP: c.HTTP, Programs: c.Programs, Models: c.Models, Settings: c.Settings, Info: facts,
+		Toasts: c.Services.Toasts.After,
 	}
 }
 

@@ -114,6 +114,7 @@ export function wailsBridge(): Bridge {
     shared: bound<t.SharedCalls>("Shared"),
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
+    programs: bound<t.ProgramsCalls>("Programs"),
     council: bound<t.CouncilCalls>("Council"),
     activity: bound<t.ActivityCalls>("Activity"),
     window: bound<t.WindowCalls>("Window"),

@@ -101,6 +101,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
       Get: async () => hello.settings,
       Set: async (patch) => (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
     },
+    programs: group<Fake["programs"]>("Programs", {}),
     activity: group<Fake["activity"]>("Activity", new FakeActivity(scene)),
     council: group<Fake["council"]>("Council", new FakeCouncil(bus, scene, asked)),
     window: group<Fake["window"]>("Window", { Hello: async () => hello }),

@@ -1577,6 +1577,18 @@ export interface Notice {
   revision: number;
 }
 
+/** OfferableTool is a tool that other programs may be offered. */
+export interface OfferableTool {
+  id: string;
+  /** its plugin as a person reads it */
+  plugin: string;
+  title: string;
+  /** under which programs see it */
+  name: string;
+  /** the person offers it */
+  offered: boolean;
+}
+
 /** OldVersions describes how much is kept of files that calls changed. */
 export interface OldVersions {
   /** calls, and times between them */
@@ -2359,6 +2371,54 @@ export interface Problem {
   stderr: string;
 }
 
+/** Program is a program that uses Conclave's tools, or may. */
+export interface Program {
+  name: string;
+  /** it connects over HTTP, with a token; else over standard streams */
+  token: boolean;
+  made: string;
+  /** when it called last */
+  used: string;
+  /** how many it made */
+  calls: number;
+  /** how many sessions it has open */
+  open: number;
+}
+
+/** ProgramList is what the page of other programs shows. */
+export interface ProgramList {
+  /** of settings */
+  revision: number;
+  programs: Program[];
+  /** sorted by plugin */
+  tools: OfferableTool[];
+  /** the port is to be open while the window is */
+  open: boolean;
+  port: number;
+  /** where programs connect now */
+  address: string;
+  /** why they cannot */
+  trouble: string;
+  snippets: Snippet[];
+}
+
+/** Programs is bound: other programs that use Conclave's tools. */
+export interface ProgramsCalls {
+  /** AddToken makes a token for a program of this name, and returns it. */
+  AddToken(name: string): Promise<string>;
+  /**
+   * List returns the programs, the tools that can be offered, and what programs need to
+   * connect.
+   */
+  List(): Promise<ProgramList>;
+  /** Offer offers tools to other programs, by their ids, or takes them back. */
+  Offer(ids: string[], offered: boolean): Promise<void>;
+  /** Remove forgets a program: its token is no longer valid, and its sessions end. */
+  Remove(name: string): Promise<void>;
+  /** SetPort has the port open while the window is, or closed. */
+  SetPort(open: boolean, port: number): Promise<void>;
+}
+
 /** Prompt is a prompt of a plugin. */
 export interface Prompt {
   /** id */
@@ -2859,6 +2919,21 @@ export interface Sharer {
   name: string;
 }
 
+/**
+ * Snippet is what a person adds to the configuration of another program so that it uses
+ * Conclave's tools.
+ */
+export interface Snippet {
+  /** as its makers call it */
+  app: string;
+  /** where the text belongs */
+  file: string;
+  /** starts conclave mcp serve */
+  text: string;
+  /** connects to an address, with TOKEN in place of the token; "" where the program cannot */
+  http: string;
+}
+
 /** Source names the origin of a block. */
 export type Source =
   | "system" // the chat's system text
@@ -3341,6 +3416,7 @@ export interface Calls {
   shared: SharedCalls;
   models: ModelsCalls;
   settings: SettingsCalls;
+  programs: ProgramsCalls;
   council: CouncilCalls;
   activity: ActivityCalls;
   window: WindowCalls;
