@@ -45,7 +45,7 @@ func plainText(m Message) (string, bool) {
 	return p.Text, p.Kind == chat.PartText && p.Vendor == nil && p.Call == nil && p.Result == nil && p.Media == nil
 }
 
-// Envelope is what a body holds in addition to its messages.
+// Envelope holds the rest of a body: all but its messages.
 type Envelope struct {
 	Member string // that has the messages, the first of the body
 	First  []byte // JSON of elements in front of them, or empty

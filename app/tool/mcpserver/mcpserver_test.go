@@ -432,7 +432,7 @@ func TestMC125AChangeIsNotifiedWithinASecond(t *testing.T) {
 				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- time.Now() },
 			})
 			namesOf(t, session)
-			time.Sleep(200 * time.Millisecond) // its stream of notifications opens beside
+			time.Sleep(200 * time.Millisecond) // its stream of notifications opens meanwhile
 			began := time.Now()
 			b.publish(tools{"one": says("1"), "more" + era: says("2")})
 			must(t, b.server.Offer(t.Context(), "p:more"+era))
