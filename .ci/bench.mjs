@@ -20,7 +20,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { chats, inBrowser, inWindow } from "../frontend/bench/long.mjs";
 import { fullData, use } from "../frontend/bench/real.mjs";
-import { key, program, searched, started, starts } from "../frontend/bench/start.mjs";
+import { key, program, searched, started } from "../frontend/bench/start.mjs";
 import { essay, ledger, program as code, reply } from "../frontend/bench/reply.mjs";
 import { Place, root } from "../frontend/e2e/processes.mjs";
 
@@ -303,7 +303,7 @@ const barePage = `<!doctype html><html><head><meta charset="utf-8"><title>Bare</
 `;
 
 /** The same with a field, to write in. */
-const bareField = barePage.replace("</h1>", '</h1><textarea rows="20" cols="90" autofocus></textarea>');
+const bareField = barePage.replace("</h1>", '</h1><textarea rows="20" cols="60" style="margin:4rem 0 0 24rem" autofocus></textarea>');
 
 const bareMain = `package main
 
@@ -455,8 +455,8 @@ const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
 /** How long nothing is done before memory is read: until then a window gives back what its start took. */
 const idle = 5000;
 
-/** The window's start and its memory beside a bare Wails window's, in turns. */
-async function besideBare(place, screen, programs) {
+/** The window's starts beside those of a bare Wails window, in turns; with weigh also the memory of both, in MB. */
+async function besideBare(place, screen, programs, weigh = false) {
   const took = { bare: [], conclave: [] };
   const size = { bare: [], conclave: [] };
   const foreign = new Set();
@@ -464,8 +464,8 @@ async function besideBare(place, screen, programs) {
     for (const [name, program] of Object.entries(programs)) {
       const { child, took: now } = await started(place, screen, program, name === "conclave");
       await screen.still();
-      if (turn > 0) {
-        took[name].push(now); // the first start only warms the disk
+      if (turn > 0) took[name].push(now); // the first start only warms the disk
+      if (turn > 0 && weigh) {
         await new Promise((resolve) => setTimeout(resolve, idle));
         size[name].push(memory(child.pid) / 1024);
         for (const pid of foreignPages(place)) foreign.add(pid);
@@ -475,33 +475,30 @@ async function besideBare(place, screen, programs) {
     }
   }
   const middle = (name, what) => median(took[name].map((one) => one[what]));
-  const floor = middle("bare", "paint");
-  console.log(
-    `     first paint: bare ${floor.toFixed(0)} ms, Conclave ${middle("conclave", "paint").toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
-  );
-  startRows("2 chats", { typing: middle("conclave", "typing"), drawn: middle("conclave", "drawn") }, floor, 1.5);
-  row(
-    "the window's start to its first paint, beside a bare Wails window",
-    1.3,
-    middle("conclave", "paint") / floor,
-    "times",
-  );
-  const shares = "the memory of all its processes, beside a bare Wails window";
-  if (foreign.size > 0)
-    missing(
-      shares,
-      `not measured: another window of WebKit was open (process ${[...foreign].join(", ")}), which shares pages with both and makes the ratio false. Close it, and measure again.`,
-    );
-  else row(shares, 1.2, median(size.conclave) / median(size.bare), "times");
-  return floor;
+  const [paint, typing, drawn] = ["paint", "typing", "drawn"].map((what) => middle("conclave", what));
+  return { bare: middle("bare", "paint"), paint, typing, drawn, size, foreign };
 }
 
 /** The rows of a start: until one can write, and until the list of chats is drawn. */
-function startRows(what, { typing, drawn }, floor, budget) {
-  console.log(`     with ${what}: one can write after ${typing.toFixed(0)} ms, and all is drawn after ${drawn.toFixed(0)} ms`);
+function startRows(what, { bare, paint, typing, drawn }, budget) {
+  const ms = [bare, paint, typing, drawn].map((n) => n.toFixed(0));
+  console.log(`     with ${what}: first paint of a bare window ${ms[0]} ms, ours ${ms[1]}, one can write ${ms[2]}, all is drawn ${ms[3]}`);
   const beside = `with ${what}, beside a bare window's first paint`;
-  row(`the window's start until it can be typed into, ${beside}`, budget, typing / floor, "times");
-  row(`the window's start until its list of chats is drawn, ${beside}`, budget, drawn / floor, "times");
+  row(`the window's start until it can be typed into, ${beside}`, budget, typing / bare, "times");
+  row(`the window's start until its list of chats is drawn, ${beside}`, budget, drawn / bare, "times");
+}
+
+/** The row of the memory of both, whose pages no other window may share. */
+function memoryRow({ size, foreign }) {
+  const [bare, ours] = [median(size.bare), median(size.conclave)];
+  console.log(`     memory: bare ${bare.toFixed(0)} MB, Conclave ${ours.toFixed(0)} MB`);
+  const what = "the memory of all its processes, beside a bare Wails window";
+  if (foreign.size > 0)
+    missing(
+      what,
+      `not measured: another window of WebKit was open (process ${[...foreign].join(", ")}), which shares pages with both and makes the ratio false. Close it, and measure again.`,
+    );
+  else row(what, 1.2, ours / bare, "times");
 }
 
 async function windows() {
@@ -514,10 +511,13 @@ async function windows() {
     for (const question of ["What can you do?", "What else?"]) place.told("prompt", "-m", "demo/guide", question);
     const programs = { bare: [bare(folder), []], conclave: program(place) };
     for (const [file] of Object.values(programs)) forget(file);
-    const floor = await besideBare(place, screen, programs);
+    const few = await besideBare(place, screen, programs, true);
+    startRows("2 chats", few, 1.5);
+    row("the window's start to its first paint, beside a bare Wails window", 1.3, few.paint / few.bare, "times");
+    memoryRow(few);
     manyTools(place, 316);
     manyChats(place);
-    startRows("5,000 chats and 316 tools", await starts(place, screen), floor, 1.7);
+    startRows("5,000 chats and 316 tools", await besideBare(place, screen, programs), 1.7);
     const letter = await key(place, screen, [programs.bare[0], ["field"]], "Bare");
     const written = await key(place, screen, program(place), "Conclave");
     console.log(`     a key is shown in a bare window after ${letter.toFixed(0)} ms, at the end of 20,000 characters after ${written.toFixed(0)} ms`);

@@ -41,19 +41,6 @@ export async function started(place, screen, [command, args], ours = true) {
   return { child, took };
 }
 
-/** Starts the window six times; the middle of the last five, since the first start warms the disk. */
-export async function starts(place, screen) {
-  const all = [];
-  for (let turn = 0; turn < 6; turn++) {
-    const { child, took } = await started(place, screen, program(place));
-    if (turn > 0) all.push(took);
-    await screen.still();
-    await place.end(child);
-    await place.free();
-  }
-  return { typing: median(all.map((one) => one.typing)), drawn: median(all.map((one) => one.drawn)) };
-}
-
 /** Opens a window that stands still, with the keyboard. */
 async function opened(place, screen, command, title) {
   const { child } = await started(place, screen, command, title === "Conclave");
