@@ -178,7 +178,7 @@ func messages(data []byte) ([]jsonrpc.Message, error) {
 		return nil, errNoMessage
 	}
 	if data[0] == '{' {
-		m, err := jsonrpc.DecodeMessage(bytes.Clone(data)) // its parts live on in the message
+		m, err := jsonrpc.DecodeMessage(data) // which copies it
 		if err != nil {
 			return nil, errNoMessage
 		}

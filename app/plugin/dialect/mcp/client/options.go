@@ -38,8 +38,8 @@ type Options struct {
 
 	// Form, URL and Sampling are the questions that Ask answers; a server learns of no others.
 	Form, URL, Sampling bool
-	// Ask answers a question of the server. It may take as long as the person does; ctx ends with the
-	// call that the question belongs to, and with the session. An error refuses the question.
+	// Ask answers a question of the server. It may take as long as the person does. ctx ends with the call that
+	// the question belongs to, and with the session; Ask must return then. An error refuses the question.
 	Ask func(ctx context.Context, q Question) (Reply, error)
 	// Roots returns the folders that the server may work in. Nil announces none.
 	Roots func() []Root
