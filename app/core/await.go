@@ -22,7 +22,7 @@ const (
 )
 
 // OpenWhenFree waits for a command of the terminal that has the store, and opens the
-// core as soon as it ends. If it has not ended after patience, OpenWhenFree calls ask
+// core as soon as it ends or gives way. If it has not ended after patience, OpenWhenFree calls ask
 // with it and goes on waiting; ask's context ends with the wait, and its answer may
 // end the wait. The kind is Locked when another window has the store, and Canceled
 // when the person gave up.
@@ -35,6 +35,7 @@ func OpenWhenFree(ctx context.Context, o Options, patience time.Duration,
 	defer poll.Stop()
 	late := time.After(patience)
 	var answer chan Choice // nil until somebody was asked
+	wanted := false
 	for {
 		c, err := Open(ctx, o)
 		if fault.KindOf(err) != fault.Locked {
@@ -43,6 +44,10 @@ func OpenWhenFree(ctx context.Context, o Options, patience time.Duration,
 		owner, known := store.OwnerOf(o.Data)
 		if known && owner.Program == WindowName {
 			return nil, err
+		}
+		if !wanted {
+			wanted = true
+			askToGiveWay(ctx, o.Data)
 		}
 		select {
 		case <-poll.C:

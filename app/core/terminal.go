@@ -55,9 +55,18 @@ func Main(args []string) int {
 		os.Exit(terminal.ExitStopped)
 	}()
 	run := context.WithValue(ctx, ownTerminal{}, true)
+	input := newSharedInput(os.Stdin)
 	for reached := time.Now(); time.Since(reached) < reaching; {
-		t := &console{ctx: ctx}
+		t := &console{ctx: ctx, giving: newGivingWay()}
+		in := input.open()
+		s.In, s.Closing = in, t.giving.wanted
 		code := terminal.Run(run, s, t.open)
+		_ = in.Close()
+		if code == terminal.ExitHandedOver {
+			untilTaken(ctx, t.folders.Data)
+			reached = time.Now()
+			continue
+		}
 		if code != terminal.ExitOwnedElsewhere {
 			return t.saved(s, code)
 		}
@@ -71,9 +80,11 @@ func Main(args []string) int {
 				return true
 			})
 		}
+		in = input.open()
 		code, err := remote.Run(ctx, t.folders.Data, commandOf(s), remote.Streams{
-			In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed, Flush: s.Flush,
+			In: in, Out: s.Out, Err: s.Err, Interrupted: heed, Flush: s.Flush,
 		})
+		_ = in.Close()
 		s.Interrupt.Set(nil)
 		switch {
 		case err == nil:
@@ -158,7 +169,8 @@ func commandOf(s *terminal.Session) remote.Command {
 type console struct {
 	ctx     context.Context //nolint:containedctx // the program's own
 	folders terminal.Folders
-	unsaved error // why what the command did could not be saved as it ended
+	giving  *givingWay // nil where nobody can be given way to
+	unsaved error      // why what the command did could not be saved as it ended
 }
 
 // saved returns the status of a command that ended with code. If something of it could not be saved, it
@@ -203,7 +215,7 @@ func (t *console) open(ctx context.Context, folders terminal.Folders) (*terminal
 	quiet := c.printToasts(terminal.Plain(os.Stderr))
 	var server *remote.Server
 	if folders.Data != "" && !c.Store.ReadOnly() {
-		server, err = c.Serve(nil)
+		server, err = c.Serve(t.giving.knows)
 		if err != nil {
 			c.Log.Warn("other commands cannot be served", "err", err)
 		}

@@ -26,6 +26,7 @@ type ruleFlags struct {
 	project bool
 	member  string
 	council bool
+	outside string // a program that uses Conclave as its MCP server
 	try     bool
 }
 
@@ -62,6 +63,7 @@ and always denied or asked about by one.`
 	set.BoolVar(&flags.project, "project", false, "only in chats of this folder: those that are started here")
 	set.StringVar(&flags.member, "member", "", "when this council member calls: its name, or its id")
 	set.BoolVar(&flags.council, "council", false, "when any council member calls")
+	set.StringVar(&flags.outside, "outside", "", "when this program calls that uses your tools, see conclave mcp")
 	set.BoolVar(&flags.try, "try", false, "only show how it would have decided the calls of the last 7 days")
 	return cmd
 }
@@ -95,6 +97,8 @@ func (c permissionCommands) ruleOf(ctx context.Context, app *App, effect gate.Ef
 	switch {
 	case flags.member != "" && flags.council:
 		return rule, usageError("--member and --council exclude each other")
+	case flags.outside != "" && (flags.member != "" || flags.council):
+		return rule, usageError("--outside excludes --member and --council")
 	case flags.chat != "" && flags.project:
 		return rule, usageError("--chat and --project exclude each other")
 	}
@@ -124,6 +128,8 @@ func (c permissionCommands) ruleOf(ctx context.Context, app *App, effect gate.Ef
 			return rule, err
 		}
 		rule.Callers, rule.CallerName = []gate.Caller{gate.Member(m.ID)}, m.Name
+	case flags.outside != "":
+		rule.Callers = []gate.Caller{gate.Outside(flags.outside)}
 	case flags.council:
 		rule.Callers = []gate.Caller{gate.AnyMember}
 	case effect == gate.Allow:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -13,7 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/core"
 	"conclave/app/test/testkit"
+	"conclave/store"
 )
 
 // served is a conclave with its own folders, for tests of `conclave mcp serve`.
@@ -130,4 +133,56 @@ func TestMC131TheServerScenariosOfTheConformanceSuitePass(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A program that started conclave keeps its session while the window opens and closes.
+func TestMC120ASessionOutlivesTheWindowThatServesIt(t *testing.T) {
+	s := newServed(t, map[string]string{"adds.py": "def add(a: int, b: int) -> int:\n    return a + b\n"})
+	s.run("permissions", "allow", "adds:add", "--outside", "Editor")
+	cmd := exec.CommandContext(t.Context(), program, "mcp", "serve", "--as", "Editor")
+	cmd.Env = s.env
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	var problems strings.Builder
+	cmd.Stderr = &problems
+	must(t, cmd.Start())
+	defer func() { _ = cmd.Wait() }()
+	defer in.Close() //nolint:errcheck // it ends the program
+	answers := bufio.NewScanner(out)
+	ask := func(method, params string) string {
+		t.Helper()
+		_, err := fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"%s","params":%s}`+"\n", method, params)
+		must(t, err)
+		if !answers.Scan() {
+			t.Fatalf("%s was not answered: %s", method, problems.String())
+		}
+		return answers.Text()
+	}
+	adds := func(when string) {
+		t.Helper()
+		got := ask("tools/call", `{"name":"add","arguments":{"a":1,"b":2}}`)
+		if !strings.Contains(got, `"text":"3"`) {
+			t.Errorf("%s: got %s", when, got)
+		}
+	}
+	ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	adds("at first")
+	data := filepath.Join(s.dir, "data")
+	window, err := core.OpenWhenFree(t.Context(), core.Options{
+		Data: data, Plugins: filepath.Join(s.dir, "plugins"), Work: s.dir, Name: core.WindowName,
+		Worker: filepath.Join(filepath.Dir(program), "conclave-worker"),
+	}, testkit.Patience, func(context.Context, store.Owner) core.Choice {
+		t.Error("the person was asked about it")
+		return core.GiveUp
+	})
+	must(t, err)
+	server, err := window.Serve(nil)
+	must(t, err)
+	must(t, window.Scan(t.Context()))
+	adds("in the window")
+	server.Close()
+	must(t, window.Close())
+	adds("after the window closed")
 }

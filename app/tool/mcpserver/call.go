@@ -52,6 +52,10 @@ func (d *door) call(ctx context.Context, program, id string, req *mcp.CallToolRe
 		(errors.Is(cause, errRemoved) || errors.Is(cause, errClosing)) {
 		result.Error = "Cancelled: " + cause.Error()
 	}
+	if strings.HasSuffix(result.Error, gate.ErrNobody.Error()) { // programs show it to their person
+		result.Error += ". Open Conclave's window and call again, or allow it: conclave permissions allow " + id +
+			" --outside '" + program + "'"
+	}
 	return d.s.result(ctx, result), nil
 }
 
@@ -81,17 +85,10 @@ func failed(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: true}
 }
 
-// nobody is added to a refusal, since programs show it to their person.
-const nobody = ". Open Conclave's window and call again, or allow the tool with conclave permissions allow."
-
 // result returns the result of a call as the program gets it.
 func (s *Server) result(ctx context.Context, r tool.Result) *mcp.CallToolResult {
 	if r.Status != chat.CallOK {
-		text := r.Error
-		if strings.HasSuffix(text, gate.ErrNobody.Error()) {
-			text += nobody
-		}
-		return failed(text)
+		return failed(r.Error)
 	}
 	out := &mcp.CallToolResult{Content: []mcp.Content{}}
 	for _, p := range r.Content {
