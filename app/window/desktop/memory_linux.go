@@ -11,8 +11,8 @@ import (
 )
 
 // forgetStart returns the memory that the start took: heap that is free, and the parts of this
-// program's file. The start reads most of the file, little of it again, and the kernel
-// keeps what was read mapped. What is used again is mapped again, from the page cache.
+// program's file. The start reads most of the file and needs little of it again; the
+// kernel keeps what was read mapped. What is used again is mapped again, from the page cache.
 func forgetStart(log *slog.Logger) {
 	if err := forgetFile(); err != nil {
 		log.Debug("the program's start stays in memory", "err", err)
