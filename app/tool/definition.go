@@ -15,6 +15,9 @@ var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 // cleaned, title and parameters filled in, digest made. Normal of a normal tool
 // is the same tool.
 func Normal(t Tool) Tool {
+	if t.normal.is(t) {
+		return t
+	}
 	var n int
 	said := []string{t.Title, t.Description}
 	if t.Title, n = Clean(t.Title); t.Title == "" {
@@ -43,7 +46,26 @@ func Normal(t Tool) Tool {
 		t.Marked = all[:min(len(all), MaxMarked)]
 	}
 	t.Digest = digest(t)
+	t.normal = &normalized{t.Name, t.Title, t.Description, t.Digest, t.Parameters, t.Annotations}
 	return t
+}
+
+// normalized holds what a tool was when Normal saw it, so that the same definition is not cleaned and digested again:
+// on its way from a plugin to a model a tool is made Normal five times.
+type normalized struct {
+	name, title, description, digest string
+	parameters, annotations          json.RawMessage
+}
+
+// is reports whether a tool is still as Normal left it. JSON in tools is not changed in place.
+func (n *normalized) is(t Tool) bool {
+	return n != nil && n.name == t.Name && n.title == t.Title && n.description == t.Description && n.digest == t.Digest &&
+		t.Visibility != "" && sameBytes(n.parameters, t.Parameters) && sameBytes(n.annotations, t.Annotations)
+}
+
+// sameBytes reports whether two texts lie at the same place.
+func sameBytes(a, b json.RawMessage) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 func hiddenWarning(n int) string {

@@ -78,6 +78,8 @@ type Tool struct {
 	// plugin's version; the host sets both when it publishes the tool.
 	Convention Convention `json:"-"`
 	Code       string     `json:"-"`
+
+	normal *normalized // what Normal made its digest of; nil of a tool that it has not seen
 }
 
 // ID returns the name that is unique among all tools: "plugin:name".

@@ -80,7 +80,7 @@ func toStored(tools []tool.Tool) []storedTool {
 func fromStored(kept []storedTool) []tool.Tool {
 	tools := make([]tool.Tool, len(kept))
 	for i, k := range kept {
-		tools[i] = k.Tool
+		tools[i] = tool.Normal(k.Tool)
 		tools[i].Timeout = time.Duration(k.TimeoutMS) * time.Millisecond
 	}
 	return tools

@@ -383,7 +383,7 @@ func (b *backend) lost(ctx context.Context, call tool.Call, err error) (plugin.A
 	return plugin.Answer{}, err
 }
 
-// ended reports whether the session is over. The host then says why.
+// ended reports whether the session is over; the host then says why.
 func (b *backend) ended() bool {
 	select {
 	case <-b.session.Done():

@@ -2,9 +2,11 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,7 +15,7 @@ import (
 )
 
 // web is an MCP server over Streamable HTTP, of 2025-06-18, which wants a key if key is not empty.
-func web(t *testing.T, key string, asked *atomic.Int32) *httptest.Server {
+func web(t testing.TB, key string, asked *atomic.Int32) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -49,9 +51,17 @@ func web(t *testing.T, key string, asked *atomic.Int32) *httptest.Server {
 				"capabilities": map[string]any{"tools": map[string]any{}},
 			}
 		case "tools/list":
-			answer["result"] = map[string]any{"tools": []any{map[string]any{
+			tools := []any{map[string]any{
 				"name": "echo", "description": "Says it again.", "inputSchema": map[string]any{"type": "object"},
-			}}}
+			}}
+			for more, _ := strconv.Atoi(r.URL.Query().Get("tools")); len(tools) < more; {
+				tools = append(tools, map[string]any{
+					"name": fmt.Sprint("tool", len(tools)), "description": strings.Repeat("Does something. ", 40),
+					"inputSchema": json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"A path."},` +
+						`"depth":{"type":"integer","minimum":0}},"required":["path"]}`),
+				})
+			}
+			answer["result"] = map[string]any{"tools": tools}
 		case "tools/call":
 			text := map[string]any{"type": "text", "text": m.Params.Arguments.Text}
 			answer["result"] = map[string]any{"content": []any{text}}
