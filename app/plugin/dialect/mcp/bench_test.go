@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkFiveHundredTools measures 20 servers with 25 tools each: listed, checked and offered again, with all of
-// their sessions begun anew, and from the store, as a start of Conclave does it without starting one.
+// their sessions begun again, and from the store, as a start of Conclave does it without starting one.
 func BenchmarkFiveHundredTools(b *testing.B) {
 	c := newBench(b)
 	servers, ids := map[string]any{}, []string{}
