@@ -43,8 +43,9 @@ func newPlaces(protected []string, plugins string) *places {
 	}
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		p.home = home
+		real := place.Real(home)
 		for _, path := range secretPlaces {
-			p.protected = append(p.protected, place.Real(filepath.Join(home, filepath.FromSlash(path))))
+			p.protected = append(p.protected, place.RealIn(real, filepath.FromSlash(path)))
 		}
 	}
 	return p

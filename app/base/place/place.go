@@ -43,10 +43,13 @@ func Holds(folder, path string) bool {
 // the system's order: what ".." leaves is where a link led, not where it lies.
 func Real(path string) string {
 	volume := filepath.VolumeName(path)
-	real := volume + string(filepath.Separator)
+	return RealIn(volume+string(filepath.Separator), path[len(volume):])
+}
+
+// RealIn is Real for a path in a folder in which no links are left to follow.
+func RealIn(real, path string) string {
 	gone := 0 // how long real was when it could not be read: nor can what is below
-	for part := range strings.FieldsFuncSeq(path[len(volume):],
-		func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
 		switch part {
 		case ".":
 		case "..":
