@@ -99,8 +99,10 @@ func (t *run) once(ctx context.Context) (model.Request, error) {
 	r := model.Request{Tools: t.toolSearch().definitions()}
 	r.System, r.Temperature, r.MaxTokens = t.hooked.request.System, t.hooked.request.Temperature,
 		t.hooked.request.MaxTokens
-	r.Messages = append([]model.Message{}, t.hooked.request.Messages...)
-	for _, m := range t.history.messages(ctx, t.turn, t.path[t.hooked.path:]) {
+	since := t.history.messages(ctx, t.turn, t.path[t.hooked.path:])
+	r.Messages = make([]model.Message, 0, len(t.hooked.request.Messages)+len(since))
+	r.Messages = append(r.Messages, t.hooked.request.Messages...)
+	for _, m := range since {
 		if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == m.Role {
 			last := &r.Messages[n-1]
 			last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], m.Parts...)
