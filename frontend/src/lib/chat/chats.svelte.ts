@@ -8,7 +8,8 @@ import type { Notices } from "../bridge/events";
 import type { ChatGroup, ChatRow } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
-const pageSize = 100;
+/** Rows of a page: of what a search finds fewer are asked for, which come sooner. */
+const pageSize = (searching: boolean) => (searching ? 40 : 100);
 
 /** A line of the list: a group's heading, or the row with that index. */
 export type Line = { heading: string } | { row: number };
@@ -38,6 +39,7 @@ export class ChatsState extends Pulled {
   #pending = new Set<number>();
   #query = 0; // counts queries, so that an overtaken answer is dropped
   #shown = 0; // the query whose rows are held, until the answer to the next is there
+  #size = pageSize(false); // of its pages
 
   constructor(
     private bridge: Bridge,
@@ -66,21 +68,22 @@ export class ChatsState extends Pulled {
 
   /** The row at an index when it is held; asks for its page when not. */
   row(index: number): ChatRow | undefined {
-    return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+    return this.#pages.get(Math.floor(index / this.#size))?.[index % this.#size];
   }
 
   /** Where a chat stands among those held; -1 is nowhere. */
   indexOf(id: string): number {
     for (const [page, rows] of this.#pages) {
       const at = rows.findIndex((row) => row.id === id);
-      if (at >= 0) return page * pageSize + at;
+      if (at >= 0) return page * this.#size + at;
     }
     return -1;
   }
 
   need(index: number): void {
-    const page = Math.floor(index / pageSize);
+    const page = Math.floor(index / this.#size);
     if (this.#pages.has(page) || this.#pending.has(page)) return;
+    if (this.#query !== this.#shown) return; // the answer is on its way, and rows ask again when it is there
     this.#pending.add(page);
     this.#seen = [...this.#seen.filter((p) => p !== page), page].slice(-4);
     queueMicrotask(async () => {
@@ -96,10 +99,13 @@ export class ChatsState extends Pulled {
   }
 
   async #page(page: number, query: number): Promise<void> {
-    const list = await this.bridge.chats.List({ text: this.text, archived: this.archived }, page * pageSize, pageSize);
+    const { text, archived } = this;
+    const size = pageSize(text !== "");
+    const list = await this.bridge.chats.List({ text, archived }, page * size, size);
     if (query !== this.#query) return;
     if (query !== this.#shown) this.#pages.clear();
     this.#shown = query;
+    this.#size = size;
     this.total = list.total;
     this.searched = list.searched;
     this.groups = list.groups;
