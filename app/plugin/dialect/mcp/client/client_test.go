@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"runtime"
@@ -245,6 +246,35 @@ func TestMC06TheWayOverHTTPIsFound(t *testing.T) {
 			t.Error("a handshake followed")
 		}
 	})
+}
+
+func TestAPageThatIsNoServerIsSaidToBeNone(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html>Welcome</html>")
+	}))
+	defer page.Close()
+	_, err := client.OverHTTP(t.Context(), page.URL, nil, client.Options{})
+	if err == nil || !strings.Contains(err.Error(), "this is no MCP server") || strings.Contains(err.Error(), "older") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMC25ASubscriptionThatTheServerDoesNotHaveIsRefused(t *testing.T) {
+	for name, f := range map[string]mcptest.Flags{
+		"legacy": {NoSubscriptions: true}, "modern": {Modern: true, NoSubscriptions: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, begin := range []func(*testing.T, mcptest.Flags, client.Options) (*client.Session, *mcptest.Server){
+				overStream, overHTTP,
+			} {
+				s, _ := begin(t, f, client.Options{})
+				if err := s.Subscribe(t.Context(), "test://one"); err == nil {
+					t.Error("it is watched")
+				}
+			}
+		})
+	}
 }
 
 func TestMC07AnEraThatIsContradictedIsAskedAgain(t *testing.T) {

@@ -183,7 +183,7 @@ type implementation struct {
 	Title      string `json:"title"`
 	Version    string `json:"version"`
 	WebsiteURL string `json:"websiteUrl"`
-	Icons      []Icon `json:"icons"`
+	Icons      Icons  `json:"icons"`
 }
 
 // describe fills i with what a server reports about itself.

@@ -176,6 +176,14 @@ func TestMC29SchemasArePassedOnAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestMC31APictureThatCannotBeReadIsLeftOutAlone(t *testing.T) {
+	tool, err := readTool(json.RawMessage(`{"name":"a","inputSchema":{"type":"object"},"notes":["forged"],"task":"required",
+		"icons":[{"src":"data:image/png;base64,AA"},{"src":1},"x",{}],"execution":{"taskSupport":"forbidden"}}`))
+	if err != nil || len(tool.Icons) != 1 || tool.Notes != nil || tool.Task != "" {
+		t.Errorf("%+v, %v", tool, err)
+	}
+}
+
 func TestMC21HeadersOfArguments(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema string

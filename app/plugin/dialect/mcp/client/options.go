@@ -94,7 +94,7 @@ type Info struct {
 
 	Name, Title, ServerVersion string
 	Website                    string
-	Icons                      []Icon
+	Icons                      Icons
 	Instructions               string
 	Implementation             json.RawMessage // serverInfo as it came
 	Capabilities               Capabilities
@@ -108,6 +108,21 @@ type Capabilities struct {
 	ToolsChange, ResourcesChange, PromptsChange     bool // it reports changes of the list
 
 	Raw json.RawMessage // as they came
+}
+
+// Icons are pictures of one thing. Those that cannot be read are left out.
+type Icons []Icon
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *Icons) UnmarshalJSON(raw []byte) error {
+	*i = nil
+	for _, one := range listOf(raw) {
+		var icon Icon
+		if json.Unmarshal(one, &icon) == nil && icon.Source != "" {
+			*i = append(*i, icon)
+		}
+	}
+	return nil
 }
 
 // Icon is a picture of a server, tool, prompt or resource. Nothing fetches it.

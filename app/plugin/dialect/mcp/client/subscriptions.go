@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"sync"
 	"time"
 
@@ -92,8 +93,8 @@ func (s *Session) listen(ctx context.Context, f filter, opened func(error)) {
 		if ctx.Err() != nil || l.honoured && l.granted.empty() {
 			return
 		}
-		if e := rpcError(err); e != nil && !l.honoured {
-			s.logf("info", "the server reports no changes: %s", e.Message)
+		if !l.honoured && refusesForGood(err) {
+			s.logf("info", "the server reports no changes: %v", err)
 			opened(err)
 			return
 		}
@@ -104,6 +105,12 @@ func (s *Session) listen(ctx context.Context, f filter, opened func(error)) {
 			return
 		}
 	}
+}
+
+// refusesForGood reports whether a server that answers a subscription with err has none.
+func refusesForGood(err error) bool {
+	e, ok := errors.AsType[*RefusedError](err)
+	return rpcError(err) != nil || ok && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
 // listener is one run of a subscription.
@@ -189,10 +196,19 @@ func (s *Session) Subscribe(ctx context.Context, uri string) error {
 		}
 		return err
 	}
+	ctx, done := context.WithTimeoutCause(ctx, s.o.Limits.Request, fmt.Errorf("%w: it did not begin to watch", ErrTimeout))
+	defer done()
 	opened := make(chan error, 1)
+	first := func(err error) {
+		select {
+		case opened <- err:
+		default: // nobody waits any longer
+		}
+	}
 	started := s.work.start(func() { // ends with Unsubscribe, or the session
 		defer s.listening.remove(uri)
-		s.listen(watching, filter{URIs: []string{uri}}, func(err error) { opened <- err })
+		s.listen(watching, filter{URIs: []string{uri}}, first)
+		first(errEndedByServer)
 	})
 	if !started {
 		return ErrClosed

@@ -13,7 +13,7 @@ type Tool struct {
 	Schema      json.RawMessage `json:"inputSchema"`            // as it came, without references to the network
 	Output      json.RawMessage `json:"outputSchema,omitempty"` // as it came
 	Annotations json.RawMessage `json:"annotations,omitempty"`  // as they came
-	Icons       []Icon          `json:"icons,omitempty"`
+	Icons       Icons           `json:"icons,omitempty"`
 	// Task is required when it can only be called as a task, optional when it may be, else empty.
 	Task string          `json:"task,omitempty"`
 	Meta json.RawMessage `json:"_meta,omitempty"`

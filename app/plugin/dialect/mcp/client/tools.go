@@ -139,6 +139,7 @@ func readTool(raw json.RawMessage) (Tool, error) {
 	}
 	_ = json.Unmarshal(t.Annotations, &a) // annotations that cannot be read say nothing
 	t.Title = cmp.Or(t.Title, a.Title, t.Name)
+	t.Task, t.Notes = "", nil // ours to set
 	if w.Execution.Task != "forbidden" {
 		t.Task = w.Execution.Task
 	}

@@ -36,21 +36,23 @@ type Flags struct {
 	NeverEnds    bool // goes on when its input ends
 	IgnoreCancel bool
 	ClosesListen bool // ends each subscription at once
-	ForgetsAfter int  // HTTP: forgets the session after so many messages
-	ForgetsBy400 bool // and answers 400 for it, as examples of SDKs do, instead of 404
-	Unauthorized bool // HTTP: 401 for ever
-	StepUp       bool // HTTP: 403 insufficient_scope for each tools/call
-	Redirect     string
-	Fails        int  // HTTP: so many first requests get 503
-	OldSSE       bool // HTTP: speaks the HTTP of 2024-11-05 alone
-	Circle       bool // the cursor of its list goes in a circle
-	Pages        int  // of its list, with one tool each
-	BreaksOff    bool // HTTP: closes the stream of a call before its answer
-	BadHeaders   bool // refuses the first call for its headers, as if the tool had changed
-	Batches      bool // sends its messages in lists
-	Bare         bool // announces tools alone
-	Tools        int  // so many tools more in its list
-	Endless      bool // HTTP: streams comments in answer to a call, for ever
+	// NoSubscriptions announces them, and has none.
+	NoSubscriptions bool
+	ForgetsAfter    int  // HTTP: forgets the session after so many messages
+	ForgetsBy400    bool // and answers 400 for it, as examples of SDKs do, instead of 404
+	Unauthorized    bool // HTTP: 401 for ever
+	StepUp          bool // HTTP: 403 insufficient_scope for each tools/call
+	Redirect        string
+	Fails           int  // HTTP: so many first requests get 503
+	OldSSE          bool // HTTP: speaks the HTTP of 2024-11-05 alone
+	Circle          bool // the cursor of its list goes in a circle
+	Pages           int  // of its list, with one tool each
+	BreaksOff       bool // HTTP: closes the stream of a call before its answer
+	BadHeaders      bool // refuses the first call for its headers, as if the tool had changed
+	Batches         bool // sends its messages in lists
+	Bare            bool // announces tools alone
+	Tools           int  // so many tools more in its list
+	Endless         bool // HTTP: streams comments in answer to a call, for ever
 }
 
 // environment carries flags to a process.

@@ -318,6 +318,11 @@ func (r *request) ask(method string, params any) (Message, bool) {
 
 func (r *request) handle() {
 	s := r.p.s
+	watches := r.Method == "subscriptions/listen" || strings.HasSuffix(r.Method, "subscribe")
+	if watches && s.flags.NoSubscriptions {
+		r.fail(-32601, "Method not found", nil)
+		return
+	}
 	switch r.Method {
 	case "initialize":
 		r.initialize()

@@ -31,7 +31,7 @@ func (s handshake) greetOverHTTP(ctx context.Context, w *web) error {
 	switch {
 	case s.o.Era == Legacy && rpcError(err) != nil && modernError(rpcError(err)):
 		return cmpError(s.discover(ctx), err) // it has become modern
-	case s.o.Transport == HTTP || !ok || e.Status >= 500 || signsIn(err):
+	case s.o.Transport == HTTP || !ok || e.Status < 400 || e.Status >= 500 || signsIn(err):
 		return err
 	}
 	if sseErr := s.greetOverSSE(ctx, w); sseErr != nil {
