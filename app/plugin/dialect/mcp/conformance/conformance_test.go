@@ -35,12 +35,15 @@ func TestMC131TheClientConforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(revision, func(t *testing.T) {
+	for name, choice := range map[string][]string{
+		"2025-11-25": {"--requirements", "2025-11-25", "--expected-failures", baseline},
+		"2026-07-28": {"--requirements", "2026-07-28", "--expected-failures", baseline},
+		"backcompat": {"--suite", "backcompat"}, // how servers of 2025-03-26 want a sign-in
+	} {
+		t.Run(name, func(t *testing.T) {
 			node, suite := mcptest.Node(t), mcptest.Script(t, "@modelcontextprotocol/conformance/dist/index.js")
-			cmd := exec.CommandContext(t.Context(), node, suite, "client", "--command", program,
-				"--requirements", revision, "--expected-failures", baseline, "--output-dir", t.TempDir())
-			out, err := cmd.CombinedOutput()
+			arguments := append([]string{suite, "client", "--command", program, "--output-dir", t.TempDir()}, choice...)
+			out, err := exec.CommandContext(t.Context(), node, arguments...).CombinedOutput()
 			text := string(out)
 			if at := strings.Index(text, "=== "); err == nil && at >= 0 {
 				text = text[at:]
