@@ -78,6 +78,9 @@ type Tool struct {
 	// plugin's version; the host sets both when it publishes the tool.
 	Convention Convention `json:"-"`
 	Code       string     `json:"-"`
+	// Guide is what its plugin says to models about using its tools; empty for nothing. The host sets it when it
+	// publishes the tool.
+	Guide string `json:"-"`
 
 	normal *normalized // what Normal made its digest of; nil of a tool that it has not seen
 }

@@ -11,7 +11,8 @@ import (
 // request builds the request of a round from the visible path.
 func (t *run) request(ctx context.Context) model.Request {
 	return model.Request{
-		System: t.system, Tools: t.toolSearch().definitions(), Messages: t.history.messages(ctx, t.turn, t.path),
+		System: guided(t.system, t.req.Tools), Tools: t.toolSearch().definitions(),
+		Messages: t.history.messages(ctx, t.turn, t.path),
 	}
 }
 

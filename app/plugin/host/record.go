@@ -203,9 +203,10 @@ func (v version) offers(t tool.Tool, set map[string]bool) bool {
 func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
 	out := slices.Clone(v.tools)
 	enabled := make(map[string]bool, len(out))
-	facts := v.facts()
+	facts, guide := v.facts(), tool.GuideIn(out)
 	for i := range out {
 		on := v.offers(out[i], set)
+		out[i].Guide = guide
 		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
 		out[i].Code = v.digest
 		enabled[out[i].Name] = on

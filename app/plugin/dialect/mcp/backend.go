@@ -223,6 +223,9 @@ func (b *backend) list(ctx context.Context) ([]client.Tool, []client.LeftOut, er
 	if b.session.Server().Capabilities.Resources && !slices.ContainsFunc(tools, isReadTool) {
 		tools = append(tools, resourceTool)
 	}
+	if len(tools) > 0 { // what a person approves with it
+		tools[0].Annotations = tool.WithGuide(tools[0].Annotations, b.session.Server().Instructions)
+	}
 	current := map[string]client.Tool{}
 	for _, t := range tools {
 		current[t.Name] = t

@@ -26,5 +26,8 @@ func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) []pl
 			facts = append(facts, plugin.Fact{Name: "Server", Text: said[0]}, plugin.Fact{Name: "Protocol", Text: said[1]})
 		}
 	}
+	if guide := tool.GuideIn(tools); guide != "" {
+		facts = append(facts, plugin.Fact{Name: "For models", Text: guide})
+	}
 	return facts
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -262,4 +263,28 @@ func lives(pid string) bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+func TestMC47InstructionsAreOnTheCardPartOfWhatIsApprovedAndForModels(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+pid")})
+	must(t, approveOnce(b, "s"))
+	s := b.status("s")
+	if !strings.Contains(gate.ToolText(s.Tools[0]), "Be kind.") {
+		t.Errorf("what is approved is %q", gate.ToolText(s.Tools[0]))
+	}
+	if !slices.Contains(s.About, plugin.Fact{Name: "For models", Text: "Be kind."}) {
+		t.Errorf("the card says %+v", s.About)
+	}
+	must(t, approveOnce(b, "s"))
+	for _, one := range b.tools.Set().Tools() {
+		if one.Guide != "Be kind." {
+			t.Errorf("%s comes with %q", one.Name, one.Guide)
+		}
+	}
+	b.again()
+	if one, _ := b.tools.Set().ByID("s:pid"); one.Guide != "Be kind." {
+		t.Errorf("after a restart it comes with %q", one.Guide)
+	}
+	b.says("s:echo", `{"text":"hi"}`, "hi")
 }
