@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -41,7 +40,7 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 	b.close()
 	b.open()
 	s := authtest.New(t)
-	s.Handler = http.HandlerFunc(echo)
+	s.Handler = http.HandlerFunc(authtest.Echo)
 	const id = "notes"
 	b.save("notes.mcp.json", map[string]any{id: map[string]any{"url": s.URL}})
 	must(t, approveOnce(b, id))
@@ -96,35 +95,4 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 	if got := b.status(id); got.State != plugin.NeedsSignIn || got.SignedIn != "" {
 		t.Errorf("afterwards its card shows %s, signed in at %q", got.State, got.SignedIn)
 	}
-}
-
-// echo answers as an MCP server with one tool.
-func echo(w http.ResponseWriter, r *http.Request) {
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-	}
-	_ = json.NewDecoder(r.Body).Decode(&m)
-	if m.ID == nil {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	answer := map[string]any{"jsonrpc": "2.0", "id": m.ID}
-	switch m.Method {
-	case "initialize":
-		answer["result"] = map[string]any{
-			"protocolVersion": "2025-06-18", "serverInfo": map[string]any{"name": "web", "version": "3"},
-			"capabilities": map[string]any{"tools": map[string]any{}},
-		}
-	case "tools/list":
-		answer["result"] = map[string]any{"tools": []any{map[string]any{
-			"name": "echo", "description": "Says it again.", "inputSchema": map[string]any{"type": "object"},
-		}}}
-	case "tools/call":
-		answer["result"] = map[string]any{"content": []any{map[string]any{"type": "text", "text": "hello"}}}
-	default:
-		answer["error"] = map[string]any{"code": -32601, "message": "Method not found"}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer)
 }
