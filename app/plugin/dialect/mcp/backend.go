@@ -95,6 +95,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 		return nil, plugin.ProblemOf(err)
 	}
 	if account != nil {
+		account.Mask(start.Mask)
 		hc = &http.Client{Transport: account}
 	}
 	if b.session, err = client.OverHTTP(ctx, s.URL, hc, o); err != nil {

@@ -79,6 +79,7 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 	// A restart needs no browser, and signing out has the card ask again.
 	b.again()
 	b.says("notes:echo", `{}`, "hello")
+	b.says("notes:leak", `{}`, "Bearer •••") // no model gets a token
 	if len(s.Pages) != 2 {
 		t.Errorf("%d pages after a restart", len(s.Pages))
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	// that wait. After nil the request is repeated; an error ends it. Ask calls SignIn if the person
 	// wants it. Nil returns the *NeedsSignIn to whoever made the request.
 	Ask func(ctx context.Context, need *NeedsSignIn) error
-	// Changed is called after Status has changed, from any goroutine. Nil is nobody.
+	// Changed is called after the answer of SignedIn has changed, from any goroutine. Nil is nobody.
 	Changed func()
 	Log     *slog.Logger // nil discards
 }
@@ -75,7 +75,7 @@ type Account struct {
 	refusal  *challenge // the newest one, until a sign-in
 	need     *NeedsSignIn
 	declined bool // the person was asked for need, and did not sign in
-	page     string
+	mask     func(secret string)
 	asked    map[string]time.Time // when more rights were asked for, by tool
 	renewed  time.Time            // when the grant was renewed; zero once the server accepted it
 	renewal  *flight
@@ -115,35 +115,8 @@ func New(o Options) (*Account, error) {
 	return a, nil
 }
 
-// Status holds what a person may know of an account.
-type Status struct {
-	SignedIn bool
-	Issuer   string   // the sign-in service; empty while not signed in
-	Scopes   []string // what was granted, as far as the service said
-	// Page is the address that the browser was sent to, while a sign-in waits for the person: for a
-	// browser that did not open, or was closed.
-	Page  string
-	Needs *NeedsSignIn // why requests fail; nil where they do not, as far as is known
-}
-
-// Status returns the state of the account. It may read the keychain; where that cannot be read, the
-// account is not signed in.
-func (a *Account) Status(ctx context.Context) Status {
-	g, err := a.current(ctx)
-	if err != nil {
-		g = nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := Status{Page: a.page, Needs: a.need}
-	if g != nil && g.Access != "" {
-		s.SignedIn, s.Issuer, s.Scopes = true, g.Issuer, g.Scopes
-	}
-	return s
-}
-
-// SignedIn returns what of Status is known without the keychain: the sign-in service, and why requests
-// fail until the person signs in. Either may be empty.
+// SignedIn returns what is known without the keychain: the service where the person is signed in, and why
+// requests fail until they sign in. Either may be empty.
 func (a *Account) SignedIn() (issuer, need string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,19 +129,25 @@ func (a *Account) SignedIn() (issuer, need string) {
 	return issuer, need
 }
 
-// Secrets returns the secrets of the account that are in memory, to be masked in what leaves this
-// computer.
-func (a *Account) Secrets() []string {
+// Mask has mask called with each secret of the account, those that come later before they are used: so
+// that nothing a server answers holds one.
+func (a *Account) Mask(mask func(secret string)) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	var all []string
-	if g := a.grant; g != nil {
-		all = append(all, g.Access, g.Refresh, g.Client.Secret)
-	}
+	a.mask = mask
+	g := a.grant
+	a.mu.Unlock()
 	if a.o.Client != nil {
-		all = append(all, a.o.Client.Secret)
+		mask(a.o.Client.Secret)
 	}
-	return notEmpty(all)
+	maskGrant(mask, g)
+}
+
+func maskGrant(mask func(secret string), g *grant) {
+	if mask != nil && g != nil {
+		mask(g.Access)
+		mask(g.Refresh)
+		mask(g.Client.Secret)
+	}
 }
 
 // current returns the grant that is in memory, or else in the keychain; nil where there is none.
@@ -187,6 +166,7 @@ func (a *Account) current(ctx context.Context) (*grant, error) {
 	defer a.mu.Unlock()
 	if !a.loaded {
 		a.grant, a.loaded = g, true
+		maskGrant(a.mask, g)
 	}
 	return a.grant, nil
 }
@@ -194,6 +174,7 @@ func (a *Account) current(ctx context.Context) (*grant, error) {
 // set replaces the grant in memory.
 func (a *Account) set(g *grant, need *NeedsSignIn) {
 	a.mu.Lock()
+	maskGrant(a.mask, g)
 	a.grant, a.loaded, a.need = g, true, need
 	if need == nil {
 		a.refusal, a.declined = nil, false

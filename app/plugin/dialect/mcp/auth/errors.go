@@ -73,10 +73,6 @@ func foreign(text string, most int) string {
 
 func lower(text string) string { return strings.ToLower(text) }
 
-func notEmpty(all []string) []string {
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}
-
 // union returns the words of all lists, each once, in their order.
 func union(lists ...[]string) []string {
 	var all []string

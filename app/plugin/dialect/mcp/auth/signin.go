@@ -26,18 +26,7 @@ var errTime = errors.New("nobody signed in")
 // time are one sign-in: the others wait for it, and open nothing. The error is a fault, a *NeedsClient,
 // or the cause of ctx's end.
 func (a *Account) SignIn(ctx context.Context, p Person) error {
-	return a.share(ctx, &a.signing, true, func(ctx context.Context) error {
-		err := a.signIn(ctx, p)
-		a.showPage("")
-		return err
-	})
-}
-
-func (a *Account) showPage(page string) {
-	a.mu.Lock()
-	a.page = page
-	a.mu.Unlock()
-	a.changed()
+	return a.share(ctx, &a.signing, true, func(ctx context.Context) error { return a.signIn(ctx, p) })
 }
 
 func (a *Account) signIn(ctx context.Context, p Person) error {
@@ -195,7 +184,6 @@ func (a *Account) authorize(ctx context.Context, s service, scopes []string, p P
 	if err != nil {
 		return nil, err
 	}
-	a.showPage(page)
 	wait, cancel := context.WithTimeoutCause(ctx, signInTime, errTime)
 	defer cancel()
 	go func() { // ends with the opener, for which nobody waits: the page may be opened by hand as well
