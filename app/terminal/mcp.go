@@ -25,6 +25,9 @@ func (c mcpCommands) group() *cobra.Command {
 	return cmd
 }
 
+// ServeCommand is the command by which another program starts Conclave as its server.
+var ServeCommand = []string{"mcp", "serve"}
+
 // serveFlags are the flags of `mcp serve`.
 type serveFlags struct {
 	http    bool

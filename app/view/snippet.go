@@ -67,10 +67,10 @@ func kinds() []kind {
 }
 
 // NewSnippets returns what other programs need. command is the program file of conclave and the arguments of
-// mcp serve but for --as, nil where it is on the PATH; address is where Conclave serves HTTP, or would.
+// mcp serve but for --as, nil for no snippets; address is where Conclave serves HTTP, or would.
 func NewSnippets(command []string, address string) []Snippet {
 	if len(command) == 0 {
-		command = []string{serverName, "mcp", "serve"}
+		return []Snippet{}
 	}
 	streams := func(app string) entry {
 		return entry{Command: command[0], Args: append(append([]string{}, command[1:]...), "--as", app)}

@@ -14,7 +14,7 @@ func TestMC128ThePageOffersToolsAndMakesTokens(t *testing.T) {
 	w := open(t)
 	list, err := w.Programs.List()
 	must(t, err)
-	if len(list.Snippets) != 9 || len(list.Programs) != 0 || list.Open || list.Port != 48912 {
+	if len(list.Programs) != 0 || list.Open || list.Port != 48912 {
 		t.Errorf("got %+v", list)
 	}
 	if slices.ContainsFunc(list.Tools, func(tool window.OfferableTool) bool { return tool.Offered }) {

@@ -37,7 +37,9 @@ func newServed(t *testing.T, plugins map[string]string) *served {
 		testkit.Write(t, filepath.Join(s.dir, "plugins", name), text)
 		s.run("plugins", "trust", strings.TrimSuffix(name, filepath.Ext(name)))
 	}
-	s.run("mcp", "offer", "--all")
+	if len(plugins) > 0 {
+		s.run("mcp", "offer", "--all")
+	}
 	return s
 }
 
@@ -185,4 +187,47 @@ func TestMC120ASessionOutlivesTheWindowThatServesIt(t *testing.T) {
 	server.Close()
 	must(t, window.Close())
 	adds("after the window closed")
+}
+
+// The inspector is a program of others that lists and calls tools.
+func TestMC132TheInspectorListsAndCallsToolsOfThreeDialects(t *testing.T) {
+	modules, node := npmFolder(t)
+	s := newServed(t, nil)
+	kinds := map[string]string{"python": "name", "spindle": "name", "maibot": "who"} // of whom to greet
+	for kind := range kinds {
+		s.run("plugins", "new", kind, "of_"+kind)
+		s.run("plugins", "trust", "of_"+kind)
+	}
+	s.run("mcp", "offer", "--all")
+	address, token := s.serve("--approve", "always")
+	inspect := func(t *testing.T, era string, args ...string) string {
+		t.Helper()
+		args = append([]string{
+			filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"),
+			"--cli", address, "--transport", "http", "--header", "Authorization: Bearer " + token, "--protocol-era", era,
+			"--format", "json", "-q",
+		}, args...)
+		cmd := exec.CommandContext(t.Context(), node, args...)
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%v: %v\n%s", args[11:], err, out)
+		}
+		return string(out)
+	}
+	for _, era := range []string{"legacy", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			list := inspect(t, era, "--method", "tools/list", "--strict")
+			for kind, who := range kinds {
+				name := "of_" + kind + "__greet"
+				if !strings.Contains(list, `"`+name+`"`) {
+					t.Errorf("the list lacks %s: %s", name, list)
+				}
+				got := inspect(t, era, "--method", "tools/call", "--tool-name", name, "--tool-arg", who+"=Ada")
+				if !strings.Contains(got, "Ada!") {
+					t.Errorf("%s: got %s", name, got)
+				}
+			}
+		})
+	}
 }

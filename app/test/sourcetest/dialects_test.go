@@ -22,8 +22,6 @@ const dialectList = "app/core/dialects.go"
 var namesDialects = map[string]string{
 	dialectList:                        "the one list",
 	"app/terminal/mcp.go":              "its commands are named after the protocol",
-	"app/view/snippet.go":              "a command of the terminal is named after the protocol",
-	"app/window/desktop/desktop.go":    "likewise",
 	"app/core/conformance.go":          "the conformance suite of the protocol starts it",
 	"app/terminal/prompt.go":           "--functions is a flag, named for what a person gives it",
 	"app/plugin/plugintest/fixture.go": "tests of the host choose a kind of plugins by its name",

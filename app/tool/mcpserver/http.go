@@ -340,7 +340,7 @@ func (h *hall) shutAll(program string) {
 	}
 }
 
-// writer is an answer that may last, each part of which is written in time.
+// writer is an answer that may last. Each part is written in time.
 type writer struct {
 	http.ResponseWriter
 	control *http.ResponseController

@@ -215,7 +215,7 @@ func serveCommand(folders terminal.Folders) []string {
 	if !folders.OwnPlugins {
 		command = append(command, "--plugins", folders.Plugins)
 	}
-	return append(command, "mcp", "serve")
+	return append(command, terminal.ServeCommand...)
 }
 
 // workerProgram finds conclave-worker beside this program.
