@@ -61,6 +61,7 @@ export class App {
   link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
   newPlugin = $state.raw(false);
   addPlugin = $state.raw(false);
+  addServer = $state.raw(false);
   /** A person is asked how long tools may run without asking. */
   unattendedAsked = $state.raw(false);
   /** Where Models is asked to begin adding a connection. */

@@ -124,6 +124,15 @@ export interface ActivityReport {
   sentence: string;
 }
 
+/** AddedServers are the plugins that were made of a text or of another program's file. */
+export interface AddedServers {
+  ids: string[];
+  /** What a person should know of them: what is not as it was, and where secrets are now. */
+  notes: string[];
+  /** entries without a plugin, and why */
+  left: LeftOut[];
+}
+
 /** Answer is a person's answer to a request. */
 export interface Answer {
   /** allow or deny */
@@ -1302,6 +1311,12 @@ export type LanePhase =
   | "using" // a tool runs, or waits for a person
   | "writing";
 
+/** LeftOut is something of a configuration file of which no plugin is made, and why. */
+export interface LeftOut {
+  name: string;
+  why: string;
+}
+
 /** Limits bound what one member, or a whole run, may use. 0 is unlimited. */
 export interface Limits {
   tokens?: number;
@@ -2024,6 +2039,14 @@ export type Phase =
   | "retrying" // the provider failed for a moment; the note says why
   | "stopping";
 
+/** Place is a configuration file of another program. */
+export interface Place {
+  /** as a command names it: claude-code */
+  program: string;
+  title: string;
+  path: string;
+}
+
 /** Platform is the system that the window runs on. */
 export type Platform =
   | "linux"
@@ -2201,6 +2224,12 @@ export interface PluginsCalls {
    * the plugin runs.
    */
   Add(from: string): Promise<string>;
+  /**
+   * AddServers makes plugins of MCP servers. They wait for approval. text is what a person
+   * pasted: an address, a command, a configuration, a link. Where it is empty, they are those
+   * in file, one of the files that ServerFiles lists, which is not changed.
+   */
+  AddServers(text: string, file: string): Promise<AddedServers>;
   /** AllowHost lets a plugin connect to a host; with below, to the names below it too. */
   AllowHost(id: string, host: string, below: boolean): Promise<void>;
   /** AllowPort lets a plugin listen on a port of this computer; 0 is any that is free. */
@@ -2217,6 +2246,11 @@ export interface PluginsCalls {
    * their mind.
    */
   Choose(what: Choosable): Promise<string>;
+  /**
+   * Configuration returns the configuration of an MCP server in the form of another program,
+   * with placeholders for secrets.
+   */
+  Configuration(id: string, form: string): Promise<string>;
   /** Disable switches a plugin off. */
   Disable(id: string): Promise<void>;
   /** Enable switches a plugin on. */
@@ -2268,6 +2302,11 @@ export interface PluginsCalls {
   RevokeFolder(id: string, path: string): Promise<void>;
   /** RevokeProgram takes a program back from a plugin. */
   RevokeProgram(id: string, program: string): Promise<void>;
+  /**
+   * ServerFiles lists the configurations of other programs from which MCP servers can be taken
+   * over.
+   */
+  ServerFiles(): Promise<Place[]>;
   /**
    * SetAtOnce sets how many calls of a plugin run at once; 0 is the default. Kind invalid for a
    * number that cannot be.
@@ -2385,7 +2424,7 @@ export interface Program {
   open: number;
 }
 
-/** ProgramList is what the page of other programs shows. */
+/** ProgramList holds the tools and programs that the page of other programs shows. */
 export interface ProgramList {
   /** of settings */
   revision: number;
@@ -2920,8 +2959,8 @@ export interface Sharer {
 }
 
 /**
- * Snippet is what a person adds to the configuration of another program so that it uses
- * Conclave's tools.
+ * Snippet holds the lines that a person adds to the configuration of another program, so that
+ * it uses Conclave's tools.
  */
 export interface Snippet {
   /** as its makers call it */

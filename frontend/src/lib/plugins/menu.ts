@@ -1,4 +1,5 @@
 import Code from "@lucide/svelte/icons/code";
+import Copy from "@lucide/svelte/icons/copy";
 import Download from "@lucide/svelte/icons/download";
 import FolderOpen from "@lucide/svelte/icons/folder-open";
 import KeyRound from "@lucide/svelte/icons/key-round";
@@ -21,6 +22,24 @@ async function update(app: App, plugin: Plugin) {
   app.toasts.dismiss(notice);
 }
 
+/** The programs in whose form the configuration of an MCP server can be copied. */
+const forms = [
+  { form: "claude-desktop", title: "Claude" },
+  { form: "vscode", title: "VS Code" },
+  { form: "cursor", title: "Cursor" },
+];
+
+/** Copies of an MCP server's configuration; none for other plugins. */
+function copies(app: App, plugin: Plugin): MenuItem[] {
+  if (plugin.contract !== "mcp") return [];
+  return forms.map(({ form, title }, i) => ({
+    label: s.plugins.servers.copyFor(title),
+    icon: Copy,
+    separated: i === 0,
+    run: () => app.attempt(async () => app.copy(await app.bridge.plugins.Configuration(plugin.id, form))),
+  }));
+}
+
 /** What can be done with a plugin. A plugin on another computer has no files here. */
 export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; onreach: () => void }): MenuItem[] {
   const { id } = plugin;
@@ -36,7 +55,7 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     icon: LogOut,
     run: () => app.attempt(() => app.bridge.plugins.SignOut(id)),
   };
-  if (plugin.remote) return [reload, showLog, signOut].filter((item) => item !== false);
+  if (plugin.remote) return [reload, showLog, signOut, ...copies(app, plugin)].filter((item) => item !== false);
 
   const items: (MenuItem | false)[] = [
     { label: s.plugins.openInEditor, icon: Code, run: () => app.openInEditor(id) },
@@ -54,6 +73,7 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
       icon: FolderOpen,
       run: () => app.attempt(() => app.bridge.plugins.OpenFolder(id)),
     },
+    ...copies(app, plugin),
     {
       label: s.plugins.remove,
       icon: Trash,

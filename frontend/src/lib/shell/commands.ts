@@ -83,6 +83,7 @@ export function commands(app: App): Command[] {
     command("archive", "", () => app.archiveChat(chat()?.id ?? "", true), { when: inChat }),
     command("newPlugin", "", () => (app.newPlugin = true)),
     command("addPlugin", "", () => (app.addPlugin = true)),
+    command("addServer", "", () => (app.addServer = true)),
     command("addModel", "", () => app.connectModel()),
     theme("themeSystem", "system"),
     theme("themeLight", "light"),
