@@ -86,6 +86,7 @@ var places = map[string]string{
 		"safefs reads the files",
 	"app/plugin/dialect/mcp/launch.go": "reads the first line of the program of an approved server, and the file of " +
 		"variables that its entry names",
+	"app/plugin/dialect/mcp/bundle.go": "looks for the folder of a bundle, and makes it, in Conclave's runtime folder",
 	"app/plugin/dialect/mcp/import.go": "reads a configuration that a person named, and looks for those of other " +
 		"programs",
 	"app/plugin/dialect/picoclaw/importfiles.go": "lists a folder that a person imports, which does not lead out of " +

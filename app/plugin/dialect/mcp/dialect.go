@@ -71,7 +71,7 @@ func (d *Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Man
 		return nil, err
 	}
 	m := r.manifest()
-	if src.HasFiles() {
+	if src.HasFiles() && src.Folder {
 		m.Files = codeOf(src.Path)
 	}
 	return m, context.Cause(ctx)

@@ -29,8 +29,9 @@ func (*Dialect) Facts() plugin.Facts {
 		Layouts: []plugin.Layout{
 			{Entry: "NAME/ with mcp.json", What: "MCP servers", Page: "MCP.md"},
 			{Entry: "NAME.mcp.json", What: "MCP servers in one file", Page: "MCP.md"},
+			{Entry: "NAME.mcpb or .dxt", What: "an MCP server as a bundle", Page: "MCP.md"},
 		},
-		Endings:    []string{ending},
+		Endings:    append([]string{ending}, bundleEndings...),
 		Convention: tool.Convention{},
 		Idle:       idle,
 		Rests:      rests,

@@ -34,7 +34,7 @@ var configurations = []string{FileName, "server.json"}
 func configurationOf(src plugin.Source) (path string, info os.FileInfo, ok bool) {
 	if !src.Folder {
 		name := strings.ToLower(filepath.Base(src.Path))
-		if name != FileName && !strings.HasSuffix(name, ending) {
+		if name != FileName && !strings.HasSuffix(name, ending) && !isBundle(name) {
 			return "", nil, false
 		}
 		info, err := os.Stat(src.Path)
@@ -62,7 +62,12 @@ func (d *Dialect) Split(src plugin.Source) ([]plugin.Source, bool) {
 	if was.changed.Equal(info.ModTime()) && was.size == info.Size() && was.code == code {
 		return was.entries, len(was.entries) > 0
 	}
-	now := read(src, path, code)
+	now := file{}
+	if isBundle(path) {
+		now = readBundle(src, path)
+	} else {
+		now = read(src, path, code)
+	}
 	if len(now.entries) == 0 && filepath.Base(path) != FileName { // a server.json of something else
 		now.changed, now.size = info.ModTime(), info.Size()
 		d.files[path] = now
@@ -178,6 +183,9 @@ func stemOf(src plugin.Source) string {
 	name := filepath.Base(src.Path)
 	if src.Folder {
 		return name
+	}
+	if isBundle(name) {
+		return strings.TrimSuffix(name, filepath.Ext(name))
 	}
 	if stem := name[:len(name)-min(len(ending), len(name))]; stem != "" {
 		return stem

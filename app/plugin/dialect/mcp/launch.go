@@ -93,7 +93,14 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 		}
 		values[id] = value
 	}
+	folder, err := withBundle(src, start, values)
+	if err != nil {
+		return config.Server{}, err
+	}
 	s, err := config.Fill(serverOf(m), values, env.Lookup)
+	if folder != "" && s.Dir == "" {
+		s.Dir = folder
+	}
 	if missing, ok := errors.AsType[*config.Unresolved](err); ok {
 		return s, unset(src.ID, missing.Inputs)
 	}
@@ -147,6 +154,9 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	}
 	if s.Dir != "" {
 		spec.Read = append(spec.Read, s.Dir)
+	}
+	if isBundle(src.Path) { // it starts what it holds
+		spec.Execute = append(spec.Execute, s.Dir)
 	}
 	return spec, nil
 }

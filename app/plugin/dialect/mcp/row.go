@@ -16,6 +16,7 @@ import (
 // be read.
 type row struct {
 	Server  *config.Server  `json:"server,omitempty"`
+	Bundle  *bundled        `json:"bundle,omitempty"` // of a server that comes with its code
 	Problem *config.Problem `json:"problem,omitempty"`
 	File    string          `json:"file,omitempty"` // of the problem
 }
@@ -58,6 +59,9 @@ func (r row) manifest() *plugin.Manifest {
 	m := &plugin.Manifest{
 		Dialect: Name, Name: s.Name, Description: describe(s), Entry: FileName, Permissions: permissions(s), Detail: detail,
 		Notices: append(append([]string{}, s.Marked...), s.Warnings...),
+	}
+	if r.Bundle != nil {
+		r.Bundle.describe(m)
 	}
 	if s.Off {
 		m.Off = &plugin.Problem{

@@ -1,0 +1,126 @@
+package mcp
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/bundle"
+	"conclave/app/plugin/dialect/mcp/config"
+)
+
+// bundleEndings are those of the files that hold a server with its code.
+var bundleEndings = []string{".mcpb", ".dxt"}
+
+func isBundle(path string) bool {
+	return slices.Contains(bundleEndings, strings.ToLower(filepath.Ext(path)))
+}
+
+// bundled holds what the manifest of a bundle adds to its entry.
+type bundled struct {
+	Title       string             `json:"title"`
+	Version     string             `json:"version"`
+	Description string             `json:"description"`
+	Author      string             `json:"author"`
+	Homepage    string             `json:"homepage,omitempty"`
+	Signature   string             `json:"signature"` // in words
+	Signer      string             `json:"signer,omitempty"`
+	Tools       []config.NamedText `json:"tools,omitempty"`
+	Generated   bool               `json:"generated,omitempty"`
+	Runtimes    []string           `json:"runtimes,omitempty"`
+}
+
+// readBundle reads the bundle at path, which is one plugin: its archive is what a person approves.
+func readBundle(src plugin.Source, path string) file {
+	f := file{values: map[string]map[string]string{}}
+	b, err := bundle.Inspect(path)
+	if err != nil {
+		p, ok := errors.AsType[config.Problem](err)
+		if !ok {
+			unreadable := plugin.Unreadable(filepath.Base(path), err)
+			p = config.Problem{Message: unreadable.Message, Hint: unreadable.Hint}
+		}
+		f.entries = []plugin.Source{problemOf(src, p)}
+		return f
+	}
+	one := plugin.Source{
+		ID: plugin.LegalID(stemOf(src)), Display: cmp.Or(src.Display, src.Path), Dialect: Name, Path: src.Path,
+	}
+	one.Row = row{Server: &b.Server, Bundle: &bundled{
+		Title: b.Title, Version: b.Version, Description: b.Description, Author: b.Author, Homepage: b.Homepage,
+		Signature: b.Signature.Words(), Signer: b.Signature.Signer, Tools: b.Tools, Generated: b.Generated,
+		Runtimes: b.Runtimes,
+	}}.text()
+	f.entries = []plugin.Source{one}
+	return f
+}
+
+// describe puts what is known of a bundle into its manifest.
+func (b *bundled) describe(m *plugin.Manifest) {
+	m.Name, m.Version, m.Author, m.Homepage = b.Title, b.Version, b.Author, b.Homepage
+	m.Description = b.Description + " " + m.Description
+	signed := "Its file is " + b.Signature + "."
+	if b.Signature == string(bundle.SelfSigned) {
+		signed = fmt.Sprintf("Its file is self-signed as “%s”, which nobody confirms.", b.Signer)
+	}
+	m.Notices = append(m.Notices, signed)
+	var names []string
+	for _, tool := range b.Tools {
+		names = append(names, tool.Name)
+	}
+	if len(names) > 0 {
+		said := "It names these tools: " + listed(names) + "."
+		if b.Generated {
+			said += " There may be others once it runs."
+		}
+		m.Notices = append(m.Notices, said)
+	}
+	if len(b.Runtimes) > 0 {
+		m.Notices = append(m.Notices, "It needs "+listed(b.Runtimes)+".")
+	}
+}
+
+// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it.
+func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
+	above := filepath.Join(start.Runtime, "bundles")
+	to := filepath.Join(above, start.Code)
+	if start.Code == "" || start.Runtime == "" { // a look that is thrown away
+		above = start.Storage
+		to = filepath.Join(start.Storage, "bundle")
+	}
+	if _, err := os.Stat(to); err == nil {
+		return to, nil
+	}
+	if err := os.MkdirAll(above, 0o700); err != nil {
+		return "", err
+	}
+	err := bundle.Unpack(src.Path, to)
+	if _, there := os.Stat(to); there == nil { // or another start was faster
+		return to, nil
+	}
+	return "", err
+}
+
+// withBundle adds the folder of a bundle to the values of its settings, and returns it; "" for another server.
+func withBundle(src plugin.Source, start plugin.StartOptions, values map[string]any) (string, error) {
+	if !src.HasFiles() || src.Folder || !isBundle(src.Path) {
+		return "", nil
+	}
+	folder, err := unpacked(src, start)
+	if p, ok := errors.AsType[config.Problem](err); ok {
+		return "", &plugin.Problem{Kind: "refused", Message: p.Message, Hint: p.Hint}
+	}
+	if err != nil {
+		return "", &plugin.Problem{
+			Kind: "unavailable", Message: "The bundle could not be unpacked: " + err.Error() + ".",
+			Hint: "Check the space on the disk.",
+		}
+	}
+	values[config.Dirname] = folder
+	return folder, nil
+}
