@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"conclave/app/gate"
 	"conclave/app/tool"
 	"conclave/app/tool/elicit"
 )
@@ -54,13 +55,19 @@ var (
 var ErrStartAgain = errors.New("its process is to be started again")
 
 // Listener receives what a backend reports between calls. Its functions are safe for
-// concurrent use; all but Ask return at once.
+// concurrent use; all but Ask and Serve return at once.
 type Listener struct {
 	Log          func(level, text string) // a line for the plugin's log: debug, info, warn or error
 	ToolsChanged func()                   // the host lists the tools again
 	// Ask has the person answer a question of the plugin, which the host signs with the plugin's name. It
 	// returns when they did, or ctx ended: the one function here that takes time.
 	Ask func(ctx context.Context, q elicit.Question) elicit.Answer
+	// Serve answers a request to Conclave by a service's name (docs/WIRE.md), with JSON. call is the id of
+	// the call that the request belongs to, or empty. It takes time, too.
+	Serve func(ctx context.Context, service string, args json.RawMessage, call string) (json.RawMessage, error)
+	// Granted and Folders hold what the person granted the plugin when the backend began.
+	Granted []string
+	Folders []gate.Folder
 }
 
 // Asker is a Backend that can be asked in the words of its own dialect. Recorded calls name such a

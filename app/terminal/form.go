@@ -23,7 +23,11 @@ func (p *person) AskForm(ctx context.Context, q elicit.Question) (elicit.Answer,
 		return elicit.Answer{}, unanswered(err)
 	}
 	if q.Address != "" {
-		action, err := p.action(ctx, "  Open it in your browser. [y] I will, or have  [n] decline  Enter to close: ")
+		agreed := "I will"
+		if q.Waits {
+			agreed = "I have finished"
+		}
+		action, err := p.action(ctx, "  Open it in your browser. [y] "+agreed+"  [n] decline  Enter to close: ")
 		return elicit.Answer{Action: action}, err
 	}
 	answer := elicit.Answer{Action: elicit.Accept, Values: map[string]any{}}

@@ -20,6 +20,7 @@ type Question struct {
 
 	Fields  []elicit.Field `json:"fields"`  // of a form
 	Address string         `json:"address"` // the page to visit; "" = it is a form
+	Waits   bool           `json:"waits"`   // the answer is wanted once the visit is over; else when it begins
 	Host    string         `json:"host"`    // of that page, in letters that nothing can imitate
 
 	Expires Time `json:"expires"`
@@ -30,7 +31,7 @@ func NewQuestion(q elicit.Question) Question {
 	v := Question{
 		ID: q.ID, Plugin: q.Plugin, PluginName: q.PluginName, Chat: string(q.Chat), Tool: q.Tool,
 		Number: q.Number, Of: q.Of, Message: q.Message, Fields: make([]elicit.Field, len(q.Fields)),
-		Address: q.Address, Expires: Time{q.Expires},
+		Address: q.Address, Waits: q.Waits, Expires: Time{q.Expires},
 	}
 	for i, f := range q.Fields {
 		f.Choices = List(f.Choices)

@@ -28,6 +28,8 @@ type Question struct {
 	Message string
 	Fields  []Field // of a form; none for an address
 	Address string  // the page to visit, http or https; empty for a form
+	// Waits says that Accept is to mean that the visit is over; else, that the person agrees to it.
+	Waits bool
 	// Finished is closed when the plugin reports that the visit is over; nil where it does not.
 	Finished <-chan struct{}
 

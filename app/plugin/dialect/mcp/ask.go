@@ -26,15 +26,18 @@ func (b *backend) begin(call tool.Call) (over func()) {
 
 // ask has the person answer a question of the server, as a part of the call that it belongs to.
 func (b *backend) ask(ctx context.Context, q client.Question) (client.Reply, error) {
-	if q.Kind == client.Sampling || b.to.Ask == nil {
+	if b.to.Ask == nil {
 		return client.Reply{}, errNoSampling
 	}
 	b.mu.Lock()
 	call := b.open[q.Call]
 	b.mu.Unlock()
+	if q.Kind == client.Sampling {
+		return b.sample(ctx, q, call)
+	}
 	answer := b.to.Ask(ctx, elicit.Question{
 		Call: q.Call, Chat: call.Conversation, Tool: call.Tool.Name, Number: q.Number, Of: q.Of, Message: q.Message,
-		Fields: fields(q.Fields), Address: q.Address, Finished: q.Finished,
+		Fields: fields(q.Fields), Address: q.Address, Waits: q.Again, Finished: q.Finished,
 	})
 	return client.Reply{Action: string(answer.Action), Values: answer.Values}, nil
 }

@@ -43,7 +43,8 @@ type backend struct {
 
 	mu      sync.Mutex // guards the fields below
 	open    map[string]tool.Call
-	current map[string]client.Tool // as the server lists them now, by name; nil until they are listed
+	unasked map[chat.ConversationID]int // requests to models that need no question, by chat
+	current map[string]client.Tool      // as the server lists them now, by name; nil until they are listed
 }
 
 var _ plugin.Backend = (*backend)(nil)
@@ -108,7 +109,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 func newBackend(src plugin.Source, m plugin.Manifest, to plugin.Listener) *backend {
 	return &backend{
 		id: src.ID, server: serverOf(m), key: src.Row, began: time.Now(), changed: make(chan struct{}, 1), to: to,
-		open: map[string]tool.Call{},
+		open: map[string]tool.Call{}, unasked: map[chat.ConversationID]int{},
 	}
 }
 
@@ -120,7 +121,7 @@ func (d *Dialect) options(b *backend) client.Options {
 	return client.Options{
 		Era:    era,
 		Client: client.Implementation{Name: "conclave", Title: "Conclave", Version: d.o.Version},
-		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask,
+		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask, Sampling: b.samples(), Roots: b.roots(),
 		Log: b.to.Log,
 		ToolsChanged: func() {
 			b.setCurrent(nil)

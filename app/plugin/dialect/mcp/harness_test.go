@@ -22,6 +22,7 @@ import (
 	"conclave/app/test/programtest"
 	"conclave/app/test/testkit"
 	"conclave/app/tool"
+	"conclave/app/tool/elicit"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -46,10 +47,16 @@ type bench struct {
 	host    *host.Host
 	started *plugintest.Counted
 	keys    auth.Keys // nil: servers sign in nowhere
+
+	person   func(context.Context, elicit.Question) elicit.Answer // nil: nobody answers
+	services map[string]plugin.Service
 }
 
 // newBench opens a host on an empty folder.
-func newBench(t testing.TB) *bench {
+func newBench(t testing.TB) *bench { return newBenchWith(t, nil) }
+
+// newBenchWith is newBench, changed before its host opens.
+func newBenchWith(t testing.TB, change func(*bench)) *bench {
 	t.Helper()
 	if _, err := os.Stat(python); err != nil {
 		t.Skip(err)
@@ -60,6 +67,9 @@ func newBench(t testing.TB) *bench {
 	t.Cleanup(launcher.Close)
 	b.started = &plugintest.Counted{Launcher: launcher}
 	write(t, filepath.Join(b.scripts, "server.py"), server)
+	if change != nil {
+		change(b)
+	}
 	b.open()
 	t.Cleanup(b.close)
 	return b
@@ -74,6 +84,7 @@ func (b *bench) open() {
 	b.host = host.New(host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},
+		Services: b.services, Elicit: b.person,
 	})
 }
 

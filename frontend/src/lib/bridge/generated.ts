@@ -2533,6 +2533,8 @@ export interface Question {
   fields: Field[];
   /** the page to visit; "" = it is a form */
   address: string;
+  /** the answer is wanted once the visit is over; else when it begins */
+  waits: boolean;
   /** of that page, in letters that nothing can imitate */
   host: string;
   expires: string;

@@ -61,10 +61,11 @@ export class QuestionsState extends Pulled {
     this.#written.set(question.id, { ...now, wrong, values: { ...now.values, [name]: value } });
   }
 
-  /** Opens the page that a question is about in the browser. */
+  /** Opens the page that a question is about in the browser; that is the answer, unless the plugin waits for the end. */
   async visit(question: Question): Promise<void> {
     await this.bridge.questions.OpenAddress(question.id);
-    this.#written.set(question.id, { ...this.written(question), opened: true });
+    if (question.waits) this.#written.set(question.id, { ...this.written(question), opened: true });
+    else await this.answer(question, "accept");
   }
 
   /** Answers a question. Returns false if values are wrong, which the card shows then. */

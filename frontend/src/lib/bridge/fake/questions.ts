@@ -62,6 +62,7 @@ export class FakeQuestions {
       message: "Two seats are left on the 9:05 to Lyon.\nWho is travelling?",
       fields,
       address: "",
+      waits: true,
       host: "",
       expires: new Date(Date.now() + 600_000).toISOString(),
       ...more,
