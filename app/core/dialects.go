@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"conclave/app/base/bus"
@@ -44,6 +45,7 @@ func dialects(
 func openDialects(c *Core) []plugin.Dialect {
 	return dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement(), mcp.Options{
 		Version: version.Version, Keys: c.Keys, Changed: func() { c.Bus.Changed(bus.Plugins, "") }, Log: c.Log,
+		Eras: filepath.Join(plugin.Runtime(c.o.Data), "mcp-eras.json"),
 	})
 }
 

@@ -82,6 +82,7 @@ var places = map[string]string{
 		"app/plugin/host/paths.go",
 	"app/plugin/dialect/maibot/manifest.go": "lists the person's plugins folder",
 	"app/plugin/dialect/neko/absent.go":     "lists the person's plugins folder",
+	"app/plugin/dialect/mcp/eras.go":        "which protocol each server speaks, in Conclave's runtime folder",
 	"app/plugin/dialect/mcp/file.go": "lists the names in a folder of the person's plugins folder; " +
 		"safefs reads the files",
 	"app/plugin/dialect/mcp/launch.go": "reads the first line of the program of an approved server, and the file of " +

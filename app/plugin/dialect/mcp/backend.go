@@ -60,13 +60,13 @@ func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin
 	var err error
 	b.session, err = client.OverStream(ctx, process.Wire(), d.options(b))
 	if errors.Is(err, client.ErrStartAgain) {
-		d.remember(b.key, client.Legacy)
+		d.eras.set(b.key, client.Legacy)
 		return nil, plugin.ErrStartAgain
 	}
 	if err != nil {
 		return nil, b.unready(ctx, err)
 	}
-	d.remember(b.key, b.session.Server().Era)
+	d.eras.set(b.key, b.session.Server().Era)
 	return b, nil
 }
 
@@ -102,7 +102,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if b.session, err = client.OverHTTP(ctx, s.URL, hc, o); err != nil {
 		return nil, b.unready(ctx, err)
 	}
-	d.remember(b.key, b.session.Server().Era)
+	d.eras.set(b.key, b.session.Server().Era)
 	return b, nil
 }
 
@@ -115,11 +115,8 @@ func newBackend(src plugin.Source, m plugin.Manifest, to plugin.Listener) *backe
 
 // options are those of a session for a backend.
 func (d *Dialect) options(b *backend) client.Options {
-	d.mu.Lock()
-	era := d.eras[b.key]
-	d.mu.Unlock()
 	return client.Options{
-		Era:    era,
+		Era:    d.eras.of(b.key),
 		Client: client.Implementation{Name: "conclave", Title: "Conclave", Version: d.o.Version},
 		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask, Sampling: b.samples(), Roots: b.roots(),
 		Log: b.to.Log,
@@ -133,13 +130,6 @@ func (d *Dialect) options(b *backend) client.Options {
 		},
 		Limits: client.Limits{Silence: b.server.CallTimeout, Connect: later(b.server)},
 	}
-}
-
-// remember keeps what a server turned out to speak, for its next start.
-func (d *Dialect) remember(key, era string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.eras[key] = era
 }
 
 // later is the time of a handshake: as long as the host waits, which counts the time of a busy computer.

@@ -21,16 +21,17 @@ type Options struct {
 	Keys    auth.Keys // keeps the tokens of servers on the web; nil signs in nowhere
 	Changed func()    // is called after what plugin.SignsIn reports has changed; nil is nobody
 	Log     *slog.Logger
+	Eras    string // the file that keeps which protocol each server speaks; empty keeps it in memory
 }
 
 // Dialect recognises MCP servers. Use New. It is safe for concurrent use.
 type Dialect struct {
-	o Options
+	o    Options
+	eras eras
 
 	mu     sync.Mutex                   // guards the fields below
 	files  map[string]file              // configurations by path, as they were read last
 	values map[string]map[string]string // by plugin, the secrets that its entry holds itself
-	eras   map[string]string            // by row, what its server turned out to speak
 
 	accounts   map[string]account    // by plugin
 	installing map[string]installing // by plugin, while the process that installs it runs
@@ -55,7 +56,7 @@ var (
 // New returns the dialect.
 func New(o Options) *Dialect {
 	return &Dialect{
-		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: map[string]string{},
+		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: eras{path: o.Eras},
 		accounts: map[string]account{}, installing: map[string]installing{},
 		started: map[string]string{},
 	}

@@ -80,7 +80,8 @@ func (b *bench) open() {
 	news := bus.New()
 	g, err := gate.Open(b.t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
 	must(b.t, err)
-	b.gate, b.dialect, b.tools = g, mcp.New(mcp.Options{Version: "test", Keys: b.keys}), tool.NewRegistry()
+	b.gate, b.tools = g, tool.NewRegistry()
+	b.dialect = mcp.New(mcp.Options{Version: "test", Eras: filepath.Join(b.data, "eras.json"), Keys: b.keys})
 	b.host = host.New(host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},

@@ -62,6 +62,11 @@ func TestMC05AServerThatDiesOnTheFirstQuestionIsStartedOnceMore(t *testing.T) {
 	if n := b.started.Started(); n != 3 {
 		t.Errorf("the next start took %d processes", n-2)
 	}
+	b.again()
+	b.says("s:echo", `{"text":"hi"}`, "hi")
+	if n := b.started.Started(); n != 4 {
+		t.Errorf("MC-07: the first start of another run took %d processes", n-3)
+	}
 }
 
 func TestMC10TheEnvironmentIsUTF8AndHoldsNothingElseOfThePersons(t *testing.T) {
