@@ -40,6 +40,9 @@ type Offer struct {
 type Answer struct {
 	tool.Result
 	Refused []Refusal // what the sandbox denied the process, as it reports it
+	// Alone says that a call which ran over its time ended by itself: its plugin goes on, and Error says how long it
+	// was waited for. Otherwise the plugin is started again.
+	Alone bool
 }
 
 // Errors of Backend.Call when the backend has ended.

@@ -111,7 +111,7 @@ func (s *session) taken(a plugin.Answer) tool.Result {
 		r.Status = chat.CallDied // nobody stopped this call
 		s.r.retireSession(s)
 	}
-	if r.Status == chat.CallTimeout {
+	if r.Status == chat.CallTimeout && !a.Alone {
 		r.Error = "" // the runner names the limit
 		s.r.retireSession(s)
 	}

@@ -363,7 +363,7 @@ func (b *backend) lost(ctx context.Context, call tool.Call, err error) (plugin.A
 	case ctx.Err() != nil:
 		return plugin.Answer{Result: tool.Result{Status: chat.CallCancelled, Error: "stopped"}}, nil
 	case errors.Is(err, client.ErrTimeout):
-		return plugin.Answer{Result: tool.Result{
+		return plugin.Answer{Alone: true, Result: tool.Result{
 			Status: chat.CallTimeout, Error: call.Tool.Name + " gave no sign of life for too long and was stopped",
 		}}, nil
 	case errors.Is(err, client.ErrUnknown) && !b.ended():

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
@@ -79,4 +80,44 @@ func TestMC27AToolThatChangedSinceItsApprovalIsNotCalled(t *testing.T) {
 	must(t, b.host.Reload("s"))
 	must(t, b.host.WaitIdle(t.Context()))
 	b.says("s:echo", `{"text":"hi"}`, "hi")
+}
+
+func TestMC117AHugeResultFailsItsCallAloneAndAFloodLeavesTheServerUsable(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+huge", "+flood", "+pid")})
+	b.approve("s")
+	pid := textOf(b.call(t.Context(), "s:pid", "{}"))
+	r := b.call(t.Context(), "s:huge", "{}")
+	if r.Status == chat.CallOK || r.Error == "" {
+		t.Errorf("a result of 40 MiB: %s, %d bytes, %q", r.Status, len(textOf(r)), r.Error)
+	}
+	b.says("s:flood", "{}", "done")
+	b.says("s:pid", "{}", pid)
+	b.ready("s")
+}
+
+func TestMC118TheRecordOfACallNamesTheServerItsVersionAndWhatItIs(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry()})
+	b.approve("s")
+	one, _ := b.tools.Set().ByID("s:echo")
+	if want := "ours 1.2 · MCP 2025-06-18 (legacy) · " + python; one.Instance != want || one.Code == "" {
+		t.Errorf("its calls are recorded as of %q, code %q; want %q", one.Instance, one.Code, want)
+	}
+}
+
+func TestMC39ACallEndsWithoutASignOfLifeAndGoesOnWithOne(t *testing.T) {
+	b := newBench(t)
+	entry := b.entry("+steps", "+sleep", "+pid")
+	entry["callTimeoutMs"] = 1200
+	b.save("s.mcp.json", map[string]any{"s": entry})
+	b.approve("s")
+	pid := textOf(b.call(t.Context(), "s:pid", "{}"))
+	b.says("s:steps", "{}", "done")
+	r := b.call(t.Context(), "s:sleep", `{"seconds":3}`)
+	if r.Status != chat.CallTimeout {
+		t.Errorf("a call without a sign of life: %+v", r)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	b.says("s:pid", "{}", pid)
 }

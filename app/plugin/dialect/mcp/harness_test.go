@@ -208,8 +208,21 @@ def call(name, args):
         return text(json.dumps(dict(os.environ)))
     if name == "pid":
         return text(str(os.getpid()))
+    if name == "steps":
+        for i in range(4):
+            time.sleep(0.5)
+            send({"jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": i + 1, "total": 4, "message": "step"}})
+        return text("done")
+    if name == "huge":
+        return text("x" * (40 << 20))
+    if name == "flood":
+        for i in range(10000):
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "line %d" % i}})
+        return text("done")
     if name == "sleep":
-        time.sleep(1)
+        time.sleep(args.get("seconds", 1))
         return text("late")
     if name == "child":
         import subprocess
@@ -260,6 +273,7 @@ for line in sys.stdin:
             answer["result"] = {"tools": [{"name": n, "description": d, "inputSchema": {"type": "object"}}
                 for n, d in tools.items()]}
         elif method == "tools/call":
+            token = (params.get("_meta") or {}).get("progressToken")
             answer["result"] = call(params["name"], params.get("arguments") or {})
         elif method == "server/discover" and "dies on probe" in moods:
             os._exit(1)
