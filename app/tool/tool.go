@@ -78,7 +78,7 @@ type Tool struct {
 	// plugin's version; the host sets both when it publishes the tool.
 	Convention Convention `json:"-"`
 	Code       string     `json:"-"`
-	// Guide is what its plugin says to models about using its tools; empty for nothing. The host sets it when it
+	// Guide holds a text of its plugin for models about using its tools; empty for none. The host sets it when it
 	// publishes the tool.
 	Guide string `json:"-"`
 

@@ -171,7 +171,11 @@ func (d *Dialect) runs(spec *sandbox.Spec, s config.Server, id string, start plu
 		}
 		spec.Execute = append(spec.Execute, start.Storage)
 	}
-	spec.Read = append(spec.Read, named(spec.Dir, s.Args)...)
+	for _, path := range named(spec.Dir, s.Args) {
+		if !place.Inside(start.Storage, path) && !place.Inside(path, start.Storage) { // that is its own
+			spec.Read = append(spec.Read, path)
+		}
+	}
 	return program(spec, env, append([]string{s.Command}, s.Args...), maxScripts)
 }
 
@@ -313,8 +317,12 @@ func homeOf(path string) string {
 	return dir
 }
 
-// broad reports whether a folder is the person's home, or holds it: too much to be read for one program's sake.
+// broad reports whether a folder is the person's home, or holds it, or is right below the root, as /tmp is: too much to
+// be read for one program's sake.
 func broad(dir string) bool {
+	if above := filepath.Dir(dir); above == filepath.Dir(above) {
+		return true
+	}
 	home, err := os.UserHomeDir()
 	return err == nil && (place.Inside(dir, home) || place.Inside(dir, place.Real(home)))
 }
