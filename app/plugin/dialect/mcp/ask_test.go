@@ -112,7 +112,7 @@ func TestMC61AServerAsksNoModelUnlessThatIsGranted(t *testing.T) {
 		t.Errorf("the server got %s", got)
 	}
 	if got := b.answered("can", "{}"); got != `["elicitation"]` {
-		t.Errorf("the server is told that the client can %s", got)
+		t.Errorf("the client says that it can %s", got)
 	}
 }
 

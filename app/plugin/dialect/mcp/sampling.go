@@ -109,7 +109,7 @@ func samplingWords(s *client.SamplingRequest) string {
 		}
 	}
 	if n := len(s.Tools); n > 0 {
-		fmt.Fprintf(&w, "\nIt offers the model %d tools of its own.\n", n)
+		fmt.Fprintf(&w, "\nIt offers the model %d of its tools.\n", n)
 	}
 	return w.String()
 }
