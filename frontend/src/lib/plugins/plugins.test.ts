@@ -2,9 +2,11 @@ import { flushSync, mount, unmount } from "svelte";
 import { describe, expect, test, vi } from "vitest";
 import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
+import { pluginMenu } from "./menu";
 import PluginCard from "./PluginCard.svelte";
 import { LogState } from "./plugins.svelte";
 import { brief, wordDiff } from "../ui/words";
@@ -103,6 +105,37 @@ describe("plugins", () => {
       ["weather", digest, false, true, []],
       ["weather", digest, false, false, ["rich"]],
     ]);
+    app.close();
+  });
+
+  test("a card signs in with one press, shows where meanwhile, and its menu signs out", async () => {
+    const { app, fake } = await startApp("pluginerror");
+    const weather = app.plugins.plugins.find((p) => p.id === "weather");
+    if (!weather?.problem) throw new Error("no problem");
+    const problem = { ...weather.problem, kind: "sign-in", message: "Weather wants you to sign in." };
+    const plugin = { ...weather, about: [], problem };
+    const shown = (props: { plugin: typeof plugin }) => {
+      const target = document.body.appendChild(document.createElement("div"));
+      const card = mount(PluginCard, { target, props, context: inApp(app) });
+      flushSync();
+      const button = (label: string) => [...target.querySelectorAll("button")].find((b) => b.textContent === label);
+      return { target, button, close: () => unmount(card).then(() => target.remove()) };
+    };
+    const asks = shown({ plugin });
+    asks.button(s.plugins.signIn(plugin.name))?.click();
+    expect(fake.given("Plugins.SignIn")).toEqual([["weather"]]);
+    await asks.close();
+    const waits = shown({ plugin: { ...plugin, sign_in_page: "https://auth.example.org/authorize?x=1" } });
+    expect(waits.target.textContent).toContain(s.plugins.signingIn("auth.example.org"));
+    expect(waits.button(s.plugins.signIn(plugin.name))).toBeUndefined();
+    await waits.close();
+
+    const signOut = (of: typeof plugin) =>
+      pluginMenu(app, of, { onlog: () => {}, onreach: () => {} }).find((item) => item.label === s.plugins.signOut);
+    expect(signOut(plugin)).toBeUndefined();
+    for (const remote of [false, true])
+      await signOut({ ...plugin, remote, signed_in: "https://auth.example.org" })?.run();
+    expect(fake.given("Plugins.SignOut")).toEqual([["weather"], ["weather"]]);
     app.close();
   });
 
