@@ -110,7 +110,11 @@ func (all Dialects) CodeDigest(ctx context.Context, path string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	seen, err := (&files{dialects: all}).digest(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir()})
+	src := plugin.Source{Path: path, Display: path, Folder: info.IsDir()}
+	if entries, ok := all.split(src); ok && len(entries) == 1 {
+		src = entries[0]
+	}
+	seen, err := (&files{dialects: all}).digest(ctx, src)
 	return seen.digest, err
 }
 

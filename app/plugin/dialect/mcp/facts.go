@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"embed"
 	"time"
 
 	"conclave/app/plugin"
@@ -15,6 +16,11 @@ const FileName = "mcp.json"
 
 // ending is that of a file with servers right in the plugins folder.
 const ending = "." + FileName
+
+// templates holds a folder for each kind of server that a person can begin with.
+//
+//go:embed all:templates
+var templates embed.FS
 
 // idle is the time after which a server that nobody uses is ended.
 const idle = 15 * time.Minute
@@ -33,8 +39,18 @@ func (*Dialect) Facts() plugin.Facts {
 		},
 		Endings:    append([]string{ending}, bundleEndings...),
 		Convention: tool.Convention{},
-		Idle:       idle,
-		Rests:      rests,
-		Shares:     true,
+		Templates: []plugin.Template{
+			{
+				Kind: "mcp", Title: "MCP server in Python",
+				Sentence: "Any program that speaks MCP can use it; no library.", File: "NAME/", Order: 11, Files: templates,
+			},
+			{
+				Kind: "mcp-node", Title: "MCP server in Node", Sentence: "The same in JavaScript, for Node.js.",
+				File: "NAME/", Order: 12, Files: templates,
+			},
+		},
+		Idle:   idle,
+		Rests:  rests,
+		Shares: true,
 	}
 }
