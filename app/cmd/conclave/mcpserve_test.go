@@ -231,3 +231,20 @@ func TestMC132TheInspectorListsAndCallsToolsOfThreeDialects(t *testing.T) {
 		})
 	}
 }
+
+// A server entry that leads to Conclave itself is refused.
+func TestMC129ConclaveDoesNotUseItselfAsAServer(t *testing.T) {
+	s := newServed(t, map[string]string{"adds.py": "def add(a: int, b: int) -> int:\n    return a + b\n"})
+	address, token := s.serve("--approve", "always")
+	testkit.Write(t, filepath.Join(s.dir, "plugins", "mcp.json"), fmt.Sprintf(
+		`{"mcpServers":{"itself":{"type":"http","url":%q,"headers":{"Authorization":"Bearer %s"}}}}`, address, token))
+	cmd := exec.CommandContext(t.Context(), program, "plugins", "trust", "mcp-itself", "--yes")
+	cmd.Env = s.env
+	said, _ := cmd.CombinedOutput()
+	cmd = exec.CommandContext(t.Context(), program, "plugins", "show", "mcp-itself")
+	cmd.Env = s.env
+	shown, _ := cmd.CombinedOutput()
+	if all := string(said) + string(shown); !strings.Contains(all, "This server is Conclave itself") {
+		t.Errorf("got %s", all)
+	}
+}

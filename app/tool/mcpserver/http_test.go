@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -300,4 +301,27 @@ func TestNamesOfProgramsAreReadable(t *testing.T) {
 	if _, err := b.server.AddToken(t.Context(), "Claude Desktop"); err == nil {
 		t.Error("a second token was made for one program")
 	}
+}
+
+func TestMC127AProgramThatSendsNothingCostsLessThanAMegabyte(t *testing.T) {
+	b := newBench(t, tools{"one": says("1")})
+	token, address := b.token("editor"), b.listen(mcpserver.Choices{})
+	header := map[string]string{"Authorization": "Bearer " + token}
+	post(t, address, initialize, header)
+	before := heap()
+	const idle = 50
+	for range idle {
+		post(t, address, initialize, header)
+	}
+	if each := (heap() - before) / idle; each > 1<<20 {
+		t.Errorf("an idle session takes %d bytes", each)
+	}
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // it fits
 }

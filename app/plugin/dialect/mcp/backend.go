@@ -67,6 +67,9 @@ func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin
 		return nil, b.unready(ctx, err)
 	}
 	d.eras.set(b.key, b.session.Server().Era)
+	if err := notItself(b.session); err != nil {
+		return nil, err
+	}
 	return b, nil
 }
 
@@ -103,6 +106,9 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 		return nil, b.unready(ctx, err)
 	}
 	d.eras.set(b.key, b.session.Server().Era)
+	if err := notItself(b.session); err != nil {
+		return nil, err
+	}
 	return b, nil
 }
 
