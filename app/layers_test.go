@@ -295,7 +295,8 @@ var layers = []map[string][]string{
 		},
 		// servers of the Model Context Protocol
 		"app/plugin/dialect/mcp": {
-			"app/base/fault", "app/base/place", "app/base/version", "app/chat", "app/gate", "app/plugin", "app/plugin/dialect/mcp/auth",
+			"app/base/fault", "app/base/place", "app/base/version", "app/chat", "app/gate", "app/plugin",
+			"app/plugin/dialect/mcp/auth",
 			"app/plugin/dialect/mcp/bundle", "app/plugin/dialect/mcp/client", "app/plugin/dialect/mcp/config",
 			"app/plugin/dialect/mcp/runtimes",
 			"app/plugin/safefs", "app/plugin/sandbox", "app/tool", "app/tool/elicit",
