@@ -10,10 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/plugin"
-	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/dialect/mcp/client"
 	"conclave/app/plugin/dialect/mcp/config"
 	"conclave/app/plugin/dialect/mcp/runtimes"
@@ -66,7 +64,7 @@ func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin
 	if err != nil {
 		return nil, b.unready(ctx, err)
 	}
-	d.eras.set(b.key, b.session.Server().Era)
+	d.met(b)
 	if err := notItself(b.session); err != nil {
 		return nil, err
 	}
@@ -105,7 +103,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if b.session, err = client.OverHTTP(ctx, s.URL, hc, o); err != nil {
 		return nil, b.unready(ctx, err)
 	}
-	d.eras.set(b.key, b.session.Server().Era)
+	d.met(b)
 	if err := notItself(b.session); err != nil {
 		return nil, err
 	}
@@ -138,48 +136,21 @@ func (d *Dialect) options(b *backend) client.Options {
 	}
 }
 
+// met keeps what a server said of itself in its handshake.
+func (d *Dialect) met(b *backend) {
+	info := b.session.Server()
+	d.eras.set(b.key, info.Era)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.also[b.id] = besidesTools(info.Capabilities)
+}
+
 // later is the time of a handshake: as long as the host waits, which counts the time of a busy computer.
 func later(s config.Server) time.Duration {
 	if runnerOf(s.Command) != "" {
 		return installs
 	}
 	return max(s.StartTimeout, startTime)
-}
-
-// unready returns why a session did not begin.
-func (b *backend) unready(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if p, ok := errors.AsType[*plugin.Problem](err); ok {
-		return p
-	}
-	p := &plugin.Problem{
-		Kind: "crashed", Message: "The server did not answer: " + strings.TrimSuffix(err.Error(), ".") + ".",
-	}
-	refused, isRefusal := errors.AsType[*client.RefusedError](err)
-	needs, isSignIn := errors.AsType[*auth.NeedsSignIn](err)
-	switch {
-	case isSignIn:
-		p.Kind, p.Message = "sign-in", needs.Reason
-		p.Hint = "Sign in on its card, or with: conclave mcp login " + b.id
-	case isRefusal && refused.Status == http.StatusUnauthorized && keyed(b.server):
-		p.Kind, p.Message = "refused", "The server refused the key: "+refused.Error()+"."
-		p.Hint = "Correct the header Authorization in its settings."
-	case isRefusal && refused.Status == http.StatusUnauthorized:
-		p.Kind, p.Message = "sign-in", "The server wants you to sign in."
-		p.Hint = "Sign in on its card."
-	case isRefusal:
-		p.Kind = "unavailable"
-	case errors.Is(err, client.ErrVersion):
-		p.Kind = "refused"
-	case errors.Is(err, client.ErrTimeout):
-		p.Kind = "deadline"
-		p.Hint = "Read its log. A server has to answer “initialize” on its standard output."
-	case errors.Is(err, client.ErrEnded):
-		return err // the host says how the process ended
-	}
-	return p
 }
 
 // List implements plugin.Backend.
@@ -197,9 +168,6 @@ func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
 		}
 	}
 	offer := plugin.Offer{}
-	if also := more(b.session.Server().Capabilities); also != "" {
-		offer.Notes = []string{also}
-	}
 	for _, t := range left {
 		offer.Notes = append(offer.Notes, fmt.Sprintf("Its tool %s is left out: %s", t.Name, t.Reason))
 	}
@@ -307,23 +275,6 @@ func (b *backend) instance() string {
 	info := b.session.Server()
 	name := strings.Join(strings.Fields(info.Name+" "+info.ServerVersion), " ")
 	return name + instanceBreak + "MCP " + info.Version + " (" + info.Era + ")" + instanceBreak + target(b.server)
-}
-
-// more names what a server offers besides tools, as a sentence for its card; "" for nothing.
-func more(c client.Capabilities) string {
-	var all []string
-	for _, one := range []struct {
-		is   bool
-		name string
-	}{{c.Resources, "resources"}, {c.Prompts, "prompts"}, {c.Completions, "completions"}, {c.Tasks, "tasks"}} {
-		if one.is {
-			all = append(all, one.name)
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	return "It also offers " + limit.Listed(all) + "."
 }
 
 // Done implements plugin.Backend.

@@ -4,21 +4,17 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/client"
 	"conclave/app/tool"
 )
 
-// Describe implements plugin.Describer: what a server is started or reached with, and what it said of itself when it
-// ran last.
-func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) []plugin.Fact {
-	s := serverOf(m)
-	facts := []plugin.Fact{{Name: "Command", Text: commandLine(s)}}
-	if s.Remote() {
-		facts = []plugin.Fact{{Name: "Address", Text: s.URL}}
-	}
+// Describe implements plugin.Describer: which program runs, where that is not what the command names, and what a server
+// said of itself when it ran last. Its command or address is in its description.
+func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) (facts []plugin.Fact) {
 	d.mu.Lock()
-	started := d.started[id]
+	started, also := d.started[id], d.also[id]
 	d.mu.Unlock()
-	if started != "" {
+	if started != "" && started != serverOf(m).Command {
 		facts = append(facts, plugin.Fact{Name: "Program", Text: started})
 	}
 	if len(tools) > 0 {
@@ -29,5 +25,22 @@ func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) []pl
 	if guide := tool.GuideIn(tools); guide != "" {
 		facts = append(facts, plugin.Fact{Name: "For models", Text: guide})
 	}
+	if also != "" {
+		facts = append(facts, plugin.Fact{Name: "Also offers", Text: also})
+	}
 	return facts
+}
+
+// besidesTools names what a server offers besides tools; "" for nothing.
+func besidesTools(c client.Capabilities) string {
+	var all []string
+	for _, one := range []struct {
+		is   bool
+		name string
+	}{{c.Resources, "resources"}, {c.Prompts, "prompts"}, {c.Completions, "completions"}, {c.Tasks, "tasks"}} {
+		if one.is {
+			all = append(all, one.name)
+		}
+	}
+	return listed(all)
 }

@@ -36,6 +36,7 @@ type Dialect struct {
 	accounts   map[string]account    // by plugin
 	installing map[string]installing // by plugin, while the process that installs it runs
 	started    map[string]string     // by plugin, the program that its command was since the start
+	also       map[string]string     // by plugin, what its server offers besides tools, once it has run
 }
 
 // account is how Conclave is signed in to the server of a plugin.
@@ -58,7 +59,7 @@ func New(o Options) *Dialect {
 	return &Dialect{
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: eras{path: o.Eras},
 		accounts: map[string]account{}, installing: map[string]installing{},
-		started: map[string]string{},
+		started: map[string]string{}, also: map[string]string{},
 	}
 }
 

@@ -121,7 +121,7 @@ func TestMC110AnAddressThatDoesNotAnswerSaysSo(t *testing.T) {
 	b := newBench(t)
 	b.save("web.mcp.json", map[string]any{"web": map[string]any{"url": "http://127.0.0.1:1/mcp"}})
 	must(t, approveOnce(b, "web"))
-	if s := b.status("web"); s.State != plugin.Failed || !strings.Contains(s.Problem.Message, "refused") {
+	if s := b.status("web"); s.State != plugin.Failed || s.Problem.Message != "Nothing answers at 127.0.0.1:1." {
 		t.Errorf("it is %s: %+v", s.State, s.Problem)
 	}
 }

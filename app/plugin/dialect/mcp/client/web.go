@@ -34,7 +34,7 @@ const maxRedirects = 5
 func newWeb(address string, hc *http.Client, o *Options) (*web, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("%w: %q is no address on the web", ErrAddress, address)
+		return nil, fmt.Errorf("%w: %q is not a web address", ErrAddress, address)
 	}
 	switch {
 	case u.Scheme == "https":
@@ -42,7 +42,7 @@ func newWeb(address string, hc *http.Client, o *Options) (*web, error) {
 	case u.Scheme == "http":
 		return nil, fmt.Errorf("%w: what is sent to %s could be read on the way; use https", ErrAddress, u.Host)
 	default:
-		return nil, fmt.Errorf("%w: %q is no address on the web", ErrAddress, address)
+		return nil, fmt.Errorf("%w: %q is not a web address", ErrAddress, address)
 	}
 	w := &web{header: o.Header}
 	if hc == nil {
