@@ -145,13 +145,21 @@ func hint(f elicit.Field) string {
 			"date-time": "a date and time"}[f.Format]
 	}
 	if f.Required {
-		words = strings.TrimPrefix(words+", needed", ", ")
+		words = strings.TrimPrefix(words+", required", ", ")
 	}
 	if words != "" {
 		words = " (" + words + ")"
 	}
-	if f.Default != nil {
-		words += fmt.Sprintf(" [%s]", oneLine(fmt.Sprint(f.Default)))
+	switch given := f.Default.(type) {
+	case nil:
+	case []any:
+		var all []string
+		for _, one := range given {
+			all = append(all, fmt.Sprint(one))
+		}
+		words += " [" + oneLine(strings.Join(all, ", ")) + "]"
+	default:
+		words += fmt.Sprintf(" [%s]", oneLine(fmt.Sprint(given)))
 	}
 	return words
 }

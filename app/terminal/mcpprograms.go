@@ -73,7 +73,7 @@ func (c mcpCommands) offerCommand() *cobra.Command {
 
 func (c mcpCommands) withdrawCommand() *cobra.Command {
 	all := false
-	cmd := c.withAllPlugins("withdraw [TOOL...]", "Offer tools to other programs no longer", cobra.ArbitraryArgs,
+	cmd := c.withAllPlugins("withdraw [TOOL...]", "Stop offering tools to other programs", cobra.ArbitraryArgs,
 		func(ctx context.Context, app *App, args []string) error {
 			ids := args
 			if all && len(args) == 0 {
