@@ -123,7 +123,11 @@ func (f *files) part(ctx context.Context, turn string, p chat.Part) chat.Part {
 	}
 	blind := func() chat.Part {
 		if fresh || f.moved {
-			f.tell(name + " is not shown: the model " + f.model + " is not known to see pictures.")
+			shown := name
+			if cleanName(m.Name) == "" {
+				shown = "A picture without a name"
+			}
+			f.tell(shown + " is not shown: the model " + f.model + " is not known to see pictures.")
 		}
 		return line("file", "this model cannot be shown it")
 	}
