@@ -493,7 +493,7 @@ export const s = {
     by: (tool: string) => `Its tool ${tool} waits for your answer.`,
     byItself: "It asks by itself, outside of a call.",
     ofNone: "Questions of plugins",
-    needed: "(needed)",
+    needed: "(required)",
     none: "None",
     secret: "This looks like a secret. A plugin should not ask for one here: whoever wrote it will read it.",
     host: (host: string) => `The name service knows this place as ${host}.`,
@@ -1359,6 +1359,7 @@ export const s = {
     asksNothingRemote:
       "It asks Conclave for nothing. Its program runs outside Conclave and can do anything that you can.",
     toolsHeading: "Tools",
+    listedHeading: "What models would be told",
     maybeMore: "It may add more tools when it runs; you will be asked about those too.",
     filesHeading: "Files",
     importsHeading: "Imports",
