@@ -31,6 +31,7 @@ func (b *backend) unready(ctx context.Context, err error) error {
 	}
 	refused, isRefusal := errors.AsType[*client.RefusedError](err)
 	needs, isSignIn := errors.AsType[*auth.NeedsSignIn](err)
+	junk, isJunk := errors.AsType[*client.JunkError](err)
 	switch {
 	case isSignIn:
 		p.Kind, p.Message = "sign-in", needs.Reason
@@ -60,6 +61,9 @@ func (b *backend) unready(ctx context.Context, err error) error {
 	case errors.Is(err, client.ErrNotSent) && b.server.Remote():
 		p.Kind = "unavailable"
 		p.Message, p.Hint = unreached(host(b.server), err)
+	case isJunk:
+		p.Message = sentence(junk.Error())
+		p.Hint = "Whoever wrote the server has to correct this. Its log holds the rest."
 	case errors.Is(err, client.ErrEnded):
 		return err // the host says how the process ended
 	}

@@ -42,7 +42,7 @@ type JunkError struct{ First string }
 
 // Error returns a sentence that shows the first line.
 func (e *JunkError) Error() string {
-	return fmt.Sprintf("it prints to standard output what belongs on standard error: %q", e.First)
+	return fmt.Sprintf("it prints to standard output what belongs on standard error: “%s”", e.First)
 }
 
 // Unwrap returns ErrEnded.
