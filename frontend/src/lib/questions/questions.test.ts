@@ -1,9 +1,17 @@
+import { mount, unmount } from "svelte";
 import { beforeEach, describe, expect, it } from "vitest";
-import { App } from "../app.svelte";
+import { App, inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import { fakeBridge, type Fake } from "../bridge/fake";
 import { until } from "../testing";
+import QuestionCard from "./QuestionCard.svelte";
 import { start } from "./questions.svelte";
+
+globalThis.ResizeObserver ??= class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
 
 describe("questions of plugins", () => {
   let fake: Fake;
@@ -53,6 +61,23 @@ describe("questions of plugins", () => {
     expect(await app.questions.answer(question(), "decline")).toBe(true);
     expect(sent).toEqual([["question-1", "decline", {}]]);
     expect(app.questions.all).toEqual([]);
+  });
+
+  it("are not sent by a press on a switch", async () => {
+    let sent = 0;
+    fake.questions.Answer = async () => {
+      sent++;
+      return [];
+    };
+    const target = document.createElement("div");
+    document.body.append(target);
+    const card = mount(QuestionCard, { target, props: { question: question() }, context: inApp(app) });
+    target.querySelector<HTMLButtonElement>("button[role=switch]")?.click();
+    expect(app.questions.written(question()).values.quiet).toBe(false);
+    await app.settle();
+    expect(sent).toBe(0);
+    await unmount(card);
+    target.remove();
   });
 
   it("go when they were settled elsewhere", async () => {
