@@ -63,7 +63,7 @@ func (p *parsing) tree(all string) (node, error) {
 	}
 	n, err := readYAML(all)
 	if err == nil && n.kind != object && n.kind != list {
-		return n, &syntaxError{1, 1, "It is neither a configuration, a link, an address nor a command"}
+		return n, &syntaxError{0, 0, "It is neither a configuration, a link, an address nor a command"}
 	}
 	if err == nil && p.program == "" && n.get("mcpServers").kind == object {
 		p.program = LibreChat
