@@ -167,10 +167,11 @@ async function firstText(place, screen, server) {
     const ended = new Promise((resolve) => server.once("said", resolve));
     screen.type("blocks");
     await screen.still();
-    const before = screen.count(ink);
     const began = performance.now();
     const press = place.start("xdotool", ["key", "Return"]);
-    while (screen.count(ink) < before + 300) {
+    // What was there before scrolls away; the first piece of the answer has 24 blocks, some 800 dots.
+    for (let least = Infinity, now = 0; now < least + 600; now = screen.count(ink)) {
+      if (now > 0) least = Math.min(least, now);
       if (performance.now() - began > 60_000) throw new Error("no text of the answer was shown");
       await sleep(4);
     }
