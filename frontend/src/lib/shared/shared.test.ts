@@ -49,6 +49,7 @@ describe("what plugins share", () => {
   });
 
   it("is not looked for in a command with arguments, or an address", () => {
-    for (const text of ["/tool price {}", "mail me@lib.example", "a/b"]) expect(app.shared.suggestions(text)).toEqual([]);
+    for (const text of ["/tool price {}", "mail me@lib.example", "a/b"])
+      expect(app.shared.suggestions(text)).toEqual([]);
   });
 });
