@@ -35,6 +35,7 @@ export default defineConfig({
     suite("journeys", { testMatch: "e2e/journeys/*.mjs" }),
     suite("deliberation", { testMatch: "e2e/deliberation/*.mjs" }),
     suite("doors"),
+    suite("servers"),
     suite("failures"),
     suite("attacks"),
     suite("program"),
