@@ -18,7 +18,8 @@ func TestMC83ATerminalSignsInAndOut(t *testing.T) {
 	server := authtest.New(t)
 	server.Handler = http.HandlerFunc(authtest.Echo)
 	s := newServed(t, nil)
-	testkit.Write(t, filepath.Join(s.dir, "plugins", "notes.mcp.json"), `{"mcpServers":{"notes":{"url":"`+server.URL+`"}}}`)
+	testkit.Write(t, filepath.Join(s.dir, "plugins", "notes.mcp.json"),
+		`{"mcpServers":{"notes":{"url":"`+server.URL+`"}}}`)
 	s.run("plugins", "trust", "notes")
 
 	cmd := exec.CommandContext(t.Context(), program, "mcp", "login", "notes")
