@@ -292,6 +292,10 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 	if err != nil {
 		return err
 	}
+	var newest func(uint64) *tool.Set
+	if !explicit && set != nil {
+		newest = t.app.Tools.Newest
+	}
 	begins, err := t.begin(ctx, text, !how.Skip)
 	if err != nil {
 		return notSaved(err, "Your message was not saved.", "Your text is printed above.")
@@ -305,7 +309,7 @@ func (t *promptRun) turn(ctx context.Context, text string, parent *chat.MessageS
 	how.OnEvent = func(e deliberation.Event) { watch.event(ctx, e) }
 	outcome, err := t.app.Councils.Run(ctx, turn.Request{
 		Conversation: id, Begins: begins, Text: text, Parent: parent, Attachments: t.attach, Model: t.model,
-		Tools: set, Explicit: explicit, ChainLimit: t.chainLimit, Asker: t.asker, Log: t.log,
+		Tools: set, Newest: newest, Explicit: explicit, ChainLimit: t.chainLimit, Asker: t.asker, Log: t.log,
 	}, how, p.event)
 	t.attach = nil
 	if begins != nil && begins.Last > 0 {

@@ -27,6 +27,14 @@ type published struct {
 // NewRegistry returns a registry without tools.
 func NewRegistry() *Registry { return &Registry{plugins: map[string]published{}} }
 
+// Newest returns what a main model may call now, nil while the registry is still at this generation.
+func (r *Registry) Newest(generation uint64) *Set {
+	if set := r.Set(); set.Generation() != generation {
+		return set.ForModel()
+	}
+	return nil
+}
+
 // Set returns the newest snapshot; never nil.
 func (r *Registry) Set() *Set {
 	if set := r.set.Load(); set != nil {

@@ -105,7 +105,7 @@ func (c *turns) begin(
 	}
 	r.ID, r.Conversation, r.Model, r.ChainLimit = uuid.Must(uuid.NewV7()).String(), conversation, opened, set.ChainLimit
 	if !noTools {
-		r.Tools = c.core.Tools.Set().ForModel()
+		r.Tools, r.Newest = c.core.Tools.Set().ForModel(), c.core.Tools.Newest
 	}
 	run, err := c.running()
 	if err != nil {

@@ -130,3 +130,22 @@ func reminder(lines, rooms []string) string {
 	return "<system-reminder>\nThese tools exist too. Before you use one of them, find it with " + tool.SearchName +
 		":\n" + strings.Join(append(lines, rooms...), "\n") + "\n</system-reminder>"
 }
+
+// renewTools takes the tools as they are now for the rounds that follow, where they have changed since the
+// last one: a server may offer others once one was called.
+func (t *run) renewTools(ctx context.Context) error {
+	if t.round == 1 || t.req.Newest == nil || t.req.Tools == nil {
+		return nil
+	}
+	set := t.req.Newest(t.req.Tools.Generation())
+	if set == nil {
+		return nil
+	}
+	named, err := NameTools(ctx, t.log, &t.names.chat, set)
+	if err != nil {
+		return err
+	}
+	named = t.makeRoom(ctx, named)
+	t.req.Tools, t.callTurn.Tools = named, named
+	return nil
+}

@@ -24,6 +24,9 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 	for {
 		t.round++
 		t.callTurn.Round = t.round
+		if err := t.renewTools(ctx); err != nil {
+			return t.broke(ctx, out, err)
+		}
 		w, err := t.ask(ctx, false)
 		if w != nil {
 			out.Message = &w.m

@@ -98,8 +98,11 @@ type Request struct {
 	// Caller is who makes the calls; empty is the main model.
 	Caller gate.Caller
 	Model  model.Model
-	// Tools can be called; frozen for the turn. nil is none.
+	// Tools can be called in the first round, and in all without Newest. nil is none.
 	Tools *tool.Set
+	// Newest returns the tools of another generation for the rounds that follow, nil for those before. It is
+	// not asked in a turn without Tools. Optional.
+	Newest func(generation uint64) *tool.Set
 	// Explicit says that the person named the tools: a model that cannot call
 	// any is then refused before anything is sent.
 	Explicit bool

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/chat/turn"
 	"conclave/app/model"
 	"conclave/app/tool"
 )
@@ -283,4 +284,27 @@ func TestAServersLimitOfToolsIsMetByDeferringAndRemembered(t *testing.T) {
 	if got := notes(b); !strings.Contains(got, "at most 128 tools in a request. It finds 140 others with tool_search") {
 		t.Errorf("notes: %q", got)
 	}
+}
+
+func TestToolsThatCameInACallAreOfferedInTheNextRound(t *testing.T) {
+	registry := tool.NewRegistry()
+	b := newBench(t, tools{"a": answers("A"), "b": answers("B")})
+	first := tools{"a": func(ctx context.Context, c tool.Call) tool.Result {
+		registry.Publish("p", []tool.Tool{{Name: "b", Description: "Does b."}}, tools{"b": answers("B")})
+		return answers("A")(ctx, c)
+	}}
+	registry.Publish("p", []tool.Tool{{Name: "a", Description: "Does a."}}, first)
+	m := scriptedModel(calls(call("a", `{}`)), calls(call("b", `{}`)), says("Done."))
+	b.say(m, func(r *turn.Request) {
+		r.Tools = registry.Set()
+		r.Newest = func(generation uint64) *tool.Set {
+			if set := registry.Set(); set.Generation() != generation {
+				return set
+			}
+			return nil
+		}
+	})
+	equal(t, "first", offered(m, 0), []string{"a"})
+	equal(t, "second", offered(m, 1), []string{"b"})
+	equal(t, "results", b.results(m, 2), []string{"ok: B"})
 }

@@ -83,6 +83,7 @@ func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(cha
 		if err != nil {
 			return turn.Outcome{}, err
 		}
+		s.req.Newest = nil // the members' tools are those of this turn
 		s.req.Tools, s.req.Inline = inlineTools(s.council.WithTools(all.Tools()), s.how.Only, all, s.req.Tools)
 		return r.o.Conversations.Run(ctx, s.req, on)
 	}
