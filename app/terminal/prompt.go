@@ -17,6 +17,7 @@ import (
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
 	"conclave/app/model"
+	"conclave/app/tool"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
