@@ -20,7 +20,7 @@ import (
 )
 
 // handler returns what calls one tool, by its id.
-func (d *door) handler(id string) mcp.ToolHandler {
+func (d *endpoint) handler(id string) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		program := d.who(req)
 		ctx, over := d.begin(ctx, program, req.Session.ID())
@@ -30,7 +30,7 @@ func (d *door) handler(id string) mcp.ToolHandler {
 }
 
 // call makes a call of a program. All that can go wrong with it is a result.
-func (d *door) call(ctx context.Context, program, id string, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (d *endpoint) call(ctx context.Context, program, id string, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	d.s.programs.count(program, req.Extra != nil && req.Extra.TokenInfo != nil)
 	set := d.s.o.Tools.Set()
 	if found, ok := set.ByID(id); !ok || !Offerable(found) {

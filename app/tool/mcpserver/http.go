@@ -34,17 +34,17 @@ const (
 	writeTime   = 30 * time.Second // a program that does not read what it is sent
 )
 
-// hall is a door over HTTP. Use Server.newHall.
-type hall struct {
-	*door
+// httpEndpoint is a endpoint over HTTP. Use Server.newHTTPEndpoint.
+type httpEndpoint struct {
+	*endpoint
 	server            *loopback.Server
-	sessioned, modern *face
+	sessioned, modern *toolServer
 	whole             http.Handler
 	stateful          http.Handler
 	stateless         http.Handler
 
 	mu       sync.Mutex // guards the fields below
-	open     map[string]*visit
+	open     map[string]*httpSession
 	requests map[*request]struct{}
 }
 
@@ -54,8 +54,8 @@ type request struct {
 	cancel  context.CancelFunc
 }
 
-// visit is an open session.
-type visit struct {
+// httpSession is an open session.
+type httpSession struct {
 	program string
 	used    time.Time // when its last request came or ended
 	busy    int       // requests under way
@@ -67,12 +67,12 @@ func (s *Server) Listen(ctx context.Context, port int, c Choices) (address strin
 	if err := s.readTokens(ctx); err != nil {
 		return "", nil, err
 	}
-	h := s.newHall(c)
+	h := s.newHTTPEndpoint(c)
 	at, release, err := h.server.Open(ctx, port)
 	if err != nil {
 		return "", nil, err
 	}
-	if !s.enter(h.door) {
+	if !s.enter(h.endpoint) {
 		release()
 		return "", nil, errClosing
 	}
@@ -84,22 +84,22 @@ func (s *Server) Listen(ctx context.Context, port int, c Choices) (address strin
 	}), nil
 }
 
-func (s *Server) newHall(c Choices) *hall {
-	h := &hall{
-		sessioned: &face{s.newMCP(sessionVersions), map[string]string{}},
-		modern:    &face{s.newMCP(nil), map[string]string{}},
-		open:      map[string]*visit{},
+func (s *Server) newHTTPEndpoint(c Choices) *httpEndpoint {
+	h := &httpEndpoint{
+		sessioned: &toolServer{s.newMCP(sessionVersions), map[string]string{}},
+		modern:    &toolServer{s.newMCP(nil), map[string]string{}},
+		open:      map[string]*httpSession{},
 		requests:  map[*request]struct{}{},
 	}
-	h.door = &door{
-		s: s, choices: c, faces: []*face{h.sessioned, h.modern}, calls: map[*running]struct{}{},
+	h.endpoint = &endpoint{
+		s: s, choices: c, servers: []*toolServer{h.sessioned, h.modern}, calls: map[*running]struct{}{},
 		who: func(r *mcp.CallToolRequest) string {
 			if r.Extra == nil || r.Extra.TokenInfo == nil {
 				return ""
 			}
 			return r.Extra.TokenInfo.UserID
 		},
-		sessions: h.visits, shut: h.shutAll,
+		sessions: h.sessions, shut: h.shutAll,
 	}
 	options := mcp.StreamableHTTPOptions{
 		Logger: s.o.Log, MaxRequestBodyBytes: limit.ProgramRequest, SessionTimeout: sessionTime,
@@ -115,7 +115,7 @@ func (s *Server) newHall(c Choices) *hall {
 }
 
 // verify implements auth.TokenVerifier.
-func (h *hall) verify(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+func (h *httpEndpoint) verify(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
 	program, ok := h.s.programs.owner(token)
 	if !ok {
 		return nil, fmt.Errorf("%w: Conclave knows no program with this token", auth.ErrInvalidToken)
@@ -124,7 +124,7 @@ func (h *hall) verify(_ context.Context, token string, _ *http.Request) (*auth.T
 }
 
 // enter lets a request in that asks for the right address and carries a token.
-func (h *hall) enter(w http.ResponseWriter, r *http.Request) {
+func (h *httpEndpoint) enter(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != Path {
 		loopback.Refuse(w, http.StatusNotFound, "Conclave's tools are at "+Path)
 		return
@@ -134,7 +134,7 @@ func (h *hall) enter(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers a request of a program by the era that it is of.
-func (h *hall) serve(w http.ResponseWriter, r *http.Request) {
+func (h *httpEndpoint) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Del("WWW-Authenticate")
 	w.Header().Set("Cache-Control", "no-store")
 	var body []byte
@@ -163,7 +163,7 @@ func (h *hall) serve(w http.ResponseWriter, r *http.Request) {
 
 // lasting returns a request that ends when its program is removed or the port closes. over is called when it
 // has been answered.
-func (h *hall) lasting(r *http.Request) (_ *http.Request, over func()) {
+func (h *httpEndpoint) lasting(r *http.Request) (_ *http.Request, over func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	one := &request{auth.TokenInfoFromContext(ctx).UserID, cancel}
 	h.mu.Lock()
@@ -199,7 +199,7 @@ func isModern(header http.Header, body []byte) bool {
 const sessionHeader = "Mcp-Session-Id"
 
 // inSession answers a request of the first era.
-func (h *hall) inSession(w *writer, r *http.Request, body []byte) {
+func (h *httpEndpoint) inSession(w *writer, r *http.Request, body []byte) {
 	program := auth.TokenInfoFromContext(r.Context()).UserID
 	if id := r.Header.Get(sessionHeader); id != "" {
 		if !h.begin(id, program) {
@@ -221,7 +221,7 @@ func (h *hall) inSession(w *writer, r *http.Request, body []byte) {
 	var id string
 	w.starts = func() {
 		if id = w.Header().Get(sessionHeader); id != "" {
-			h.visit(id, program)
+			h.httpSession(id, program)
 		}
 	}
 	h.stateful.ServeHTTP(w, r)
@@ -238,15 +238,15 @@ func begins(body []byte) bool {
 	return json.Unmarshal(body, &m) == nil && m.Method == "initialize"
 }
 
-// visit notes a new session, whose first request is under way.
-func (h *hall) visit(id, program string) {
+// httpSession notes a new session, whose first request is under way.
+func (h *httpEndpoint) httpSession(id, program string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.open[id] = &visit{program: program, used: time.Now(), busy: 1}
+	h.open[id] = &httpSession{program: program, used: time.Now(), busy: 1}
 }
 
 // begin notes a request of a session. It reports whether the program has such a session.
-func (h *hall) begin(id, program string) bool {
+func (h *httpEndpoint) begin(id, program string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v := h.open[id]
@@ -259,7 +259,7 @@ func (h *hall) begin(id, program string) bool {
 }
 
 // done notes the end of a request of a session.
-func (h *hall) done(id string) {
+func (h *httpEndpoint) done(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v := h.open[id]; v != nil {
@@ -269,7 +269,7 @@ func (h *hall) done(id string) {
 }
 
 // live returns the sessions that are open, by id, and forgets those that have ended.
-func (h *hall) live() map[string]*mcp.ServerSession {
+func (h *httpEndpoint) live() map[string]*mcp.ServerSession {
 	all := map[string]*mcp.ServerSession{}
 	for one := range h.sessioned.Sessions() {
 		all[one.ID()] = one
@@ -286,7 +286,7 @@ func (h *hall) live() map[string]*mcp.ServerSession {
 
 // room makes room for one more session: of too many, the one ends that has been silent longest. It reports
 // false where all are at work.
-func (h *hall) room() bool {
+func (h *httpEndpoint) room() bool {
 	all := h.live()
 	if len(all) < maxSessions {
 		return true
@@ -308,8 +308,8 @@ func (h *hall) room() bool {
 	return true
 }
 
-// visits implements door.sessions.
-func (h *hall) visits() map[string]int {
+// sessions implements endpoint.sessions.
+func (h *httpEndpoint) sessions() map[string]int {
 	h.live()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -320,8 +320,8 @@ func (h *hall) visits() map[string]int {
 	return all
 }
 
-// shutAll implements door.shut.
-func (h *hall) shutAll(program string) {
+// shutAll implements endpoint.shut.
+func (h *httpEndpoint) shutAll(program string) {
 	for id, session := range h.live() {
 		h.mu.Lock()
 		v := h.open[id]

@@ -367,7 +367,7 @@ func TestMC122ACallThatNobodyCanAllowIsAnErrorThatSaysSo(t *testing.T) {
 	}
 }
 
-func TestMC122ApprovingAlwaysHoldsForOneDoorAndIsOnRecord(t *testing.T) {
+func TestMC122ApprovingAlwaysHoldsForOneEndpointAndIsOnRecord(t *testing.T) {
 	b := newBench(t, tools{"one": says("1")})
 	open, _ := b.streams("open", "2025-11-25", mcpserver.Choices{Asker: gate.AlwaysAsker{}}, nil)
 	closed, _ := b.streams("closed", "2025-11-25", mcpserver.Choices{}, nil)

@@ -142,14 +142,14 @@ func annotations(title string, can []gate.Capability) *mcp.ToolAnnotations {
 	return a
 }
 
-// face is one server of the SDK and the tools that it has. It is safe for concurrent use by its door.
-type face struct {
+// toolServer is one server of the SDK and the tools that it has. It is safe for concurrent use by its endpoint.
+type toolServer struct {
 	*mcp.Server
 	has map[string]string // what is offered, as JSON, by name
 }
 
-// update brings the tools of a face in line with what is offered. It returns what could not be added.
-func (f *face) update(offers []offer, handle func(id string) mcp.ToolHandler) (problems []error) {
+// update brings the tools of a toolServer in line with what is offered. It returns what could not be added.
+func (f *toolServer) update(offers []offer, handle func(id string) mcp.ToolHandler) (problems []error) {
 	wanted := map[string]bool{}
 	for _, o := range offers {
 		wanted[o.tool.Name] = true
@@ -179,7 +179,7 @@ func (f *face) update(offers []offer, handle func(id string) mcp.ToolHandler) (p
 }
 
 // add adds a tool. The SDK panics where it does not like one, such as for a header that it cannot be called with.
-func (f *face) add(t *mcp.Tool, handle mcp.ToolHandler) (err error) {
+func (f *toolServer) add(t *mcp.Tool, handle mcp.ToolHandler) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)

@@ -252,7 +252,7 @@ func (s *Server) Remove(ctx context.Context, name string) error {
 	s.programs.mu.Lock()
 	delete(s.programs.tokens, name)
 	s.programs.mu.Unlock()
-	for _, d := range s.openDoors() {
+	for _, d := range s.openEndpoints() {
 		d.end(name)
 	}
 	return nil
@@ -267,7 +267,7 @@ type Status struct {
 // Programs returns the programs, in the order in which they were added.
 func (s *Server) Programs() []Status {
 	open := map[string]int{}
-	for _, d := range s.openDoors() {
+	for _, d := range s.openEndpoints() {
 		d.count(open)
 	}
 	var all []Status

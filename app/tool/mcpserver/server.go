@@ -51,10 +51,10 @@ type Server struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu       sync.Mutex // guards the fields below
-	doors    map[*door]struct{}
-	follows  bool
-	isClosed bool
+	mu        sync.Mutex // guards the fields below
+	endpoints map[*endpoint]struct{}
+	follows   bool
+	isClosed  bool
 }
 
 // Open reads what the person set for other programs. The error is the store's.
@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{TryAgain: 3 * time.Second, o: o, programs: known, doors: map[*door]struct{}{}}
+	s := &Server{TryAgain: 3 * time.Second, o: o, programs: known, endpoints: map[*endpoint]struct{}{}}
 	s.ctx, s.stop = context.WithCancel(context.Background()) // ends with Close
 	return s, nil
 }
@@ -80,32 +80,32 @@ func (s *Server) Close(ctx context.Context) error {
 	s.isClosed = true
 	s.mu.Unlock()
 	s.stop()
-	for _, d := range s.openDoors() {
+	for _, d := range s.openEndpoints() {
 		d.close()
 	}
 	s.wg.Wait()
 	return s.programs.save(ctx)
 }
 
-func (s *Server) openDoors() []*door {
+func (s *Server) openEndpoints() []*endpoint {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*door, 0, len(s.doors))
-	for d := range s.doors {
+	all := make([]*endpoint, 0, len(s.endpoints))
+	for d := range s.endpoints {
 		all = append(all, d)
 	}
 	return all
 }
 
-// enter offers the tools at a door, and follows their changes from the first door on. It reports whether
+// enter offers the tools at a endpoint, and follows their changes from the first endpoint on. It reports whether
 // the server is open.
-func (s *Server) enter(d *door) bool {
+func (s *Server) enter(d *endpoint) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isClosed {
 		return false
 	}
-	s.doors[d] = struct{}{}
+	s.endpoints[d] = struct{}{}
 	if !s.follows {
 		s.follows = true
 		changed := s.o.Bus.Subscribe(bus.Tools, bus.Plugins, bus.Permissions, bus.Settings)
@@ -117,10 +117,10 @@ func (s *Server) enter(d *door) bool {
 	return true
 }
 
-func (s *Server) leave(d *door) {
+func (s *Server) leave(d *endpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.doors, d)
+	delete(s.endpoints, d)
 }
 
 // pause is the time between two looks at what is offered: a plugin that loads makes several notices.
@@ -141,10 +141,10 @@ func (s *Server) follow(changed *bus.Subscription) {
 	}
 }
 
-// publish brings all doors in line with what is offered now.
+// publish brings all endpoints in line with what is offered now.
 func (s *Server) publish() {
 	offers := s.offers()
-	for _, d := range s.openDoors() {
+	for _, d := range s.openEndpoints() {
 		d.offer(offers)
 	}
 }

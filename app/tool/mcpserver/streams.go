@@ -38,9 +38,9 @@ func (s *Server) ServeStreams(ctx context.Context, o Streams, c Choices) error {
 	if err != nil || first == nil {
 		return err
 	}
-	f := &face{s.newMCP(nil), map[string]string{}}
-	d := &door{
-		s: s, choices: c, faces: []*face{f}, calls: map[*running]struct{}{},
+	f := &toolServer{s.newMCP(nil), map[string]string{}}
+	d := &endpoint{
+		s: s, choices: c, servers: []*toolServer{f}, calls: map[*running]struct{}{},
 		who:      func(*mcp.CallToolRequest) string { return o.Name },
 		sessions: func() map[string]int { return map[string]int{o.Name: 1} },
 	}
@@ -69,7 +69,7 @@ func (s *Server) ServeStreams(ctx context.Context, o Streams, c Choices) error {
 }
 
 // connect offers the tools and begins the session.
-func (f *face) connect(ctx context.Context, first []byte, rest io.Reader, o Streams, d *door,
+func (f *toolServer) connect(ctx context.Context, first []byte, rest io.Reader, o Streams, d *endpoint,
 	s *Server,
 ) (*mcp.ServerSession, error) {
 	d.offer(s.offers())
@@ -166,15 +166,15 @@ func boundedLine(in *bufio.Reader) ([]byte, error) {
 // it behind its last request.
 type input struct {
 	io.Reader
-	closer io.Closer // may be nil
-	door   *door
+	closer   io.Closer // may be nil
+	endpoint *endpoint
 }
 
 // Read implements io.Reader.
 func (i input) Read(p []byte) (int, error) {
 	n, err := i.Reader.Read(p)
 	if n == 0 && errors.Is(err, io.EOF) {
-		i.door.rests()
+		i.endpoint.rests()
 	}
 	return n, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Choices narrow what one door offers, and decide who answers its questions.
+// Choices narrow what one endpoint offers, and decide who answers its questions.
 type Choices struct {
 	// Only are the ids of the tools that are offered of those that the person chose; none: all of them.
 	Only []string
@@ -20,18 +20,18 @@ type Choices struct {
 	Asker gate.Asker
 }
 
-// door is one way in: a pair of standard streams, or an HTTP port. Use Server.newDoor.
-type door struct {
+// endpoint is one way in: a pair of standard streams, or an HTTP port. Use Server.newEndpoint.
+type endpoint struct {
 	s       *Server
 	choices Choices
-	faces   []*face
+	servers []*toolServer
 	who     func(*mcp.CallToolRequest) string // returns the program that calls
 
 	// sessions returns how many sessions each program has open.
 	sessions func() map[string]int
 	shut     func(program string) // ends the sessions of a program, or with "" all
 
-	updating sync.Mutex // guards the faces
+	updating sync.Mutex // guards the servers
 
 	mu    sync.Mutex // guards calls
 	calls map[*running]struct{}
@@ -52,8 +52,8 @@ var (
 	errEnded   = errors.New("its session ended")
 )
 
-// offer brings the faces in line with what is offered now.
-func (d *door) offer(offers []offer) {
+// offer brings the servers in line with what is offered now.
+func (d *endpoint) offer(offers []offer) {
 	if len(d.choices.Only) > 0 {
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o offer) bool {
 			return !slices.Contains(d.choices.Only, o.id)
@@ -61,16 +61,16 @@ func (d *door) offer(offers []offer) {
 	}
 	d.updating.Lock()
 	defer d.updating.Unlock()
-	for _, f := range d.faces {
+	for _, f := range d.servers {
 		for _, problem := range f.update(offers, d.handler) {
 			d.s.o.Log.Warn("a tool cannot be offered to other programs", "err", problem)
 		}
 	}
 }
 
-// begin returns the context of a call, which ends when its program is removed or the door closes. over is
+// begin returns the context of a call, which ends when its program is removed or the endpoint closes. over is
 // called when the call has ended.
-func (d *door) begin(ctx context.Context, program, session string) (_ context.Context, over func()) {
+func (d *endpoint) begin(ctx context.Context, program, session string) (_ context.Context, over func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &running{program, session, cancel}
 	d.mu.Lock()
@@ -91,7 +91,7 @@ func (d *door) begin(ctx context.Context, program, session string) (_ context.Co
 }
 
 // stop stops the calls that which is true for.
-func (d *door) stop(why error, which func(*running) bool) {
+func (d *endpoint) stop(why error, which func(*running) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for r := range d.calls {
@@ -102,13 +102,13 @@ func (d *door) stop(why error, which func(*running) bool) {
 }
 
 // end ends the sessions and the calls of a program.
-func (d *door) end(program string) {
+func (d *endpoint) end(program string) {
 	d.stop(errRemoved, func(r *running) bool { return r.program == program })
 	d.shut(program)
 }
 
 // count adds the sessions that are open to all, by program.
-func (d *door) count(all map[string]int) {
+func (d *endpoint) count(all map[string]int) {
 	for program, n := range d.sessions() {
 		all[program] += n
 	}
@@ -121,7 +121,7 @@ const ending = 2 * time.Second
 const settling = 50 * time.Millisecond
 
 // rests waits until no call is under way, but no longer than stopped calls have to answer.
-func (d *door) rests() {
+func (d *endpoint) rests() {
 	for late := time.Now().Add(ending); time.Now().Before(late); {
 		time.Sleep(settling)
 		d.mu.Lock()
@@ -135,7 +135,7 @@ func (d *door) rests() {
 }
 
 // close stops all calls, lets them answer, and ends all sessions.
-func (d *door) close() {
+func (d *endpoint) close() {
 	d.mu.Lock()
 	d.over = true
 	d.mu.Unlock()
