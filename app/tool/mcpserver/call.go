@@ -30,7 +30,9 @@ func (d *endpoint) handler(id string) mcp.ToolHandler {
 }
 
 // call makes a call of a program. All that can go wrong with it is a result.
-func (d *endpoint) call(ctx context.Context, program, id string, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (d *endpoint) call(
+	ctx context.Context, program, id string, req *mcp.CallToolRequest,
+) (*mcp.CallToolResult, error) {
 	d.s.programs.count(program, req.Extra != nil && req.Extra.TokenInfo != nil)
 	set := d.s.o.Tools.Set()
 	if found, ok := set.ByID(id); !ok || !Offerable(found) {
