@@ -248,7 +248,7 @@ func crowded(t *testing.T) *bench {
 	return b
 }
 
-func TestToolsPastAShareOfTheContextAreNamedAndFound(t *testing.T) {
+func TestMC45ToolsPastAShareOfTheContextAreNamedAndFound(t *testing.T) {
 	b := crowded(t)
 	m := scriptedModel(calls(call("tool_search", `{"query":"acta"}`)), says("Done."))
 	b.say(m)
@@ -261,7 +261,7 @@ func TestToolsPastAShareOfTheContextAreNamedAndFound(t *testing.T) {
 	}
 }
 
-func TestAServersLimitOfToolsIsMetByDeferringAndRemembered(t *testing.T) {
+func TestMC45AServersLimitOfToolsIsMetByDeferringAndRemembered(t *testing.T) {
 	b := newBench(t, tools{"echo": answers("ok")})
 	r := tool.NewRegistry()
 	r.Publish("p", []tool.Tool{{Name: "echo"}}, tools{"echo": answers("ok")})
@@ -286,7 +286,7 @@ func TestAServersLimitOfToolsIsMetByDeferringAndRemembered(t *testing.T) {
 	}
 }
 
-func TestToolsThatCameInACallAreOfferedInTheNextRound(t *testing.T) {
+func TestMC27ToolsThatCameInACallAreOfferedInTheNextRound(t *testing.T) {
 	registry := tool.NewRegistry()
 	b := newBench(t, tools{"a": answers("A"), "b": answers("B")})
 	first := tools{"a": func(ctx context.Context, c tool.Call) tool.Result {
