@@ -130,8 +130,9 @@ func (t *run) saveQuestion(ctx context.Context, parent chat.MessageSeq) (chat.Me
 // maxTitle is the length of a made title in characters: what fits the chat list.
 const maxTitle = 60
 
-// marks are the marks of Markdown that can be removed from a line wherever they stand.
-var marks = strings.NewReplacer("**", "", "__", "", "`", "", "~~", "")
+// marks are the marks of Markdown that can be removed from a line wherever they stand: “__” is more often a part
+// of a name.
+var marks = strings.NewReplacer("**", "", "`", "", "~~", "")
 
 // Title makes a conversation's title from its first message: the words of the first line, without
 // marks of Markdown, at most 60 characters.

@@ -490,7 +490,7 @@ export const s = {
     alert: (plugin: string) => `${plugin} asks you something in the chat.`,
     title: (plugin: string) => `${plugin} asks`,
     of: (number: number, of: number) => `Question ${number} of ${of}.`,
-    by: (tool: string) => `Its tool ${tool} waits for your answer.`,
+    by: (tool: string) => `Its tool “${tool}” waits for your answer.`,
     byItself: "It asks by itself, outside of a call.",
     ofNone: "Questions of plugins",
     needed: "(required)",

@@ -24,6 +24,14 @@ func (b *backend) begin(call tool.Call) (over func()) {
 	}
 }
 
+// toolName returns what a person reads for the tool of a call; empty for none.
+func toolName(call tool.Call) string {
+	if call.Tool.Name == "" {
+		return ""
+	}
+	return call.Tool.DisplayName()
+}
+
 // ask has the person answer a question of the server, as a part of the call that it belongs to.
 func (b *backend) ask(ctx context.Context, q client.Question) (client.Reply, error) {
 	if b.to.Ask == nil {
@@ -36,7 +44,7 @@ func (b *backend) ask(ctx context.Context, q client.Question) (client.Reply, err
 		return b.sample(ctx, q, call)
 	}
 	answer := b.to.Ask(ctx, elicit.Question{
-		Call: q.Call, Chat: call.Conversation, Tool: call.Tool.Name, Number: q.Number, Of: q.Of, Message: q.Message,
+		Call: q.Call, Chat: call.Conversation, Tool: toolName(call), Number: q.Number, Of: q.Of, Message: q.Message,
 		Fields: fields(q.Fields), Address: q.Address, Waits: q.Again, Finished: q.Finished,
 	})
 	return client.Reply{Action: string(answer.Action), Values: answer.Values}, nil

@@ -89,7 +89,7 @@ const colour = `{"message":"Which colour?","requestedSchema":{"type":"object",
 
 func TestMC57AFormReachesThePersonAndItsAnswerTheServer(t *testing.T) {
 	b := asking(t, nil, func(q elicit.Question) elicit.Answer {
-		if q.Plugin != "a" || q.Tool != "ask" || q.Message != "Which colour?" || len(q.Fields) != 1 ||
+		if q.Plugin != "a" || q.Tool != "Ask" || q.Message != "Which colour?" || len(q.Fields) != 1 ||
 			!q.Fields[0].Required {
 			t.Errorf("the person sees %+v", q)
 		}

@@ -52,7 +52,7 @@ func (b *backend) sample(ctx context.Context, q client.Question, call tool.Call)
 	}
 	if !b.spare(call.Conversation) {
 		answer := b.to.Ask(ctx, elicit.Question{
-			Call: q.Call, Chat: call.Conversation, Tool: call.Tool.Name, Number: q.Number, Of: q.Of,
+			Call: q.Call, Chat: call.Conversation, Tool: toolName(call), Number: q.Number, Of: q.Of,
 			Message: samplingWords(q.Sampling),
 			Fields: []elicit.Field{{
 				Name: again, Type: elicit.Boolean,
