@@ -21,7 +21,7 @@ func (c mcpCommands) group() *cobra.Command {
 	cmd := group("mcp", "Use MCP servers, and give other programs your tools as one",
 		c.testCommand(), c.loginCommand(), c.logoutCommand(), c.serveCommand(), c.tokensCommand(), c.offerCommand(),
 		c.withdrawCommand(), c.offeredCommand())
-	cmd.AddCommand(mcpServerCommands{pluginCommands{c.terminal}}.commands()...)
+	cmd.AddCommand(mcpServerCommands{pluginCommands(c)}.commands()...)
 	return cmd
 }
 

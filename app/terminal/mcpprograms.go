@@ -75,10 +75,8 @@ func (c mcpCommands) withdrawCommand() *cobra.Command {
 	all := false
 	cmd := c.withAllPlugins("withdraw [TOOL...]", "Stop offering tools to other programs", cobra.ArbitraryArgs,
 		func(ctx context.Context, app *App, args []string) error {
-			ids := args
-			if all && len(args) == 0 {
-				ids = app.Programs.Offered()
-			} else {
+			ids := app.Programs.Offered()
+			if !all || len(args) > 0 {
 				var err error
 				if ids, err = c.withdrawn(app, args); err != nil {
 					return err

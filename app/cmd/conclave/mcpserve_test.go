@@ -151,7 +151,7 @@ func TestMC120ASessionOutlivesTheWindowThatServesIt(t *testing.T) {
 	cmd.Stderr = &problems
 	must(t, cmd.Start())
 	defer func() { _ = cmd.Wait() }()
-	defer in.Close() //nolint:errcheck // it ends the program
+	defer in.Close()
 	answers := bufio.NewScanner(out)
 	ask := func(method, params string) string {
 		t.Helper()

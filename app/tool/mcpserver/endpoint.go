@@ -48,7 +48,7 @@ type running struct {
 // Why a call was stopped that its program did not cancel.
 var (
 	errRemoved = errors.New("the person removed the program that called")
-	errClosing = errors.New("Conclave closes; call again once it is open") //nolint:staticcheck // a name
+	errClosing = errors.New("Conclave closes; call again once it is open")
 	errEnded   = errors.New("its session ended")
 )
 

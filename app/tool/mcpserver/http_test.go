@@ -43,7 +43,7 @@ func post(t testing.TB, address, body string, header map[string]string) (*http.R
 	}
 	answer, err := http.DefaultClient.Do(r)
 	must(t, err)
-	defer answer.Body.Close() //nolint:errcheck // it is only read
+	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	must(t, err)
 	return answer, string(text)
@@ -126,7 +126,7 @@ func TestMC123TooLargeASlowAndABrokenRequestAreRefused(t *testing.T) {
 	must(t, err)
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at.Host)
 	must(t, err)
-	defer c.Close() //nolint:errcheck // it is only read
+	defer c.Close()
 	_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 100\r\n\r\n{",
 		at.Host, token)
 	must(t, err, c.SetReadDeadline(time.Now().Add(testkit.Patience)))
@@ -247,7 +247,7 @@ func TestMC128RemovingAProgramEndsItsSubscription(t *testing.T) {
 	}
 	answer, err := http.DefaultClient.Do(r)
 	must(t, err)
-	defer answer.Body.Close() //nolint:errcheck // it is only read
+	defer answer.Body.Close()
 	if answer.StatusCode != 200 {
 		text, _ := io.ReadAll(answer.Body)
 		t.Fatalf("got %d %s", answer.StatusCode, text)

@@ -452,7 +452,7 @@ func TestMC125ACallThatBeganEndsOnTheOldTool(t *testing.T) {
 	b := newBench(t, tools{"one": func(context.Context, tool.Call) tool.Result {
 		close(begun)
 		<-goOn
-		return says("old")(nil, tool.Call{}) //nolint:staticcheck // it looks at neither
+		return says("old")(nil, tool.Call{})
 	}})
 	b.allow(gate.Outside("editor"))
 	session, _ := b.streams("editor", "2025-11-25", mcpserver.Choices{}, nil)

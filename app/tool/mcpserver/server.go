@@ -161,7 +161,7 @@ func (s *Server) newMCP(versions []string) *mcp.Server {
 			SupportedProtocolVersions: versions,
 			Capabilities: &mcp.ServerCapabilities{
 				Tools:        &mcp.ToolCapabilities{ListChanged: true},
-				Logging:      &mcp.LoggingCapabilities{}, //nolint:staticcheck // older clients set a level
+				Logging:      &mcp.LoggingCapabilities{},
 				Experimental: map[string]any{instanceKey: map[string]any{"id": version.Instance()}},
 			},
 			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {

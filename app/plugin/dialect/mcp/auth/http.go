@@ -125,13 +125,13 @@ func (w *web) getJSON(ctx context.Context, from string, into any) (found bool, e
 		return false, err
 	}
 	r.Header.Set("Accept", "application/json")
-	response, body, err := w.exchange(r)
+	status, body, err := w.exchange(r)
 	switch {
 	case err != nil:
 		return false, err
-	case response.StatusCode >= 500:
-		return false, fmt.Errorf("it answered %d", response.StatusCode)
-	case response.StatusCode != http.StatusOK:
+	case status >= 500:
+		return false, fmt.Errorf("it answered %d", status)
+	case status != http.StatusOK:
 		return false, nil
 	}
 	// Servers that answer every address with their page have no document there.
@@ -139,20 +139,20 @@ func (w *web) getJSON(ctx context.Context, from string, into any) (found bool, e
 }
 
 // exchange sends a request and reads the whole answer.
-func (w *web) exchange(r *http.Request) (*http.Response, []byte, error) {
+func (w *web) exchange(r *http.Request) (status int, body []byte, err error) {
 	response, err := w.client.Do(r)
 	if err != nil {
-		return nil, nil, plain(err)
+		return 0, nil, plain(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, nil, plain(err)
+		return 0, nil, plain(err)
 	}
 	if len(body) > maxAnswer {
-		return nil, nil, errors.New("its answer is longer than 1 MiB")
+		return 0, nil, errors.New("its answer is longer than 1 MiB")
 	}
-	return response, body, nil
+	return response.StatusCode, body, nil
 }
 
 // plain returns the error of a request without its address, which the caller names.
@@ -183,9 +183,5 @@ func (w *web) postForm(ctx context.Context, to string, as client, form url.Value
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
-	response, body, err := w.exchange(r)
-	if err != nil {
-		return 0, nil, err
-	}
-	return response.StatusCode, body, nil
+	return w.exchange(r)
 }

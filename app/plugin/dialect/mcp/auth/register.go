@@ -115,16 +115,16 @@ func (a *Account) register(ctx context.Context, s service, port int) (client, er
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
-	response, body, err := a.web.exchange(r)
+	status, body, err := a.web.exchange(r)
 	if err != nil {
 		return client{}, unreachable("The sign-in service of "+a.o.Name+" did not register Conclave.", err)
 	}
 	var got registration
 	err = json.Unmarshal(body, &got)
 	switch {
-	case response.StatusCode != http.StatusCreated && response.StatusCode != http.StatusOK:
+	case status != http.StatusCreated && status != http.StatusOK:
 		return client{}, unreachable("The sign-in service of "+a.o.Name+" does not register Conclave: "+
-			said(got.Error, got.Description)+".", fmt.Errorf("it answered %d", response.StatusCode))
+			said(got.Error, got.Description)+".", fmt.Errorf("it answered %d", status))
 	case err != nil || got.ID == "":
 		return client{}, unreachable("The sign-in service of "+a.o.Name+" registered Conclave without a client ID.", err)
 	}

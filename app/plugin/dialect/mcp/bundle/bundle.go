@@ -45,7 +45,7 @@ func Inspect(at string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	defer o.Close() //nolint:errcheck // read only
+	defer o.Close()
 	if o.signature.State == Broken {
 		return Bundle{}, config.Problem{
 			Message: "Its signature is broken: the file was changed after it was signed, or damaged.",
@@ -75,7 +75,7 @@ func Unpack(at, to string) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close() //nolint:errcheck // read only
+	defer o.Close()
 	raw, err := o.manifest()
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (o *opened) manifest() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer in.Close() //nolint:errcheck // read only
+		defer in.Close()
 		raw, err := io.ReadAll(io.LimitReader(in, maxManifest+1))
 		if err == nil && len(raw) > maxManifest {
 			err = refused("Its manifest.json has more than %d MiB.", maxManifest>>20)
@@ -240,7 +240,7 @@ func unpackFile(root *os.Root, f *zip.File, name string, mode os.FileMode, left 
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close() //nolint:errcheck // read only
+	defer in.Close()
 	out, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return 0, err

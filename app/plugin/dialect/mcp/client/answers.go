@@ -114,7 +114,7 @@ func (s inbox) asked(m *jsonrpc.Request, from *exchange) {
 			defer context.AfterFunc(tool.ctx, func() { cancel(context.Cause(tool.ctx)) })()
 		}
 		answer := &jsonrpc.Response{ID: m.ID}
-		result, err := answerer{s.Session}.answer(ctx, m.Method, m.Params, place{tool: tool, number: 1, of: 1})
+		result, err := answerer(s).answer(ctx, m.Method, m.Params, place{tool: tool, number: 1, of: 1})
 		if err == nil {
 			answer.Result, err = encode(result)
 		}

@@ -396,3 +396,16 @@ func TestMC48To54ResourcesPromptsAndCompletion(t *testing.T) {
 		}
 	})
 }
+
+// A frame that may run scripts reaches the window's bridge on WebKitGTK, so a server must not offer any.
+func TestMC69NoAppIsAnnounced(t *testing.T) {
+	everywhere(t, mcptest.Flags{}, asker(nil), func(t *testing.T, s *client.Session, server *mcptest.Server) {
+		method := "initialize"
+		if s.Server().Era == client.Modern {
+			method = "server/discover"
+		}
+		if params := string(server.Received(method)[0].Params); strings.Contains(params, "modelcontextprotocol/ui") {
+			t.Errorf("%s announces apps: %s", method, params)
+		}
+	})
+}

@@ -19,7 +19,7 @@ import (
 // docs/adr/0043 should be read again.
 
 // sdkOverStream connects the SDK's client to a server in this process.
-func sdkOverStream(t *testing.T, ctx context.Context, f mcptest.Flags) (*mcp.ClientSession, *mcptest.Server, error) {
+func sdkOverStream(ctx context.Context, t *testing.T, f mcptest.Flags) (*mcp.ClientSession, *mcptest.Server, error) {
 	t.Helper()
 	server := mcptest.New(f)
 	ours, theirs := net.Pipe()
@@ -55,7 +55,7 @@ func TestMC01SDK180WaitsForASilentServerUntilTheDeadline(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
-	_, server, err := sdkOverStream(t, ctx, mcptest.Flags{Silent: true})
+	_, server, err := sdkOverStream(ctx, t, mcptest.Flags{Silent: true})
 	if err == nil || len(server.Received("initialize")) != 0 {
 		t.Errorf("it began a handshake: %v", err)
 	}
@@ -63,7 +63,7 @@ func TestMC01SDK180WaitsForASilentServerUntilTheDeadline(t *testing.T) {
 
 // Ours: TestMC34EachKindOfContentIsRead.
 func TestMC01SDK180FailsAWholeResultForOneUnknownBlock(t *testing.T) {
-	s, _, err := sdkOverStream(t, t.Context(), mcptest.Flags{})
+	s, _, err := sdkOverStream(t.Context(), t, mcptest.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestMC01SDK180FailsAWholeResultForOneUnknownBlock(t *testing.T) {
 
 // Ours: TestMC56OnlyWhatWorksIsAnnounced.
 func TestMC01SDK180AnnouncesFoldersThatAreNotThere(t *testing.T) {
-	_, server, err := sdkOverStream(t, t.Context(), mcptest.Flags{})
+	_, server, err := sdkOverStream(t.Context(), t, mcptest.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (s tasks) settleTask(t *toolCall, w *wireTask) (raw json.RawMessage, over b
 		return w.Result, true, nil
 	case "input_required":
 		if modern {
-			answers, err := answerer{s.Session}.answerAll(t.ctx, w.Requests, t)
+			answers, err := answerer(s).answerAll(t.ctx, w.Requests, t)
 			if err != nil {
 				return nil, true, err
 			}
