@@ -13,8 +13,8 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/cost"
 	"conclave/app/plugin/dialect/httptools"
-	"conclave/app/tool/mcpserver"
 	"conclave/app/record/activity"
+	"conclave/app/tool/mcpserver"
 	"conclave/store/layouttest"
 
 	"go.etcd.io/bbolt"

@@ -141,8 +141,10 @@ func hint(f elicit.Field) string {
 		elicit.One: "one of these", elicit.Several: "any of these, with commas",
 	}[f.Type]
 	if words == "" && f.Format != "" {
-		words = map[string]string{"email": "an e-mail address", "uri": "an address", "date": "a date",
-			"date-time": "a date and time"}[f.Format]
+		words = map[string]string{
+			"email": "an e-mail address", "uri": "an address", "date": "a date",
+			"date-time": "a date and time",
+		}[f.Format]
 	}
 	if f.Required {
 		words = strings.TrimPrefix(words+", required", ", ")

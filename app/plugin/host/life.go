@@ -345,7 +345,9 @@ func (l *life) serves(run *runner, v version, now time.Time) []effect {
 	l.status.Serving, l.status.LastGood = true, false
 	u := l.card(outcome{began: l.load.began, version: v}, plugin.Ready, now)
 	effects := []effect{
-		{do: doPublish, run: run}, {do: doAnnounce, update: u}, {do: doRemember, version: v},
+		{do: doPublish, run: run},
+		{do: doAnnounce, update: u},
+		{do: doRemember, version: v},
 		{do: doAccess},           // what was granted may have changed before it served,
 		{do: doRelist, run: run}, // and so may its tools
 	}

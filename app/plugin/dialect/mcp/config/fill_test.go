@@ -155,7 +155,9 @@ func TestMC101ListsAndOptionalValuesExpand(t *testing.T) {
 		},
 		Env: map[string]string{"DIRS": "${input:dirs}", "MAYBE": "${input:maybe}", "HOME_DIR": "${userHome}"},
 		Inputs: []Input{
-			{ID: "dirs", Kind: Directory, Multiple: true}, {ID: "maybe", Optional: true}, {ID: "yes", Kind: Boolean},
+			{ID: "dirs", Kind: Directory, Multiple: true},
+			{ID: "maybe", Optional: true},
+			{ID: "yes", Kind: Boolean},
 			{ID: "n", Kind: Number, Default: 2.5},
 		},
 	}

@@ -85,6 +85,7 @@ func (n node) words() string {
 func (n node) isTrue() bool {
 	return (n.kind == boolean || n.kind == text) && strings.EqualFold(n.text, "true")
 }
+
 func (n node) isFalse() bool {
 	return (n.kind == boolean || n.kind == text) && strings.EqualFold(n.text, "false")
 }

@@ -54,8 +54,11 @@ func Places(system string, env func(name string) string, dir string) []Place {
 	}
 	if dir != "" {
 		for _, p := range []Place{
-			{ClaudeCode, ".mcp.json"}, {VSCode, ".vscode/mcp.json"}, {Cursor, ".cursor/mcp.json"},
-			{Gemini, ".gemini/settings.json"}, {Zed, ".zed/settings.json"},
+			{ClaudeCode, ".mcp.json"},
+			{VSCode, ".vscode/mcp.json"},
+			{Cursor, ".cursor/mcp.json"},
+			{Gemini, ".gemini/settings.json"},
+			{Zed, ".zed/settings.json"},
 		} {
 			all = append(all, Place{p.Program, path.Join(dir, p.Path)})
 		}

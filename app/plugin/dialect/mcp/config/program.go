@@ -59,12 +59,26 @@ var places = []struct {
 	part    string
 	program Program
 }{
-	{"claude_desktop_config.json", ClaudeDesktop}, {"/.claude.json", ClaudeCode}, {"/.mcp.json", ClaudeCode},
-	{"cline_mcp_settings.json", Cline}, {"saoudrizwan.claude-dev", Cline}, {"rooveterinaryinc", Roo}, {"/.roo/", Roo},
-	{"/.vscode/", VSCode}, {"/code/user/", VSCode}, {"/.copilot/", VSCode}, {"/.cursor/", Cursor},
-	{"/.lmstudio/", LMStudio}, {"/cherrystudio/", CherryStudio}, {"/.gemini/", Gemini},
-	{"/zed/settings.json", Zed}, {"/.zed/", Zed}, {"/.continue/", Continue},
-	{"/windsurf/", Windsurf}, {"/.codeium/", Windsurf}, {"/librechat.y", LibreChat},
+	{"claude_desktop_config.json", ClaudeDesktop},
+	{"/.claude.json", ClaudeCode},
+	{"/.mcp.json", ClaudeCode},
+	{"cline_mcp_settings.json", Cline},
+	{"saoudrizwan.claude-dev", Cline},
+	{"rooveterinaryinc", Roo},
+	{"/.roo/", Roo},
+	{"/.vscode/", VSCode},
+	{"/code/user/", VSCode},
+	{"/.copilot/", VSCode},
+	{"/.cursor/", Cursor},
+	{"/.lmstudio/", LMStudio},
+	{"/cherrystudio/", CherryStudio},
+	{"/.gemini/", Gemini},
+	{"/zed/settings.json", Zed},
+	{"/.zed/", Zed},
+	{"/.continue/", Continue},
+	{"/windsurf/", Windsurf},
+	{"/.codeium/", Windsurf},
+	{"/librechat.y", LibreChat},
 }
 
 // hinted returns the program that a hint names: itself, or the path of its configuration.

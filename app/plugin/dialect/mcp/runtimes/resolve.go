@@ -115,14 +115,18 @@ var known = []struct {
 	{"node", []string{"npx", "node", "npm"}, "Node.js", "Install Node.js 20 or newer from https://nodejs.org"},
 	{"uv", []string{"uvx", "uv"}, "uv", "Install uv from https://docs.astral.sh/uv"},
 	{
-		"python", []string{"python3", "python", "pipx", "pip"}, "Python",
+		"python",
+		[]string{"python3", "python", "pipx", "pip"},
+		"Python",
 		"Install Python 3.10 or newer from https://python.org",
 	},
 	{"docker", []string{"docker"}, "Docker", "Install Docker from https://docs.docker.com/get-docker"},
 	{"bun", []string{"bunx", "bun"}, "Bun", "Install Bun from https://bun.com"},
 	{"deno", []string{"deno"}, "Deno", "Install Deno from https://deno.com"},
 	{
-		"dotnet", []string{"dnx", "dotnet"}, "the .NET SDK",
+		"dotnet",
+		[]string{"dnx", "dotnet"},
+		"the .NET SDK",
 		"Install the .NET SDK 10 or newer from https://dotnet.microsoft.com",
 	},
 }
