@@ -45,7 +45,7 @@ func Inspect(at string) (Bundle, error) {
 	if err != nil {
 		return Bundle{}, err
 	}
-	defer o.Close()
+	defer o.Close() //nolint:errcheck // it was only read
 	if o.signature.State == Broken {
 		return Bundle{}, config.Problem{
 			Message: "Its signature is broken: the file was changed after it was signed, or damaged.",
@@ -75,7 +75,7 @@ func Unpack(at, to string) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close()
+	defer o.Close() //nolint:errcheck // it was only read
 	raw, err := o.manifest()
 	if err != nil {
 		return err
