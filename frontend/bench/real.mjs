@@ -22,7 +22,10 @@ async function streamer(replies) {
       return response.end(JSON.stringify({ object: "list", data: [{ id: "bench" }] }));
     }
     const said = JSON.parse(body).messages.findLast((m) => m.role === "user").content;
-    const asked = typeof said === "string" ? said : said.map((part) => part.text).join("");
+    const asked = (typeof said === "string" ? said : said.map((part) => part.text).join(""))
+      .split("</system-reminder>") // names of tools stand in front
+      .at(-1)
+      .trim();
     const text = replies[asked] ?? "No.";
     response.writeHead(200, { "content-type": "text/event-stream" });
     const event = (delta, finish_reason = null) =>
