@@ -95,7 +95,7 @@ var layers = []map[string][]string{
 		// MCP servers as people write them down, and the programs they start with: pure, so that fronts may ask.
 		// one such server, over standard streams or HTTP
 		"app/plugin/dialect/mcp/client": {
-			"app/base/fault", "app/base/jsonobject", "app/base/shorten", "app/tool",
+			"app/base/fault", "app/base/jsonobject", "app/base/shorten", "app/tool", "app/tool/elicit",
 			"github.com/modelcontextprotocol/go-sdk",
 		},
 		// signing in to MCP servers

@@ -45,22 +45,7 @@ func (b *backend) ask(ctx context.Context, q client.Question) (client.Reply, err
 	}
 	answer := b.to.Ask(ctx, elicit.Question{
 		Call: q.Call, Chat: call.Conversation, Tool: toolName(call), Number: q.Number, Of: q.Of, Message: q.Message,
-		Fields: fields(q.Fields), Address: q.Address, Waits: q.Again, Finished: q.Finished,
+		Fields: q.Fields, Address: q.Address, Waits: q.Again, Finished: q.Finished,
 	})
 	return client.Reply{Action: string(answer.Action), Values: answer.Values}, nil
-}
-
-func fields(all []client.Field) (out []elicit.Field) {
-	for _, f := range all {
-		field := elicit.Field{
-			Name: f.Name, Title: f.Title, Description: f.Description, Type: f.Type, Required: f.Required, Default: f.Default,
-			Format: f.Format, Pattern: f.Pattern, MinLength: f.MinLength, MaxLength: f.MaxLength, Minimum: f.Minimum,
-			Maximum: f.Maximum, MinChoices: f.MinChoices, MaxChoices: f.MaxChoices, Secret: f.Secret,
-		}
-		for _, c := range f.Choices {
-			field.Choices = append(field.Choices, elicit.Choice(c))
-		}
-		out = append(out, field)
-	}
-	return out
 }

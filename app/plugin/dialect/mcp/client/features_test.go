@@ -119,8 +119,8 @@ func TestMC57EachSpellingOfChoicesIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Choice{{"x", "X"}, {"x", "X"}, {"x", "x"}, {"x", "X"}} {
-		if fields[i].Choices[0] != want {
+	for i, title := range []string{"X", "X", "x", "X"} {
+		if want := (Choice{Value: "x", Title: title}); fields[i].Choices[0] != want {
 			t.Errorf("%s: %+v", fields[i].Name, fields[i].Choices)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"conclave/app/base/jsonobject"
+	"conclave/app/tool/elicit"
 )
 
 // maxFields bounds the fields of a form.
@@ -75,14 +76,14 @@ func (p *property) field() (Field, bool) {
 	switch p.Type {
 	case "string":
 		if f.Choices = p.choices(); f.Choices != nil {
-			f.Type = "choice"
+			f.Type = elicit.One
 		}
 	case "number", "integer", "boolean":
 	case "array":
 		if p.Items == nil {
 			return f, false
 		}
-		f.Type, f.Choices, f.MinChoices, f.MaxChoices = "choices", p.Items.choices(), p.MinItems, p.MaxItems
+		f.Type, f.Choices, f.MinChoices, f.MaxChoices = elicit.Several, p.Items.choices(), p.MinItems, p.MaxItems
 		return f, f.Choices != nil
 	default:
 		return f, false

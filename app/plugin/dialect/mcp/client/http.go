@@ -26,11 +26,27 @@ const maxResumes = 5
 // defaultRetry is the pause before a broken stream is opened again where the server asks for none.
 const defaultRetry = time.Second
 
+// closing is the end of a connection that only this side ends: one over HTTP.
+type closing struct {
+	over chan struct{} // closed by close
+}
+
+func (c *closing) done() <-chan struct{} { return c.over }
+
+func (c *closing) cause() error {
+	select {
+	case <-c.over:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
 // httpConn is the connection to a server over Streamable HTTP: a POST for each message.
 type httpConn struct {
 	*web
-	s    *Session
-	over chan struct{} // closed by close
+	s *Session
+	closing
 
 	mu      sync.Mutex // guards all below
 	ended   bool
@@ -380,17 +396,6 @@ func (c *httpConn) again(ctx context.Context) error {
 
 // cancels reports whether the server is legacy: a modern one sees its stream close.
 func (c *httpConn) cancels() bool { return c.s.speaks().Era == Legacy }
-
-func (c *httpConn) done() <-chan struct{} { return c.over }
-
-func (c *httpConn) cause() error {
-	select {
-	case <-c.over:
-		return ErrClosed
-	default:
-		return nil
-	}
-}
 
 // goodbye bounds how long the end of a session may take.
 const goodbye = 2 * time.Second

@@ -94,7 +94,7 @@ func (s handshake) renew(ctx context.Context, forgotten *forgottenError) error {
 // greetOverSSE begins a session of 2024-11-05.
 func (s handshake) greetOverSSE(ctx context.Context, w *web) error {
 	s.server.Store(&Info{Era: Legacy, Transport: SSE})
-	c := &sseConn{web: w, s: s.Session, over: make(chan struct{})}
+	c := &sseConn{web: w, s: s.Session, closing: closing{make(chan struct{})}}
 	s.conn = c // before any other goroutine looks at it
 	err := c.connect(ctx)
 	if err == nil {

@@ -1,6 +1,10 @@
 package client
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"conclave/app/tool/elicit"
+)
 
 // Kinds of questions.
 const (
@@ -49,27 +53,11 @@ type Reply struct {
 	Generated *Generated
 }
 
-// Field is one field of a Form.
-type Field struct {
-	Name, Title, Description string
-	// Type is string, number, integer, boolean, choice (one of Choices) or choices (any of them).
-	Type     string
-	Required bool
-	Default  any // nil for none
-	// Format of a string: email, uri, date or date-time; empty for any text.
-	Format                 string
-	Pattern                string
-	MinLength, MaxLength   *int // of a string
-	Minimum, Maximum       *float64
-	MinChoices, MaxChoices *int
-	Choices                []Choice
-	// Secret reports that the name looks like that of a password, key or card, which a server should not
-	// ask for in a form.
-	Secret bool
-}
-
-// Choice is a value of a field and what the person sees for it.
-type Choice struct{ Value, Title string }
+// Field is one field of a Form, and Choice a value of it, as plugins of all dialects ask for them.
+type (
+	Field  = elicit.Field
+	Choice = elicit.Choice
+)
 
 // SamplingRequest asks a model for a text.
 type SamplingRequest struct {

@@ -115,7 +115,7 @@ func OverHTTP(ctx context.Context, address string, hc *http.Client, o Options) (
 		return nil, err
 	}
 	s := newSession(ctx, o, HTTP)
-	s.conn = &httpConn{web: w, s: s, over: make(chan struct{})}
+	s.conn = &httpConn{web: w, s: s, closing: closing{make(chan struct{})}}
 	return s.begin(ctx, func(ctx context.Context) error { return handshake{s}.greetOverHTTP(ctx, w) })
 }
 

@@ -16,8 +16,8 @@ import (
 // each message to the address that the stream names first.
 type sseConn struct {
 	*web
-	s    *Session
-	over chan struct{} // closed by close
+	s *Session
+	closing
 
 	mu       sync.Mutex // guards all below
 	ended    bool
@@ -212,17 +212,7 @@ func (c *sseConn) again(context.Context) error {
 	return nil
 }
 
-func (*sseConn) cancels() bool           { return true }
-func (c *sseConn) done() <-chan struct{} { return c.over }
-
-func (c *sseConn) cause() error {
-	select {
-	case <-c.over:
-		return ErrClosed
-	default:
-		return nil
-	}
-}
+func (*sseConn) cancels() bool { return true }
 
 func (c *sseConn) close() {
 	c.mu.Lock()
