@@ -33,7 +33,7 @@ type entry struct {
 	Active  bool              `json:"isActive,omitempty"`
 }
 
-// kind is how one program writes servers down (contracts/mcp, section 13).
+// kind describes how one program writes servers down (contracts/mcp, section 13).
 type kind struct {
 	app, file, key string // key is the member with the servers
 	streams, http  func(entry) entry

@@ -22,8 +22,8 @@ import (
 // longest bounds one call, however many signs of life its server gives (MC-39).
 const longest = 30 * time.Minute
 
-// settle is how long a server that has just started may take to report that its tools changed, and most how long
-// they are waited for in all: many register some of them right after the handshake.
+// A server that has just started has settle to report that its tools changed, and such reports are waited for no
+// longer than most: many register some tools right after the handshake.
 const (
 	settle = 300 * time.Millisecond
 	most   = 2 * time.Second

@@ -118,6 +118,6 @@ func TestMC39ACallEndsWithoutASignOfLifeAndGoesOnWithOne(t *testing.T) {
 	if r.Status != chat.CallTimeout {
 		t.Errorf("a call without a sign of life: %+v", r)
 	}
-	time.Sleep(2500 * time.Millisecond)
+	time.Sleep(2500 * time.Millisecond) // its late answer comes meanwhile, and is thrown away
 	b.says("s:pid", "{}", pid)
 }

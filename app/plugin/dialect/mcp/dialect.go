@@ -39,7 +39,7 @@ type Dialect struct {
 	also       map[string]string     // by plugin, what its server offers besides tools, once it has run
 }
 
-// account is how Conclave is signed in to the server of a plugin.
+// account holds the sign-in of a plugin's server.
 type account struct {
 	*auth.Account
 	server string // its row, with the values that a sign-in uses

@@ -21,7 +21,7 @@ import (
 const (
 	// mostTokens is the most that a model may answer a server, whatever it asks for.
 	mostTokens = 8192
-	// unasked is how many requests of a chat go to a model without a question, once the person allowed that.
+	// unasked counts the requests of a chat that need no question, once the person allowed that.
 	unasked = 20
 	// again is the field by which they do.
 	again = "again"
