@@ -53,11 +53,11 @@ type Reply struct {
 	Generated *Generated
 }
 
-// Field is one field of a Form, and Choice a value of it, as plugins of all dialects ask for them.
-type (
-	Field  = elicit.Field
-	Choice = elicit.Choice
-)
+// Field is one field of a Form, as plugins of all dialects ask for it.
+type Field = elicit.Field
+
+// Choice is a value of a Field.
+type Choice = elicit.Choice
 
 // SamplingRequest asks a model for a text.
 type SamplingRequest struct {
