@@ -139,7 +139,8 @@ var firstPerson = sync.OnceValue(func() uint32 {
 // connected returns the socket at the far end of a connection. Its address alone does not
 // name it: others may have connections to elsewhere from there.
 func connected(far, near netip.AddrPort) (socket, bool) {
-	if s, ok := askKernel(far, near); ok {
+	// Where there is no such connection, the kernel returns who listens.
+	if s, ok := askKernel(far, near); ok && s.state.connected() && s.remote == near {
 		return s, true
 	}
 	return find(false, func(s socket) bool { return s.state.connected() && s.local == far && s.remote == near })
@@ -156,7 +157,8 @@ const (
 // askKernel is a variable for tests of systems whose kernel does not answer.
 var askKernel = asked
 
-// asked asks the kernel for one socket by its two addresses (sock_diag(7)). It finds none
+// asked asks the kernel for one socket by its two addresses (sock_diag(7)): the connection
+// between them, or else the socket that takes connections to the local one. It finds none
 // where the kernel was built without that.
 func asked(local, remote netip.AddrPort) (socket, bool) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
@@ -189,8 +191,10 @@ func asked(local, remote netip.AddrPort) (socket, bool) {
 		return socket{}, false
 	}
 	m := answer[diagHeader:]
-	s := socket{local: local, remote: remote, state: state(m[1]), uid: order.Uint32(m[64:])}
+	s := socket{local: local, state: state(m[1]), uid: order.Uint32(m[64:])}
 	s.inode = uint64(order.Uint32(m[68:]))
-	// Where there is no such connection, the kernel returns who listens.
-	return s, s.state.connected() && [4]byte(m[4:8]) == [4]byte(q[8:12])
+	if [4]byte(m[4:8]) == [4]byte(q[8:12]) { // the ports
+		s.remote = remote
+	}
+	return s, true
 }

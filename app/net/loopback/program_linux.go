@@ -38,9 +38,15 @@ func Listener(at netip.AddrPort) (inode uint64, ok bool) {
 // alone nothing of.
 func listener(at netip.AddrPort) (socket, bool) {
 	own := at.Addr().Unmap()
-	all := []netip.Addr{own, netip.IPv6Unspecified()}
+	nobody, all := netip.IPv6Unspecified(), []netip.Addr{own, netip.IPv6Unspecified()}
 	if own.Is4() {
-		all = []netip.Addr{own, netip.IPv4Unspecified(), netip.IPv6Unspecified()}
+		nobody, all = netip.IPv4Unspecified(), []netip.Addr{own, netip.IPv4Unspecified(), netip.IPv6Unspecified()}
+	}
+	// No connection comes from port 0. Without this answer, the list of sockets is read, which takes
+	// about a millisecond.
+	s, ok := askKernel(netip.AddrPortFrom(own, at.Port()), netip.AddrPortFrom(nobody, 0))
+	if ok && s.state == stateListen {
+		return s, true
 	}
 	for _, addr := range all {
 		local := netip.AddrPortFrom(addr, at.Port())
