@@ -42,7 +42,7 @@ var layers = []map[string][]string{
 		"app/base/pattern":    {},
 		"app/base/hidden":     {},                                       // characters that nobody sees
 		"app/base/shorten":    {},                                       // texts that are longer than there is room for
-		"app/base/place":      {},                                       // where paths lie
+		"app/base/place":      {"app/base/fault"},                       // where paths lie
 		"app/net/address":     {},                                       // which addresses are nobody's to ask
 		"app/base/jsonobject": {},                                       // members and texts of JSON in their order
 		"app/base/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
@@ -176,6 +176,11 @@ var layers = []map[string][]string{
 		// Who answers a message: the model of its chat, and the council.
 		"app/chat/responder": {
 			"app/base/settings", "app/chat", "app/council", "app/council/deliberation", "app/model",
+		},
+		// Chats as files.
+		"app/chat/exchange": {
+			"app/base/fault", "app/base/limit", "app/base/jsonobject", "app/chat", "app/chat/render", "app/council", "app/tool",
+			"github.com/google/uuid",
 		},
 		// PDFs, read in processes.
 		"app/chat/document/pdfprocess": {"app/chat/document", "app/plugin/sandbox"},
@@ -346,6 +351,7 @@ var layers = []map[string][]string{
 		"app/window": {
 			"app/record/undo",
 			"app/base/fault",
+			"app/base/place",
 			"app/base/bus",
 			"app/chat",
 			"app/record/activity",
@@ -363,6 +369,7 @@ var layers = []map[string][]string{
 			"app/chat/turn",
 			"app/chat/conversation",
 			"app/chat/responder",
+			"app/chat/exchange",
 			"app/council",
 			"app/council/deliberation",
 			"app/plugin",
@@ -400,6 +407,7 @@ var layers = []map[string][]string{
 			"app/base/textdiff",
 			"app/base/settings",
 			"app/chat/responder",
+			"app/chat/exchange",
 			"app/chat/turn",
 			"app/council",
 			"app/council/deliberation",
@@ -432,6 +440,7 @@ var layers = []map[string][]string{
 			"app/tool/mcpserver",
 			"app/chat/conversation",
 			"app/chat/responder",
+			"app/chat/exchange",
 			"app/tool/hook",
 			"app/council",
 			"app/council/deliberation",

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
+	"conclave/app/base/place"
 	"conclave/app/chat"
 	"conclave/app/record/activity"
 
@@ -81,7 +82,7 @@ func (c activityCommands) export(ctx context.Context, app *App, f activity.Filte
 	}
 	n := 0
 	path := c.Path(name)
-	size, err := writeNew("cli.activity", path, name, func(w *os.File) (err error) {
+	size, err := place.WriteNew("cli.activity", path, name, func(w *os.File) (err error) {
 		n, err = activity.Export(ctx, app.Activity, f, w)
 		return err
 	})

@@ -2,16 +2,13 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"conclave/app/base/fault"
-	places "conclave/app/base/place"
+	"conclave/app/base/place"
 
 	"github.com/spf13/cobra"
 )
@@ -61,7 +58,7 @@ func (c storeCommands) backupCommand() *cobra.Command {
 func (c storeCommands) backup(ctx context.Context, app *App, args []string) (err error) {
 	var media MediaReport
 	path := c.Path(args[0])
-	size, err := writeNew("cli.backup", path, args[0], func(f *os.File) (err error) {
+	size, err := place.WriteNew("cli.backup", path, args[0], func(f *os.File) (err error) {
 		media, err = app.Backup(ctx, f.Name())
 		return err
 	})
@@ -80,42 +77,6 @@ func (c storeCommands) backup(ctx context.Context, app *App, args []string) (err
 	}
 	return c.say(c.Out, "Copied the store to %s (%.1f MB)%s. Restore it with conclave restore.",
 		path, float64(size)/1e6, with)
-}
-
-// writeNew writes a new file at path, which the person called name. It writes a temporary file in
-// the same folder and renames it when it is complete. An existing file is an error of kind conflict. Temporary files of
-// programs that were killed are removed.
-func writeNew(op, path, name string, write func(*os.File) error) (size int64, err error) {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
-	}
-	places.Sweep(filepath.Dir(path))
-	// It must be new, or a link of that name would be followed.
-	f, err := os.OpenFile(places.Part(path), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
-			"Check its folder, or choose another.", err)
-	}
-	temp := f.Name()
-	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if info, statErr := f.Stat(); statErr == nil {
-		size = info.Size()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Damaged {
-		return 0, err
-	}
-	if err != nil {
-		return 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" was not finished: "+oneLine(err.Error())+".",
-			"Check the space on its disk.", err)
-	}
-	return size, nil
 }
 
 func (c storeCommands) restoreCommand() *cobra.Command {

@@ -16,6 +16,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
+	"conclave/app/base/place"
 	"conclave/app/base/settings"
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -122,7 +123,7 @@ func (c runCommands) export(ctx context.Context, app *App, args []string) error 
 	if err != nil {
 		return err
 	}
-	_, err = writeNew("cli.export", c.Path(args[1]), args[1], func(out *os.File) error {
+	_, err = place.WriteNew("cli.export", c.Path(args[1]), args[1], func(out *os.File) error {
 		_, err := out.Write(file.Bytes())
 		return err
 	})

@@ -9,9 +9,13 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
+	"conclave/app/chat/exchange"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/test/testkit"
 )
+
+var must = testkit.Must
 
 // Whatever a person is told to type goes to the folders that this command was given.
 const elsewhere = "conclave --data /d2 "
@@ -42,9 +46,13 @@ func TestDoctorAndEndedChatsNameTheFolderThatWasGiven(t *testing.T) {
 		t.Error(out.String())
 	}
 	c := &terminal{Session: s, data: "d2"}
+	runs := deliberation.New(deliberation.Options{Log: noRuns{}})
+	defer runs.Close()
 	var b strings.Builder
-	page := wholeOf(t, &asMarkdown{w: &b}, &b, "t", c.toType,
-		chat.Message{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()})
+	_, err := chatCommands{c}.writeTo(t.Context(), &App{Chats: endedChat{}, Councils: runs}, "c1", exchange.Markdown, &b,
+		c.toType)
+	must(t, err)
+	page := b.String()
 	if !strings.Contains(page, elsewhere+"prompt --conversation c1") {
 		t.Error(page)
 	}

@@ -54,6 +54,8 @@ type Core struct {
 	Models   *connections.Models
 	Settings *settings.Current
 	Info     Info
+	// Backup writes a copy of the store into an empty file, and returns what is missing in it as a sentence.
+	Backup func(ctx context.Context, path string) (string, error)
 	// Toasts returns the notices of plugins after the given number.
 	Toasts func(after uint64) []service.Toast
 }

@@ -15,3 +15,9 @@ func (a *App) HearNotices(f func(data ...any)) {
 	a.Window.attention.notify = func(context.Context, string, string) error { return nil }
 	a.emit = func(_ context.Context, _ string, data ...any) { f(data...) }
 }
+
+// ReadChat imports the chat of a file, as Import does once the person chose it.
+func ReadChat(t *Transfer, path string) (ImportedChat, error) { return t.read(t.call(), path) }
+
+// BackupTo writes a backup, as Backup does once the person chose where.
+func BackupTo(t *Transfer, path string) (Saved, error) { return t.backup(t.call(), path) }

@@ -81,7 +81,7 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 // repository, or the path of a folder or file, and returns its id. It blocks until
 // that is done; nothing of the plugin runs.
 func (p *Plugins) Add(from string) (string, error) {
-	from, err := place(from)
+	from, err := writtenPlace(from)
 	if err != nil {
 		return "", err
 	}
@@ -153,9 +153,9 @@ func (p *Plugins) Update(id string) (Undo, error) {
 	return p.undo.add("“"+s.Manifest.Name+"” was fetched anew.", back), nil
 }
 
-// place returns the place of a plugin as a person wrote it: an address, or a whole
+// writtenPlace returns the place of a plugin as a person wrote it: an address, or a whole
 // path, maybe from the home folder or between quotes, as file managers copy it.
-func place(from string) (string, error) {
+func writtenPlace(from string) (string, error) {
 	from = written(from)
 	if library.Remote(from) {
 		return from, nil

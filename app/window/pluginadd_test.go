@@ -21,12 +21,12 @@ func TestThePlaceOfAPluginIsAnAddressOrAWholePath(t *testing.T) {
 		filepath.FromSlash("~/plugins/../weather"): filepath.Join(home, "weather"),
 		"~": home,
 	} {
-		if got, err := place(from); err != nil || got != want {
+		if got, err := writtenPlace(from); err != nil || got != want {
 			t.Errorf("%q: got %q, %v, want %q", from, got, err, want)
 		}
 	}
 	for _, from := range []string{"", "weather", "./weather", "example.org/weather", "~ada/weather", `"`} {
-		if got, err := place(from); fault.KindOf(err) != fault.Invalid {
+		if got, err := writtenPlace(from); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%q: got %q, %v", from, got, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"conclave/app/chat"
+	"conclave/app/chat/exchange"
 	"conclave/app/chat/transcript"
 	"conclave/app/record/activity"
 )
@@ -12,7 +13,8 @@ import (
 // real one. Errors are *fault.Error.
 type Store interface {
 	CreateConversation(ctx context.Context, c *chat.Conversation) error
-	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
+	exchange.Store
+	exchange.Chats
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	// Days counts what List takes by the local day or month of their last change, in

@@ -43,7 +43,10 @@ func (s *Store) Core(facts window.Info) window.Core {
 		Undo:     c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Responder: c.Responder(s), Mask: c.Mask,
 		HTTP: c.HTTP, Programs: c.Programs, Models: c.Models, Settings: c.Settings, Info: facts,
-		Toasts: c.Services.Toasts.After,
+		Toasts: c.Services.Toasts.After, Backup: func(ctx context.Context, path string) (string, error) {
+			r, err := c.Store.Backup(ctx, path)
+			return r.Sentence(), err
+		},
 	}
 }
 

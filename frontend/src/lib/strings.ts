@@ -265,6 +265,7 @@ export const s = {
   },
 
   message: {
+    branch: "Branch to a new chat",
     you: "You",
     system: "Note",
     // Heading of a message for screen readers: “You, 14:05”.
@@ -1486,6 +1487,25 @@ export const s = {
     removeOne: (name: string) => `Remove ${name}: its token is no longer valid, and its sessions end`,
   },
 
+  // Chats as files, and copies of chats.
+  transfer: {
+    duplicate: "Duplicate",
+    copied: "This is a copy. The other chat was not changed.",
+    branched: "This is a new chat up to that message. The other chat was not changed.",
+    copyText: "Copy as Markdown",
+    exportAs: { md: "Export as Markdown…", html: "Export as a web page…", json: "Export as JSON…" },
+    // The note is a sentence, or empty.
+    saved: (path: string, note: string) => `Saved as ${path}.${note ? ` ${note}` : ""}`,
+    import: "Import a chat",
+    importNote: "A JSON file that Conclave exported. It becomes a new chat; nothing is replaced.",
+    importNow: "Import…",
+    imported: (n: number) => (n === 1 ? "Imported 1 message." : `Imported ${n} messages.`),
+    backup: "Backup",
+    backupNote:
+      "One file with all chats, their files, settings and permissions, without keys. “conclave restore FILE” brings it back.",
+    backupNow: "Back up now…",
+  },
+
   settings: {
     title: "Settings",
     back: "Back to chats",
@@ -1497,6 +1517,7 @@ export const s = {
       plugins: "Plugins",
       council: "Council presets",
       programs: "Other programs",
+      data: "Data and backup",
       keys: "Keys and shortcuts",
       about: "About",
     },
@@ -1709,6 +1730,10 @@ export const s = {
     addServer: "Add MCP server",
     addModel: "Connect a model",
     archive: "Move this chat to the archive",
+    duplicateChat: "Duplicate this chat",
+    exportChat: "Export this chat as Markdown",
+    importChat: "Import a chat",
+    backup: "Back up everything",
     rename: "Rename this chat",
     dockWide: "Toggle full-width panel",
     councilTab: "Show the council",

@@ -112,6 +112,7 @@ export function wailsBridge(): Bridge {
     permissions: bound<t.PermissionsCalls>("Permissions"),
     questions: bound<t.QuestionsCalls>("Questions"),
     shared: bound<t.SharedCalls>("Shared"),
+    transfer: bound<t.TransferCalls>("Transfer"),
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
     programs: bound<t.ProgramsCalls>("Programs"),

@@ -96,6 +96,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),
     questions: group<Fake["questions"]>("Questions", new FakeQuestions(bus)),
     shared: group<Fake["shared"]>("Shared", new FakeShared()),
+    transfer: group<Fake["transfer"]>("Transfer", {}),
     models: group<Fake["models"]>("Models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,

@@ -1156,6 +1156,12 @@ export type Font =
   | "sans" // that of the window itself
   | "serif";
 
+/** Format is how a chat is written. */
+export type Format =
+  | "md"
+  | "json"
+  | "html";
+
 /** Health holds the calls and the resources of a plugin since the program started. */
 export interface Health {
   running: boolean;
@@ -1263,6 +1269,15 @@ export interface HookedThing {
   /** name of the called tool as a person reads it; "" for the request */
   call: string;
   steps: HookStep[];
+}
+
+/** ImportedChat is a chat that came from a file. */
+export interface ImportedChat {
+  /** "" when the person changed their mind */
+  conversation: string;
+  messages: number;
+  /** sentences about what the person should know of it */
+  notes: string[];
 }
 
 /** Kind is the subject of a request. */
@@ -2840,6 +2855,14 @@ export interface Said {
   chosen: string;
 }
 
+/** Saved is a file that was written. */
+export interface Saved {
+  /** "" when the person changed their mind */
+  path: string;
+  /** what the file does not hold, as a sentence; "" for nothing */
+  note: string;
+}
+
 /** Scope is the time for which a rule holds. */
 export type Scope =
   | "once"
@@ -3310,6 +3333,27 @@ export type Topic =
   | "council" // one run of a council; id is its id
   | "councils"; // the councils that are set, id is empty; the runs of a chat, id is its id
 
+/** Transfer is bound: chats as files, copies of chats, and the backup. */
+export interface TransferCalls {
+  /**
+   * Backup asks where, and writes a copy of the store there: chats with their files, records,
+   * settings and permissions, no keys.
+   */
+  Backup(): Promise<Saved>;
+  /**
+   * Copy makes a new chat of what is shown of one, up to the entry seq, or of all for 0, and
+   * returns its id. Runs of the council stay with the first chat. The kind is conflict while
+   * all of it is asked for and an answer is being written.
+   */
+  Copy(conversation: string, seq: number): Promise<string>;
+  /** Export asks where, and writes a chat there. */
+  Export(conversation: string, format: Format): Promise<Saved>;
+  /** Import asks for a file that Export wrote as JSON, and makes a chat of it. */
+  Import(): Promise<ImportedChat>;
+  /** Text returns a chat as Markdown. */
+  Text(conversation: string): Promise<string>;
+}
+
 /** Trial shows how a rule or a mode would have decided the calls of the last 7 days. */
 export interface Trial {
   sentence: string;
@@ -3455,6 +3499,7 @@ export interface Calls {
   permissions: PermissionsCalls;
   questions: QuestionsCalls;
   shared: SharedCalls;
+  transfer: TransferCalls;
   models: ModelsCalls;
   settings: SettingsCalls;
   programs: ProgramsCalls;

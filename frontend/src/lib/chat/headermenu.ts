@@ -9,6 +9,7 @@ import Users from "@lucide/svelte/icons/users";
 import type { App } from "../app.svelte";
 import { s } from "../strings";
 import type { MenuItem } from "../ui/menu";
+import { transferMenu } from "./transfer";
 
 /** What can be done with the open chat. */
 export function headerMenu(
@@ -29,6 +30,7 @@ export function headerMenu(
     { label: s.chat.project, icon: Folder, run: open.project },
     { label: s.chat.sources, icon: Globe, run: open.sources },
     ...(app.council.settings ? [{ label: s.council.ofChat, icon: Users, run: () => app.showCouncil() }] : []),
+    ...transferMenu(app, chat.id),
     { label: s.sidebar.toArchive, icon: Archive, run: () => app.archiveChat(chat.id, true) },
     {
       label: s.sidebar.delete,

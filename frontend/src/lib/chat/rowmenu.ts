@@ -6,6 +6,7 @@ import type { App } from "../app.svelte";
 import type { ChatRow } from "../bridge/generated";
 import { s } from "../strings";
 import type { MenuItem } from "../ui/menu";
+import { transferMenu } from "./transfer";
 
 /** What can be done with a chat of the list. */
 export function rowMenu(app: App, of: ChatRow, rename: () => void): MenuItem[] {
@@ -27,6 +28,7 @@ export function rowMenu(app: App, of: ChatRow, rename: () => void): MenuItem[] {
       icon: Archive,
       run: () => app.archiveChat(of.id, !of.archived),
     },
+    ...transferMenu(app, of.id),
     {
       label: s.sidebar.delete,
       icon: Trash,

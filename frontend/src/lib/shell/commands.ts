@@ -2,6 +2,7 @@
 import { tick } from "svelte";
 import type { App } from "../app.svelte";
 import type { Theme } from "../bridge/generated";
+import { backup, copyChat, exportChat, importChat } from "../chat/transfer";
 import { s } from "../strings";
 import type { Command } from "./keys.svelte";
 import { nextRegion } from "./regions";
@@ -81,6 +82,10 @@ export function commands(app: App): Command[] {
     command("zoomReset", "Mod+0", () => app.zoom(0)),
     command("rename", "", () => app.wish.rename++, { when: inChat }),
     command("archive", "", () => app.archiveChat(chat()?.id ?? "", true), { when: inChat }),
+    command("duplicateChat", "", () => copyChat(app, chat()?.id ?? ""), { when: inChat }),
+    command("exportChat", "", () => exportChat(app, chat()?.id ?? "", "md"), { when: inChat }),
+    command("importChat", "", () => importChat(app)),
+    command("backup", "", () => backup(app)),
     command("newPlugin", "", () => (app.newPlugin = true)),
     command("addPlugin", "", () => (app.addPlugin = true)),
     command("addServer", "", () => (app.addServer = true)),

@@ -1,4 +1,4 @@
-package terminal
+package exchange
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 
 func TestAPageShowsTheChatAndHoldsNothingThatActs(t *testing.T) {
 	var b strings.Builder
-	page := wholeOf(t, &asPage{w: &b}, &b, "A <b> title", asFile, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{{
+	page := wholeOf(t, &asPage{w: &b}, &b, "A <b> title", chat.Message{Role: chat.RoleUser, Parts: []chat.Part{{
 		Kind: chat.PartText, Text: "**bold** <script>x</script> ![a picture](https://example.org/p.png)",
 	}}})
 	for _, want := range []string{
@@ -28,11 +28,13 @@ func TestAPageShowsTheChatAndHoldsNothingThatActs(t *testing.T) {
 }
 
 // wholeOf returns a chat as a document that writes into b.
-func wholeOf(t *testing.T, to document, b *strings.Builder, title string, toType func(string) string,
+func wholeOf(t *testing.T, to document, b *strings.Builder, title string,
 	messages ...chat.Message,
 ) string {
 	t.Helper()
-	v := shownChat{Conversation: chat.Conversation{ID: "c1", Title: title}, toType: toType}
+	v := shownChat{
+		Conversation: chat.Conversation{ID: "c1", Title: title}, command: func(command string) string { return command },
+	}
 	v.has = func(chat.Media) bool { return true }
 	must(t, to.begin(v))
 	for _, m := range messages {
@@ -44,7 +46,7 @@ func wholeOf(t *testing.T, to document, b *strings.Builder, title string, toType
 
 func TestAFenceThatIsNotClosedHoldsNoOtherMessage(t *testing.T) {
 	var b strings.Builder
-	page := wholeOf(t, &asPage{w: &b}, &b, "t", asFile,
+	page := wholeOf(t, &asPage{w: &b}, &b, "t",
 		chat.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("```\ncode")}},
 		chat.Message{Role: chat.RoleAssistant, Model: "m", Parts: []chat.Part{chat.TextPart("*after*")}})
 	if !strings.Contains(page, "<em>after</em>") {
