@@ -21,6 +21,25 @@ import (
 	"conclave/app/window"
 )
 
+func TestAnAnswerThatWasCutOffGoesOnInTheWindow(t *testing.T) {
+	atLimit := modeltest.Event(model.Event{Kind: model.End, Stop: model.StopLength})
+	w := open(t, []modeltest.Step{modeltest.Say("Half an ans"), atLimit}, say("wer.")).quiet()
+	id := w.ask("", "Well?")
+	if e := w.pull(id).Entries[1]; !e.CanGoOn {
+		t.Fatalf("the answer is %+v", e)
+	}
+	_, err := w.Chats.GoOn(id, 2)
+	must(t, err)
+	w.over(id)
+	w.wants(id, "after it went on", "user: Well?", "assistant: Half an answer. (2 of 2)")
+	e := w.pull(id).Entries[1]
+	if e.CanGoOn || len(e.Siblings) != 2 {
+		t.Errorf("the answer is %+v", e)
+	}
+	_, err = w.Chats.GoOn(id, e.Seq)
+	kind(t, "a whole answer", err, fault.Invalid, "was not cut off")
+}
+
 func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	w := open(t, say("It is **sunny**."), say("Weather in Oslo"), say("Warm, too."))
 	id := w.send("", "Is it sunny in Oslo?")

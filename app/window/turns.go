@@ -103,7 +103,10 @@ func (c *turns) begin(
 	if err != nil {
 		return Sent{}, err
 	}
-	r.ID, r.Conversation, r.Model, r.ChainLimit = uuid.Must(uuid.NewV7()).String(), conversation, opened, set.ChainLimit
+	if r.ID == "" {
+		r.ID = uuid.Must(uuid.NewV7()).String()
+	}
+	r.Conversation, r.Model, r.ChainLimit = conversation, opened, set.ChainLimit
 	if !noTools {
 		r.Tools, r.Newest = c.core.Tools.Set().ForModel(), c.core.Tools.Newest
 	}

@@ -49,7 +49,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 	first, last := messages[0], messages[len(messages)-1]
 	d.head = Entry{
 		Seq: uint64(f.Seq), Role: f.Role, Turn: first.Turn, State: last.State,
-		Created: chat.Stamp(first.Created), Ended: chat.Stamp(last.Ended),
+		Created: chat.Stamp(first.Created), Ended: chat.Stamp(last.Ended), CanGoOn: last.CanGoOn(),
 	}
 	if f.Role == chat.RoleAssistant && first.Model != "" {
 		d.head.Model = t.o.ModelTitle(ctx, first.Model)
@@ -61,6 +61,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 	for _, m := range messages {
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)
+			d.head.MS += max(0, m.Ended.Sub(m.Created).Milliseconds())
 		}
 		if m.Reason != "" {
 			d.head.Reason = m.Reason

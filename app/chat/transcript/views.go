@@ -90,7 +90,8 @@ type Entry struct {
 	Error   *Failure          `json:"error"` // set when state is failed
 	Created string            `json:"created"`
 	Ended   string            `json:"ended"`
-	Hidden  bool              `json:"hidden"` // kept from the model
+	Hidden  bool              `json:"hidden"`    // kept from the model
+	CanGoOn bool              `json:"can_go_on"` // it was cut off, and the model can be asked for the rest
 	// Sequence numbers of all versions at this place, oldest first, its own included;
 	// [] when there is only one.
 	Siblings []uint64 `json:"siblings"`
@@ -98,6 +99,8 @@ type Entry struct {
 	OtherBranch int    `json:"other_branch"`
 	Words       int    `json:"words"` // words of the answer's text
 	Usage       *Usage `json:"usage"`
+	// MS is how long models took for it, from each request to its last word, in milliseconds.
+	MS int64 `json:"ms"`
 	// What hooks of plugins did to it and to its calls, each plugin's once for each thing it
 	// did; missing where they did nothing. Chats.Hooks has all of it.
 	Hooks []HookMark `json:"hooks,omitempty"`

@@ -19,6 +19,7 @@ type draft struct {
 	usage *chat.Usage
 	stop  model.StopReason
 	dirty bool // changed since the last snapshot
+	said  bool // the model said something
 }
 
 type draftPart struct {
@@ -102,6 +103,7 @@ func (d *draft) take(e model.Event) {
 		return
 	}
 	d.dirty = true
+	d.said = d.said || e.Kind != model.Moved
 }
 
 // write continues the last part, unless it is of another kind or was closed by
@@ -151,5 +153,5 @@ func (d *draft) snapshot() ([]chat.Part, bool) {
 func (d *draft) empty() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.parts) == 0
+	return !d.said
 }

@@ -10,10 +10,12 @@ import (
 
 // request builds the request of a round from the visible path.
 func (t *run) request(ctx context.Context) model.Request {
-	return model.Request{
+	request := model.Request{
 		System: guided(t.system, t.req.Tools), Tools: t.toolSearch().definitions(),
 		Messages: t.history.messages(ctx, t.turn, t.path),
 	}
+	t.resume(ctx, &request)
+	return request
 }
 
 // history makes the messages of a request to a model from those of a chat.

@@ -22,6 +22,11 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 	if t.req.Parent != nil {
 		parent = *t.req.Parent
 	}
+	if t.req.GoOn != 0 {
+		if parent, err = t.takeUp(ctx); err != nil {
+			return saved, nil, err
+		}
+	}
 	asks := t.req.Text == "" && len(t.req.Attachments) == 0
 	if parent != conversation.Head && asks {
 		if err := t.log.UpdateConversation(ctx, t.req.Conversation,

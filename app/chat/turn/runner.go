@@ -94,6 +94,9 @@ type Request struct {
 	Attachments []chat.Part
 	// Parent is the message to continue from; nil is the conversation's head.
 	Parent *chat.MessageSeq
+	// GoOn is an answer that was cut off and that the model goes on with, in a new version of it; 0 is none. It takes
+	// no Text, Attachments or Parent, and ID must be that of the answer's turn.
+	GoOn chat.MessageSeq
 
 	// Caller is who makes the calls; empty is the main model.
 	Caller gate.Caller
@@ -154,6 +157,7 @@ type run struct {
 	can     model.Features
 	system  string
 	path    []chat.Message // what is visible, grown by the turn
+	taken   []chat.Part    // of the answer that it goes on with
 	names   chatNames
 	history history
 	scribe  scribe

@@ -94,10 +94,14 @@ func (t *run) inWords(e *model.Error, offered []model.ToolDefinition, w *writing
 const mostPlugins = 5
 
 func (t *run) newWriting() *writing {
-	return &writing{t: t, spoke: make(chan struct{}), m: chat.Message{
+	w := &writing{t: t, spoke: make(chan struct{}), m: chat.Message{
 		Conversation: t.req.Conversation, Turn: t.turn, Role: chat.RoleAssistant,
 		Model: t.model, State: chat.Streaming, Created: t.o.Now(), Parts: []chat.Part{},
 	}}
+	if t.round == 1 {
+		w.draft.parts = draftOf(t.taken)
+	}
+	return w
 }
 
 // stream makes one request and gathers the answer.

@@ -1230,6 +1230,51 @@ func TestRegeneratingAndEditingMakeSiblings(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatWasCutOffGoesOnAsANewVersion(t *testing.T) {
+	b := newBench(t, nil)
+	cut := func(_ context.Context, _ model.Request, say func(model.Event) bool) error {
+		say(model.Event{Kind: model.Reasoning, Text: "Hm."})
+		say(model.Event{Kind: model.Text, Text: "```\nHalf an ans"})
+		say(model.Event{Kind: model.End, Stop: model.StopLength})
+		return nil
+	}
+	asked := b.say(scriptedModel(cut), func(r *turn.Request) { r.Text = "Q" })
+	b.events = nil
+	m := scriptedModel(says("wer\n", "```"))
+	on := func(r *turn.Request) { r.Text, r.ID, r.GoOn = "", asked.Turn, 2 }
+	out := b.say(m, on)
+	equal(t, "path", outline(b.path()), []string{
+		"1<0 user complete “Q”", "3<1 assistant complete done reasoning “```\nHalf an answer\n```”",
+	})
+	if path := b.path(); out.Turn != asked.Turn || path[1].Turn != path[0].Turn || len(path[1].Parts) != 2 ||
+		len(path[1].Notes) != 0 || path[1].CanGoOn() {
+		t.Errorf("the answer is %+v", path[1])
+	}
+	sent := m.requests[0].Messages
+	if len(sent) != 3 || chat.TextOf(sent[1].Parts) != "```\nHalf an ans" || sent[2].Role != chat.RoleUser {
+		t.Errorf("sent %+v", sent)
+	}
+	var text string
+	for _, e := range b.heard(chat.EventText) {
+		text += e.Text
+	}
+	if text != "```\nHalf an answer\n```" {
+		t.Errorf("the events say %q", text)
+	}
+	if _, err := b.try(t.Context(), m, func(r *turn.Request) { on(r); r.GoOn = 3 }); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a whole answer goes on: %v", err)
+	}
+	failing := scriptedModel(func(context.Context, model.Request, func(model.Event) bool) error {
+		return errors.New("gone")
+	})
+	b.say(scriptedModel(cut), func(r *turn.Request) { r.Text = "Q2" })
+	last := b.path()[3]
+	b.say(failing, func(r *turn.Request) { r.Text, r.ID, r.GoOn = "", last.Turn, last.Seq })
+	if now := b.path()[3]; chat.TextOf(now.Parts) != "```\nHalf an ans" || !now.CanGoOn() {
+		t.Errorf("after a failure it is %+v", now)
+	}
+}
+
 func TestATurnThatCannotBeginSavesNothing(t *testing.T) {
 	b := newBench(t, nil)
 	for name, change := range map[string]func(*turn.Request){

@@ -108,6 +108,7 @@ func (w *writing) take(ctx context.Context, e model.Event, closing bool) error {
 		if err := w.begin(ctx); err != nil {
 			return err
 		}
+		w.repeat()
 	}
 	switch e.Kind {
 	case model.Text, model.Reasoning:
@@ -169,6 +170,18 @@ func (w *writing) begin(ctx context.Context) error {
 	t.emit(begun)
 	close(w.spoke)
 	return nil
+}
+
+// repeat passes on what the answer had before the turn went on with it.
+func (w *writing) repeat() {
+	for _, p := range w.t.taken {
+		switch p.Kind {
+		case chat.PartText:
+			w.t.emit(chat.Event{Kind: chat.EventText, Seq: w.seq(), Text: p.Text})
+		case chat.PartReasoning:
+			w.t.emit(chat.Event{Kind: chat.EventReasoning, Seq: w.seq(), Text: p.Text})
+		}
+	}
 }
 
 // save appends the message to the log as far as it got, unless it is there.
@@ -299,7 +312,7 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 		}
 		switch w.draft.stop {
 		case model.StopLength:
-			t.note("The answer was cut at the model's length limit.")
+			t.note(chat.CutAtLimit)
 		case model.StopFilter:
 			t.note("The provider's filter cut the answer.")
 		default:

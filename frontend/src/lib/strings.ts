@@ -311,7 +311,10 @@ export const s = {
     failedSaid: (words: string) => `The server said: “${words}”`,
     tryAgain: "Try again",
     tryOther: "Try another model",
+    goOn: "Continue",
     answerAgain: "Answer again",
+    // How fast a model wrote: tokens per second.
+    rate: (n: number) => `${n < 10 ? n.toFixed(1) : Math.round(n)} tokens/s`,
     unanswered: "This was not answered.",
     answerIt: "Ask for an answer",
     empty: "The model said nothing.",
@@ -333,6 +336,7 @@ export const s = {
     // Under an answer.
     costNote: (u: { input_tokens: number; output_tokens: number; priced: string }) =>
       `${count(u.input_tokens, "token")} sent, ${whole(u.output_tokens)} received. ${s.cost.by(u.priced)}`,
+    rateNote: "Tokens received a second, counted from the request, so with the wait for the first word.",
     infoTitle: "About this answer",
     infoRequest: (n: number, of: number) => (of > 1 ? `Request ${n} of ${of}` : "Request"),
     infoBody: "Exact request",

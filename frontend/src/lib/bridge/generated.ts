@@ -467,6 +467,11 @@ export interface ChatsCalls {
   /** Find returns the messages of the visible path that hold the words, at most 1,000. */
   Find(conversation: string, words: string): Promise<Find[]>;
   /**
+   * GoOn has the model go on with the answer seq, which was cut off: as a new version of it
+   * that begins with what it has. The kind is invalid for any other.
+   */
+  GoOn(conversation: string, seq: number): Promise<Sent>;
+  /**
    * Hooks returns what hooks did to an answer and its calls, oldest first: only what a hook
    * looked at.
    */
@@ -939,6 +944,8 @@ export interface Entry {
   ended: string;
   /** kept from the model */
   hidden: boolean;
+  /** it was cut off, and the model can be asked for the rest */
+  can_go_on: boolean;
   /**
    * Sequence numbers of all versions at this place, oldest first, its own included; [] when
    * there is only one.
@@ -949,6 +956,8 @@ export interface Entry {
   /** words of the answer's text */
   words: number;
   usage: Usage | null;
+  /** MS is how long models took for it, from each request to its last word, in milliseconds. */
+  ms: number;
   /**
    * What hooks of plugins did to it and to its calls, each plugin's once for each thing it did;
    * missing where they did nothing. Chats.Hooks has all of it.

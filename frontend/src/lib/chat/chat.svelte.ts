@@ -185,6 +185,11 @@ export class OpenChat extends Pulled {
     await this.bridge.chats.Regenerate(this.id, seq, model);
   }
 
+  /** Has the model go on with an answer that was cut off. */
+  async goOn(seq: number): Promise<void> {
+    await this.bridge.chats.GoOn(this.id, seq);
+  }
+
   /** Begins to edit a message in place, or goes on with it. */
   beginEdit(seq: number): void {
     this.edits.begin(this.id, seq);

@@ -23,6 +23,8 @@ function entry(change: Partial<Entry>): Entry {
     created: "",
     ended: "",
     hidden: false,
+    can_go_on: false,
+    ms: 0,
     siblings: [],
     other_branch: 0,
     words: 0,
