@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"conclave/app/tool"
 )
 
 // ApproveOptions say how a command approves a plugin.
 type ApproveOptions struct {
 	Developing bool   // keep approving my own edits while they widen nothing
+	Tools      bool   // also approve the tools that it lists first, unless something about them is odd
 	ThisRun    bool   // do not remember it: it holds until RunEnded, at the latest until the program ends
 	Bundled    bool   // its code comes with Conclave: what it lists first needs no showing
 	By         string // who, for the record; empty means the person
@@ -150,6 +153,7 @@ func (a *Approvals) record(ctx context.Context, c PluginVersion, answer Answer, 
 		next = Approval{
 			Plugin: c.Plugin, Dialect: c.Dialect, Code: c.Code, Permissions: slices.Clone(c.Permissions),
 			Developing: answer.Developing || old.Developing && t.By != "person", Effect: Allow, Bundled: t.Bundled,
+			ToolsToo: t.Tools,
 		}
 		if c.Listed {
 			next.pin(c)
@@ -264,7 +268,7 @@ func (a *Approvals) Adopt(c PluginVersion) error {
 	}
 	next := old
 	next.Permissions, next.Dialect = slices.Clone(c.Permissions), c.Dialect
-	next.Bundled = old.Bundled && old.Code == c.Code
+	next.Bundled, next.ToolsToo = old.Bundled && old.Code == c.Code, old.ToolsToo && old.Code == c.Code
 	next.Code = c.Code
 	if c.Listed {
 		next.pin(c)
@@ -277,6 +281,29 @@ func (a *Approvals) Adopt(c PluginVersion) error {
 		next.Past = old.superseded(next)
 	}
 	return a.put(a.base, next, a.forThisRun(c.Plugin))
+}
+
+// AdoptFirst approves the tools that a version lists first, where the person approved its start together with
+// them (ApproveOptions.Tools) and nothing about them is odd: no hidden characters, and nothing that Shadowing
+// reports. It reports whether it did. A version that Status has not seen is not approved.
+func (a *Approvals) AdoptFirst(c PluginVersion) (bool, error) {
+	old := a.of(c.Plugin)
+	if !old.ToolsToo || !c.Listed || old.Code != c.Code {
+		return false, nil
+	}
+	c = normalVersion(c)
+	a.mu.Lock()
+	status, changes := a.status(c)
+	seen := a.known[c.Plugin].key() == c.key()
+	a.mu.Unlock()
+	odd := slices.ContainsFunc(changes, func(c Change) bool { return c.Field != FirstListed }) ||
+		slices.ContainsFunc(c.Tools, func(t tool.Tool) bool { return t.Hidden > 0 })
+	if status != Waiting || !seen || odd || len(a.Shadowing(c.Plugin)) > 0 {
+		return false, nil
+	}
+	next := old
+	next.pin(c)
+	return true, a.put(a.base, next, a.forThisRun(c.Plugin))
 }
 
 // Decided reports whether a person ever approved a plugin or turned it off.

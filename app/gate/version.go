@@ -30,6 +30,8 @@ type Approval struct {
 	ReadAll  bool              `json:"read_all,omitempty"`
 	// Bundled says that the code comes with Conclave, whose first listing is approved with it.
 	Bundled bool `json:"own,omitempty"`
+	// ToolsToo says that the person approved the start and, with it, the tools that it lists first.
+	ToolsToo bool `json:"tools_too,omitempty"`
 	// Settings is a digest of the person's settings with which Tools were listed.
 	Settings string `json:"settings,omitempty"`
 	// Past are the versions that were approved before this one and never turned
@@ -171,7 +173,7 @@ func (a *Approval) readAs(c PluginVersion, old Approval) {
 
 // pin writes the definitions of a listed version into the approval.
 func (a *Approval) pin(c PluginVersion) {
-	a.Unlisted, a.ReadAll, a.Read, a.Settings = false, false, nil, c.Settings
+	a.Unlisted, a.ReadAll, a.Read, a.ToolsToo, a.Settings = false, false, nil, false, c.Settings
 	a.Set = tool.SetDigest(c.Tools)
 	a.Tools, a.Texts, a.Titles, a.Schemas = map[string]string{}, map[string]string{}, map[string]string{},
 		map[string]json.RawMessage{}

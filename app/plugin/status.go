@@ -54,6 +54,7 @@ type Status struct {
 	// Shown is the digest of the version that waits for approval: its files, its permissions and its
 	// tools (gate.PluginVersion.Digest). A decision names it. Empty while none waits.
 	Shown      string
+	OwnFiles   bool // it consists of files, which a person can edit
 	Developing bool // the person said that they edit it
 	AtOnce     int  // how many of its calls run at once
 	AtOnceSet  bool // by the person; else it is the default

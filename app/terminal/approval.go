@@ -192,8 +192,8 @@ type pluginTrustCommands struct{ pluginCommands }
 
 // trustOptions are the flags of `plugins trust`.
 type trustOptions struct {
-	yes, developing bool
-	shown           string
+	yes, developing, tools bool
+	shown                  string
 }
 
 func (c pluginTrustCommands) trustCommand() *cobra.Command {
@@ -202,9 +202,12 @@ func (c pluginTrustCommands) trustCommand() *cobra.Command {
 		func(ctx context.Context, app *App, args []string) error { return c.trust(ctx, app, args[0], o) })
 	cmd.Long = "Show everything a plugin asks for, and approve it. On a terminal it asks first; elsewhere the\n" +
 		"command itself approves what it shows. It approves nothing else: tools that the plugin lists only\n" +
-		"once it runs, and files that are saved in the meantime, need another approval."
+		"once it runs need another approval, unless --tools is given, and so do files that are saved in the\n" +
+		"meantime."
 	cmd.Flags().BoolVar(&o.developing, "developing", false,
 		"I develop it: my own edits need no new approval unless they ask for more")
+	cmd.Flags().BoolVar(&o.tools, "tools", false,
+		"also approve the tools that it lists when it starts, unless something about them is odd")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask, also on a terminal")
 	cmd.Flags().StringVar(&o.shown, "shown", "",
 		"approve only the version with this digest: \"shown\" in conclave plugins show ID --json")
@@ -231,7 +234,8 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		if s.Shown == "" {
 			break
 		}
-		if err := app.Host.Approvals.Approve(ctx, s.ID, s.Shown, o.developing); err != nil {
+		with := gate.ApproveOptions{Developing: o.developing, Tools: o.tools}
+		if err := app.Host.Approvals.Approve(ctx, s.ID, s.Shown, with); err != nil {
 			return err
 		}
 		approved = append(approved, newWaitingRow(s))

@@ -54,6 +54,7 @@ type Plugin struct {
 	Notices []string `json:"notices"`
 	// The notices, what each call sends it, and what is odd about its tools.
 	Warnings   []string `json:"warnings"`
+	OwnFiles   bool     `json:"own_files"`  // it consists of files, which a person can edit
 	Developing bool     `json:"developing"` // the person edits it: own edits keep their approval
 	Shipped    bool     `json:"shipped"`    // comes with Conclave
 	Digest     string   `json:"digest"`     // of its newest files
@@ -175,8 +176,8 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		IsolationNote: s.IsolationNote(), FoundNote: s.FoundNote(), LoadMS: Milliseconds(s.Load),
 		Generation: s.Generation, Loaded: Time{s.Loaded}, LastUsed: Time{s.LastUsed},
 		Running: s.Running, Health: Health{s.Running, s.Calls, s.Errors, s.Usage.Memory, Milliseconds(s.Usage.CPU)},
-		Notices:    List(slices.Concat(m.Notices, s.Notes, about.Shadowing)),
-		Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
+		Notices:  List(slices.Concat(m.Notices, s.Notes, about.Shadowing)),
+		OwnFiles: s.OwnFiles, Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
 		Packages: NewPackages(s), Settings: len(s.Options) > 0, SignedIn: s.SignedIn,
 		SignInPage: s.SignInPage, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
 	}

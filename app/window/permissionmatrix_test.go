@@ -158,7 +158,7 @@ func TestTheToolsOfAPluginCanBeGivenToMembersOrItIsSaidWhyNot(t *testing.T) {
 spindle.registerTool({ name: "look", description: "Looks.", parameters: { type: "object", properties: {} }, council_eligible: true });
 spindle.registerTool({ name: "own", description: "Is the model's.", parameters: { type: "object", properties: {} }, inline_available: true });
 spindle.on("TOOL_INVOCATION", async () => "done");`, []string{"tools"}).quiet()
-	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false, false))
 	w.state("ext", "ready")
 	can, err := w.Council.Choices("")
 	must(t, err)

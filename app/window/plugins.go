@@ -117,9 +117,10 @@ func (p *Plugins) SignIn(id string) error {
 func (p *Plugins) SignOut(id string) error { return p.core.Host.SignIns.Out(p.call(), id) }
 
 // Approve approves what a person has read, as its digest (view.Plugin) identifies it, and nothing that
-// comes after it. Kind conflict when something else waits by now, or nothing.
-func (p *Plugins) Approve(id, digest string, developing bool) error {
-	return p.core.Host.Approvals.Approve(p.call(), id, digest, developing)
+// comes after it; with tools also those that it lists first, unless something about them is odd. Kind
+// conflict when something else waits by now, or nothing.
+func (p *Plugins) Approve(id, digest string, developing, tools bool) error {
+	return p.core.Host.Approvals.Approve(p.call(), id, digest, gate.ApproveOptions{Developing: developing, Tools: tools})
 }
 
 // KeepOld keeps the approved version of a plugin that changed in service, and asks

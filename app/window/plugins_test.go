@@ -62,7 +62,7 @@ func (w *testWindow) state(id, state string) view.Plugin {
 
 func TestWhatAPluginLogsIsToldToThePageAsItComes(t *testing.T) {
 	w := extendedBy(t, `setInterval(() => spindle.log.info("Still here."), 100);`, nil).quiet()
-	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false, false))
 	w.state("ext", "ready")
 	news := w.core.Bus.Subscribe(bus.Log) // nothing else is listened to
 	defer news.Close()
@@ -93,11 +93,11 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "tools asked, cors_proxy asked, local_network asked" {
 		t.Errorf("it asks for %s", got)
 	}
-	kind(t, "approving what nobody read", w.Plugins.Approve("ext", "another digest", false), fault.Conflict,
+	kind(t, "approving what nobody read", w.Plugins.Approve("ext", "another digest", false, false), fault.Conflict,
 		"changed while you were reading")
 	kind(t, "keeping what nobody read", w.Plugins.KeepOld("ext", "another digest"), fault.Conflict,
 		"changed while you were reading")
-	must(t, w.Plugins.Approve("ext", card.Shown, false))
+	must(t, w.Plugins.Approve("ext", card.Shown, false, false))
 	card = w.state("ext", "ready")
 	if len(card.Tools) != 1 || card.Tools[0] != "ext:run" || card.Isolation == "" || card.LoadMS <= 0 {
 		t.Errorf("once it is approved the card is %+v", card)
@@ -170,7 +170,7 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 
 func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
 	w := extended(t, []string{"tools"})
-	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, true))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, true, false))
 	w.state("ext", "ready")
 	backend := filepath.Join(w.data, "plugins", "ext", "dist", "backend.js")
 	write(t, backend, "const a = ;\n")
@@ -185,7 +185,7 @@ func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
 
 func TestAPluginThatChangedMayBeKeptAsItWas(t *testing.T) {
 	w := extended(t, []string{"tools"})
-	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false))
+	must(t, w.Plugins.Approve("ext", w.card("ext").Shown, false, false))
 	w.state("ext", "ready")
 	write(t, filepath.Join(w.data, "plugins", "ext", "dist", "backend.js"), `
 spindle.registerTool({ name: "run", description: "Runs away.", parameters: { type: "object", properties: {} }, inline_available: true });
@@ -272,7 +272,7 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 		"enable":     func() error { return w.Plugins.Enable("x") },
 		"disable":    func() error { return w.Plugins.Disable("x") },
 		"reload":     func() error { return w.Plugins.Reload("x") },
-		"approve":    func() error { return w.Plugins.Approve("x", "d", false) },
+		"approve":    func() error { return w.Plugins.Approve("x", "d", false, false) },
 		"keep":       func() error { return w.Plugins.KeepOld("x", "d") },
 		"develop":    func() error { return w.Plugins.SetDeveloping("x", true) },
 		"remove":     func() error { _, err := w.Plugins.Remove("x"); return err },

@@ -75,15 +75,12 @@ function write(place, name, text, files = {}) {
   renameSync(made, join(place.plugins, name));
 }
 
-/** Starts a server, and then lets models see what it listed. */
+/** Starts a server, and lets models see what it lists. */
 async function approve(page, id) {
   const its = card(page, id);
   await expect(its.getByText("Needs your approval")).toBeVisible();
   await armed(its, "Approve and turn on");
   await its.getByRole("button", { name: "Approve and turn on" }).click();
-  await expect(its.getByRole("button", { name: "Approve these tools" })).toBeVisible();
-  await armed(its, "Approve these tools");
-  await its.getByRole("button", { name: "Approve these tools" }).click();
   await expect(its.getByText("Ready", { exact: true })).toBeVisible();
 }
 
@@ -108,10 +105,11 @@ test("a server waits on a card that shows what would be started", async ({ page,
   await picture(page, "1-new", its);
 });
 
-test("it is approved in two steps: its start, and then the tools that it listed", async ({ page, person }) => {
+test("who wants to read its tools first approves its start, and then what it listed", async ({ page, person }) => {
   const its = card(page, "everything");
-  await armed(its, "Approve and turn on");
-  await its.getByRole("button", { name: "Approve and turn on" }).click();
+  const first = "Approve, but show me its tools first";
+  await armed(its, first);
+  await its.getByRole("button", { name: first }).click();
   await person.reads(its, "has listed its tools", "Approve these tools");
   await picture(page, "2-listed", its);
   await armed(its, "Approve these tools");
@@ -344,7 +342,7 @@ test("a configuration that cannot be read names the line, and one that is taken 
   await expect(page.getByRole("button", { name: /^\d+ tools?$/ })).toHaveCount(0);
 });
 
-test("a pasted entry comes to its first answer with five presses, and a wrong one to its sentence with three", async ({
+test("a pasted entry comes to its first answer with four presses, and a wrong one to its sentence with three", async ({
   page,
   place,
   person,

@@ -57,18 +57,26 @@ func (a *Approvals) Ask(ctx context.Context, id string, asker gate.Asker) (gate.
 
 // Approve records that the person approves the version of the plugin that they were shown:
 // shown is its Status.Shown. It approves that version and no other: what comes after it, other
-// files or tools that only running it shows, waits for another decision. Approve returns
-// once that is known. A plugin that was stopped because its process kept dying starts again.
-// The kind is conflict where another version waits by now, or none.
-func (a *Approvals) Approve(ctx context.Context, id, shown string, developing bool) error {
-	return a.approve(ctx, id, shown, gate.ApproveOptions{Developing: developing})
+// files or tools that only running it shows, waits for another decision, unless o.Tools
+// includes the tools that it lists first. Approve returns once that is known. A plugin that was
+// stopped because its process kept dying starts again. The kind is conflict where another version
+// waits by now, or none.
+func (a *Approvals) Approve(ctx context.Context, id, shown string, o gate.ApproveOptions) error {
+	c, err := a.shownVersion(ctx, id, shown)
+	if err != nil {
+		return err
+	}
+	if err := a.h.o.Gate.Approvals.Approve(ctx, c, o); err != nil {
+		return err
+	}
+	return a.h.WaitLoaded(ctx, id)
 }
 
 // ApproveForRun is Approve for the run of a command: until end is called, and nothing of it is
 // stored.
 func (a *Approvals) ApproveForRun(ctx context.Context, id, shown string) (end func(), err error) {
 	return func() { a.h.o.Gate.Approvals.RunEnded(id) },
-		a.approve(ctx, id, shown, gate.ApproveOptions{ThisRun: true, By: namedBy})
+		a.Approve(ctx, id, shown, gate.ApproveOptions{ThisRun: true, By: namedBy})
 }
 
 // KeepOld keeps the approved version of a plugin in service, and does not ask again about the
@@ -80,17 +88,6 @@ func (a *Approvals) KeepOld(ctx context.Context, id, shown string) error {
 		return err
 	}
 	return a.h.o.Gate.Approvals.KeepOld(ctx, c)
-}
-
-func (a *Approvals) approve(ctx context.Context, id, shown string, t gate.ApproveOptions) error {
-	c, err := a.shownVersion(ctx, id, shown)
-	if err != nil {
-		return err
-	}
-	if err := a.h.o.Gate.Approvals.Approve(ctx, c, t); err != nil {
-		return err
-	}
-	return a.h.WaitLoaded(ctx, id)
 }
 
 // shownVersion returns the version of the plugin that waits for approval, if it is the one that

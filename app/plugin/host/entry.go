@@ -147,7 +147,7 @@ func (e *entry) snapshot() plugin.Status {
 	if d, ok := e.h.Dialects.named(s.Manifest.Dialect).(plugin.Describer); ok {
 		s.About = d.Describe(e.id, s.Manifest, s.Tools)
 	}
-	s.Origin = now.state.Origin
+	s.Origin, s.OwnFiles = now.state.Origin, now.source.HasFiles()
 	s.AtOnce, s.AtOnceSet = now.atOnce(), now.state.AtOnce > 0
 	if now.toolsDenied && serving != nil {
 		s.ToolsDenied, s.Tools, s.Enabled = true, nil, nil

@@ -354,6 +354,14 @@ func (e *entry) judge(task effect) event {
 			status = gate.Approved
 		}
 	}
+	if status == gate.Waiting {
+		adopted, err := e.h.o.Gate.Approvals.AdoptFirst(c)
+		if err != nil {
+			e.h.o.Log.Warn("the first tools could not be approved", "plugin", e.id, "err", err)
+		} else if adopted {
+			status, changes = e.h.o.Gate.Approvals.Status(c)
+		}
+	}
 	d := gateDecided{began: task.began, version: v, run: task.run, again: task.again, status: status}
 	switch {
 	case status == gate.Approved:

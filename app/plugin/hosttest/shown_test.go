@@ -31,7 +31,7 @@ func (c *core) approveShown(id string) (shown string) {
 	c.t.Helper()
 	must(c.t, c.host.WaitLoaded(c.t.Context(), id))
 	s, err := c.host.Status(id)
-	must(c.t, err, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, false))
+	must(c.t, err, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, gate.ApproveOptions{}))
 	return s.Shown
 }
 
@@ -45,7 +45,7 @@ func (c *core) waitsAgain(id, before string) {
 		c.t.Fatalf("after one yes %s is %s and waits as %q (it was shown %q)", id, s.State, s.Shown, before)
 	}
 	for what, decide := range map[string]func() error{
-		"approving": func() error { return c.host.Approvals.Approve(c.t.Context(), id, before, false) },
+		"approving": func() error { return c.host.Approvals.Approve(c.t.Context(), id, before, gate.ApproveOptions{}) },
 		"keeping":   func() error { return c.host.Approvals.KeepOld(c.t.Context(), id, before) },
 		"approving for a run": func() error {
 			_, err := c.host.Approvals.ApproveForRun(c.t.Context(), id, before)
@@ -57,7 +57,7 @@ func (c *core) waitsAgain(id, before string) {
 			c.t.Errorf("%s what was shown before: %v", what, err)
 		}
 	}
-	must(c.t, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, false))
+	must(c.t, c.host.Approvals.Approve(c.t.Context(), id, s.Shown, gate.ApproveOptions{}))
 	if s, err = c.host.Status(id); err != nil || s.Shown != "" {
 		c.t.Errorf("after a yes to it, %s is %s and waits as %q, %v", id, s.State, s.Shown, err)
 	}

@@ -135,7 +135,7 @@ func (l *Library) approveMade(ctx context.Context, id, written string) error {
 			return fault.New(fault.Conflict, "plugin.new", "The files of "+id+" changed while it was made.",
 				"Look at it, and approve it.")
 		}
-		if err := l.o.Host.Approvals.Approve(ctx, id, s.Shown, true); err != nil {
+		if err := l.o.Host.Approvals.Approve(ctx, id, s.Shown, gate.ApproveOptions{Developing: true}); err != nil {
 			return err
 		}
 	}

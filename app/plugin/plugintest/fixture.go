@@ -209,7 +209,7 @@ func Approve(ctx context.Context, h *host.Host, id string, developing bool) erro
 		if err != nil || s.Shown == "" {
 			return err
 		}
-		if err := h.Approvals.Approve(ctx, id, s.Shown, developing); err != nil {
+		if err := h.Approvals.Approve(ctx, id, s.Shown, gate.ApproveOptions{Developing: developing}); err != nil {
 			return err
 		}
 	}

@@ -1280,6 +1280,9 @@ export const s = {
     developingShort: "in development",
     missing: (names: string) => `Missing packages: ${names}`,
     approve: "Approve and turn on",
+    approveStart: "Approve, but show me its tools first",
+    toolsNote:
+      "Which tools it has is known once it runs. You are asked about them if their texts look odd, or when they change later.",
     approveChange: "Approve change",
     // The other yes: for the author of the plugin.
     approveEdits: "Approve my edits too",

@@ -33,6 +33,16 @@ func TestMC02AServerRunsNothingBeforeItsApprovalAndItsToolsAreApprovedToo(t *tes
 	b.says("s:echo", `{"text":"hi"}`, "hi")
 }
 
+func TestMC02OneYesStartsAServerAndOffersWhatItLists(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+more")})
+	must(t, b.host.Approvals.Approve(t.Context(), "s", b.status("s").Shown, gate.ApproveOptions{Tools: true}))
+	b.ready("s")
+	b.says("s:echo", `{"text":"hi"}`, "hi")
+	b.call(t.Context(), "s:more", "{}") // which adds a tool
+	testkit.Until(t, "the tool that came later waits", func() bool { return b.status("s").State == plugin.Quarantined })
+}
+
 func TestMC28AStartOfConclaveUsesTheStoredListAndStartsNoServer(t *testing.T) {
 	b := newBench(t)
 	b.save("s.mcp.json", map[string]any{"s": b.entry()})
@@ -260,7 +270,7 @@ func approveOnce(b *bench, id string) error {
 	if err != nil {
 		return err
 	}
-	return b.host.Approvals.Approve(b.t.Context(), id, s.Shown, false)
+	return b.host.Approvals.Approve(b.t.Context(), id, s.Shown, gate.ApproveOptions{})
 }
 
 // lives reports whether a process runs: one that is dead and was not reaped does not.

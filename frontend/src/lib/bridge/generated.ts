@@ -2138,6 +2138,8 @@ export interface Plugin {
   notices: string[];
   /** The notices, what each call sends it, and what is odd about its tools. */
   warnings: string[];
+  /** it consists of files, which a person can edit */
+  own_files: boolean;
   /** the person edits it: own edits keep their approval */
   developing: boolean;
   /** comes with Conclave */
@@ -2262,9 +2264,10 @@ export interface PluginsCalls {
   AllowProgram(id: string, program: string): Promise<void>;
   /**
    * Approve approves what a person has read, as its digest (view.Plugin) identifies it, and
-   * nothing that comes after it. Kind conflict when something else waits by now, or nothing.
+   * nothing that comes after it; with tools also those that it lists first, unless something
+   * about them is odd. Kind conflict when something else waits by now, or nothing.
    */
-  Approve(id: string, digest: string, developing: boolean): Promise<void>;
+  Approve(id: string, digest: string, developing: boolean, tools: boolean): Promise<void>;
   /**
    * Choose asks for a folder, or for a file that holds a plugin; "" when the person changed
    * their mind.

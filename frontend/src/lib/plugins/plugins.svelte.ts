@@ -88,7 +88,9 @@ export class PluginsState extends Pulled {
   /** Of the undeclared packages, only those named in guessed are installed. */
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean, guessed: string[] = []) =>
     this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere, guessed);
-  approve = (plugin: Plugin, developing: boolean) => this.bridge.plugins.Approve(plugin.id, plugin.shown, developing);
+  /** With tools, those that it lists when it starts are approved too. */
+  approve = (plugin: Plugin, { developing = false, tools = false } = {}) =>
+    this.bridge.plugins.Approve(plugin.id, plugin.shown, developing, tools);
   keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.shown);
 
   async loadTemplates(): Promise<void> {

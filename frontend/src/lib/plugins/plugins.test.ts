@@ -61,8 +61,8 @@ describe("plugins", () => {
     expect(app.plugins.attention.map((p) => p.state)).toEqual(["quarantined", "needs-approval"]);
     const weather = app.plugins.plugins.find((p) => p.id === "weather");
     if (!weather) throw new Error("no plugin");
-    await app.plugins.approve(weather, true);
-    expect(fake.given("Plugins.Approve")).toEqual([["weather", weather.digest, true]]);
+    await app.plugins.approve(weather, { developing: true });
+    expect(fake.given("Plugins.Approve")).toEqual([["weather", weather.digest, true, false]]);
     fake.plugins.change("weather", { state: "ready" });
     await until("one fewer", () => app.plugins.attention.length === 1);
     app.close();
