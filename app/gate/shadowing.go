@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"conclave/app/tool"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -130,7 +132,9 @@ func (l compared) found() []string {
 			others[name] = true
 		}
 		for _, other := range slices.Sorted(maps.Keys(others)) {
-			whose := slices.DeleteFunc(slices.Clone(theirs.whose[other]), func(id string) bool { return id == l.Plugin })
+			whose := slices.DeleteFunc(slices.Clone(theirs.whose[other]), func(id string) bool {
+				return id == l.Plugin || l.offers(id, t)
+			})
 			if other == t.Name || len(whose) == 0 {
 				continue
 			}
@@ -148,6 +152,14 @@ func (l compared) found() []string {
 		found = append(found, "The name “"+l.name+"” holds letters that look like others.")
 	}
 	return found[:min(len(found), maxShadowing)]
+}
+
+// offers reports whether an approved plugin has the same tool, word by word, as a server does that is there twice:
+// what it says of others there is about its own.
+func (l compared) offers(plugin string, t tool.Tool) bool {
+	return slices.ContainsFunc(l.allowed, func(a Approval) bool {
+		return a.Plugin == plugin && a.Tools[t.Name] == t.Digest && t.Digest != ""
+	})
 }
 
 // spokenOf returns which tools of other plugins speak of the plugin's: who approved those could not

@@ -49,6 +49,12 @@ type ImportedPlugin struct {
 	// Secrets are values of its settings, by name, that its configuration held itself. They are
 	// kept as secrets are, and in none of its files.
 	Secrets map[string]string
+	Same    string // as in Source
+}
+
+// AlreadyThere says that a plugin is there under another name.
+func AlreadyThere(name string) string {
+	return "The same server is already there as “" + name + "”."
 }
 
 // LeftOut is something of a configuration file of which no plugin is made, and why.

@@ -26,6 +26,9 @@ type Source struct {
 	// Values names what the row refers to and does not hold, such as secrets, without telling it. When it changes,
 	// the plugin starts again; nobody is asked.
 	Values string
+	// Same is equal for two plugins that are the same thing under two names, such as one server in two
+	// configurations; empty where nobody can tell.
+	Same string
 	// Tools says, for a plugin without files that defines its tools where it registers, what
 	// they are, as its dialect reads them (Inspect). Nothing is run to list them, and each is
 	// approved by its own digest, as Row is in place of code. Empty where only running it

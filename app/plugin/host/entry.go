@@ -164,6 +164,9 @@ func (e *entry) snapshot() plugin.Status {
 	s.Programs = e.h.o.Gate.Reach.Programs(e.id)
 	s.Refused = standing(e.refusals.all(), granted, s.Folders)
 	s.Notes = slices.Concat(s.Notes, missingNotes(e.h.o.Gate, e.id, s))
+	if other, ok := e.h.Same(now.source.Same); ok && other != e.id && !now.state.Disabled {
+		s.Notes = append(s.Notes, plugin.AlreadyThere(other)+" Remove or turn off one of them.")
+	}
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil && s.Serving && s.LastGood {
 		s.Notes = append(slices.Clone(s.Notes), whichServes(serving.version().manifest, s))

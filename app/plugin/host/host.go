@@ -322,6 +322,25 @@ func (h *Host) shares(e *entry) bool {
 	})
 }
 
+// Same returns the id of the plugin that is the same thing as a source with this Same: one that serves, else
+// the first by id.
+func (h *Host) Same(same string) (id string, ok bool) {
+	if same == "" {
+		return "", false
+	}
+	serves := false
+	for _, e := range h.all() {
+		now := e.now()
+		if now.source.Same != same || now.state.Disabled {
+			continue
+		}
+		if first := !ok || e.id < id; serves == (now.serving != nil) && first || !serves && now.serving != nil {
+			id, ok, serves = e.id, true, now.serving != nil
+		}
+	}
+	return id, ok
+}
+
 // List returns all plugins, sorted by id.
 func (h *Host) List() []plugin.Status {
 	all := h.all()

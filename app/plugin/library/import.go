@@ -148,6 +148,9 @@ func (l *Library) importable(ctx context.Context, from string) (*plugin.Import, 
 
 // addImported makes one plugin.
 func (l *Library) addImported(ctx context.Context, from, dir string, p plugin.ImportedPlugin) (Added, error) {
+	if other, ok := l.o.Host.Same(p.Same); ok {
+		return Added{}, fault.New(fault.Conflict, "plugin.import", plugin.AlreadyThere(other), "")
+	}
 	to := filepath.Join(l.o.Dir, p.Folder)
 	if _, err := os.Lstat(to); err == nil || l.o.Host.Known(p.Folder) {
 		return Added{}, fault.New(fault.Conflict, "plugin.import", "There is a plugin "+p.Folder+" already.", "")

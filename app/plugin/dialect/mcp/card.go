@@ -19,7 +19,7 @@ func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) (fac
 	}
 	if len(tools) > 0 {
 		if said := strings.Split(tools[0].Instance, instanceBreak); len(said) > 1 {
-			facts = append(facts, plugin.Fact{Name: "Server", Text: said[0]}, plugin.Fact{Name: "Protocol", Text: said[1]})
+			facts = append(facts, plugin.Fact{Name: "Server", Text: said[0]}, plugin.Fact{Name: "Protocol", Text: spoken(said[1])})
 		}
 	}
 	if guide := tool.GuideIn(tools); guide != "" {
@@ -29,6 +29,13 @@ func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) (fac
 		facts = append(facts, plugin.Fact{Name: "Also offers", Text: also})
 	}
 	return facts
+}
+
+// spoken returns the version of the protocol as a person reads it: the era, which the record of a call names too, is
+// for those who look into a failure.
+func spoken(version string) string {
+	version, _, _ = strings.Cut(version, " (")
+	return version
 }
 
 // besidesTools names what a server offers besides tools; "" for nothing.

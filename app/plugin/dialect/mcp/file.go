@@ -112,6 +112,8 @@ func read(src plugin.Source, path string, code bool) file {
 		one.Values = digestOf(secrets)
 		if code {
 			one.Path, one.Folder = src.Path, true
+		} else {
+			one.Same = config.Identity(kept)
 		}
 		if len(secrets) > 0 {
 			f.values[one.ID] = secrets

@@ -109,7 +109,7 @@ func imported(servers []config.Server, problems []config.Problem) *plugin.Import
 		}
 		what.Plugins = append(what.Plugins, plugin.ImportedPlugin{
 			Name: name, Folder: folders[i], Texts: map[string][]byte{FileName: text}, Secrets: secrets,
-			Notes: slices.Clone(s.Warnings),
+			Notes: slices.Clone(s.Warnings), Same: config.Identity(kept),
 		})
 	}
 	for _, p := range problems {
