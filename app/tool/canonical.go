@@ -164,26 +164,34 @@ func appendJSON(b []byte, value any, number func([]byte, string) ([]byte, error)
 func appendString(b []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
+	done := 0 // what is written of the text
+	for i, r := range text {
+		if r >= 0x20 && r != '"' && r != '\\' && r != utf8.RuneError {
+			continue
+		}
+		b = append(b, text[done:i]...)
+		_, size := utf8.DecodeRuneInString(text[i:])
+		done = i + size
+		switch r {
+		case '"', '\\':
 			b = append(b, '\\', byte(r))
-		case r == '\b':
+		case '\b':
 			b = append(b, '\\', 'b')
-		case r == '\t':
+		case '\t':
 			b = append(b, '\\', 't')
-		case r == '\n':
+		case '\n':
 			b = append(b, '\\', 'n')
-		case r == '\f':
+		case '\f':
 			b = append(b, '\\', 'f')
-		case r == '\r':
+		case '\r':
 			b = append(b, '\\', 'r')
-		case r < 0x20:
-			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
+		case utf8.RuneError: // also of bytes that are no UTF-8
 			b = utf8.AppendRune(b, r)
+		default:
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
 		}
 	}
+	b = append(b, text[done:]...)
 	return append(b, '"')
 }
 

@@ -41,10 +41,14 @@ func Clean(text string) (string, int) {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(text); {
+		if c := text[i]; c > ' ' && c < utf8.RuneSelf { // as most are
+			i++
+			continue
+		}
 		run := emptyRun(text[i:])
-		if run == 0 {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			i += size
+		if run < 4 { // neither 40 columns nor four line ends
+			_, size := utf8.DecodeRuneInString(text[i+run:])
+			i += run + size
 			continue
 		}
 		kept := folded(text[i : i+run])

@@ -231,14 +231,14 @@ func (m *memory) remember(v version) {
 		(m.e.serving == nil || m.e.serving.current() == nil) {
 		rec.Wakes = v.wakes // the process that listed it was not kept
 	}
-	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed,
-		toStored(v.tools)
+	tools := toStored(v.tools)
+	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, tools
 	rec.Settings = v.settings
 	rec.Options, rec.Notes = v.options, v.notes
 	rec.Load, rec.Loaded = m.e.status.Load.Microseconds(), m.e.status.Loaded
 	if m.e.status.State == plugin.Ready && v.listed {
 		rec.Good = &goodRecord{
-			Digest: v.digest, Manifest: v.manifest, Tools: toStored(v.tools), Loaded: m.e.status.Loaded,
+			Digest: v.digest, Manifest: v.manifest, Tools: tools, Loaded: m.e.status.Loaded,
 			Folder: v.src.Folder, Row: v.src.Row,
 		}
 		if v.src.HasFiles() {
@@ -300,6 +300,15 @@ func (h *Host) SetOrigin(ctx context.Context, id, from string) error {
 		return err
 	}
 	return h.change(ctx, id, func(s *savedState) { s.Origin = from })
+}
+
+// makeNormal makes the tools normal once, so that save sees without JSON that they are the same.
+func (r *record) makeNormal() {
+	same := r.Good != nil && reflect.DeepEqual(r.Good.Tools, r.Tools)
+	r.Tools = toStored(fromStored(r.Tools))
+	if same {
+		r.Good.Tools = r.Tools
+	}
 }
 
 // save writes the record, if there is anything new in it: a start that finds
@@ -371,6 +380,7 @@ func (m *memory) recall(ctx context.Context) error {
 	if err := rec.Manifest.Clean(); err != nil { // of a Conclave that did not clean it
 		rec.Digest = ""
 	}
+	rec.makeNormal()
 	m.e.mu.Lock()
 	if m.known { // somebody else was quicker, and may have changed it since
 		m.e.mu.Unlock()
