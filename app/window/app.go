@@ -71,6 +71,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Activity = &Activity{lifecycle: l, core: core, open: a.Chats.open}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}
 	a.Window.attention = newAttention(core, log, a.Permissions.words)
+	a.Chats.open.finishes = a.Window.attention.finished
 	return a
 }
 

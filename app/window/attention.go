@@ -28,12 +28,12 @@ const (
 
 // attention tells a person that requests for permission or questions of plugins wait: their number in the title bar,
 // and to one who looks elsewhere a notification of the system, one for those that came since
-// the last.
+// the last. One who looks elsewhere also learns that an answer is finished.
 type attention struct {
 	bus     *bus.Bus
 	waiting func() []waiting // what waits for the person, oldest first
 	retitle func(ctx context.Context, title string)
-	notify  func(ctx context.Context, title, body string) error
+	notify  func(ctx context.Context, id, title, body string) error
 	log     *slog.Logger
 
 	changed chan struct{} // has room for one
@@ -41,6 +41,7 @@ type attention struct {
 	mu    sync.Mutex
 	title string    // without the number
 	away  time.Time // since when another window has the keyboard; zero when this one has it
+	ended string    // the title of the chat with the last answer that nobody knows of; "" for none
 }
 
 // waiting holds a request for permission or a question of a plugin that waits for the person.
@@ -78,9 +79,9 @@ func newAttention(core Core, log *slog.Logger, words func(gate.Request) string) 
 
 // notification returns what shows a notification in place of the one before. The first one
 // connects to the system's service, so that a start does not wait for it. For one goroutine.
-func notification() func(ctx context.Context, title, body string) error {
+func notification() func(ctx context.Context, id, title, body string) error {
 	connected := false
-	return func(ctx context.Context, title, body string) error {
+	return func(ctx context.Context, id, title, body string) error {
 		if !connected {
 			if err := runtime.InitializeNotifications(ctx); err != nil {
 				return err
@@ -91,7 +92,7 @@ func notification() func(ctx context.Context, title, body string) error {
 			runtime.OnNotificationResponse(ctx, func(runtime.NotificationResult) { show(ctx) })
 			connected = true
 		}
-		return runtime.SendNotification(ctx, runtime.NotificationOptions{ID: "permission", Title: title, Body: body})
+		return runtime.SendNotification(ctx, runtime.NotificationOptions{ID: id, Title: title, Body: body})
 	}
 }
 
@@ -101,15 +102,30 @@ func (a *attention) set(title string, focused bool) {
 	a.mu.Lock()
 	a.title = title
 	if focused {
-		a.away = time.Time{}
+		a.away, a.ended = time.Time{}, ""
 	} else if a.away.IsZero() {
 		a.away = time.Now()
 	}
 	a.mu.Unlock()
+	a.wake()
+}
+
+// wake has follow look again.
+func (a *attention) wake() {
 	select {
 	case a.changed <- struct{}{}:
 	default:
 	}
+}
+
+// finished takes in that the answer in a chat is finished.
+func (a *attention) finished(title string) {
+	a.mu.Lock()
+	if !a.away.IsZero() {
+		a.ended = title
+	}
+	a.mu.Unlock()
+	a.wake()
 }
 
 // follow keeps the title bar and the marks of chats true and notifies, until ctx ends.
@@ -140,8 +156,12 @@ func (a *attention) follow(ctx context.Context) {
 			a.bus.Changed(bus.Chats, "")
 		}
 		a.mu.Lock()
-		title, away := a.title, a.away
+		title, away, ended := a.title, a.away, a.ended
+		a.ended = ""
 		a.mu.Unlock()
+		if ended != "" {
+			a.show(ctx, "answer", "Answer finished", ended)
+		}
 		if title = windowTitle(title, len(waiting)); title != titled {
 			titled = title
 			a.retitle(ctx, title)
@@ -206,10 +226,15 @@ func (a *attention) tell(ctx context.Context, waiting []waiting) map[string]bool
 	if n := len(waiting); n > 1 {
 		body = fmt.Sprintf("%d requests wait. The newest: %s", n, body)
 	}
-	if err := a.notify(ctx, "Conclave asks for permission", body); err != nil {
+	a.show(ctx, "permission", "Conclave asks for permission", body)
+	return told
+}
+
+// show shows a notification in place of the one before with the same id.
+func (a *attention) show(ctx context.Context, id, title, body string) {
+	if err := a.notify(ctx, id, title, body); err != nil {
 		a.log.Debug("the system shows no notification", "error", err)
 	}
-	return told
 }
 
 // windowTitle returns the title of the window: how many requests wait, what is open, and the

@@ -41,7 +41,7 @@ func look(t *testing.T) *screen {
 			defer s.mu.Unlock()
 			s.title = title
 		},
-		notify: func(_ context.Context, title, body string) error {
+		notify: func(_ context.Context, _, title, body string) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.shown = append(s.shown, title+": "+body)
@@ -63,6 +63,11 @@ func (s *screen) ask(titles ...string) {
 	}
 	s.mu.Unlock()
 	s.bus.Publish(bus.Notice{Topic: bus.Permissions})
+	synctest.Wait()
+}
+
+func (s *screen) finish(title string) {
+	s.finished(title)
 	synctest.Wait()
 }
 
@@ -131,6 +136,20 @@ func TestWhoLooksElsewhereIsNotifiedOnceAfterTenSeconds(t *testing.T) {
 		s.set("", false)
 		s.after(9 * time.Second)
 		s.after(time.Second, "Conclave asks for permission: Dice wants to roll")
+	})
+}
+
+func TestAFinishedAnswerIsAnnouncedToOneWhoLooksElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := look(t)
+		s.set("", true)
+		s.finish("Trip to Lyon")
+		s.after(time.Hour)
+		s.set("", false)
+		s.finish("Trip to Lyon")
+		s.after(0, "Answer finished: Trip to Lyon")
+		s.set("", true)
+		s.after(time.Hour)
 	})
 }
 

@@ -12,7 +12,7 @@ func init() { watched = time.Minute }
 // has a title.
 func (a *App) HearNotices(f func(data ...any)) {
 	a.Window.attention.retitle = func(context.Context, string) {}
-	a.Window.attention.notify = func(context.Context, string, string) error { return nil }
+	a.Window.attention.notify = func(context.Context, string, string, string) error { return nil }
 	a.emit = func(_ context.Context, _ string, data ...any) { f(data...) }
 }
 

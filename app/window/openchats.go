@@ -28,6 +28,9 @@ type openChats struct {
 	past        uint64 // the newest revision of a transcript that was closed
 	unread      map[chat.ConversationID]bool
 	seen        chat.ConversationID
+
+	// finishes is called with the title of a chat whose answer is finished; nil before the window is made.
+	finishes func(title string)
 }
 
 func newOpenChats(l *lifecycle, core Core, log *slog.Logger) *openChats {
@@ -208,6 +211,9 @@ func (c *openChats) finished(conversation chat.ConversationID) {
 	c.mu.Unlock()
 	c.core.Bus.Changed(bus.Chats, "")
 	c.core.Bus.Changed(bus.Tools, "") // "last used"
+	if set, err := c.core.Settings.Settings(c.call()); err == nil && set.NotifyAnswers && c.finishes != nil {
+		c.finishes(c.titleNow(conversation))
+	}
 }
 
 // followEdits draws conversations again that plugins changed, until ctx ends.

@@ -68,6 +68,8 @@ type Page struct {
 	DockWidth    int    `json:"dock_width"`
 	DockTab      string `json:"dock_tab"`
 	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
+	// A finished answer is announced by the system while the window does not have the keyboard.
+	NotifyAnswers bool `json:"notify_answers"`
 	// The part of a model's context that definitions of tools may take, in percent, 1 to 100; a model finds
 	// those that do not fit when it needs them.
 	ToolShare int `json:"tool_share"`
@@ -120,7 +122,7 @@ func Default() Settings {
 		Page: Page{
 			Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-			ModelTitles: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
 			Keys: map[string]string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},

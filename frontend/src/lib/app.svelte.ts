@@ -297,7 +297,25 @@ export class App {
     if (this.painted) void this.council.switchTo(id);
     const write = this.#writeUnlessElsewhere();
     await Promise.all([chat.open(), this.composer.switchTo(id)]);
-    if (chat === this.chat) write();
+    if (chat !== this.chat) return;
+    const read = this.#read.get(id);
+    if (read) chat.markUnread(read);
+    write();
+  }
+
+  /** What was read of each chat when it was left, or the window was. */
+  #read = new Map<string, number>();
+
+  /** Whether the person looks at the window: what comes meanwhile is marked in the chat. */
+  looks(here: boolean): void {
+    const { chat } = this;
+    if (!chat) return;
+    if (!here) {
+      chat.unread = 0;
+      this.#read.set(chat.id, chat.read);
+    } else {
+      chat.markUnread(this.#read.get(chat.id) ?? 0);
+    }
   }
 
   #open(id: string): OpenChat {
@@ -318,6 +336,8 @@ export class App {
   #leave(): void {
     const { chat } = this;
     if (!chat) return;
+    this.#read.set(chat.id, chat.read);
+    chat.unread = 0;
     if (!chat.running || this.composer.queued.length === 0) return chat.close();
     chat.target = { seq: 0 };
     chat.asked = 0;
@@ -387,6 +407,7 @@ export class App {
     const { chat } = this;
     if (chat?.id !== sent.conversation) return false;
     if (!this.settings.now.follow) chat.asked = sent.seq;
+    chat.unread = 0;
     await chat.open();
     return true;
   }

@@ -311,6 +311,8 @@ export const s = {
     failedSaid: (words: string) => `The server said: “${words}”`,
     tryAgain: "Try again",
     tryOther: "Try another model",
+    // Above the first message that came while the person looked elsewhere.
+    unread: "New",
     goOn: "Continue",
     answerAgain: "Answer again",
     // How fast a model wrote: tokens per second.
@@ -1543,6 +1545,8 @@ export const s = {
     modelTitles: "Let the model name new chats",
     modelTitlesNote:
       "After the first answer, the chat’s model is asked for a title in one more short request. Otherwise the first words become the title.",
+    notifyAnswers: "Notify me when an answer is finished",
+    notifyAnswersNote: "While another window is in front.",
     editor: "Editor command",
     editorNote: "{file} and {line} are filled in. Leave empty to use the system’s default.",
     scan: "Look for local models at start",

@@ -110,7 +110,8 @@ func TestMC95AServerInTwoConfigurationsSaysThatItIsThere(t *testing.T) {
 	b.save("work.mcp.json", map[string]any{"files": b.entry("+more"), "others": b.entry()})
 	said := func(id string) string { return strings.Join(b.status(id).Notes, " ") }
 	const there = "The same server is already there as “home-files”."
-	if !strings.Contains(said("work-files"), there) || strings.Contains(said("home-files")+said("work-others"), "already there") {
+	if !strings.Contains(said("work-files"), there) ||
+		strings.Contains(said("home-files")+said("work-others"), "already there") {
 		t.Errorf("before the approval: %q, %q, %q", said("home-files"), said("work-files"), said("work-others"))
 	}
 	b.approve("work-files") // the one that serves is the one that is there

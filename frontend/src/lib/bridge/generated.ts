@@ -1828,6 +1828,8 @@ export interface PageSettings {
   dock_tab: string;
   /** a chat's model names it after its first answer */
   model_titles: boolean;
+  /** A finished answer is announced by the system while the window does not have the keyboard. */
+  notify_answers: boolean;
   /**
    * The part of a model's context that definitions of tools may take, in percent, 1 to 100; a
    * model finds those that do not fit when it needs them.

@@ -38,6 +38,9 @@ export class OpenChat extends Pulled {
   /** The question just sent, which is placed at the top of the view; 0 = none. */
   asked = $state.raw(0);
 
+  /** The first entry that came while nobody looked, below a line; 0 = none. */
+  unread = $state.raw(0);
+
   /** The message being edited in place; null is none. */
   readonly edited = $derived.by(() => this.edits.of(this.id));
   /** Which one that is, 0 = none. */
@@ -183,6 +186,18 @@ export class OpenChat extends Pulled {
 
   async regenerate(seq: number, model = ""): Promise<void> {
     await this.bridge.chats.Regenerate(this.id, seq, model);
+  }
+
+  /** The last entry that a person who looks away now has read. */
+  get read(): number {
+    return this.outline.at(this.running && this.outline.length > 1 ? -2 : -1) ?? 0;
+  }
+
+  /** Draws the line above what followed the entry read. */
+  markUnread(read: number): void {
+    const at = this.outline.indexOf(read);
+    const seq = at < 0 ? undefined : this.outline[at + 1];
+    if (seq && this.entry(seq)?.head.role !== "user") this.unread = seq;
   }
 
   /** Has the model go on with an answer that was cut off. */

@@ -157,6 +157,19 @@ describe("an open chat", () => {
     app.close();
   });
 
+  test("an answer that came while nobody looked is below a line, until one writes or leaves", async () => {
+    const { app, chat, answer } = await opened("streaming");
+    app.looks(false); // while it is written
+    app.looks(true);
+    expect(chat.unread).toBe(answer.seq);
+    app.looks(false);
+    expect(chat.unread).toBe(0);
+    await app.newChat();
+    await app.openChat(chat.id);
+    expect(app.chat?.unread).toBe(answer.seq);
+    app.close();
+  });
+
   test("holds what the program has after any loss of notices", async () => {
     const { app, fake, chat, answer, changed } = await opened("streaming");
     answer.parts = [text([[0, "<p>lost</p>", true]])];
