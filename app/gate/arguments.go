@@ -194,9 +194,10 @@ func (a *arguments) values(key argumentKey) []item {
 	}
 	var items []item
 	if raw, ok := at(a.raw, key.field); ok {
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil {
-			list = []json.RawMessage{raw}
+		list := []json.RawMessage{raw}
+		if raw[0] == '[' {
+			list = nil
+			_ = json.Unmarshal(raw, &list) // it is valid
 		}
 		if len(list) > maxItems {
 			items, list = append(items, item{}), list[:maxItems]

@@ -24,6 +24,9 @@ func TestFieldsAreYieldedAsTheyAreWritten(t *testing.T) {
 		"cut in a name":     {`{"a": 1, "b`, []string{"a=1"}},
 		"cut after a value": {`{"a": 1`, []string{"a=1"}},
 		"a bad value":       {`{"a": 1, "b": nope, "c": 3}`, []string{"a=1"}},
+		"brackets in texts": {`{"a}": "]\",{", "b": [{"c": "}"}]}`, []string{`a}="]\",{"`, `b=[{"c": "}"}]`}},
+		"mixed brackets":    {`{"a": 1, "b": [1}, "c": 3}`, []string{"a=1"}},
+		"no UTF-8":          {"{\"\xff\": 1}", []string{"\ufffd=1"}},
 		"a name no text":    {`{"a": 1, 2: 3}`, []string{"a=1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

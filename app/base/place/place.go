@@ -74,9 +74,12 @@ func RealIn(real, path string) string {
 // step follows the link that a path may be, whose folder is real. Windows has further names of one file,
 // which EvalSymlinks resolves.
 func step(path string) (string, error) {
+	if runtime.GOOS == "windows" {
+		return filepath.EvalSymlinks(path)
+	}
 	info, err := os.Lstat(path)
-	if err == nil && info.Mode()&fs.ModeSymlink == 0 && runtime.GOOS != "windows" {
-		return path, nil
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path, err
 	}
 	return filepath.EvalSymlinks(path)
 }
