@@ -20,12 +20,17 @@ type Wrong struct {
 }
 
 // Check returns the values of a form as its fields want them (numbers as numbers, empty ones left out),
-// and what is wrong with them, in the fields' order. Values of fields that the form does not have are
-// left out.
+// and what is wrong with them, in the fields' order. A field that nobody touched, for which values has
+// nothing, has its default; one that the person emptied is left out. Values of fields that the form does
+// not have are left out.
 func Check(fields []Field, values map[string]any) (map[string]any, []Wrong) {
 	checked, wrong := map[string]any{}, []Wrong{}
 	for _, f := range fields {
-		value, message := f.check(values[f.Name])
+		given, touched := values[f.Name]
+		if !touched {
+			given = f.Default
+		}
+		value, message := f.check(given)
 		switch {
 		case message != "":
 			wrong = append(wrong, Wrong{f.Name, message})

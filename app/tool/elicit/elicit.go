@@ -95,8 +95,9 @@ const (
 // Answer is the answer to a Question.
 type Answer struct {
 	Action Action
-	// Values are those of an accepted form by field: a string, float64, bool or []string. A field that was
-	// left empty is absent.
+	// Values are those of an accepted form by field: a string, float64, bool or []string. A field that the
+	// person left empty is absent, also where it has a default; nil is an answer without a form, which
+	// leaves all fields to their defaults.
 	Values map[string]any
 	// Why says why a question was cancelled without the person, for the record; empty otherwise.
 	Why string

@@ -36,6 +36,25 @@ func TestValuesBecomeWhatTheFieldsWant(t *testing.T) {
 	}
 }
 
+func TestMC57AFieldThatThePersonEmptiedDoesNotGetItsDefaultBack(t *testing.T) {
+	fields := []Field{
+		{Name: "name", Type: Text, Default: "Ada"},
+		{Name: "count", Type: Integer, Default: 2.0},
+		{Name: "tops", Type: Several, Default: []any{"nut"}, Choices: []Choice{{"nut", ""}}},
+	}
+	for name, c := range map[string]struct{ given, want map[string]any }{
+		"untouched": {nil, map[string]any{"name": "Ada", "count": 2.0, "tops": []string{"nut"}}},
+		"emptied":   {map[string]any{"name": "", "count": "", "tops": []any{}}, map[string]any{}},
+		"one of them": {
+			map[string]any{"name": ""}, map[string]any{"count": 2.0, "tops": []string{"nut"}},
+		},
+	} {
+		if got, wrong := Check(fields, c.given); len(wrong) > 0 || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, wrong %v, not %v", name, got, wrong, c.want)
+		}
+	}
+}
+
 func TestEachWrongValueHasItsSentence(t *testing.T) {
 	for value, want := range map[[2]string]string{
 		{"name", ""}:           "This is needed.",

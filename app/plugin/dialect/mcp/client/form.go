@@ -128,14 +128,16 @@ func looksSecret(names ...string) bool {
 	return false
 }
 
-// filled returns the values of fields, with the defaults of those that have none.
+// filled returns the values of fields; nil values are the defaults.
 func filled(fields []Field, values map[string]any) map[string]any {
 	content := map[string]any{}
 	for _, f := range fields {
-		if v, ok := values[f.Name]; ok && v != nil {
-			content[f.Name] = v
-		} else if f.Default != nil {
-			content[f.Name] = f.Default
+		value := values[f.Name]
+		if values == nil {
+			value = f.Default
+		}
+		if value != nil {
+			content[f.Name] = value
 		}
 	}
 	return content

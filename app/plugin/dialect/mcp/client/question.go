@@ -47,7 +47,8 @@ const (
 type Reply struct {
 	// Action is Accept, Decline or Cancel; anything else is Cancel.
 	Action string
-	// Values are those of an accepted Form by field. Defaults of fields without one are added.
+	// Values are those of an accepted Form by field; a field without one was emptied. Nil leaves all fields
+	// to their defaults.
 	Values map[string]any
 	// Generated holds what the model wrote, for an accepted Sampling question.
 	Generated *Generated

@@ -155,12 +155,19 @@ func TestMC56OnlyWhatWorksIsAnnounced(t *testing.T) {
 	}
 }
 
-func TestMC57AFormIsReadAndItsDefaultsAreFilledIn(t *testing.T) {
+func TestMC57AFormIsReadAndAnAcceptWithoutValuesHasItsDefaults(t *testing.T) {
 	var form client.Question
-	s, _ := overStream(t, mcptest.Flags{}, asker(func(q client.Question) { form = q }))
-	r := call(t, s, "ask", "")
-	if !strings.Contains(text(r), `"content":{"age":30,"name":"Ada"}`) {
-		t.Errorf("got %s", text(r))
+	o := asker(func(q client.Question) { form = q })
+	s, _ := overStream(t, mcptest.Flags{}, o)
+	if r := call(t, s, "ask", ""); !strings.Contains(text(r), `"content":{"name":"Ada"}`) {
+		t.Errorf("with the age emptied: %s", text(r))
+	}
+	o.Ask = func(context.Context, client.Question) (client.Reply, error) {
+		return client.Reply{Action: client.Accept}, nil
+	}
+	untouched, _ := overStream(t, mcptest.Flags{}, o)
+	if r := call(t, untouched, "ask", ""); !strings.Contains(text(r), `"content":{"age":30}`) {
+		t.Errorf("untouched: %s", text(r))
 	}
 	names := []string{}
 	for _, f := range form.Fields {

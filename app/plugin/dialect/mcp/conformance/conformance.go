@@ -15,6 +15,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/dialect/mcp/client"
+	"conclave/app/tool/elicit"
 )
 
 // document is the client ID metadata document that the suite expects.
@@ -92,6 +93,7 @@ func agreed(fields []client.Field) map[string]any {
 			values[f.Name] = true
 		}
 	}
+	values, _ = elicit.Check(fields, values) // as the desk does
 	return values
 }
 
