@@ -296,7 +296,7 @@ var layers = []map[string][]string{
 		},
 		// what the conformance suite has a client do
 		"app/plugin/dialect/mcp/conformance": {
-			"app/base/fault", "app/plugin/dialect/mcp/auth", "app/plugin/dialect/mcp/client",
+			"app/base/fault", "app/plugin/dialect/mcp/auth", "app/plugin/dialect/mcp/client", "app/tool/elicit",
 		},
 		// servers of the Model Context Protocol
 		"app/plugin/dialect/mcp": {

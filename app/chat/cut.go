@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CutAtLimit notes that the model had no more room for its answer.
+// CutAtLimit notes that an answer ended where the model's limit is.
 const CutAtLimit = "The answer was cut at the model's length limit."
 
 // CanGoOn reports whether the rest of an answer can be asked for: it has text, made no calls, and was stopped, cut off,

@@ -39,6 +39,7 @@ type App struct {
 	Questions   *Questions
 	Shared      *Shared
 	Transfer    *Transfer
+	Branches    *Branches
 	Models      *Models
 	Settings    *Settings
 	Programs    *Programs
@@ -60,6 +61,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Questions = &Questions{lifecycle: l, core: core, open: a.Chats.open}
 	a.Shared = &Shared{lifecycle: l, core: core, chats: a.Chats}
 	a.Transfer = &Transfer{lifecycle: l, core: core, chats: a.Chats}
+	a.Branches = &Branches{lifecycle: l, core: core, undo: undo, chats: a.Chats}
 	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Programs = &Programs{lifecycle: l, core: core}
@@ -78,8 +80,8 @@ func New(core Core, log *slog.Logger) *App {
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
 	return []any{
-		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Transfer, a.Models, a.Settings, a.Programs,
-		a.Council, a.Activity, a.Window,
+		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Transfer, a.Branches, a.Models, a.Settings,
+		a.Programs, a.Council, a.Activity, a.Window,
 	}
 }
 

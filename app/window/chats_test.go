@@ -21,6 +21,28 @@ import (
 	"conclave/app/window"
 )
 
+func TestMessagesAreRemovedAndTheBranchBeforeStays(t *testing.T) {
+	w := open(t, say("One."), say("Two."), say("Three.")).quiet()
+	id := w.ask("", "First?")
+	w.ask(id, "Second?")
+	w.ask(id, "Third?")
+	undo, err := w.Branches.Remove(id, []uint64{4, 1})
+	must(t, err)
+	w.wants(id, "without two", "assistant: One.", "user: Second?", "user: Third?", "assistant: Three.")
+	branches, err := w.Branches.Map(id)
+	if err != nil || len(branches.Branches) < 2 || branches.More {
+		t.Fatalf("the branches are %+v, %v", branches, err)
+	}
+	if b := branches.Branches[0]; b.Words != "First?" || b.Depth != 1 || b.Shown {
+		t.Errorf("the branch before is %+v", b)
+	}
+	must(t, w.Window.Undo(undo.Token))
+	w.wants(id, "after undo", "user: First?", "assistant: One.", "user: Second?", "assistant: Two.", "user: Third?",
+		"assistant: Three.")
+	_, err = w.Branches.Remove(id, []uint64{99})
+	kind(t, "a message that is not there", err, fault.NotFound, "")
+}
+
 func TestAnAnswerThatWasCutOffGoesOnInTheWindow(t *testing.T) {
 	atLimit := modeltest.Event(model.Event{Kind: model.End, Stop: model.StopLength})
 	w := open(t, []modeltest.Step{modeltest.Say("Half an ans"), atLimit}, say("wer.")).quiet()
@@ -28,7 +50,7 @@ func TestAnAnswerThatWasCutOffGoesOnInTheWindow(t *testing.T) {
 	if e := w.pull(id).Entries[1]; !e.CanGoOn {
 		t.Fatalf("the answer is %+v", e)
 	}
-	_, err := w.Chats.GoOn(id, 2)
+	_, err := w.Branches.GoOn(id, 2)
 	must(t, err)
 	w.over(id)
 	w.wants(id, "after it went on", "user: Well?", "assistant: Half an answer. (2 of 2)")
@@ -36,7 +58,7 @@ func TestAnAnswerThatWasCutOffGoesOnInTheWindow(t *testing.T) {
 	if e.CanGoOn || len(e.Siblings) != 2 {
 		t.Errorf("the answer is %+v", e)
 	}
-	_, err = w.Chats.GoOn(id, e.Seq)
+	_, err = w.Branches.GoOn(id, e.Seq)
 	kind(t, "a whole answer", err, fault.Invalid, "was not cut off")
 }
 

@@ -10,7 +10,6 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/responder"
 	"conclave/app/chat/turn"
-	"conclave/app/council/deliberation"
 )
 
 // Send saves a message and starts a turn; conversation "" makes one. It returns
@@ -79,19 +78,6 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	}
 	how.Chosen = model != ""
 	return c.turns.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false, how)
-}
-
-// GoOn has the model go on with the answer seq, which was cut off: as a new version of it that begins with what it
-// has. The kind is invalid for any other.
-func (c *Chats) GoOn(conversation string, seq uint64) (Sent, error) {
-	ctx := c.call()
-	messages, err := c.entryMessages(ctx, conversation, seq)
-	if err != nil {
-		return Sent{}, err
-	}
-	last := messages[len(messages)-1]
-	r := turn.Request{ID: last.Turn, GoOn: last.Seq}
-	return c.turns.begin(ctx, id(conversation), r, "", false, deliberation.How{Skip: true})
 }
 
 // ask makes a sibling of a question, with its attachments and another text, and has it

@@ -122,7 +122,8 @@ func Default() Settings {
 		Page: Page{
 			Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
+			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000,
+			HTTPPort: DefaultHTTPPort,
 			Keys: map[string]string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},

@@ -31,7 +31,7 @@ func (t *run) takeUp(ctx context.Context) (chat.MessageSeq, error) {
 	}
 	last := &t.taken[len(t.taken)-1]
 	if last.Kind == chat.PartText {
-		last.Vendor = nil // or what follows would be a part of its own
+		last.Vendor = nil // or what follows would be another part
 	}
 	return path[i].Parent, nil
 }

@@ -59,6 +59,8 @@ export class App {
   palette = $state.raw(false);
   /** A link whose text names another address than it opens; a person is asked. */
   link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
+  /** The branches of the open chat are shown. */
+  branches = $state.raw(false);
   newPlugin = $state.raw(false);
   addPlugin = $state.raw(false);
   addServer = $state.raw(false);

@@ -266,6 +266,10 @@ export const s = {
 
   message: {
     branch: "Branch to a new chat",
+    remove: "Delete",
+    selectMore: "Select several",
+    select: (who: string, time: string) => `Select ${who}, ${time}`,
+    selected: (n: number) => (n === 0 ? "Select messages" : n === 1 ? "1 message selected" : `${n} messages selected`),
     you: "You",
     system: "Note",
     // Heading of a message for screen readers: “You, 14:05”.
@@ -1496,6 +1500,17 @@ export const s = {
     removeOne: (name: string) => `Remove ${name}: its token is no longer valid, and its sessions end`,
   },
 
+  // The branches of a chat as a tree.
+  branches: {
+    title: "Branches",
+    one: "This chat has one path. Edit a message or answer it again to make another.",
+    note: "The path that is shown is bold. Choose another to show it.",
+    wordless: "(no text)",
+    // How many messages follow the first of a branch.
+    more: (n: number) => `+${n}`,
+    toomany: "There are more branches than fit here.",
+  },
+
   // Chats as files, and copies of chats.
   transfer: {
     duplicate: "Duplicate",
@@ -1741,6 +1756,7 @@ export const s = {
     addServer: "Add MCP server",
     addModel: "Connect a model",
     archive: "Move this chat to the archive",
+    branchMap: "Show branches",
     duplicateChat: "Duplicate this chat",
     exportChat: "Export this chat as Markdown",
     importChat: "Import a chat",

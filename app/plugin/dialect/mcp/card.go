@@ -19,7 +19,8 @@ func (d *Dialect) Describe(id string, m plugin.Manifest, tools []tool.Tool) (fac
 	}
 	if len(tools) > 0 {
 		if said := strings.Split(tools[0].Instance, instanceBreak); len(said) > 1 {
-			facts = append(facts, plugin.Fact{Name: "Server", Text: said[0]}, plugin.Fact{Name: "Protocol", Text: spoken(said[1])})
+			facts = append(facts, plugin.Fact{Name: "Server", Text: said[0]},
+				plugin.Fact{Name: "Protocol", Text: spoken(said[1])})
 		}
 	}
 	if guide := tool.GuideIn(tools); guide != "" {

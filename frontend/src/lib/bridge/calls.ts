@@ -113,6 +113,7 @@ export function wailsBridge(): Bridge {
     questions: bound<t.QuestionsCalls>("Questions"),
     shared: bound<t.SharedCalls>("Shared"),
     transfer: bound<t.TransferCalls>("Transfer"),
+    branches: bound<t.BranchesCalls>("Branches"),
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
     programs: bound<t.ProgramsCalls>("Programs"),

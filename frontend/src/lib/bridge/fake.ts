@@ -97,6 +97,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     questions: group<Fake["questions"]>("Questions", new FakeQuestions(bus)),
     shared: group<Fake["shared"]>("Shared", new FakeShared()),
     transfer: group<Fake["transfer"]>("Transfer", {}),
+    branches: group<Fake["branches"]>("Branches", {}),
     models: group<Fake["models"]>("Models", new FakeModels(bus, scene)),
     settings: {
       Get: async () => hello.settings,

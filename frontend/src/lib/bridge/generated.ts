@@ -204,6 +204,47 @@ export interface BlockText {
   why: string;
 }
 
+/** Branch is a run of messages between two forks of a chat. */
+export interface Branch {
+  /** of its first message */
+  seq: number;
+  role: EntryRole;
+  /** the first of its first message */
+  words: string;
+  /** how many messages it has, as a person counts them */
+  entries: number;
+  /** how many branches lead to it from the path that is shown */
+  depth: number;
+  /** it is on that path */
+  shown: boolean;
+}
+
+/**
+ * BranchMap has the branches of a chat: at each fork those that leave the path that is shown,
+ * then how it goes on.
+ */
+export interface BranchMap {
+  branches: Branch[];
+  /** there are more than are here */
+  more: boolean;
+}
+
+/** Branches is bound: the branches of a chat, and what makes new ones of what is there. */
+export interface BranchesCalls {
+  /**
+   * GoOn has the model go on with the answer seq, which was cut off: as a new version of it
+   * that begins with what it has. The kind is invalid for any other.
+   */
+  GoOn(conversation: string, seq: number): Promise<Sent>;
+  /** Map returns the branches of a chat. */
+  Map(conversation: string): Promise<BranchMap>;
+  /**
+   * Remove takes entries off the path that is shown, with undo until the program quits. What
+   * followed them stays, as a branch without them; the branch before stays too.
+   */
+  Remove(conversation: string, entries: number[]): Promise<Undo>;
+}
+
 /** Call is one line of a tool card; opening it asks Chats.Call. */
 export interface Call {
   /** CallRecord.ID in decimal; "" while proposed */
@@ -466,11 +507,6 @@ export interface ChatsCalls {
   Edit(conversation: string, seq: number, text: string, answerAgain: boolean): Promise<Sent>;
   /** Find returns the messages of the visible path that hold the words, at most 1,000. */
   Find(conversation: string, words: string): Promise<Find[]>;
-  /**
-   * GoOn has the model go on with the answer seq, which was cut off: as a new version of it
-   * that begins with what it has. The kind is invalid for any other.
-   */
-  GoOn(conversation: string, seq: number): Promise<Sent>;
   /**
    * Hooks returns what hooks did to an answer and its calls, oldest first: only what a hook
    * looked at.
@@ -3514,6 +3550,7 @@ export interface Calls {
   questions: QuestionsCalls;
   shared: SharedCalls;
   transfer: TransferCalls;
+  branches: BranchesCalls;
   models: ModelsCalls;
   settings: SettingsCalls;
   programs: ProgramsCalls;

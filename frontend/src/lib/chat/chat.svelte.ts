@@ -41,6 +41,20 @@ export class OpenChat extends Pulled {
   /** The first entry that came while nobody looked, below a line; 0 = none. */
   unread = $state.raw(0);
 
+  /** The messages that are chosen to be copied, quoted or removed; null while none can be. */
+  picked = $state.raw<ReadonlySet<number> | null>(null);
+  #pickedLast = 0;
+
+  /** Chooses a message or leaves it; with all, those between it and the one before, too. */
+  pick(seq: number, all = false): void {
+    const picked = new Set(this.picked);
+    const [a, b] = [this.outline.indexOf(this.#pickedLast), this.outline.indexOf(seq)];
+    if (all && a >= 0) for (const one of this.outline.slice(Math.min(a, b), Math.max(a, b) + 1)) picked.add(one);
+    else if (!picked.delete(seq)) picked.add(seq);
+    this.#pickedLast = seq;
+    this.picked = picked;
+  }
+
   /** The message being edited in place; null is none. */
   readonly edited = $derived.by(() => this.edits.of(this.id));
   /** Which one that is, 0 = none. */
@@ -202,7 +216,7 @@ export class OpenChat extends Pulled {
 
   /** Has the model go on with an answer that was cut off. */
   async goOn(seq: number): Promise<void> {
-    await this.bridge.chats.GoOn(this.id, seq);
+    await this.bridge.branches.GoOn(this.id, seq);
   }
 
   /** Begins to edit a message in place, or goes on with it. */

@@ -1,6 +1,7 @@
 import Archive from "@lucide/svelte/icons/archive";
 import FileText from "@lucide/svelte/icons/file-text";
 import Folder from "@lucide/svelte/icons/folder";
+import GitBranch from "@lucide/svelte/icons/git-branch";
 import Globe from "@lucide/svelte/icons/globe";
 import Pencil from "@lucide/svelte/icons/pencil";
 import Search from "@lucide/svelte/icons/search";
@@ -15,7 +16,7 @@ import { transferMenu } from "./transfer";
 export function headerMenu(
   app: App,
   chat: { id: string },
-  open: Record<"rename" | "system" | "project" | "sources", () => void>,
+  open: Record<"rename" | "system" | "project" | "sources" | "branches", () => void>,
 ): MenuItem[] {
   return [
     {
@@ -26,6 +27,7 @@ export function headerMenu(
       run: () => app.keys.run("find"),
     },
     { label: s.chat.rename, icon: Pencil, takesFocus: true, run: open.rename },
+    { label: s.branches.title, icon: GitBranch, keys: app.keys.label("branchMap"), run: open.branches },
     { label: s.chat.system, icon: FileText, run: open.system },
     { label: s.chat.project, icon: Folder, run: open.project },
     { label: s.chat.sources, icon: Globe, run: open.sources },

@@ -82,6 +82,7 @@ export function commands(app: App): Command[] {
     command("zoomReset", "Mod+0", () => app.zoom(0)),
     command("rename", "", () => app.wish.rename++, { when: inChat }),
     command("archive", "", () => app.archiveChat(chat()?.id ?? "", true), { when: inChat }),
+    command("branchMap", "Mod+Shift+B", () => (app.branches = true), { when: inChat }),
     command("duplicateChat", "", () => copyChat(app, chat()?.id ?? ""), { when: inChat }),
     command("exportChat", "", () => exportChat(app, chat()?.id ?? "", "md"), { when: inChat }),
     command("importChat", "", () => importChat(app)),

@@ -8,6 +8,7 @@ export function escape(app: App): void {
   else if (app.layout.dockWide) app.layout.setWide(false);
   else if (app.layout.dockFloats && app.layout.dockOver) app.layout.setDock(false);
   else if (app.page) app.page = null;
+  else if (app.chat?.picked) app.chat.picked = null;
   else if (app.chat?.editing) app.chat.leaveEdit();
   app.wish.composer++;
 }
