@@ -124,7 +124,7 @@ func Default() Settings {
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000,
 			HTTPPort: DefaultHTTPPort,
-			Keys: map[string]string{},
+			Keys:     map[string]string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},
 		RequiredHooks: []string{},

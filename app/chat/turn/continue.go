@@ -36,12 +36,9 @@ func (t *run) takeUp(ctx context.Context) (chat.MessageSeq, error) {
 	return path[i].Parent, nil
 }
 
-// resume adds to a request the answer so far and that the model is to go on with it.
-func (t *run) resume(ctx context.Context, request *model.Request) {
-	if len(t.taken) == 0 || t.round > 1 {
-		return
-	}
-	so := t.history.answer(ctx, chat.Message{Role: chat.RoleAssistant, Turn: t.turn, Parts: t.taken})
+// resume adds to a request the answer that was cut off, and that the model is to go on with it.
+func (h *history) resume(ctx context.Context, turn string, answer []chat.Part, request *model.Request) {
+	so := h.answer(ctx, chat.Message{Role: chat.RoleAssistant, Turn: turn, Parts: answer})
 	request.Messages = append(slices.Clip(request.Messages),
 		model.Message{Role: chat.RoleAssistant, Parts: so},
 		model.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart(goOn)}})

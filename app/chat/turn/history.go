@@ -14,7 +14,9 @@ func (t *run) request(ctx context.Context) model.Request {
 		System: guided(t.system, t.req.Tools), Tools: t.toolSearch().definitions(),
 		Messages: t.history.messages(ctx, t.turn, t.path),
 	}
-	t.resume(ctx, &request)
+	if len(t.taken) > 0 && t.round == 1 {
+		t.history.resume(ctx, t.turn, t.taken, &request)
+	}
 	return request
 }
 

@@ -111,7 +111,7 @@ func TestAPluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T) {
 		over := make(chan struct{})
 		go func() { // ends with ctx, which is waited for
 			defer close(over)
-			f.Host.RetryHung(ctx)
+			host.RetryHung(ctx, f.Host)
 		}()
 		time.Sleep(2 * time.Minute)
 		f.Settle()
