@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"conclave/app/base/place"
@@ -38,6 +39,25 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 	call := use(o.Plugin, Filesystem, openingArguments{at, file, wants}, o.Behalf, capabilities...)
 	call.within, call.Taint = append(slices.Clone(o.Within), o.Behalf), o.Behalf.Taint
 	return g.Decide(ctx, call).asAsked(), at
+}
+
+// OpensUnasked reports whether the sandbox of a plugin may be opened for a file or folder that nobody granted, since
+// its program lies there or its configuration names it: not for a place that no plugin is given, for one that holds
+// such a place, or for one of which a rule refuses or asks about a part. path is absolute, with its links resolved.
+func (r *Reach) OpensUnasked(plugin, path string) bool {
+	if !filepath.IsAbs(path) || slices.ContainsFunc(r.places.apart(), func(kept string) bool {
+		return place.Inside(kept, path) || place.Inside(path, kept)
+	}) {
+		return false
+	}
+	named := Rule{
+		Effect: Allow, Plugin: plugin, Permission: Filesystem,
+		Match: []Match{
+			{Field: pathField, Op: PathUnder, Value: path}, {Field: accessField, Op: Equals, Value: access(false)},
+		},
+	}
+	defer r.decisions.unlock()
+	return r.decisions.lock().byItself(&named)
 }
 
 // Opened returns the folders and files that Conclave opens for the plugin when it asks

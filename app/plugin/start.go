@@ -36,6 +36,10 @@ type StartOptions struct {
 	// Mask has a text masked from then on in what the plugin says: a secret that its source holds.
 	Mask func(secret string)
 
+	// Opens reports whether the sandbox may be opened for a path that the plugin's configuration names. Where it is nil,
+	// any may.
+	Opens func(path string) bool
+
 	// Load is the time that the host waits until it has loaded, where that is not host.LoadTimeout; else 0.
 	Load time.Duration
 

@@ -4,11 +4,42 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"conclave/app/base/place"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 )
+
+// leaveOut takes the places out of spec for which no sandbox is opened unasked, such as those of keys and whatever
+// holds them: a dialect opens what a configuration names, and what lies next to a program. It makes the paths that stay
+// the real ones. What Conclave prepared for the plugin stays as it is.
+func (e *entry) leaveOut(spec *sandbox.Spec, start plugin.StartOptions) {
+	prepared := slices.Concat([]string{e.files.copies, start.Storage, start.Runtime}, start.Site)
+	for _, paths := range []*[]string{&spec.Read, &spec.Execute} {
+		stay := make([]string, 0, len(*paths))
+		for _, path := range *paths {
+			if slices.ContainsFunc(prepared, func(in string) bool { return in != "" && place.Inside(in, path) }) {
+				stay = append(stay, path)
+				continue
+			}
+			if !filepath.IsAbs(path) || !start.Opens(path) {
+				e.logs("warn", "It does not read "+path+" unasked: that is a place of keys, passwords or Conclave, holds one, "+
+					"or is refused by a rule.")
+				continue
+			}
+			real := place.Real(path)
+			stay = append(stay, real)
+			spec.Exact = append(spec.Exact, real)
+		}
+		*paths = stay
+	}
+}
+
+// opensUnasked implements plugin.StartOptions.Opens.
+func (e *entry) opensUnasked(path string) bool {
+	return e.h.o.Gate.Reach.OpensUnasked(e.grantee(), place.Real(path))
+}
 
 // resolve makes the paths of spec that lie in the plugin's folder, or in
 // Conclave's data, the real ones, so that the sandbox is opened for what was looked

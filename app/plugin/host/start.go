@@ -168,7 +168,7 @@ func (r *runner) prepare(ctx context.Context, v version) (plugin.Source, plugin.
 	start := plugin.StartOptions{
 		Storage: storage, Runtime: plugin.Runtime(r.h.o.Data), Work: r.h.o.Work, Site: r.site(ctx),
 		Granted: with.granted, Folders: slices.Concat(with.folders, named), Programs: with.programs,
-		Options: options, Secrets: set.Secrets, Secret: r.settingSecret, Mask: r.e.redactor.add,
+		Options: options, Secrets: set.Secrets, Secret: r.settingSecret, Mask: r.e.redactor.add, Opens: r.e.opensUnasked,
 	}
 	if r.h.o.LoadTimeout != LoadTimeout {
 		start.Load = r.h.o.LoadTimeout
@@ -203,6 +203,7 @@ func (r *runner) launch(ctx context.Context, v version, src plugin.Source,
 	if err != nil {
 		return nil, err
 	}
+	r.e.leaveOut(&spec, start)
 	start.ApplyPermissions(&spec)
 	if !r.e.preview {
 		spec.Open = func(ctx context.Context, path string, write bool) sandbox.Opening {

@@ -206,6 +206,11 @@ def call(name, args):
         return text(args.get("text", ""))
     if name == "env":
         return text(json.dumps(dict(os.environ)))
+    if name == "look":
+        try:
+            return text(open(args["path"]).read())
+        except OSError:
+            return text("refused")
     if name == "pid":
         return text(str(os.getpid()))
     if name == "steps":

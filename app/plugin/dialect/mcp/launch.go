@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/base/limit"
 	"conclave/app/base/place"
 	"conclave/app/gate"
 	"conclave/app/plugin"
@@ -152,11 +154,11 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if src.HasFiles() {
 		spec.Read = append(spec.Read, src.Path)
 	}
-	if s.Dir != "" {
-		spec.Read = append(spec.Read, s.Dir)
+	if s.Dir != "" && !broad(spec.Dir) {
+		spec.Read = append(spec.Read, spec.Dir)
 	}
 	if isBundle(src.Path) { // it starts what it holds
-		spec.Execute = append(spec.Execute, s.Dir)
+		spec.Execute = append(spec.Execute, spec.Dir)
 	}
 	return spec, nil
 }
@@ -235,13 +237,13 @@ func environment(s config.Server, env *runtimes.Environment, start plugin.StartO
 		}
 	}
 	if s.EnvFile != "" {
-		text, err := os.ReadFile(s.EnvFile) //nolint:gosec // the person's entry names it
+		named, err := variablesIn(s.EnvFile, start.Opens)
 		if err != nil {
 			return nil, &plugin.Problem{
 				Kind: "settings", Message: "Its file of variables cannot be read: " + err.Error() + ".", Hint: "Correct “envFile”.",
 			}
 		}
-		maps.Copy(all, config.ParseEnv(text))
+		maps.Copy(all, named)
 	}
 	maps.Copy(all, s.Env)
 	out := make([]string, 0, len(all))
@@ -249,6 +251,29 @@ func environment(s config.Server, env *runtimes.Environment, start plugin.StartO
 		out = append(out, name+"="+all[name])
 	}
 	return out, nil
+}
+
+// maxVariables bounds a file of variables in bytes.
+const maxVariables = 1 << 20
+
+// variablesIn reads a file of variables that an entry names. Of a place for which the server's sandbox would not be
+// opened, it gets none: that is where keys are.
+func variablesIn(path string, opens func(path string) bool) (map[string]string, error) {
+	if opens != nil && !opens(path) {
+		return nil, fmt.Errorf("%s is, or lies in, a place of keys, passwords or Conclave", path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxVariables || place.Inside("/proc", place.Real(path)) {
+		return nil, fmt.Errorf("%s is no file of at most %s", path, limit.Size(maxVariables))
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the person's entry names it
+	if err != nil {
+		return nil, err
+	}
+	return config.ParseEnv(text), nil
 }
 
 // maxScripts bounds how many scripts may stand before a program, each the interpreter of the one before, as Linux
@@ -274,7 +299,7 @@ func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, sc
 		}
 	}
 	spec.Execute = append(spec.Execute, plugin.ProgramFiles(real)...)
-	spec.Read = append(spec.Read, homeOf(path), homeOf(real))
+	spec.Read = append(spec.Read, slices.Concat(homeOf(path), homeOf(real))...)
 	if words := interpreterOf(real); len(words) > 0 && scripts > 0 {
 		spec.Read = append(spec.Read, projectOf(real))
 		return program(spec, env, slices.Concat(words, []string{real}, command[1:]), scripts-1)
@@ -304,17 +329,22 @@ func interpreterOf(path string) []string {
 	return words
 }
 
-// homeOf returns the folder of a program's installation, which it reads: the one above bin, with its libraries.
-func homeOf(path string) string {
+// homeOf returns what a program reads of its installation: the folder above bin, with its libraries. Where that is one
+// for everything, such as ~/.local, it is bin and the libraries alone.
+func homeOf(path string) []string {
 	dir := filepath.Dir(path)
 	switch filepath.Base(dir) {
 	case "bin", "Scripts", "sbin":
-		dir = filepath.Dir(dir)
+		above := filepath.Dir(dir)
+		if broad(above) || filepath.Base(above) == ".local" {
+			return append([]string{dir}, present(filepath.Join(above, "lib"))...)
+		}
+		return []string{above}
 	}
 	if broad(dir) {
-		return filepath.Dir(path)
+		return []string{path}
 	}
-	return dir
+	return []string{dir}
 }
 
 // broad reports whether a folder is the person's home, or holds it, or is right below the root, as /tmp is: too much to

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"conclave/app/base/limit"
@@ -58,7 +60,7 @@ func (r row) manifest() *plugin.Manifest {
 	}
 	m := &plugin.Manifest{
 		Dialect: Name, Name: s.Name, Description: describe(s), Entry: FileName, Permissions: permissions(s), Detail: detail,
-		Notices: append(append([]string{}, s.Marked...), s.Warnings...),
+		Notices: slices.Concat(s.Marked, gets(s), s.Warnings),
 	}
 	if r.Bundle != nil {
 		r.Bundle.describe(m)
@@ -76,6 +78,37 @@ func (r row) manifest() *plugin.Manifest {
 		}
 	}
 	return m
+}
+
+// gets returns sentences about what a server gets besides its command line: all of it is approved with the row.
+func gets(s config.Server) (sentences []string) {
+	if s.Command != "" && s.Dir != "" {
+		sentences = append(sentences, "It starts in the folder "+s.Dir+", and may read it.")
+	}
+	if s.EnvFile != "" {
+		sentences = append(sentences, "It gets the variables in the file "+s.EnvFile+".")
+	}
+	var set []string
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if value := s.Env[name]; !strings.Contains(value, "${input:") { // else it is among its settings
+			name += "=" + quoted(value)
+		}
+		set = append(set, name)
+	}
+	if len(set) > 0 {
+		sentences = append(sentences, "It gets these variables: "+strings.Join(set, ", ")+".")
+	}
+	var own []string
+	for _, input := range s.Inputs {
+		if input.Env != "" {
+			own = append(own, input.Env)
+		}
+	}
+	if len(own) > 0 {
+		sentences = append(sentences, "What your login shell has in these variables is put into its settings, unless you "+
+			"fill them in: "+strings.Join(own, ", ")+".")
+	}
+	return sentences
 }
 
 // describe returns what a server is started or reached with, whole.

@@ -122,7 +122,8 @@ func (m *Manifest) serverOf(root node, platform string) error {
 		return p.problems[0]
 	}
 	m.Server = p.servers[0]
-	for i := range m.Server.Inputs { // a bundle gets none of the person's variables unasked
+	m.Server.Dir, m.Server.EnvFile = "", "" // it starts in its own folder, and has its own files alone
+	for i := range m.Server.Inputs {        // a bundle gets none of the person's variables unasked
 		m.Server.Inputs[i].Env = ""
 	}
 	for _, in := range p.inputs { // each field of the form, also one that no argument has
