@@ -237,18 +237,47 @@ func cleaned(q Question) (_ Question, why string) {
 		return q, "its form has more than 50 fields"
 	}
 	q.Fields = slices.Clone(q.Fields)
+	names := map[string]bool{}
 	for i := range q.Fields {
 		f := &q.Fields[i]
-		if len(f.Choices) > maxChoices {
-			return q, "its form has a field with more than 500 choices"
+		if names[f.Name] {
+			return q, "its form has two fields of one name"
 		}
-		f.Title, f.Description = clean(f.Title, maxFieldText), clean(f.Description, maxFieldText)
-		f.Choices = slices.Clone(f.Choices)
-		for j := range f.Choices {
-			f.Choices[j].Title = clean(f.Choices[j].Title, maxFieldText)
+		names[f.Name] = true
+		if why := f.clean(); why != "" {
+			return q, why
 		}
 	}
 	return q, ""
+}
+
+// clean removes hidden characters from what is shown of a field. What goes back to the plugin stays as it is, so that
+// a field with a name or a choice which cannot be shown refuses the form: why says so.
+func (f *Field) clean() (why string) {
+	if len(f.Choices) > maxChoices {
+		return "its form has a field with more than 500 choices"
+	}
+	if clean(f.Name, maxFieldText) != f.Name {
+		return "its form has a field whose name cannot be shown"
+	}
+	f.Title, f.Description = clean(f.Title, maxFieldText), clean(f.Description, maxFieldText)
+	if clean(f.Pattern, maxFieldText) != f.Pattern {
+		f.Pattern = "" // it would be shown with a value that it does not match
+	}
+	if text, ok := f.Default.(string); ok {
+		f.Default = clean(text, maxText)
+	}
+	f.Choices = slices.Clone(f.Choices)
+	values := map[string]bool{}
+	for j := range f.Choices {
+		c := &f.Choices[j]
+		if values[c.Value] || clean(c.Value, maxFieldText) != c.Value {
+			return "its form has a choice twice, or one that cannot be shown"
+		}
+		values[c.Value] = true
+		c.Title = clean(c.Title, maxFieldText)
+	}
+	return ""
 }
 
 // clean returns a text without hidden characters, cut to so many bytes.

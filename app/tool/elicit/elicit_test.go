@@ -170,6 +170,28 @@ func TestAQuestionIsShownWithoutHiddenCharacters(t *testing.T) {
 	}
 }
 
+func TestAttackAFieldHidesWhatItIs(t *testing.T) {
+	for why, f := range map[string]Field{
+		"a name with an escape":    {Name: "\x1b]0;owned\x07x"},
+		"a name read backwards":    {Name: "\u202exyz"},
+		"a name without end":       {Name: strings.Repeat("x", 1<<20)},
+		"a choice that is hidden":  {Name: "x", Choices: []Choice{{"pay\u200b", "Cancel"}}},
+		"a choice that is there":   {Name: "x", Choices: []Choice{{"pay", "Pay"}, {"pay", "Cancel"}}},
+		"a choice without an end":  {Name: "x", Choices: []Choice{{strings.Repeat("x", 1<<20), "Cancel"}}},
+		"the name of another one":  {Name: "first"},
+		"five hundred one choices": {Name: "x", Choices: make([]Choice, 501)},
+	} {
+		if _, said := cleaned(Question{Fields: []Field{{Name: "first"}, f}}); said == "" {
+			t.Errorf("%s is shown", why)
+		}
+	}
+	q, why := cleaned(Question{Fields: []Field{{Name: "x", Default: "a\u202eb", Pattern: "\x1b[31m"}}})
+	if f := q.Fields[0]; why != "" || f.Default != "ab" || f.Pattern != "" {
+		t.Errorf("it is %+v, %q", q, why)
+	}
+	t.Log("stopped by: a form with what cannot be shown is declined")
+}
+
 func TestMC59AnAddressThatABrowserShouldNotOpenIsDeclined(t *testing.T) {
 	for _, address := range []string{
 		"file:///etc/passwd", "javascript:alert(1)", "https://", "https://bank.example@evil.example/", "https://a/\nb",

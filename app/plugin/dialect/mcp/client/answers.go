@@ -15,8 +15,9 @@ import (
 
 // Bounds of what one server may ask.
 const (
-	maxQuestions = 32 // at once
-	maxRounds    = 10 // of one request
+	maxQuestions = 32      // at once
+	maxRounds    = 10      // of one request
+	maxName      = 1 << 10 // bytes of an id or an address that is kept
 )
 
 // questions are those that the server asks.
@@ -28,11 +29,11 @@ type questions struct {
 	visits map[string]chan struct{} // to pages, by the server's id; closed when they are over
 }
 
-// begin notes a question of the server; false means that it has too many.
+// begin notes a question of the server; false means that it has too many, or asks under the id of one that waits.
 func (q *questions) begin(id jsonrpc.ID, cancel context.CancelCauseFunc) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.asking) >= maxQuestions {
+	if _, waits := q.asking[id]; waits || len(q.asking) >= maxQuestions {
 		return false
 	}
 	if q.asking == nil {
@@ -60,9 +61,9 @@ func (q *questions) takenBack(id jsonrpc.ID) {
 	}
 }
 
-// visit returns what is closed when the visit of a page is over; nil where the server gave it no id.
+// visit returns what is closed when the visit of a page is over; nil where the server gave it no id that is used.
 func (q *questions) visit(id string) <-chan struct{} {
-	if id == "" {
+	if id == "" || len(id) > maxName {
 		return nil
 	}
 	q.mu.Lock()
@@ -80,10 +81,9 @@ func (q *questions) visit(id string) <-chan struct{} {
 
 // finished notes that the visit of a page is over.
 func (q *questions) finished(id string) {
-	if id == "" {
+	if q.visit(id) == nil {
 		return
 	}
-	q.visit(id)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
@@ -97,13 +97,14 @@ func (q *questions) finished(id string) {
 func (s inbox) asked(m *jsonrpc.Request, from *exchange) {
 	if s.speaks().Era == Modern {
 		s.logf("warn", "a request of the server was dropped, because servers of %s send none: %s",
-			s.speaks().Version, m.Method)
+			s.speaks().Version, excerpt([]byte(m.Method)))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	if !s.questions.begin(m.ID, cancel) {
 		cancel(nil)
-		s.logf("warn", "a request of the server was dropped, because %d wait for an answer: %s", maxQuestions, m.Method)
+		s.logf("warn", "a request of the server was dropped, because %d wait for an answer, or one with its id does: %s",
+			maxQuestions, excerpt([]byte(m.Method)))
 		return
 	}
 	tool := s.belongs(m, from)

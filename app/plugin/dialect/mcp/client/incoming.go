@@ -101,7 +101,7 @@ func (s inbox) changed(m *jsonrpc.Request) {
 		var p struct {
 			URI string `json:"uri"`
 		}
-		if json.Unmarshal(m.Params, &p) == nil && p.URI != "" {
+		if json.Unmarshal(m.Params, &p) == nil && p.URI != "" && len(p.URI) <= maxName {
 			s.changes.note(0, p.URI)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -238,26 +239,40 @@ func TestMC62ARefusalIsAnAnswer(t *testing.T) {
 	})
 }
 
-func TestMC61AThousandRequestsAtOnceAreBounded(t *testing.T) {
-	t.Parallel()
+func TestMC61AThousandRequestsAtOnceAreBounded(t *testing.T) { floodsWithQuestions(t, "sampling", 33) }
+
+func TestAttackAServerAsksWithoutEndUnderOneID(t *testing.T) {
+	floodsWithQuestions(t, "one id", 2)
+	t.Log("stopped by: under an id that waits for an answer nothing else is asked")
+}
+
+// floodsWithQuestions ends the test unless all questions of a flood are dropped but for the first few.
+func floodsWithQuestions(t *testing.T, flood string, fewer int) {
+	t.Helper()
 	var l log
 	o := asker(nil)
 	o.Log = l.write
 	release := make(chan struct{})
+	var asked atomic.Int32
 	o.Ask = func(ctx context.Context, _ client.Question) (client.Reply, error) {
+		asked.Add(1)
 		select {
 		case <-release:
 		case <-ctx.Done():
 		}
 		return client.Reply{Action: client.Decline}, nil
 	}
-	s, _ := overStream(t, mcptest.Flags{Flood: "sampling"}, o)
+	s, _ := overStream(t, mcptest.Flags{Flood: flood}, o)
 	if got := text(call(t, s, "flood", "")); got != "flooded" {
 		t.Errorf("got %q", got)
 	}
 	close(release)
 	if l.count("wait for an answer") == 0 {
 		t.Errorf("log: %s", l.text())
+	}
+	s.Close()
+	if n := int(asked.Load()); n >= fewer {
+		t.Errorf("%d questions were asked", n)
 	}
 }
 

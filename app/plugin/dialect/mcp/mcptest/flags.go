@@ -25,7 +25,7 @@ type Flags struct {
 	DiesInCall   bool // ends in tools/call
 	DiesOnce     string
 	Slow         time.Duration // before the first answer
-	Flood        string        // progress, log, list_changed or sampling: 10,000 of them in a call
+	Flood        string        // progress, log, list_changed, sampling, or one id (of sampling): 10,000 in a call
 	Changes      bool          // changes its tool after the first list, and says so
 	Hidden       bool          // hidden characters in a description
 	HugeAnswer   int           // bytes of text in the answer of huge

@@ -209,6 +209,8 @@ func (r *request) flood() {
 			r.notify("notifications/tools/list_changed", nil)
 		case "sampling":
 			r.send(object{"jsonrpc": "2.0", "id": 100_000 + i, "method": "sampling/createMessage", "params": sampling()})
+		case "one id":
+			r.send(object{"jsonrpc": "2.0", "id": 100_000, "method": "sampling/createMessage", "params": sampling()})
 		}
 	}
 	r.answer(texts("flooded"))
