@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 )
 
