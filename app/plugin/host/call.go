@@ -60,7 +60,7 @@ type pendingCall struct {
 
 // overfull ends the process if it filled its storage, and reports whether it did.
 func (s *session) overfull() bool {
-	if !s.r.e.quota.full(s.r.h.storage(s.r.e.id), s.process) {
+	if !s.r.e.quota.full(s.r.h.o.storage(s.r.e.id), s.process) {
 		return false
 	}
 	s.kill(storageOver)

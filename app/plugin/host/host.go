@@ -488,7 +488,7 @@ func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhe
 }
 
 // storage returns the plugin's own data folder.
-func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
+func (o Options) storage(id string) string { return filepath.Join(o.Data, "storage", id) }
 
 // patientLoads limits how many plugins that may take long load at once: they wait more than they compute.
 const patientLoads = 32

@@ -27,7 +27,7 @@ func (s *session) hears(origins []chat.Origin, arguments json.RawMessage) {
 	s.mu.Unlock()
 	var stored string
 	if first {
-		stored = storedState(s.r.h.storage(s.r.e.id))
+		stored = storedState(s.r.h.o.storage(s.r.e.id))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *session) keeps(elsewhere bool) {
 	if len(heard) == 0 {
 		return
 	}
-	now := storedState(s.r.h.storage(s.r.e.id))
+	now := storedState(s.r.h.o.storage(s.r.e.id))
 	if now == before && !elsewhere {
 		return
 	}

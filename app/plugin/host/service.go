@@ -15,10 +15,10 @@ import (
 func (s *session) host(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
 	r := s.r
 	if operation, is := strings.CutPrefix(service, "storage."); is {
-		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.storage(r.e.id), nil) {
+		if (operation == "write" || operation == "mkdir") && r.e.quota.full(r.h.o.storage(r.e.id), nil) {
 			return nil, hostError("failed", storageFull)
 		}
-		return storage(r.h.storage(r.e.id), operation, args)
+		return storage(r.h.o.storage(r.e.id), operation, args)
 	}
 	switch service {
 	case "hooks.register", "hooks.unregister", "hooks.answer", "events.subscribe", "events.unsubscribe":

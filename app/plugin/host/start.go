@@ -144,7 +144,7 @@ func (r *runner) prepare(ctx context.Context, v version) (plugin.Source, plugin.
 	fail := func(err error) (plugin.Source, plugin.StartOptions, access, error) {
 		return plugin.Source{}, plugin.StartOptions{}, access{}, err
 	}
-	storage := r.h.storage(r.e.id)
+	storage := r.h.o.storage(r.e.id)
 	folder, err := safefs.OpenOrMake(storage)
 	if err != nil {
 		return fail(&plugin.Problem{
