@@ -5,7 +5,17 @@ import globals from "globals";
 import ts from "typescript-eslint";
 
 export default ts.config(
-  { ignores: ["dist", "dist-fake", "wailsjs", "node_modules", "bench/node_modules", "bench/dist"] },
+  {
+    ignores: [
+      "dist",
+      "dist-fake",
+      "wailsjs",
+      "node_modules",
+      "bench/node_modules",
+      "bench/dist",
+      "src/messages/messages.d.ts",
+    ],
+  },
   js.configs.recommended,
   ...ts.configs.strict,
   ...svelte.configs.recommended,

@@ -1,4 +1,8 @@
+import { writeTypes } from "./messages.js";
 import { vitePreprocess } from "@sveltejs/vite-plugin-svelte";
+
+// The type of the texts is made here, since everything that checks the page reads this file.
+writeTypes();
 
 export default {
   preprocess: vitePreprocess(),

@@ -1,4 +1,5 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { messages } from "./messages.js";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
 import type { Reporter } from "vitest/node";
@@ -58,7 +59,7 @@ const preloadMain: Plugin = {
 // `--mode fake` swaps the program for one with fixed answers (src/lib/bridge/fake.ts),
 // so that the window runs in any browser.
 export default defineConfig(({ mode }) => ({
-  plugins: [svelte(), preloadMain],
+  plugins: [messages, svelte(), preloadMain],
   css: { postcss: { plugins: [pxToRem] } },
   resolve: mode === "test" ? { conditions: ["browser"] } : {},
   build: {
@@ -71,6 +72,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.ts"],
+    setupFiles: ["src/english.ts"],
     restoreMocks: true,
     // A machine that is busy with other things takes its time.
     testTimeout: 180_000,

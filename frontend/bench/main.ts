@@ -15,6 +15,7 @@ import "../src/styles/prose.css";
 import "../src/styles/tokens.css";
 import { App } from "../src/lib/app.svelte";
 import { fakeBridge } from "../src/lib/bridge/fake";
+import { speak } from "../src/lib/strings";
 import BenchMessage from "./BenchMessage.svelte";
 
 interface Delta {
@@ -86,6 +87,7 @@ async function measure(updates: number, update: (i: number) => void) {
 }
 
 async function ours(deltas: Delta[]) {
+  await speak("en");
   const fake = fakeBridge({ scene: "bare" });
   const chat = fake.chats.add("bench", new Date());
   const app = new App(fake, fake.hello);

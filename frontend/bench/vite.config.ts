@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { messages } from "../messages.js";
 import { defineConfig } from "vite";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -7,7 +8,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 export default defineConfig({
   root: here,
   configFile: false,
-  plugins: [svelte({ configFile: fileURLToPath(new URL("../svelte.config.js", import.meta.url)) })],
+  plugins: [messages, svelte({ configFile: fileURLToPath(new URL("../svelte.config.js", import.meta.url)) })],
   build: {
     outDir: `${here}dist`,
     emptyOutDir: true,

@@ -6,10 +6,12 @@
 import "./styles/tokens.css";
 import "./styles/base.css";
 import { watch } from "./first";
+import { speak } from "./lib/strings";
 
 watch();
 
-const start = () => void import("./main");
+const texts = speak(document.documentElement.lang);
+const start = () => void texts.then(() => import("./main"));
 
 requestAnimationFrame(() => setTimeout(start));
 setTimeout(start, 100); // a page that is not shown has no frames

@@ -24,6 +24,7 @@ import { Keys } from "./shell/keys.svelte";
 import { Layout, type DockTab } from "./shell/layout.svelte";
 import { Toasts } from "./shell/toasts.svelte";
 import { nextZoom } from "./shell/zoom";
+import { beginning, commas } from "./format";
 import { s } from "./strings";
 
 export type SettingsPage = keyof typeof s.settings.pages;
@@ -253,7 +254,7 @@ export class App {
   async unqueue(at: number): Promise<void> {
     const { text = "", attachments = [] } = this.composer.queued[at] ?? {};
     const back = await this.composer.dropQueued(at);
-    this.offerUndo(s.composer.unqueued(text || attachments.map((m) => m.name).join(", ")), back);
+    this.offerUndo(s.composer.unqueued(beginning(text || commas(attachments.map((m) => m.name)))), back);
   }
 
   /** Takes a file of what is written away, and offers to take that back. */

@@ -61,6 +61,32 @@ export function groupTitle(key: string, now = new Date()): string {
   return weekday(then);
 }
 
+/** “11.8 s”, “2 min 5 s”, “10 min”. */
+export function lasted(ms: number): string {
+  if (ms === 0) return s.units.seconds(0);
+  if (ms < 59_950) return s.units.seconds((ms / 1000).toFixed(1));
+  const seconds = Math.round(ms / 1000);
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  return rest ? s.units.minutesSeconds(minutes, rest) : s.units.minutes(minutes);
+}
+
+/** “1.4 ms”, “84 ms”, and from a second on as lasted has it. */
+export function duration(ms: number): string {
+  if (ms >= 1000) return lasted(ms);
+  return s.units.milliseconds(ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms));
+}
+
+/** “Ada, Ben, Cleo” */
+export function commas(names: readonly string[]): string {
+  return names.join(s.numbers.comma);
+}
+
+/** How a text begins, on one line. */
+export function beginning(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+}
+
 /** Bytes as “12 kB”, “3.4 MB”. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -2,8 +2,8 @@ import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
 import { Scene } from "../bridge/fake/scene";
 import type { HookedThing, HookMark, HookStep } from "../bridge/generated";
-import { s } from "../strings";
 import HookSteps from "./HookSteps.svelte";
+import { hookDid, hooksLead, hooksLine } from "./hooks";
 
 const hooked = [...new Scene("hooks").all<HookedThing[]>("Chats.Hooks").values()].at(-1) ?? [];
 
@@ -29,28 +29,28 @@ const mark = (title: string, did: HookMark["did"]): HookMark => ({
 const one = (...steps: HookedThing["steps"]): HookedThing[] => [{ request: 1, call: "", steps }];
 
 test("the line under an answer names who did what, and counts where there are many", () => {
-  expect(s.hooks.line([])).toBe("");
-  expect(s.hooks.line([mark("A", "changed"), mark("B", "changed")])).toBe("A and B changed this");
-  expect(s.hooks.line(["A", "B", "C"].map((title) => mark(title, "changed")))).toBe("3 plugins changed this");
-  expect(s.hooks.line([mark("A", "denied"), mark("B", "failed"), mark("C", "timed out")])).toBe(
+  expect(hooksLine([])).toBe("");
+  expect(hooksLine([mark("A", "changed"), mark("B", "changed")])).toBe("A and B changed this");
+  expect(hooksLine(["A", "B", "C"].map((title) => mark(title, "changed")))).toBe("3 plugins changed this");
+  expect(hooksLine([mark("A", "denied"), mark("B", "failed"), mark("C", "timed out")])).toBe(
     "A denied a call · B failed · C timed out",
   );
   // A hook that answers for its own tool did what tools do.
-  expect(s.hooks.line([mark("Weather", "answered")])).toBe("");
-  expect(s.hooks.line([{ plugin: "conclave", title: "Conclave", did: "changed" }])).toBe("Macros changed this");
+  expect(hooksLine([mark("Weather", "answered")])).toBe("");
+  expect(hooksLine([{ plugin: "conclave", title: "Conclave", did: "changed" }])).toBe("Macros changed this");
 });
 
 test("nothing looked, and nothing changed, are each said", () => {
-  expect(s.hooks.lead([])).toMatch(/^No plugin hook ran/);
-  expect(s.hooks.lead(one(step("A")))).toBe("One hook ran and changed nothing.");
-  expect(s.hooks.lead(one(step("A"), step("B")))).toBe("2 hooks ran and changed nothing.");
-  expect(s.hooks.lead(hooked)).toMatch(/^In the order/);
+  expect(hooksLead([])).toMatch(/^No plugin hook ran/);
+  expect(hooksLead(one(step("A")))).toBe("One hook ran and changed nothing.");
+  expect(hooksLead(one(step("A"), step("B")))).toBe("2 hooks ran and changed nothing.");
+  expect(hooksLead(hooked)).toMatch(/^In the order/);
 });
 
 test("a hook that fails where it stands guard is said to deny", () => {
   const failed = step("A", { point: "approve", action: "failed" });
-  expect(s.hooks.did(failed)).toBe("failed, so the call was denied");
-  expect(s.hooks.did({ ...failed, point: "after tool" })).toBe("failed, so it changed nothing");
+  expect(hookDid(failed)).toBe("failed, so the call was denied");
+  expect(hookDid({ ...failed, point: "after tool" })).toBe("failed, so it changed nothing");
 });
 
 test("each step shows who, when, what, how long, and the lines, each with its word", async () => {

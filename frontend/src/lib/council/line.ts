@@ -1,7 +1,7 @@
 /** What stands of a council outside its panel: few words, which the window has from its start. */
 import type { CouncilLine, Estimate } from "../bridge/generated";
-import { money } from "../format";
-import { count, lasted, s } from "../strings";
+import { lasted, money } from "../format";
+import { s } from "../strings";
 
 /** Money that is a guess, or was chosen: “$0.04”. */
 export function rough(dollars: number): string {
@@ -10,7 +10,7 @@ export function rough(dollars: number): string {
 
 /** “66 ms”, “11.8 s”, “2 min 5 s”. */
 export function took(ms: number): string {
-  if (ms < 100) return ms > 0 ? `${Math.ceil(ms)} ms` : "0 s";
+  if (ms < 100) return ms > 0 ? s.units.milliseconds(Math.ceil(ms)) : s.units.seconds(0);
   return lasted(ms);
 }
 
@@ -22,11 +22,13 @@ export function placeOf(letter: string, otherwise: number): number {
 /** “3 members · 11.8 s · $0.037 · 1 disagreement” */
 export function folded(line: CouncilLine): string {
   return [
-    count(line.members, "member"),
-    ...(line.silent > 0 ? [s.council.silent(line.silent, line.members)] : []),
+    s.council.memberCount(line.members),
+    ...(line.silent > 0
+      ? [line.silent === line.members ? s.council.silentAll : s.council.silentSome(line.silent)]
+      : []),
     took(line.ms),
     money(line),
-    ...(line.disagree > 0 ? [count(line.disagree, "disagreement")] : []),
+    ...(line.disagree > 0 ? [s.council.disagreements(line.disagree)] : []),
   ].join(" · ");
 }
 
@@ -35,7 +37,7 @@ export function brief(e: Estimate | null): string {
   if (!e) return "";
   return [
     ...(e.known && e.cost > 0 ? [s.council.about(rough(e.cost))] : []),
-    ...(e.seconds > 0 ? [s.council.about(`${Math.max(1, Math.round(e.seconds))} s`)] : []),
+    ...(e.seconds > 0 ? [s.council.about(s.units.seconds(Math.max(1, Math.round(e.seconds))))] : []),
   ]
     .map((part) => ` · ${part}`)
     .join("");

@@ -1,6 +1,6 @@
 /** Names, times and money of a council as a person reads them. */
-import { moment } from "../format";
-import { count, s } from "../strings";
+import { commas, moment } from "../format";
+import { s } from "../strings";
 import { rough, took } from "./line";
 
 export { took };
@@ -22,17 +22,17 @@ import type {
 export function leftUntil(due: number, now: number): string {
   const seconds = Math.ceil((due - now) / 1000);
   if (due <= 0 || seconds <= 0) return "";
-  return s.council.timeLeft(seconds < 60 ? `${seconds} s` : took(seconds * 1000));
+  return s.council.timeLeft(seconds < 60 ? s.units.seconds(seconds) : took(seconds * 1000));
 }
 
 /** “4 calls, about $0.04, about 12 s, cap $0.25” */
 export function estimated(e: Estimate): string {
-  const tools = e.tools > 0 ? [count(e.tools, "tool call")] : [];
+  const tools = e.tools > 0 ? [s.council.toolCalls(e.tools)] : [];
   return [
-    count(e.calls, "call"),
+    s.council.calls(e.calls),
     ...tools,
     e.known ? (e.cost > 0 ? s.council.about(rough(e.cost)) : s.cost.none) : s.cost.unknown,
-    ...(e.seconds > 0 ? [s.council.about(`${Math.max(1, Math.round(e.seconds))} s`)] : []),
+    ...(e.seconds > 0 ? [s.council.about(s.units.seconds(Math.max(1, Math.round(e.seconds))))] : []),
     ...(e.cap > 0 ? [s.council.cap(rough(e.cap))] : []),
   ].join(", ");
 }
@@ -54,7 +54,7 @@ export function shareOf(e: Estimate | null, member: string): string {
   const ms = [...longest.values()].reduce((sum, ms) => sum + ms, 0);
   return [
     ...(cost > 0 && own.every(({ known }) => known) ? [s.council.about(rough(cost))] : []),
-    ...(ms > 0 ? [s.council.about(`${Math.max(1, Math.round(ms / 1000))} s`)] : []),
+    ...(ms > 0 ? [s.council.about(s.units.seconds(Math.max(1, Math.round(ms / 1000))))] : []),
   ].join(" · ");
 }
 
@@ -86,14 +86,14 @@ export function lasted(task: TaskView): string {
 export function whose(kind: TaskKind, drawn: readonly Drawn[]): string {
   const unsigned = kind === "review" || kind === "ballot";
   if (!unsigned || drawn.length === 0) return "";
-  return s.council.drawn(drawn.map(({ letter, name }) => s.council.letterIs(letter, name)));
+  return s.council.drawn(commas(drawn.map(({ letter, name }) => s.council.letterIs(letter, name))));
 }
 
 /** Names runs of a chat by when they began, to the second where two began in one minute. */
 export function runLabels(runs: readonly Pick<RunHeader, "began" | "mode" | "members">[], now = new Date()): string[] {
   const labels = (seconds: boolean) =>
     runs.map(({ began, mode, members }) =>
-      [moment(began, seconds, now), s.council.modes[mode], count(members, "member")].join(" · "),
+      [moment(began, seconds, now), s.council.modes[mode], s.council.memberCount(members)].join(" · "),
     );
   const plain = labels(false);
   const exact = labels(true);
@@ -153,7 +153,7 @@ export function laneDid(tasks: readonly TaskView[]): { what: string; long: strin
     until = Math.max(until, end_ms);
   }
   return {
-    what: used.length > 1 ? count(used.length, "tool") : (used[0] ?? ""),
+    what: used.length > 1 ? s.council.toolCount(used.length) : (used[0] ?? ""),
     long: ms > 0 ? took(ms) : "", // what another run took over took no time of this one
   };
 }
@@ -166,9 +166,19 @@ export function titleOf(task: Pick<TaskView, "kind" | "title" | "tool">): string
 /** Describes how much of the chat a member sees; a policy that follows the mode is resolved. */
 export function policyOf({ context }: Member, set: Council | null): string {
   const { policy, last = 0 } = context;
-  if (policy) return s.council.context.short(policy, last);
+  if (policy === "turns") return s.council.context.lastTurns(last);
+  if (policy === "messages") return s.council.context.lastMessages(last);
+  if (policy) return s.council.context.spans[policy];
   const messages = set?.mode === "tools" ? set.toolsSettings.sidecarContextWindow : 0;
-  return messages > 0 ? s.council.context.short("messages", messages) : s.council.context.short("all", 0);
+  return messages > 0 ? s.council.context.lastMessages(messages) : s.council.context.spans.all;
+}
+
+/** A mark of the time axis: short, as there is little room for it. */
+export function axisTime(ms: number): string {
+  if (ms > 0 && ms < 1000) return s.units.milliseconds(ms);
+  if (ms < 60_000) return s.units.seconds(ms / 1000);
+  if (ms % 60_000 === 0) return s.units.minutes(ms / 60_000);
+  return `${Math.floor(ms / 60_000)}:${String((ms % 60_000) / 1000).padStart(2, "0")}`;
 }
 
 /** The letter of a place at the table: A to Z, then AA. */
@@ -180,7 +190,11 @@ export function letterAt(place: number): string {
 /** “4,000 tokens, 30 s, $0.05”: what a member may take; "" where nothing is set. */
 export function limitsOf(member: Member): string {
   const { tokens, seconds, money: dollars } = member.limits;
-  return [tokens ? s.council.tokens(tokens) : "", seconds ? `${seconds} s` : "", dollars ? rough(dollars) : ""]
+  return [
+    tokens ? s.council.tokens(tokens) : "",
+    seconds ? s.units.seconds(seconds) : "",
+    dollars ? rough(dollars) : "",
+  ]
     .filter(Boolean)
     .map((limit) => s.council.atMost(limit))
     .join(", ");

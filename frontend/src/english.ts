@@ -1,0 +1,4 @@
+/** Tests of the page run in English. */
+import { speak } from "./lib/strings";
+
+await speak("en");
