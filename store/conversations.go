@@ -52,7 +52,7 @@ func (s *Chats) Begin(ctx context.Context, c *chat.Conversation, first *chat.Mes
 		if err := putConversation(tx, nil, made); err != nil {
 			return err
 		}
-		made, err = s.append(tx, op, messages)
+		made, err = s.append(tx, op, s.now(), messages)
 		return err
 	})
 	if err == nil {
@@ -129,6 +129,22 @@ func (s *Chats) Conversation(ctx context.Context, id chat.ConversationID) (chat.
 		s.waiting.addDraft(&c)
 	}
 	return c, err
+}
+
+// Project returns the project of a conversation, "" for none. The kind is NotFound when there is no such
+// conversation. Each call of a tool asks for it, so it has nothing committed that rounds of turns wrote ahead.
+func (s *Chats) Project(ctx context.Context, id chat.ConversationID) (project string, err error) {
+	const op = "store.project"
+	err = s.viewCommitted(ctx, op, func(tx *bbolt.Tx) error {
+		var c struct{ Project string }
+		ok, err := getJSON(tx, bucketConversations, []byte(id), &c)
+		if err == nil && !ok {
+			err = noConversation(op, id)
+		}
+		project = c.Project
+		return err
+	})
+	return project, err
 }
 
 // UpdateConversation reads, changes and writes one conversation in one step.
@@ -261,10 +277,14 @@ func getConversation(tx *bbolt.Tx, op string, id chat.ConversationID) (chat.Conv
 	var c chat.Conversation
 	ok, err := getJSON(tx, bucketConversations, []byte(id), &c)
 	if err == nil && !ok {
-		err = fault.New(fault.NotFound, op, fmt.Sprintf("There is no chat %.80q.", string(id)),
-			"It may have been deleted; conclave chats list shows what there is.")
+		err = noConversation(op, id)
 	}
 	return c, err
+}
+
+func noConversation(op string, id chat.ConversationID) error {
+	return fault.New(fault.NotFound, op, fmt.Sprintf("There is no chat %.80q.", string(id)),
+		"It may have been deleted; conclave chats list shows what there is.")
 }
 
 // putConversation writes c and its place in the list. old is the record it

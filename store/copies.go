@@ -162,7 +162,12 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time, o Restore
 			"Check the disk. Nothing was changed.")
 	}
 	if there {
-		done.Replaced, err = keepReplaced(dir, present, now)
+		if checkCopy(present).Problem == "" {
+			err = takeIn(present, func() time.Time { return now })
+		}
+		if err == nil {
+			done.Replaced, err = keepReplaced(dir, present, now)
+		}
 	}
 	if err == nil {
 		err = install(dir, temp, present)
@@ -385,6 +390,11 @@ func (s *file) keepCopy(ctx context.Context, before uint64) (string, error) {
 
 // snapshot writes the store as it is now to a new file.
 func (s *file) snapshot(ctx context.Context, path string) error {
+	if s.ahead.holds.Load() {
+		if err := s.commit(ctx); err != nil {
+			return err
+		}
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/chat"
 	"conclave/app/record/activity"
 
 	"go.etcd.io/bbolt"
@@ -37,6 +38,7 @@ type file struct {
 
 	writer  chan struct{} // holds one token; whoever has it may write
 	waiting *queue
+	ahead   ahead
 
 	damaged atomic.Pointer[fault.Error]
 	closed  atomic.Bool
@@ -59,6 +61,17 @@ var (
 // view runs fn in a transaction that only reads. fn must not write to the store
 // or call back into it.
 func (s *file) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+	if s.ahead.holds.Load() && s.write(ctx, op, nil) != nil && s.claim(ctx, op) == nil { // the disk is full
+		defer s.yield()
+		if tx := s.ahead.tx; tx != nil && s.damaged.Load() == nil {
+			return s.asFault(op, guarded(func() error { return fn(tx) }))
+		}
+	}
+	return s.viewCommitted(ctx, op, fn)
+}
+
+// viewCommitted is view for what rounds of turns do not change: it does not see those that are ahead.
+func (s *file) viewCommitted(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
@@ -75,6 +88,19 @@ func (s *file) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) er
 // returns once it is on the disk. fn may be nil. When it fails, nothing of it
 // is written and what was pending is pending still.
 func (s *file) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+	return s.writeAt(ctx, op, func(tx *bbolt.Tx, _ time.Time) error {
+		if fn == nil {
+			return nil
+		}
+		return fn(tx)
+	}, nil)
+}
+
+// writeAt is write; fn gets the time of the write. If fn appends messages of a turn that goes on, which are
+// appended then, these and the records of calls that were pending may be written ahead.
+func (s *file) writeAt(ctx context.Context, op string, fn func(*bbolt.Tx, time.Time) error,
+	appended []chat.Message,
+) error {
 	if err := s.claim(ctx, op); err != nil {
 		return err
 	}
@@ -89,22 +115,23 @@ func (s *file) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) e
 	if f := s.damaged.Load(); f != nil {
 		return f
 	}
-	taken, written := s.waiting.take(), false
+	taken, written, at := s.waiting.take(appended != nil), false, s.now()
 	defer func() { s.waiting.taken(taken, written) }() // also when fn panics
 	var before, after activity.Head
+	var made func(*bbolt.Tx) round
+	if appended != nil {
+		made = func(tx *bbolt.Tx) round { return roundOf(tx, at, taken.calls, appended) }
+	}
 	err := guarded(func() error {
-		return s.db.Update(func(tx *bbolt.Tx) error {
+		return s.update(func(tx *bbolt.Tx) error {
 			before = activityHead(tx)
 			defer func() { after = activityHead(tx) }()
-			if err := bucket(tx, bucketMeta).Put(keyAlive, timeKey(s.now())); err != nil {
+			if err := bucket(tx, bucketMeta).Put(keyAlive, timeKey(at)); err != nil {
 				return err
 			}
 			s.waiting.writeBatch(tx, taken)
-			if fn == nil {
-				return nil
-			}
-			return fn(tx)
-		})
+			return fn(tx, at)
+		}, made)
 	})
 	written = err == nil
 	if written && after != before && s.onRecord != nil {

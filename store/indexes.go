@@ -81,7 +81,14 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 	}
 	defer s.yield()
 	problems := []string{}
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+	var err error
+	if s.ahead.tx != nil {
+		err = guarded(func() error { return s.update(func(*bbolt.Tx) error { return nil }, nil) })
+	}
+	if err != nil {
+		return nil, s.asFault(op, err)
+	}
+	err = s.viewCommitted(ctx, op, func(tx *bbolt.Tx) error {
 		var found []error
 		for err := range tx.Check() {
 			found = append(found, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
@@ -22,10 +23,14 @@ import (
 func (s *Chats) Append(ctx context.Context, messages ...*chat.Message) error {
 	const op = "store.append"
 	made := s.dated(messages...)
-	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		_, err := s.append(tx, op, made)
+	var open []chat.Message
+	if !slices.ContainsFunc(made, func(m chat.Message) bool { return !m.Open }) {
+		open = made
+	}
+	err := s.writeAt(ctx, op, func(tx *bbolt.Tx, at time.Time) error {
+		_, err := s.append(tx, op, at, made)
 		return err
-	})
+	}, open)
 	if err == nil {
 		s.appended(made, messages...)
 	}
@@ -45,7 +50,7 @@ func (s *Chats) dated(messages ...*chat.Message) []chat.Message {
 
 // append writes new messages of one conversation, and fills their numbers. It returns the conversation with
 // them.
-func (s *Chats) append(tx *bbolt.Tx, op string, made []chat.Message) (chat.Conversation, error) {
+func (s *Chats) append(tx *bbolt.Tx, op string, at time.Time, made []chat.Message) (chat.Conversation, error) {
 	old, err := getConversation(tx, op, made[0].Conversation)
 	if err != nil {
 		return old, err
@@ -62,13 +67,13 @@ func (s *Chats) append(tx *bbolt.Tx, op string, made []chat.Message) (chat.Conve
 		c.Last++
 		c.Revision++
 		made[i].Seq = c.Last
-		if err := s.putNew(tx, made[i]); err != nil {
+		if err := s.putNew(tx, at, made[i]); err != nil {
 			return old, err
 		}
 		spend(tx, &c, nil, made[i].Usage)
 	}
 	c.Head = c.Last
-	touch(&c, s.now(), made[0])
+	touch(&c, at, made[0])
 	if err := markTurn(tx, made[len(made)-1]); err != nil {
 		return old, err
 	}
@@ -84,14 +89,14 @@ func (s *Chats) appended(made []chat.Message, messages ...*chat.Message) {
 }
 
 // putNew writes a new message, and begins its journal if it streams.
-func (s *Chats) putNew(tx *bbolt.Tx, m chat.Message) error {
+func (s *Chats) putNew(tx *bbolt.Tx, at time.Time, m chat.Message) error {
 	if err := putMessage(tx, m); err != nil {
 		return err
 	}
 	if err := s.putSentOf(tx, m); err != nil || m.State != chat.Streaming {
 		return err
 	}
-	return bucket(tx, bucketJournal).Put(keyOf(m).bytes(), timeKey(s.now()))
+	return bucket(tx, bucketJournal).Put(keyOf(m).bytes(), timeKey(at))
 }
 
 // UpdateMessages reads messages of a conversation, has change change them, and writes

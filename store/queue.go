@@ -134,19 +134,31 @@ func (q *queue) later(add func()) bool {
 // sync returns when everything given to Journal, SaveDraft and PutCall before is
 // on the disk. An error means that it still waits in memory.
 func (s *file) sync(ctx context.Context) error {
-	s.waiting.mu.Lock()
-	nothing := s.waiting.pending.empty() && s.waiting.writing.empty()
-	s.waiting.mu.Unlock()
-	if nothing {
+	if s.waiting.empty() {
 		return nil
 	}
 	return s.write(ctx, "store.sync", nil)
 }
 
+// commit is sync, and commits what was written ahead.
+func (s *file) commit(ctx context.Context) error {
+	if s.waiting.empty() && !s.ahead.holds.Load() {
+		return nil
+	}
+	return s.write(ctx, "store.commit", nil)
+}
+
+// empty reports whether nothing waits to be written.
+func (q *queue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.pending.empty() && q.writing.empty()
+}
+
 // last is the Sync before the store closes. Its error names what is lost.
 func (s *file) last(ctx context.Context) error {
 	s.writeSent(ctx)
-	err := s.sync(ctx)
+	err := s.commit(ctx)
 	if err == nil {
 		return nil
 	}
@@ -170,16 +182,23 @@ func (s *file) last(ctx context.Context) error {
 			lost = append(lost, strconv.Itoa(of.n)+" × "+of.what)
 		}
 	}
+	if len(lost) == 0 { // the next Open takes in what was written ahead
+		return nil
+	}
 	f := fault.Of(err)
 	return fault.Wrap(f.Kind, f.Op, "Not saved: "+strings.Join(lost, ", ")+". "+f.Message, f.Hint, err)
 }
 
-// take moves what is pending into the transaction that begins. The caller has
-// the right to write.
-func (q *queue) take() batch {
+// take moves what is pending, or the records of calls alone, into the transaction that begins. The caller
+// has the right to write.
+func (q *queue) take(calls bool) batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.writing, q.pending = q.pending, batch{}
+	if calls {
+		q.writing, q.pending.calls = batch{calls: q.pending.calls}, nil
+	} else {
+		q.writing, q.pending = q.pending, batch{}
+	}
 	return q.writing
 }
 
@@ -313,7 +332,7 @@ func (s *file) writeBehind(ctx context.Context) {
 				return
 			}
 			s.writeSent(ctx)
-			err := s.sync(ctx)
+			err := s.commit(ctx)
 			s.tell(err)
 			if err == nil {
 				break

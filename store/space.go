@@ -61,6 +61,9 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 		return 0, 0, fault.New(fault.Damaged, op, "The store in "+dir+" cannot be compacted: "+c.Problem+".",
 			"Nothing was changed; conclave doctor says more.")
 	}
+	if err := takeIn(path, func() time.Time { return now }); err != nil {
+		return 0, 0, explain(op, dir, err)
+	}
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, 0, explain(op, dir, err)
 	}

@@ -19,7 +19,8 @@
 //
 // # What a crash or a full disk costs
 //
-// Append, UpdateMessages and all other plain writes are on the disk when they return.
+// Append, UpdateMessages and all other plain writes are on the disk when they return: in the store's file, or,
+// for rounds of a turn, in one next to it that the next Open takes in.
 // Journal and PutCall return at once and are on the disk within 250 ms; while
 // the disk is full they wait in memory and are written when there is room. The
 // next Open shows a message that was streaming as interrupted, and a call that
@@ -212,6 +213,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err != nil {
 		return explain("store.open", s.dir, err)
 	}
+	if err := s.takeIn(path); err != nil {
+		return explain("store.open", s.dir, err)
+	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
@@ -311,6 +315,7 @@ func (s *file) abandon() {
 func (s *file) abandonFile() {
 	switch {
 	case s.db != nil && s.damaged.Load() == nil:
+		s.ahead.close()
 		if err := s.db.Close(); err != nil {
 			s.log.Warn("The store's file did not close cleanly.", "err", err)
 		}

@@ -67,11 +67,11 @@ func (c *Core) councilOf(ctx context.Context, id chat.ConversationID) (council.C
 
 // projectOf returns the project of a chat; "" for none, and for a temporary chat.
 func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, error) {
-	v, err := c.Store.Chats.Conversation(ctx, id)
+	project, err := c.Store.Chats.Project(ctx, id)
 	if fault.KindOf(err) == fault.NotFound {
 		return "", nil
 	}
-	return v.Project, err
+	return project, err
 }
 
 // givenIn returns what was given to the council member that makes a call.
