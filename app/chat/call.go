@@ -71,6 +71,7 @@ type CallRecord struct {
 	Mended       *Mended         `json:"mended,omitempty"` // how the model wrote it, where that was mended
 	Result       json.RawMessage `json:"result"`           // typed JSON; null value differs from absent by Status
 	ResultText   string          `json:"result_text,omitempty"`
+	Meta         json.RawMessage `json:"meta,omitempty"` // _meta of an MCP server's result; no model gets it
 	Attachments  []Media         `json:"attachments,omitempty"`
 	Error        string          `json:"error,omitempty"`
 	ErrorType    string          `json:"error_type,omitempty"`

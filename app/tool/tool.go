@@ -168,6 +168,7 @@ type Result struct {
 	Status    chat.CallStatus // ok, raised, bad_arguments, timeout, died, cancelled, paused
 	Content   []chat.Part     // text and media, in order; media parts carry Data until stored
 	Value     json.RawMessage // the typed value when the text is not all of it; may be nil
+	Meta      json.RawMessage // what an MCP server adds for programs, for the record alone; may be nil
 	Error     string          // the sentence the model is given when Status is not ok
 	ErrorType string          // class name of an exception
 	Traceback string          // local only, never for a model

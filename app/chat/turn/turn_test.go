@@ -835,7 +835,7 @@ func TestStopWhileAPersonIsAskedWithdrawsTheCard(t *testing.T) {
 	})
 }
 
-func TestLF36ALongResultIsCutForTheModelAndWholeInTheRecord(t *testing.T) {
+func TestLF36AndMC36ALongResultIsCutForTheModelAndWholeInTheRecord(t *testing.T) {
 	long := "HEAD" + strings.Repeat("é", 100<<10) + "TAIL"
 	b := newBench(t, tools{"long": answers(long)})
 	m := scriptedModel(calls(call("long", `{}`)), says("Long."))

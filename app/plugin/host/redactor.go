@@ -88,7 +88,9 @@ func (m *redactor) result(r *tool.Result) {
 	for _, secret := range secrets {
 		quoted, err := json.Marshal(secret) // as it is written inside JSON
 		if err == nil {
-			r.Value = bytes.ReplaceAll(r.Value, bytes.Trim(quoted, `"`), []byte(masked))
+			quoted = bytes.Trim(quoted, `"`)
+			r.Value = bytes.ReplaceAll(r.Value, quoted, []byte(masked))
+			r.Meta = bytes.ReplaceAll(r.Meta, quoted, []byte(masked))
 		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	maxResult    = 64 << 10
 	maxRecorded  = 4 << 20
 	maxTraceback = 8 << 10
+	maxMeta      = 64 << 10 // of _meta; a longer one is left out
 	maxMedia     = 20
 	maxNames     = 50 // tools named when one is not known
 )
@@ -39,6 +40,9 @@ func (c *Call) shape(r tool.Result) chat.ToolResult {
 	record := &c.Record
 	record.Status, record.ErrorType = r.Status, r.ErrorType
 	record.Traceback, record.Printed = tailOf(r.Traceback, maxTraceback), tailOf(r.Printed, maxTraceback)
+	if len(r.Meta) <= maxMeta && json.Valid(r.Meta) {
+		record.Meta = r.Meta
+	}
 	result := chat.ToolResult{CallID: record.RequestID, Tool: record.ToolName, Status: r.Status, Content: []chat.Part{}}
 	if r.Status == chat.CallPaused {
 		return result

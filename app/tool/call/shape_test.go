@@ -117,6 +117,15 @@ func TestWhatAToolAnsweredIsShapedForTheModelAndWholeInTheRecord(t *testing.T) {
 			}
 		})
 	}
+	t.Run("MC-42: what is for programs", func(t *testing.T) {
+		r := said("yes")
+		r.Meta = json.RawMessage(`{"trace":"abc"}`)
+		b := newBench(t, tools{"run": returns(r)})
+		made := b.made(chat.ToolCall{ID: "1", Tool: "run", Arguments: json.RawMessage(`{}`)})
+		if on := string(b.log.Calls()[0].Meta); made.Result.Text() != "yes" || on != `{"trace":"abc"}` {
+			t.Errorf("the model gets %q, and on record is %s", made.Result.Text(), on)
+		}
+	})
 	t.Run("a long text", func(t *testing.T) {
 		b := newBench(t, tools{"run": returns(said(long, "the end"))})
 		made := b.made(chat.ToolCall{ID: "1", Tool: "run", Arguments: json.RawMessage(`{}`)})

@@ -15,7 +15,7 @@ import (
 // answer returns the result of a call: its blocks, or where they hold nothing the structured value, never both. The
 // record keeps the value.
 func answer(r client.Result) tool.Result {
-	out := tool.Result{Status: chat.CallOK, Value: r.Structured, Notes: r.Warnings}
+	out := tool.Result{Status: chat.CallOK, Value: r.Structured, Meta: r.Meta, Notes: r.Warnings}
 	for _, b := range r.Blocks {
 		if len(b.Audience) > 0 && !slices.Contains(b.Audience, "assistant") && b.Type == client.TextBlock {
 			out.Notes = append(out.Notes, b.Text) // for the person alone

@@ -16,6 +16,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp"
 	"conclave/app/plugin/dialect/mcp/auth"
+	"conclave/app/plugin/dialect/mcp/mcptest"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/worker"
@@ -32,7 +33,10 @@ var (
 	write = testkit.Write
 )
 
-func TestMain(m *testing.M) { programtest.Main(m) }
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	programtest.Main(m)
+}
 
 // bench is a host with MCP servers in its plugins folder.
 type bench struct {
@@ -193,6 +197,8 @@ func (b *bench) says(id, arguments, want string) {
 const server = `
 import json, os, sys, time
 moods = sys.argv[1:]
+if "noisy" in moods:
+    print("ERROR: no quota left for " + os.environ["API_KEY"], file=sys.stderr, flush=True)
 if "exits" in moods:
     sys.exit(3)
 tools = {"echo": "Says it again."}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,14 +20,15 @@ type Flags struct {
 	Modern  bool   // speaks 2026-07-28 alone
 	Version string // of a legacy server's answer; empty is 2025-11-25
 
-	Silent       bool // answers no request that it does not know
-	Banner       int  // lines of text before the first message, and one between messages
-	DiesOnProbe  bool // ends at a first request other than initialize
-	DiesInCall   bool // ends in tools/call
-	DiesOnce     string
+	Silent       bool          // answers no request that it does not know
+	Banner       int           // lines of text before the first message, and one between messages
+	DiesOnProbe  bool          // ends at a first request other than initialize
+	DiesInCall   bool          // ends in tools/call
 	Slow         time.Duration // before the first answer
 	Flood        string        // progress, log, list_changed, sampling, or one id (of sampling): 10,000 in a call
 	Changes      bool          // changes its tool after the first list, and says so
+	Claims       bool          // says that its tool only reads, and after a call of change that it destroys
+	Icons        string        // an address, of the icons and the page that it names
 	Hidden       bool          // hidden characters in a description
 	HugeAnswer   int           // bytes of text in the answer of huge
 	InvalidUTF8  bool          // a byte that is no UTF-8 in each answer of echo
@@ -41,7 +43,6 @@ type Flags struct {
 	ForgetsAfter    int  // HTTP: forgets the session after so many messages
 	ForgetsBy400    bool // and answers 400 for it, as examples of SDKs do, instead of 404
 	Unauthorized    bool // HTTP: 401 for ever
-	StepUp          bool // HTTP: 403 insufficient_scope for each tools/call
 	Redirect        string
 	Fails           int  // HTTP: so many first requests get 503
 	OldSSE          bool // HTTP: speaks the HTTP of 2024-11-05 alone
@@ -90,6 +91,14 @@ func Command(t testing.TB, f Flags) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), environment+"="+string(flags))
 	return cmd
+}
+
+// Entry returns an entry of a configuration: the test binary as a server with these flags.
+func Entry(t testing.TB, f Flags) map[string]any {
+	t.Helper()
+	cmd := Command(t, f)
+	_, flags, _ := strings.Cut(cmd.Env[len(cmd.Env)-1], "=")
+	return map[string]any{"command": cmd.Path, "env": map[string]string{environment: flags}}
 }
 
 // stdio is the process's standard input and output.

@@ -127,10 +127,6 @@ func (s *Server) refuses(w http.ResponseWriter, r *http.Request, m Message) bool
 	status, code, message := 0, 0, ""
 	var data any
 	switch {
-	case s.flags.StepUp && m.Method == "tools/call":
-		w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="files:write"`)
-		http.Error(w, "more scope", http.StatusForbidden)
-		return true
 	case s.flags.Modern && !modern:
 		status, code, message = 400, -32022, "Unsupported protocol version"
 		data = object{"supported": []string{"2026-07-28"}}

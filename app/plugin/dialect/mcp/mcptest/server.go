@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -160,7 +159,7 @@ func (s *Server) ServeStream(rw io.ReadWriteCloser) {
 				_ = rw.Close()
 				return
 			}
-			if m.Method == "tools/call" && s.dies() {
+			if m.Method == "tools/call" && s.flags.DiesInCall {
 				_ = rw.Close()
 				return
 			}
@@ -172,22 +171,6 @@ func (s *Server) ServeStream(rw io.ReadWriteCloser) {
 			return
 		}
 	}
-}
-
-// dies reports whether the server ends in this call.
-func (s *Server) dies() bool {
-	if s.flags.DiesInCall {
-		return true
-	}
-	if s.flags.DiesOnce == "" {
-		return false
-	}
-	f, err := os.OpenFile(s.flags.DiesOnce, os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return false
-	}
-	_ = f.Close()
-	return true
 }
 
 // end ends what waits.
@@ -403,9 +386,12 @@ func (r *request) initialize() {
 	if version == "" {
 		version = "2025-11-25"
 	}
+	info := object{"name": "fake", "version": "1.2.3", "title": "The fake"}
+	if f.Icons != "" {
+		info["websiteUrl"], info["icons"] = f.Icons, []any{object{"src": f.Icons + "/server.png"}}
+	}
 	r.answer(object{
-		"protocolVersion": version, "capabilities": r.p.s.capabilities(), "instructions": "Be kind.",
-		"serverInfo": object{"name": "fake", "version": "1.2.3", "title": "The fake"},
+		"protocolVersion": version, "capabilities": r.p.s.capabilities(), "instructions": "Be kind.", "serverInfo": info,
 	})
 }
 
