@@ -40,6 +40,8 @@ async def used(self):
     check("many at once", found == ["Popen"] * 8)
     check("constants", (subprocess.PIPE, subprocess.STDOUT, subprocess.DEVNULL) == (asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT, asyncio.subprocess.DEVNULL))
     check("its contents", "signature" in dir(inspect) and str(inspect.signature(lambda a, *b: 0)) == "(a, *b)")
+    import pathlib
+    check("a path", str(pathlib.Path("a") / "b") == "a/b" and pathlib.Path.__module__.startswith("pathlib"))
     check("a module like others", type(inspect) is type(ssl) is type(sys))
     return ", ".join(wrong) or "right"
 `)

@@ -3,9 +3,10 @@
     from conclave_worker.aio import asyncio
 
 asyncio imports ssl for connections that may never be made, subprocess for programs
-that are never started, inspect for a few questions; what it and pathlib import
-besides is no smaller. In their places stand modules that load themselves when
-something of them is used first; whoever imports one of them sees no difference.
+that are never started, inspect for a few questions; what it imports besides is no
+smaller, nor is pathlib, which not every plugin needs. In their places stand modules that
+load themselves when something of them is used first; whoever imports one of them sees
+no difference.
 This has to come before other imports, since what is loaded already stays so.
 """
 
@@ -62,12 +63,14 @@ def _put_off(name, path=None, **known):
     module = _Later(name)
     facts = {"__spec__": spec, "__loader__": spec.loader, "__package__": spec.parent, "__file__": spec.origin, "__cached__": spec.cached}
     module.__dict__.update(facts, **known)
+    if spec.submodule_search_locations is not None:  # a package
+        module.__dict__["__path__"] = spec.submodule_search_locations
     sys.modules[name] = module
 
 
 def _import():
     if "asyncio" not in sys.modules:
-        for name in ("fnmatch", "inspect", "ipaddress", "locale", "ntpath", "textwrap", "tokenize"):
+        for name in ("fnmatch", "inspect", "ipaddress", "locale", "ntpath", "pathlib", "textwrap", "tokenize"):
             _put_off(name)
         _put_off("subprocess", PIPE=-1, STDOUT=-2, DEVNULL=-3)  # which asyncio asks for
         if PathFinder.find_spec("_ssl") is not None:  # else asyncio has to find out that there is none

@@ -90,11 +90,16 @@ class Life:
     def _set_context(self):
         context = self.sdk.context
         data, runtime = (os.path.join(self.worker.config["storage"] or self.worker.config["home"], n) for n in ("data", "runtime"))
-        from pathlib import Path
-
         for folder in (data, runtime):
             os.makedirs(folder, exist_ok=True)
-        paths = context.PluginPaths(data_dir=Path(data), runtime_dir=Path(runtime))
+
+        def paths():
+            from pathlib import Path
+
+            return context.PluginPaths(data_dir=Path(data), runtime_dir=Path(runtime))
+
+        if not self.sdk.own:  # which has them from the start
+            paths = paths()
         self.instance._set_context(context.PluginContext(plugin_id=self.id, rpc_call=self.host.rpc_call, paths=paths))
 
     def _come(self):

@@ -5,16 +5,16 @@ when the host reports success with it, and what the host said otherwise.
 """
 
 import logging
+import pathlib  # loaded when a plugin asks for its folders (conclave_worker/aio.py)
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
 class PluginPaths:
     """Where a plugin keeps files: data_dir for good, runtime_dir for now."""
 
-    data_dir: Path
-    runtime_dir: Path
+    data_dir: "pathlib.Path"
+    runtime_dir: "pathlib.Path"
 
 
 class SendResult(dict):
@@ -62,6 +62,8 @@ class PluginContext:
     def paths(self):
         if self._paths is None:
             raise RuntimeError("the plugin's folders are not known yet")
+        if callable(self._paths):
+            self._paths = self._paths()
         return self._paths
 
     async def call_host_method(self, method, *, plugin_id="", payload=None, timeout_ms=None):
