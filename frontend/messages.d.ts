@@ -15,8 +15,11 @@ export interface Text {
 /** Every text of a language. Fails for one that is not right. */
 export function texts(language: string): Text[];
 
-/** The module of a language. */
-export function compile(language: string): string;
+/** The file of a language, as it is. */
+export function read(language: string): object;
+
+/** The module of a language. What it lacks is in English; fails for a text that is not right. */
+export function compile(language: string, english?: object, own?: object): string;
 
 /** The vite plugin: “messages:zh” is the module of src/messages/zh.json. */
 export const messages: Plugin;

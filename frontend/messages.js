@@ -49,9 +49,11 @@ function parameters(language, value, order, path) {
   };
   const tokens = Array.isArray(value) ? [] : tokensOf(language, value, path);
   walk(tokens);
-  const args = order?.split(", ") ?? [...types.keys()];
-  if (!order && args.length > 1) fail(language, path, `the order of ${args} is missing: "@${path.at(-1)}"`);
-  if (args.length < types.size || args.some((arg) => !types.has(arg))) fail(language, path, `not ${args}: ${value}`);
+  const args = order?.split(", ").filter(Boolean) ?? [...types.keys()];
+  if (language === "en" && !order && args.length > 1)
+    fail(language, path, `the order of ${args} is missing: "@${path.at(-1)}"`);
+  if (args.length < types.size || args.some((arg) => !types.has(arg)))
+    fail(language, path, `its parameters are not ${args}: ${value}`);
   return { tokens, args, types: args.map((arg) => types.get(arg)) };
 }
 
@@ -75,7 +77,8 @@ export function compile(language, english = read("en"), file = read(language)) {
       const at = [...path, name];
       if (isGroup(en[name])) return [`${key(name)}: {\n${group(en[name], own[name] ?? {}, at).join("")}},\n`];
       const value = own[name] ?? en[name];
-      const { tokens, args } = parameters(name in own ? language : "en", value, en[`@${name}`]?.args, at);
+      const { args } = parameters("en", en[name], en[`@${name}`]?.args, at);
+      const { tokens } = parameters(name in own ? language : "en", value, args.join(", "), at);
       const text = Array.isArray(value) ? JSON.stringify(value) : joined(tokens);
       return [`${key(name)}: ${args.length ? `(${args.join(", ")}) => ` : ""}${text},\n`];
     });
