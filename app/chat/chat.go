@@ -45,6 +45,9 @@ type Conversation struct {
 	// older version, nobody counted yet; the store does with the next answer.
 	Spent *Usage `json:"spent,omitempty"`
 
+	// Summaries stand for the beginning of the chat in requests to models, in the order in which they were made.
+	Summaries []Summary `json:"summaries,omitempty"`
+
 	// Digests are those of the files among Tools, as they were when the person let
 	// them run.
 	Digests map[string]string `json:"digests,omitempty"`

@@ -127,3 +127,24 @@ func CutNote(r Request, read, window int64, encoded *Encoded) string {
 		"longer, and may have left out the instructions, the tools or the beginning of the chat. Give the model a "+
 		"larger context in its server (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx), or start a new chat.", sent, what)
 }
+
+// PictureTokens is assumed for a picture in a request: vendors count some 85 to 1,600, by its size.
+const PictureTokens = 1_000
+
+// PartTokens estimates how many tokens parts of a message take in a request: texts, thinking, calls, results
+// and pictures.
+func PartTokens(parts []chat.Part) (n int64) {
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Kind == chat.PartMedia:
+			n += PictureTokens
+		case p.Call != nil:
+			n += Tokens(p.Call.Tool) + Tokens(string(p.Call.Arguments))
+		case p.Result != nil:
+			n += PartTokens(p.Result.Content)
+		default:
+			n += Tokens(p.Text)
+		}
+	}
+	return n
+}

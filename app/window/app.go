@@ -33,6 +33,7 @@ type App struct {
 	done   sync.WaitGroup
 
 	Chats       *Chats
+	Context     *Context
 	Plugins     *Plugins
 	Tools       *Tools
 	Permissions *Permissions
@@ -55,6 +56,7 @@ func New(core Core, log *slog.Logger) *App {
 	a := &App{lifecycle: l, core: core, log: log, emit: runtime.EventsEmit}
 	undo := newUndos()
 	a.Chats = newChats(l, core, log, undo)
+	a.Context = newContext(l, core, a.Chats, undo)
 	a.Plugins = &Plugins{lifecycle: l, core: core, undo: undo}
 	a.Tools = &Tools{lifecycle: l, core: core}
 	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, open: a.Chats.open}
@@ -80,8 +82,8 @@ func New(core Core, log *slog.Logger) *App {
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
 	return []any{
-		a.Chats, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Transfer, a.Branches, a.Models, a.Settings,
-		a.Programs, a.Council, a.Activity, a.Window,
+		a.Chats, a.Context, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Transfer, a.Branches, a.Models,
+		a.Settings, a.Programs, a.Council, a.Activity, a.Window,
 	}
 }
 

@@ -10,6 +10,8 @@ const (
 	// TitleReply bounds a model's answer with a chat title: 60 characters are shown; more costs money that nobody
 	// sees.
 	TitleReply = 2 << 10
+	// Summary bounds a model's summary of the beginning of a chat, which is stored with the chat: some 1,200 words.
+	Summary = 8 << 10
 	// CallArguments bounds arguments of the tool calls of one answer: a whole file fits; a model that writes more is
 	// broken.
 	CallArguments = 8 << 20

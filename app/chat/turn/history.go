@@ -8,11 +8,12 @@ import (
 	"conclave/app/model"
 )
 
-// request builds the request of a round from the visible path.
+// request builds the request of a round from the part of the visible path that fits the model.
 func (t *run) request(ctx context.Context) model.Request {
+	extent{t}.place(ctx)
 	request := model.Request{
 		System: guided(t.system, t.req.Tools), Tools: t.toolSearch().definitions(),
-		Messages: t.history.messages(ctx, t.turn, t.path),
+		Messages: withSummary(t.history.messages(ctx, t.turn, t.begins.of(t.path)), t.begins.summed),
 	}
 	if len(t.taken) > 0 && t.round == 1 {
 		t.history.resume(ctx, t.turn, t.taken, &request)

@@ -61,6 +61,8 @@ type Options struct {
 type Runner struct {
 	o    Options
 	most sync.Map // the most tools that requests to a model may define, as int, by the model's name
+	// windows holds how many tokens a model reads, as int64, by its name, where it refused a request as too long.
+	windows sync.Map
 }
 
 // New returns a runner.
@@ -112,6 +114,8 @@ type Request struct {
 	// ChainLimit is how many requests with tools a turn may make; 0 is no limit.
 	ChainLimit int
 	Reasoning  string
+	// Reserve is how many tokens of the model's context the caller adds to requests.
+	Reserve int64
 	// Log replaces the runner's, for a temporary chat; nil is the runner's.
 	Log Log
 	// Asker answers where the window would ask; nil leaves it to the window.
@@ -158,6 +162,7 @@ type run struct {
 	system  string
 	path    []chat.Message // what is visible, grown by the turn
 	taken   []chat.Part    // of the answer that it goes on with
+	begins  beginning      // where the path is sent from
 	names   chatNames
 	history history
 	scribe  scribe

@@ -36,7 +36,7 @@ type toolSearch struct {
 }
 
 // toolSearch returns the search of this round.
-func (t *run) toolSearch() toolSearch { return toolSearch{t.req.Tools, t.path} }
+func (t *run) toolSearch() toolSearch { return toolSearch{t.req.Tools, t.begins.of(t.path)} }
 
 // deferred returns the deferred tools.
 func (s toolSearch) deferred() []tool.Tool {

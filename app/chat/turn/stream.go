@@ -28,9 +28,7 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	if err != nil {
 		return t.newWriting().finish(ctx, err, closing)
 	}
-	request.NoCalls, request.Reasoning = closing, t.req.Reasoning
-	bare := request
-	t.toolSearch().remind(&request)
+	bare := completed(&request, t.toolSearch(), closing, t.req.Reasoning)
 	w, err := t.stream(ctx, request, closing)
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Kind == model.NoTools && !t.req.Explicit &&
 		t.req.Tools != nil && w.draft.empty() {
@@ -50,10 +48,26 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 		t.toolSearch().remind(&bare)
 		w, err = t.stream(ctx, bare, closing)
 	}
+	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Kind == model.ContextTooLong &&
+		w.draft.empty() && (extent{t}).shorter(ctx) {
+		if request, err = t.prepared(ctx); err != nil {
+			return t.newWriting().finish(ctx, err, closing)
+		}
+		completed(&request, t.toolSearch(), closing, t.req.Reasoning)
+		w, err = t.stream(ctx, request, closing)
+	}
 	if refused, ok := errors.AsType[*model.Error](err); ok {
 		err = t.inWords(refused, request.Tools, w)
 	}
 	return w.finish(ctx, err, closing)
+}
+
+// completed adds to a request what hooks do not see. It returns the request without the reminder of deferred tools.
+func completed(request *model.Request, search toolSearch, closing bool, effort string) (bare model.Request) {
+	request.NoCalls, request.Reasoning = closing, effort
+	bare = *request
+	search.remind(request)
+	return bare
 }
 
 // inWords returns the error of a model with what the turn knows about it: that no answer came, and which

@@ -146,6 +146,18 @@ func usual(m council.Member, c council.Council) int64 {
 	return cmp.Or(m.MaxTokens, c.Helper.MaxTokens, UsualAnswer)
 }
 
+// NotesTokens estimates how many tokens the notes of a council take in the request for the answer: 0 where it makes
+// none.
+func NotesTokens(c council.Council) (n int64) {
+	if !c.Enabled || c.Mode == council.Tools && c.Tool.Mode == council.Inline {
+		return 0
+	}
+	for _, m := range c.Members {
+		n += usual(m, c)
+	}
+	return n
+}
+
 // least returns the smaller of two bounds, where 0 is unlimited.
 func least(a, b int64) int64 {
 	if a == 0 || b == 0 {

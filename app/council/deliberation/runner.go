@@ -92,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(cha
 	defer context.AfterFunc(r.ctx, func() { cancel(ErrClosing) })()
 	c := &chair{Model: s.req.Model, s: s, cancel: cancel}
 	req = s.req
-	req.Model, req.Taint = c, c.taint(req.Taint)
+	req.Model, req.Taint, req.Reserve = c, c.taint(req.Taint), NotesTokens(s.council)
 	out, err := r.o.Conversations.Run(ctx, req, c.hear(on))
 	c.conclude(out, closes(ctx))
 	return out, err

@@ -169,24 +169,40 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if can, ok := c.Can[id]; ok {
-		return knownModel{p.Open(id), can}, nil
+	opened := p.Open(id)
+	known := knownModel{Model: opened, info: opened.Info()}
+	if known.info.Context == 0 {
+		known.info.Context = m.contextOf(connection, id)
 	}
-	return p.Open(id), nil
+	if can, ok := c.Can[id]; ok {
+		known.info.Can = can
+	}
+	if known.info == opened.Info() {
+		return opened, nil
+	}
+	return known, nil
 }
 
-// knownModel is a model whose features the person set.
+// contextOf returns the context of a model as its connection listed it; 0 is not known.
+func (m *Models) contextOf(connection, id string) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, info := range m.known[connection] {
+		if info.ID == id {
+			return info.Context
+		}
+	}
+	return 0
+}
+
+// knownModel is a model about which the person, or the list of its connection, says more than its provider.
 type knownModel struct {
 	model.Model
-	can model.Features
+	info model.Info
 }
 
 // Info implements model.Model.
-func (m knownModel) Info() model.Info {
-	info := m.Model.Info()
-	info.Can = m.can
-	return info
-}
+func (m knownModel) Info() model.Info { return m.info }
 
 // SetFeatures stores the features that a model has by the person's word.
 func (m *Models) SetFeatures(ctx context.Context, name string, can model.Features) error {

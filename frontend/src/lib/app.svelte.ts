@@ -10,6 +10,7 @@ import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer, type Back } from "./chat/composer.svelte";
+import { ContextState } from "./chat/context.svelte";
 import { Edits } from "./chat/edits.svelte";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
@@ -48,6 +49,7 @@ export class App {
   readonly permissions: PermissionsState;
   readonly questions: QuestionsState;
   readonly shared = new SharedState(this);
+  readonly context = new ContextState(this);
   readonly plugins: PluginsState;
   readonly tools: ToolsState;
   readonly models: ModelsState;
@@ -184,6 +186,7 @@ export class App {
     ])
       part.close();
     this.settings.close();
+    this.context.close();
     this.#unhear();
     this.#unshare();
     this.notices.close();

@@ -107,6 +107,7 @@ export function wailsBridge(): Bridge {
 
   return {
     chats: bound<t.ChatsCalls>("Chats"),
+    context: bound<t.ContextCalls>("Context"),
     plugins: bound<t.PluginsCalls>("Plugins"),
     tools: bound<t.ToolsCalls>("Tools"),
     permissions: bound<t.PermissionsCalls>("Permissions"),

@@ -8,6 +8,7 @@
 import { AppError, type Bridge } from "./calls";
 import { FakeBus } from "./fake/bus";
 import { FakeChats } from "./fake/chats";
+import { FakeContext } from "./fake/context";
 import { FakeCouncil } from "./fake/council";
 import { grown } from "./fake/grown";
 import { FakePermissions } from "./fake/permissions";
@@ -28,6 +29,7 @@ export interface Fake extends Bridge {
   bus: FakeBus;
   scene: Scene;
   chats: FakeChats & t.ChatsCalls;
+  context: FakeContext & t.ContextCalls;
   council: FakeCouncil & t.CouncilCalls;
   plugins: FakePlugins & t.PluginsCalls;
   permissions: FakePermissions & t.PermissionsCalls;
@@ -91,6 +93,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     copied,
     given: (name) => asked.filter((a) => a.name === name).map((a) => a.args),
     chats: group<Fake["chats"]>("Chats", chats),
+    context: group<Fake["context"]>("Context", new FakeContext()),
     plugins: group<Fake["plugins"]>("Plugins", new FakePlugins(bus, scene)),
     tools: group<Fake["tools"]>("Tools", {}),
     permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),

@@ -629,6 +629,27 @@ export type ConnectionState =
   | "ok"
   | "failed";
 
+/** Context is bound: how the next request of a chat fills the context of its model. */
+export interface ContextCalls {
+  /**
+   * Fill measures what the next request of a chat would hold with the message that is being
+   * written; conversation "" is a chat that is not begun.
+   */
+  Fill(conversation: string, message: Outgoing): Promise<Fill>;
+  /**
+   * Forget removes the summary that stands for messages up to one: these are sent again as far
+   * as they fit.
+   */
+  Forget(conversation: string, upto: number): Promise<Undo>;
+  /** Stop stops summing up a chat. Where nobody does that is no error. */
+  Stop(conversation: string): Promise<void>;
+  /**
+   * Summarize has the chat's model sum up what the next request would leave out. It takes as
+   * long as the model writes. The summary is sent in place of the messages, which stay.
+   */
+  Summarize(conversation: string, message: Outgoing): Promise<void>;
+}
+
 /** ContextCount is the part of a chat that a member would see now. */
 export interface ContextCount {
   /** an estimate */
@@ -1160,6 +1181,33 @@ export interface FileRun {
   problems: string[];
   /** what was left out when the file was written */
   left_out: string[];
+}
+
+/** Fill says what of a chat the next request to a model holds. Numbers of tokens are estimates. */
+export interface Fill {
+  /** how many tokens the model reads; 0 = not known */
+  window: number;
+  /** left free for the answer */
+  answer: number;
+  system: number;
+  tools: number;
+  /** left free for the notes of the council */
+  council: number;
+  summary: number;
+  turns: number;
+  /** the message that is being written, with its files */
+  draft: number;
+  /** all of it but the answer */
+  used: number;
+  /**
+   * The first message that is sent as it is, 0 = the first of the chat; those before it are in
+   * the summary or left out.
+   */
+  from: number;
+  /** How many questions and answers are left out: they are neither sent nor in the summary. */
+  left: number;
+  /** stands for the beginning of the chat; null = none */
+  summed: Summary | null;
 }
 
 /** FilledPrompt is a prompt as the message that a person looks at and sends. */
@@ -3144,6 +3192,18 @@ export interface StoredRule {
   note?: string;
 }
 
+/** Summary is a model's summary of the beginning of a chat. */
+export interface Summary {
+  text: string;
+  /** questions and answers that it stands for */
+  messages: number;
+  /** the last message of these */
+  upto: number;
+  /** display name of the model that wrote it */
+  model: string;
+  created: string;
+}
+
 /** Tally is the count of one choice. */
 export interface Tally {
   choice: string;
@@ -3544,6 +3604,7 @@ export interface Wrong {
 /** The questions, by the Go struct that answers them. */
 export interface Calls {
   chats: ChatsCalls;
+  context: ContextCalls;
   plugins: PluginsCalls;
   tools: ToolsCalls;
   permissions: PermissionsCalls;
