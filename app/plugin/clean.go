@@ -119,6 +119,7 @@ func (m *Manifest) Clean() error {
 func (l *Listing) Clean(m *Manifest) {
 	s := &scrub{hidden: m.Hidden, marked: m.Marked}
 	l.Imports, l.Home = s.names(l.Imports), s.names(l.Home)
+	l.Data = l.Data[:min(len(l.Data), limit.ManifestList)]
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName), s.line(t.File, limit.ManifestText)

@@ -50,6 +50,8 @@ type Listing struct {
 	// Home holds the names that the sources have for files of a home folder, as ~/name; “~” alone where reading
 	// does not tell them.
 	Home []string `json:"home,omitempty"`
+	// Data holds the files and folders that its configuration names for it to work on: absolute paths.
+	Data []string `json:"data,omitempty"`
 	// Wants are the permissions that its sources show it will want, in permit's words.
 	Wants []string `json:"wants,omitempty"`
 	// Options is the JSON Schema of what a person may set (options.go); nil when

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -41,4 +42,39 @@ func Quoted(path string) string {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
 	return path
+}
+
+// denied are the system's words for what a sandbox refuses.
+var denied = []string{"ermission denied", "peration not permitted", "EACCES", "EPERM"}
+
+// SaysDenied reports whether a text repeats the system's words for what a sandbox refuses.
+func SaysDenied(text string) bool {
+	return slices.ContainsFunc(denied, func(words string) bool { return strings.Contains(text, words) })
+}
+
+// The words by which programs report that they could not start another program or reach the network.
+var (
+	starting   = []string{"fork", "spawn", "exec"}
+	networking = []string{
+		"EAI_AGAIN", "getaddrinfo", "name resolution", "fetch failed", "network is unreachable", "socket: ", "connect E",
+	}
+)
+
+// GuessRefusals returns which of the permissions programs and network an error, or what a program printed as it ended,
+// seems to have wanted. A process that no code of Conclave's runs in reports its refusals in no other way.
+func GuessRefusals(text string) (found []Refusal) {
+	for line := range strings.Lines(text) {
+		has := func(words string) bool { return strings.Contains(line, words) }
+		one := Refusal{}
+		switch {
+		case SaysDenied(line) && slices.ContainsFunc(starting, has), SaysDenied(text) && has("fork_exec"):
+			one.Permission = "programs"
+		case slices.ContainsFunc(networking, has):
+			one.Permission = "network"
+		}
+		if one.Permission != "" && !slices.Contains(found, one) {
+			found = append(found, one)
+		}
+	}
+	return found
 }

@@ -40,6 +40,7 @@ type Status struct {
 	Enabled     map[string]bool // tool name → offered to models; a missing name is offered
 	Imports     []string        // what its source imports, when that could be read
 	Home        []string        // what its source names of a home folder, as ~/name
+	Data        []string        // what its configuration names for it to work on
 	Wants       []string        // permissions that its source shows it will want
 	Load        time.Duration   // from the noticed save to the published set
 	Loaded      time.Time       // when the serving version was published

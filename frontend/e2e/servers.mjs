@@ -198,6 +198,72 @@ test("an address is shown whole before it is opened", async ({ page, person }) =
   await answered(page, "declin");
 });
 
+test("an address that is named in place of an answer is asked about like any", async ({ page, person }) => {
+  const url = "https://pay.example.org/confirm?order=7";
+  await call(page, person, "trigger-url-elicitation", { url, elicitationId: "e-7", errorPath: true });
+  await person.reads(question(page), url.split("?")[0].replaceAll(".", "\\."), "Open in the browser");
+  await picture(page, "7-first");
+  await question(page).getByRole("button", { name: "Decline" }).click();
+  await expect(question(page)).toHaveCount(0);
+  await expect(page.locator("button.stop")).toHaveCount(0);
+  await picture(page, "7-declined");
+});
+
+test("its other results are shown: variables, texts for one reader, resources, compressed files", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await call(page, person, "toggle-simulated-logging");
+  await answered(page, "Started simulated");
+  await call(page, person, "toggle-subscriber-updates");
+  await answered(page, "Started simulated resource updated");
+  await call(page, person, "get-env");
+  await answered(page, "PYTHONUTF8");
+  expect(await last(page).innerText()).not.toMatch(/GSETTINGS_BACKEND|NO_AT_BRIDGE|XDG_CONFIG_HOME/); // the program's
+  await call(page, person, "get-annotated-message", { messageType: "error", includeImage: true });
+  await answered(page, "Operation failed");
+  await call(page, person, "get-annotated-message", { messageType: "success" });
+  await expect(page.getByText("Operation completed successfully").last()).toBeVisible(); // for the person alone
+  await expect(page.locator("button.stop")).toHaveCount(0);
+  await person.still();
+  await picture(page, "7-annotated");
+  await call(page, person, "get-resource-reference", { resourceType: "Text", resourceId: 2 });
+  await answered(page, "demo://resource/dynamic/text/2");
+  await call(page, person, "get-resource-reference", { resourceType: "Blob", resourceId: 3 });
+  await answered(page, "demo://resource/dynamic/blob/3");
+  const data = "data:text/plain,ahoy";
+  await call(page, person, "gzip-file-as-resource", { name: "ahoy.gz", data, outputType: "resource" });
+  await answered(page, "ahoy.gz");
+  await call(page, person, "gzip-file-as-resource", { name: "link.gz", data });
+  await answered(page, "demo://resource/session/link.gz");
+  await person.still();
+  await picture(page, "7-resources");
+  await call(page, person, "toggle-subscriber-updates");
+  await answered(page, "Stopped simulated resource");
+  await call(page, person, "toggle-simulated-logging");
+  await answered(page, "Stopped simulated logging");
+});
+
+test("a server that may ask models shows what it asks, and gets the answer", async ({ page, place, person }) => {
+  place.told("plugins", "grant", "everything", "generation");
+  await panel(page);
+  const its = card(page, "everything");
+  await picture(page, "8-granted", its);
+  await expect(its.getByText("Needs your approval")).toBeVisible(); // it has one more tool now
+  await picture(page, "8-changed", its);
+  await its.getByRole("button", { name: /^Approve/ }).click();
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+  await person.newChat();
+  await call(page, person, "trigger-sampling-request", { prompt: "Which tide is next?", maxTokens: 50 });
+  await person.reads(question(page), "Which tide is next\\?", "50 tokens");
+  await picture(page, "8-sampling");
+  await armed(question(page), "Send");
+  await question(page).getByRole("button", { name: "Send" }).click();
+  await answered(page, "LLM sampling result");
+  await picture(page, "8-sampled");
+});
+
 test("a task runs elsewhere, and its result is the call's", async ({ page, person }) => {
   await person.newChat();
   await call(page, person, "simulate-research-query", { topic: "tides" });

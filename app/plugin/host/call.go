@@ -115,7 +115,7 @@ func (s *session) taken(a plugin.Answer) tool.Result {
 		r.Error = "" // the runner names the limit
 		s.r.retireSession(s)
 	}
-	explainRefusals(s.r.e.id, &r, s.r.e.refused(a.Refused))
+	explainRefusals(s.r.e.id, &r, s.r.e.stands(s.r.e.refused(a.Refused)))
 	s.r.e.redactor.result(&r)
 	return r
 }

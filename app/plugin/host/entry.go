@@ -162,7 +162,7 @@ func (e *entry) snapshot() plugin.Status {
 	hosts, ports := e.h.o.Gate.Reach.Single(e.id)
 	s.Hosts, s.Ports = gate.RuleSentences(hosts, s.Manifest.Name), gate.RuleSentences(ports, s.Manifest.Name)
 	s.Programs = e.h.o.Gate.Reach.Programs(e.id)
-	s.Refused = standing(e.refusals.all(), granted, s.Folders)
+	s.Refused = standing(ungranted(e.h.o.Gate, s.Data, e.refusals.all()), granted, s.Folders)
 	s.Notes = slices.Concat(s.Notes, missingNotes(e.h.o.Gate, e.id, s))
 	if other, ok := e.h.Same(now.source.Same); ok && other != e.id && !now.state.Disabled {
 		s.Notes = append(s.Notes, plugin.AlreadyThere(other)+" Remove or turn off one of them.")

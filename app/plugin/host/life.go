@@ -579,7 +579,7 @@ func (l *life) card(o outcome, state plugin.State, now time.Time) plugin.Update 
 	s.Generation, s.Load = l.record.Generation, max(0, now.Sub(o.began))
 	if v.manifest.Dialect != "" {
 		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
-		s.Isolation, s.Home, s.Wants = v.isolation, v.listing.Home, v.listing.Wants
+		s.Isolation, s.Home, s.Data, s.Wants = v.isolation, v.listing.Home, v.listing.Data, v.listing.Wants
 	}
 	u := l.update(tools)
 	u.Took = s.Load

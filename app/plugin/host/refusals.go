@@ -163,6 +163,19 @@ func inHome(g *gate.Gate, r *plugin.Refusal) {
 	}
 }
 
+// ungranted returns refusals, and one for each path that a plugin's configuration names for it to work on,
+// where these are there and can be granted. Which of them still stand, standing says.
+func ungranted(g *gate.Gate, paths []string, refusals []plugin.Refusal) []plugin.Refusal {
+	for _, path := range paths {
+		real, err := g.Reach.GrantableByHand(path, false)
+		one := plugin.Refusal{Permission: gate.Filesystem, Path: real}
+		if err == nil && showable(real) && !slices.Contains(refusals, one) {
+			refusals = append(refusals, one)
+		}
+	}
+	return refusals
+}
+
 // showable reports whether a path, if any, is one that a person can read and judge.
 func showable(path string) bool {
 	if path == "" {
@@ -184,6 +197,15 @@ func standing(refusals []plugin.Refusal, granted []string, folders []gate.Folder
 			return place.Inside(f.Path, one.Path) && (f.Write || !one.Write)
 		})
 	})
+}
+
+// stands returns those of refusals that the person did not grant meanwhile, or before: an error may have another cause.
+func (e *entry) stands(found []plugin.Refusal) []plugin.Refusal {
+	if len(found) == 0 {
+		return nil
+	}
+	granted, _ := e.h.o.Gate.Reach.Permissions(e.id)
+	return standing(found, granted, slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id)))
 }
 
 // explainRefusals adds to a result that failed, or that repeats the system's words for it, which grant was

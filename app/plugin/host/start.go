@@ -301,14 +301,18 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 			Hint: "Output belongs on standard error; see its log.",
 		}
 	}
+	hint := lastLines(stderr, 3)
+	for _, one := range s.r.e.stands(s.r.e.refused(plugin.GuessRefusals(stderr))) {
+		hint = sentence(one, s.r.e.id)
+	}
 	if exit := s.process.Exit(); streamEnded(err) || exit != "exit 0" && exit != "signal: killed" {
 		return &plugin.Problem{
 			Kind: "crashed", Message: "Its process ended before it was ready (" + exit + ").",
-			Stderr: stderr, Hint: lastLines(stderr, 3),
+			Stderr: stderr, Hint: hint,
 		}
 	}
 	return &plugin.Problem{Kind: "crashed", Message: "It does not speak the protocol: " +
-		strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: lastLines(stderr, 3)}
+		strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: hint}
 }
 
 // streamEnded reports whether err is that of a pipe whose other end is gone.

@@ -73,19 +73,19 @@ test("a folder that was refused is allowed on the plugin's card, and taken back"
   };
   const folders = (...all) => page.evaluate((folders) => globalThis.fake.plugins.change("notes", { folders }), all);
   const reports = { path: "/home/ada/Reports", write: false, setting: "" };
-  await expect(card.getByText("It could not read /home/ada/Reports")).toBeVisible();
+  await expect(card.getByText("It may not read /home/ada/Reports")).toBeVisible();
   await ready("Allow reading");
   await card.getByRole("button", { name: "Allow reading /home/ada/Reports" }).click();
   expect(await given(page, "Plugins.GrantFolder")).toEqual([["notes", "/home/ada/Reports", false]]);
   await folders(reports);
   await expect(card.getByText("may read", { exact: true })).toBeVisible();
-  await expect(card.getByText("It could not read /home/ada/Reports")).toHaveCount(0);
+  await expect(card.getByText("It may not read /home/ada/Reports")).toHaveCount(0);
   await folders(reports, { path: "/home/ada/Out", write: true, setting: "" });
   await expect(card.getByText("may read and write", { exact: true })).toBeVisible();
   await card.getByRole("button", { name: "Revoke /home/ada/Out" }).click();
   expect(await given(page, "Plugins.RevokeFolder")).toEqual([["notes", "/home/ada/Out"]]);
   await folders(reports);
-  await expect(card.getByText("It could not write to /home/ada/Out")).toBeVisible();
+  await expect(card.getByText("It may not write to /home/ada/Out")).toBeVisible();
 });
 
 test("how many calls of a plugin run at once is set on its card", async ({ open }) => {

@@ -311,7 +311,8 @@ func (b *backend) Call(ctx context.Context, call tool.Call) (plugin.Answer, erro
 	if err != nil {
 		return b.lost(ctx, call, err)
 	}
-	return plugin.Answer{Result: answer(result)}, nil
+	r := answer(result)
+	return plugin.Answer{Result: r, Refused: b.refused(r)}, nil
 }
 
 // lost returns what became of a call without a result.

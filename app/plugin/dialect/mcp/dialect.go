@@ -101,7 +101,7 @@ func (d *Dialect) recognizeFile(ctx context.Context, src plugin.Source) (*plugin
 // Inspect implements plugin.Dialect. Which tools a server offers is known once it runs.
 func (d *Dialect) Inspect(ctx context.Context, _ plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
 	return plugin.Listing{
-		Tools: []tool.Tool{}, Imports: []string{}, Options: config.Form(serverOf(m)),
+		Tools: []tool.Tool{}, Imports: []string{}, Options: config.Form(serverOf(m)), Data: data(serverOf(m)),
 	}, context.Cause(ctx)
 }
 

@@ -199,6 +199,9 @@ import json, os, sys, time
 moods = sys.argv[1:]
 if "noisy" in moods:
     print("ERROR: no quota left for " + os.environ["API_KEY"], file=sys.stderr, flush=True)
+if "starts" in moods:
+    import subprocess
+    subprocess.run(["ls"])
 if "exits" in moods:
     sys.exit(3)
 tools = {"echo": "Says it again."}
@@ -259,6 +262,11 @@ def call(name, args):
             {"type": "resource", "resource": {"uri": "demo://r", "mimeType": "text/plain", "text": "inside"}},
             {"type": "text", "text": "for you alone", "annotations": {"audience": ["user"]}},
             {"type": "hologram", "data": "aGk="}]}
+    if name == "reads":
+        try:
+            return text(open(args["path"]).read())
+        except OSError as e:
+            return text(str(e), isError=True)
     if name == "fail":
         return text("no such thing", isError=True)
     raise KeyError(name)
