@@ -62,7 +62,15 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 
 func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {
 	out := ChatList{Offset: offset, Rows: []ChatRow{}, Groups: []ChatGroup{}, Revision: c.core.Bus.Revision("chats", "")}
-	found, err := c.core.Store.Search(ctx, query.Text, query.Archived, offset, limit)
+	q := parseSearch(query.Text)
+	q.Archived = query.Archived
+	var found SearchResult
+	var err error
+	if q.Words == "" {
+		found, err = filtered(ctx, c.core.Store, q, offset, limit)
+	} else {
+		found, err = c.core.Store.Search(ctx, q, offset, limit)
+	}
 	if err != nil {
 		return ChatList{}, err
 	}

@@ -8,7 +8,7 @@ import (
 
 // ChatQuery describes which chats to list.
 type ChatQuery struct {
-	// Words to look for in titles and message text; "" lists all.
+	// Words to look for in titles and message text, with filters such as pinned: and model:NAME; "" lists all.
 	Text     string `json:"text"`
 	Archived bool   `json:"archived"` // true lists the archive instead of the chats in use
 }

@@ -38,9 +38,8 @@ type Store interface {
 
 	activity.Log
 
-	// Search finds chats by title and message text, best first: those in use or the
-	// archived ones, rows [offset, offset+limit) of them.
-	Search(ctx context.Context, words string, archived bool, offset, limit int) (SearchResult, error)
+	// Search finds chats by the words of a query, best first, rows [offset, offset+limit) of them.
+	Search(ctx context.Context, q SearchQuery, offset, limit int) (SearchResult, error)
 }
 
 // SearchResult holds what a search found.

@@ -57,11 +57,13 @@ const maxFound = 500
 // read for the rows asked for and no others.
 func (s *Store) Search(
 	ctx context.Context,
-	words string,
-	archived bool,
+	q window.SearchQuery,
 	offset, limit int,
 ) (window.SearchResult, error) {
-	result, err := s.index.Query(ctx, search.Query{Text: words, Limit: maxFound, Bare: true})
+	words := q.Words
+	result, err := s.index.Query(ctx, search.Query{
+		Text: words, Limit: maxFound, Bare: true, Role: q.Role, Since: q.Since, Until: q.Until,
+	})
 	if err != nil {
 		return window.SearchResult{}, err
 	}
@@ -72,7 +74,7 @@ func (s *Store) Search(
 		i, seen := rows[h.Conversation]
 		if !seen {
 			c, err := s.Conversation(ctx, h.Conversation)
-			if err != nil || c.Archived != archived { // deleted since it was indexed
+			if err != nil || c.Archived != q.Archived || !q.Takes(c) { // deleted since it was indexed
 				rows[h.Conversation] = -1
 				continue
 			}

@@ -461,7 +461,10 @@ export interface ChatList {
 
 /** ChatQuery describes which chats to list. */
 export interface ChatQuery {
-  /** Words to look for in titles and message text; "" lists all. */
+  /**
+   * Words to look for in titles and message text, with filters such as pinned: and model:NAME;
+   * "" lists all.
+   */
   text: string;
   /** true lists the archive instead of the chats in use */
   archived: boolean;
