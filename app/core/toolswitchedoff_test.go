@@ -28,7 +28,7 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T)
 			if e.Kind == chat.EventAnswered {
 				told = append(told, e.Result.Text())
 				if off {
-					must(t, w.Host.SetToolEnabled(t.Context(), "ext", "run", false))
+					must(t, w.Host.ToolChoices.SetEnabled(t.Context(), "ext", "run", false))
 				}
 			}
 		})
@@ -43,7 +43,7 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByTheAnswerThatGoesOn(t *testing.T)
 	if calls, err := w.Store.Calls.Calls(t.Context(), chat.CallFilter{}); err != nil || len(calls) != 2 {
 		t.Errorf("on record are %+v, %v", calls, err)
 	}
-	must(t, w.Host.SetToolEnabled(t.Context(), "ext", "run", true))
+	must(t, w.Host.ToolChoices.SetEnabled(t.Context(), "ext", "run", true))
 	if told := answer(false); len(told) != 2 || told[1] != "ran" {
 		t.Errorf("switched on it comes to %q", told)
 	}

@@ -42,6 +42,8 @@ func (c Council) WithTools(all []tool.Tool) Council {
 // itself (tool.Convention.Council) has the say; else tools that are switched off are not eligible.
 func Eligible(t tool.Tool) (ok bool, why string) {
 	switch {
+	case t.Role == tool.MainRole:
+		return false, t.DisplayName() + " is kept from members of councils."
 	case t.CouncilEligible:
 		return true, ""
 	case t.Convention.Council:

@@ -38,6 +38,7 @@ type Status struct {
 	Problem     *Problem        // why it is not ready; nil when it is
 	Tools       []tool.Tool     // serving, or waiting for approval; in the plugin's order
 	Enabled     map[string]bool // tool name → offered to models; a missing name is offered
+	MainOnly    map[string]bool // tool name → kept from members of councils
 	Imports     []string        // what its source imports, when that could be read
 	Home        []string        // what its source names of a home folder, as ~/name
 	Data        []string        // what its configuration names for it to work on

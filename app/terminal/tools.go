@@ -31,8 +31,45 @@ func (c toolCommands) group() *cobra.Command {
 		c.withAllPlugins("search QUERY", "Show what tool_search would return to a model", some("words to look for"),
 			c.search),
 		c.callCommand(),
-		c.withPlugins("enable TOOL", "Offer a tool to models", one, c.enable(true)),
-		c.withPlugins("disable TOOL", "Stop offering a tool to models", one, c.enable(false)))
+		c.enableCommand(),
+		c.withPlugins("disable TOOL", "Stop offering a tool to models", one,
+			func(ctx context.Context, app *App, args []string) error {
+				return c.offer(ctx, app, args[0], app.switchTool(false))
+			}))
+}
+
+// switchTool returns what switches a tool on or off for models, whatever its plugin asks for.
+func (a *App) switchTool(on bool) func(ctx context.Context, plugin, name string) error {
+	return func(ctx context.Context, plugin, name string) error {
+		return a.Host.ToolChoices.SetEnabled(ctx, plugin, name, on)
+	}
+}
+
+func (c toolCommands) enableCommand() *cobra.Command {
+	var later, always, members bool
+	var cmd *cobra.Command
+	cmd = c.withPlugins("enable TOOL", "Offer a tool to models", exactly("the name of a tool"),
+		func(ctx context.Context, app *App, args []string) error {
+			return c.offer(ctx, app, args[0], func(ctx context.Context, plugin, name string) error {
+				err := app.Host.ToolChoices.SetEnabled(ctx, plugin, name, true)
+				switch {
+				case err != nil:
+				case later:
+					err = app.Host.ToolChoices.SetVisibility(ctx, plugin, name, tool.Deferred)
+				case always:
+					err = app.Host.ToolChoices.SetVisibility(ctx, plugin, name, tool.Direct)
+				}
+				if err == nil && cmd.Flags().Changed("members") {
+					err = app.Host.ToolChoices.SetForMembers(ctx, plugin, name, members)
+				}
+				return err
+			})
+		})
+	cmd.Flags().BoolVar(&later, "when-searched", false, "models know its name, and get it when they search for it")
+	cmd.Flags().BoolVar(&always, "from-the-start", false, "each message defines it, as far as there is room")
+	cmd.Flags().BoolVar(&members, "members", true, "members of councils may have it; false keeps it from them")
+	cmd.MarkFlagsMutuallyExclusive("when-searched", "from-the-start")
+	return cmd
 }
 
 func (c toolCommands) listCommand() *cobra.Command {
@@ -87,26 +124,31 @@ func (c toolCommands) search(_ context.Context, app *App, args []string) error {
 	return c.printTable(rows, table, "No tool matches.")
 }
 
-// enable returns the command that switches a tool on or off for models, whatever its plugin
-// asks for.
-func (c toolCommands) enable(on bool) action {
-	return func(ctx context.Context, app *App, args []string) error {
-		row, err := findRow(app, args[0])
-		if err != nil {
-			return err
-		}
-		if err := app.Host.SetToolEnabled(ctx, row.Plugin, row.Name, on); err != nil {
-			return err
-		}
-		if row, err = findRow(app, row.ID); err != nil {
-			return err
-		}
-		state := "not offered to models"
-		if row.Enabled {
-			state = "offered to models"
-		}
-		return c.result(row, "%s is %s.", row.ID, state)
+// offer changes how a tool is offered, and prints how it is then.
+func (c toolCommands) offer(ctx context.Context, app *App, name string,
+	set func(ctx context.Context, plugin, name string) error,
+) error {
+	row, err := findRow(app, name)
+	if err != nil {
+		return err
 	}
+	if err := set(ctx, row.Plugin, row.Name); err != nil {
+		return err
+	}
+	if row, err = findRow(app, row.ID); err != nil {
+		return err
+	}
+	state := "not offered to models"
+	switch {
+	case row.Enabled && row.Visibility == tool.Deferred:
+		state = "found by models that search for it"
+	case row.Enabled:
+		state = "offered to models"
+	}
+	if row.Enabled && !row.Members {
+		state += ", and not to members of councils"
+	}
+	return c.result(row, "%s is %s.", row.ID, state)
 }
 
 // findRow finds a tool by "plugin:name", or by its bare or wire name where only one plugin has it.

@@ -25,6 +25,7 @@ type Tool struct {
 	InlineAvailable bool            `json:"inline_available"`
 	Visibility      tool.Visibility `json:"visibility"`
 	Enabled         bool            `json:"enabled"`
+	Members         bool            `json:"members"` // the person lets members of councils have it
 	Offered         bool            `json:"offered"` // to the main model, not to members of a council alone
 	Dialect         string          `json:"contract"`
 	Digest          string          `json:"digest"`
@@ -75,7 +76,8 @@ func newTool(t tool.Tool, s plugin.Status, about gate.AboutTool) Tool {
 		ID: t.ID(), Plugin: t.Plugin, PluginName: s.Manifest.Name, Name: t.Name, WireName: t.WireName,
 		Title: t.DisplayName(), Description: t.Description, Parameters: t.Parameters,
 		CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable, Visibility: t.Visibility,
-		Enabled: enabled, Offered: enabled && t.Visibility != tool.Hidden && t.For(tool.MainRole),
+		Enabled: enabled, Members: !s.MainOnly[t.Name],
+		Offered: enabled && t.Visibility != tool.Hidden && t.For(tool.MainRole),
 		Dialect: t.Dialect, Digest: t.Digest, Status: string(s.State), TimeoutMS: t.Timeout.Milliseconds(),
 		Tokens:       t.Tokens(),
 		Capabilities: List(about.Capabilities), LastUsed: Time{about.LastUsed}, Rule: ruleWords(about.Decided),

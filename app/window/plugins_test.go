@@ -14,6 +14,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/modeltest"
 	"conclave/app/test/programtest"
+	"conclave/app/tool"
 	"conclave/app/view"
 	"conclave/app/window"
 )
@@ -106,16 +107,22 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	if err != nil || !shown.Listed || len(shown.Details) != 1 || !slices.Contains(shown.Files, "dist/backend.js") {
 		t.Errorf("a person reads %+v, %v", shown, err)
 	}
-	tools, err := w.Tools.List()
+	tools, err := w.Tools.List("")
 	if err != nil || len(tools.Tools) != 1 || tools.Tools[0].ID != "ext:run" || !tools.Tools[0].Enabled ||
 		!tools.Tools[0].Offered || tools.Tokens == 0 || tools.Tools[0].Rule == "" {
 		t.Fatalf("the tools are %+v, %v", tools, err)
 	}
-	must(t, w.Tools.SetEnabled("ext:run", false))
-	if off, err := w.Tools.List(); err != nil || off.Tools[0].Enabled || off.Tools[0].Offered || off.Tokens != 0 {
+	must(t, w.Tools.SetOffer("ext:run", tool.Hidden))
+	if off, err := w.Tools.List(""); err != nil || off.Tools[0].Enabled || off.Tools[0].Offered || off.Tokens != 0 {
 		t.Errorf("switched off: %+v, %v", off, err)
 	}
-	kind(t, "a tool of no plugin", w.Tools.SetEnabled("run", true), fault.NotFound, "no tool run")
+	must(t, w.Tools.SetOffer("ext:run", tool.Deferred), w.Tools.SetMembers("ext:run", false))
+	later, err := w.Tools.List("")
+	if err != nil || later.Tokens != 0 || !slices.Equal(later.ForRoom, []string{"ext:run"}) ||
+		!later.Tools[0].Enabled || later.Tools[0].Members {
+		t.Errorf("only when asked for: %+v, %v", later, err)
+	}
+	kind(t, "a tool of no plugin", w.Tools.SetOffer("run", tool.Direct), fault.NotFound, "no tool run")
 	w.until("its log", func() bool {
 		log, err := w.Plugins.Log("ext", 0)
 		return err == nil && slices.ContainsFunc(log.Lines, func(l view.LogLine) bool { return l.Text == "I am here." })
@@ -294,7 +301,7 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 		"packages":   func() error { return w.Plugins.InstallPackages("x", "d", false, false, nil) },
 		"stop":       func() error { return w.Plugins.StopPackages("x") },
 		"no package": func() error { return w.Plugins.RemovePackages("x") },
-		"tool":       func() error { return w.Tools.SetEnabled("x:y", true) },
+		"tool":       func() error { return w.Tools.SetOffer("x:y", tool.Direct) },
 	} {
 		t.Run(name, func(t *testing.T) { kind(t, name, do(), fault.NotFound, "") })
 	}

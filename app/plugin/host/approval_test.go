@@ -317,7 +317,7 @@ func TestAttackAToolThatIsSwitchedOffIsCalledByMembersOfACouncilThatGoesOn(t *te
 			return z.Call(gate.WithBehalf(t.Context(), gate.Call{ID: "c", Caller: caller, Tool: z.Tool}), "{}")
 		}
 		for _, on := range []bool{true, false, true} {
-			must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", on))
+			must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "a", "say", on))
 			for _, caller := range []gate.Caller{gate.Main, gate.Member("ada")} {
 				r := call(say, caller)
 				refused := r.Status == chat.CallRefused && strings.Contains(r.Error, "switched off")
@@ -353,12 +353,12 @@ func TestSP22DisableRemovesToolsAndEnableRestoresThem(t *testing.T) {
 		must(t, f.Host.SetEnabled(t.Context(), "a", true))
 		f.Settle()
 		f.Says("a:say", "one")
-		must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", false))
+		must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "a", "say", false))
 		if n := f.Tools.Set().ForModel().Len(); n != 0 {
 			t.Errorf("%d tools are offered to models, want none", n)
 		}
 		f.Says("a:say", "one") // a person may still call it
-		if err := f.Host.SetToolEnabled(t.Context(), "a", "none", true); err == nil ||
+		if err := f.Host.ToolChoices.SetEnabled(t.Context(), "a", "none", true); err == nil ||
 			!strings.Contains(err.Error(), "none") {
 			t.Errorf("the error is %v", err)
 		}

@@ -114,7 +114,7 @@ func (b *Backends) Inject(ctx context.Context, id string,
 		v = r.version()
 	}
 	offered := map[string]tool.Tool{}
-	published, enabled := v.published(e.now().state.Tools)
+	published, enabled := v.published(e.now().state)
 	for _, t := range tools {
 		t = v.normal(t)
 		i := slices.IndexFunc(published, func(p tool.Tool) bool { return p.Name == t.Name && p.Digest == t.Digest })

@@ -106,7 +106,7 @@ func (m *memory) change(ctx context.Context, renew bool, do func(*savedState)) e
 	defer m.writing.Unlock()
 	was := m.e.now().state
 	next := was
-	next.Tools = maps.Clone(was.Tools)
+	next.Tools, next.Later, next.MainOnly = maps.Clone(was.Tools), maps.Clone(was.Later), maps.Clone(was.MainOnly)
 	do(&next)
 	raw, err := json.Marshal(next)
 	if err == nil {
@@ -167,7 +167,7 @@ func (e *entry) snapshot() plugin.Status {
 	if other, ok := e.h.Same(now.source.Same); ok && other != e.id && !now.state.Disabled {
 		s.Notes = append(s.Notes, plugin.AlreadyThere(other)+" Remove or turn off one of them.")
 	}
-	s.Enabled = maps.Clone(s.Enabled)
+	s.Enabled, s.MainOnly = maps.Clone(s.Enabled), now.state.MainOnly
 	if serving != nil && s.Serving && s.LastGood {
 		s.Notes = append(slices.Clone(s.Notes), whichServes(serving.version().manifest, s))
 	}

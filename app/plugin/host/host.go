@@ -86,15 +86,17 @@ type Options struct {
 // waits.
 type Host struct {
 	Approvals *Approvals // decides about versions that wait
-	Settings  *Settings  // what a person fills in for a plugin
-	Hooks     *Hooks     // the hooks and events of plugins
-	Backends  *Backends  // running plugins, for those who talk to them directly
-	ThisRun   *ThisRun   // plugins that are loaded for one run only
-	Calls     *Calls     // the calls that plugins work on
-	Folder    *Folder    // the plugins folder
-	Packages  *Packages  // which packages plugins need
-	SignIns   *SignIns   // the person's sign-ins to services of plugins
-	Dialects  Dialects
+	// ToolChoices sets how single tools are offered.
+	ToolChoices *ToolChoices
+	Settings    *Settings // what a person fills in for a plugin
+	Hooks       *Hooks    // the hooks and events of plugins
+	Backends    *Backends // running plugins, for those who talk to them directly
+	ThisRun     *ThisRun  // plugins that are loaded for one run only
+	Calls       *Calls    // the calls that plugins work on
+	Folder      *Folder   // the plugins folder
+	Packages    *Packages // which packages plugins need
+	SignIns     *SignIns  // the person's sign-ins to services of plugins
+	Dialects    Dialects
 
 	// Ports are those on which processes of plugins listen.
 	Ports sandbox.PortsByPlugin
@@ -135,7 +137,7 @@ func New(o Options) *Host {
 		Calls: &Calls{working: map[string][]*work{}}, Dialects: o.Dialects,
 		processes: processes{log: o.Log, live: map[*session]struct{}{}},
 	}
-	h.Approvals, h.Settings, h.Hooks = &Approvals{h}, &Settings{h}, &Hooks{h}
+	h.Approvals, h.Settings, h.Hooks, h.ToolChoices = &Approvals{h}, &Settings{h}, &Hooks{h}, &ToolChoices{h}
 	h.Backends, h.ThisRun, h.Packages = &Backends{h}, &ThisRun{h}, &Packages{h}
 	h.SignIns = &SignIns{h: h, pages: map[string]string{}}
 	h.Folder = &Folder{
@@ -411,24 +413,6 @@ func (h *Host) SetEnabled(ctx context.Context, id string, on bool) error {
 		}
 	}
 	return h.change(ctx, id, func(s *savedState) { s.Disabled = !on })
-}
-
-// SetToolEnabled sets whether a tool of the plugin is offered to models, durably.
-// Kind not_found when the plugin has no such tool.
-func (h *Host) SetToolEnabled(ctx context.Context, id, name string, on bool) error {
-	s, err := h.Status(id)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(s.Tools, func(t tool.Tool) bool { return t.Name == name }) {
-		return fault.New(fault.NotFound, "plugin.tool", "The plugin "+id+" has no tool named "+name+".", "")
-	}
-	return h.change(ctx, id, func(s *savedState) {
-		if s.Tools == nil {
-			s.Tools = map[string]bool{}
-		}
-		s.Tools[name] = on
-	})
 }
 
 func (h *Host) change(ctx context.Context, id string, do func(*savedState)) error {

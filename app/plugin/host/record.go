@@ -89,7 +89,11 @@ func fromStored(kept []storedTool) []tool.Tool {
 // savedState holds what the person set for a plugin, and where its code's words may be from.
 type savedState struct {
 	Disabled bool            `json:"disabled,omitempty"`
-	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
+	Tools    map[string]bool `json:"tools,omitempty"` // name → offered, where it differs from the default
+	// Later says by the name of a tool whether models find it by searching alone, where the person set that.
+	Later map[string]bool `json:"later,omitempty"`
+	// MainOnly are the names of tools that members of councils do not get.
+	MainOnly map[string]bool `json:"main_only,omitempty"`
 	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 	AtOnce   int             `json:"at_once,omitempty"` // calls that run at once; 0 is the default
@@ -198,23 +202,29 @@ func (v version) offers(t tool.Tool, set map[string]bool) bool {
 	return t.InlineAvailable || (!v.src.Folder && !t.CouncilEligible)
 }
 
-// published returns the tools as the registry gets them: those not offered are
+// published returns the tools as the registry gets them, as the person set them: those not offered are
 // hidden from models.
-func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
+func (v version) published(set savedState) ([]tool.Tool, map[string]bool) {
 	out := slices.Clone(v.tools)
 	enabled := make(map[string]bool, len(out))
 	facts, guide := v.facts(), tool.GuideIn(out)
 	for i := range out {
-		on := v.offers(out[i], set)
+		on := v.offers(out[i], set.Tools)
 		out[i].Guide = guide
 		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
 		out[i].Code = v.digest
 		enabled[out[i].Name] = on
+		later, chosen := set.Later[out[i].Name]
 		switch {
 		case !on || facts.Injects:
 			out[i].Visibility = tool.Hidden
-		case out[i].Visibility == "" || out[i].Visibility == tool.Hidden:
+		case later:
+			out[i].Visibility = tool.Deferred
+		case chosen || out[i].Visibility == "" || out[i].Visibility == tool.Hidden:
 			out[i].Visibility = tool.Direct
+		}
+		if set.MainOnly[out[i].Name] && out[i].Role == "" {
+			out[i].Role = tool.MainRole
 		}
 	}
 	return out, enabled

@@ -255,7 +255,7 @@ func (e *entry) stepWith(happens func() event) (task effect) {
 func (e *entry) doLocked(f effect) {
 	switch f.do {
 	case doPublish:
-		tools, enabled := e.running.published(e.state.Tools)
+		tools, enabled := e.running.published(e.state)
 		e.status.Enabled = enabled
 		if e.toolsDenied {
 			tools = nil

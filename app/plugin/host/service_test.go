@@ -123,7 +123,7 @@ func TestAttackAPluginTellsAfterARestartWhatItWasGiven(t *testing.T) {
 		if got := tells("a"); got != all {
 			t.Errorf("a newer version: %s", got)
 		}
-		must(t, f.Host.SetToolEnabled(t.Context(), "a", "more", false)) // keeps it
+		must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "a", "more", false)) // keeps it
 		f.Restart()
 		if got := tells("a"); got != all {
 			t.Errorf("after a restart: %s", got)

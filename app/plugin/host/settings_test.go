@@ -58,7 +58,7 @@ func TestSettingsReachTheProcessThatIsRestartedWithThem(t *testing.T) {
 		if got := form(f, "a"); string(got.Values) != `{"depth":4,"path":"/tmp/x"}` || len(got.Problems) != 0 {
 			t.Errorf("after a restart the form is %s, %v", got.Values, got.Problems)
 		}
-		must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", false)) // keeps the settings
+		must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "a", "say", false)) // keeps the settings
 		if got := form(f, "a"); string(got.Values) != `{"depth":4,"path":"/tmp/x"}` {
 			t.Errorf("switching a tool off left the settings %s", got.Values)
 		}
@@ -254,7 +254,7 @@ func TestHowManyCallsRunAtOnceIsSetForEachPlugin(t *testing.T) {
 		is("a", 4, true)
 		is("b", 32, true)
 		must(t, f.Host.Settings.SetAtOnce(t.Context(), "a", 0))
-		must(t, f.Host.SetToolEnabled(t.Context(), "b", "say", false))
+		must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "b", "say", false))
 		is("a", 12, false) // as it was listed before the restart
 		is("b", 32, true)
 		if got := f.Host.Settings.AtOnce("nobody"); got != 4 {

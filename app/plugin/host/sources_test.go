@@ -64,7 +64,7 @@ func TestAPluginNeedBeNeitherFileNorProcess(t *testing.T) {
 		turn.Says("one") // a turn goes on with what it froze
 
 		// Switches.
-		must(t, f.Host.SetToolEnabled(t.Context(), "far", "say", false))
+		must(t, f.Host.ToolChoices.SetEnabled(t.Context(), "far", "say", false))
 		if s := f.Status("far"); s.Enabled["say"] {
 			t.Error("the tool is still offered")
 		}
@@ -72,7 +72,7 @@ func TestAPluginNeedBeNeitherFileNorProcess(t *testing.T) {
 		f.Settle()
 		f.State("far", plugin.Disabled)
 		f.Offers("file:say")
-		must(t, f.Host.SetEnabled(t.Context(), "far", true), f.Host.SetToolEnabled(t.Context(), "far", "say", true))
+		must(t, f.Host.SetEnabled(t.Context(), "far", true), f.Host.ToolChoices.SetEnabled(t.Context(), "far", "say", true))
 		f.Settle()
 		f.Says("far:say", "two")
 		if files := f.Host.Files("far"); len(files) != 0 {

@@ -390,7 +390,7 @@ for (const [name, flags] of Object.entries({ council: { council_eligible: true }
 	if got := offered(); !slices.Equal(got, []string{"say", "both"}) {
 		t.Errorf("models are offered %q", got)
 	}
-	must(t, c.host.SetToolEnabled(t.Context(), "flags", "neither", true))
+	must(t, c.host.ToolChoices.SetEnabled(t.Context(), "flags", "neither", true))
 	if got := offered(); !slices.Equal(got, []string{"say", "both", "neither"}) {
 		t.Errorf("once switched on, models are offered %q", got)
 	}

@@ -336,11 +336,11 @@ func TestPC11AToolThatIsSwitchedOffIsNotOffered(t *testing.T) {
 	b := newBench(t)
 	b.hook("weather", stages("before_llm", "before_tool"), weather)
 	b.ask(nobody(), say("hi"))
-	must(t, b.host.SetToolEnabled(t.Context(), "weather", "get_weather", false))
+	must(t, b.host.ToolChoices.SetEnabled(t.Context(), "weather", "get_weather", false))
 	if a := b.ask(nobody(), say("hi")); toolNames(a.requests[0]) != "exec echo" {
 		t.Errorf("the model was offered %s", toolNames(a.requests[0]))
 	}
-	must(t, b.host.SetToolEnabled(t.Context(), "weather", "get_weather", true))
+	must(t, b.host.ToolChoices.SetEnabled(t.Context(), "weather", "get_weather", true))
 	if a := b.ask(nobody(), say("hi")); toolNames(a.requests[0]) != "exec echo get_weather" {
 		t.Errorf("the model was offered %s", toolNames(a.requests[0]))
 	}

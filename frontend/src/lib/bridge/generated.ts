@@ -3355,6 +3355,8 @@ export interface Tool {
   inline_available: boolean;
   visibility: Visibility;
   enabled: boolean;
+  /** the person lets members of councils have it */
+  members: boolean;
   /** to the main model, not to members of a council alone */
   offered: boolean;
   contract: string;
@@ -3395,12 +3397,9 @@ export interface ToolList {
   tools: Tool[];
   /** sum of the enabled ones that each request defines */
   tokens: number;
-  /**
-   * ForRoom holds the ids of those that the default model gets only the names of, and searches
-   * for.
-   */
+  /** ForRoom holds the ids of those that the model gets only the names of, and searches for. */
   for_room: string[];
-  /** the default model's window in tokens; 0 = not known */
+  /** the model's window in tokens; 0 = not known */
   context_tokens: number;
 }
 
@@ -3423,10 +3422,20 @@ export interface ToolSettings {
 
 /** Tools is bound: the tools of all plugins. */
 export interface ToolsCalls {
-  /** List returns every tool that can be called or waits to be. */
-  List(): Promise<ToolList>;
-  /** SetEnabled sets whether models are offered the tool. */
+  /**
+   * List returns every tool that can be called or waits to be, and what of them the next
+   * message to a model has; "" is the default model.
+   */
+  List(model: string): Promise<ToolList>;
+  /** SetEnabled sets whether models are offered the tool. Switched on, it is offered as before. */
   SetEnabled(id: string, enabled: boolean): Promise<void>;
+  /** SetMembers sets whether members of councils may have the tool. */
+  SetMembers(id: string, may: boolean): Promise<void>;
+  /**
+   * SetOffer sets how the tool reaches the main model: from the start (direct), when it
+   * searches (deferred), or not at all (hidden).
+   */
+  SetOffer(id: string, offer: Visibility): Promise<void>;
 }
 
 /** Topic names what kind of thing changed. */

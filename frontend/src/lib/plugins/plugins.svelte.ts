@@ -1,7 +1,7 @@
 /** The plugins and their states, the tools they give, and one plugin's log. */
 import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
-import type { LogLevel, LogLine, Plugin, Template, Tool } from "../bridge/generated";
+import type { LogLevel, LogLine, Plugin, Template, Tool, Visibility } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
 /** How long what a save did is shown, in ms. */
@@ -117,7 +117,7 @@ export class ToolsState extends Pulled {
   tools = $state.raw<Tool[]>([]);
   tokens = $state.raw(0);
   contextTokens = $state.raw(0);
-  /** Those that the default model gets only the names of. */
+  /** Those that the model gets only the names of. */
   forRoom = $state.raw<ReadonlySet<string>>(new Set());
 
   readonly enabled = $derived(this.tools.filter((t) => t.enabled));
@@ -126,6 +126,9 @@ export class ToolsState extends Pulled {
   /** Definitions take more than 15 % of what the model can read. */
   readonly heavy = $derived(this.contextTokens > 0 && this.tokens > 0.15 * this.contextTokens);
 
+  /** Which the next message goes to; "" is the default. */
+  #model = "";
+
   constructor(
     private bridge: Bridge,
     notices: Notices,
@@ -133,8 +136,24 @@ export class ToolsState extends Pulled {
     super(notices, "tools");
   }
 
+  /** Has what is listed be that of the next message to a model. */
+  follow(model: string): void {
+    if (this.#model === model) return;
+    this.#model = model;
+    if (this.ready) void this.refresh();
+  }
+
+  /** What the next message has of a plugin's tools, and about how many tokens that takes. */
+  offerOf(plugin: string): { all: number; now: number; found: number; tokens: number } {
+    const all = this.tools.filter((t) => t.plugin === plugin);
+    const offered = all.filter((t) => t.offered);
+    const now = offered.filter((t) => !this.forRoom.has(t.id));
+    const tokens = now.reduce((sum, t) => sum + t.tokens, 0);
+    return { all: all.length, now: now.length, found: offered.length - now.length, tokens };
+  }
+
   protected override async pull(): Promise<void> {
-    const list = await this.bridge.tools.List();
+    const list = await this.bridge.tools.List(this.#model);
     this.tools = list.tools;
     this.tokens = list.tokens;
     this.contextTokens = list.context_tokens;
@@ -143,6 +162,8 @@ export class ToolsState extends Pulled {
   }
 
   setEnabled = (id: string, on: boolean) => this.bridge.tools.SetEnabled(id, on);
+  setOffer = (id: string, offer: Visibility) => this.bridge.tools.SetOffer(id, offer);
+  setMembers = (id: string, may: boolean) => this.bridge.tools.SetMembers(id, may);
 
   /** The tools of a filter, by plugin, both in the order listed. */
   groups(filter: string): { plugin: string; name: string; tools: Tool[] }[] {
