@@ -171,7 +171,7 @@ var layers = []map[string][]string{
 		"app/chat/conversation": {"app/base/fault", "app/chat", "app/tool/call", "app/chat/turn", "app/gate"},
 		// Models by name, over the person's connections; it knows no vendor.
 		"app/model/connections": {
-			"app/base/fault", "app/base/settings", "app/chat", "app/model", "app/model/cost",
+			"app/base/fault", "app/base/place", "app/base/settings", "app/chat", "app/model", "app/model/cost",
 		},
 		// Who answers a message: the model of its chat, and the council.
 		"app/chat/responder": {

@@ -26,6 +26,7 @@ type Conversation struct {
 	Title  string         `json:"title"`            // empty until the first message names it
 	Model  string         `json:"model"`            // "connection/model" chosen for it; empty = the default
 	System string         `json:"system,omitempty"` // the system text, empty for none
+	Asking Asking         `json:"asking,omitzero"`  // how its model is asked
 	// Project is the folder that the chat is about, as ProjectOf returns it; "" for none.
 	// Rules and councils may hold for all chats of one.
 	Project  string     `json:"project,omitempty"`

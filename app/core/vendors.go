@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
@@ -21,6 +22,7 @@ func (c *Core) models() *connections.Models {
 	return connections.New(connections.Options{
 		Settings: c.Settings, Keys: c.Keys, Log: c.Log, Scripted: c.o.Model,
 		Provider: func(of model.Connection) (model.Provider, error) { return provider(of, c.o.Watched) },
+		Lists:    filepath.Join(c.o.Data, "models.json"),
 		Demo:     demo.Knows, Pull: pull, Listed: func() { c.Bus.Changed(bus.Models, "") },
 		Unasked: func(ctx context.Context) context.Context { return context.WithValue(ctx, ownTerminal{}, nil) },
 	})

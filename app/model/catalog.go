@@ -23,6 +23,16 @@ func (c *Catalog) Set(models map[string]Info) []Info {
 	return slices.SortedFunc(maps.Values(models), func(a, b Info) int { return strings.Compare(a.ID, b.ID) })
 }
 
+// Seed takes in what was listed in an earlier run of the program.
+func (c *Catalog) Seed(models []Info) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known = map[string]Info{}
+	for _, m := range models {
+		c.known[m.ID] = m
+	}
+}
+
 // Find returns a model, and whether it was listed.
 func (c *Catalog) Find(id string) (Info, bool) {
 	c.mu.Lock()

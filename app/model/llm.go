@@ -56,6 +56,8 @@ type Connection struct {
 	// and what is guessed.
 	Can map[string]Features `json:"can,omitempty"`
 
+	// Listed are the models that it listed in an earlier run of the program.
+	Listed []Info `json:"-"`
 	// Key reads the secret at the moment of use; nil when the connection needs
 	// none. It returns "" and a fault when the key store is locked or missing.
 	Key func(ctx context.Context) (string, error) `json:"-"`
@@ -69,6 +71,7 @@ type Info struct {
 	Provider   string   `json:"provider"` // the connection's kind
 	Can        Features `json:"can"`
 	Context    int64    `json:"context_tokens,omitempty"` // window in tokens; 0 = not known
+	Price      *Price   `json:"price,omitempty"`          // as its server lists it; nil = not known
 }
 
 // Name returns "connection/id", as a person writes it.

@@ -42,7 +42,8 @@ func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	if err != nil {
 		return err
 	}
-	rows, table := view.NewModels(models, chosen), newTable("MODEL", "", "CAN")
+	price := func(m model.Info) *model.Price { return app.Models.PriceOf(ctx, m) }
+	rows, table := view.NewModels(models, chosen, price), newTable("MODEL", "", "CAN")
 	for _, m := range rows {
 		var can []string
 		for word, yes := range map[string]bool{"tools": m.Tools, "vision": m.Vision, "reasoning": m.Reasoning} {

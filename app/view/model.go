@@ -20,15 +20,18 @@ type Model struct {
 	Vision     bool   `json:"vision"`
 	Reasoning  bool   `json:"reasoning"`
 	Context    int64  `json:"context_tokens"` // 0 = not known
+	// In US dollars for a million tokens; null = not known.
+	Price *model.Price `json:"price"`
 }
 
-// NewModels returns models by connection, then title; chosen is the name of the default.
-func NewModels(all []model.Info, chosen string) []Model {
+// NewModels returns models by connection, then title; chosen is the name of the default, and price returns
+// what a model costs.
+func NewModels(all []model.Info, chosen string, price func(model.Info) *model.Price) []Model {
 	out := []Model{}
 	for _, m := range all {
 		out = append(out, Model{
 			m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can.Tools, m.Can.Vision,
-			m.Can.Reasoning, m.Context,
+			m.Can.Reasoning, m.Context, price(m),
 		})
 	}
 	slices.SortStableFunc(out, func(a, b Model) int {

@@ -51,15 +51,19 @@ func (c *Chats) SetArchived(conversation string, archived bool) error {
 	return c.update(conversation, func(v *chat.Conversation) { v.Archived = archived })
 }
 
-// SetModel chooses the conversation's model.
-func (c *Chats) SetModel(conversation, model string) error {
+// SetModel chooses the conversation's model, and how it is asked. The kind is invalid for what no model
+// takes.
+func (c *Chats) SetModel(conversation, model string, asking chat.Asking) error {
+	if err := asking.Check(); err != nil {
+		return err
+	}
 	if model != "" {
 		if _, err := c.core.Models.Open(c.call(), model); err != nil {
 			return err
 		}
 	}
 	return c.update(conversation, func(v *chat.Conversation) {
-		v.Model = model
+		v.Model, v.Asking = model, asking
 		v.Demo = v.Demo && model == settings.DemoModel
 	})
 }

@@ -159,11 +159,14 @@ func TestTheListOfChatsShowsWhatAPersonDidToThem(t *testing.T) {
 	}
 	kind(t, "an empty title", w.Chats.Rename(first, " \u200b"), fault.Invalid, "empty title")
 	must(t, w.Chats.SetSystem(first, "Be brief."))
-	must(t, w.Chats.SetModel(first, "demo/guide"))
-	if c := w.pull(first).Chat; c.System != "Be brief." || c.Model != "demo/guide" {
+	must(t, w.Chats.SetModel(first, "demo/guide", chat.Asking{Reasoning: "low"}))
+	if c := w.pull(first).Chat; c.System != "Be brief." || c.Model != "demo/guide" ||
+		c.Asking.Reasoning != "low" {
 		t.Errorf("the chat is %+v", c)
 	}
-	kind(t, "a model that is not there", w.Chats.SetModel(first, "nowhere/x"), fault.NotFound, "nowhere")
+	kind(t, "an effort that is not there",
+		w.Chats.SetModel(first, "demo/guide", chat.Asking{Reasoning: "more"}), fault.Invalid, "more")
+	kind(t, "a model that is not there", w.Chats.SetModel(first, "nowhere/x", chat.Asking{}), fault.NotFound, "nowhere")
 }
 
 func TestVersionsOfAnAnswerAndOfAQuestion(t *testing.T) {

@@ -102,8 +102,10 @@ type Outgoing struct {
 	Text        string   `json:"text"`
 	Attachments []string `json:"attachments"` // Media.id of each attachment
 	// "connection/model" that the window shows; "" = the conversation's, or the default.
-	Model   string `json:"model"`
-	NoTools bool   `json:"no_tools"` // offer the model no tools this time
+	Model string `json:"model"`
+	// How the model of a chat that the message begins is asked.
+	Asking  chat.Asking `json:"asking,omitzero"`
+	NoTools bool        `json:"no_tools"` // offer the model no tools this time
 	// Answer without the chat's council this time.
 	CouncilSkip bool `json:"council_skip,omitempty"`
 	// Ask this member of the council alone, by id; "" is all, unless the text begins with

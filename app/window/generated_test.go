@@ -27,6 +27,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
+	"conclave/app/model"
 	"conclave/app/plugin"
 	"conclave/app/record/activity"
 	"conclave/app/test/testkit"
@@ -74,6 +75,7 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[plugin.State]():        "PluginState",
 	reflect.TypeFor[textdiff.Kind]():       "DiffKind",
 	reflect.TypeFor[settings.Page]():       "PageSettings",
+	reflect.TypeFor[model.Price]():         "ModelPrice",
 }
 
 func TestThePagesTypesAreThoseOfTheProgram(t *testing.T) {

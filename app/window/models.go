@@ -85,7 +85,8 @@ func (m *Models) List() (ModelList, error) {
 	out.KeysFresh = m.core.Models.KeysFresh()
 	out.Connections = view.Map(connections, m.view)
 	tellApart(out.Connections)
-	out.Models = view.NewModels(known, out.Default)
+	price := func(of model.Info) *model.Price { return m.core.Models.PriceOf(ctx, of) }
+	out.Models = view.NewModels(known, out.Default, price)
 	return out, nil
 }
 
@@ -119,7 +120,10 @@ func (m *Models) view(c model.Connection) ConnectionView {
 	m.mu.Lock()
 	t, ok := m.tests[c.Name]
 	m.mu.Unlock()
-	if !ok {
+	if !ok { // not in this run of the program
+		if asked, took := m.core.Models.Asked(c); !asked.IsZero() {
+			v.State, v.LatencyMS, v.Checked = ConnectionListed, took.Milliseconds(), chat.Stamp(asked)
+		}
 		return v
 	}
 	v.LatencyMS, v.Checked = t.latency.Milliseconds(), chat.Stamp(t.at)

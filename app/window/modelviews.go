@@ -10,6 +10,7 @@ type ConnectionState string
 // The states of a connection.
 const (
 	ConnectionUnknown ConnectionState = "unknown" // not asked yet
+	ConnectionListed  ConnectionState = "listed"  // it listed its models in an earlier run of the program
 	ConnectionAsking  ConnectionState = "asking"  // a test runs
 	ConnectionOK      ConnectionState = "ok"
 	ConnectionFailed  ConnectionState = "failed"

@@ -124,8 +124,9 @@ func (c *openChats) chatView(ctx context.Context, v chat.Conversation) transcrip
 		spent = transcript.UsageOf(*v.Spent)
 	}
 	return transcript.Chat{
-		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
-		System: v.System, Project: v.Project, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Spent: spent,
+		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision,
+		Tools: info.Can.Tools, System: v.System, Asking: v.Asking, Project: v.Project, Pinned: v.Pinned,
+		Archived: v.Archived, Demo: v.Demo, Spent: spent,
 		Created: chat.Stamp(v.Created), Updated: chat.Stamp(v.Updated),
 	}
 }

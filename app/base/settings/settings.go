@@ -70,6 +70,9 @@ type Page struct {
 	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
 	// A finished answer is announced by the system while the window does not have the keyboard.
 	NotifyAnswers bool `json:"notify_answers"`
+	// Models that the person marked, and those chosen last, the newest first.
+	FavouriteModels []string `json:"favourite_models"`
+	RecentModels    []string `json:"recent_models"`
 	// The part of a model's context that definitions of tools may take, in percent, 1 to 100; a model finds
 	// those that do not fit when it needs them.
 	ToolShare int `json:"tool_share"`
@@ -124,7 +127,7 @@ func Default() Settings {
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000,
 			HTTPPort: DefaultHTTPPort,
-			Keys:     map[string]string{},
+			Keys:     map[string]string{}, FavouriteModels: []string{}, RecentModels: []string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},
 		RequiredHooks: []string{},

@@ -33,8 +33,10 @@ type Chooser struct {
 type Message struct {
 	Text  string
 	Model string // “connection/model”; "" is the chat's, or the default of a new chat
-	Skip  bool   // answer without the council
-	Only  string // id of the one member of the council that is asked; "" is all, or whom the text addresses
+	// Asking is how the model of a chat that the message begins is asked.
+	Asking chat.Asking
+	Skip   bool   // answer without the council
+	Only   string // id of the one member of the council that is asked; "" is all, or whom the text addresses
 }
 
 // Begin creates the chat that a message begins, with the council that was set for the next chat. It
@@ -56,7 +58,10 @@ func (c Chooser) Begin(ctx context.Context, m Message) (chat.ConversationID, err
 	if err != nil {
 		return "", err
 	}
-	var made chat.Conversation
+	made := chat.Conversation{Asking: m.Asking}
+	if err := made.Asking.Check(); err != nil {
+		return "", err
+	}
 	if err := c.Create(ctx, &made, opened.Info()); err != nil || scope != council.NextChat {
 		return made.ID, err
 	}

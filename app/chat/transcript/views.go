@@ -56,13 +56,15 @@ type Chat struct {
 	Vision     bool   `json:"vision"`      // whether that model sees pictures
 	Tools      bool   `json:"tools"`       // whether it calls tools
 	System     string `json:"system"`
-	Project    string `json:"project"` // the folder that it is about; "" for none
-	Pinned     bool   `json:"pinned"`
-	Archived   bool   `json:"archived"`
-	Demo       bool   `json:"demo"`
-	Spent      *Usage `json:"spent"` // on all of it so far; null where nobody counted
-	Created    string `json:"created"`
-	Updated    string `json:"updated"`
+	// How the model is asked, as the chat keeps it.
+	Asking   chat.Asking `json:"asking"`
+	Project  string      `json:"project"` // the folder that it is about; "" for none
+	Pinned   bool        `json:"pinned"`
+	Archived bool        `json:"archived"`
+	Demo     bool        `json:"demo"`
+	Spent    *Usage      `json:"spent"` // on all of it so far; null where nobody counted
+	Created  string      `json:"created"`
+	Updated  string      `json:"updated"`
 }
 
 // OutlineSplice says that the visible path is seqs from index from on, and nothing

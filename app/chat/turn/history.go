@@ -13,7 +13,8 @@ func (t *run) request(ctx context.Context) model.Request {
 	extent{t}.place(ctx)
 	request := model.Request{
 		System: guided(t.system, t.req.Tools), Tools: t.toolSearch().definitions(),
-		Messages: withSummary(t.history.messages(ctx, t.turn, t.begins.of(t.path)), t.begins.summed),
+		Messages:    withSummary(t.history.messages(ctx, t.turn, t.begins.of(t.path)), t.begins.summed),
+		Temperature: t.asking.Temperature, MaxTokens: t.asking.MaxTokens,
 	}
 	if len(t.taken) > 0 && t.round == 1 {
 		t.history.resume(ctx, t.turn, t.taken, &request)

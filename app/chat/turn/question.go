@@ -1,12 +1,14 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"unicode/utf8"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
+	"conclave/app/gate"
 	"conclave/app/tool"
 )
 
@@ -35,6 +37,12 @@ func (t *run) question(ctx context.Context) (saved chat.Message, open []*chat.To
 		}
 	}
 	t.system, t.plain = conversation.System, conversation.Origins
+	if cmp.Or(t.req.Caller, gate.Main) == gate.Main {
+		t.asking = conversation.Asking
+	}
+	if !t.can.Reasoning { // the picker says so
+		t.asking.Reasoning = ""
+	}
 	t.scribe.head, t.scribe.given = parent, conversation.Last
 	named, err := NameTools(ctx, t.log, &conversation, t.req.Tools)
 	named = t.makeRoom(ctx, named)

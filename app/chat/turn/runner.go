@@ -160,6 +160,7 @@ type run struct {
 	model   string
 	can     model.Features
 	system  string
+	asking  chat.Asking    // of the chat; nothing in the turn of a member, who has their own
 	path    []chat.Message // what is visible, grown by the turn
 	taken   []chat.Part    // of the answer that it goes on with
 	begins  beginning      // where the path is sent from

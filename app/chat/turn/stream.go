@@ -28,7 +28,7 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	if err != nil {
 		return t.newWriting().finish(ctx, err, closing)
 	}
-	bare := completed(&request, t.toolSearch(), closing, t.req.Reasoning)
+	bare := completed(&request, t.toolSearch(), closing, cmp.Or(t.req.Reasoning, t.asking.Reasoning))
 	w, err := t.stream(ctx, request, closing)
 	if refused, ok := errors.AsType[*model.Error](err); ok && refused.Kind == model.NoTools && !t.req.Explicit &&
 		t.req.Tools != nil && w.draft.empty() {

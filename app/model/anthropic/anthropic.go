@@ -38,7 +38,9 @@ type Provider struct {
 // New returns the provider of c. Nothing is asked before its methods are.
 func New(c model.Connection, o Options) *Provider {
 	c.URL = model.Base(c.URL, "/v1") // people write it either way
-	return &Provider{link: model.NewLink(c, Address, o.Timeouts)}
+	p := &Provider{link: model.NewLink(c, Address, o.Timeouts)}
+	p.catalog.Seed(c.Listed)
+	return p
 }
 
 // Models implements model.Provider. A look-alike without a list has the models that

@@ -50,6 +50,8 @@ type Options struct {
 	// Unasked returns a context in which nobody is asked for the passphrase of the keys.
 	Unasked func(ctx context.Context) context.Context
 	Listed  func() // called when a connection listed its models; optional
+	// Lists is the file in which the lists of models are kept from one start to the next; "" keeps none.
+	Lists string
 	// Scripted is opened by its name in addition to the models of connections, and is the default
 	// where the person chose none. Optional, for tests.
 	Scripted model.Model
@@ -59,9 +61,9 @@ type Options struct {
 type Models struct {
 	o Options
 
-	mu        sync.Mutex              // guards known and providers
-	known     map[string][]model.Info // by connection, of the last listing
-	providers map[string]made         // by connection
+	lists     lists           // what each connection listed last
+	mu        sync.Mutex      // guards providers
+	providers map[string]made // by connection
 }
 
 // made is a provider, and the connection it was made for. Providers are reused because they learn
@@ -73,7 +75,7 @@ type made struct {
 
 // New returns the models of the person's connections.
 func New(o Options) *Models {
-	return &Models{o: o, known: map[string][]model.Info{}, providers: map[string]made{}}
+	return &Models{o: o, lists: lists{path: o.Lists}, providers: map[string]made{}}
 }
 
 // demoConnection always exists.
@@ -94,6 +96,8 @@ func (m *Models) provider(c model.Connection) (model.Provider, error) {
 	keyed := c
 	if c.Kind != "demo" {
 		keyed.Key = func(ctx context.Context) (string, error) { return m.key(ctx, c) }
+		kept, _ := m.lists.of(c)
+		keyed.Listed = kept.Models
 	}
 	p, err := m.o.Provider(keyed)
 	if err != nil {
@@ -236,19 +240,17 @@ func (m *Models) Info(ctx context.Context, name string) model.Info {
 		return scripted.Info()
 	}
 	connection, id, _ := strings.Cut(name, "/")
-	m.mu.Lock()
-	for _, k := range m.known[connection] {
-		if k.ID == id {
-			m.mu.Unlock()
-			if c, err := m.connection(ctx, connection); err == nil {
+	if c, err := m.connection(ctx, connection); err == nil {
+		kept, _ := m.lists.of(c)
+		for _, k := range kept.Models {
+			if k.ID == id {
 				if can, ok := c.Can[id]; ok {
 					k.Can = can
 				}
+				return k
 			}
-			return k
 		}
 	}
-	m.mu.Unlock()
 	opened, err := m.Open(ctx, name)
 	if err != nil { // the connection is gone
 		return model.Info{Connection: connection, ID: id, Title: cmp.Or(id, name)}
@@ -259,7 +261,7 @@ func (m *Models) Info(ctx context.Context, name string) model.Info {
 }
 
 // Known returns the models that are known without a request to a provider: the built-in ones,
-// those of the last List or Test, and those added by hand.
+// those that connections listed last, in whatever run of the program, and those added by hand.
 func (m *Models) Known(ctx context.Context) ([]model.Info, error) {
 	all, err := m.Connections(ctx)
 	if err != nil {
@@ -270,15 +272,15 @@ func (m *Models) Known(ctx context.Context) ([]model.Info, error) {
 		return nil, err
 	}
 	var out []model.Info
+	there := map[string]bool{}
 	add := func(info model.Info) {
-		if !slices.ContainsFunc(out, func(o model.Info) bool { return o.Name() == info.Name() }) {
-			out = append(out, info)
+		if name := info.Name(); !there[name] {
+			there[name], out = true, append(out, info)
 		}
 	}
 	for _, c := range all {
-		m.mu.Lock()
-		listed := slices.Clone(m.known[c.Name])
-		m.mu.Unlock()
+		kept, _ := m.lists.of(c)
+		listed := kept.Models
 		if c.Kind == "demo" {
 			listed = []model.Info{m.Info(ctx, settings.DemoModel)}
 		}
@@ -346,17 +348,47 @@ func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duratio
 		}
 		return 0, took, err
 	}
-	m.mu.Lock()
-	m.known[c.Name] = slices.DeleteFunc(
-		model.Listed(listed),
-		func(info model.Info) bool { return !model.Chats(info.ID) },
-	)
-	listed = m.known[c.Name]
-	m.mu.Unlock()
+	kept := list{Kind: c.Kind, Address: c.URL, Asked: time.Now().UTC().Round(0), Took: took}
+	kept.Models = slices.DeleteFunc(model.Listed(listed), func(info model.Info) bool { return !model.Chats(info.ID) })
+	if c.Kind != "demo" {
+		m.keep(c.Name, &kept)
+	}
 	if m.o.Listed != nil {
 		m.o.Listed()
 	}
-	return len(listed), took, nil
+	return len(kept.Models), took, nil
+}
+
+// keep keeps what a connection listed; nil forgets it.
+func (m *Models) keep(name string, listed *list) {
+	if err := m.lists.put(name, listed); err != nil {
+		m.o.Log.Warn("A list of models could not be kept.", "provider", name, "err", err)
+	}
+}
+
+// Asked returns when a connection listed its models last, and how long that took; no time where it never
+// did at its present address.
+func (m *Models) Asked(c model.Connection) (time.Time, time.Duration) {
+	kept, _ := m.lists.of(c)
+	return kept.Asked, kept.Took
+}
+
+// Refresh requests the lists that are older than the given time, of the connections whose keys can be read
+// without asking anybody. What fails keeps the list that it has.
+func (m *Models) Refresh(ctx context.Context, older time.Duration) {
+	all, err := m.Connections(ctx)
+	if err != nil {
+		return
+	}
+	locked := m.o.Keys.NeedsPassphrase()
+	for _, c := range all {
+		if kept, ok := m.lists.of(c); c.Kind == "demo" || ok && time.Since(kept.Asked) < older || c.HasKey && locked {
+			continue
+		}
+		if _, _, err := m.ask(m.o.Unasked(ctx), c); err != nil {
+			m.o.Log.Info("A list of models could not be refreshed.", "provider", c.Name, "err", err)
+		}
+	}
 }
 
 // Test requests the models of one connection.
@@ -526,9 +558,14 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 	if err := m.o.Keys.DeleteFor(ctx, name, c.Address()); err != nil {
 		return nil, err
 	}
+	kept, listed := m.lists.of(c)
+	m.keep(name, nil)
 	return func(ctx context.Context) error {
 		if err := m.Add(ctx, c, key); err != nil {
 			return err
+		}
+		if listed {
+			m.keep(name, &kept)
 		}
 		if strings.HasPrefix(chosen, name+"/") {
 			return m.SetDefault(ctx, chosen)

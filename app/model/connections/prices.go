@@ -42,6 +42,23 @@ func (m *Models) Price(model model.Info, u chat.Usage) chat.Usage {
 	return u
 }
 
+// PriceOf returns what a model costs, by the table or else by its server's list; nil where neither says so.
+func (m *Models) PriceOf(ctx context.Context, of model.Info) *model.Price {
+	table, err := m.Prices(ctx)
+	if err != nil {
+		return of.Price
+	}
+	c, err := m.connection(ctx, of.Connection)
+	if err != nil {
+		return of.Price
+	}
+	all, _ := names(c, of.ID)
+	if p, _, ok := table.Find(all...); ok {
+		return &model.Price{Input: p.Input, Output: p.Output}
+	}
+	return of.Price
+}
+
 // names returns the names by which a row of prices may mean a connection's model, and whether it is a
 // model of this computer.
 func names(c model.Connection, m string) (names []string, local bool) {

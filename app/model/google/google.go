@@ -41,7 +41,9 @@ type Provider struct {
 
 // New returns the provider of c. Nothing is asked before its methods are.
 func New(c model.Connection, o Options) *Provider {
-	return &Provider{link: model.NewLink(c, Address, o.Timeouts)}
+	p := &Provider{link: model.NewLink(c, Address, o.Timeouts)}
+	p.catalog.Seed(c.Listed)
+	return p
 }
 
 // listed is an entry of GET models:

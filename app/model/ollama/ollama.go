@@ -45,6 +45,7 @@ func New(c model.Connection, o Options) *Provider {
 		c.URL = Address
 	}
 	p := &Provider{link: model.NewLink(c, Address, o.Timeouts)}
+	p.catalog.Seed(c.Listed)
 	compatible := c
 	compatible.URL = model.Below(c.URL, "/v1")
 	p.chat = openai.New(compatible, openai.Options{

@@ -12,8 +12,10 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -64,10 +66,12 @@ type Provider struct {
 func New(c model.Connection, o Options) *Provider {
 	o.Provider = cmp.Or(o.Provider, Kind)
 	link := model.NewLink(c, Address, o.Timeouts)
-	return &Provider{
+	p := &Provider{
 		link: link, options: o,
 		shuns: map[string]map[string]bool{}, lone: map[string]string{},
 	}
+	p.catalog.Seed(c.Listed)
+	return p
 }
 
 // Link returns the way to the server, for a dialect that asks more of it.
@@ -86,9 +90,10 @@ func (m *client) note(ctx context.Context, r model.Request, used chat.Usage) str
 func (p *Provider) own() bool { return strings.HasSuffix(p.link.Host(), "api.openai.com") }
 
 // listed is an entry of GET /models: the fields of OpenAI, and those that others
-// add. OpenRouter: name, context_length, architecture, supported_parameters.
+// add. OpenRouter: name, context_length, architecture, pricing, supported_parameters.
+// Together: type, display_name, pricing. Fireworks: supports_chat and its like.
 // vLLM: max_model_len. Mistral: capabilities, max_context_length. LM Studio and
-// llama.cpp: none or meta.
+// llama.cpp: none or meta. What means something else with each server is read leniently.
 type listed struct {
 	ID            string `json:"id"`
 	Name          string `json:"name"`
@@ -96,15 +101,18 @@ type listed struct {
 	MaxModelLen   int64  `json:"max_model_len"`
 	MaxContext    int64  `json:"max_context_length"`
 	ContextWindow int64  `json:"context_window"` // Groq
-	Architecture  struct {
-		Input []string `json:"input_modalities"`
-	} `json:"architecture"`
-	Parameters   []string `json:"supported_parameters"`
-	Capabilities struct {
-		Tools  *bool `json:"function_calling"`
-		Vision *bool `json:"vision"`
-	} `json:"capabilities"`
-	Meta struct {
+	Display       string `json:"display_name"`
+	Type          string `json:"type"`
+	OwnedBy       string `json:"owned_by"`
+
+	Architecture json.RawMessage `json:"architecture"`
+	Capabilities json.RawMessage `json:"capabilities"`
+	Pricing      json.RawMessage `json:"pricing"`
+	Parameters   []string        `json:"supported_parameters"`
+	Chat         *bool           `json:"supports_chat"`
+	Pictures     *bool           `json:"supports_image_input"`
+	Tools        *bool           `json:"supports_tools"`
+	Meta         struct {
 		Trained int64 `json:"n_ctx_train"`
 	} `json:"meta"`
 }
@@ -116,10 +124,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list struct {
-		Data []listed `json:"data"`
-	}
-	err = p.link.Get(ctx, "models", "", bearer(key), &list)
+	list, err := p.list(ctx, key)
 	if err != nil {
 		if e, ok := errors.AsType[*model.Error](err); !ok || len(p.link.Connection.Models) == 0 ||
 			(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed &&
@@ -131,12 +136,82 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	for _, id := range p.link.Connection.Models {
 		models[id] = p.info(id)
 	}
-	for _, m := range list.Data {
-		if m.ID != "" && !(p.own() && notForChat().MatchString(m.ID)) {
+	for _, m := range list {
+		if m.ID != "" && m.chats() && !(p.own() && notForChat().MatchString(m.ID)) {
 			models[m.ID] = p.describe(m)
 		}
 	}
+	if len(list) > 0 && list[0].OwnedBy == lmStudioOwner {
+		p.asLMStudioSays(ctx, key, models)
+	}
 	return p.catalog.Set(models), nil
+}
+
+// list requests the models: an object with data, or of Together an array.
+func (p *Provider) list(ctx context.Context, key string) ([]listed, error) {
+	var raw json.RawMessage
+	if err := p.link.Get(ctx, "models", "", bearer(key), &raw); err != nil {
+		return nil, err
+	}
+	var list struct {
+		Data []listed `json:"data"`
+	}
+	var err error
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		err = json.Unmarshal(raw, &list.Data)
+	} else {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil {
+		return nil, p.link.Fail(ctx, "", err)
+	}
+	return list.Data, nil
+}
+
+// lmStudioOwner is who owns the models of LM Studio, by its list.
+const lmStudioOwner = "organization_owner"
+
+// asLMStudioSays adds what LM Studio's own list knows of models: what each reads at most, and as it is
+// loaded (https://lmstudio.ai/docs/developer/rest/endpoints). An older one has no such list.
+//
+//	GET /api/v0/models → {"data":[{"id":"qwen3-8b","type":"llm","capabilities":["tool_use"],
+//	 "max_context_length":40960,"loaded_context_length":4096}]}
+func (p *Provider) asLMStudioSays(ctx context.Context, key string, models map[string]model.Info) {
+	own := p.link.Connection
+	own.URL = model.Below(model.Base(own.URL, "/v1"), "/api/v0")
+	var list struct {
+		Data []struct {
+			ID     string   `json:"id"`
+			Type   string   `json:"type"`
+			Can    []string `json:"capabilities"`
+			Most   int64    `json:"max_context_length"`
+			Loaded int64    `json:"loaded_context_length"`
+		} `json:"data"`
+	}
+	if model.NewLink(own, own.URL, p.options.Timeouts).Get(ctx, "models", "", bearer(key), &list) != nil {
+		return
+	}
+	for _, m := range list.Data {
+		info, ok := models[m.ID]
+		switch {
+		case !ok:
+		case m.Type == "embeddings":
+			delete(models, m.ID)
+		default:
+			info.Context = cmp.Or(m.Loaded, m.Most)
+			info.Can.Vision = m.Type == "vlm"
+			if m.Can != nil {
+				info.Can.Tools = slices.Contains(m.Can, "tool_use")
+			}
+			models[m.ID] = info
+		}
+	}
+}
+
+// chats reports whether an entry of a list may be a model for conversations.
+func (m listed) chats() bool {
+	others := []string{"image", "embedding", "embeddings", "rerank", "moderation", "audio", "video", "transcribe"}
+	return (m.Chat == nil || *m.Chat) && !slices.Contains(others, m.Type)
 }
 
 // notForChat matches what OpenAI lists in addition to its chat models.
@@ -153,20 +228,29 @@ func bearer(key string) func(http.Header) {
 // describe returns what the list and the name say about a model.
 func (p *Provider) describe(m listed) model.Info {
 	info := p.info(m.ID)
-	info.Title = cmp.Or(m.Name, m.ID)
+	info.Title = cmp.Or(m.Name, m.Display, m.ID)
+	info.Price = model.ReadPrice(m.Pricing)
 	info.Context = cmp.Or(m.ContextLength, m.MaxModelLen, m.MaxContext, m.ContextWindow, m.Meta.Trained)
-	if len(m.Architecture.Input) > 0 {
-		info.Can.Vision = slices.Contains(m.Architecture.Input, "image")
+	var architecture struct {
+		Input []string `json:"input_modalities"`
+	}
+	if json.Unmarshal(m.Architecture, &architecture) == nil && len(architecture.Input) > 0 {
+		info.Can.Vision = slices.Contains(architecture.Input, "image")
 	}
 	if len(m.Parameters) > 0 {
 		info.Can.Tools = slices.Contains(m.Parameters, "tools")
 		info.Can.Reasoning = slices.Contains(m.Parameters, "reasoning")
 	}
-	if m.Capabilities.Tools != nil {
-		info.Can.Tools = *m.Capabilities.Tools
+	var can struct {
+		Tools  *bool `json:"function_calling"`
+		Vision *bool `json:"vision"`
 	}
-	if m.Capabilities.Vision != nil {
-		info.Can.Vision = *m.Capabilities.Vision
+	_ = json.Unmarshal(m.Capabilities, &can) // of another shape: it says nothing
+	if says := cmp.Or(can.Tools, m.Tools); says != nil {
+		info.Can.Tools = *says
+	}
+	if says := cmp.Or(can.Vision, m.Pictures); says != nil {
+		info.Can.Vision = *says
 	}
 	return info
 }

@@ -6,7 +6,7 @@
 import { getContext, setContext } from "svelte";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
-import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
+import type { Asking, Hello, Model, PermissionRequest, Sent, Undo } from "./bridge/generated";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer, type Back } from "./chat/composer.svelte";
@@ -119,7 +119,7 @@ export class App {
     });
     this.plugins = new PluginsState(bridge, this.notices, () => this.layout.offerDock("plugins"));
     this.tools = new ToolsState(bridge, this.notices);
-    this.models = new ModelsState(bridge, this.notices, (model) => {
+    this.models = new ModelsState(bridge, this.notices, this.settings, (model) => {
       const choose = () => this.openSettings("models");
       this.toasts.say(s.models.firstDefault(model.title), {
         label: s.models.chooseOther,
@@ -272,6 +272,29 @@ export class App {
     return this.composer.model || this.models.default;
   }
 
+  /** What is known of that model; undefined while it is not. */
+  get modelNow(): Model | undefined {
+    return this.models.named(this.model);
+  }
+
+  /** Has another model answer from now on. */
+  chooseModel = (name: string): Promise<boolean> =>
+    this.attempt(async () => {
+      if (this.chat) await this.bridge.chats.SetModel(this.chat.id, name, this.asking);
+      else this.composer.model = name;
+    });
+
+  /** How that model is asked. */
+  get asking(): Asking {
+    return (this.chat ? this.chat.chat?.asking : this.composer.asking) ?? {};
+  }
+
+  setAsking = (asking: Asking): Promise<boolean> =>
+    this.attempt(async () => {
+      if (this.chat) await this.bridge.chats.SetModel(this.chat.id, this.model, asking);
+      else this.composer.asking = asking;
+    });
+
   /** Demo guide answers the message that is begun: the first screen shows ways on. */
   get guided(): boolean {
     return (this.models.defaultConnection?.built_in ?? true) && !this.composer.model;
@@ -409,6 +432,7 @@ export class App {
   async #sent(from: number, sent: Sent | null): Promise<boolean> {
     if (!sent || from !== this.#visit) return false;
     this.council.skip = false;
+    this.composer.asking = {};
     if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
     const { chat } = this;
     if (chat?.id !== sent.conversation) return false;

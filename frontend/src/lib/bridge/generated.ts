@@ -155,6 +155,19 @@ export interface Answer {
   lasting: boolean;
 }
 
+/**
+ * Asking holds how the model of a chat is asked. What is not set is left to the provider, and a
+ * model is sent only what it takes.
+ */
+export interface Asking {
+  /** Reasoning is how much the model thinks before it answers: off, low, medium, high. */
+  reasoning?: string;
+  /** 0 to 2; low is sober, high is free */
+  temperature?: number | null;
+  /** the longest answer; 0 is the provider's bound */
+  max_tokens?: number;
+}
+
 /** Attached is a file that was attached to the message that is being written. */
 export interface Attached {
   id: string;
@@ -401,6 +414,8 @@ export interface Chat {
   /** whether it calls tools */
   tools: boolean;
   system: string;
+  /** How the model is asked, as the chat keeps it. */
+  asking: Asking;
   /** the folder that it is about; "" for none */
   project: string;
   pinned: boolean;
@@ -552,8 +567,11 @@ export interface ChatsCalls {
   SetArchived(conversation: string, archived: boolean): Promise<void>;
   /** SetHidden keeps an entry from the model, or gives it back. */
   SetHidden(conversation: string, seq: number, hidden: boolean): Promise<void>;
-  /** SetModel chooses the conversation's model. */
-  SetModel(conversation: string, model: string): Promise<void>;
+  /**
+   * SetModel chooses the conversation's model, and how it is asked. The kind is invalid for
+   * what no model takes.
+   */
+  SetModel(conversation: string, model: string, asking: Asking): Promise<void>;
   /** SetPinned pins the conversation or lets it go. */
   SetPinned(conversation: string, pinned: boolean): Promise<void>;
   /**
@@ -628,6 +646,7 @@ export interface ConnectionEdit {
 /** ConnectionState describes how the last test of a connection went. */
 export type ConnectionState =
   | "unknown" // not asked yet
+  | "listed" // it listed its models in an earlier run of the program
   | "asking" // a test runs
   | "ok"
   | "failed";
@@ -1648,6 +1667,8 @@ export interface Model {
   reasoning: boolean;
   /** 0 = not known */
   context_tokens: number;
+  /** In US dollars for a million tokens; null = not known. */
+  price: ModelPrice | null;
 }
 
 /** ModelList is all connections and their models. */
@@ -1668,6 +1689,15 @@ export interface ModelList {
   keys_locked: boolean;
   /** that passphrase is still to be chosen */
   keys_fresh: boolean;
+}
+
+/**
+ * ModelPrice holds the cost of a model as its server lists it, in US dollars for a million
+ * tokens.
+ */
+export interface ModelPrice {
+  input: number;
+  output: number;
 }
 
 /** Models is bound: connections to providers, and their models. */
@@ -1804,6 +1834,8 @@ export interface Outgoing {
   attachments: string[];
   /** "connection/model" that the window shows; "" = the conversation's, or the default. */
   model: string;
+  /** How the model of a chat that the message begins is asked. */
+  asking?: Asking;
   /** offer the model no tools this time */
   no_tools: boolean;
   /** Answer without the chat's council this time. */
@@ -1917,6 +1949,9 @@ export interface PageSettings {
   model_titles: boolean;
   /** A finished answer is announced by the system while the window does not have the keyboard. */
   notify_answers: boolean;
+  /** Models that the person marked, and those chosen last, the newest first. */
+  favourite_models: string[];
+  recent_models: string[];
   /**
    * The part of a model's context that definitions of tools may take, in percent, 1 to 100; a
    * model finds those that do not fit when it needs them.

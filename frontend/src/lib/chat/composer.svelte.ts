@@ -3,7 +3,8 @@
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { Attached, Draft, Outgoing, Queued, Sent } from "../bridge/generated";
+import type { Asking, Attached, Draft, Outgoing, Queued, Sent } from "../bridge/generated";
+import { said } from "../models/asking";
 import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
@@ -41,8 +42,9 @@ export class Composer {
   sending = $state.raw(false);
   /** Offer no tools with the next message. */
   noTools = $state.raw(false);
-  /** Model for a chat that the next message makes. */
+  /** Model for a chat that the next message makes, and how it is asked. */
   model = $state.raw("");
+  asking = $state.raw<Asking>({});
 
   readonly adding = $derived(this.attachments.some((a) => !a.media && !a.problem));
   readonly ready = $derived(
@@ -300,7 +302,8 @@ export class Composer {
     const visit = this.#visit;
     const here = () => visit === this.#visit;
     // Read now, for the chat it is sent in: by the time everything is saved another may be open.
-    const asked = { ...message, model: this.shown(), council_skip: this.skipsCouncil() };
+    const how = conversation || said(this.asking) === "" ? {} : { asking: this.asking };
+    const asked = { ...message, model: this.shown(), ...how, council_skip: this.skipsCouncil() };
     this.sending = true;
     this.#leaving = out;
     try {

@@ -2,6 +2,7 @@
 import type { Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { Connection, ConnectionEdit, LocalServer, Model, Provider, Undo } from "../bridge/generated";
+import type { SettingsState } from "./settings.svelte";
 import { Pulled } from "../bridge/pulled.svelte";
 
 const tried = /preview|beta|experimental|-exp\b|nano|tiny|lite|guard|base|vision-only|\b[0-3](\.\d)?b\b/i;
@@ -37,6 +38,7 @@ export class ModelsState extends Pulled {
   constructor(
     private bridge: Bridge,
     notices: Notices,
+    private settings: Pick<SettingsState, "now" | "set">,
     private onchosen: (model: Model) => void = () => {},
   ) {
     super(notices, "models");
@@ -54,22 +56,31 @@ export class ModelsState extends Pulled {
     this.revision = Math.max(this.revision, list.revision);
   }
 
+  /** What is known of a model; undefined where its connection lists it no longer. */
+  named(name: string): Model | undefined {
+    return this.models.find((m) => m.name === name);
+  }
+
   title(name: string): string {
-    return this.models.find((m) => m.name === name)?.title ?? name;
+    return this.named(name)?.title ?? name;
+  }
+
+  /** What a connection is called. */
+  connectionTitle(name: string): string {
+    return this.connections.find((c) => c.name === name)?.title ?? name;
+  }
+
+  /** Notes that a model was chosen, for the list of those chosen last. */
+  chose(name: string): void {
+    if (!name) return;
+    const { recent_models: recent } = this.settings.now;
+    if (recent[0] === name) return;
+    void this.settings.set({ recent_models: [name, ...recent.filter((one) => one !== name)].slice(0, 6) });
   }
 
   /** The connection of a model; undefined if it was removed. */
   connectionOf(name: string): Connection | undefined {
     return this.connections.find((c) => c.name === name.split("/")[0]);
-  }
-
-  /** Models whose name holds all the words. */
-  search(text: string): Model[] {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    return this.models.filter((m) => {
-      const name = `${m.title} ${m.name}`.toLowerCase();
-      return words.every((w) => name.includes(w));
-    });
   }
 
   /** The provider whose keys begin like this one; the longest beginning wins. */
