@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"mime"
 	"path"
 	"strings"
 	"time"
@@ -125,8 +126,8 @@ func (s *session) taken(a plugin.Answer) tool.Result {
 const restarted = "Restarted"
 
 // media is a media part as it came.
-func media(mime, name string, data []byte) chat.Part {
-	return chat.Part{Kind: chat.PartMedia, Media: &chat.Media{MIME: mime, Name: name, Data: data}}
+func media(kind, name string, data []byte) chat.Part {
+	return chat.Part{Kind: chat.PartMedia, Media: &chat.Media{MIME: kind, Name: name, Data: data}}
 }
 
 // shownMedia returns a media part with the type of its bytes where it claims to be a picture and is
@@ -135,12 +136,13 @@ func media(mime, name string, data []byte) chat.Part {
 func shownMedia(m chat.Media) chat.Part {
 	name := m.Name
 	found := document.Look(name, m.Data)
-	mime, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(m.MIME)), ";")
+	kind, _, err := mime.ParseMediaType(m.MIME)
 	switch {
-	case found.Kind == document.Picture || found.Kind == document.Unseen || mime == "":
-		mime = found.MIME
-	case strings.HasPrefix(mime, "image/") && mime != "image/svg+xml":
-		mime = "application/octet-stream"
+	case found.Kind == document.Picture || found.Kind == document.Unseen || strings.TrimSpace(m.MIME) == "":
+		kind = found.MIME
+	case err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || len(kind) > maxKind || !strings.Contains(kind, "/"),
+		strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
+		kind = "application/octet-stream"
 	}
 	if scheme, rest, ok := strings.Cut(name, "://"); ok {
 		name = path.Base(rest)
@@ -148,12 +150,18 @@ func shownMedia(m chat.Media) chat.Part {
 			name = ""
 		}
 	}
-	name, _ = tool.Strip(name)
+	name, _ = tool.Strip(lastBytes(name, maxMediaName))
 	return chat.Part{
 		Kind: chat.PartMedia, Text: name,
-		Media: &chat.Media{MIME: mime, Name: name, Size: int64(len(m.Data)), Data: m.Data},
+		Media: &chat.Media{MIME: kind, Name: name, Size: int64(len(m.Data)), Data: m.Data},
 	}
 }
+
+// maxKind is the longest type of a file (RFC 6838), and maxMediaName the longest name, in bytes.
+const (
+	maxKind      = 255
+	maxMediaName = 255
+)
 
 // failed is the result of a call that got no answer. Where the plugin ended, it waits until that was
 // taken note of, so that the next call starts it again.

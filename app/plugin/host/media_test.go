@@ -29,6 +29,8 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 			block("audio", "audio/wav; rate=1", "d.wav", "RIFF00"), // parameters
 			block("resource", "application/x-sheet", "file:///home/x/report.sheet", "bytes"),
 			block("resource", "", "conclave://result", "bytes\x00"),
+			block("resource", "text/html\x1b]0;mine\a", "x://e", "bytes\x00"), // a terminal would obey it
+			block("resource", "x/"+strings.Repeat("y", 1000), "x://f", "bytes\x00"),
 			map[string]any{"type": "resource", "resource": map[string]any{"uri": "x://y", "text": "a text"}},
 			map[string]any{"type": "resource_link", "uri": "https://example.org/z.png", "name": "z"},
 			map[string]any{"type": "of-tomorrow", "text": "?"},
@@ -46,7 +48,8 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 			}
 		}
 		want := "image/png a.png|image/png b.jpg|application/octet-stream c.png|image/png |audio/wav " +
-			"d.wav|application/x-sheet report.sheet|text/plain |text a text|text z: https://example.org/z.png"
+			"d.wav|application/x-sheet report.sheet|text/plain |application/octet-stream e|application/octet-stream f|" +
+			"text a text|text z: https://example.org/z.png"
 		if got := strings.Join(got, "|"); r.Status != chat.CallOK || got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

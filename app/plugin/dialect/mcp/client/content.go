@@ -69,14 +69,21 @@ func readBlock(raw json.RawMessage) Block {
 	return b
 }
 
-// readBlocks reads a list of blocks, or one that stands alone.
+// maxBlocks bounds the blocks of a result or a message: each takes many times the bytes that it has on the wire.
+const maxBlocks = 1000
+
+// readBlocks reads a list of blocks, or one that stands alone. The last one says how many of too many are left out.
 func readBlocks(raw json.RawMessage) []Block {
 	blocks := []Block{}
 	if len(raw) > 0 && raw[0] == '{' {
 		return append(blocks, readBlock(raw))
 	}
-	for _, one := range listOf(raw) {
+	all := listOf(raw)
+	for _, one := range all[:min(len(all), maxBlocks)] {
 		blocks = append(blocks, readBlock(one))
+	}
+	if left := len(all) - maxBlocks; left > 0 {
+		blocks = append(blocks, Block{Type: TextBlock, Text: fmt.Sprintf("[%d more parts were left out.]", left)})
 	}
 	return blocks
 }

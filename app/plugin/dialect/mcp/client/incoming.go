@@ -63,6 +63,20 @@ func (s inbox) tooLong(id jsonrpc.ID, from *exchange) {
 	e.settle(nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()})
 }
 
+// unreadable fails the request that a line is to answer which is no message, such as one with values within each other
+// without end: nothing else comes for it.
+func (s inbox) unreadable(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return
+	}
+	var ids idScanner
+	ids.scan(line)
+	if e, _ := s.open.find(ids.result()); e != nil {
+		e.settle(nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the answer cannot be read"})
+	}
+}
+
 // notified takes a notification.
 func (s inbox) notified(m *jsonrpc.Request, from *exchange) {
 	switch m.Method {

@@ -125,6 +125,7 @@ func (c *streamConn) read() {
 		}
 		all, err := messages(line)
 		if err != nil {
+			inbox{c.s}.unreadable(line)
 			if !c.junk(line) {
 				return
 			}
