@@ -95,6 +95,11 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 		}
 		values[id] = value
 	}
+	for _, input := range serverOf(m).Inputs {
+		if value, ok := env.Lookup(input.Env); ok && input.Secret && start.Mask != nil {
+			start.Mask(value)
+		}
+	}
 	folder, err := withBundle(src, start, values)
 	if err != nil {
 		return config.Server{}, err
@@ -241,6 +246,11 @@ func environment(s config.Server, env *runtimes.Environment, start plugin.StartO
 		if err != nil {
 			return nil, &plugin.Problem{
 				Kind: "settings", Message: "Its file of variables cannot be read: " + err.Error() + ".", Hint: "Correct “envFile”.",
+			}
+		}
+		for name, value := range named {
+			if config.IsSecret(name, value) && start.Mask != nil {
+				start.Mask(value)
 			}
 		}
 		maps.Copy(all, named)

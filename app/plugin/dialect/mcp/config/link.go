@@ -116,17 +116,10 @@ func unbase64(s string) string {
 	return decoded(raw)
 }
 
-// PrivateHost returns the host of a remote server that is this computer or lies in its network; "" for others, and for
-// a host that only a placeholder tells. It looks nothing up.
+// PrivateHost returns the host of a remote server that is this computer or lies in its network, also where defaults of
+// its inputs make it that; "" for others, and for a host that only the person tells. It looks nothing up.
 func (s Server) PrivateHost() string {
-	if s.URL == "" {
-		return ""
-	}
-	parsed, err := url.Parse(strings.NewReplacer("${", "", "}", "").Replace(s.URL))
-	if err != nil {
-		return ""
-	}
-	host := strings.TrimSuffix(strings.ToLower(parsed.Hostname()), ".")
+	host := s.host()
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") ||
 		strings.HasSuffix(host, ".internal") || !strings.ContainsAny(host, ".:") && host != "" {
 		return host
@@ -135,4 +128,32 @@ func (s Server) PrivateHost() string {
 		return host
 	}
 	return ""
+}
+
+// host returns the host of a server's address in small letters, with the defaults of its inputs; "" for none.
+func (s Server) host() string {
+	var whole strings.Builder
+	pieces(s.URL, func(literal string) { whole.WriteString(literal) }, func(id string) {
+		told := "told.by.the.person"
+		for _, input := range s.Inputs {
+			if all := asTexts(input.Default); input.ID == id && len(all) > 0 {
+				told = strings.Join(all, "")
+			}
+		}
+		whole.WriteString(told)
+	})
+	_, rest, ok := strings.Cut(whole.String(), "://")
+	if !ok {
+		return ""
+	}
+	if end := strings.IndexAny(rest, `/?#\`); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
+	if inner, bracketed := strings.CutPrefix(rest, "["); bracketed {
+		rest, _, _ = strings.Cut(inner, "]")
+		return rest
+	}
+	rest, _, _ = strings.Cut(rest, ":")
+	return strings.TrimSuffix(rest, ".")
 }

@@ -60,6 +60,11 @@ func looksSecret(value string) bool {
 	return has && password != "" && !strings.Contains(password, "${")
 }
 
+// IsSecret reports whether the value of a variable looks like a secret.
+func IsSecret(name, value string) bool {
+	return !plainValue(value) && secretName(name) || looksSecret(value)
+}
+
 // plainValue reports whether a value is none whatever its name: a number, a boolean, a path, a placeholder.
 func plainValue(value string) bool {
 	if value == "" || strings.Contains(value, "${input:") {
@@ -87,7 +92,7 @@ func TakeSecrets(s Server) (kept Server, secrets map[string]string) {
 	s = s.clone()
 	t := taking{&s, map[string]string{}}
 	for _, name := range sorted(s.Env) {
-		if value := s.Env[name]; !plainValue(value) && secretName(name) || looksSecret(value) {
+		if value := s.Env[name]; IsSecret(name, value) {
 			s.Env[name] = t.take(name, value, "The variable "+name+".")
 		}
 	}
