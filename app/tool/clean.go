@@ -104,6 +104,36 @@ var saying = []string{"description", "title", "$comment"}
 // $comment) and leaves every other byte, and so the order of its properties, as
 // it is. It returns how many characters it removed, and the lines of which, as Tool.Marked.
 func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
+	return cleanTexts(raw, says)
+}
+
+// says reports whether a text of a schema is one that the schema says to a model.
+func says(t jsonobject.Text) bool {
+	return !t.IsName && len(t.Within) > 0 && slices.Contains(saying, t.Within[len(t.Within)-1].Name)
+}
+
+// cleanAnnotations cleans all texts of annotations but names, and returns how many characters it removed.
+func cleanAnnotations(raw json.RawMessage) (json.RawMessage, int) {
+	raw, removed, _ := cleanTexts(raw, func(t jsonobject.Text) bool { return !t.IsName })
+	return raw, removed
+}
+
+// hiddenValues returns the lines with hidden characters of what a schema has besides what it says: names and values,
+// which cannot be changed. They are as Tool.Marked has them.
+func hiddenValues(raw json.RawMessage) (marked []string) {
+	if hidden.Plain(string(raw)) && !bytes.ContainsRune(raw, '\\') {
+		return nil
+	}
+	for t := range jsonobject.Texts(raw) {
+		if _, n := Strip(t.Value); n > 0 && !says(t) && len(marked) < MaxMarked {
+			marked = append(marked, markedLines(t.Value, false, nil)...)
+		}
+	}
+	return marked
+}
+
+// cleanTexts cleans the texts of a JSON value that which reports.
+func cleanTexts(raw json.RawMessage, which func(jsonobject.Text) bool) (json.RawMessage, int, []string) {
 	if hidden.Plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) &&
 		!bytes.ContainsRune(raw, '\t') {
 		return raw, 0, nil
@@ -112,7 +142,7 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
 	var marked []string
 	removed, done := 0, 0
 	for t := range jsonobject.Texts(raw) {
-		if t.IsName || len(t.Within) == 0 || !slices.Contains(saying, t.Within[len(t.Within)-1].Name) {
+		if !which(t) {
 			continue
 		}
 		if clean, n := Clean(t.Value); n > 0 {

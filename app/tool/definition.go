@@ -32,6 +32,8 @@ func Normal(t Tool) Tool {
 	var marked []string
 	t.Parameters, n, marked = cleanSchema(t.Parameters)
 	removed += n
+	t.Annotations, n = cleanAnnotations(t.Annotations)
+	removed += n
 	if t.Visibility == "" {
 		t.Visibility = Direct
 	}
@@ -44,6 +46,11 @@ func Normal(t Tool) Tool {
 		}
 		all = append(all, marked...)
 		t.Marked = all[:min(len(all), MaxMarked)]
+	}
+	if values := hiddenValues(t.Parameters); len(values) > 0 && !slices.Contains(t.Warnings, valuesWarning) {
+		t.Warnings = append(slices.Clone(t.Warnings), valuesWarning)
+		t.Marked = append(slices.Clone(t.Marked), values...)
+		t.Marked = t.Marked[:min(len(t.Marked), MaxMarked)]
 	}
 	t.Digest = digest(t)
 	t.normal = &normalized{t.Name, t.Title, t.Description, t.Digest, t.Parameters, t.Annotations}
@@ -67,6 +74,8 @@ func (n *normalized) is(t Tool) bool {
 func sameBytes(a, b json.RawMessage) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
+
+const valuesWarning = "Hidden characters stand in names or values of its schema, which a model gets as they are."
 
 func hiddenWarning(n int) string {
 	if n == 1 {

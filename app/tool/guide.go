@@ -15,14 +15,7 @@ const maxGuide = 4 << 10
 // WithGuide returns the annotations of a tool with a guide, cleaned and cut. Annotations that are no object stay as
 // they are.
 func WithGuide(annotations json.RawMessage, guide string) json.RawMessage {
-	guide, _ = Clean(guide)
-	if len(guide) > maxGuide {
-		cut := maxGuide
-		for !utf8.RuneStart(guide[cut]) {
-			cut--
-		}
-		guide = guide[:cut] + "…"
-	}
+	guide = guideOf(guide)
 	all := map[string]json.RawMessage{}
 	if guide == "" || len(annotations) > 0 && json.Unmarshal(annotations, &all) != nil {
 		return annotations
@@ -53,5 +46,18 @@ func GuideIn(tools []Tool) string {
 	if json.Unmarshal(tools[0].Annotations, &said) != nil {
 		return ""
 	}
-	return said.Guide
+	return guideOf(said.Guide)
+}
+
+// guideOf returns a text as a guide: cleaned, and cut.
+func guideOf(text string) string {
+	text, _ = Clean(text)
+	if len(text) <= maxGuide {
+		return text
+	}
+	cut := maxGuide - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
 }

@@ -268,3 +268,27 @@ func TestNoJSONBecomesFarLongerWhereAPersonReadsIt(t *testing.T) {
 		t.Error("a usual schema is not indented")
 	}
 }
+
+func TestAttackWordsHideInAnnotationsAndInValuesOfASchema(t *testing.T) {
+	const hides = "pay\\u202e \\u001b[31mnow"
+	got := tool.Normal(tool.Tool{
+		Name: "x", Annotations: json.RawMessage(`{"title":"` + hides + `","conclave/guide":"` + hides + strings.Repeat("g", 9000) + `"}`),
+		Parameters: json.RawMessage(`{"type":"object","properties":{"q":{"enum":["` + hides + `"],"title":"` + hides + `"}}}`),
+	})
+	if _, n := tool.Strip(string(got.Annotations)); n > 0 || strings.Contains(string(got.Annotations), "u202e") {
+		t.Errorf("annotations: %s", got.Annotations)
+	}
+	if guide := tool.GuideIn([]tool.Tool{got}); len(guide) > 4<<10 || !strings.HasPrefix(guide, "pay now") {
+		t.Errorf("a guide of %d bytes: %.20q", len(guide), guide)
+	}
+	if !strings.Contains(string(got.Parameters), hides) || len(got.Marked) != 2 || len(got.Warnings) != 2 {
+		t.Errorf("parameters %s, marked %q, warnings %q", got.Parameters, got.Marked, got.Warnings)
+	}
+	if again := tool.Normal(tool.Tool{
+		Name: got.Name, Title: got.Title, Annotations: got.Annotations, Parameters: got.Parameters, Warnings: got.Warnings,
+		Marked: got.Marked,
+	}); len(again.Warnings) != 2 || len(again.Marked) != 2 || again.Digest != got.Digest {
+		t.Errorf("once more: %+v", again)
+	}
+	t.Log("stopped by: annotations are cleaned, and hidden characters in values are marked before the approval")
+}

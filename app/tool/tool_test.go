@@ -350,10 +350,10 @@ func TestASchemasTextsAreCleanedAndNothingElse(t *testing.T) {
 	if string(got.Parameters) != want {
 		t.Errorf("got  %s\nwant %s", got.Parameters, want)
 	}
-	if got.Hidden != 2 || len(got.Warnings) != 1 || got.Warnings[0] != "2 hidden characters were removed from its texts." {
+	if got.Hidden != 2 || len(got.Warnings) != 2 || got.Warnings[0] != "2 hidden characters were removed from its texts." {
 		t.Errorf("hidden %d, warnings %q", got.Hidden, got.Warnings)
 	}
-	if again := tool.Normal(got); again.Hidden != 2 || len(again.Warnings) != 1 {
+	if again := tool.Normal(got); again.Hidden != 2 || len(again.Warnings) != 2 {
 		t.Errorf("twice: hidden %d, warnings %q", again.Hidden, again.Warnings)
 	}
 	broken := `{"description":"a\u200b`

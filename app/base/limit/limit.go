@@ -19,8 +19,8 @@ func ToolsLeftOut(n int) string {
 	if n != 1 {
 		some = fmt.Sprintf("%d of its tools are", n)
 	}
-	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. "+
-		"Its log has the names.", some, Number(PluginTools), Size(ToolDefinition))
+	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name that "+
+		"can be shown. Its log has the names.", some, Number(PluginTools), Size(ToolDefinition))
 }
 
 // Counted returns a number of things as a person reads it: "1 file", "3 files".

@@ -357,17 +357,16 @@ func (s *session) list(ctx context.Context, v *version) error {
 		}
 	}
 	for _, t := range offer.Tools {
-		if len(t.Name) == 0 || len(t.Description)+len(t.Parameters) > limit.ToolDefinition ||
-			len(tools) >= limit.PluginTools {
-			s.r.e.logs("warn",
-				fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-					t.Name, limit.Number(limit.PluginTools), limit.Size(limit.ToolDefinition)))
+		if !nameable(t.Name) || len(tools) >= limit.PluginTools ||
+			len(t.Description)+len(t.Parameters)+len(t.Annotations) > limit.ToolDefinition {
+			s.r.e.logs("warn", fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, "+
+				"with a name that can be shown.", t.Name, limit.Number(limit.PluginTools), limit.Size(limit.ToolDefinition)))
 			left++
 			continue
 		}
 		t.Plugin, t.Dialect = v.src.ID, v.manifest.Dialect
 		t.Title, t.File = cmp.Or(t.Title, t.Name), cmp.Or(t.File, v.manifest.Entry)
-		t.Instance = lastBytes(t.Instance, maxInstance)
+		t.Instance, _ = tool.Clean(lastBytes(t.Instance, maxInstance))
 		tools = append(tools, tool.Normal(t))
 	}
 	if left > 0 {
@@ -375,6 +374,15 @@ func (s *session) list(ctx context.Context, v *version) error {
 	}
 	v.tools, v.listed, v.selfReport = tools, true, said
 	return nil
+}
+
+// maxToolName is the longest name of a tool, in bytes.
+const maxToolName = 512
+
+// nameable reports whether a tool can have a name: what is written as it is, on one line.
+func nameable(name string) bool {
+	clean, _ := tool.Clean(name)
+	return name != "" && clean == name && len(name) <= maxToolName && !strings.ContainsAny(name, "\r\n\t")
 }
 
 // maxInstance bounds what is on record of the object a tool belongs to, in bytes.

@@ -285,7 +285,7 @@ for line in sys.stdin:
         if method == "initialize":
             if "hangs" in moods:
                 time.sleep(3600)
-            answer["result"] = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "ours", "version": "1.2"},
+            answer["result"] = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "ours" + ("\x1b[31m" if "named oddly" in moods else ""), "version": "1.2"},
                 "capabilities": {"tools": {"listChanged": True},
                 **({"resources": {}, "prompts": {}, "completions": {}} if "shares" in moods else {})}, "instructions": "Be kind."}
         elif method == "tools/list":

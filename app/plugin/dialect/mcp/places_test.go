@@ -16,7 +16,7 @@ func TestAttackAConfigurationOpensPlacesOfKeysForItsServer(t *testing.T) {
 		write(t, filepath.Join(home, path), "mine")
 	}
 	write(t, filepath.Join(home, ".aws/credentials"), "aws_key = mine")
-	write(t, filepath.Join(home, "code/.env"), "LEVEL=debug")
+	write(t, filepath.Join(home, "code/.env"), "LEVEL=debug\nAPI_KEY=nobody-reads-this")
 	must(t, os.MkdirAll(filepath.Join(home, ".local/bin"), 0o700))
 	must(t, os.Symlink(python, filepath.Join(home, ".local/bin/py")))
 
@@ -42,7 +42,8 @@ func TestAttackAConfigurationOpensPlacesOfKeysForItsServer(t *testing.T) {
 	}
 	b.says("a-two:look", `{"path":"`+filepath.Join(home, "code/readme")+`"}`, "mine")
 	b.says("a-two:look", `{"path":"`+filepath.Join(b.data, "conclave.db")+`"}`, "refused")
-	if got := chat.TextOf(b.call(t.Context(), "a-two:env", "{}").Content); !strings.Contains(got, `"LEVEL": "debug"`) {
+	if got := chat.TextOf(b.call(t.Context(), "a-two:env", "{}").Content); !strings.Contains(got, `"LEVEL": "debug"`) ||
+		!strings.Contains(got, `"API_KEY": "•••"`) {
 		t.Errorf("the file of variables in its project gives it %s", got)
 	}
 	for _, id := range []string{"a-three", "a-four"} {
@@ -51,4 +52,20 @@ func TestAttackAConfigurationOpensPlacesOfKeysForItsServer(t *testing.T) {
 		}
 	}
 	t.Log("stopped by: no sandbox is opened unasked for a place of keys, or for a folder that holds one")
+}
+
+func TestAttackTheNameOfAToolOrAServerDrawsOnTheScreen(t *testing.T) {
+	b := newBench(t)
+	write(t, filepath.Join(b.scripts, "tools.json"), `{"esc\u001b[31m":"x","back\u202ewards":"x","two\nlines":"x","`+
+		strings.Repeat("n", 600)+`":"x"}`)
+	b.save("a.mcp.json", map[string]any{"one": b.entry("from file", "named oddly")})
+	b.approve("a-one")
+	s := b.status("a-one")
+	if len(s.Tools) != 1 || s.Tools[0].Name != "echo" || len(s.Notes) == 0 || !strings.HasPrefix(s.Notes[0], "4 of its tools") {
+		t.Errorf("it offers %d tools; notes %q", len(s.Tools), s.Notes)
+	}
+	if got := s.Tools[0].Instance; !strings.HasPrefix(got, "ours 1.2 ") {
+		t.Errorf("the record names %q", got)
+	}
+	t.Log("stopped by: a tool whose name cannot be shown is not offered, and a server's name is cleaned")
 }
