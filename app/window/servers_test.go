@@ -45,7 +45,7 @@ func TestTenChangesOfChatSendTheToolsThatTheCardShows(t *testing.T) {
 	}
 	w := openOn(t, data, programtest.Worker(t), answers...).quiet()
 	chats := []string{w.ask("", "One?"), w.ask("", "Two?")}
-	must(t, w.Plugins.Approve("lamps", w.card("lamps").Shown, false, false))
+	must(t, w.Plugins.Approve("lamps", w.card("lamps").Shown, false, true))
 	w.state("lamps", "ready")
 	for i := range 10 {
 		switch i {

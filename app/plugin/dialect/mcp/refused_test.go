@@ -1,0 +1,49 @@
+package mcp_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/gate"
+	"conclave/app/plugin"
+)
+
+func TestMC114AFolderThatACommandNamesIsOfferedAndAnAnswerWithoutItSaysSo(t *testing.T) {
+	b := newBench(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "a.txt")
+	write(t, file, "inside")
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+reads", folder)})
+	b.approve("s")
+	wants := []plugin.Refusal{{Permission: gate.Filesystem, Path: folder}}
+	if got := b.status("s").Refused; len(got) != 1 || got[0] != wants[0] {
+		t.Errorf("its card offers %+v", got)
+	}
+	r := b.call(t.Context(), "s:reads", `{"path":"`+file+`"}`)
+	if r.Status != chat.CallRaised || !strings.Contains(r.Error, wants[0].Command("s")) {
+		t.Errorf("a call that needs it answers %s %q", r.Status, r.Error)
+	}
+	if r := b.call(t.Context(), "s:reads", `{"path":"/etc/shadow"}`); strings.Contains(r.Error, "conclave plugins grant") {
+		t.Errorf("a file that nobody named is offered: %q", r.Error)
+	}
+	if _, err := b.gate.Reach.GrantFolder(t.Context(), "s", gate.Folder{Path: folder}); err != nil {
+		t.Fatal(err)
+	}
+	must(t, b.host.WaitIdle(t.Context()))
+	if got := b.status("s").Refused; len(got) != 0 {
+		t.Errorf("once it may read the folder its card offers %+v", got)
+	}
+	b.says("s:reads", `{"path":"`+file+`"}`, "inside")
+}
+
+func TestMC107AServerThatMayNotStartWhatItNeedsSaysSo(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("starts")})
+	must(t, approveOnce(b, "s"))
+	if p := b.status("s").Problem; p == nil || !strings.Contains(p.Hint, "conclave plugins grant s programs") ||
+		!strings.Contains(p.Stderr, "not permitted") {
+		t.Errorf("its card says %+v", p)
+	}
+}
