@@ -25,39 +25,49 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	if strings.TrimSpace(query.Text) != "" {
 		return c.found(ctx, query, offset, limit)
 	}
-	out := ChatList{
-		Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}, Searched: 100, Revision: c.core.Bus.Revision("chats", ""),
-	}
-	parts := []chat.ListOptions{pinnedChats, otherChats}
-	if query.Archived {
-		parts = []chat.ListOptions{archivedChats}
-	}
-	waiting := c.waiting()
-	for _, part := range parts {
-		page := part
-		page.Offset, page.Limit = max(0, offset-out.Total), max(1, limit-len(out.Rows))
-		found, err := c.core.Store.List(ctx, page)
-		if err != nil {
-			return ChatList{}, err
-		}
-		for _, v := range found.Conversations {
-			if len(out.Rows) < limit {
-				out.Rows = append(out.Rows, c.row(v, waiting))
-			}
-		}
-		out.Total += found.Total
-		if part == pinnedChats && found.Total > 0 {
-			out.Groups = append(out.Groups, ChatGroup{"pinned", found.Total})
-		}
-	}
-	days, err := c.core.Store.Days(ctx, parts[len(parts)-1])
+	revision := c.core.Bus.Revision("chats", "")
+	found, groups, total, err := c.stretch(ctx, query.Archived, offset, limit)
 	if err != nil {
 		return ChatList{}, err
 	}
-	for _, d := range days {
-		out.Groups = append(out.Groups, ChatGroup(d))
+	out := ChatList{
+		Offset: offset, Groups: groups, Rows: make([]ChatRow, len(found)), Searched: 100, Total: total, Revision: revision,
+	}
+	waiting := c.waiting()
+	for i, v := range found {
+		out.Rows[i] = c.row(v, waiting)
 	}
 	return out, nil
+}
+
+// stretch returns a part of the list of all chats, or of the archived ones, with all groups and how many
+// chats there are.
+func (c *Chats) stretch(ctx context.Context, archived bool, offset, limit int) (
+	chats []chat.Conversation, groups []ChatGroup, total int, err error,
+) {
+	groups = []ChatGroup{}
+	parts := []chat.ListOptions{pinnedChats, otherChats}
+	if archived {
+		parts = []chat.ListOptions{archivedChats}
+	}
+	for _, part := range parts {
+		page := part
+		page.Offset, page.Limit = max(0, offset-total), max(1, limit-len(chats))
+		found, err := c.core.Store.List(ctx, page)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		chats = append(chats, found.Conversations[:min(len(found.Conversations), limit-len(chats))]...)
+		total += found.Total
+		if part == pinnedChats && found.Total > 0 {
+			groups = append(groups, ChatGroup{"pinned", found.Total})
+		}
+	}
+	days, err := c.core.Store.Days(ctx, parts[len(parts)-1])
+	for _, d := range days {
+		groups = append(groups, ChatGroup(d))
+	}
+	return chats, groups, total, err
 }
 
 func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {

@@ -4,20 +4,25 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"net/http"
+	"strings"
 
 	"conclave/app/base/settings"
 )
 
 // FirstFrame makes the page's first frame, which is drawn before any script has
 // run, look like the window that follows it: it writes the theme and the columns
-// that the person left onto the html element of index.html. Wails takes it as a
-// middleware of the pages.
+// that the person left onto the html element of index.html, and the first rows of
+// the list of chats into it. Wails takes it as a middleware of the pages.
 func (a *App) FirstFrame(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && (r.URL.Path == "/" || r.URL.Path == "/index.html") {
 			if set, err := a.core.Settings.Settings(r.Context()); err == nil {
-				w = &framed{ResponseWriter: w, attributes: frameOf(set)}
+				page := &framed{ResponseWriter: w, attributes: frameOf(set), rows: a.firstRows(r.Context(), set)}
+				next.ServeHTTP(page, r)
+				page.finish()
+				return
 			}
 		}
 		next.ServeHTTP(w, r)
@@ -52,12 +57,46 @@ func frameOf(set settings.Settings) string {
 	return b.String()
 }
 
-// framed puts attributes into the html element, which begins in the first bytes
-// that are written.
+// framedChats is how many chats fill the column of a window as it opens.
+const framedChats = 24
+
+// firstRows returns the first rows of the list of chats as elements: what they show is the same once
+// the window is loaded. It is empty where the list is not shown or cannot be read.
+func (a *App) firstRows(ctx context.Context, set settings.Settings) string {
+	if !set.SidebarOpen {
+		return ""
+	}
+	chats, groups, _, err := a.Chats.stretch(ctx, false, 0, framedChats)
+	if err != nil {
+		a.log.Warn("the list of chats is not in the first frame", "err", err)
+		return ""
+	}
+	var b strings.Builder
+	for _, group := range groups {
+		if len(chats) == 0 {
+			break
+		}
+		b.WriteString(`<div class="day"></div>`)
+		n := min(group.Count, len(chats))
+		for _, c := range chats[:n] {
+			current := ""
+			if string(c.ID) == set.OpenChat {
+				current = " current"
+			}
+			fmt.Fprintf(&b, `<div class="chat%s" data-chat="%s">%s</div>`, current, html.EscapeString(string(c.ID)),
+				html.EscapeString(c.Title))
+		}
+		chats = chats[n:]
+	}
+	return b.String()
+}
+
+// framed holds the page back until finish, which puts what was left of the window into it.
 type framed struct {
 	http.ResponseWriter
-	attributes string
-	done       bool
+	attributes string // of the html element
+	rows       string // of the list of chats
+	page       bytes.Buffer
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -67,16 +106,13 @@ func (f *framed) WriteHeader(code int) {
 }
 
 // Write implements http.ResponseWriter.
-func (f *framed) Write(p []byte) (int, error) {
-	out := p
-	if !f.done {
-		f.done = true
-		out = bytes.Replace(p, []byte("<html "), []byte("<html "+f.attributes), 1)
-	}
-	if _, err := f.ResponseWriter.Write(out); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+func (f *framed) Write(p []byte) (int, error) { return f.page.Write(p) }
+
+func (f *framed) finish() {
+	out := bytes.Replace(f.page.Bytes(), []byte("<html "), []byte("<html "+f.attributes), 1)
+	const rows = `<div class="rows">`
+	out = bytes.Replace(out, []byte(rows), []byte(rows+f.rows), 1)
+	_, _ = f.ResponseWriter.Write(out) // the web view has gone
 }
 
 // Dark reports whether the person chose dark colours, which the window's ground

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -13,12 +14,14 @@ import (
 	"time"
 
 	"conclave/app/base/settings"
+	"conclave/app/chat"
 )
 
 // chosen are settings that never change.
 type chosen struct {
-	set settings.Settings
-	err error
+	set  settings.Settings
+	err  error
+	list error // of the list of chats
 }
 
 func (c chosen) Settings(context.Context) (json.RawMessage, uint64, error) {
@@ -30,12 +33,36 @@ func (c chosen) PutSettings(context.Context, json.RawMessage, uint64) (uint64, e
 	return 0, c.err
 }
 
+// chats are a pinned chat and many others, of two days.
+type chats struct {
+	Store
+	err error
+}
+
+func (s chats) List(_ context.Context, o chat.ListOptions) (chat.Page, error) {
+	if o.Pinned == chat.Only {
+		return chat.Page{Conversations: []chat.Conversation{{ID: "p", Title: "Pinned"}}, Total: 1}, s.err
+	}
+	found := chat.Page{Total: 5000}
+	for i := range o.Limit {
+		found.Conversations = append(found.Conversations, chat.Conversation{
+			ID: chat.ConversationID(fmt.Sprint("c", i)), Title: fmt.Sprintf("<b>%d & more</b>", i),
+		})
+	}
+	return found, s.err
+}
+
+func (s chats) Days(context.Context, chat.ListOptions) ([]chat.Day, error) {
+	return []chat.Day{{Key: "2026-11-28", Count: 2}, {Key: "2026-11", Count: 4998}}, s.err
+}
+
 // page returns what is answered for a path, where files are served as Wails does.
 func page(t *testing.T, c chosen, path string) string {
 	t.Helper()
-	window := New(Core{Settings: &settings.Current{Store: c}}, slog.New(slog.DiscardHandler))
+	core := Core{Settings: &settings.Current{Store: c}, Store: chats{err: c.list}}
+	window := New(core, slog.New(slog.DiscardHandler))
 	files := map[string]string{
-		"/":            "<!doctype html>\n<html lang=\"en\">\n<body>here</body></html>",
+		"/":            "<!doctype html>\n<html lang=\"en\">\n<body><div class=\"rows\"></div>here</body></html>",
 		"/assets/a.js": "document.write('<html lang>')",
 	}
 	files["/index.html"] = files["/"]
@@ -97,6 +124,25 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestTheFirstFrameHasTheChatsThatFillItsColumn(t *testing.T) {
+	set := settings.Default()
+	set.OpenChat = "c1"
+	got := page(t, chosen{set: set}, "/")
+	const begins = `<div class="rows"><div class="day"></div><div class="chat" data-chat="p">Pinned</div>` +
+		`<div class="day"></div><div class="chat" data-chat="c0">&lt;b&gt;0 &amp; more&lt;/b&gt;</div>` +
+		`<div class="chat current" data-chat="c1">&lt;b&gt;1 &amp; more&lt;/b&gt;</div><div class="day"></div>`
+	if n := strings.Count(got, "data-chat=\""); !strings.Contains(got, begins) || n != framedChats {
+		t.Errorf("it has %d chats:\n%s", n, got)
+	}
+	if got := page(t, chosen{set: set, list: errors.New("no disk")}, "/"); !strings.Contains(got, `<div class="rows"></div>`) {
+		t.Errorf("without the list of chats:\n%s", got)
+	}
+	set.SidebarOpen = false
+	if got := page(t, chosen{set: set}, "/"); !strings.Contains(got, `<div class="rows"></div>`) {
+		t.Errorf("the column is shut:\n%s", got)
 	}
 }
 

@@ -2,6 +2,7 @@
 // held to the words and colours of the window that follows it.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { takeAway, watch } from "./first";
 import { s } from "./lib/strings";
 
 const page = new DOMParser().parseFromString(readFileSync("index.html", "utf8"), "text/html");
@@ -15,6 +16,16 @@ test("the first frame says what the window says", () => {
   expect(words).toEqual([s.sidebar.newChat, s.sidebar.search]);
   const field = page.querySelector<HTMLTextAreaElement>("#first textarea");
   expect([field?.placeholder, field?.getAttribute("aria-label")]).toEqual([s.composer.placeholder, s.composer.label]);
+});
+
+test("a chat that is chosen in the first frame is opened once the window is loaded", () => {
+  document.body.innerHTML =
+    '<div id="first"><div class="rows"><p class="current" data-chat="a">A</p><p data-chat="b">B</p></div><textarea>x</textarea></div>';
+  watch();
+  document.querySelector<HTMLElement>("[data-chat=b]")?.click();
+  expect(document.querySelector("#first .current")?.textContent).toBe("B");
+  expect(takeAway()).toEqual({ text: "x", cursor: 0, chat: "b" });
+  expect(document.getElementById("first")).toBeNull();
 });
 
 test("the first frame is dark in the colours of the dark theme", () => {

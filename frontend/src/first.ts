@@ -1,15 +1,23 @@
 /**
- * The field of the first frame (index.html), in which one can write before the window is loaded. The
- * composer takes its text over when it is mounted.
+ * What one can do in the first frame (index.html) before the window is loaded: write in its field, whose
+ * text the composer takes over when it is mounted, and choose a chat, which is opened then.
  */
 
 const field = () => document.querySelector<HTMLTextAreaElement>("#first textarea");
 let composing = false;
+let chosen = "";
 
 /** Follows what an input method composes in the field. Enter waits for the window, which can send. */
 export function watch(): void {
   field()?.addEventListener("compositionstart", () => (composing = true));
   field()?.addEventListener("compositionend", () => (composing = false));
+  document.querySelector("#first .rows")?.addEventListener("click", (event) => {
+    const row = (event.target as Element).closest<HTMLElement>("[data-chat]");
+    if (!row) return;
+    document.querySelector("#first .current")?.classList.remove("current");
+    row.classList.add("current");
+    chosen = row.dataset.chat ?? "";
+  });
   field()?.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) event.preventDefault();
   });
@@ -24,9 +32,12 @@ export async function composed(): Promise<void> {
     });
 }
 
-/** Takes the first frame away; returns what was written in its field, and where the caret was. */
-export function takeAway(): { text: string; cursor: number } {
+/**
+ * Takes the first frame away; returns what was written in its field, where the caret was, and the chat
+ * that was chosen, "" for none.
+ */
+export function takeAway(): { text: string; cursor: number; chat: string } {
   const { value: text = "", selectionStart: cursor = 0 } = field() ?? {};
   document.getElementById("first")?.remove();
-  return { text, cursor };
+  return { text, cursor, chat: chosen };
 }
