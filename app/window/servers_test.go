@@ -57,7 +57,7 @@ func TestTenChangesOfChatSendTheToolsThatTheCardShows(t *testing.T) {
 		case 8:
 			must(t, w.Tools.SetEnabled("lamps:dim", true))
 		}
-		list, err := w.Tools.List()
+		list, err := w.Tools.List("")
 		must(t, err)
 		var shown, sent []string
 		for _, one := range list.Tools {
