@@ -11,7 +11,7 @@ import (
 // Asking holds how the model of a chat is asked. What is not set is left to the provider, and a model is
 // sent only what it takes.
 type Asking struct {
-	// Reasoning is how much the model thinks before it answers: off, low, medium, high.
+	// Reasoning sets how much the model thinks before it answers: off, low, medium, high.
 	Reasoning   string   `json:"reasoning,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"` // 0 to 2; low is sober, high is free
 	MaxTokens   int64    `json:"max_tokens,omitempty"`  // the longest answer; 0 is the provider's bound

@@ -37,7 +37,7 @@ type BranchMap struct {
 	More     bool     `json:"more"` // there are more than are here
 }
 
-// branchWords is how many characters of a branch's first message are shown.
+// branchWords bounds the characters of a branch's first message that are shown.
 const branchWords = 90
 
 // Map returns the branches of a chat.

@@ -30,7 +30,7 @@ func newContext(l *lifecycle, core Core, chats *Chats, undo *undos) *Context {
 	}
 }
 
-// Fill says what of a chat the next request to a model holds. Numbers of tokens are estimates.
+// Fill has the parts of the next request to a model. Numbers of tokens are estimates.
 type Fill struct {
 	Window  int64 `json:"window"` // how many tokens the model reads; 0 = not known
 	Answer  int64 `json:"answer"` // left free for the answer

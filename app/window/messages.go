@@ -139,7 +139,7 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		body, err := c.core.Store.Sent(ctx, m.Conversation, m.Seq)
 		rebuilt := fault.KindOf(err) == fault.NotFound
 		if rebuilt {
-			body, err = c.rebuilt(ctx, m)
+			body, err = rebuilt(ctx, c.core, m)
 		}
 		if err != nil {
 			return MessageInfo{}, err
@@ -160,8 +160,8 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 }
 
 // rebuilt returns the request that a message answered as it can be told from the chat.
-func (c *Chats) rebuilt(ctx context.Context, m chat.Message) ([]byte, error) {
-	request, err := c.core.Turns.RequestBefore(ctx, m)
+func rebuilt(ctx context.Context, core Core, m chat.Message) ([]byte, error) {
+	request, err := core.Turns.RequestBefore(ctx, m)
 	if err != nil {
 		return nil, err
 	}

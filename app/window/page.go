@@ -57,7 +57,7 @@ func frameOf(set settings.Settings) string {
 	return b.String()
 }
 
-// framedChats is how many chats fill the column of a window as it opens.
+// framedChats is the number of chats that fill the column of a window as it opens.
 const framedChats = 24
 
 // firstRows returns the first rows of the list of chats as elements: what they show is the same once

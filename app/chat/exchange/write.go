@@ -32,7 +32,7 @@ const (
 	exportFormat  = exportFormats + "1"
 )
 
-// Format is how a chat is written.
+// Format names a way in which a chat is written.
 type Format string
 
 // The formats: as Markdown, as JSON, which [Read] reads, and as one HTML page without scripts or remote parts.

@@ -33,7 +33,7 @@ type Chooser struct {
 type Message struct {
 	Text  string
 	Model string // “connection/model”; "" is the chat's, or the default of a new chat
-	// Asking is how the model of a chat that the message begins is asked.
+	// Asking has the settings of the model of a chat that the message begins.
 	Asking chat.Asking
 	Skip   bool   // answer without the council
 	Only   string // id of the one member of the council that is asked; "" is all, or whom the text addresses

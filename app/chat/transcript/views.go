@@ -101,7 +101,7 @@ type Entry struct {
 	OtherBranch int    `json:"other_branch"`
 	Words       int    `json:"words"` // words of the answer's text
 	Usage       *Usage `json:"usage"`
-	// MS is how long models took for it, from each request to its last word, in milliseconds.
+	// MS counts the milliseconds that models took for it, from each request to its last word.
 	MS int64 `json:"ms"`
 	// What hooks of plugins did to it and to its calls, each plugin's once for each thing it
 	// did; missing where they did nothing. Chats.Hooks has all of it.

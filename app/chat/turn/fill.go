@@ -12,7 +12,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Fill says what of a chat the next request to a model holds, by the count with which a turn decides what it sends.
+// Fill has the parts of the next request to a model, by the count with which a turn decides what it sends.
 // Its numbers of tokens are estimates.
 type Fill struct {
 	Window  int64 // how many tokens the model reads; 0 is not known

@@ -114,7 +114,7 @@ type Request struct {
 	// ChainLimit is how many requests with tools a turn may make; 0 is no limit.
 	ChainLimit int
 	Reasoning  string
-	// Reserve is how many tokens of the model's context the caller adds to requests.
+	// Reserve counts the tokens of the model's context that the caller adds to requests.
 	Reserve int64
 	// Log replaces the runner's, for a temporary chat; nil is the runner's.
 	Log Log

@@ -21,7 +21,7 @@ const summaryTime = 5 * time.Minute
 // summaryTokens bounds what the model may write, its thinking included.
 const summaryTokens = 3_000
 
-// usualPiece is how many tokens of a chat a model of unknown context is given at once, to sum them up.
+// usualPiece is the number of tokens of a chat that a model of unknown context is given at once, to sum them up.
 const usualPiece = 24_000
 
 // summarySystem tells the model what to do. It is given the text of the chat in one message, so that nothing in it is

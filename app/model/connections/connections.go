@@ -176,7 +176,7 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 	opened := p.Open(id)
 	known := knownModel{Model: opened, info: opened.Info()}
 	if known.info.Context == 0 {
-		known.info.Context = m.contextOf(connection, id)
+		known.info.Context = m.contextOf(c, id)
 	}
 	if can, ok := c.Can[id]; ok {
 		known.info.Can = can
@@ -188,10 +188,9 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 }
 
 // contextOf returns the context of a model as its connection listed it; 0 is not known.
-func (m *Models) contextOf(connection, id string) int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, info := range m.known[connection] {
+func (m *Models) contextOf(c model.Connection, id string) int64 {
+	kept, _ := m.lists.of(c)
+	for _, info := range kept.Models {
 		if info.ID == id {
 			return info.Context
 		}

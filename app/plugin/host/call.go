@@ -140,7 +140,8 @@ func shownMedia(m chat.Media) chat.Part {
 	switch {
 	case found.Kind == document.Picture || found.Kind == document.Unseen || strings.TrimSpace(m.MIME) == "":
 		kind = found.MIME
-	case err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || len(kind) > maxKind || !strings.Contains(kind, "/"),
+	case err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter),
+		len(kind) > maxKind || !strings.Contains(kind, "/"),
 		strings.HasPrefix(kind, "image/") && kind != "image/svg+xml":
 		kind = "application/octet-stream"
 	}

@@ -8,7 +8,7 @@ import (
 	"conclave/app/tool"
 )
 
-// ToolChoices is how a person has single tools offered. Its methods are safe for concurrent use.
+// ToolChoices sets how single tools are offered. Its methods are safe for concurrent use.
 type ToolChoices struct{ h *Host }
 
 // SetEnabled sets whether a tool of the plugin is offered to models, durably.

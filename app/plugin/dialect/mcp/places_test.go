@@ -61,7 +61,8 @@ func TestAttackTheNameOfAToolOrAServerDrawsOnTheScreen(t *testing.T) {
 	b.save("a.mcp.json", map[string]any{"one": b.entry("from file", "named oddly")})
 	b.approve("a-one")
 	s := b.status("a-one")
-	if len(s.Tools) != 1 || s.Tools[0].Name != "echo" || len(s.Notes) == 0 || !strings.HasPrefix(s.Notes[0], "4 of its tools") {
+	if len(s.Tools) != 1 || s.Tools[0].Name != "echo" || len(s.Notes) == 0 ||
+		!strings.HasPrefix(s.Notes[0], "4 of its tools") {
 		t.Errorf("it offers %d tools; notes %q", len(s.Tools), s.Notes)
 	}
 	if got := s.Tools[0].Instance; !strings.HasPrefix(got, "ours 1.2 ") {

@@ -261,7 +261,7 @@ func TestAConfigurationIsNeverWrittenByConclave(t *testing.T) {
 	b.approve("hand")
 	b.ready("hand")
 	b.says("hand:echo", `{"text":"hi"}`, "hi")
-	must(t, b.host.SetToolEnabled(t.Context(), "hand", "env", false))
+	must(t, b.host.ToolChoices.SetEnabled(t.Context(), "hand", "env", false))
 	must(t, b.host.SetEnabled(t.Context(), "hand", false))
 	must(t, b.host.SetEnabled(t.Context(), "hand", true))
 	must(t, b.gate.Reach.SetPermission(t.Context(), "hand", gate.Network, gate.Allow))

@@ -134,13 +134,13 @@ func (s Server) PrivateHost() string {
 func (s Server) host() string {
 	var whole strings.Builder
 	pieces(s.URL, func(literal string) { whole.WriteString(literal) }, func(id string) {
-		told := "told.by.the.person"
+		given := "given.by.the.person"
 		for _, input := range s.Inputs {
 			if all := asTexts(input.Default); input.ID == id && len(all) > 0 {
-				told = strings.Join(all, "")
+				given = strings.Join(all, "")
 			}
 		}
-		whole.WriteString(told)
+		whole.WriteString(given)
 	})
 	_, rest, ok := strings.Cut(whole.String(), "://")
 	if !ok {
