@@ -139,7 +139,7 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		body, err := c.core.Store.Sent(ctx, m.Conversation, m.Seq)
 		rebuilt := fault.KindOf(err) == fault.NotFound
 		if rebuilt {
-			body, err = rebuilt(ctx, c.core, m)
+			body, err = requestBefore(ctx, c.core, m)
 		}
 		if err != nil {
 			return MessageInfo{}, err
@@ -159,8 +159,8 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 	return out, nil
 }
 
-// rebuilt returns the request that a message answered as it can be told from the chat.
-func rebuilt(ctx context.Context, core Core, m chat.Message) ([]byte, error) {
+// requestBefore returns the request that a message answered as it can be told from the chat.
+func requestBefore(ctx context.Context, core Core, m chat.Message) ([]byte, error) {
 	request, err := core.Turns.RequestBefore(ctx, m)
 	if err != nil {
 		return nil, err
