@@ -160,7 +160,7 @@ export interface Answer {
  * model is sent only what it takes.
  */
 export interface Asking {
-  /** Reasoning is how much the model thinks before it answers: off, low, medium, high. */
+  /** Reasoning sets how much the model thinks before it answers: off, low, medium, high. */
   reasoning?: string;
   /** 0 to 2; low is sober, high is free */
   temperature?: number | null;
@@ -1035,7 +1035,7 @@ export interface Entry {
   /** words of the answer's text */
   words: number;
   usage: Usage | null;
-  /** MS is how long models took for it, from each request to its last word, in milliseconds. */
+  /** MS counts the milliseconds that models took for it, from each request to its last word. */
   ms: number;
   /**
    * What hooks of plugins did to it and to its calls, each plugin's once for each thing it did;
@@ -1205,7 +1205,7 @@ export interface FileRun {
   left_out: string[];
 }
 
-/** Fill says what of a chat the next request to a model holds. Numbers of tokens are estimates. */
+/** Fill has the parts of the next request to a model. Numbers of tokens are estimates. */
 export interface Fill {
   /** how many tokens the model reads; 0 = not known */
   window: number;
@@ -1271,7 +1271,7 @@ export type Font =
   | "sans" // that of the window itself
   | "serif";
 
-/** Format is how a chat is written. */
+/** Format names a way in which a chat is written. */
 export type Format =
   | "md"
   | "json"
