@@ -25,6 +25,9 @@ func TestMC114AFolderThatACommandNamesIsOfferedAndAnAnswerWithoutItSaysSo(t *tes
 	if r.Status != chat.CallRaised || !strings.Contains(r.Error, wants[0].Command("s")) {
 		t.Errorf("a call that needs it answers %s %q", r.Status, r.Error)
 	}
+	if r := b.call(t.Context(), "s:reads", `{"path":"/proc/self/stat"}`); r.Status != chat.CallOK {
+		t.Errorf("it cannot learn how much memory it uses: %s", r.Error)
+	}
 	if r := b.call(t.Context(), "s:reads", `{"path":"/etc/shadow"}`); strings.Contains(r.Error, "conclave plugins grant") {
 		t.Errorf("a file that nobody named is offered: %q", r.Error)
 	}
