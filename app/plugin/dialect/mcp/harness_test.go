@@ -262,6 +262,12 @@ def call(name, args):
             {"type": "resource", "resource": {"uri": "demo://r", "mimeType": "text/plain", "text": "inside"}},
             {"type": "text", "text": "for you alone", "annotations": {"audience": ["user"]}},
             {"type": "hologram", "data": "aGk="}]}
+    if name == "runs":
+        import subprocess
+        try:
+            return text(subprocess.run([os.path.dirname(__file__) + "/helper"], capture_output=True).stdout.decode())
+        except OSError as e:
+            return text("fork_exec: " + str(e), isError=True)
     if name == "reads":
         try:
             return text(open(args["path"]).read())

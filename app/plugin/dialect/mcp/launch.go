@@ -181,9 +181,19 @@ func (d *Dialect) runs(spec *sandbox.Spec, s config.Server, id string, start plu
 	for _, path := range named(spec.Dir, s.Args) {
 		if !place.Inside(start.Storage, path) && !place.Inside(path, start.Storage) { // that is its own
 			spec.Read = append(spec.Read, path)
+			if slices.Contains(start.Granted, gate.Programs) && !writes(start.Folders, path) {
+				spec.Execute = append(spec.Execute, path) // many packages bring programs that they start
+			}
 		}
 	}
 	return program(spec, env, append([]string{s.Command}, s.Args...), maxScripts)
+}
+
+// writes reports whether a server may write to something in a folder.
+func writes(folders []gate.Folder, dir string) bool {
+	return slices.ContainsFunc(folders, func(f gate.Folder) bool {
+		return f.Write && (place.Inside(f.Path, dir) || place.Inside(dir, f.Path))
+	})
 }
 
 // lacks returns the problem of a server that is fetched, without the permissions that this needs; nil where it has

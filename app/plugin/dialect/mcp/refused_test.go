@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,4 +50,19 @@ func TestMC107AServerThatMayNotStartWhatItNeedsSaysSo(t *testing.T) {
 		!strings.Contains(p.Stderr, "not permitted") {
 		t.Errorf("its card says %+v", p)
 	}
+}
+
+func TestAServerStartsTheProgramsOfItsPackageOnceItMayStartPrograms(t *testing.T) {
+	b := newBench(t)
+	helper := filepath.Join(b.scripts, "helper")
+	write(t, helper, "#!/bin/sh\necho helped\n")
+	must(t, os.Chmod(helper, 0o700))
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+runs")})
+	b.approve("s")
+	if r := b.call(t.Context(), "s:runs", "{}"); !strings.Contains(r.Error, "conclave plugins grant s programs") {
+		t.Errorf("without the permission it answers %s %q", r.Status, r.Error)
+	}
+	must(t, b.gate.Reach.SetPermission(t.Context(), "s", gate.Programs, gate.Allow))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.says("s:runs", "{}", "helped\n")
 }
