@@ -297,7 +297,7 @@ func (a *Approvals) AdoptFirst(c PluginVersion) (bool, error) {
 	seen := a.known[c.Plugin].key() == c.key()
 	a.mu.Unlock()
 	odd := slices.ContainsFunc(changes, func(c Change) bool { return c.Field != FirstListed }) ||
-		slices.ContainsFunc(c.Tools, func(t tool.Tool) bool { return t.Hidden > 0 })
+		slices.ContainsFunc(c.Tools, func(t tool.Tool) bool { return t.Hidden > 0 || len(t.Marked) > 0 })
 	if status != Waiting || !seen || odd || len(a.Shadowing(c.Plugin)) > 0 {
 		return false, nil
 	}

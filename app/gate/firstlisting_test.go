@@ -270,6 +270,10 @@ func TestOneYesCoversAStartAndItsFirstToolsUnlessTheyAreOdd(t *testing.T) {
 		"what it lists":     {[]tool.Tool{plain}, false, gate.Approved},
 		"the start alone":   {[]tool.Tool{plain}, true, gate.Waiting},
 		"hidden characters": {[]tool.Tool{{Name: "lookup", Description: "Looks\u200b it up."}}, false, gate.Waiting},
+		"hidden characters in a value": {
+			[]tool.Tool{{Name: "lookup", Parameters: json.RawMessage(`{"properties":{"q":{"enum":["a\u200b"]}}}`)}},
+			false, gate.Waiting,
+		},
 		"words about another's tool": {
 			[]tool.Tool{{Name: "lookup", Description: "Call it before write_note."}}, false, gate.Waiting,
 		},

@@ -85,7 +85,8 @@ func (b *bundled) describe(m *plugin.Manifest) {
 	}
 }
 
-// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it.
+// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it. What differs from the
+// bundle, which is what a person approved, is unpacked again.
 func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
 	above := filepath.Join(start.Runtime, "bundles")
 	to := filepath.Join(above, start.Code)
@@ -94,7 +95,12 @@ func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
 		to = filepath.Join(start.Storage, "bundle")
 	}
 	if _, err := os.Stat(to); err == nil {
-		return to, nil
+		if whole, err := bundle.Holds(src.Path, to); err != nil || whole {
+			return to, err
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return "", err
+		}
 	}
 	if err := os.MkdirAll(above, 0o700); err != nil {
 		return "", err

@@ -59,6 +59,30 @@ func TestMC98ABundleIsAPluginWithItsSettings(t *testing.T) {
 	}
 }
 
+func TestAttackFilesOfAnUnpackedBundleAreSwapped(t *testing.T) {
+	b := newBench(t)
+	b.pack("packed.mcpb", "1.0.0")
+	b.approve("packed")
+	must(t, b.host.Settings.Set(t.Context(), "packed", []byte(`{"moods": ["+pid"]}`)))
+	b.scan()
+	b.approve("packed")
+	found, err := filepath.Glob(filepath.Join(b.data, "runtime/bundles/*/node_modules"))
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	theirs := filepath.Join(found[0], "server.py")
+	for _, swap := range []func(){
+		func() { write(t, theirs, strings.Replace(server, `args.get("text", "")`, `"evil"`, 1)) },
+		func() { write(t, filepath.Join(found[0], "json.py"), `raise SystemExit("evil")`) },
+		func() { must(t, os.Remove(theirs)) },
+	} {
+		swap()
+		b.again()
+		b.says("packed:echo", `{"text":"hi"}`, "hi")
+	}
+	t.Log("stopped by: the files of a bundle are compared with it before each start")
+}
+
 func TestMC98ABrokenBundleSaysWhy(t *testing.T) {
 	b := newBench(t)
 	write(t, filepath.Join(b.dir, "broken.mcpb"), "no archive")

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -93,6 +94,69 @@ func Unpack(at, to string) error {
 		return err
 	}
 	return os.Rename(half, to)
+}
+
+// errDiffers is why Holds reports false.
+var errDiffers = errors.New("it differs")
+
+// Holds reports whether the folder to holds the files of the bundle at a path, byte by byte, and nothing else. The
+// error is that of the bundle.
+func Holds(at, to string) (bool, error) {
+	o, err := open(at)
+	if err != nil {
+		return false, err
+	}
+	defer o.Close() //nolint:errcheck // it was only read
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return false, nil
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	left := map[string]*zip.File{}
+	for _, f := range o.zip.File {
+		if name := slashed(f.Name); !f.Mode().IsDir() && !strings.HasSuffix(name, "/") {
+			left[path.Clean(name)] = f
+		}
+	}
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		f := left[name]
+		delete(left, name)
+		if f == nil || !entry.Type().IsRegular() || !same(root, name, f) {
+			return errDiffers
+		}
+		return nil
+	})
+	return err == nil && len(left) == 0, nil
+}
+
+// same reports whether a file is as the archive has it.
+func same(root *os.Root, name string, f *zip.File) bool {
+	file, err := root.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	packed, err := f.Open()
+	if err != nil {
+		return false
+	}
+	defer packed.Close() //nolint:errcheck // it was only read
+	const piece = 64 << 10
+	ours, theirs := make([]byte, piece), make([]byte, piece)
+	for {
+		n, err := io.ReadFull(file, ours)
+		m, packedErr := io.ReadFull(packed, theirs)
+		if !bytes.Equal(ours[:n], theirs[:m]) {
+			return false
+		}
+		if err != nil || packedErr != nil {
+			ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+			return ended && (errors.Is(packedErr, io.EOF) || errors.Is(packedErr, io.ErrUnexpectedEOF))
+		}
+	}
 }
 
 // opened is a bundle that is read.
