@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"conclave/app/base/fault"
 	"conclave/app/chat"
@@ -453,17 +454,20 @@ func TestEventsOfACallComeInOrder(t *testing.T) {
 	var got []chat.EventKind
 	b := newBench(t, tools{"run": func(_ context.Context, c tool.Call) tool.Result {
 		c.Progress("half\u202E")
+		c.Progress(strings.Repeat("x", 1<<20))
 		return tool.Result{}
 	}})
 	b.do("run", "{}", func(o *call.Turn, _ *call.Extra) {
 		o.OnEvent = func(e chat.Event) {
 			got = append(got, e.Kind)
-			if e.Kind == chat.EventProgress && e.Note != "half" {
-				t.Errorf("the note is %q", e.Note)
+			if e.Kind == chat.EventProgress && e.Note != "half" && utf8.RuneCountInString(e.Note) != 1000 {
+				t.Errorf("the note is %.20q, of %d bytes", e.Note, len(e.Note))
 			}
 		}
 	})
-	want := []chat.EventKind{chat.EventDecided, chat.EventRunning, chat.EventProgress, chat.EventAnswered}
+	want := []chat.EventKind{
+		chat.EventDecided, chat.EventRunning, chat.EventProgress, chat.EventProgress, chat.EventAnswered,
+	}
 	if len(got) != len(want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/tool"
@@ -27,6 +28,9 @@ const wholeLine = 1 << 20
 // grace is the time after a call's deadline that its invoker may take to report that itself, with a better
 // sentence, before its context ends.
 const grace = time.Second
+
+// maxProgress is how many characters of a note of progress are shown: it is one line.
+const maxProgress = 1000
 
 // errTimeout is the cause of a call's context that ended at its deadline.
 var errTimeout = errors.New("the call took too long")
@@ -133,7 +137,7 @@ func (c *Call) underDeadline(ctx, limited context.Context, cancel context.Cancel
 		Conversation: c.turn.Conversation,
 		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: given,
 		Progress: func(note string) {
-			note, _ = tool.Strip(note)
+			note, _ = tool.Strip(shorten.To(note, maxProgress))
 			c.emit(chat.Event{Kind: chat.EventProgress, Note: note})
 		},
 		Moved: func(to time.Time) { // out when a person is asked, and back when they answered
