@@ -39,6 +39,7 @@ var layers = []map[string][]string{
 		"app/base/bus":        {},
 		"app/base/version":    {},
 		"app/base/limit":      {},
+		"app/base/language":   {"golang.org/x/sys"},
 		"app/base/pattern":    {},
 		"app/base/hidden":     {},                                       // characters that nobody sees
 		"app/base/shorten":    {},                                       // texts that are longer than there is room for
@@ -79,7 +80,7 @@ var layers = []map[string][]string{
 			"golang.org/x/net/idna",
 		},
 		"app/chat/render/syntax": {},
-		"app/base/settings":      {"app/base/fault", "app/model/cost"},
+		"app/base/settings":      {"app/base/fault", "app/base/language", "app/model/cost"},
 		// What a council is, and how its deliberation goes on: a state machine without effects.
 		"app/council":       {"app/base/fault", "app/chat", "app/model/cost", "app/model", "app/tool"},
 		"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
@@ -365,6 +366,7 @@ var layers = []map[string][]string{
 			"app/tool/elicit",
 			"app/gate",
 			"app/base/settings",
+			"app/base/language",
 			"app/chat/transcript",
 			"app/chat/turn",
 			"app/chat/conversation",

@@ -8,12 +8,13 @@ import (
 	"net/http"
 	"strings"
 
+	"conclave/app/base/language"
 	"conclave/app/base/settings"
 )
 
 // FirstFrame makes the page's first frame, which is drawn before any script has
-// run, look like the window that follows it: it writes the theme and the columns
-// that the person left onto the html element of index.html, and the first rows of
+// run, look like the window that follows it: it writes the language, the theme and the
+// columns that the person left onto the html element of index.html, and the first rows of
 // the list of chats into it. Wails takes it as a middleware of the pages.
 func (a *App) FirstFrame(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,6 +55,8 @@ func frameOf(set settings.Settings) string {
 	}
 	fmt.Fprintf(&b, `style="%s--first-side:%grem;--first-dock:%grem" `, zoom, float64(set.SidebarWidth)/16,
 		float64(set.DockWidth)/16)
+	// Where the system does not say its language, the page asks its browser.
+	fmt.Fprintf(&b, `lang="%s"`, language.Of(set.Language))
 	return b.String()
 }
 
@@ -109,7 +112,7 @@ func (f *framed) WriteHeader(code int) {
 func (f *framed) Write(p []byte) (int, error) { return f.page.Write(p) }
 
 func (f *framed) finish() {
-	out := bytes.Replace(f.page.Bytes(), []byte("<html "), []byte("<html "+f.attributes), 1)
+	out := bytes.Replace(f.page.Bytes(), []byte(`<html lang="en"`), []byte("<html "+f.attributes), 1)
 	const rows = `<div class="rows">`
 	out = bytes.Replace(out, []byte(rows), []byte(rows+f.rows), 1)
 	_, _ = f.ResponseWriter.Write(out) // the web view has gone

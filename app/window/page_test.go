@@ -80,6 +80,7 @@ func page(t *testing.T, c chosen, path string) string {
 }
 
 func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
 	for name, test := range map[string]struct {
 		change func(*settings.Settings)
 		has    []string
@@ -90,7 +91,8 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 			[]string{`<html data-chat="none" style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"},
 			nil,
 		},
-		"dark": {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
+		"Chinese": {func(s *settings.Settings) { s.Language = "zh" }, []string{`lang="zh">`}, []string{`lang="en"`}},
+		"dark":    {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
 		"contrast": {
 			func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"},
 		},

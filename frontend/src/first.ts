@@ -2,10 +2,23 @@
  * What one can do in the first frame (index.html) before the window is loaded: write in its field, whose
  * text the composer takes over when it is mounted, and choose a chat, which is opened then.
  */
+import { s } from "./lib/strings";
 
 const field = () => document.querySelector<HTMLTextAreaElement>("#first textarea");
 let composing = false;
 let chosen = "";
+
+/** Puts the frame, which is written in English, in the language of the page and in its direction. */
+export function say(direction: string | null = null): void {
+  document.documentElement.dir = direction ?? s.page.direction;
+  const [newChat, search] = document.querySelectorAll("#first .side > div");
+  newChat?.replaceChildren(s.sidebar.newChat);
+  search?.replaceChildren(s.sidebar.search);
+  const at = field();
+  if (!at) return;
+  at.placeholder = s.composer.placeholder;
+  at.ariaLabel = s.composer.label;
+}
 
 /** Follows what an input method composes in the field. Enter waits for the window, which can send. */
 export function watch(): void {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/pattern"
 	"conclave/app/model"
 	"conclave/app/model/cost"
@@ -52,11 +53,13 @@ const (
 // Page holds the settings that the window's page shows and changes: each field is one
 // of its type Settings, too.
 type Page struct {
-	Theme       Theme   `json:"theme"`
-	Zoom        int     `json:"zoom"`      // size of everything in the window in percent, 50 to 300
-	TextSize    int     `json:"text_size"` // size of message text in px, 13 to 22
-	ReadingFont Font    `json:"reading_font"`
-	SendKey     SendKey `json:"send_key"`
+	Theme Theme `json:"theme"`
+	// The language of the window, and of the terminal where the environment names none.
+	Language    language.Language `json:"language"`
+	Zoom        int               `json:"zoom"`      // size of everything in the window in percent, 50 to 300
+	TextSize    int               `json:"text_size"` // size of message text in px, 13 to 22
+	ReadingFont Font              `json:"reading_font"`
+	SendKey     SendKey           `json:"send_key"`
 	// After sending: hold the question at the top, or follow the end.
 	Follow      bool `json:"follow"`
 	ScanAtStart bool `json:"scan_at_start"` // look for local models at start
@@ -123,7 +126,7 @@ const DemoModel = "demo/guide"
 func Default() Settings {
 	return Settings{
 		Page: Page{
-			Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
+			Theme: System, Language: language.System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 			SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 			ModelTitles: true, NotifyAnswers: true, ToolShare: 5, PluginSpend: 1, PluginTokens: 500_000,
 			HTTPPort: DefaultHTTPPort,
@@ -192,6 +195,7 @@ func (s Settings) Check() error {
 	}
 	for _, err := range []error{
 		oneOf("theme", s.Theme, System, Light, Dark, Contrast),
+		oneOf("language", s.Language, language.System, language.English, language.Chinese),
 		oneOf("reading_font", s.ReadingFont, Sans, Serif),
 		oneOf("send_key", s.SendKey, Enter, ModEnter),
 		oneOf("mode", s.Mode, "careful", "standard"),

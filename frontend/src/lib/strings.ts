@@ -15,8 +15,9 @@ export let s: Messages;
 
 /** Loads a language, English where there is none of that code. A page keeps its language until it is loaded again. */
 export async function speak(language: string): Promise<void> {
-  const load = languages[language] ?? (() => import("messages:en"));
+  const load = languages[language.split("-")[0] ?? ""] ?? (() => import("messages:en"));
   s = (await load()).default;
+  document.documentElement.lang = s.page.language;
 }
 
 /** A whole number in groups of three: “9,400”. Without Intl, whose tables a window's start would wait for. */

@@ -1441,6 +1441,15 @@ export type LanePhase =
   | "using" // a tool runs, or waits for a person
   | "writing";
 
+/**
+ * Language is the code of a language that Conclave has, or [System]. The page has the same
+ * (frontend/src/messages).
+ */
+export type Language =
+  | "system"
+  | "en"
+  | "zh"; // as it is written in mainland China
+
 /** LeftOut is something of a configuration file of which no plugin is made, and why. */
 export interface LeftOut {
   name: string;
@@ -1928,6 +1937,8 @@ export interface Packages {
  */
 export interface PageSettings {
   theme: Theme;
+  /** The language of the window, and of the terminal where the environment names none. */
+  language: Language;
   /** size of everything in the window in percent, 50 to 300 */
   zoom: number;
   /** size of message text in px, 13 to 22 */
