@@ -45,7 +45,8 @@ func dialects(
 func openDialects(c *Core) []plugin.Dialect {
 	return dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement(), mcp.Options{
 		Version: version.Version, Keys: c.Keys, Changed: func() { c.Bus.Changed(bus.Plugins, "") }, Log: c.Log,
-		Eras: filepath.Join(plugin.Runtime(c.o.Data), "mcp-eras.json"),
+		Eras:     filepath.Join(plugin.Runtime(c.o.Data), "mcp-eras.json"),
+		Programs: filepath.Join(c.o.Data, "mcp-programs.json"),
 	})
 }
 

@@ -83,6 +83,14 @@ type SignsIn interface {
 	SignedIn(id string) (service, need string)
 }
 
+// ProgramChooser is a Dialect whose plugins are started with programs of the person's computer, of which one that is
+// not found can be chosen (Problem.Program).
+type ProgramChooser interface {
+	Dialect
+	// ChooseProgram has a command be the program at path, for all plugins. The error is a sentence.
+	ChooseProgram(command, path string) error
+}
+
 // Describer is a Dialect with facts about its plugins for their cards.
 type Describer interface {
 	Dialect

@@ -22,6 +22,10 @@ type Problem struct {
 	Hint    string   `json:"hint,omitempty"`
 	Missing []string `json:"missing,omitempty"` // packages
 	Stderr  string   `json:"stderr,omitempty"`  // tail, when it crashed
+
+	Program     string   `json:"program,omitempty"`     // a command that was not found, for which a person can choose one
+	Install     string   `json:"install,omitempty"`     // the command of this system that installs what is missing
+	Permissions []string `json:"permissions,omitempty"` // what it lacks, in permit's words
 }
 
 // Error returns "file:line: message", with as much of the place as is known.

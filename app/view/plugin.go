@@ -130,6 +130,10 @@ type Problem struct {
 	Hint    string   `json:"hint"`
 	Missing []string `json:"missing"` // packages that are not installed
 	Stderr  string   `json:"stderr"`
+
+	Program     string   `json:"program"`     // a command that was not found, for which a person can choose one
+	Install     string   `json:"install"`     // the command of this system that installs what is missing
+	Permissions []string `json:"permissions"` // what it lacks
 }
 
 // NewProblem returns the view of a problem, without hidden characters; nil of nil.
@@ -139,7 +143,7 @@ func NewProblem(p *plugin.Problem) *Problem {
 	}
 	v := Problem(*p)
 	v.Message, v.Frame, v.Stderr = clean(v.Message), clean(v.Frame), clean(v.Stderr)
-	v.Missing = List(v.Missing)
+	v.Missing, v.Permissions = List(v.Missing), List(v.Permissions)
 	return &v
 }
 

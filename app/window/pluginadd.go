@@ -54,11 +54,12 @@ type Choosable string
 
 // The places that Choose asks for.
 const (
-	ChooseFolder Choosable = "folder"
-	ChooseFile   Choosable = "file"
+	ChooseFolder  Choosable = "folder"
+	ChooseFile    Choosable = "file"
+	ChooseProgram Choosable = "program"
 )
 
-// Choose asks for a folder, or for a file that holds a plugin; "" when the person
+// Choose asks for a folder, for a file that holds a plugin, or for a program; "" when the person
 // changed their mind.
 func (p *Plugins) Choose(what Choosable) (string, error) {
 	ctx := p.window()
@@ -73,6 +74,9 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{
 			DisplayName: "Plugins (" + strings.Join(endings, ", ") + ")", Pattern: "*" + strings.Join(endings, ";*"),
 		}}})
+	}
+	if what == ChooseProgram {
+		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{})
 	}
 	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+string(what)+"” to choose.", "")
 }

@@ -105,6 +105,12 @@ func (p *Plugins) Disable(id string) error {
 // Reload loads a plugin again.
 func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 
+// UseProgram has the command that a plugin was not started for (Problem.Program) be the program at path, for
+// all plugins, and starts the plugin again. Kind invalid for what is no program.
+func (p *Plugins) UseProgram(id, path string) error {
+	return p.core.Host.Settings.ChooseProgram(id, path)
+}
+
 // SignIn signs the person in to the service that a plugin wants, in the browser. It returns when they are
 // done there. While a sign-in waits, it shows that one's page again.
 func (p *Plugins) SignIn(id string) error {

@@ -14,6 +14,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
+	"conclave/app/plugin"
 	"conclave/app/tool"
 )
 
@@ -53,6 +54,26 @@ type SettingsForm struct {
 
 // Settings holds what persons fill in for plugins. Its methods are safe for concurrent use.
 type Settings struct{ h *Host }
+
+// ChooseProgram has the command that a plugin was not started for (Problem.Program) be the program at path, and
+// starts the plugin again. Kind conflict where it lacks none, invalid for what is no program.
+func (s *Settings) ChooseProgram(id, path string) error {
+	const op = "plugin.program"
+	e, err := s.h.known(id)
+	if err != nil {
+		return err
+	}
+	now := e.now().status
+	dialect, ok := s.h.Dialects.named(now.Manifest.Dialect).(plugin.ProgramChooser)
+	if !ok || now.Problem == nil || now.Problem.Program == "" {
+		return fault.New(fault.Conflict, op, "The plugin "+id+" lacks no program.", "Look at it again.")
+	}
+	if err := dialect.ChooseProgram(now.Problem.Program, path); err != nil {
+		return fault.New(fault.Invalid, op, strings.ToUpper(err.Error()[:1])+err.Error()[1:]+".", "Choose another file.")
+	}
+	e.reloadForced()
+	return nil
+}
 
 // Form returns the settings of a plugin. Kind not_found when there is none of that
 // id.

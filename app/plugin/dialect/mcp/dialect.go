@@ -11,6 +11,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/dialect/mcp/config"
+	"conclave/app/plugin/dialect/mcp/runtimes"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
@@ -22,12 +23,15 @@ type Options struct {
 	Changed func()    // is called after what plugin.SignsIn reports has changed; nil is nobody
 	Log     *slog.Logger
 	Eras    string // the file that keeps which protocol each server speaks; empty keeps it in memory
+	// Programs is the file that keeps which programs the person chose for commands; empty keeps it in memory.
+	Programs string
 }
 
 // Dialect recognises MCP servers. Use New. It is safe for concurrent use.
 type Dialect struct {
-	o    Options
-	eras eras
+	o        Options
+	eras     eras
+	programs runtimes.Chosen
 
 	mu     sync.Mutex                   // guards the fields below
 	files  map[string]file              // configurations by path, as they were read last
@@ -58,9 +62,16 @@ var (
 func New(o Options) *Dialect {
 	return &Dialect{
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: eras{path: o.Eras},
+		programs: runtimes.Chosen{Path: o.Programs},
 		accounts: map[string]account{}, installing: map[string]installing{},
 		started: map[string]string{}, also: map[string]string{},
 	}
+}
+
+// ChooseProgram implements plugin.ProgramChooser.
+func (d *Dialect) ChooseProgram(command, path string) error {
+	runtimes.Forget() // what was installed meanwhile is looked for, too
+	return d.programs.Choose(command, path)
 }
 
 // Recognize implements plugin.Dialect.

@@ -133,7 +133,7 @@ func unset(id string, inputs []config.Input) *plugin.Problem {
 func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
 	start plugin.StartOptions,
 ) (sandbox.Spec, error) {
-	env := runtimes.Login(ctx)
+	env := d.programs.In(runtimes.Login(ctx))
 	s, err := d.fill(ctx, src, m, start, env)
 	if err != nil {
 		return sandbox.Spec{}, err
@@ -208,7 +208,7 @@ func lacks(id, runner string, needs, granted []string) *plugin.Problem {
 		commands = append(commands, plugin.Refusal{Permission: p}.Command(id))
 	}
 	return &plugin.Problem{
-		Kind:    "permissions",
+		Kind: "permissions", Permissions: missing,
 		Message: "The server is fetched with " + runner + ", which needs what it was not granted: " + listed(missing) + ".",
 		Hint:    "Allow that on its card, under “What it may reach…”, or with: " + strings.Join(commands, " · "),
 	}
@@ -305,7 +305,13 @@ const maxScripts = 4
 func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, scripts int) error {
 	path, err := env.Resolve(command[0], spec.Dir)
 	if missing, ok := errors.AsType[*runtimes.Missing](err); ok {
-		return &plugin.Problem{Kind: "unavailable", Message: missing.Message, Hint: missing.Cure}
+		p := &plugin.Problem{
+			Kind: "unavailable", Message: missing.Message, Hint: missing.Cure, Install: missing.Install,
+		}
+		if !strings.ContainsAny(missing.Command, `/\`) { // a path is corrected where it is written
+			p.Program = missing.Command
+		}
+		return p
 	}
 	if err != nil {
 		return &plugin.Problem{

@@ -206,6 +206,25 @@ func TestMC107AServerThatCannotStartSaysWhyAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestMC12AServerWhoseProgramIsMissingStartsWithTheOneThatIsChosen(t *testing.T) {
+	b := newBench(t)
+	entry := b.entry()
+	entry["command"] = "python-of-nobody"
+	b.save("s.mcp.json", map[string]any{"s": entry})
+	must(t, approveOnce(b, "s"))
+	if p := b.status("s").Problem; p == nil || p.Program != "python-of-nobody" {
+		t.Fatalf("it lacks %+v", p)
+	}
+	if err := b.host.Settings.ChooseProgram("s", filepath.Join(b.scripts, "server.py")); err == nil {
+		t.Error("a file that cannot be executed was chosen")
+	}
+	must(t, b.host.Settings.ChooseProgram("s", python))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.approve("s")
+	b.ready("s")
+	b.says("s:echo", `{"text":"hi"}`, "hi")
+}
+
 func TestMC110AServerThatHangsDelaysNobody(t *testing.T) {
 	b := newBench(t)
 	b.save("good.mcp.json", map[string]any{"good": b.entry()})

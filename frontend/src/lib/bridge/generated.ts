@@ -598,7 +598,8 @@ export interface Choice {
 /** Choosable is a place that a person can point to. */
 export type Choosable =
   | "folder"
-  | "file";
+  | "file"
+  | "program";
 
 /** Completions holds values that a field could have. */
 export interface Completions {
@@ -2404,8 +2405,8 @@ export interface PluginsCalls {
    */
   Approve(id: string, digest: string, developing: boolean, tools: boolean): Promise<void>;
   /**
-   * Choose asks for a folder, or for a file that holds a plugin; "" when the person changed
-   * their mind.
+   * Choose asks for a folder, for a file that holds a plugin, or for a program; "" when the
+   * person changed their mind.
    */
   Choose(what: Choosable): Promise<string>;
   /**
@@ -2508,6 +2509,12 @@ export interface PluginsCalls {
    * permissions and storage stay; what changed waits for approval.
    */
   Update(id: string): Promise<Undo>;
+  /**
+   * UseProgram has the command that a plugin was not started for (Problem.Program) be the
+   * program at path, for all plugins, and starts the plugin again. Kind invalid for what is no
+   * program.
+   */
+  UseProgram(id: string, path: string): Promise<void>;
 }
 
 /** Point is one claim of a member. Its name is the member's letter and a number: "a2". */
@@ -2570,6 +2577,12 @@ export interface Problem {
   /** packages that are not installed */
   missing: string[];
   stderr: string;
+  /** a command that was not found, for which a person can choose one */
+  program: string;
+  /** the command of this system that installs what is missing */
+  install: string;
+  /** what it lacks */
+  permissions: string[];
 }
 
 /** Program is a program that uses Conclave's tools, or may. */

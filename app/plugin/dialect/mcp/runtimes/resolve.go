@@ -16,6 +16,7 @@ type Missing struct {
 	Runtime string // what it belongs to: node, uv, python, docker, bun, deno, dotnet; empty for another
 	Message string // one sentence
 	Cure    string // what the person can do, one sentence
+	Install string // the command that installs it on this system; empty where nobody knows one
 }
 
 // Error returns the sentence.
@@ -43,6 +44,9 @@ func (e *Environment) Resolve(command, dir string) (string, error) {
 		if err != nil {
 			return "", notAtPath(command, at, err)
 		}
+		return found, nil
+	}
+	if found := e.chosen[command]; found != "" && executable(found) == nil {
 		return found, nil
 	}
 	for _, folder := range e.path {
@@ -137,16 +141,20 @@ func missing(command string) *Missing {
 	for _, r := range known {
 		for _, one := range r.commands {
 			if one == name {
+				part := ", a part of " + r.what
+				if name == strings.ToLower(r.what) {
+					part = ""
+				}
 				return &Missing{
-					Command: command, Runtime: r.runtime,
-					Message: fmt.Sprintf("It is started with %s, a part of %s, which was not found.", command, r.what),
-					Cure:    r.cure + ", then reload the plugin; or write the whole path of yours in its command.",
+					Command: command, Runtime: r.runtime, Install: Installs(r.runtime),
+					Message: fmt.Sprintf("It is started with %s%s, which was not found.", command, part),
+					Cure:    r.cure + ", then try again; or choose where yours is.",
 				}
 			}
 		}
 	}
 	return &Missing{
 		Command: command, Message: fmt.Sprintf("The program %s was not found.", command),
-		Cure: "Install it, or write its whole path in the command; the PATH of your login shell was searched.",
+		Cure: "Install it, or choose where it is; the PATH of your login shell was searched.",
 	}
 }

@@ -22,8 +22,9 @@ type Environment struct {
 	// FromShell reports that the login shell answered; otherwise this is Conclave's own environment.
 	FromShell bool
 
-	all  map[string]string
-	path []string
+	all    map[string]string
+	path   []string
+	chosen map[string]string // programs by command, see Chosen
 }
 
 // Lookup returns a variable of the login shell, for placeholders that the person wrote.

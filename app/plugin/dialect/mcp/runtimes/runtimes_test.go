@@ -160,3 +160,47 @@ func TestMC12PathsAndHomeFoldersAreResolved(t *testing.T) {
 		t.Errorf("a relative folder is on the PATH of servers: %q", e.path)
 	}
 }
+
+func TestMC12TheCommandThatInstallsARuntimeIsThatOfTheSystem(t *testing.T) {
+	for want, c := range map[string]struct {
+		runtime, system string
+		there           []string
+	}{
+		"sudo apt install nodejs npm":              {"node", "linux", []string{"npm", "apt"}},
+		"sudo pacman -S uv":                        {"uv", "linux", []string{"pacman"}},
+		"sudo apt install pipx && pipx install uv": {"uv", "linux", []string{"apt"}},
+		"brew install uv":                          {"uv", "darwin", []string{"brew"}},
+		"winget install DenoLand.Deno":             {"deno", "windows", []string{"npm", "winget"}},
+		"npm install --global bun":                 {"bun", "linux", []string{"apt", "npm"}},
+		"":                                         {"dotnet", "linux", []string{"apt"}},
+	} {
+		got := installsWith(c.runtime, c.system, func(manager string) bool { return slices.Contains(c.there, manager) })
+		if got != want {
+			t.Errorf("%s on %s with %v: %q, not %q", c.runtime, c.system, c.there, got, want)
+		}
+	}
+}
+
+func TestMC12AProgramThatThePersonChoseIsUsedAlsoAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	program, file := filepath.Join(dir, "my-uvx"), filepath.Join(dir, "kept", "programs.json")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	none := &Environment{}
+	c := &Chosen{Path: file}
+	if err := c.Choose("uvx", filepath.Join(dir, "nothing")); err == nil {
+		t.Error("a file that is not there was chosen")
+	}
+	if err := c.Choose("uvx", program); err != nil {
+		t.Fatal(err)
+	}
+	for name, chosen := range map[string]*Chosen{"now": c, "later": {Path: file}} {
+		if found, err := chosen.In(none).Resolve("uvx", dir); err != nil || found != program {
+			t.Errorf("%s: %q, %v", name, found, err)
+		}
+		if _, err := chosen.In(none).Resolve("bunx", dir); err == nil {
+			t.Errorf("%s: another command was found", name)
+		}
+	}
+}
