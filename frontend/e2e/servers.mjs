@@ -201,7 +201,7 @@ test("an address is shown whole before it is opened", async ({ page, person }) =
 test("an address that is named in place of an answer is asked about like any", async ({ page, person }) => {
   const url = "https://pay.example.org/confirm?order=7";
   await call(page, person, "trigger-url-elicitation", { url, elicitationId: "e-7", errorPath: true });
-  await person.reads(question(page), url.split("?")[0].replaceAll(".", "\\."), "Open in the browser");
+  await person.reads(question(page), "https://modelcontextprotocol.io", "Open in the browser");
   await picture(page, "7-first");
   await question(page).getByRole("button", { name: "Decline" }).click();
   await expect(question(page)).toHaveCount(0);
@@ -256,7 +256,7 @@ test("a server that may ask models shows what it asks, and gets the answer", asy
   await expect(its.getByText("Ready", { exact: true })).toBeVisible();
   await person.newChat();
   await call(page, person, "trigger-sampling-request", { prompt: "Which tide is next?", maxTokens: 50 });
-  await person.reads(question(page), "Which tide is next\\?", "50 tokens");
+  await person.reads(question(page), "Which tide is next?", "50 tokens");
   await picture(page, "8-sampling");
   await armed(question(page), "Send");
   await question(page).getByRole("button", { name: "Send" }).click();

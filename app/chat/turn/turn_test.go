@@ -852,6 +852,21 @@ func TestLF36AndMC36ALongResultIsCutForTheModelAndWholeInTheRecord(t *testing.T)
 	}
 }
 
+func TestWhatAToolSaysToThePersonAloneIsSavedWithTheAnswer(t *testing.T) {
+	b := newBench(t, tools{"tell": func(context.Context, tool.Call) tool.Result {
+		return tool.Result{Status: chat.CallOK, Notes: []string{"p: For your eyes."}}
+	}})
+	m := scriptedModel(calls(call("tell", `{}`)), says("Done."))
+	b.say(m)
+	path := b.path()
+	if last := path[len(path)-1]; len(last.Notes) != 1 || last.Notes[0].Text != "p: For your eyes." {
+		t.Errorf("the answer has the notes %+v", last.Notes)
+	}
+	if got := b.results(m, 1)[0]; strings.Contains(got, "eyes") {
+		t.Errorf("the model gets %q", got)
+	}
+}
+
 func TestHiddenCharactersOfAResultAreForTheRecordOnly(t *testing.T) {
 	b := newBench(t, tools{
 		"sly": answers("a\u202eb\x1b[31mc\xff"),

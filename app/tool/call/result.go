@@ -279,7 +279,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 	r.Content = storeMedia(save, c.log, r.Content)
 	c.EndTurn, c.Handled = r.EndTurn && r.Status == chat.CallOK, r.Handled
 	for _, note := range r.Notes {
-		c.emit(chat.Event{Kind: chat.EventNoted, Note: note})
+		c.emit(chat.Event{Kind: chat.EventNoted, Note: note, Kept: true})
 	}
 	c.Result = c.shape(r)
 	if c.turn.Failures != nil {
