@@ -171,7 +171,7 @@ func (s *session) failed(ctx context.Context, err error) tool.Result {
 	case ctx.Err() != nil:
 		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
 	case !errors.Is(err, plugin.ErrEnded): // an error answer, such as an unknown tool
-		return tool.Result{Status: chat.CallRaised, Error: err.Error()}
+		return tool.Result{Status: chat.CallRaised, Error: s.r.e.redactor.text(err.Error())}
 	}
 	timer := time.NewTimer(2 * grace)
 	defer timer.Stop()

@@ -3,10 +3,12 @@ package host
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 
+	"conclave/app/plugin"
 	"conclave/app/tool"
 )
 
@@ -73,6 +75,17 @@ func (m *redactor) text(text string) string {
 		text = strings.ReplaceAll(text, secret, masked)
 	}
 	return text
+}
+
+// problem returns an error without the secrets, where it is a *plugin.Problem: that quotes what the plugin wrote.
+func (m *redactor) problem(err error) error {
+	p, ok := errors.AsType[*plugin.Problem](err)
+	if !ok {
+		return err
+	}
+	c := *p
+	c.Message, c.Hint, c.Frame, c.Stderr = m.text(p.Message), m.text(p.Hint), m.text(p.Frame), m.text(p.Stderr)
+	return &c
 }
 
 // result takes the secrets out of what a call answered.

@@ -100,6 +100,7 @@ const maxStarts = 3
 // elsewhere, and greets it. What was started is ended if that fails. The error is a *Problem, or the cause
 // of ctx's end.
 func (r *runner) startSession(ctx context.Context) (_ *session, err error) {
+	defer func() { err = r.e.redactor.problem(err) }()
 	v := r.version()
 	ctx, cancel := boundLoad(ctx, v.loadTime(r.h.o.LoadTimeout))
 	defer cancel()
@@ -345,7 +346,7 @@ const (
 func (s *session) list(ctx context.Context, v *version) error {
 	offer, err := s.backend.List(ctx)
 	if err != nil {
-		return err
+		return s.r.e.redactor.problem(err)
 	}
 	tools, said, left := []tool.Tool{}, selfReport{options: v.options, wakes: s.surface.reasons()}, 0
 	if len(offer.Options) > 0 {

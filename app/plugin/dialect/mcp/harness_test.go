@@ -202,6 +202,9 @@ if "noisy" in moods:
 if "starts" in moods:
     import subprocess
     subprocess.run(["ls"])
+if "prints" in moods:
+    for n in range(300):
+        print("the key is " + os.environ["API_KEY"])
 if "exits" in moods:
     sys.exit(3)
 tools = {"echo": "Says it again."}

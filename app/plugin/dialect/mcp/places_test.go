@@ -70,3 +70,16 @@ func TestAttackTheNameOfAToolOrAServerDrawsOnTheScreen(t *testing.T) {
 	}
 	t.Log("stopped by: a tool whose name cannot be shown is not offered, and a server's name is cleaned")
 }
+
+func TestAttackAServerThatFailsSaysTheSecretsThatItGot(t *testing.T) {
+	b := newBench(t)
+	one := b.entry("prints")
+	one["env"] = map[string]any{"API_KEY": "nobody-reads-this"}
+	b.save("a.mcp.json", map[string]any{"one": one})
+	b.approve("a-one")
+	p := b.status("a-one").Problem
+	if p == nil || !strings.Contains(p.Message, "the key is •••") || strings.Contains(p.Message, "nobody-reads") {
+		t.Errorf("its problem is %+v", p)
+	}
+	t.Log("stopped by: secrets are masked in whatever is said about a plugin that fails")
+}
