@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/gate"
@@ -324,4 +325,14 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc) //nolint:gosec // it fits
+}
+
+func TestAttackAProgramTakesConclavesName(t *testing.T) {
+	b := newBench(t, tools{})
+	for _, name := range []string{"Conclave", "Соnсlаvе", "Conclave Security", "Zed\u202e", "Z\x1b[31med"} {
+		if _, err := b.server.AddToken(t.Context(), name); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	t.Log("stopped by: a program has no name that Conclave could have, or that cannot be shown")
 }

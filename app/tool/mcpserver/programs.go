@@ -15,6 +15,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/gate"
 	"conclave/app/tool"
 )
 
@@ -174,6 +175,9 @@ func CheckName(name string) error {
 		strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError }):
 		return fault.New(fault.Invalid, "mcpserver.name", "That cannot be the name of a program.",
 			"Use up to 40 visible characters in one line.")
+	case gate.Reserved(name): // a card would say that Conclave itself wants something
+		return fault.New(fault.Invalid, "mcpserver.name", "That is Conclave's own name, or looks like it.",
+			"Name the program so that you know it again, as “Claude Desktop”.")
 	}
 	return nil
 }
