@@ -43,7 +43,7 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 
 // OpensUnasked reports whether the sandbox of a plugin may be opened for a file or folder that nobody granted, since
 // its program lies there or its configuration names it: not for a place that no plugin is given, for one that holds
-// such a place, or for one of which a rule refuses or asks about a part. path is absolute, with its links resolved.
+// such a place, or for one that a rule refuses or asks about, also in part. path is absolute, with its links resolved.
 func (r *Reach) OpensUnasked(plugin, path string) bool {
 	if !filepath.IsAbs(path) || slices.ContainsFunc(r.places.apart(), func(kept string) bool {
 		return place.Inside(kept, path) || place.Inside(path, kept)

@@ -85,8 +85,8 @@ func (b *bundled) describe(m *plugin.Manifest) {
 	}
 }
 
-// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it. What differs from the
-// bundle, which is what a person approved, is unpacked again.
+// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it. What differs
+// from the bundle, which is what a person approved, is unpacked again.
 func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
 	above := filepath.Join(start.Runtime, "bundles")
 	to := filepath.Join(above, start.Code)
