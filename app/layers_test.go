@@ -408,6 +408,7 @@ var layers = []map[string][]string{
 			"app/model/cost",
 			"app/base/textdiff",
 			"app/base/settings",
+			"app/base/language",
 			"app/chat/responder",
 			"app/chat/exchange",
 			"app/chat/turn",

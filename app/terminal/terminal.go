@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 
 	"github.com/spf13/cobra"
 )
@@ -137,12 +138,13 @@ func (t *terminal) printError(err error) {
 		_ = writeJSON(t.Err, e)
 		return
 	}
-	line := f.Message
+	reads := language.Of(language.System, t.Env)
+	line := language.Text(reads, f.Message)
 	if f.Kind == fault.Internal && f.Err != nil {
 		line += " " + sentence(oneLine(f.Err.Error()))
 	}
 	if f.Hint != "" {
-		line += " " + t.toType(f.Hint)
+		line += " " + t.toType(language.Text(reads, f.Hint))
 	}
 	if f.Detail != "" {
 		line += " Details: " + sentence(f.Detail)

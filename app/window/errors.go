@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 )
 
 // failure turns an error into what the page shows. One that is no fault of a
@@ -15,7 +16,7 @@ func (a *App) failure(err error) Failure { return failure(a.log, err) }
 
 func failure(log *slog.Logger, err error) Failure {
 	f := fault.Of(err)
-	out := Failure{Kind: f.Kind, Message: f.Message, Hint: f.Hint, Detail: f.Detail}
+	out := Failure{Kind: f.Kind, Message: language.Say(f.Message), Hint: language.Say(f.Hint), Detail: f.Detail}
 	if f.Kind == fault.Internal {
 		out.Ref = reference()
 		log.Error("an error reached the window", "ref", out.Ref, "err", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"os"
 	"strings"
 
 	"conclave/app/base/language"
@@ -20,6 +21,7 @@ func (a *App) FirstFrame(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && (r.URL.Path == "/" || r.URL.Path == "/index.html") {
 			if set, err := a.core.Settings.Settings(r.Context()); err == nil {
+				language.Use(language.Of(set.Language, os.Getenv)) // until the page is loaded again
 				page := &framed{ResponseWriter: w, attributes: frameOf(set), rows: a.firstRows(r.Context(), set)}
 				next.ServeHTTP(page, r)
 				page.finish()
@@ -56,7 +58,7 @@ func frameOf(set settings.Settings) string {
 	fmt.Fprintf(&b, `style="%s--first-side:%grem;--first-dock:%grem" `, zoom, float64(set.SidebarWidth)/16,
 		float64(set.DockWidth)/16)
 	// Where the system does not say its language, the page asks its browser.
-	fmt.Fprintf(&b, `lang="%s"`, language.Of(set.Language))
+	fmt.Fprintf(&b, `lang="%s"`, language.Of(set.Language, os.Getenv))
 	return b.String()
 }
 

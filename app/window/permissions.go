@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/view"
@@ -60,6 +61,9 @@ func (p *Permissions) view(q gate.Request) view.PermissionRequest {
 	}
 	v := view.NewPermissionRequest(q, model)
 	v.Seq, v.Call, v.ChatTitle = seq, call, title
+	for _, text := range []*string{&v.Title, &v.Reach, &v.Care, &v.Reason, &v.History} {
+		*text = language.Say(*text)
+	}
 	return v
 }
 

@@ -1,10 +1,7 @@
 // Package language knows in which language a person reads.
 package language
 
-import (
-	"os"
-	"strings"
-)
+import "strings"
 
 // Language is the code of a language that Conclave has, or [System]. The page has
 // the same (frontend/src/messages).
@@ -18,13 +15,13 @@ const (
 )
 
 // Of returns the language that a person reads who chose one. For [System] it asks
-// the system, and returns "" where that does not say.
-func Of(chosen Language) Language {
+// the environment and the system, and returns "" where neither says.
+func Of(chosen Language, env func(string) string) Language {
 	if chosen != System && chosen != "" {
 		return chosen
 	}
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		if locale := os.Getenv(name); locale != "" {
+		if locale := env(name); locale != "" {
 			return known(locale)
 		}
 	}

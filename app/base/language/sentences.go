@@ -1,0 +1,173 @@
+package language
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// What a person reads of the core is written in English, where the meaning is known:
+// it is stored, logged and read by models in English. [Text] puts it into a language
+// where it is shown. zh.json has each sentence as the code has it, with %s, %d, %q or
+// %v where a value stands, and the Chinese with {1} for the first of these values, or
+// <1> for one that is itself translated: a sentence, or a list of phrases.
+//
+//go:embed zh.json
+var chinese []byte
+
+// pattern is a sentence with places for values: its words around them.
+type pattern struct {
+	words []string // one more than values
+	says  string
+}
+
+// catalogue holds the sentences of one language.
+type catalogue struct {
+	exact    map[string]string
+	patterns []pattern // those with the most words first
+}
+
+// verbs are how values stand in the English sentences.
+var verbs = strings.NewReplacer("%s", "\x00", "%d", "\x00", "%q", "\x00", "%v", "\x00", "%g", "\x00", "%w", "\x00", "%%", "%")
+
+var chineseSentences = sync.OnceValue(func() *catalogue {
+	var sentences map[string]string
+	if err := json.Unmarshal(chinese, &sentences); err != nil {
+		panic(err) // a test reads it
+	}
+	c := &catalogue{exact: map[string]string{}}
+	for english, says := range sentences {
+		words := strings.Split(verbs.Replace(english), "\x00")
+		if len(words) == 1 {
+			c.exact[words[0]] = says
+			continue
+		}
+		c.patterns = append(c.patterns, pattern{words, says})
+	}
+	length := func(p pattern) int { return len(strings.Join(p.words, "")) }
+	slices.SortFunc(c.patterns, func(a, b pattern) int {
+		return cmp.Or(length(b)-length(a), strings.Compare(a.says, b.says))
+	})
+	return c
+})
+
+var reads atomic.Value // the Language of the window
+
+// Use sets the language of [Say], which is that of the page that is loaded.
+func Use(l Language) { reads.Store(l) }
+
+// Say is [Text] in the language of the window.
+func Say(english string) string {
+	l, _ := reads.Load().(Language)
+	return Text(l, english)
+}
+
+// Text returns a text of the core in a language: as one sentence, or sentence by
+// sentence. What the language lacks stays English.
+func Text(l Language, english string) string {
+	if l != Chinese || english == "" {
+		return english
+	}
+	c := chineseSentences()
+	if says, found := c.one(english); found {
+		return says
+	}
+	var out strings.Builder
+	said := false
+	for rest := english; rest != ""; {
+		sentence, after := rest, ""
+		if at := strings.Index(rest, ". "); at >= 0 {
+			sentence, after = rest[:at+1], rest[at+2:]
+		}
+		says, found := c.one(sentence)
+		if !found {
+			says = sentence
+		}
+		if out.Len() > 0 && (!found || !said) {
+			out.WriteByte(' ')
+		}
+		out.WriteString(says)
+		rest, said = after, found
+	}
+	return out.String()
+}
+
+// one returns a sentence in the language, and whether it has it.
+func (c *catalogue) one(english string) (string, bool) {
+	if says, found := c.exact[english]; found {
+		return says, true
+	}
+	for _, p := range c.patterns {
+		if values, fits := p.match(english); fits {
+			return c.fill(p.says, values)
+		}
+	}
+	return "", false
+}
+
+// match returns the values of one sentence that has the words of the pattern. Where a
+// value could end at two places it does not match: a person must not read values in
+// each other's place.
+func (p pattern) match(sentence string) ([]string, bool) {
+	last := len(p.words) - 1
+	rest, found := strings.CutPrefix(sentence, p.words[0])
+	if !found {
+		return nil, false
+	}
+	values := make([]string, 0, last)
+	for _, words := range p.words[1:last] {
+		value, after, found := strings.Cut(rest, words)
+		if !found || words != "" && strings.Contains(after, words) || strings.Contains(value, ". ") {
+			return nil, false
+		}
+		values, rest = append(values, value), after
+	}
+	value, found := strings.CutSuffix(rest, p.words[last])
+	return append(values, value), found && !strings.Contains(value, ". ")
+}
+
+// fill puts values into a sentence of the language. It returns false where the
+// language lacks one that is to be translated.
+func (c *catalogue) fill(says string, values []string) (string, bool) {
+	var pairs []string
+	for i, value := range values {
+		number := strconv.Itoa(i + 1)
+		pairs = append(pairs, "{"+number+"}", value)
+		if place := "<" + number + ">"; strings.Contains(says, place) {
+			phrase, found := c.phrases(value)
+			if !found {
+				return "", false
+			}
+			pairs = append(pairs, place, phrase)
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(says), true
+}
+
+// phrases returns a phrase, or a list of phrases ("a, b and c"), in the language, and
+// whether it has them all.
+func (c *catalogue) phrases(english string) (string, bool) {
+	if says, found := c.one(english); found {
+		return says, true
+	}
+	for _, between := range []struct{ english, says string }{{"; and ", "；并且"}, {" and ", "、"}, {", ", "、"}} {
+		parts := strings.Split(english, between.english)
+		if len(parts) == 1 {
+			continue
+		}
+		for i, part := range parts {
+			phrase, found := c.phrases(part)
+			if !found {
+				return "", false
+			}
+			parts[i] = phrase
+		}
+		return strings.Join(parts, between.says), true
+	}
+	return "", false
+}
