@@ -131,6 +131,33 @@ func (s *Chats) Conversation(ctx context.Context, id chat.ConversationID) (chat.
 	return c, err
 }
 
+// Found calls do with each of these conversations that is there and is archived, or not, in their order. Most of
+// what a search finds is only counted, so a conversation is decoded when do calls read.
+func (s *Chats) Found(ctx context.Context, ids []chat.ConversationID, archived bool,
+	do func(read func() (chat.Conversation, error)),
+) error {
+	const op = "store.found"
+	return s.view(ctx, op, func(tx *bbolt.Tx) error {
+		for _, id := range ids {
+			read := func() (chat.Conversation, error) {
+				c, err := getConversation(tx, op, id)
+				s.waiting.addDraft(&c)
+				return c, err
+			}
+			raw := bucketConversations.get(tx, []byte(id))
+			is := bytes.Contains(raw, []byte(`"archived":true`)) // as encode writes it
+			if is {                                              // or a member of something else in it
+				c, err := read()
+				is = err == nil && c.Archived
+			}
+			if raw != nil && is == archived {
+				do(read)
+			}
+		}
+		return nil
+	})
+}
+
 // Project returns the project of a conversation, "" for none. The kind is NotFound when there is no such
 // conversation. Each call of a tool asks for it, so it has nothing committed that rounds of turns wrote ahead.
 func (s *Chats) Project(ctx context.Context, id chat.ConversationID) (project string, err error) {

@@ -489,3 +489,19 @@ func TestAnImportIsThereWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("it cannot go on: %+v, %v", m, err)
 	}
 }
+
+func TestWhatASearchFindsIsReadWhereItIsAsked(t *testing.T) {
+	s := storetest.Open(t)
+	plain, named, away := newChat(t, s, "plain"), newChat(t, s, `"archived":true`), newChat(t, s, "away")
+	must(t, s.Chats.UpdateConversation(t.Context(), away.ID, func(c *chat.Conversation) { c.Archived = true }))
+	for archived, want := range map[bool][]string{false: {named.Title, plain.Title}, true: {away.Title}} {
+		found := []string{}
+		ids := []chat.ConversationID{named.ID, "gone", away.ID, plain.ID}
+		must(t, s.Chats.Found(t.Context(), ids, archived, func(read func() (chat.Conversation, error)) {
+			c, err := read()
+			must(t, err)
+			found = append(found, c.Title)
+		}))
+		equal(t, "found", found, want)
+	}
+}

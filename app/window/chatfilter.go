@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ type SearchQuery struct {
 	Role     chat.Role // only in what this one said; "" is all
 	// Since and Until bound when it was said, or when a chat last changed where there are no words; zero does not.
 	Since, Until time.Time
-	Takes        func(chat.Conversation) bool // whether a chat is looked at
+	Takes        func(chat.Conversation) bool // whether a chat is looked at; nil takes all
 }
 
 // speakers are the roles by the words that people type for them.
@@ -63,13 +64,10 @@ func parseSearch(typed string) SearchQuery {
 		}
 	}
 	q.Words = strings.Join(words, " ")
-	q.Takes = func(c chat.Conversation) bool {
-		for _, t := range takes {
-			if !t(c) {
-				return false
-			}
+	if len(takes) > 0 {
+		q.Takes = func(c chat.Conversation) bool {
+			return !slices.ContainsFunc(takes, func(t func(chat.Conversation) bool) bool { return !t(c) })
 		}
-		return true
 	}
 	return q
 }
@@ -104,7 +102,7 @@ func filtered(ctx context.Context, store Store, q SearchQuery, offset, limit int
 	all, err := store.List(ctx, which)
 	found := SearchResult{Hits: []SearchHit{}, Percent: 100}
 	for _, v := range all.Conversations {
-		if !q.Takes(v) || v.Updated.Before(q.Since) || !q.Until.IsZero() && !v.Updated.Before(q.Until) {
+		if q.Takes != nil && !q.Takes(v) || v.Updated.Before(q.Since) || !q.Until.IsZero() && !v.Updated.Before(q.Until) {
 			continue
 		}
 		if found.Total >= offset && len(found.Hits) < limit {

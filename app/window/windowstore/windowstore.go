@@ -68,28 +68,32 @@ func (s *Store) Search(
 		return window.SearchResult{}, err
 	}
 	found := window.SearchResult{Hits: []window.SearchHit{}, Percent: result.Progress.Percent()}
-	said := []search.Hit{} // the best message of each row, by row
-	rows := map[chat.ConversationID]int{}
+	best := map[chat.ConversationID]search.Hit{} // the best message of each chat
+	var ids []chat.ConversationID                // of the chats, best first
 	for _, h := range result.Hits {
-		i, seen := rows[h.Conversation]
-		if !seen {
-			c, err := s.Conversation(ctx, h.Conversation)
-			if err != nil || c.Archived != q.Archived || !q.Takes(c) { // deleted since it was indexed
-				rows[h.Conversation] = -1
-				continue
-			}
-			i = found.Total - offset
-			if i < 0 || i >= limit {
-				i = -1
-			} else {
-				found.Hits, said = append(found.Hits, window.SearchHit{Conversation: c}), append(said, search.Hit{})
-			}
-			rows[h.Conversation] = i
-			found.Total++
+		if b, seen := best[h.Conversation]; !seen {
+			ids = append(ids, h.Conversation)
+			best[h.Conversation] = h
+		} else if b.Seq == 0 {
+			best[h.Conversation] = h
 		}
-		if i >= 0 && h.Seq != 0 && said[i].Seq == 0 {
-			said[i] = h
+	}
+	said := []search.Hit{} // of each row
+	err = s.Found(ctx, ids, q.Archived, func(read func() (chat.Conversation, error)) {
+		seen := found.Total >= offset && len(found.Hits) < limit
+		if seen || q.Takes != nil {
+			c, err := read()
+			if err != nil || q.Takes != nil && !q.Takes(c) {
+				return
+			}
+			if seen {
+				found.Hits, said = append(found.Hits, window.SearchHit{Conversation: c}), append(said, best[c.ID])
+			}
 		}
+		found.Total++
+	})
+	if err != nil {
+		return window.SearchResult{}, err
 	}
 	for i := range said {
 		if said[i].Seq == 0 {
