@@ -83,8 +83,8 @@ type SignsIn interface {
 	SignedIn(id string) (service, need string)
 }
 
-// ProgramChooser is a Dialect whose plugins are started with programs of the person's computer, of which one that is
-// not found can be chosen (Problem.Program).
+// ProgramChooser is a Dialect whose plugins are started with programs of the person's computer. For a command that
+// is not found, the person can choose one (Problem.Program).
 type ProgramChooser interface {
 	Dialect
 	// ChooseProgram has a command be the program at path, for all plugins. The error is a sentence.

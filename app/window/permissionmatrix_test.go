@@ -188,7 +188,7 @@ spindle.on("TOOL_INVOCATION", async () => "done");`, []string{"tools"}).quiet()
 	if v := tools["voice_concern"]; !v.Eligible || !v.NeedsHelper || v.PluginName != "Built in" {
 		t.Errorf("a prompt that comes with the council is %+v", v)
 	}
-	must(t, w.Plugins.Disable("ext"))
+	must(t, w.Plugins.SetEnabled("ext", false))
 	w.state("ext", "disabled")
 	if look(); tools["ext:look"].Eligible || tools["ext:look"].Why == "" {
 		t.Errorf("of a plugin that is switched off, it is %+v", tools["ext:look"])

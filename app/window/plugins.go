@@ -92,14 +92,9 @@ func (p *Plugins) Show(id string) (view.PluginDetail, error) {
 	return view.NewPluginDetail(s, shown, tools, p.core.Host.Files(id)), nil
 }
 
-// Enable switches a plugin on.
-func (p *Plugins) Enable(id string) error {
-	return p.core.Host.SetEnabled(p.call(), id, true)
-}
-
-// Disable switches a plugin off.
-func (p *Plugins) Disable(id string) error {
-	return p.core.Host.SetEnabled(p.call(), id, false)
+// SetEnabled switches a plugin on or off.
+func (p *Plugins) SetEnabled(id string, on bool) error {
+	return p.core.Host.SetEnabled(p.call(), id, on)
 }
 
 // Reload loads a plugin again.

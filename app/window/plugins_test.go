@@ -154,11 +154,11 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	if reach, err := w.Plugins.Reach("ext"); err != nil || len(reach.Hosts) != 0 || len(reach.Secrets) != 0 {
 		t.Errorf("after that it may reach %+v, %v", reach, err)
 	}
-	must(t, w.Plugins.Disable("ext"))
+	must(t, w.Plugins.SetEnabled("ext", false))
 	if card := w.state("ext", "disabled"); card.Enabled || card.Serving {
 		t.Errorf("switched off the card is %+v", card)
 	}
-	must(t, w.Plugins.Enable("ext"))
+	must(t, w.Plugins.SetEnabled("ext", true))
 	w.state("ext", "ready")
 	must(t, w.Plugins.SetDeveloping("ext", true))
 	if !w.card("ext").Developing {
@@ -276,8 +276,7 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 	w := open(t)
 	for name, do := range map[string]func() error{
 		"show":       func() error { _, err := w.Plugins.Show("x"); return err },
-		"enable":     func() error { return w.Plugins.Enable("x") },
-		"disable":    func() error { return w.Plugins.Disable("x") },
+		"switch":     func() error { return w.Plugins.SetEnabled("x", false) },
 		"reload":     func() error { return w.Plugins.Reload("x") },
 		"approve":    func() error { return w.Plugins.Approve("x", "d", false, false) },
 		"keep":       func() error { return w.Plugins.KeepOld("x", "d") },

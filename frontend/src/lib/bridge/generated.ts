@@ -2414,10 +2414,6 @@ export interface PluginsCalls {
    * with placeholders for secrets.
    */
   Configuration(id: string, form: string): Promise<string>;
-  /** Disable switches a plugin off. */
-  Disable(id: string): Promise<void>;
-  /** Enable switches a plugin on. */
-  Enable(id: string): Promise<void>;
   /** ForgetSecret takes a secret back from a plugin, and deletes it. */
   ForgetSecret(id: string, name: string): Promise<void>;
   /** GiveSecret lets a plugin have a secret sent to hosts, without seeing it. */
@@ -2477,6 +2473,8 @@ export interface PluginsCalls {
   SetAtOnce(id: string, n: number): Promise<void>;
   /** SetDeveloping sets whether the person edits the plugin themselves. */
   SetDeveloping(id: string, developing: boolean): Promise<void>;
+  /** SetEnabled switches a plugin on or off. */
+  SetEnabled(id: string, on: boolean): Promise<void>;
   /** SetPermission grants or denies a plugin one permission. */
   SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
   /**

@@ -82,7 +82,7 @@ export class PluginsState extends Pulled {
   }
 
   setEnabled(id: string, enabled: boolean): Promise<void> {
-    return enabled ? this.bridge.plugins.Enable(id) : this.bridge.plugins.Disable(id);
+    return this.bridge.plugins.SetEnabled(id, enabled);
   }
 
   /** Of the undeclared packages, only those named in guessed are installed. */
