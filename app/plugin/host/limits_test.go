@@ -22,7 +22,7 @@ func TestToolsThatAreLeftOutAreSaidOnTheCard(t *testing.T) {
 		script.Tools = append(script.Tools, plugintest.Tool{Name: "last", Text: "one"})
 		f.Serve("b.py", script)
 		want := []string{"1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a " +
-			"name. Its log has the names."}
+			"name that can be shown. Its log has the names."}
 		if got := f.Status("b").Notes; !slices.Equal(got, want) {
 			t.Errorf("notes %q, want %q", got, want)
 		}
