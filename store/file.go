@@ -63,7 +63,7 @@ var (
 func (s *file) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
 	if s.ahead.holds.Load() && s.write(ctx, op, nil) != nil && s.claim(ctx, op) == nil { // the disk is full
 		defer s.yield()
-		if tx := s.ahead.tx; tx != nil && s.damaged.Load() == nil {
+		if tx := s.ahead.tx; tx != nil && s.damaged.Load() == nil && !s.closed.Load() {
 			return s.asFault(op, guarded(func() error { return fn(tx) }))
 		}
 	}
