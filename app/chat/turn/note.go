@@ -45,6 +45,14 @@ func (n *notes) add(one chat.Note) string {
 	return all[len(all)-1].Text
 }
 
+// hear adds what a tool says to the person alone, by an event of its call: it is saved with the message that is written
+// next.
+func (n *notes) hear(e chat.Event) {
+	if e.Kind == chat.EventNoted && e.Kept {
+		n.add(noteOf(e.Note))
+	}
+}
+
 // soFar returns the notes so far.
 func (n *notes) soFar() []chat.Note {
 	n.mu.Lock()

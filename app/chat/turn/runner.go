@@ -208,8 +208,12 @@ func (r *Runner) newRun(req Request, on func(chat.Event)) *run {
 			r.o.OnEvent(e)
 		}
 	}
+	heard := func(e chat.Event) {
+		t.notes.hear(e)
+		t.emit(e)
+	}
 	t.callTurn = call.Turn{
-		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.takesNotes, Ready: t.scribe.wait,
+		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: heard, Ready: t.scribe.wait,
 		CallerName: req.CallerName, Given: req.Given, Taint: t.origins, Wrote: t.wrote,
 	}
 	t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
@@ -289,15 +293,6 @@ func (t *run) respond(ctx context.Context, open []*chat.ToolCall) Outcome {
 	outcome := t.rounds(ctx, open)
 	t.conclude(ctx, outcome.Reason)
 	return outcome
-}
-
-// takesNotes passes on an event of a call. What a tool says to the person alone is saved with the message that is
-// written next, as a note of the answer.
-func (t *run) takesNotes(e chat.Event) {
-	if e.Kind == chat.EventNoted && e.Kept {
-		t.notes.add(noteOf(e.Note))
-	}
-	t.emit(e)
 }
 
 func (t *run) emit(e chat.Event) {

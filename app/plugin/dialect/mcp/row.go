@@ -139,15 +139,10 @@ func quoted(word string) string {
 // permissions are those that a server asks for. What opens the sandbox is granted by itself, never with the
 // approval. A server on the web is no process that a sandbox could hold.
 func permissions(s config.Server) []string {
-	switch {
-	case s.Remote():
+	if s.Remote() {
 		return []string{}
-	case runnerOf(s.Command) != "":
-		if _, ok := nodePackage(s); !ok {
-			return []string{gate.Network, gate.Programs}
-		}
 	}
-	return []string{gate.Network}
+	return []string{gate.Network, gate.Programs}
 }
 
 // target is the command or the address of a server, for sentences.
