@@ -10,6 +10,7 @@ let chosen = "";
 
 /** Puts the frame, which is written in English, in the language of the page and in its direction. */
 export function say(direction: string | null = null): void {
+  document.documentElement.lang = s.page.language;
   document.documentElement.dir = direction ?? s.page.direction;
   const [newChat, search] = document.querySelectorAll("#first .side > div");
   newChat?.replaceChildren(s.sidebar.newChat);

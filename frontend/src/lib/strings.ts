@@ -17,7 +17,6 @@ export let s: Messages;
 export async function speak(language: string): Promise<void> {
   const load = languages[language.split("-")[0] ?? ""] ?? (() => import("messages:en"));
   s = (await load()).default;
-  document.documentElement.lang = s.page.language;
 }
 
 /** A whole number in groups of three: “9,400”. Without Intl, whose tables a window's start would wait for. */
