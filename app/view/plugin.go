@@ -69,6 +69,9 @@ type Plugin struct {
 	AtOnce     int    `json:"at_once"` // how many of its calls run at once
 	// The person set that number; false: it is the default.
 	AtOnceSet bool `json:"at_once_set"`
+	// After how many minutes without a call it is ended; 0: never, whatever keep_running says.
+	IdleMinutes int  `json:"idle_minutes"`
+	KeepRunning bool `json:"keep_running"` // it is not ended then
 }
 
 // Health holds the calls and the resources of a plugin since the program started.
@@ -184,6 +187,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		OwnFiles: s.OwnFiles, Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
 		Packages: NewPackages(s), Settings: len(s.Options) > 0, SignedIn: s.SignedIn,
 		SignInPage: s.SignInPage, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
+		IdleMinutes: int(s.Facts.Idle.Minutes()), KeepRunning: s.KeepRunning,
 	}
 	if !m.WorkingCopy {
 		v.Origin = clean(s.Origin)

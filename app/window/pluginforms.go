@@ -26,10 +26,13 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 	}, nil
 }
 
-// SetAtOnce sets how many calls of a plugin run at once; 0 is the default. Kind invalid for a number that cannot
-// be.
-func (p *Plugins) SetAtOnce(id string, n int) error {
-	return p.core.Host.Settings.SetAtOnce(p.call(), id, n)
+// SetRunning sets how many calls of a plugin run at once (0 is the default), and whether it goes on running while
+// nobody uses it. Kind invalid for a number that cannot be.
+func (p *Plugins) SetRunning(id string, atOnce int, keep bool) error {
+	if err := p.core.Host.Settings.SetAtOnce(p.call(), id, atOnce); err != nil {
+		return err
+	}
+	return p.core.Host.Settings.SetKeepRunning(p.call(), id, keep)
 }
 
 // SetSettings replaces the settings by a JSON object, and restarts the plugin; a

@@ -148,7 +148,7 @@ func (e *entry) snapshot() plugin.Status {
 		s.About = d.Describe(e.id, s.Manifest, s.Tools)
 	}
 	s.Origin, s.OwnFiles = now.state.Origin, now.source.HasFiles()
-	s.AtOnce, s.AtOnceSet = now.atOnce(), now.state.AtOnce > 0
+	s.AtOnce, s.AtOnceSet, s.KeepRunning = now.atOnce(), now.state.AtOnce > 0, now.state.KeepRunning
 	if now.toolsDenied && serving != nil {
 		s.ToolsDenied, s.Tools, s.Enabled = true, nil, nil
 	}

@@ -97,7 +97,9 @@ type savedState struct {
 	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 	AtOnce   int             `json:"at_once,omitempty"` // calls that run at once; 0 is the default
-	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
+	// KeepRunning says that it is not ended when nobody has used it for a while.
+	KeepRunning bool   `json:"keep_running,omitempty"`
+	Origin      string `json:"origin,omitempty"` // where it was added from; empty for what was put there
 	// Outside says that Conclave opened a file or started a program for its code, and Shared who
 	// wrote what its code was given of what plugins share. It may have kept that, and repeat it
 	// in any later call.

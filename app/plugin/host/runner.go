@@ -82,6 +82,9 @@ func (r *runner) release(s *session) {
 
 // endIdle ends a session that nobody has used for so long; 0 is never. The next call starts another.
 func (r *runner) endIdle(s *session, after time.Duration) {
+	if r.e.now().state.KeepRunning {
+		return
+	}
 	r.letGo(func() *session {
 		if after > 0 && s.uses == 0 && !s.spent && time.Since(s.freed) >= after {
 			s.spent = true

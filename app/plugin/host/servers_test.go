@@ -24,6 +24,13 @@ func TestMC111APluginThatNobodyUsesEndsAndTheNextCallStartsIt(t *testing.T) {
 		}
 		f.State("a", plugin.Ready)
 		f.Says("a:say", "one")
+		if err := f.Host.Settings.SetKeepRunning(t.Context(), "a", true); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if n := f.World.Running(); n != 1 {
+			t.Errorf("%d processes run of one that is kept running", n)
+		}
 	})
 }
 

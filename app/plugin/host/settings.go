@@ -182,6 +182,16 @@ func (s *Settings) SetAtOnce(ctx context.Context, id string, n int) error {
 	return e.memory.change(ctx, false, func(s *savedState) { s.AtOnce = n })
 }
 
+// SetKeepRunning sets whether a plugin goes on running while nobody uses it, durably. Kind not_found when there is
+// no plugin of that id.
+func (s *Settings) SetKeepRunning(ctx context.Context, id string, keep bool) error {
+	e, err := s.h.known(id)
+	if err != nil {
+		return err
+	}
+	return e.memory.change(ctx, false, func(s *savedState) { s.KeepRunning = keep })
+}
+
 // putSecrets keeps the secrets given; nil forgets one.
 func (s *Settings) putSecrets(ctx context.Context, id string, given map[string]*string) error {
 	for _, path := range slices.Sorted(maps.Keys(given)) {

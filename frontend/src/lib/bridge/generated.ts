@@ -2296,6 +2296,10 @@ export interface Plugin {
   at_once: number;
   /** The person set that number; false: it is the default. */
   at_once_set: boolean;
+  /** After how many minutes without a call it is ended; 0: never, whatever keep_running says. */
+  idle_minutes: number;
+  /** it is not ended then */
+  keep_running: boolean;
 }
 
 /** PluginDetail is a plugin with all that a person reads before they approve it. */
@@ -2466,17 +2470,17 @@ export interface PluginsCalls {
    * over.
    */
   ServerFiles(): Promise<Place[]>;
-  /**
-   * SetAtOnce sets how many calls of a plugin run at once; 0 is the default. Kind invalid for a
-   * number that cannot be.
-   */
-  SetAtOnce(id: string, n: number): Promise<void>;
   /** SetDeveloping sets whether the person edits the plugin themselves. */
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** SetEnabled switches a plugin on or off. */
   SetEnabled(id: string, on: boolean): Promise<void>;
   /** SetPermission grants or denies a plugin one permission. */
   SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
+  /**
+   * SetRunning sets how many calls of a plugin run at once (0 is the default), and whether it
+   * goes on running while nobody uses it. Kind invalid for a number that cannot be.
+   */
+  SetRunning(id: string, atOnce: number, keep: boolean): Promise<void>;
   /**
    * SetSettings replaces the settings by a JSON object, and restarts the plugin; a secret that
    * is null is deleted. Kind invalid names what does not fit.

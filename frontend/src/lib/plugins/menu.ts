@@ -11,6 +11,7 @@ import type { App } from "../app.svelte";
 import type { Plugin } from "../bridge/generated";
 import { s } from "../strings";
 import type { MenuItem } from "../ui/menu";
+import { diagnosis } from "./details";
 
 async function update(app: App, plugin: Plugin) {
   const notice = app.toasts.say(s.plugins.updating(plugin.name, plugin.origin), {
@@ -50,12 +51,18 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     run: () => app.attempt(() => app.bridge.plugins.Reload(id)),
   };
   const showLog = { label: s.plugins.showLog, icon: ScrollText, run: open.onlog };
+  const copyDiagnosis = {
+    label: s.plugins.copyDiagnosis,
+    icon: Copy,
+    run: () => app.attempt(async () => app.copy(diagnosis(plugin, (await app.bridge.plugins.Log(id, 0)).lines))),
+  };
   const signOut = plugin.signed_in !== "" && {
     label: s.plugins.signOut,
     icon: LogOut,
     run: () => app.attempt(() => app.bridge.plugins.SignOut(id)),
   };
-  if (plugin.remote) return [reload, showLog, signOut, ...copies(app, plugin)].filter((item) => item !== false);
+  if (plugin.remote)
+    return [reload, showLog, copyDiagnosis, signOut, ...copies(app, plugin)].filter((item) => item !== false);
 
   const items: (MenuItem | false)[] = [
     { label: s.plugins.openInEditor, icon: Code, run: () => app.openInEditor(id) },
@@ -67,6 +74,7 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
     },
     !asks && { label: s.plugins.reach.menu, icon: KeyRound, run: open.onreach },
     showLog,
+    copyDiagnosis,
     signOut,
     {
       label: s.plugins.openFolder,

@@ -5,7 +5,7 @@ import { AppError } from "../bridge/calls";
 import { s } from "../strings";
 import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
-import { details, sentence } from "./details";
+import { details, diagnosis, sentence } from "./details";
 import { pluginMenu } from "./menu";
 import PluginCard from "./PluginCard.svelte";
 import { LogState } from "./plugins.svelte";
@@ -90,6 +90,19 @@ describe("plugins", () => {
     expect(adding.busy).toBe(true);
     await adding.stop();
     expect([await done, adding.error, adding.busy]).toEqual(["", null, false]);
+    app.close();
+  });
+
+  test("MC-109 a diagnosis has what a plugin is, what it runs with, and the end of its log", async () => {
+    const { app } = await startApp("pluginerror");
+    const [plugin] = app.plugins.plugins;
+    if (!plugin) throw new Error("no plugin");
+    const log = Array.from({ length: 60 }, (_, n) => ({ n, time: "t", level: "info" as const, text: `line ${n}` }));
+    const about = [{ name: "Program", text: "/usr/bin/node" }];
+    const text = diagnosis({ ...plugin, about }, log);
+    for (const part of [plugin.id, "Program: /usr/bin/node", `state: ${plugin.state}`, "line 10", "line 59"])
+      expect(text).toContain(part);
+    expect(text).not.toContain("line 9\n");
     app.close();
   });
 
