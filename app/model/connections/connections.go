@@ -175,9 +175,6 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 	}
 	opened := p.Open(id)
 	known := knownModel{Model: opened, info: opened.Info()}
-	if known.info.Context == 0 {
-		known.info.Context = m.contextOf(c, id)
-	}
 	if can, ok := c.Can[id]; ok {
 		known.info.Can = can
 	}
@@ -185,17 +182,6 @@ func (m *Models) Open(ctx context.Context, name string) (model.Model, error) {
 		return opened, nil
 	}
 	return known, nil
-}
-
-// contextOf returns the context of a model as its connection listed it; 0 is not known.
-func (m *Models) contextOf(c model.Connection, id string) int64 {
-	kept, _ := m.lists.of(c)
-	for _, info := range kept.Models {
-		if info.ID == id {
-			return info.Context
-		}
-	}
-	return 0
 }
 
 // knownModel is a model about which the person, or the list of its connection, says more than its provider.
