@@ -1,6 +1,8 @@
 package model
 
 import (
+	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -42,4 +44,39 @@ func Below(address, path string) string {
 		return strings.TrimRight(address, "/") + path
 	}
 	return u.JoinPath(path).String()
+}
+
+// Typed returns an address as a person means it: with the scheme that they left out, and without what
+// Base cuts. A server of this computer or of its network speaks HTTP, others HTTPS.
+func Typed(address string, endings ...string) string {
+	address = strings.TrimSpace(address)
+	if address == "" {
+		return ""
+	}
+	if !strings.Contains(address, "://") {
+		address = strings.TrimPrefix(address, "//")
+		host, _, _ := strings.Cut(address, "/")
+		scheme := "https://"
+		if near(host) {
+			scheme = "http://"
+		}
+		address = scheme + address
+	}
+	return Base(address, endings...)
+}
+
+// near reports whether a host, with or without a port, is this computer or in its network: a private
+// address, a name without dots, or one that only a network knows.
+func near(host string) bool {
+	if IsLoopback(host) {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if address, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		return address.IsPrivate() || address.IsLinkLocalUnicast()
+	}
+	host = strings.ToLower(host)
+	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".lan")
 }

@@ -14,9 +14,10 @@ type Catalog struct {
 	known map[string]Info
 }
 
-// Set replaces the models, by ID, and returns them in the order of their IDs. The map
-// belongs to the catalog then.
-func (c *Catalog) Set(models map[string]Info) []Info {
+// Set replaces the models, by ID, with those that the server behind a link listed, and returns them in the
+// order of their IDs. The map belongs to the catalog then.
+func (c *Catalog) Set(link *Link, models map[string]Info) []Info {
+	link.listed.Store(true)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known = models

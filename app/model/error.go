@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -89,4 +90,16 @@ func (e *Error) Fault() *fault.Error {
 	f := fault.Wrap(fault.Provider, "llm.stream", e.Sentence(), e.Hint(), e)
 	f.Detail = e.Details()
 	return f
+}
+
+// IsWrongAddress reports whether an error says that no model server answers at an address.
+func IsWrongAddress(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == WrongAddress
+}
+
+// IsKey reports whether an error says that a key is refused or missing.
+func IsKey(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Kind == KeyRefused || e.Kind == KeyMissing)
 }

@@ -41,6 +41,9 @@ func (l *Link) Fail(ctx context.Context, model string, err error) error {
 	}
 	known := *e
 	known.Provider, known.Host, known.Model = l.who(), l.Host(), model
+	if known.Kind == WrongAddress && known.Status == http.StatusNotFound && model != "" && l.listed.Load() {
+		known.Kind = ModelUnknown // the address is right: it listed its models
+	}
 	return &known
 }
 

@@ -38,7 +38,7 @@ func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 
 func TestSentencesOfErrors(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"Key refused by openai (401).": {Kind: KeyRefused, Provider: "openai", Status: 401},
+		"openai did not accept the key (401).": {Kind: KeyRefused, Provider: "openai", Status: 401},
 		"openai accepts no further requests for 12 s.": {
 			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond,
 		},

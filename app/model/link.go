@@ -60,6 +60,7 @@ type Link struct {
 	query      string // of the address; goes with every request
 	bad        error  // why the address cannot be used
 	client     *http.Client
+	listed     atomic.Bool // the server answered with a list of models
 }
 
 // NewLink returns the way to c's server, or to the vendor's own address where c
@@ -71,6 +72,7 @@ func NewLink(c Connection, vendor string, timeouts Timeouts) *Link {
 		address = vendor
 	}
 	l := &Link{Connection: c}
+	l.listed.Store(len(c.Listed) > 0)
 	base, err := url.Parse(Base(address))
 	switch {
 	case err != nil:

@@ -28,7 +28,7 @@ func (e *Error) Sentence() string {
 	}
 	switch e.Kind {
 	case KeyRefused:
-		return fmt.Sprintf("Key refused by %s%s.", who, e.status())
+		return fmt.Sprintf("%s did not accept the key%s.", upper(who), e.status())
 	case KeyMissing:
 		return fmt.Sprintf("There is no key for %s.", who)
 	case RateLimited:
@@ -98,7 +98,7 @@ func (e *Error) Hint() string {
 	}
 	switch e.Kind {
 	case KeyRefused:
-		return "Check that it has not expired, in Settings > Models."
+		return "Paste it again, or a new one, in Settings > Models."
 	case KeyMissing:
 		return "Add it in Settings > Models."
 	case RateLimited:

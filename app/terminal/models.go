@@ -100,6 +100,7 @@ func (c modelCommands) addCommand() *cobra.Command {
 		"a model of a server that does not list its models (repeatable)")
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
 		made.Kind, made.Name = args[0], args[1]
+		made.URL = model.Typed(made.URL)
 		if err := settings.CheckConnection(made); err != nil {
 			return asUsage(err)
 		}

@@ -64,7 +64,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Shared = &Shared{lifecycle: l, core: core, chats: a.Chats}
 	a.Transfer = &Transfer{lifecycle: l, core: core, chats: a.Chats}
 	a.Branches = &Branches{lifecycle: l, core: core, undo: undo, chats: a.Chats}
-	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo}
+	a.Models = &Models{lifecycle: l, core: core, log: log, undo: undo, unlocked: make(chan struct{}, 1)}
 	a.Settings = &Settings{lifecycle: l, core: core}
 	a.Programs = &Programs{lifecycle: l, core: core}
 	a.Council = &Council{
@@ -97,6 +97,7 @@ func (a *App) Startup(ctx context.Context) {
 	a.done.Go(func() { a.Window.attention.follow(run) })
 	a.done.Go(func() { a.Chats.open.followEdits(run) })
 	a.Chats.turns.start(run)
+	a.done.Go(func() { a.Models.refresh(run) })
 }
 
 // Shutdown stops what Startup began, and running turns, and waits for both. What the

@@ -16,6 +16,7 @@ import (
 	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
+	"conclave/app/model/connections"
 	"conclave/app/model/cost"
 	"conclave/app/view"
 )
@@ -27,6 +28,8 @@ type Models struct {
 	log  *slog.Logger
 	undo *undos
 
+	unlocked chan struct{} // holds something when keys can be read that could not before
+
 	mu    sync.Mutex // guards tests
 	tests map[string]tested
 }
@@ -37,25 +40,6 @@ type tested struct {
 	err     error
 	latency time.Duration
 	at      time.Time
-}
-
-// providers are the kinds of connections, as the page offers them. Key shapes
-// are those the vendors document.
-var providers = []ProviderView{
-	{
-		Kind: "openai", Title: "OpenAI", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys",
-		KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"},
-	},
-	{
-		Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys",
-		KeyPrefixes: []string{"sk-ant-"},
-	},
-	{
-		Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey",
-		KeyPrefixes: []string{"AIza"},
-	},
-	{Kind: "openai", Title: "OpenAI-compatible server", AsksURL: true, KeyPrefixes: []string{}},
-	{Kind: "ollama", Title: "Ollama", AsksURL: true, URL: "http://localhost:11434", KeyPrefixes: []string{}},
 }
 
 // vendorHosts are the addresses asked when a connection names none.
@@ -70,7 +54,7 @@ func (m *Models) List() (ModelList, error) {
 	out := ModelList{
 		Revision: m.core.Bus.Revision(bus.Models, ""), Providers: providers,
 	}
-	connections, err := m.core.Models.Connections(ctx)
+	set, err := m.core.Models.Connections(ctx)
 	if err != nil {
 		return ModelList{}, err
 	}
@@ -83,7 +67,7 @@ func (m *Models) List() (ModelList, error) {
 	}
 	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
 	out.KeysFresh = m.core.Models.KeysFresh()
-	out.Connections = view.Map(connections, m.view)
+	out.Connections = view.Map(set, m.view)
 	tellApart(out.Connections)
 	price := func(of model.Info) *model.Price { return m.core.Models.PriceOf(ctx, of) }
 	out.Models = view.NewModels(known, out.Default, price)
@@ -150,35 +134,65 @@ func (m *Models) note(name string, t tested) {
 
 var notName = pattern.Lazy(`[^a-z0-9._-]+`)
 
-// Add adds a connection and returns its name. The key goes to the key store.
-func (m *Models) Add(edit ConnectionEdit) (string, error) {
-	ctx := m.call()
+// Save requests the models of a connection as it was written, and stores it when its server answered;
+// existing is the name of the one that it changes, or "". anyway stores it without asking. The key goes to the
+// key store, and an empty one leaves that as it is.
+func (m *Models) Save(existing string, edit ConnectionEdit, anyway bool) (SavedConnection, error) {
+	ctx, cancel := context.WithTimeout(m.call(), testTime)
+	defer cancel()
 	c := model.Connection{
-		Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
+		Name: cmp.Or(existing, edit.Name), Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: edit.URL,
 		Models: edit.Models,
 	}
+	var answer connections.Answer
+	if !anyway {
+		var err error
+		if c, answer, err = m.core.Models.Try(ctx, c, edit.Key); fault.KindOf(err) == fault.Invalid {
+			return SavedConnection{}, err
+		} else if err != nil {
+			return SavedConnection{Problem: optionalFailure(m.log, err)}, nil
+		}
+	}
+	var err error
+	if existing == "" {
+		c, err = m.add(ctx, c, edit.Key)
+	} else {
+		err = m.update(ctx, c, edit.Key)
+	}
+	if err != nil {
+		return SavedConnection{}, err
+	}
+	if !anyway {
+		m.core.Models.Keep(c, answer)
+		m.note(c.Name, tested{latency: answer.Took(), at: time.Now()})
+	}
+	return SavedConnection{Name: c.Name}, nil
+}
+
+// add adds a connection, and returns it with its name.
+func (m *Models) add(ctx context.Context, c model.Connection, key string) (model.Connection, error) {
 	if c.Name == "" {
 		base := strings.Trim(notName().ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
 		if base == "" {
 			base = c.Kind
 		}
-		connections, err := m.core.Models.Connections(ctx)
+		set, err := m.core.Models.Connections(ctx)
 		if err != nil {
-			return "", err
+			return c, err
 		}
-		c.Name = free(base[:min(len(base), 36)], connections)
+		c.Name = free(base[:min(len(base), 36)], set)
 	}
-	if err := m.core.Models.Add(ctx, c, edit.Key); err != nil {
-		return "", err
+	if err := m.core.Models.Add(ctx, c, key); err != nil {
+		return c, err
 	}
 	m.core.Bus.Changed(bus.Models, "")
-	return c.Name, nil
+	return c, nil
 }
 
 // free returns base, or base with a number that no connection has.
-func free(base string, connections []model.Connection) string {
+func free(base string, taken []model.Connection) string {
 	name := base
-	for n := 2; slices.ContainsFunc(connections, func(c model.Connection) bool { return c.Name == name }); n++ {
+	for n := 2; slices.ContainsFunc(taken, func(c model.Connection) bool { return c.Name == name }); n++ {
 		name = base + "-" + string(rune('0'+n%10))
 		if n > 9 {
 			name = base + "-" + reference()
@@ -187,17 +201,13 @@ func free(base string, connections []model.Connection) string {
 	return name
 }
 
-// Update changes a connection; an empty key leaves the key as it is.
-func (m *Models) Update(name string, edit ConnectionEdit) error {
-	c := model.Connection{
-		Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
-		Models: edit.Models,
-	}
-	if err := m.core.Models.Update(m.call(), c, edit.Key); err != nil {
+// update changes a connection; an empty key leaves the key as it is.
+func (m *Models) update(ctx context.Context, c model.Connection, key string) error {
+	if err := m.core.Models.Update(ctx, c, key); err != nil {
 		return err
 	}
 	m.mu.Lock()
-	delete(m.tests, name)
+	delete(m.tests, c.Name)
 	m.mu.Unlock()
 	m.core.Bus.Changed(bus.Models, "")
 	return nil
@@ -225,8 +235,8 @@ func (m *Models) Remove(name string) (Undo, error) {
 	}), nil
 }
 
-// testTime bounds one test.
-const testTime = 30 * time.Second
+// testTime bounds one test, of two addresses at most.
+const testTime = 45 * time.Second
 
 // Test asks the provider for its models; how it went is in List.
 func (m *Models) Test(name string) error {
@@ -277,8 +287,15 @@ func (m *Models) Unlock(passphrase string) error {
 		return err
 	}
 	m.core.Bus.Changed(bus.Models, "")
+	select {
+	case m.unlocked <- struct{}{}:
+	default: // it is requested anyway
+	}
 	return nil
 }
+
+// staleAfter is the age at which a list of models is requested again in the background.
+const staleAfter = 12 * time.Hour
 
 // Prices returns what models cost.
 func (m *Models) Prices() (view.PriceTable, error) {
@@ -289,4 +306,21 @@ func (m *Models) Prices() (view.PriceTable, error) {
 // SetPrices replaces the person's own prices. What was paid before stays as it was.
 func (m *Models) SetPrices(own []cost.Price) error {
 	return m.core.Models.SetPrices(m.call(), own)
+}
+
+// settled is the time after which the window's start is over, so that nothing in the background delays it.
+const settled = 10 * time.Second
+
+// refresh requests old lists of models once the window has started, and when keys are unlocked; ctx ends it.
+func (m *Models) refresh(ctx context.Context) {
+	started := time.After(settled)
+	for {
+		select {
+		case <-started:
+		case <-m.unlocked:
+		case <-ctx.Done():
+			return
+		}
+		m.core.Models.Refresh(ctx, staleAfter)
+	}
 }

@@ -28,6 +28,64 @@ func (w *testWindow) connection(name string) window.ConnectionView {
 	return list.Connections[i]
 }
 
+// add adds a connection without asking its server.
+func (w *testWindow) add(edit window.ConnectionEdit) (string, error) {
+	saved, err := w.Models.Save("", edit, true)
+	return saved.Name, err
+}
+
+// update changes one likewise.
+func (w *testWindow) update(name string, edit window.ConnectionEdit) error {
+	_, err := w.Models.Save(name, edit, true)
+	return err
+}
+
+func TestAConnectionIsStoredOnceItsServerAnswered(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer sk-right":
+			w.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprint(w, `{"error":{"message":"Incorrect API key provided"}}`)
+		case r.URL.Path == "/v1/models":
+			fmt.Fprint(w, `{"object":"list","data":[{"id":"large"}]}`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	t.Setenv("CONCLAVE_PASSPHRASE", "four plain words here")
+	w := open(t)
+	host := strings.TrimPrefix(server.URL, "http://")
+	wrong := window.ConnectionEdit{Kind: "openai", Title: "Mine", URL: host + "/v1/chat/completions", Key: "sk-wrong"}
+	saved, err := w.Models.Save("", wrong, false)
+	if err != nil || saved.Name != "" || saved.Problem == nil || saved.Problem.Detail != "Incorrect API key provided" ||
+		!strings.Contains(saved.Problem.Message, "did not accept the key (401)") {
+		t.Fatalf("a wrong key came to %+v, %+v, %v", saved, saved.Problem, err)
+	}
+	if list, err := w.Models.List(); err != nil || len(list.Connections) != 1 {
+		t.Errorf("it was stored all the same: %+v, %v", list.Connections, err)
+	}
+	right := wrong
+	right.URL, right.Key = host, "sk-right" // without the scheme, and without /v1
+	if saved, err = w.Models.Save("", right, false); err != nil || saved.Name != "mine" || saved.Problem != nil {
+		t.Fatalf("the right one came to %+v, %v", saved, err)
+	}
+	if c := w.connection("mine"); c.URL != server.URL+"/v1" || c.State != "ok" || c.Checked == "" || !c.HasKey {
+		t.Errorf("its card is %+v", c)
+	}
+	list, err := w.Models.List()
+	if err != nil || !slices.ContainsFunc(list.Models, func(m view.Model) bool { return m.Name == "mine/large" }) {
+		t.Errorf("its models are %+v, %v", list.Models, err)
+	}
+	right.Key, right.Title = "", "Renamed"
+	if saved, err = w.Models.Save("mine", right, false); err != nil || saved.Problem != nil {
+		t.Errorf("renamed with the key that is stored: %+v, %v", saved, err)
+	}
+	right.URL = "no address at all"
+	_, err = w.Models.Save("", right, false)
+	kind(t, "what is no address", err, fault.Invalid, "no address at all")
+}
+
 func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v1/models" {
@@ -38,12 +96,12 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 	}))
 	defer server.Close()
 	w := open(t)
-	if list, err := w.Models.List(); err != nil || list.Default != "test/scripted" || len(list.Providers) != 5 ||
+	if list, err := w.Models.List(); err != nil || list.Default != "test/scripted" || len(list.Providers) < 20 ||
 		!list.Connections[0].BuiltIn || list.Connections[0].State != "ok" || list.KeyStore == "" {
 		t.Fatalf("at first: %+v, %v", list, err)
 	}
 	edit := window.ConnectionEdit{Kind: "openai", Title: " My Server! ", URL: server.URL + "/v1 "}
-	name, err := w.Models.Add(edit)
+	name, err := w.add(edit)
 	if err != nil || name != "my-server" {
 		t.Fatalf("added as %q, %v", name, err)
 	}
@@ -51,14 +109,14 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 		c.Host != strings.TrimPrefix(server.URL, "http://") || c.HasKey {
 		t.Errorf("its card is %+v", c)
 	}
-	if again, err := w.Models.Add(edit); err != nil || again != "my-server-2" {
+	if again, err := w.add(edit); err != nil || again != "my-server-2" {
 		t.Errorf("added again as %q, %v", again, err)
 	}
-	if unnamed, err := w.Models.Add(window.ConnectionEdit{Kind: "ollama", Title: "本機", URL: server.URL}); err != nil ||
+	if unnamed, err := w.add(window.ConnectionEdit{Kind: "ollama", Title: "本機", URL: server.URL}); err != nil ||
 		unnamed != "ollama" {
 		t.Errorf("a title without letters is named %q, %v", unnamed, err)
 	}
-	_, err = w.Models.Add(window.ConnectionEdit{Kind: "carrier pigeon", Title: "x", URL: server.URL})
+	_, err = w.add(window.ConnectionEdit{Kind: "carrier pigeon", Title: "x", URL: server.URL})
 	kind(t, "an unknown kind", err, fault.Invalid, "")
 	must(t, w.Models.Test(name))
 	if c := w.connection(name); c.State != "ok" || c.Checked == "" || c.Problem != nil {
@@ -81,7 +139,7 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 		i < 0 || list.Models[i].Tools || !list.Models[i].Vision {
 		t.Errorf("what the person said of it is %+v, %v", list.Models, err)
 	}
-	must(t, w.Models.Update(name, window.ConnectionEdit{
+	must(t, w.update(name, window.ConnectionEdit{
 		Kind: "openai", Title: "Elsewhere", URL: server.URL + "/nowhere",
 	}))
 	if c := w.connection(name); c.Title != "Elsewhere" || c.State != "unknown" {
@@ -94,7 +152,7 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 		t.Errorf("where there is no server the card is %+v", c)
 	}
 	kind(t, "a test of no connection", w.Models.Test("nowhere"), fault.NotFound, "nowhere")
-	kind(t, "changing no connection", w.Models.Update("nowhere", window.ConnectionEdit{Kind: "openai", URL: server.URL}),
+	kind(t, "changing no connection", w.update("nowhere", window.ConnectionEdit{Kind: "openai", URL: server.URL}),
 		fault.NotFound, "nowhere")
 	undo, err := w.Models.Remove(name)
 	if err != nil || undo.Sentence != "The connection “Elsewhere” was removed." {

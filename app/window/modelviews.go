@@ -32,16 +32,25 @@ type ConnectionView struct {
 	Models    []string        `json:"models"` // model ids added by hand
 }
 
-// ProviderView is a kind of connection that can be added.
+// ProviderView is a vendor, or a program of this computer, that can be connected.
 type ProviderView struct {
-	Kind     string `json:"kind"`
+	ID       string `json:"id"`
+	Kind     string `json:"kind"` // of the connection
 	Title    string `json:"title"`
 	URL      string `json:"url"` // address to start from; "" = the vendor's own
 	NeedsKey bool   `json:"needs_key"`
 	AsksURL  bool   `json:"asks_url"` // the address is asked for, too
 	KeyPage  string `json:"key_page"` // where a person gets a key; "" = nowhere
-	// Beginnings of its keys, to guess the provider from a pasted key.
-	KeyPrefixes []string `json:"key_prefixes"`
+	// Regular expressions that its keys match, the more particular first, to guess the provider from a key.
+	KeyShapes []string `json:"key_shapes"`
+	Local     bool     `json:"local"`  // it runs on this computer
+	Models    []string `json:"models"` // ids of its models, where it does not list them
+}
+
+// SavedConnection is what came of Models.Save.
+type SavedConnection struct {
+	Name    string   `json:"name"`    // "" where nothing was stored
+	Problem *Failure `json:"problem"` // why its server did not list its models; null = it did, or was not asked
 }
 
 // ModelList is all connections and their models.

@@ -236,8 +236,10 @@ for (const [name, [address, key, ...wanted]] of Object.entries({
   "a server that is busy": [(server) => server.at("busy/v1"), "", /30 s|429/],
   "an answer that is cut": [(server) => server.at("cut/v1"), "", /without an answer/],
 }))
-  test(`${name} is said on its card`, async ({ page, person, server }) => {
-    const card = await person.connect(address(server), key);
+  test(`${name} is said in its form, or on its card where its server answered`, async ({ page, person, server }) => {
+    await person.beginConnection(address(server), key);
+    await person.save("four plain words here", { anyway: true });
+    const card = page.locator("[data-connection]").last();
     told(name, await person.reads(card.getByRole("status"), /\S/, ...wanted));
     await remove(page);
   });
@@ -274,7 +276,7 @@ const stream = (response) => response.writeHead(200, { "content-type": "text/eve
 const failing = {
   "Refuse the key": [
     (_, json) => json(401, { error: { message: "Key revoked.", code: "invalid_api_key" } }),
-    /Key refused/,
+    /did not accept the key/,
     /401/,
     /Settings > Models/,
   ],

@@ -151,7 +151,7 @@ class Person {
   }
 
   /** Saves the connection that is written, with its passphrase where one is to be chosen. */
-  async save(passphrase = "four plain words here") {
+  async save(passphrase = "four plain words here", { anyway = false } = {}) {
     const choose = this.page.getByLabel("Choose a passphrase for your keys");
     if (await choose.count()) {
       await choose.fill(passphrase);
@@ -159,6 +159,15 @@ class Person {
     }
     const save = this.page.getByRole("button", { name: "Save and test" });
     await save.click();
+    if (anyway) {
+      const keep = this.page.getByRole("button", { name: "Save anyway" });
+      const saved = this.page.getByRole("button", { name: "Add a connection" });
+      await expect(keep.or(saved)).toBeVisible();
+      if (await keep.isVisible()) {
+        await expect(this.page.locator("form.card").getByRole("alert")).toContainText("Nothing was saved.");
+        await keep.click();
+      }
+    }
     await expect(this.page.getByRole("button", { name: "Add a connection" })).toBeVisible();
   }
 }

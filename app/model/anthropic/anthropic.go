@@ -71,7 +71,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 		more = page.HasMore && page.LastID != "" && page.LastID != query.Get("after_id")
 		query.Set("after_id", page.LastID)
 	}
-	return p.catalog.Set(models), nil
+	return p.catalog.Set(p.link, models), nil
 }
 
 // listed is a page of the list of models.

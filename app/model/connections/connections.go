@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -312,36 +313,44 @@ func (m *Models) List(ctx context.Context) ([]model.Info, map[string]error) {
 // listTime bounds one listing.
 const listTime = 20 * time.Second
 
-// ask requests the models of a connection, and returns how many there are and how long it took.
+// ask requests the models of a connection and keeps them. It returns how many there are and how long it took.
 func (m *Models) ask(ctx context.Context, c model.Connection) (int, time.Duration, error) {
 	p, err := m.provider(c)
 	if err != nil {
 		return 0, 0, err
 	}
+	found, err := m.request(ctx, c, p)
+	if err != nil {
+		return 0, found.Took, err
+	}
+	if c.Kind != "demo" {
+		m.keep(c.Name, &found)
+	}
+	if m.o.Listed != nil {
+		m.o.Listed()
+	}
+	return len(found.Models), found.Took, nil
+}
+
+// request requests the models of a connection from its provider.
+func (m *Models) request(ctx context.Context, c model.Connection, p model.Provider) (list, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime,
 		fault.New(fault.Timeout, "models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.",
 			"Check that the server runs, and its address in Settings > Models."))
 	defer cancel()
 	began := time.Now()
 	listed, err := p.Models(ctx)
-	took := time.Since(began)
+	found := list{Kind: c.Kind, Address: c.URL, Asked: time.Now().UTC().Round(0), Took: time.Since(began)}
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		listing := *e
+		listing.Unanswered = true // a list that is cut is none
+		return found, listing.Fault()
+	}
 	if err != nil {
-		if e, ok := errors.AsType[*model.Error](err); ok {
-			listing := *e
-			listing.Unanswered = true // a list that is cut is none
-			return 0, took, listing.Fault()
-		}
-		return 0, took, err
+		return found, err
 	}
-	kept := list{Kind: c.Kind, Address: c.URL, Asked: time.Now().UTC().Round(0), Took: took}
-	kept.Models = slices.DeleteFunc(model.Listed(listed), func(info model.Info) bool { return !model.Chats(info.ID) })
-	if c.Kind != "demo" {
-		m.keep(c.Name, &kept)
-	}
-	if m.o.Listed != nil {
-		m.o.Listed()
-	}
-	return len(kept.Models), took, nil
+	found.Models = slices.DeleteFunc(model.Listed(listed), func(info model.Info) bool { return !model.Chats(info.ID) })
+	return found, nil
 }
 
 // keep keeps what a connection listed; nil forgets it.
@@ -413,8 +422,82 @@ func (m *Models) SetDefault(ctx context.Context, name string) error {
 	return err
 }
 
+// endings are what the address of a server has behind what a connection of its kind needs.
+var endings = map[string][]string{"anthropic": {"/v1"}, "ollama": {"/v1", "/api"}}
+
+// typed returns a connection with its address as the person means it.
+func typed(c model.Connection) model.Connection {
+	c.URL = model.Typed(c.URL, endings[c.Kind]...)
+	return c
+}
+
+// Try requests the models of a connection that is not stored, with the key given, else the one that is
+// stored for its name and address. It returns the connection with its address put right: a server that
+// speaks the OpenAI wire mostly does so below /v1.
+func (m *Models) Try(ctx context.Context, c model.Connection, key string) (model.Connection, Answer, error) {
+	c = typed(c)
+	if old, err := m.connection(ctx, c.Name); err == nil {
+		c.HasKey = old.HasKey && old.Address() == c.Address()
+		if c.Headers == nil {
+			c.Headers = old.Headers
+		}
+		if c.ServedBy == "" && c.URL == old.URL {
+			c.ServedBy = old.ServedBy
+		}
+	}
+	named := c
+	named.Name = cmp.Or(c.Name, "new")
+	if err := settings.CheckConnection(named); err != nil {
+		return c, Answer{}, err
+	}
+	answer, err := m.try(ctx, c, key)
+	if u, bad := url.Parse(c.URL); err != nil && c.Kind == "openai" && bad == nil && u.Host != "" &&
+		strings.Trim(u.Path, "/") == "" && model.IsWrongAddress(err) {
+		below := c
+		below.URL = model.Below(c.URL, "/v1")
+		if found, other := m.try(ctx, below, key); other == nil || !model.IsWrongAddress(other) {
+			return below, found, other
+		}
+	}
+	return c, answer, err
+}
+
+// Answer holds what a server listed, and how long that took. The zero value is no answer.
+type Answer struct{ list list }
+
+// Took returns how long the server took.
+func (a Answer) Took() time.Duration { return a.list.Took }
+
+func (m *Models) try(ctx context.Context, c model.Connection, key string) (Answer, error) {
+	given := c
+	given.Key = func(ctx context.Context) (string, error) {
+		if key != "" {
+			return key, nil
+		}
+		return m.key(ctx, c)
+	}
+	p, err := m.o.Provider(given)
+	if err != nil {
+		return Answer{}, err
+	}
+	found, err := m.request(ctx, c, p)
+	return Answer{found}, err
+}
+
+// Keep keeps what a server listed when it was tried, for the connection that was stored then.
+func (m *Models) Keep(c model.Connection, a Answer) {
+	for i := range a.list.Models {
+		a.list.Models[i].Connection = c.Name // it had none when it was tried
+	}
+	m.keep(c.Name, &a.list)
+	if m.o.Listed != nil {
+		m.o.Listed()
+	}
+}
+
 // Add adds a connection and stores its key.
 func (m *Models) Add(ctx context.Context, c model.Connection, key string) error {
+	c = typed(c)
 	c.HasKey = key != ""
 	if err := meets(ctx, c); err != nil {
 		return err
@@ -426,6 +509,7 @@ func (m *Models) Add(ctx context.Context, c model.Connection, key string) error 
 // the scheme, host and port that it was given for: when those change it is removed, and
 // has to be given again.
 func (m *Models) Update(ctx context.Context, c model.Connection, key string) error {
+	c = typed(c)
 	old, err := m.connection(ctx, c.Name)
 	if err != nil {
 		return err

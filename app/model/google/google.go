@@ -102,7 +102,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 			break
 		}
 	}
-	return p.catalog.Set(models), nil
+	return p.catalog.Set(p.link, models), nil
 }
 
 // auth returns what puts the key into a header; in the address it would reach

@@ -227,7 +227,7 @@ func (w Wire) keys(t *testing.T) {
 				t.Errorf("a secret is shown: %s", shown)
 			}
 		}
-		equal(t, "sentence", e.Sentence(), "Key refused by mine (401).")
+		equal(t, "sentence", e.Sentence(), "mine did not accept the key (401).")
 	})
 	t.Run("none needed", func(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", "from the environment")

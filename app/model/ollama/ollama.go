@@ -105,7 +105,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 			known[m.ID] = m
 		}
 	}
-	return p.catalog.Set(known), nil
+	return p.catalog.Set(p.chat.Link(), known), nil
 }
 
 // loaded returns how many tokens each model reads that is in memory. A server before 0.11 does not say.

@@ -1,10 +1,12 @@
 package openai_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 
 	"conclave/app/model"
@@ -69,5 +71,34 @@ func TestListsOfModelsOfOtherServersAreRead(t *testing.T) {
 				t.Errorf("in the next run it is %+v", info)
 			}
 		})
+	}
+}
+
+func TestAServerThatListedItsModelsAndKnowsOneNotIsNotTakenForNone(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			fmt.Fprint(w, `{"data":[{"id":"large"}]}`)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"error":{"message":"Scripted failure 404"}}`)
+	}))
+	defer server.Close()
+	p := openai.New(model.Connection{Name: "mine", URL: server.URL + "/v1"}, openai.Options{})
+	said := func() string {
+		for _, err := range p.Open("gone").Stream(t.Context(), model.Request{}) {
+			if e, ok := errors.AsType[*model.Error](err); ok {
+				return e.Sentence()
+			}
+		}
+		return ""
+	}
+	if got := said(); !strings.Contains(got, "There is no model server") {
+		t.Errorf("before it listed any: %s", got)
+	}
+	_, err := p.Models(t.Context())
+	testkit.Must(t, err)
+	if got := said(); !strings.Contains(got, "has no model “gone”") {
+		t.Errorf("once it listed them: %s", got)
 	}
 }

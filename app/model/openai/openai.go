@@ -144,7 +144,7 @@ func (p *Provider) Models(ctx context.Context) ([]model.Info, error) {
 	if len(list) > 0 && list[0].OwnedBy == lmStudioOwner {
 		p.asLMStudioSays(ctx, key, models)
 	}
-	return p.catalog.Set(models), nil
+	return p.catalog.Set(p.link, models), nil
 }
 
 // list requests the models: an object with data, or of Together an array.

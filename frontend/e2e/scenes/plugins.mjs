@@ -200,7 +200,7 @@ test("a key names its provider, and is never shown", async ({ open }) => {
   await expect(page.getByText("This looks like a key of Anthropic.")).toBeVisible();
   expect(await page.getByLabel("Key", { exact: true }).getAttribute("type")).toBe("password");
   await page.getByRole("button", { name: "Save and test" }).click();
-  const [[edit]] = await given(page, "Models.Add");
+  const [[, edit]] = await given(page, "Models.Save");
   expect([edit.kind, edit.key]).toEqual(["anthropic", "sk-ant-secret"]);
   expect((await page.content()).includes("sk-ant-secret")).toBeFalsy();
 });
@@ -210,6 +210,6 @@ test("local servers are looked for on request", async ({ open }) => {
   await page.getByRole("button", { name: "Look for local models" }).click();
   await expect(page.getByText("0.9.2 · 3 models")).toBeVisible();
   await page.getByRole("button", { name: "Use", exact: true }).click();
-  const [[edit]] = await given(page, "Models.Add");
+  const [[, edit]] = await given(page, "Models.Save");
   expect([edit.kind, edit.url]).toEqual(["ollama", "http://127.0.0.1:11434"]);
 });

@@ -71,6 +71,8 @@ export class App {
   unattendedAsked = $state.raw(false);
   /** Where Models is asked to begin adding a connection. */
   addingModel = $state.raw(false);
+  /** The connection whose form Models is asked to open. */
+  editingModel = $state.raw("");
   /** The window has been drawn once. */
   painted = $state.raw(false);
   /** What was said last in the live regions, each time an object: the same words are said again. */
@@ -470,6 +472,12 @@ export class App {
   openSettings(page: SettingsPage): void {
     this.page = page;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
+  }
+
+  /** Opens the form of a connection, at its key; one that is not there any more is not looked for. */
+  editConnection(name: string): void {
+    this.editingModel = name;
+    this.openSettings("models");
   }
 
   connectModel(): void {

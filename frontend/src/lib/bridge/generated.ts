@@ -1712,14 +1712,18 @@ export interface ModelPrice {
 
 /** Models is bound: connections to providers, and their models. */
 export interface ModelsCalls {
-  /** Add adds a connection and returns its name. The key goes to the key store. */
-  Add(edit: ConnectionEdit): Promise<string>;
   /** List returns the connections and the known models, without a request to a provider. */
   List(): Promise<ModelList>;
   /** Prices returns what models cost. */
   Prices(): Promise<PriceTable>;
   /** Remove removes a connection and its key; undo restores both. */
   Remove(name: string): Promise<Undo>;
+  /**
+   * Save requests the models of a connection as it was written, and stores it when its server
+   * answered; existing is the name of the one that it changes, or "". anyway stores it without
+   * asking. The key goes to the key store, and an empty one leaves that as it is.
+   */
+  Save(existing: string, edit: ConnectionEdit, anyway: boolean): Promise<SavedConnection>;
   /** ScanLocal asks the loopback addresses of known model servers, 400 ms each, in parallel. */
   ScanLocal(): Promise<LocalServer[]>;
   /** SetDefault chooses the model of new chats. */
@@ -1732,8 +1736,6 @@ export interface ModelsCalls {
   Test(name: string): Promise<void>;
   /** Unlock gives the passphrase of the encrypted file of keys; the first one sets it. */
   Unlock(passphrase: string): Promise<void>;
-  /** Update changes a connection; an empty key leaves the key as it is. */
-  Update(name: string, edit: ConnectionEdit): Promise<void>;
 }
 
 /** Notice says that a thing has a new revision. Revisions of one (topic, id) only grow. */
@@ -2654,8 +2656,10 @@ export interface PromptArgument {
   required: boolean;
 }
 
-/** Provider is a kind of connection that can be added. */
+/** Provider is a vendor, or a program of this computer, that can be connected. */
 export interface Provider {
+  id: string;
+  /** of the connection */
   kind: string;
   title: string;
   /** address to start from; "" = the vendor's own */
@@ -2665,8 +2669,15 @@ export interface Provider {
   asks_url: boolean;
   /** where a person gets a key; "" = nowhere */
   key_page: string;
-  /** Beginnings of its keys, to guess the provider from a pasted key. */
-  key_prefixes: string[];
+  /**
+   * Regular expressions that its keys match, the more particular first, to guess the provider
+   * from a key.
+   */
+  key_shapes: string[];
+  /** it runs on this computer */
+  local: boolean;
+  /** ids of its models, where it does not list them */
+  models: string[];
 }
 
 /**
@@ -3023,6 +3034,14 @@ export interface Saved {
   path: string;
   /** what the file does not hold, as a sentence; "" for nothing */
   note: string;
+}
+
+/** SavedConnection is what came of Models.Save. */
+export interface SavedConnection {
+  /** "" where nothing was stored */
+  name: string;
+  /** why its server did not list its models; null = it did, or was not asked */
+  problem: Failure | null;
 }
 
 /** Scope is the time for which a rule holds. */

@@ -1,7 +1,15 @@
 /** The connections to models, what they offer, and the servers found on this computer. */
-import type { Bridge } from "../bridge/calls";
+import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
-import type { Connection, ConnectionEdit, LocalServer, Model, Provider, Undo } from "../bridge/generated";
+import type {
+  Connection,
+  ConnectionEdit,
+  LocalServer,
+  Model,
+  Provider,
+  SavedConnection,
+  Undo,
+} from "../bridge/generated";
 import type { SettingsState } from "./settings.svelte";
 import { Pulled } from "../bridge/pulled.svelte";
 
@@ -83,22 +91,27 @@ export class ModelsState extends Pulled {
     return this.connections.find((c) => c.name === name.split("/")[0]);
   }
 
-  /** The provider whose keys begin like this one; the longest beginning wins. */
-  guess(key: string): Provider | undefined {
-    const fits = (p: Provider) =>
-      Math.max(0, ...p.key_prefixes.map((x) => (x && key.trim().startsWith(x) ? x.length : 0)));
-    return this.providers.filter((p) => fits(p) > 0).sort((a, b) => fits(b) - fits(a))[0];
+  /**
+   * The providers whose keys look like this one: those with the most particular shape that fits, of which several
+   * may have the same.
+   */
+  guesses(key: string): Provider[] {
+    const worth = (p: Provider) =>
+      Math.max(0, ...p.key_shapes.map((shape) => (new RegExp(shape).test(key.trim()) ? shape.length : 0)));
+    const most = Math.max(...this.providers.map(worth));
+    return key.trim() && most > 0 ? this.providers.filter((p) => worth(p) === most) : [];
   }
 
   /**
-   * Saves a connection, requests its models and returns its name. The first connection with
-   * models sets the default model: the best guess, with which onchosen is called.
+   * Saves a connection when its server lists its models, and returns its name; the problem where it does not, and
+   * nothing is saved then. anyway saves it unasked. The first connection with models sets the default model: the
+   * best guess, with which onchosen is called.
    */
-  async save(edit: ConnectionEdit, existing = ""): Promise<string> {
-    const name = existing || (await this.bridge.models.Add(edit));
-    if (existing) await this.bridge.models.Update(existing, edit);
-    await this.refresh();
-    await this.bridge.models.Test(name);
+  async save(edit: ConnectionEdit, existing = "", anyway = false): Promise<SavedConnection> {
+    const saved = await this.bridge.models.Save(existing, edit, anyway);
+    const { name } = saved;
+    if (!name) return saved;
+    if (anyway) await this.bridge.models.Test(name);
     await this.refresh();
     const added = this.connections.find((c) => c.name === name);
     const first = bestGuess(this.models.filter((m) => m.connection === name));
@@ -107,7 +120,7 @@ export class ModelsState extends Pulled {
       await this.setDefault(first.name);
       this.onchosen(first);
     }
-    return name;
+    return saved;
   }
 
   async test(name: string): Promise<void> {
@@ -150,7 +163,8 @@ export class ModelsState extends Pulled {
   /** Connects a server that the scan found. */
   async use(server: LocalServer): Promise<void> {
     const { kind, title, url } = server;
-    const name = await this.save({ kind, name: "", title, url, key: "", models: [] });
+    const { name, problem } = await this.save({ kind, name: "", title, url, key: "", models: [] });
+    if (problem) throw new AppError(problem);
     this.local = (this.local ?? []).map((l) => (l.url === url ? { ...l, connection: name } : l));
   }
 }

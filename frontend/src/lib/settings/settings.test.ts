@@ -84,30 +84,37 @@ test("high contrast keeps the system's tone", async () => {
   app.close();
 });
 
-test("the provider is guessed from the longest beginning of a key", async () => {
+test("the provider is guessed from the most particular shape of a key, and several that fit alike are all said", async () => {
   const { app } = await startApp();
-  expect(app.models.guess("sk-ant-abc")?.kind).toBe("anthropic");
-  expect(app.models.guess(" sk-abc")?.title).toBe("OpenAI");
-  expect(app.models.guess("AIzaXYZ")?.kind).toBe("google");
-  expect(app.models.guess("hello")).toBeUndefined();
-  expect(app.models.guess("")).toBeUndefined();
+  const guessed = (key: string) => app.models.guesses(key).map((p) => p.id);
+  expect(guessed("sk-ant-abc")).toEqual(["anthropic"]);
+  expect(guessed(" sk-abc")).toEqual(["openai"]);
+  expect(guessed("AIzaXYZ")).toEqual(["google"]);
+  expect(guessed("hello")).toEqual([]);
+  expect(guessed("")).toEqual([]);
+  const [first, second] = app.models.providers;
+  if (!first || !second) throw new Error("no providers");
+  app.models.providers = [first, second].map((p) => ({ ...p, key_shapes: ["^sk-[0-9a-f]{32}$", "^sk-"] }));
+  expect(guessed(`sk-${"0a".repeat(16)}`)).toEqual([first.id, second.id]);
   app.close();
 });
 
 /** A server that answers with models; a bad key is refused. */
 function answering(fake: Fake) {
   const { models } = fake;
-  models.Add = async (edit) => {
+  models.Save = async (_existing, edit, anyway) => {
     const name = edit.title.toLowerCase();
-    const state = edit.key.includes("bad") ? "failed" : "ok";
-    models.connections = [...models.connections, connection(name, { state })];
-    if (state === "ok")
+    const refused = edit.key.includes("bad");
+    const problem = { kind: "provider", message: "It did not accept the key.", hint: "", detail: "", ref: "" } as const;
+    if (refused && !anyway) return { name: "", problem };
+    models.connections = [...models.connections, connection(name, { state: refused ? "failed" : "ok" })];
+    if (!refused)
       models.models = [
         ...models.models,
         model(name, "large", `${edit.title} Large`, { vision: true, context_tokens: 200_000 }),
         model(name, "small", `${edit.title} Small`),
       ];
-    return name;
+    return { name, problem: null };
   };
   models.SetDefault = async (name) => void (models.default = name);
 }
@@ -124,10 +131,13 @@ const edit = {
 test("the first connection that answers becomes the default", async () => {
   const { app, fake } = await startApp("welcome");
   answering(fake);
-  await app.models.save({ ...edit, title: "Bad", key: "sk-bad" });
+  const bad = { ...edit, title: "Bad", key: "sk-bad" };
+  expect((await app.models.save(bad)).problem?.message).toBe("It did not accept the key.");
+  expect(app.models.connected).toBe(false); // what never worked is kept on request alone
+  await app.models.save(bad, "", true);
+  expect(fake.given("Models.Test")).toEqual([["bad"]]);
   expect(app.models.default).toBe("demo/guide");
   await app.models.save(edit);
-  expect(fake.given("Models.Test")).toEqual([["bad"], ["mine"]]);
   expect(app.models.default).toBe("mine/large");
   expect(app.models.connected).toBe(true);
   await app.models.save({ ...edit, title: "Other" });
