@@ -105,7 +105,7 @@ var layers = []map[string][]string{
 			"github.com/modelcontextprotocol/go-sdk",
 		},
 		"app/plugin/dialect/mcp/config":   {"app/net/address", "go.yaml.in/yaml/v4"},
-		"app/plugin/dialect/mcp/runtimes": {},
+		"app/plugin/dialect/mcp/runtimes": {"app/base/place"},
 		"app/plugin/dialect/mcp/bundle":   {"app/plugin/dialect/mcp/config", "golang.org/x/text"},
 		"app/chat/document":               {"golang.org/x/text"}, // what files are, and what models are shown of them
 		"app/net/fetch":                   {"app/net/address"},   // what plugins and the window both ask servers with

@@ -47,7 +47,7 @@ type ProviderView struct {
 	Models    []string `json:"models"` // ids of its models, where it does not list them
 }
 
-// SavedConnection is what came of Models.Save.
+// SavedConnection has the result of Models.Save.
 type SavedConnection struct {
 	Name    string   `json:"name"`    // "" where nothing was stored
 	Problem *Failure `json:"problem"` // why its server did not list its models; null = it did, or was not asked

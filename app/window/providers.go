@@ -1,6 +1,6 @@
 package window
 
-// providers are what can be connected, as the page offers it: vendors by how many people use them, then
+// providers lists what can be connected, as the page offers it: vendors by how many people use them, then
 // servers of this computer, then any other. Addresses are those of the vendors' documentation, read in
 // November 2026; shapes of keys are those that they document, the more particular first.
 var providers = []ProviderView{

@@ -422,7 +422,7 @@ func (m *Models) SetDefault(ctx context.Context, name string) error {
 	return err
 }
 
-// endings are what the address of a server has behind what a connection of its kind needs.
+// endings lists tails that people paste with the address of a server and a connection does not need.
 var endings = map[string][]string{"anthropic": {"/v1"}, "ollama": {"/v1", "/api"}}
 
 // typed returns a connection with its address as the person means it.
