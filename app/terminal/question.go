@@ -111,7 +111,7 @@ func Question(q gate.Request) string {
 		f.line("calls", fmt.Sprintf("%d such requests will be answered together.", v.Count))
 	}
 	if !v.Expires.IsZero() {
-		f.line("until", "Not run unless you answer by "+v.Expires.Local().Format("15:04")+".")
+		f.line("expires", "Expires at "+v.Expires.Local().Format("15:04")+".")
 	}
 	return f.String()
 }

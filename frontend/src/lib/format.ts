@@ -87,11 +87,11 @@ export function beginning(text: string): string {
   return line.length > 40 ? `${line.slice(0, 39)}…` : line;
 }
 
-/** Bytes as “12 kB”, “3.4 MB”. */
+/** Bytes as “12 KiB”, “3.4 MiB”, in the units of limit.Size of the program. */
 export function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1000 * 1000) return `${Math.round(bytes / 1000)} kB`;
-  return `${(bytes / 1000 / 1000).toFixed(1)} MB`;
+  if (bytes < 1024) return `${bytes} B`;
+  const [n, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KiB"] : [bytes / 1024 / 1024, "MiB"];
+  return `${unit === "KiB" ? Math.round(n) : n.toFixed(1)} ${unit}`;
 }
 
 /** What something cost, in words; as cost.Words of the program has them. */
