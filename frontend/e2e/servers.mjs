@@ -120,6 +120,27 @@ test("who wants to read its tools first approves its start, and then what it lis
   await picture(page, "3-window");
 });
 
+test("a server that may ask models shows what it asks, and gets the answer", async ({ page, place, person }) => {
+  place.told("plugins", "grant", "everything", "generation");
+  place.told("plugins", "reload", "everything"); // a server learns at its start what it may ask
+  await panel(page);
+  const its = card(page, "everything");
+  const approval = its.getByRole("button", { name: /^Approve/ }).first();
+  await expect(approval).toBeVisible(); // it has one more tool now
+  await picture(page, "8-changed", its);
+  await armed(its, await approval.innerText());
+  await approval.click();
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+  await person.newChat();
+  await call(page, person, "trigger-sampling-request", { prompt: "Which tide is next?", maxTokens: 50 });
+  await person.reads(question(page), "Which tide is next?", "50 tokens");
+  await picture(page, "8-sampling");
+  await armed(question(page), "Send");
+  await question(page).getByRole("button", { name: "Send" }).click();
+  await answered(page, "LLM sampling result");
+  await picture(page, "8-sampled");
+});
+
 test("its tools are called: text, a sum, a picture, a structured value, links", async ({ page, person }) => {
   await person.newChat();
   await call(page, person, "echo", { message: "ahoy" });
@@ -243,27 +264,6 @@ test("its other results are shown: variables, texts for one reader, resources, c
   await answered(page, "Stopped simulated resource");
   await call(page, person, "toggle-simulated-logging");
   await answered(page, "Stopped simulated logging");
-});
-
-test("a server that may ask models shows what it asks, and gets the answer", async ({ page, place, person }) => {
-  place.told("plugins", "grant", "everything", "generation");
-  place.told("plugins", "reload", "everything"); // a server learns at its start what it may ask
-  await panel(page);
-  const its = card(page, "everything");
-  const approval = its.getByRole("button", { name: /^Approve/ }).first();
-  await expect(approval).toBeVisible(); // it has one more tool now
-  await picture(page, "8-changed", its);
-  await armed(its, await approval.innerText());
-  await approval.click();
-  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
-  await person.newChat();
-  await call(page, person, "trigger-sampling-request", { prompt: "Which tide is next?", maxTokens: 50 });
-  await person.reads(question(page), "Which tide is next?", "50 tokens");
-  await picture(page, "8-sampling");
-  await armed(question(page), "Send");
-  await question(page).getByRole("button", { name: "Send" }).click();
-  await answered(page, "LLM sampling result");
-  await picture(page, "8-sampled");
 });
 
 test("a task runs elsewhere, and its result is the call's", async ({ page, person }) => {
