@@ -48,8 +48,9 @@ var layers = []map[string][]string{
 		"app/base/jsonobject": {},                                       // members and texts of JSON in their order
 		"app/base/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
 		"app/chat":            {"app/base/fault", "app/base/place"},
-		"app/model/cost":      {"app/base/fault", "app/chat"}, // of requests to models
-		"app/record/activity": {"app/chat"},                   // the record of what tools did, as a chain
+		"app/chat/prompt":     {"app/base/fault", "app/base/pattern"}, // texts that a person saved, with places
+		"app/model/cost":      {"app/base/fault", "app/chat"},         // of requests to models
+		"app/record/activity": {"app/chat"},                           // the record of what tools did, as a chain
 		"plugins":             {},
 	},
 	interfaces: {
@@ -326,6 +327,7 @@ var layers = []map[string][]string{
 		"store": {
 			"app/base/fault",
 			"app/chat",
+			"app/chat/prompt",
 			"app/model/cost",
 			"app/record/activity",
 			"app/council",
@@ -355,6 +357,7 @@ var layers = []map[string][]string{
 			"app/base/place",
 			"app/base/bus",
 			"app/chat",
+			"app/chat/prompt",
 			"app/record/activity",
 			"app/model/cost",
 			"app/model",

@@ -257,6 +257,7 @@ var jsonRecords = []kind{
 	bucketConversations, bucketMessages, bucketCalls, bucketSettings, bucketPluginCache, bucketPluginState, bucketGrants,
 	bucketApprovals, bucketPending, bucketTrash, bucketUses, bucketRegistrations, bucketSpending, bucketActivity,
 	bucketActivityDetails, bucketCouncils, bucketCouncilRuns, bucketCouncilSteps, bucketVariableAuthors,
+	bucketPrompts,
 }
 
 // unreadableRecords counts the records that are no JSON any more.

@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/base/settings"
 	"conclave/app/chat"
+	"conclave/app/chat/prompt"
 	"conclave/app/council"
 	"conclave/app/gate"
 	"conclave/app/model/cost"
@@ -39,6 +40,7 @@ func TestTheLayoutIsRaisedWithEveryChangeOfAStoredRecord(t *testing.T) {
 		"council_steps":    reflect.TypeFor[council.Step](),
 		"plugin_spending":  reflect.TypeFor[cost.Day](),
 		"registrations":    reflect.TypeFor[httptools.Registration](),
+		"prompts":          reflect.TypeFor[prompt.Prompt](),
 		"outside":          reflect.TypeFor[mcpserver.Record](),
 		"variable_authors": reflect.TypeFor[[]chat.Author](),
 	})

@@ -92,6 +92,7 @@ type Store struct {
 	PluginData  *PluginData
 	Settings    *Settings
 	Outside     *Outside
+	Prompts     *Prompts
 	Search      *SearchSource
 	// Turns is where turns write: it implements turn.Log.
 	Turns Turns
@@ -102,7 +103,7 @@ func newStore(f *file) *Store {
 	s := &Store{
 		file: f, Chats: &Chats{f}, Calls: &CallLog{f}, Media: &Attachments{f}, Activity: &ActivityLog{f},
 		Councils: &Councils{f}, Permissions: &Permissions{f}, Plugins: &Plugins{f}, PluginData: &PluginData{f},
-		Settings: &Settings{f}, Outside: &Outside{f},
+		Settings: &Settings{f}, Outside: &Outside{f}, Prompts: &Prompts{f},
 	}
 	s.Search = &SearchSource{f, s.Chats}
 	s.Turns = Turns{s.Chats, s.Calls, s.Media}

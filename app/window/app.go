@@ -39,6 +39,7 @@ type App struct {
 	Permissions *Permissions
 	Questions   *Questions
 	Shared      *Shared
+	Prompts     *Prompts
 	Transfer    *Transfer
 	Branches    *Branches
 	Models      *Models
@@ -61,6 +62,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Tools = &Tools{lifecycle: l, core: core}
 	a.Permissions = &Permissions{lifecycle: l, core: core, undo: undo, open: a.Chats.open}
 	a.Questions = &Questions{lifecycle: l, core: core, open: a.Chats.open}
+	a.Prompts = &Prompts{lifecycle: l, core: core, undo: undo}
 	a.Shared = &Shared{lifecycle: l, core: core, chats: a.Chats}
 	a.Transfer = &Transfer{lifecycle: l, core: core, chats: a.Chats}
 	a.Branches = &Branches{lifecycle: l, core: core, undo: undo, chats: a.Chats}
@@ -82,8 +84,8 @@ func New(core Core, log *slog.Logger) *App {
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
 	return []any{
-		a.Chats, a.Context, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Transfer, a.Branches, a.Models,
-		a.Settings, a.Programs, a.Council, a.Activity, a.Window,
+		a.Chats, a.Context, a.Plugins, a.Tools, a.Permissions, a.Questions, a.Shared, a.Prompts, a.Transfer, a.Branches,
+		a.Models, a.Settings, a.Programs, a.Council, a.Activity, a.Window,
 	}
 }
 

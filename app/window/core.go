@@ -44,6 +44,7 @@ type Core struct {
 
 	Councils        *deliberation.Runner
 	CouncilSettings council.Settings
+	Prompts         PromptStore
 	Responder       responder.Chooser
 	// Mask returns what takes secrets out of a text.
 	Mask func(ctx context.Context) (func(string) string, error)

@@ -24,6 +24,7 @@ import (
 	"conclave/app/base/settings"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
+	"conclave/app/chat/prompt"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
 	"conclave/app/gate"
@@ -76,6 +77,8 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[textdiff.Kind]():       "DiffKind",
 	reflect.TypeFor[settings.Page]():       "PageSettings",
 	reflect.TypeFor[model.Price]():         "ModelPrice",
+	reflect.TypeFor[prompt.Place]():        "PromptPlace",
+	reflect.TypeFor[prompt.Kind]():         "PromptPlaceKind",
 }
 
 func TestThePagesTypesAreThoseOfTheProgram(t *testing.T) {

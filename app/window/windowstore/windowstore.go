@@ -42,7 +42,7 @@ func (s *Store) Core(facts window.Info) window.Core {
 		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Elicit: c.Elicit, Secrets: c.Services.Secrets,
 		Undo:     c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Responder: c.Responder(s), Mask: c.Mask,
-		HTTP: c.HTTP, Programs: c.Programs, Models: c.Models, Settings: c.Settings, Info: facts,
+		Prompts: c.Store.Prompts, HTTP: c.HTTP, Programs: c.Programs, Models: c.Models, Settings: c.Settings, Info: facts,
 		Toasts: c.Services.Toasts.After, Backup: func(ctx context.Context, path string) (string, error) {
 			r, err := c.Store.Backup(ctx, path)
 			return r.Sentence(), err

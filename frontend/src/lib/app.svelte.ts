@@ -17,6 +17,7 @@ import { FindState } from "./chat/find.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
 import { QuestionsState } from "./questions/questions.svelte";
 import { SharedState } from "./shared/shared.svelte";
+import { PromptsState } from "./prompts/prompts.svelte";
 import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
 import { ModelsState } from "./settings/models.svelte";
 import { SettingsState } from "./settings/settings.svelte";
@@ -49,6 +50,7 @@ export class App {
   readonly permissions: PermissionsState;
   readonly questions: QuestionsState;
   readonly shared = new SharedState(this);
+  readonly prompts = new PromptsState(this);
   readonly context = new ContextState(this);
   readonly plugins: PluginsState;
   readonly tools: ToolsState;

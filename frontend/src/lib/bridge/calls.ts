@@ -112,6 +112,7 @@ export function wailsBridge(): Bridge {
     tools: bound<t.ToolsCalls>("Tools"),
     permissions: bound<t.PermissionsCalls>("Permissions"),
     questions: bound<t.QuestionsCalls>("Questions"),
+    prompts: bound<t.PromptsCalls>("Prompts"),
     shared: bound<t.SharedCalls>("Shared"),
     transfer: bound<t.TransferCalls>("Transfer"),
     branches: bound<t.BranchesCalls>("Branches"),

@@ -13,6 +13,7 @@ import { FakeCouncil } from "./fake/council";
 import { grown } from "./fake/grown";
 import { FakePermissions } from "./fake/permissions";
 import { FakeActivity, FakeModels, FakePlugins } from "./fake/plugins";
+import { FakePrompts } from "./fake/prompts";
 import { FakeQuestions } from "./fake/questions";
 import { FakeShared } from "./fake/shared";
 import { Scene } from "./fake/scene";
@@ -33,6 +34,7 @@ export interface Fake extends Bridge {
   council: FakeCouncil & t.CouncilCalls;
   plugins: FakePlugins & t.PluginsCalls;
   permissions: FakePermissions & t.PermissionsCalls;
+  prompts: FakePrompts & t.PromptsCalls;
   questions: FakeQuestions & t.QuestionsCalls;
   shared: FakeShared & t.SharedCalls;
   models: FakeModels & t.ModelsCalls;
@@ -97,6 +99,7 @@ export function fakeBridge({ scene: name = "chat", theme = "system" as t.Theme }
     plugins: group<Fake["plugins"]>("Plugins", new FakePlugins(bus, scene)),
     tools: group<Fake["tools"]>("Tools", {}),
     permissions: group<Fake["permissions"]>("Permissions", new FakePermissions(bus, chats, scene)),
+    prompts: group<Fake["prompts"]>("Prompts", new FakePrompts()),
     questions: group<Fake["questions"]>("Questions", new FakeQuestions(bus)),
     shared: group<Fake["shared"]>("Shared", new FakeShared()),
     transfer: group<Fake["transfer"]>("Transfer", {}),

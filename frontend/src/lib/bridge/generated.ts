@@ -1870,6 +1870,15 @@ export type OwnFolder =
   | "data"
   | "log";
 
+/** OwnPrompt is a prompt that the person saved. */
+export interface OwnPrompt {
+  id: string;
+  title: string;
+  text: string;
+  /** what is filled in, each name once */
+  places: PromptPlace[];
+}
+
 /** Package is one package that a plugin needs. */
 export interface Package {
   /** as installers compare it: beautifulsoup4 */
@@ -2656,6 +2665,49 @@ export interface PromptArgument {
   required: boolean;
 }
 
+/** PromptPlace is a place of a prompt that is filled in. */
+export interface PromptPlace {
+  name: string;
+  kind: PromptPlaceKind;
+  /** of a Choice, at least one */
+  choices: string[];
+}
+
+/** PromptPlaceKind is the kind of a place. */
+export type PromptPlaceKind =
+  | "text"
+  | "lines"
+  | "number"
+  | "date" // 2026-11-28
+  | "choice";
+
+/** Prompts is bound: the person's own prompts, texts with places to begin messages with. */
+export interface PromptsCalls {
+  /** Delete removes a prompt. */
+  Delete(id: string): Promise<Undo>;
+  /** Export returns all prompts as a file. */
+  Export(): Promise<string>;
+  /**
+   * Fill returns a text with values in its places. The kind is invalid for a value that its
+   * place does not take.
+   */
+  Fill(text: string, values: Record<string, string>): Promise<string>;
+  /**
+   * Import adds the prompts of a file that Export made, all or none, and returns how many there
+   * were.
+   */
+  Import(text: string): Promise<number>;
+  /** List returns the prompts by their titles. */
+  List(): Promise<OwnPrompt[]>;
+  /** Places returns what is filled in of a text that is being written. */
+  Places(text: string): Promise<PromptPlace[]>;
+  /**
+   * Save saves a prompt; id "" is a new one. The kind is invalid for one without a title or a
+   * text.
+   */
+  Save(id: string, title: string, text: string): Promise<void>;
+}
+
 /** Provider is a vendor, or a program of this computer, that can be connected. */
 export interface Provider {
   id: string;
@@ -3036,7 +3088,7 @@ export interface Saved {
   note: string;
 }
 
-/** SavedConnection is what came of Models.Save. */
+/** SavedConnection has the result of Models.Save. */
 export interface SavedConnection {
   /** "" where nothing was stored */
   name: string;
@@ -3702,6 +3754,7 @@ export interface Calls {
   permissions: PermissionsCalls;
   questions: QuestionsCalls;
   shared: SharedCalls;
+  prompts: PromptsCalls;
   transfer: TransferCalls;
   branches: BranchesCalls;
   models: ModelsCalls;

@@ -55,7 +55,17 @@ export class SharedState {
     this.#once("prompts", this.sharers, async (plugin) => {
       this.#prompts.set(plugin, await this.app.bridge.shared.Prompts(plugin));
     });
-    return this.sharers
+    this.app.prompts.open();
+    const own = this.app.prompts.named(words).map((p) => ({
+      key: p.id,
+      title: p.title,
+      note: p.text.trim().split("\n")[0] ?? "",
+      choose: () => {
+        this.app.composer.changed("", 0);
+        this.app.prompts.use(p);
+      },
+    }));
+    const theirs = this.sharers
       .flatMap(({ plugin }) => this.#prompts.get(plugin) ?? [])
       .filter((p) => `${p.name} ${p.title}`.toLowerCase().includes(words.toLowerCase()))
       .slice(0, most)
@@ -69,6 +79,7 @@ export class SharedState {
           else void this.app.attempt(() => this.fill(p, {}));
         },
       }));
+    return [...own, ...theirs].slice(0, most);
   }
 
   #resourcesFor(text: string, name: string, words: string): Suggestion[] {
