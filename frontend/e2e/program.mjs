@@ -66,6 +66,33 @@ test("Markdown comes with a highlighted code block and a table", async ({ page, 
   await expect(page.getByRole("button", { name: /Stop/ })).toHaveCount(0);
 });
 
+test("an own prompt is asked for its places, and earlier messages come back into the field", async ({ page }) => {
+  await page.keyboard.press("Control+,");
+  await page.getByRole("button", { name: "Prompts", exact: true }).click();
+  await page.getByRole("button", { name: "New prompt" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Letter");
+  await page.getByLabel("Text", { exact: true }).fill("Write to {{name}}, {{tone:choice(kind, firm)}}.");
+  await expect(page.getByRole("dialog").getByText("tone: choice")).toBeVisible();
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Back to chats" }).click();
+  const field = page.getByPlaceholder("Message Conclave");
+  await field.fill("/lett");
+  await expect(page.getByRole("option", { name: /Letter/ })).toBeVisible();
+  await field.press("Enter");
+  await page.getByLabel("name", { exact: true }).fill("Ada");
+  await page.getByRole("button", { name: "Put into the message" }).click();
+  await expect(field).toHaveValue("Write to Ada, kind.");
+
+  await field.press("Control+ArrowUp");
+  await expect(field).toHaveValue("Show me Markdown");
+  await field.press("ArrowDown");
+  await expect(field).toHaveValue("Write to Ada, kind.");
+  await field.fill("");
+  await page.getByRole("button", { name: /^About .* tokens? / }).click();
+  await expect(page.getByText("The numbers are estimates.")).toBeVisible();
+  await page.keyboard.press("Escape");
+});
+
 test("stopping keeps what was said", async ({ page, person }) => {
   await person.write("/slow 30");
   const stop = page.getByRole("button", { name: /Stop/ }).first();

@@ -12,6 +12,7 @@ import { ChatsState } from "./chat/chats.svelte";
 import { Composer, type Back } from "./chat/composer.svelte";
 import { ContextState } from "./chat/context.svelte";
 import { Edits } from "./chat/edits.svelte";
+import { Recall } from "./chat/recall";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
@@ -52,6 +53,7 @@ export class App {
   readonly shared = new SharedState(this);
   readonly prompts = new PromptsState(this);
   readonly context = new ContextState(this);
+  readonly recall = new Recall(this);
   readonly plugins: PluginsState;
   readonly tools: ToolsState;
   readonly models: ModelsState;
@@ -62,6 +64,8 @@ export class App {
   /** The settings page that covers the conversation; null = none. */
   page = $state.raw<SettingsPage | null>(null);
   palette = $state.raw(false);
+  /** What was typed before the palette had the keyboard; "\n" is Enter. */
+  early = $state.raw("");
   /** A link whose text names another address than it opens; a person is asked. */
   link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
   /** The branches of the open chat are shown. */
@@ -77,6 +81,8 @@ export class App {
   editingModel = $state.raw("");
   /** The window has been drawn once. */
   painted = $state.raw(false);
+  /** The message that was just sent in the chat that is open, until the program has it. */
+  outgoing = $state.raw<{ text: string; attachments: string[] } | null>(null);
   /** What was said last in the live regions, each time an object: the same words are said again. */
   said = $state.raw({ status: { words: "" }, alert: { words: "" } });
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
@@ -315,7 +321,12 @@ export class App {
     if (await this.attempt(which)) this.status = s.status.undone;
   }
 
-  async openChat(id: string): Promise<void> {
+  openChat(id: string): Promise<void> {
+    this.outgoing = null;
+    return this.#goTo(id);
+  }
+
+  async #goTo(id: string): Promise<void> {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     if (this.chat?.id === id) return;
@@ -400,6 +411,7 @@ export class App {
 
   /** The welcome page with an empty composer; the chat is made by the first message. */
   async newChat(): Promise<void> {
+    this.outgoing = null;
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     this.#leave();
@@ -412,10 +424,16 @@ export class App {
     write();
   }
 
-  /** Sends what is written, or the text given. */
+  /** Sends what is written, or the text given. It stands in the conversation at once. */
   async send(text?: string): Promise<void> {
     const from = this.#visit;
-    await this.#sent(from, await this.composer.send(text));
+    const asked = text === undefined ? this.composer.outgoing : { text, attachments: [] };
+    if (!this.composer.sending) this.outgoing = asked;
+    try {
+      await this.#sent(from, await this.composer.send(text));
+    } finally {
+      if (this.outgoing === asked) this.outgoing = null;
+    }
   }
 
   /** Begins a chat in which scripted members deliberate, and shows them. */
@@ -437,7 +455,7 @@ export class App {
     if (!sent || from !== this.#visit) return false;
     this.council.skip = false;
     this.composer.asking = {};
-    if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
+    if (this.chat?.id !== sent.conversation) await this.#goTo(sent.conversation);
     const { chat } = this;
     if (chat?.id !== sent.conversation) return false;
     if (!this.settings.now.follow) chat.asked = sent.seq;

@@ -46,12 +46,15 @@ export class Composer {
   model = $state.raw("");
   asking = $state.raw<Asking>({});
 
+  /** What the next press of Send sends; null where there is nothing. */
+  get outgoing(): Message | null {
+    const attachments = this.#media().map(({ id }) => id);
+    return this.ready ? { text: this.text, attachments, no_tools: this.noTools } : null;
+  }
+
   readonly adding = $derived(this.attachments.some((a) => !a.media && !a.problem));
   readonly ready = $derived(
-    !this.sending &&
-      !this.adding &&
-      this.attachments.every((a) => a.media) &&
-      (this.text.trim() !== "" || this.attachments.length > 0),
+    !this.sending && !this.adding && (this.text.trim() !== "" || this.attachments.some((a) => a.media)),
   );
 
   #conversation = "";
@@ -209,7 +212,9 @@ export class Composer {
     this.#leaving = null;
     this.text = text;
     this.cursor = cursor;
-    this.attachments = this.attachments.filter((a) => !a.media || attachments.includes(a.media));
+    // A file that was refused goes with the message that it was meant for.
+    const sent = out.text !== "" || out.attachments.length > 0;
+    this.attachments = this.attachments.filter((a) => (a.media ? attachments.includes(a.media) : !(sent && a.problem)));
     this.queued = queued;
     if (out.text || out.attachments.length > 0) this.pasted = null;
     if (out.queued.length === 0) this.noTools = false;
@@ -435,6 +440,14 @@ export class Composer {
     if (!pasted) return null;
     const text = { text: pasted, cursor: pasted.length, attachments: [], queued: [] };
     return () => this.#giveBack(conversation, text);
+  }
+
+  /** Puts a text in the place of what is written, with the caret behind it. */
+  put(text: string): void {
+    this.text = text;
+    this.cursor = text.length;
+    this.taken++;
+    this.#later();
   }
 
   /** Puts text at the end on its own lines: a quote, or a suggestion. */

@@ -447,19 +447,20 @@ test("a long paste may become a file, a short one is left alone", async () => {
   expect(composer.attachments.map((a) => a.media?.name)).toEqual(["pasted text.txt"]);
 });
 
-test("a refused file says why and holds the message back until it is removed", async () => {
+test("a refused file says why, holds nothing back, and goes with the message", async () => {
   const { composer, fake } = make();
   fake.chats.Attach = async (name) => {
     throw new AppError({ kind: "invalid", message: `${name} is a program.` });
   };
   await composer.switchTo("");
-  composer.changed("look", 4);
   await composer.attach([new File(["x"], "setup.exe")]);
   await until("the refusal", () => composer.attachments[0]?.problem !== "");
   expect(composer.attachments[0]?.problem).toContain("setup.exe");
-  expect(composer.ready).toBe(false);
-  composer.removeAttachment(composer.attachments[0]?.key ?? 0);
+  expect(composer.ready).toBe(false); // there is nothing else to send
+  composer.changed("look", 4);
   expect(composer.ready).toBe(true);
+  expect(await composer.send()).not.toBeNull();
+  expect(composer.attachments).toEqual([]);
 });
 
 test("the shown model travels with the message", async () => {

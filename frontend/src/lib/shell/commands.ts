@@ -24,6 +24,7 @@ export function commands(app: App): Command[] {
   const { layout, permissions } = app;
   const chat = () => app.chat;
   const inChat = () => app.chat !== null && app.page === null;
+  const writes = () => inChat() && document.activeElement?.closest("form.composer") !== null;
   const hasCouncil = () => app.council.settings !== null;
   const theme = (id: Id, theme: Theme) => command(id, "", () => app.settings.set({ theme }));
   return [
@@ -64,6 +65,8 @@ export function commands(app: App): Command[] {
       hidden: true,
     }),
     command("nextMessage", "Alt+Down", () => stepMessage(app, 1), { when: inChat, hidden: true }),
+    command("earlierInput", "Mod+Up", () => app.recall.step(-1), { when: writes, hidden: true }),
+    command("laterInput", "Mod+Down", () => app.recall.step(1), { when: writes, hidden: true }),
     command("previousVersion", "Alt+Left", () => stepVersion(app, -1), {
       notInText: true,
       when: inChat,
