@@ -144,6 +144,9 @@ func TestSuggestionsOfTheFirstScreen(t *testing.T) {
 	if got := calls(h); got != `text_statistics {"text": "Hello from Demo guide"}` {
 		t.Errorf("called %s", got)
 	}
+	if h := ask(t, desk(), text(chat.RoleUser, "演示一次权限请求")); len(h.Calls) != 1 {
+		t.Errorf("asked in Chinese, it calls %+v", h.Calls)
+	}
 	if h := ask(t, nil, text(chat.RoleUser, "Show me a permission request")); len(h.Calls) != 0 ||
 		!strings.Contains(h.Text, "Tools") {
 		t.Errorf("without tools it said %q", h.Text)

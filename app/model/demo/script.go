@@ -150,15 +150,15 @@ func suggestion(text string, tools []model.ToolDefinition, noCalls bool) (perfor
 	switch {
 	case len(text) > 80: // a message, not a suggestion
 		return nil, false
-	case has("show", "permission"):
+	case has("show", "permission"), has("演示", "权限"):
 		return permission(tools, noCalls), true
-	case has("make", "plugin"):
+	case has("make", "plugin"), has("制作", "插件"):
 		return performance{say(pluginText)}, true
-	case has("connect", "model"):
+	case has("connect", "model"), has("连接", "模型"):
 		return performance{say(connectText)}, true
 	case has("show", "markdown"), has("sample answer"), has("answer", "look like"):
 		return performance{say(markdownText)}, true
-	case has("run", "council"):
+	case has("run", "council"), has("运行", "顾问团"):
 		return performance{
 			say(
 				"A council has several models answer one question by themselves, look at each other's answers without " +
