@@ -29,7 +29,7 @@ func TestTheSystemsLanguageIsThatOfTheEnvironment(t *testing.T) {
 
 func TestASentenceIsSaidInTheLanguageWithItsValues(t *testing.T) {
 	for english, want := range map[string]string{
-		"Key refused by Acme (401).":                             "Acme (401) 拒绝了密钥。",
+		"Acme did not accept the key (401).":                     "Acme (401) 拒绝了密钥。",
 		"There is no key for Acme. Add it in Settings > Models.": "没有 Acme 的密钥。请在“设置 > 模型”中添加。",
 		"Asked because: it would write files.":                   "询问原因：它会写入文件。",
 		"gpt wants to run “Save” and write files with Notes":     "gpt 想用 Notes 运行“Save”、写入文件",
