@@ -68,6 +68,8 @@ export class App {
   early = $state.raw("");
   /** A link whose text names another address than it opens; a person is asked. */
   link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
+  /** What waits in all chats is to be shown next, not that of the open one alone. */
+  everything = $state.raw(false);
   /** The branches of the open chat are shown. */
   branches = $state.raw(false);
   newPlugin = $state.raw(false);
@@ -509,6 +511,17 @@ export class App {
   showDock(tab?: DockTab): void {
     this.page = null;
     this.layout.setDock(true, tab);
+  }
+
+  /** How many things wait for the person, in all chats: calls, questions of plugins, plugins to review. */
+  get waits(): number {
+    return this.permissions.calls.length + this.questions.all.length + this.plugins.attention.length;
+  }
+
+  /** Shows all that waits for the person. */
+  showInbox(): void {
+    this.everything = true;
+    this.showDock("activity");
   }
 
   /** Shows the council of the chat; of its runs the one named, else the newest. */

@@ -50,6 +50,7 @@ export function commands(app: App): Command[] {
     command("regenerate", "Mod+Shift+R", () => app.attempt(async () => chat()?.regenerate(chat()?.last?.seq ?? 0)), {
       when: () => inChat() && chat()?.last?.head.role === "assistant" && !chat()?.running,
     }),
+    command("inbox", "", () => app.showInbox()),
     command("reviewPermission", "Mod+Shift+P", () => app.reviewPermission()),
     command("pause", "Mod+Shift+Backspace", () => app.attempt(() => permissions.setPaused(!permissions.paused))),
     command("unattended", "", () => (app.unattendedAsked = true), {
