@@ -152,7 +152,7 @@ func same(t *testing.T, name string, q gate.Request) {
 		facts = append(facts, fmt.Sprint(v.Count, " such requests will be answered together."))
 	}
 	if !v.Expires.IsZero() {
-		facts = append(facts, "by "+v.Expires.Local().Format("15:04")+".")
+		facts = append(facts, "at "+v.Expires.Local().Format("15:04")+".")
 	}
 	if p := v.Preview; p != nil {
 		facts = append(facts, p.Words, fmt.Sprintf("and %d lines more", p.Left), "- one", `+ two\u{202e}`)

@@ -200,12 +200,13 @@ func standing(refusals []plugin.Refusal, granted []string, folders []gate.Folder
 }
 
 // stands returns those of refusals that the person did not grant meanwhile, or before: an error may have another cause.
+// What a rule opens for one caller is not granted to all.
 func (e *entry) stands(found []plugin.Refusal) []plugin.Refusal {
 	if len(found) == 0 {
 		return nil
 	}
 	granted, _ := e.h.o.Gate.Reach.Permissions(e.id)
-	return standing(found, granted, slices.Concat(e.h.o.Gate.Reach.Folders(e.id), e.h.o.Gate.Reach.Opened(e.id)))
+	return standing(found, granted, e.h.o.Gate.Reach.Folders(e.id))
 }
 
 // explainRefusals adds to a result that failed, or that repeats the system's words for it, which grant was

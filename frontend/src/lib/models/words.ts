@@ -21,6 +21,21 @@ export function price({ input, output }: ModelPrice): string {
   return `${dollars(input)} / ${dollars(output)}`;
 }
 
+/** What a screen reader says of a row of the list: what is shown in it in that order, then what is drawn or in a heading. */
+export function spoken(model: Model, shown: string, connection: string): string {
+  const can = (["vision", "tools", "reasoning"] as const).filter((c) => model[c]).map((c) => s.models.capability[c]);
+  return [
+    model.title,
+    shown,
+    model.context_tokens > 0 ? tokens(model.context_tokens) : "",
+    model.price ? price(model.price) : "",
+    shown ? "" : connection,
+    ...can,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
 /** All that is known of a model, for one line and for screen readers. */
 export function facts(model: Model): string {
   const { context_tokens: context, price: cost } = model;
