@@ -125,7 +125,7 @@ class Person {
 
   /** Chooses an option of a field by its words. */
   async choose(field, option) {
-    await this.page.getByLabel(field, { exact: true }).click();
+    await this.page.getByLabel(field, { exact: true }).first().click();
     await this.page.getByRole("option", { name: option, exact: true }).click();
   }
 
