@@ -29,6 +29,7 @@ const act = async (page, article, name) => {
 const articles = (page) => page.locator("article");
 
 test("an answer that was cut off goes on in the same block of code", async ({ page, person }) => {
+  await person.newChat();
   await person.ask("Cut me off");
   const go = page.getByRole("button", { name: "Continue", exact: true });
   await go.click();
@@ -44,7 +45,7 @@ test("a message is where a new chat branches off, and the first chat stays", asy
   await act(page, articles(page).nth(1), "Branch to a new chat");
   await expect(page.getByRole("heading", { level: 1 })).toContainText("(branch)");
   await expect(articles(page)).toHaveCount(2);
-  await page.locator("[data-chat-row]").nth(1).click();
+  await page.locator("[data-chat-row]").filter({ hasText: "Cut me off" }).filter({ hasNotText: "branch" }).click();
   await expect(articles(page)).toHaveCount(4);
 });
 
@@ -73,7 +74,7 @@ test("a search takes filters", async ({ page }) => {
   const field = page.getByRole("searchbox", { name: "Search chats" });
   await field.fill("rome role:model");
   await expect(page.locator("[data-chat-row]")).toHaveCount(1);
-  await field.fill("pinned:");
+  await field.fill("model:nobody");
   await expect(page.getByText("No chats match")).toBeVisible();
   await field.fill("");
 });

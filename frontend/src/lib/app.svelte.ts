@@ -110,6 +110,10 @@ export class App {
     readonly bridge: Bridge,
     readonly hello: Hello,
   ) {
+    if (globalThis.location?.hash === "#settings") {
+      this.page = "general";
+      history.replaceState(null, "", location.pathname + location.search);
+    }
     this.notices = new Notices(bridge);
     this.settings = new SettingsState(bridge, this.notices, hello.settings, this.fail);
     this.layout = new Layout(this.settings);
