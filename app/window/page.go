@@ -22,6 +22,10 @@ func (a *App) FirstFrame(next http.Handler) http.Handler {
 		if r.Method == http.MethodGet && (r.URL.Path == "/" || r.URL.Path == "/index.html") {
 			if set, err := a.core.Settings.Settings(r.Context()); err == nil {
 				language.Use(language.Of(set.Language, os.Getenv)) // until the page is loaded again
+				// What the web view keeps of the page is of other settings.
+				r = r.Clone(r.Context())
+				r.Header.Del("If-Modified-Since")
+				r.Header.Del("If-None-Match")
 				page := &framed{ResponseWriter: w, attributes: frameOf(set), rows: a.firstRows(r.Context(), set)}
 				next.ServeHTTP(page, r)
 				page.finish()

@@ -110,10 +110,6 @@ export class App {
     readonly bridge: Bridge,
     readonly hello: Hello,
   ) {
-    if (globalThis.location?.hash === "#settings") {
-      this.page = "general";
-      history.replaceState(null, "", location.pathname + location.search);
-    }
     this.notices = new Notices(bridge);
     this.settings = new SettingsState(bridge, this.notices, hello.settings, this.fail);
     this.layout = new Layout(this.settings);
@@ -175,6 +171,9 @@ export class App {
       this.chats.open(),
       first ? this.openChat(first) : Promise.all([this.composer.switchTo(""), this.models.open()]),
     ]);
+    if (location.hash !== "#settings") return; // which it was loaded again from
+    this.page = "general";
+    history.replaceState(null, "", location.pathname + location.search);
   }
 
   /** Brings the rest, once the window has been drawn and can be typed into. */
