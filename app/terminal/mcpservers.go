@@ -101,7 +101,7 @@ func (c mcpServerCommands) addText(ctx context.Context, app *App, text, name str
 }
 
 func (c mcpServerCommands) importFile(ctx context.Context, app *App, path string) error {
-	made, found, err := app.Library.Import(ctx, path)
+	made, found, err := app.Library.ImportServers(ctx, path)
 	if !found && err == nil {
 		return fault.New(fault.Invalid, "cli.mcp", "There is no MCP server in "+path+".",
 			"Servers stand in it under mcpServers, servers or context_servers.")

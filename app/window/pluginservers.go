@@ -37,7 +37,7 @@ func (p *Plugins) AddServers(text, file string) (AddedServers, error) {
 	if !slices.ContainsFunc(files, func(f plugin.Place) bool { return f.Path == file }) {
 		return AddedServers{}, fault.New(fault.NotFound, "app.import", file+" is no longer there.", "Choose the file.")
 	}
-	made, found, err := p.core.Library.Import(p.call(), file)
+	made, found, err := p.core.Library.ImportServers(p.call(), file)
 	if !found && err == nil {
 		return AddedServers{}, fault.New(fault.Invalid, "app.import", "There is no MCP server in "+file+".", "")
 	}

@@ -32,7 +32,28 @@ type Added struct {
 // approval. What cannot be taken over is left out by name; when that is everything, the
 // error is of kind invalid, or conflict where all is there already.
 func (l *Library) Import(ctx context.Context, from string) (made Imported, found bool, err error) {
-	what, err := l.importable(ctx, from)
+	return l.importWith(ctx, from, l.o.Host.Dialects)
+}
+
+// ImportServers is Import of MCP servers alone: a configuration may also have entries of other
+// ecosystems, as PicoClaw's has hooks.
+func (l *Library) ImportServers(ctx context.Context, from string) (made Imported, found bool, err error) {
+	dialect := l.o.Host.Dialects.Text()
+	if dialect == nil {
+		return Imported{}, false, errNoTexts
+	}
+	return l.importWith(ctx, from, dialect)
+}
+
+// fileImporter reads a configuration file; nil is a file that it does not know.
+type fileImporter interface {
+	Import(ctx context.Context, path string) (*plugin.Import, error)
+}
+
+func (l *Library) importWith(ctx context.Context, from string,
+	reads fileImporter,
+) (made Imported, found bool, err error) {
+	what, err := l.importable(ctx, from, reads)
 	if what == nil || err != nil {
 		return Imported{}, err != nil, err
 	}
@@ -135,14 +156,14 @@ func (l *Library) make(ctx context.Context, from string, what *plugin.Import) (m
 }
 
 // importable returns what can be made of from; nil when it is no configuration file.
-func (l *Library) importable(ctx context.Context, from string) (*plugin.Import, error) {
+func (l *Library) importable(ctx context.Context, from string, reads fileImporter) (*plugin.Import, error) {
 	if Remote(from) {
 		return nil, nil
 	}
 	if info, err := os.Stat(from); err != nil || !info.Mode().IsRegular() {
 		return nil, nil //nolint:nilerr // Add says so
 	}
-	what, err := l.o.Host.Dialects.Import(ctx, from)
+	what, err := reads.Import(ctx, from)
 	return what, importFault(err)
 }
 
@@ -209,7 +230,7 @@ func (l *Library) writeImported(from, to string, p plugin.ImportedPlugin) error 
 // stageUpdate is stage for the plugin id, where from may be a configuration file with
 // others.
 func (l *Library) stageUpdate(ctx context.Context, id, from string) (_ *staged, err error) {
-	what, err := l.importable(ctx, from)
+	what, err := l.importable(ctx, from, l.o.Host.Dialects)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/functions"
 	"conclave/app/plugin/dialect/maibot"
+	"conclave/app/plugin/dialect/mcp"
 	"conclave/app/plugin/dialect/neko"
 	"conclave/app/plugin/dialect/picoclaw"
 	"conclave/app/plugin/dialect/spindle"
@@ -69,6 +70,23 @@ func TestAddCopiesAPluginAndRunsNothing(t *testing.T) {
 		f.Started(map[string]int{})
 		if left, _ := filepath.Glob(filepath.Join(f.Data, "adding-*")); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
+		}
+	})
+}
+
+func TestMC90ServersOfAFileThatAlsoHasHooksAreImportedAlone(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Host.Dialects = append(f.Host.Dialects, &picoclaw.Dialect{}, mcp.New(mcp.Options{}))
+		path := filepath.Join(t.TempDir(), "config.json")
+		must(t, os.WriteFile(path, []byte(`{"mcpServers": {"mail": {"url": "https://mail.example.com/mcp"}},
+			"hooks": {"processes": {"guard": {"command": ["/bin/true"]}}}}`), 0o600))
+		made, found, err := f.Library.ImportServers(t.Context(), path)
+		if err != nil || !found || len(made.Added) != 1 || made.Added[0].Name != "mail" || len(made.Left) != 0 {
+			t.Fatalf("got %+v, %v, %v", made, found, err)
+		}
+		f.Settle()
+		if s, err := f.Host.Status(made.Added[0].ID); err != nil || s.Manifest.Dialect != mcp.Name {
+			t.Errorf("got %+v, %v", s, err)
 		}
 	})
 }
