@@ -2,9 +2,11 @@ package view_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"conclave/app/plugin/dialect/mcp/config"
 	"conclave/app/view"
 )
 
@@ -47,5 +49,33 @@ func TestMC128ThereAreSnippetsForTheAppsOfSection13(t *testing.T) {
 	}
 	for app := range want {
 		t.Errorf("there is none for %s", app)
+	}
+}
+
+func TestMC128EachSnippetIsReadAsTheServerThatItMeans(t *testing.T) {
+	command := []string{"/opt/my tools/conclave", "mcp", "serve", "--data", `C:\Users\"Ä" & B`}
+	const address = "http://127.0.0.1:48912/mcp"
+	read := func(s view.Snippet, text string) config.Server {
+		servers, problems := config.Parse([]byte(text), s.File)
+		if len(servers) != 1 || len(problems) != 0 || servers[0].Name != "conclave" || servers[0].Off ||
+			len(servers[0].Inputs)+len(servers[0].Warnings) != 0 {
+			t.Fatalf("%s: got %+v, %+v of\n%s", s.App, servers, problems, text)
+		}
+		return servers[0]
+	}
+	for _, s := range view.NewSnippets(command, address) {
+		started := read(s, s.Text)
+		args := append(slices.Clone(command[1:]), "--as", s.App)
+		if started.Command != command[0] || !slices.Equal(started.Args, args) || started.Remote() {
+			t.Errorf("%s: got %+v", s.App, started)
+		}
+		if s.HTTP == "" {
+			continue
+		}
+		reached := read(s, s.HTTP)
+		if !reached.Remote() || reached.URL != address || reached.Headers["Authorization"] != "Bearer "+view.Token ||
+			reached.Transport != config.Unsaid && reached.Transport != config.HTTP {
+			t.Errorf("%s: got %+v", s.App, reached)
+		}
 	}
 }
