@@ -53,6 +53,9 @@ type Facts struct {
 	// Rests are the times after which a plugin that kept dying serves again: the first time, the second, and so on.
 	// After the last one, only a person starts it. Without any, that holds from the first time on.
 	Rests []time.Duration
+	// Announced are permissions that a plugin hears of when it starts and not again: one that changed has its process
+	// start again.
+	Announced []string
 	// Shares says that its plugins may have resources and prompts for the person (Sharer).
 	Shares bool
 	// Toolboxes says that each object among a plugin's settings sets up the toolbox

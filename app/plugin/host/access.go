@@ -38,13 +38,16 @@ func (o access) reads() []string {
 	return all
 }
 
-// equal reports whether both need the same sandbox; the host asks about other
-// permissions when they are used.
-func (o access) equal(other access) bool {
+// equal reports whether one process can have both: they need the same sandbox, and agree about what the dialect
+// announces when a process starts. The host asks about other permissions when they are used.
+func (o access) equal(other access, announced []string) bool {
 	return slices.Equal(o.folders, other.folders) && slices.Equal(o.programs, other.programs) &&
-		slices.Equal(onlySandbox(o.granted), onlySandbox(other.granted))
+		slices.Equal(atStart(o.granted, announced), atStart(other.granted, announced))
 }
 
-func onlySandbox(permissions []string) []string {
-	return slices.DeleteFunc(slices.Clone(permissions), func(p string) bool { return !gate.IsWall(p) })
+// atStart returns those permissions that matter when a process starts.
+func atStart(permissions, announced []string) []string {
+	return slices.DeleteFunc(slices.Clone(permissions), func(p string) bool {
+		return !gate.IsWall(p) && !slices.Contains(announced, p)
+	})
 }

@@ -104,6 +104,7 @@ const (
 	doRemember  act = "remember"  // the version, in the store
 	doAccess    act = "access"    // pass on what the person grants
 	doRelist    act = "relist"    // list again, if the process said that its tools changed
+	doRenew     act = "renew"     // end a process that does not list the tools of its version
 	doLog       act = "log"       // why a load failed
 )
 
@@ -305,8 +306,11 @@ func (l *life) runs(v version) bool {
 
 // reuses has what serves go on, with what is known of its version now.
 func (l *life) reuses(v version, now time.Time) []effect {
-	l.running = v
 	effects := []effect{{do: doAdopt, run: l.serving, version: v}, {do: doAccess}}
+	if !v.facts().Injects && !sameTools(v.tools, l.running.tools) {
+		effects = append(effects, effect{do: doRenew, run: l.serving})
+	}
+	l.running = v
 	if l.status.State == plugin.Ready && l.status.Digest == v.digest && l.status.Problem == nil {
 		return effects
 	}

@@ -76,7 +76,7 @@ func (e *entry) permissionsChanged() {
 			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, is.granted})
 		}
 	}
-	if !was.equal(is) {
+	if !was.equal(is, v.facts().Announced) {
 		serving.renew()
 	}
 	switch {

@@ -290,6 +290,8 @@ func (e *entry) doNow(f effect) bool {
 		e.permissionsChanged()
 	case doRelist:
 		f.run.listAgain()
+	case doRenew:
+		f.run.renewUnlessListed()
 	case doLog:
 		e.h.o.Log.Info("a plugin did not load", "plugin", e.id, "err", f.outcome.problem.Error())
 	default:

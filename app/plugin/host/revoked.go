@@ -88,7 +88,7 @@ func (o access) exceeds(other access) bool {
 		})
 	}
 	notStarted := func(p string) bool { return !slices.Contains(other.programs, p) }
-	return slices.ContainsFunc(onlySandbox(o.granted), missing) || slices.ContainsFunc(o.folders, notGiven) ||
+	return slices.ContainsFunc(atStart(o.granted, nil), missing) || slices.ContainsFunc(o.folders, notGiven) ||
 		slices.Contains(o.granted, gate.Programs) && other.programs != nil &&
 			(o.programs == nil || slices.ContainsFunc(o.programs, notStarted))
 }

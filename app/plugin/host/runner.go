@@ -109,6 +109,17 @@ func (r *runner) renew() {
 	})
 }
 
+// renewUnlessListed is renew of a process that did not list the tools that its version has by now: another process of
+// the same files did.
+func (r *runner) renewUnlessListed() {
+	r.mu.Lock()
+	other := r.live != nil && !sameTools(r.live.listed, r.v.tools)
+	r.mu.Unlock()
+	if other {
+		r.renew()
+	}
+}
+
 // letGo changes a session, or its runner, under the lock, and ends the session that change returns
 // where nobody uses it any more nor will.
 func (r *runner) letGo(change func() *session) {

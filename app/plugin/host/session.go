@@ -14,6 +14,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
+	"conclave/app/tool"
 	"conclave/app/tool/elicit"
 )
 
@@ -33,10 +34,11 @@ type session struct {
 	programs programs       // that run for it
 	jobs     jobs           // of its background
 
-	// uses and spent are guarded by the runner's mutex.
-	uses  int       // calls and listings under way
-	spent bool      // never to be used again
-	freed time.Time // when the last of them was given back
+	// uses and what follows are guarded by the runner's mutex.
+	uses   int         // calls and listings under way
+	spent  bool        // never to be used again
+	freed  time.Time   // when the last of them was given back
+	listed []tool.Tool // its tools when it listed them last; nil before
 
 	code    atomic.Pointer[string] // digest of what it runs, once the files were compared; nil for a throw-away look
 	asked   atomic.Bool            // its end was asked for

@@ -30,10 +30,11 @@ import (
 // until release.
 func (r *runner) use(ctx context.Context) (*session, error) {
 	for {
-		access, keeps := r.access(), r.keepsRevoked()
+		access, keeps, announced := r.access(), r.keepsRevoked(), r.version().facts().Announced
 		r.mu.Lock()
 		switch {
-		case r.live != nil && (r.live == keeps || !r.live.access.equal(access)): // a grant holds from the next call on
+		case r.live != nil && (r.live == keeps || !r.live.access.equal(access, announced)):
+			// a grant holds from the next call on
 			r.mu.Unlock()
 			r.renew()
 			continue
@@ -374,6 +375,9 @@ func (s *session) list(ctx context.Context, v *version) error {
 		said.notes = append(said.notes, limit.ToolsLeftOut(left))
 	}
 	v.tools, v.listed, v.selfReport = tools, true, said
+	s.r.mu.Lock()
+	s.listed = tools
+	s.r.mu.Unlock()
 	return nil
 }
 

@@ -29,7 +29,8 @@ for line in sys.stdin:
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                   "serverInfo": {"name": "asks", "version": "1"}}
     elif method == "tools/list":
-        result = {"tools": [{"name": "ask", "description": "Asks.", "inputSchema": {"type": "object"}}]}
+        names = ["ask", "samples"] if "sampling" in can else ["ask"]
+        result = {"tools": [{"name": n, "description": "Asks.", "inputSchema": {"type": "object"}} for n in names]}
     elif method == "tools/call":
         arguments = params["arguments"]
         if arguments["method"] == "can":
@@ -113,6 +114,21 @@ func TestMC61AServerAsksNoModelUnlessThatIsGranted(t *testing.T) {
 	}
 	if got := b.answered("can", "{}"); got != `["elicitation"]` {
 		t.Errorf("the client says that it can %s", got)
+	}
+}
+
+func TestMC56ANewlyGrantedPermissionReachesTheServerWithItsNextStart(t *testing.T) {
+	b := asking(t, nil, func(elicit.Question) elicit.Answer { return elicit.Answer{Action: elicit.Cancel} })
+	if got := b.answered("can", "{}"); got != `["elicitation"]` {
+		t.Fatalf("the client says that it can %s", got)
+	}
+	must(t, b.gate.Reach.SetPermission(t.Context(), "a", gate.Generation, gate.Allow))
+	must(t, b.host.Reload("a"))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.approve("a")
+	r := b.call(t.Context(), "a:samples", `{"method":"can"}`)
+	if got := textOf(r) + r.Error; got != `["elicitation", "sampling"]` {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"time"
 
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -49,8 +50,9 @@ func (*Dialect) Facts() plugin.Facts {
 				File: "NAME/", Order: 12, Files: templates,
 			},
 		},
-		Idle:   idle,
-		Rests:  rests,
-		Shares: true,
+		Idle:      idle,
+		Rests:     rests,
+		Announced: []string{gate.Generation}, // a capability of the handshake
+		Shares:    true,
 	}
 }

@@ -243,6 +243,9 @@ func TestAlwaysOutlivesARestartAReconnectAndAnUpdateOfTheServer(t *testing.T) {
 	b.approve("s")
 	b.ready("s")
 	still("after an update with other tools")
+	if r := b.call(t.Context(), "s:pid", "{}"); r.Status != chat.CallOK {
+		t.Errorf("a tool that is new since the update: %+v", r)
+	}
 }
 
 func TestAConfigurationIsNeverWrittenByConclave(t *testing.T) {
