@@ -62,6 +62,8 @@ var ErrStartAgain = errors.New("its process is to be started again")
 type Listener struct {
 	Log          func(level, text string) // a line for the plugin's log: debug, info, warn or error
 	ToolsChanged func()                   // the host lists the tools again
+	// Traffic takes a message of the protocol, for a person who looks for a fault. text is valid until it returns.
+	Traffic func(sent bool, text []byte)
 	// Ask has the person answer a question of the plugin, which the host signs with the plugin's name. It
 	// returns when they did, or ctx ended: the one function here that takes time.
 	Ask func(ctx context.Context, q elicit.Question) elicit.Answer

@@ -5,11 +5,12 @@ import (
 	"context"
 
 	"conclave/app/chat"
+	"conclave/app/plugin"
 	"conclave/app/record/activity"
 	"conclave/app/view"
 )
 
-// Activity is bound: the record of what tools did.
+// Activity is bound: the record of what tools did, and the messages of servers.
 type Activity struct {
 	*lifecycle
 	core Core
@@ -62,4 +63,10 @@ func (a *Activity) Export(conversation, plugin string) (string, error) {
 		_, err := activity.Export(ctx, a.core.Store, f, &text)
 		return text.Bytes(), err
 	})
+}
+
+// Traffic returns the last messages of the protocol between Conclave and a plugin, as lines of a log: → is one that
+// was sent, ← one that came. Other plugins than MCP servers have none.
+func (a *Activity) Traffic(id string) ([]view.LogLine, error) {
+	return view.Map(a.core.Host.Traffic(id), func(l plugin.LogLine) view.LogLine { return view.NewLogLine(id, l) }), nil
 }

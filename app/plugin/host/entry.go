@@ -31,6 +31,7 @@ type entry struct {
 	settingsOf string   // the plugin whose secret settings it has, when that is another
 	redactor   redactor // the secrets that its process got
 	log        *pluginLog
+	traffic    traffic
 	approving  atomic.Bool // the host is approving it, and need not reload it for that
 
 	injecting sync.Mutex // one injection at a time is taken up; taken before writing

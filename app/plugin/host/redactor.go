@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -75,6 +78,57 @@ func (m *redactor) text(text string) string {
 		text = strings.ReplaceAll(text, secret, masked)
 	}
 	return text
+}
+
+// quoted returns text, which is JSON or the beginning of some, without the secrets as they may be written in it.
+func (m *redactor) quoted(text string) string {
+	for _, secret := range m.known() {
+		for _, form := range written(secret) {
+			text = strings.ReplaceAll(text, form, masked)
+		}
+	}
+	return text
+}
+
+// withoutBegun returns text, which was cut off, without a secret that it ends in the middle of.
+func (m *redactor) withoutBegun(text string) string {
+	for _, secret := range m.known() {
+		for _, form := range append(written(secret), secret) {
+			for n := min(len(form)-1, len(text)); n > 0; n-- {
+				if strings.HasSuffix(text, form[:n]) {
+					text = text[:len(text)-n]
+					break
+				}
+			}
+		}
+	}
+	return text
+}
+
+// written returns the ways in which a text is written in JSON, where that is not as it is.
+func written(text string) (forms []string) {
+	for _, html := range []bool{true, false} {
+		var b strings.Builder
+		out := json.NewEncoder(&b)
+		out.SetEscapeHTML(html)
+		_ = out.Encode(text) // a text can be written
+		form := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`)
+		forms = append(forms, form, ascii(form))
+	}
+	return slices.DeleteFunc(forms, func(form string) bool { return form == text })
+}
+
+// ascii returns the inside of a text in JSON with all other characters escaped, as Python writes it.
+func ascii(text string) string {
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if unit < utf8.RuneSelf {
+			b.WriteByte(byte(unit))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // problem returns an error without the secrets, where it is a *plugin.Problem: that quotes what the plugin wrote.

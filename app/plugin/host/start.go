@@ -263,7 +263,7 @@ func (s *session) greet(ctx context.Context, v version, src plugin.Source) (err 
 // listener passes on what the backend reports.
 func (s *session) listener() plugin.Listener {
 	return plugin.Listener{
-		Log: s.r.e.logs, ToolsChanged: s.r.toolsChanged, Ask: s.r.elicit,
+		Log: s.r.e.logs, Traffic: s.r.e.traffic.add, ToolsChanged: s.r.toolsChanged, Ask: s.r.elicit,
 		Granted: s.access.granted, Folders: s.access.folders,
 		Serve: func(ctx context.Context, service string, args json.RawMessage, call string) (json.RawMessage, error) {
 			value, err := s.serve(ctx, service, args, call)

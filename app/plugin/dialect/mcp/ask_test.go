@@ -99,6 +99,17 @@ func TestMC57AFormReachesThePersonAndItsAnswerTheServer(t *testing.T) {
 	if got := b.answered("elicitation/create", colour); got != `{"action": "accept", "content": {"colour": "red"}}` {
 		t.Errorf("the server got %s", got)
 	}
+	asked, sent := false, ""
+	for _, line := range b.host.Traffic("a") {
+		asked = asked || strings.HasPrefix(line.Text, "← ") && strings.Contains(line.Text, "Which colour?")
+		if strings.HasPrefix(line.Text, "→ ") {
+			sent += line.Text + "\n"
+		}
+	}
+	if !asked || !strings.Contains(sent, `"method":"tools/call"`) || strings.Contains(sent, `"red"`) ||
+		!strings.Contains(sent, "what the person answered is left out") {
+		t.Errorf("a question is shown: %v, and these are sent:\n%s", asked, sent)
+	}
 }
 
 const sampling = `{"systemPrompt":"Be short.","maxTokens":100000,

@@ -123,7 +123,7 @@ func (d *Dialect) options(b *backend) client.Options {
 		Era:    d.eras.of(b.key),
 		Client: client.Implementation{Name: "conclave", Title: "Conclave", Version: d.o.Version},
 		Form:   b.to.Ask != nil, URL: b.to.Ask != nil, Ask: b.ask, Sampling: b.samples(), Roots: b.roots(),
-		Log: b.to.Log,
+		Log: b.to.Log, Traffic: b.to.Traffic,
 		ToolsChanged: func() {
 			b.setCurrent(nil)
 			select {

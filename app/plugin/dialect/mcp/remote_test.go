@@ -105,6 +105,18 @@ func TestMC89AKeyOfTheEntryIsSentAndARefusedOneIsSaid(t *testing.T) {
 	if s := b.status("web-bad"); s.State != plugin.Failed || !strings.Contains(s.Problem.Message, "refused the key") {
 		t.Errorf("with a wrong key it is %s: %+v", s.State, s.Problem)
 	}
+	texts := func(id string) (all string) {
+		for _, line := range b.host.Traffic(id) {
+			all += line.Text + "\n"
+		}
+		return all
+	}
+	if good := texts("web-good"); !strings.Contains(good, `"method":"tools/call"`) || !strings.Contains(good, `"text":"hi"`) {
+		t.Errorf("its messages are\n%s", good)
+	}
+	if bad := texts("web-bad"); !strings.Contains(bad, "← HTTP 401") || strings.Contains(bad, "wrong-wrong") {
+		t.Errorf("the messages of a refused one are\n%s", bad)
+	}
 }
 
 func TestMC107AServerThatWantsASignInSaysSo(t *testing.T) {

@@ -35,7 +35,7 @@ export type Action =
   | "decline"
   | "cancel"; // closed it, or nobody answered
 
-/** Activity is bound: the record of what tools did. */
+/** Activity is bound: the record of what tools did, and the messages of servers. */
 export interface ActivityCalls {
   /** Changes returns what is kept of the files that a call changed, by the name in its record. */
   Changes(id: string): Promise<FileChanges>;
@@ -55,6 +55,12 @@ export interface ActivityCalls {
   OldVersions(): Promise<OldVersions>;
   /** Redo takes an Undo back. */
   Redo(id: string): Promise<FileChanges>;
+  /**
+   * Traffic returns the last messages of the protocol between Conclave and a plugin, as lines
+   * of a log: → is one that was sent, ← one that came. Other plugins than MCP servers have
+   * none.
+   */
+  Traffic(id: string): Promise<LogLine[]>;
   /** Undo puts the files that a call changed back as they were before it. */
   Undo(id: string): Promise<FileChanges>;
   /** Verify checks the whole record. */

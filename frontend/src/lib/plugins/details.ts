@@ -25,9 +25,9 @@ export function details(plugin: Plugin, problem: Problem): string {
 /** How many lines of its log a diagnosis has. */
 const lastLines = 50;
 
-/** What “Copy diagnosis” copies: what a plugin is and runs with, how it is, and the end of its log. Secrets are masked
- * there already. */
-export function diagnosis(plugin: Plugin, log: LogLine[]): string {
+/** What “Copy diagnosis” copies: what a plugin is and runs with, how it is, the end of its log, and the last messages of
+ * its protocol. Secrets are masked there already. */
+export function diagnosis(plugin: Plugin, log: LogLine[], traffic: LogLine[]): string {
   const { health } = plugin;
   return [
     plugin.problem
@@ -41,5 +41,7 @@ export function diagnosis(plugin: Plugin, log: LogLine[]): string {
     ...plugin.warnings,
     "",
     ...log.slice(-lastLines).map((line) => `${line.time} ${line.level} ${line.text}`),
+    ...(traffic.length ? ["", "messages:"] : []),
+    ...traffic.map((line) => `${line.time} ${line.text}`),
   ].join("\n");
 }

@@ -54,7 +54,11 @@ export function pluginMenu(app: App, plugin: Plugin, open: { onlog: () => void; 
   const copyDiagnosis = {
     label: s.plugins.copyDiagnosis,
     icon: Copy,
-    run: () => app.attempt(async () => app.copy(diagnosis(plugin, (await app.bridge.plugins.Log(id, 0)).lines))),
+    run: () =>
+      app.attempt(async () => {
+        const [log, traffic] = await Promise.all([app.bridge.plugins.Log(id, 0), app.bridge.activity.Traffic(id)]);
+        return app.copy(diagnosis(plugin, log.lines, traffic));
+      }),
   };
   const signOut = plugin.signed_in !== "" && {
     label: s.plugins.signOut,

@@ -184,12 +184,18 @@ const rank: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 /** How many lines the viewer keeps. */
 const keepLines = 5000;
 
+/** How often the messages of a protocol are read while they are shown, in ms: no notice reports them. */
+const trafficPause = 1000;
+
 /** One plugin's log, followed while it is open. */
 export class LogState extends Pulled {
   lines = $state.raw<LogLine[]>([]);
   dropped = $state.raw(0);
   level = $state<LogLevel>("debug");
-  readonly shown = $derived(this.lines.filter((l) => rank[l.level] >= rank[this.level]));
+  /** The messages of its protocol; null while the log is shown. */
+  traffic = $state.raw<LogLine[] | null>(null);
+  readonly shown = $derived(this.traffic ?? this.lines.filter((l) => rank[l.level] >= rank[this.level]));
+  private reading: ReturnType<typeof setInterval> | undefined;
 
   constructor(
     private bridge: Bridge,
@@ -204,6 +210,32 @@ export class LogState extends Pulled {
     this.lines = [...this.lines, ...log.lines].slice(-keepLines);
     this.dropped = log.dropped;
     this.revision = Math.max(this.revision, log.revision);
+  }
+
+  /** Shows the messages of the protocol, or those lines of the log that are at least of a level. */
+  async show(what: LogLevel | "traffic") {
+    this.stopReading();
+    if (what !== "traffic") {
+      this.level = what;
+      return;
+    }
+    this.traffic = [];
+    const read = async () => {
+      const traffic = await this.bridge.activity.Traffic(this.id);
+      if (this.traffic) this.traffic = traffic;
+    };
+    this.reading = setInterval(() => void read().catch(() => clearInterval(this.reading)), trafficPause);
+    await read();
+  }
+
+  private stopReading() {
+    clearInterval(this.reading);
+    this.traffic = null;
+  }
+
+  override close() {
+    this.stopReading();
+    super.close();
   }
 
   get text(): string {

@@ -99,8 +99,15 @@ describe("plugins", () => {
     if (!plugin) throw new Error("no plugin");
     const log = Array.from({ length: 60 }, (_, n) => ({ n, time: "t", level: "info" as const, text: `line ${n}` }));
     const about = [{ name: "Program", text: "/usr/bin/node" }];
-    const text = diagnosis({ ...plugin, about }, log);
-    for (const part of [plugin.id, "Program: /usr/bin/node", `state: ${plugin.state}`, "line 10", "line 59"])
+    const text = diagnosis({ ...plugin, about }, log, await app.bridge.activity.Traffic(plugin.id));
+    for (const part of [
+      '→ {"jsonrpc":"2.0","id":1,"method":"initialize"}',
+      plugin.id,
+      "Program: /usr/bin/node",
+      `state: ${plugin.state}`,
+      "line 10",
+      "line 59",
+    ])
       expect(text).toContain(part);
     expect(text).not.toContain("line 9\n");
     app.close();

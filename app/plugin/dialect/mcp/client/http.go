@@ -81,6 +81,7 @@ func (c *httpConn) post(ctx context.Context, body []byte, m jsonrpc.Message, e *
 	session := c.sessionID()
 	header := c.headers(m, e, session)
 	header.Set("Content-Type", "application/json")
+	traffic{c.s}.sent(m, body)
 	res, err := c.do(ctx, http.MethodPost, "", body, header)
 	if err != nil {
 		return err
@@ -88,6 +89,7 @@ func (c *httpConn) post(ctx context.Context, body []byte, m jsonrpc.Message, e *
 	defer res.Body.Close()
 	switch {
 	case res.StatusCode/100 != 2:
+		traffic{c.s}.refused(res)
 		return orForgotten(refused(res), session)
 	case e == nil:
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)) // so that the connection can be used again
@@ -194,7 +196,7 @@ func (c *httpConn) whole(res *http.Response, e *exchange) error {
 }
 
 func (c *httpConn) deliver(data []byte, e *exchange) error {
-	all, err := messages(data)
+	all, err := traffic{c.s}.got(data)
 	if err != nil {
 		var m struct {
 			Error *jsonrpc.Error `json:"error"`

@@ -47,6 +47,9 @@ type Options struct {
 	// Log gets lines for the server's log: what it logs itself, output that is no message, what was left
 	// out and why. Levels are debug, info, warn and error. They may hold secrets.
 	Log func(level, text string)
+	// Traffic gets each message of the protocol as it is written, but for answers of the person, and the status of
+	// HTTP responses without one. text is valid until it returns, and may hold secrets. Nil is for nobody.
+	Traffic func(sent bool, text []byte)
 	// LogLevel is the least important level the server should send. Empty is warning.
 	LogLevel string
 	// ToolsChanged, ResourcesChanged and PromptsChanged report, at most every 200 ms, that a list should be

@@ -119,7 +119,7 @@ func (c *sseConn) hear(r *eventReader) {
 			inbox{c.s}.tooLong(ev.longID, nil)
 			continue
 		}
-		all, err := messages(ev.data)
+		all, err := traffic{c.s}.got(ev.data)
 		if err != nil {
 			c.s.logf("warn", "an event was dropped: %v", err)
 		}
@@ -172,6 +172,7 @@ func (c *sseConn) send(ctx context.Context, m jsonrpc.Message, e *exchange) erro
 	if endpoint == nil {
 		return fmt.Errorf("%w: the connection is being opened again", ErrNotSent)
 	}
+	traffic{c.s}.sent(m, body)
 	if e == nil {
 		return c.post(ctx, endpoint, body)
 	}
@@ -197,6 +198,7 @@ func (c *sseConn) post(ctx context.Context, endpoint *url.URL, body []byte) erro
 	}
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
+		traffic{c.s}.refused(res)
 		return refused(res)
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxRefusal)) // so that the connection can be used again

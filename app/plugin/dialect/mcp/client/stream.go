@@ -85,6 +85,7 @@ func (c *streamConn) send(ctx context.Context, m jsonrpc.Message, _ *exchange) e
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case c.out <- append(line, '\n'):
+		traffic{c.s}.sent(m, line)
 		return nil
 	}
 }
@@ -123,7 +124,7 @@ func (c *streamConn) read() {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		all, err := messages(line)
+		all, err := traffic{c.s}.got(line)
 		if err != nil {
 			inbox{c.s}.unreadable(line)
 			if !c.junk(line) {

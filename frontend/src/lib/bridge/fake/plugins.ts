@@ -85,6 +85,14 @@ export class FakeActivity {
     this.entries = scene.of<t.ActivityList>("Activity.List").entries;
   }
 
+  async Traffic(id: string): Promise<t.LogLine[]> {
+    const line = { plugin: id, time: "2026-11-28T13:00:00.000Z", level: "debug" as const };
+    return [
+      { ...line, n: 1, text: '→ {"jsonrpc":"2.0","id":1,"method":"initialize"}' },
+      { ...line, n: 2, text: '← {"jsonrpc":"2.0","id":1,"result":{}}' },
+    ];
+  }
+
   /** Puts an entry on record that is like a recorded one. */
   add(entry: Partial<t.ActivityEntry>): void {
     const time = new Date().toISOString();
