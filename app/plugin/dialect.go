@@ -67,6 +67,14 @@ type Patient interface {
 	LoadTime(m Manifest) (first, later time.Duration)
 }
 
+// Tidier is a Dialect that makes files below Conclave's folder for its plugins (StartOptions.Runtime).
+type Tidier interface {
+	Dialect
+	// Tidy removes what it made for versions of plugins whose digests are not there, except what was used since
+	// Conclave started.
+	Tidy(runtime string, digests []string) error
+}
+
 // SignsIn is a Dialect whose plugins may want the person to sign in to a service.
 type SignsIn interface {
 	Dialect

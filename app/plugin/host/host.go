@@ -174,6 +174,7 @@ func (h *Host) Watch(ctx context.Context) error {
 	var retrying sync.WaitGroup
 	over, stop := context.WithCancel(ctx)
 	retrying.Go(func() { h.retryHungLoads(over) }) // ends with over
+	retrying.Go(func() { tidy(over, h) })          // ends once all is loaded, or with over
 	defer retrying.Wait()
 	defer stop()
 	return watch.Run(ctx, h.o.Dir, watch.Options{
@@ -183,6 +184,28 @@ func (h *Host) Watch(ctx context.Context) error {
 			_ = h.scan(nil) // the state it finds is kept and shown
 		},
 	}, func(changed []string) { _ = h.scan(changed) })
+}
+
+// tidy has the dialects remove what they made for versions of plugins that are gone, once all is loaded.
+func tidy(ctx context.Context, h *Host) {
+	if h.WaitIdle(ctx) != nil {
+		return
+	}
+	var digests []string
+	for _, e := range h.all() {
+		now := e.now()
+		digests = append(digests, now.status.Digest, now.running.digest, now.record.Digest)
+		if now.record.Good != nil {
+			digests = append(digests, now.record.Good.Digest)
+		}
+	}
+	for _, d := range h.Dialects {
+		if t, ok := d.(plugin.Tidier); ok {
+			if err := t.Tidy(plugin.Runtime(h.o.Data), digests); err != nil {
+				h.o.Log.Warn("files of plugins that are gone could not be removed", "err", err)
+			}
+		}
+	}
 }
 
 // WaitIdle waits until no plugin is loading, or for ctx's end, whose cause it returns.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,11 +86,50 @@ func (b *bundled) describe(m *plugin.Manifest) {
 	}
 }
 
-// unpacked returns the folder to which the bundle of src is unpacked, once for each version of it. What differs
+// bundlesIn is where bundles are unpacked, each version in a folder that is named by its digest.
+func bundlesIn(runtime string) string { return filepath.Join(runtime, "bundles") }
+
+// Tidy implements plugin.Tidier: it removes the folders of bundles that are gone or were replaced.
+func (d *Dialect) Tidy(runtime string, digests []string) error {
+	all, err := os.ReadDir(bundlesIn(runtime))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, folder := range all {
+		if !slices.Contains(digests, folder.Name()) {
+			err = errors.Join(err, d.removeUnpacked(bundlesIn(runtime), folder.Name()))
+		}
+	}
+	return err
+}
+
+// removeUnpacked removes the folder of a bundle that was not started. A start that comes now unpacks it again.
+func (d *Dialect) removeUnpacked(above, name string) error {
+	aside := filepath.Join(above, strings.TrimSuffix(name, goneEnding)+goneEnding)
+	d.mu.Lock()
+	started := d.unpacked[name]
+	var err error
+	if !started {
+		err = os.Rename(filepath.Join(above, name), aside)
+	}
+	d.mu.Unlock()
+	if started || err != nil {
+		return err
+	}
+	return os.RemoveAll(aside)
+}
+
+// goneEnding is that of a folder which is being removed.
+const goneEnding = ".gone"
+
+// unpack returns the folder to which the bundle of src is unpacked, once for each version of it. What differs
 // from the bundle, which is what a person approved, is unpacked again.
-func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
-	above := filepath.Join(start.Runtime, "bundles")
+func (d *Dialect) unpack(src plugin.Source, start plugin.StartOptions) (string, error) {
+	above := bundlesIn(start.Runtime)
 	to := filepath.Join(above, start.Code)
+	d.mu.Lock()
+	d.unpacked[start.Code] = true
+	d.mu.Unlock()
 	if start.Code == "" || start.Runtime == "" { // a look that is thrown away
 		above = start.Storage
 		to = filepath.Join(start.Storage, "bundle")
@@ -113,11 +153,11 @@ func unpacked(src plugin.Source, start plugin.StartOptions) (string, error) {
 }
 
 // withBundle adds the folder of a bundle to the values of its settings, and returns it; "" for another server.
-func withBundle(src plugin.Source, start plugin.StartOptions, values map[string]any) (string, error) {
+func (d *Dialect) withBundle(src plugin.Source, start plugin.StartOptions, values map[string]any) (string, error) {
 	if !src.HasFiles() || src.Folder || !isBundle(src.Path) {
 		return "", nil
 	}
-	folder, err := unpacked(src, start)
+	folder, err := d.unpack(src, start)
 	if p, ok := errors.AsType[config.Problem](err); ok {
 		return "", &plugin.Problem{Kind: "refused", Message: p.Message, Hint: p.Hint}
 	}

@@ -2,12 +2,15 @@ package mcp_test
 
 import (
 	"archive/zip"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/test/testkit"
 )
 
 // pack writes a bundle into the plugins folder, with the server of these tests below node_modules.
@@ -57,6 +60,30 @@ func TestMC98ABundleIsAPluginWithItsSettings(t *testing.T) {
 	if s := b.status("packed"); s.State != plugin.Quarantined || !s.Serving {
 		t.Errorf("another version is %s, serving %t", s.State, s.Serving)
 	}
+	b.startsWithFolders(1)
+	must(t, os.Remove(filepath.Join(b.dir, "packed.mcpb")))
+	b.startsWithFolders(0)
+}
+
+// startsWithFolders starts Conclave again, and waits until it has left so many folders of unpacked bundles.
+func (b *bench) startsWithFolders(want int) {
+	b.t.Helper()
+	gone := filepath.Join(b.data, "runtime/bundles/0000")
+	must(b.t, os.MkdirAll(gone, 0o700))
+	b.again()
+	ctx, stop := context.WithCancel(b.t.Context())
+	defer stop()
+	over := make(chan struct{})
+	go func() { defer close(over); _ = b.host.Watch(ctx) }() // ends with ctx
+	defer func() { stop(); <-over }()
+	testkit.Until(b.t, "the folder of an unknown bundle is gone", func() bool {
+		_, err := os.Stat(gone)
+		return err != nil
+	})
+	testkit.Until(b.t, fmt.Sprint(want, " folders are left"), func() bool {
+		found, err := filepath.Glob(filepath.Join(b.data, "runtime/bundles/*"))
+		return err == nil && len(found) == want
+	})
 }
 
 func TestAttackFilesOfAnUnpackedBundleAreSwapped(t *testing.T) {

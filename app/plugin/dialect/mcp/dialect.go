@@ -41,6 +41,7 @@ type Dialect struct {
 	installing map[string]installing // by plugin, while the process that installs it runs
 	started    map[string]string     // by plugin, the program that its command was since the start
 	also       map[string]string     // by plugin, what its server offers besides tools, once it has run
+	unpacked   map[string]bool       // the digests of bundles that were started
 }
 
 // account holds the sign-in of a plugin's server.
@@ -56,6 +57,7 @@ var (
 	_ plugin.CodeLister = (*Dialect)(nil)
 	_ plugin.Patient    = (*Dialect)(nil)
 	_ plugin.Describer  = (*Dialect)(nil)
+	_ plugin.Tidier     = (*Dialect)(nil)
 )
 
 // New returns the dialect.
@@ -65,6 +67,7 @@ func New(o Options) *Dialect {
 		programs: runtimes.Chosen{Path: o.Programs},
 		accounts: map[string]account{}, installing: map[string]installing{},
 		started: map[string]string{}, also: map[string]string{},
+		unpacked: map[string]bool{},
 	}
 }
 

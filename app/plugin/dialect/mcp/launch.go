@@ -100,7 +100,7 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 			start.Mask(value)
 		}
 	}
-	folder, err := withBundle(src, start, values)
+	folder, err := d.withBundle(src, start, values)
 	if err != nil {
 		return config.Server{}, err
 	}
