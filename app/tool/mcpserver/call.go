@@ -1,7 +1,9 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -93,6 +95,9 @@ func (s *Server) result(ctx context.Context, r tool.Result) *mcp.CallToolResult 
 		return failed(r.Error)
 	}
 	out := &mcp.CallToolResult{Content: []mcp.Content{}}
+	if value := bytes.TrimSpace(r.Value); len(value) > 0 && value[0] == '{' { // the protocol has objects alone
+		out.StructuredContent = json.RawMessage(value)
+	}
 	for _, p := range r.Content {
 		if p.Kind != chat.PartMedia {
 			out.Content = append(out.Content, &mcp.TextContent{Text: p.Text})

@@ -503,6 +503,29 @@ func TestMC126PicturesSoundAndFilesPassThrough(t *testing.T) {
 	}
 }
 
+func TestMC126StructuredResultsPassThroughInBothEras(t *testing.T) {
+	b := newBench(t, tools{"one": func(_ context.Context, c tool.Call) tool.Result {
+		var a struct{ Value json.RawMessage }
+		_ = json.Unmarshal(c.Arguments, &a)
+		return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart("seven")}, Value: a.Value}
+	}}, func(t *tool.Tool) { t.Parameters = json.RawMessage(`{"type":"object"}`) })
+	b.allow(gate.Outside("editor"))
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		session, _ := b.streams("editor", version, mcpserver.Choices{}, nil)
+		for value, want := range map[string]string{`{"n":7}`: `{"n":7}`, `[7]`: "null", `7`: "null"} {
+			r, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+				Name: "one", Arguments: json.RawMessage(`{"value":` + value + `}`),
+			})
+			must(t, err)
+			got, err := json.Marshal(r.StructuredContent)
+			must(t, err)
+			if string(got) != want || textOf(r) != "seven" {
+				t.Errorf("%s: of %s came %s and %q", version, value, got, textOf(r))
+			}
+		}
+	}
+}
+
 func TestMC126ProgressPassesThroughAndOnlyGrows(t *testing.T) {
 	b := newBench(t, tools{"one": func(_ context.Context, c tool.Call) tool.Result {
 		for i := range 3 {
