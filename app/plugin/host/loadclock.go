@@ -109,11 +109,16 @@ func (c *loadClock) expire() {
 		})
 		return
 	}
-	c.end(&plugin.Problem{
+	p := &plugin.Problem{
 		Kind:    "deadline",
 		Message: fmt.Sprintf("It did not load within %s.", fault.Seconds(c.limit)),
 		Hint:    "Look for a loop or a long wait where the file is loaded, outside its functions.",
-	})
+	}
+	if c.process == (noProcess{}) { // it has no file either
+		p.Message = fmt.Sprintf("It did not answer within %s.", fault.Seconds(c.limit))
+		p.Hint = "Check its address and the network, then reload it."
+	}
+	c.end(p)
 }
 
 // timeLeft is the answer to a process that asks how much of its time to load is left: it sees no
