@@ -171,6 +171,28 @@ func TestMC61EachRequestToAModelIsShownUntilThePersonAllowsMore(t *testing.T) {
 	}
 }
 
+func TestMC61TheAnswerOfAModelIsShownFirstWhereThePersonWants(t *testing.T) {
+	var asked []string
+	var last elicit.Action
+	b := asking(t, []string{gate.Generation}, func(q elicit.Question) elicit.Answer {
+		asked = append(asked, q.Message)
+		if len(asked)%2 == 0 {
+			return elicit.Answer{Action: last}
+		}
+		return elicit.Answer{Action: elicit.Accept, Values: map[string]any{"look": true}}
+	})
+	for action, want := range map[elicit.Action]string{elicit.Accept: `"text": "Blue."`, elicit.Decline: "rejected"} {
+		last = action
+		if got := b.answered("sampling/createMessage", sampling); !strings.Contains(got, want) ||
+			strings.Contains(got, "Blue.") != (action == elicit.Accept) {
+			t.Errorf("after %s the server got %s", action, got)
+		}
+	}
+	if len(asked) != 4 || !strings.HasPrefix(asked[1], "mine/large wrote this.") || !strings.Contains(asked[1], "Blue.") {
+		t.Errorf("the person saw %q", asked)
+	}
+}
+
 func TestMC63RootsAreTheFoldersThatThePersonGranted(t *testing.T) {
 	folder := t.TempDir()
 	b := asking(t, nil, func(elicit.Question) elicit.Answer { return elicit.Answer{Action: elicit.Cancel} })

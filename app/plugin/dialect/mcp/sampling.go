@@ -23,8 +23,9 @@ const (
 	mostTokens = 8192
 	// unasked counts the requests of a chat that need no question, once the person allowed that.
 	unasked = 20
-	// again is the field by which they do.
+	// again is the field by which they do, and look the one by which they see the answer first.
 	again = "again"
+	look  = "look"
 )
 
 // samples reports whether the server may ask models: the person granted it that before it began.
@@ -50,18 +51,25 @@ func (b *backend) sample(ctx context.Context, q client.Question, call tool.Call)
 	if q.Sampling == nil || !b.samples() {
 		return client.Reply{}, errNoSampling
 	}
+	about := elicit.Question{
+		Call: q.Call, Chat: call.Conversation, Tool: toolName(call), Number: q.Number, Of: q.Of,
+	}
+	looks := false
 	if !b.spare(call.Conversation) {
-		answer := b.to.Ask(ctx, elicit.Question{
-			Call: q.Call, Chat: call.Conversation, Tool: toolName(call), Number: q.Number, Of: q.Of,
-			Message: samplingWords(q.Sampling),
-			Fields: []elicit.Field{{
+		asked := about
+		asked.Message = samplingWords(q.Sampling)
+		asked.Fields = []elicit.Field{
+			{Name: look, Type: elicit.Boolean, Title: "Show me the answer before the server gets it"},
+			{
 				Name: again, Type: elicit.Boolean,
 				Title: fmt.Sprintf("Do not ask for the next %d of this chat", unasked),
-			}},
-		})
+			},
+		}
+		answer := b.to.Ask(ctx, asked)
 		if answer.Action != elicit.Accept {
 			return client.Reply{Action: string(answer.Action)}, nil
 		}
+		looks = answer.Values[look] == true
 		if answer.Values[again] == true {
 			b.mu.Lock()
 			b.unasked[call.Conversation] = unasked
@@ -77,7 +85,27 @@ func (b *backend) sample(ctx context.Context, q client.Question, call tool.Call)
 		return client.Reply{}, err
 	}
 	generated, err := readGenerated(raw)
+	if err == nil && looks {
+		about.Message = generatedWords(generated)
+		if answer := b.to.Ask(ctx, about); answer.Action != elicit.Accept {
+			return client.Reply{Action: string(answer.Action)}, nil
+		}
+	}
 	return client.Reply{Action: client.Accept, Generated: generated}, err
+}
+
+// generatedWords returns the answer of a model as a person reads it before the server gets it.
+func generatedWords(g *client.Generated) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s wrote this. Shall the server get it?\n", cmp.Or(g.Model, "The model"))
+	for _, block := range g.Blocks {
+		text := block.Text
+		if block.Type != client.TextBlock {
+			text = string(block.Raw)
+		}
+		fmt.Fprintf(&w, "\n%s\n", text)
+	}
+	return w.String()
 }
 
 // spare takes one of the requests of a chat that need no question, and reports whether there was one.
