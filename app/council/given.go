@@ -158,7 +158,7 @@ func (g *giver) forTool() {
 	}
 	if !explicit && !set.Character {
 		if text := g.in.Chat.System; text != "" {
-			g.left(FromSystem, "System text", model.Tokens(text), "The tools of the council are not given it.")
+			g.left(FromSystem, "System prompt", model.Tokens(text), "The tools of the council are not given it.")
 		}
 	} else if text := g.system(); text != "" {
 		add(title, text)
@@ -223,10 +223,10 @@ func (in GiveInput) earlier() []chat.Message {
 func (g *giver) system() string {
 	text := g.in.Chat.System
 	if text != "" && !g.policy.System {
-		g.left(FromSystem, "System text", model.Tokens(text), g.who+" is not given the chat's system text.")
+		g.left(FromSystem, "System prompt", model.Tokens(text), g.who+" is not given the chat's system prompt.")
 		return ""
 	}
-	return g.block(FromSystem, "System text", text)
+	return g.block(FromSystem, "System prompt", text)
 }
 
 // summary returns the text that replaces earlier messages.

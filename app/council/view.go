@@ -15,21 +15,22 @@ type RunView struct {
 	State    RunState `json:"state"`
 	// Live is set while the run is worked on. A run that is neither live nor over was cut off and can be
 	// resumed.
-	Live     bool       `json:"live"`
-	Began    string     `json:"began"`  // RFC 3339
-	MS       int64      `json:"ms"`     // working time so far, with the answer
-	DueMS    int64      `json:"due_ms"` // deadline of the run, or of a question to the person; 0: none, or unknown
-	Estimate Estimate   `json:"estimate"`
-	Spent    Spending   `json:"spent"`
-	Early    string     `json:"early"`   // why it ended early: a sentence, or ""
-	Edited   bool       `json:"edited"`  // the chat was changed after the run
-	Again    string     `json:"again"`   // id of the run that it repeats, or ""
-	Change   string     `json:"change"`  // a sentence on what was changed, or ""
-	Lanes    []LaneView `json:"lanes"`   // the lanes that changed, in the order of the council, the chair's last
-	Members  int        `json:"members"` // how many take part
-	Result   *Result    `json:"result"`  // once there is one
+	Live     bool     `json:"live"`
+	Began    string   `json:"began"`  // RFC 3339
+	MS       int64    `json:"ms"`     // working time so far, with the answer
+	DueMS    int64    `json:"due_ms"` // deadline of the run, or of a question to the person; 0: none, or unknown
+	Estimate Estimate `json:"estimate"`
+	Spent    Spending `json:"spent"`
+	Early    string   `json:"early" say:"true"`  // why it ended early: a sentence, or ""
+	Edited   bool     `json:"edited"`            // the chat was changed after the run
+	Again    string   `json:"again"`             // id of the run that it repeats, or ""
+	Change   string   `json:"change" say:"true"` // a sentence on what was changed, or ""
+	// the lanes that changed, in the order of the council, the chair's last
+	Lanes   []LaneView `json:"lanes"`
+	Members int        `json:"members"` // how many take part
+	Result  *Result    `json:"result"`  // once there is one
 	// Problem is a sentence where the run cannot be saved, or "".
-	Problem string `json:"problem"`
+	Problem string `json:"problem" say:"true"`
 }
 
 // LaneView is one member's lane.
@@ -42,8 +43,8 @@ type LaneView struct {
 	Avatar string   `json:"avatar"` // id of a picture, or ""
 	Model  string   `json:"model"`  // "connection/model"
 	In     bool     `json:"in"`
-	Why    string   `json:"why"`  // why it is not In, or which tools it lacks: a sentence, or ""
-	Roll   *float64 `json:"roll"` // its dice, or null
+	Why    string   `json:"why" say:"true"` // why it is not In, or which tools it lacks: a sentence, or ""
+	Roll   *float64 `json:"roll"`           // its dice, or null
 	Chance float64  `json:"chance"`
 	// Context and Tools are its context policy and its tools in this run.
 	Context ContextPolicy `json:"context"`
@@ -63,14 +64,14 @@ type TaskView struct {
 	Stage   int       `json:"stage"`
 	Kind    TaskKind  `json:"kind"`
 	Tool    string    `json:"tool"` // “plugin:name”, or ""
-	Title   string    `json:"title"`
+	Title   string    `json:"title" say:"true"`
 	Attempt int       `json:"attempt"`
 	State   TaskState `json:"state"`
-	Phase   Phase     `json:"phase"`  // while it is worked on, else ""
-	Note    string    `json:"note"`   // while it is worked on: a sentence, or ""
-	Why     string    `json:"why"`    // skipped, stopped, capped, failed: a sentence
-	Hint    string    `json:"hint"`   // failed: what to do
-	Detail  string    `json:"detail"` // failed: the other side's own words, or ""
+	Phase   Phase     `json:"phase"`           // while it is worked on, else ""
+	Note    string    `json:"note" say:"true"` // while it is worked on: a sentence, or ""
+	Why     string    `json:"why" say:"true"`  // skipped, stopped, capped, failed: a sentence
+	Hint    string    `json:"hint" say:"true"` // failed: what to do
+	Detail  string    `json:"detail"`          // failed: the other side's own words, or ""
 	StartMS int64     `json:"start_ms"`
 	EndMS   int64     `json:"end_ms"`   // 0 while it is worked on
 	AskedMS int64     `json:"asked_ms"` // of that time, once it ended: waiting for a person's answers

@@ -13,27 +13,29 @@ import (
 
 // ActivityEntry holds one entry of the record of what tools did, as a person reads it.
 type ActivityEntry struct {
-	N          uint64          `json:"n"`
-	Time       Time            `json:"time"`
-	Kind       activity.Kind   `json:"kind"`
-	Title      string          `json:"title"`      // “Saved a note”, or what happened to the record
-	Chat       string          `json:"chat"`       // its id, or ""
-	ChatTitle  string          `json:"chat_title"` // “New chat” where it has none yet; "" where there is no such chat now
-	Call       string          `json:"call"`       // its number, for Chats.Call
-	Who        string          `json:"who"`
+	N     uint64        `json:"n"`
+	Time  Time          `json:"time"`
+	Kind  activity.Kind `json:"kind"`
+	Title string        `json:"title" say:"true"` // “Saved a note”, or what happened to the record
+	Chat  string        `json:"chat"`             // its id, or ""
+	// “New chat” where it has none yet; "" where there is no such chat now
+	ChatTitle  string          `json:"chat_title"`
+	Call       string          `json:"call"` // its number, for Chats.Call
+	Who        string          `json:"who" say:"true"`
 	Tool       string          `json:"tool"` // plugin:name
 	Plugin     string          `json:"plugin"`
 	PluginName string          `json:"plugin_name"`
 	Effect     string          `json:"effect"` // allow, deny, or "" where nothing was decided
 	Outcome    chat.CallStatus `json:"outcome"`
 	MS         int64           `json:"ms"`
-	Size       string          `json:"size"`      // of what it answered
-	Sent       []string        `json:"sent"`      // “1 KiB to example.org”
-	Why        []string        `json:"why"`       // how it was decided, one step a line
-	Arguments  string          `json:"arguments"` // without secrets; "" where they are not kept
-	Left       string          `json:"left"`      // why they are not all there
-	Digest     string          `json:"digest"`    // of the entry
-	Undo       string          `json:"undo"`      // names the old versions of files that it may have changed; or ""
+	Size       string          `json:"size"`            // of what it answered
+	Sent       []string        `json:"sent" say:"true"` // “1 KiB to example.org”
+	Why        []string        `json:"why" say:"true"`  // how it was decided, one step a line
+	Arguments  string          `json:"arguments"`       // without secrets; "" where they are not kept
+	Left       string          `json:"left" say:"true"` // why they are not all there
+	Digest     string          `json:"digest"`          // of the entry
+	// names the old versions of files that it may have changed; or ""
+	Undo string `json:"undo"`
 }
 
 // NewActivityEntry returns the view of an entry, without the title of its chat. words names the tool and

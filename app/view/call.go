@@ -37,10 +37,10 @@ type CallDetail struct {
 	Started      string             `json:"started"`
 	Ended        string             `json:"ended"`
 	MS           int64              `json:"ms"`
-	Caller       string             `json:"caller"` // as a person reads it: “Ada (council)”
-	Digest       string             `json:"digest"` // digest of the definition in hex
+	Caller       string             `json:"caller" say:"true"` // as a person reads it: “Ada (council)”
+	Digest       string             `json:"digest"`            // digest of the definition in hex
 	// “Why was this allowed?”: the rule path in words, one step per line.
-	Why []string `json:"why"`
+	Why []string `json:"why" say:"true"`
 	// What hooks did to it; [] where none looked at it.
 	Hooks []HookStep `json:"hooks"`
 }
@@ -109,8 +109,8 @@ type HookStep struct {
 	Reason string          `json:"reason"` // why it denied or stopped, or how it failed
 	Notes  []string        `json:"notes"`
 	MS     float64         `json:"ms"`
-	Lines  []DiffLine      `json:"lines"` // by which what it gave back differs from what it was given
-	Left   string          `json:"left"`  // why lines is not all of it: a sentence, or ""
+	Lines  []DiffLine      `json:"lines"`           // by which what it gave back differs from what it was given
+	Left   string          `json:"left" say:"true"` // why lines is not all of it: a sentence, or ""
 }
 
 // NewHookSteps returns the view of what hooks did.

@@ -63,17 +63,17 @@ type SentRequest struct {
 	Tokens  int64       `json:"tokens"` // an estimate
 	AtMS    int64       `json:"at_ms"`  // after the task started
 	// Why the body is missing: a sentence, or "".
-	Without string `json:"without"`
+	Without string `json:"without" say:"true"`
 }
 
 // BlockText is one piece of the input of a member, in order.
 type BlockText struct {
 	Source council.Source `json:"source"`
-	Title  string         `json:"title"`
+	Title  string         `json:"title" say:"true"`
 	Text   string         `json:"text"`
-	Tokens int64          `json:"tokens"` // an estimate
-	Cut    int64          `json:"cut"`    // tokens of it that were left out
-	Why    string         `json:"why"`    // why it was cut or left out: a sentence, or ""
+	Tokens int64          `json:"tokens"`         // an estimate
+	Cut    int64          `json:"cut"`            // tokens of it that were left out
+	Why    string         `json:"why" say:"true"` // why it was cut or left out: a sentence, or ""
 }
 
 // NewSentRequests returns the requests of the newest attempt of a task as they were sent. text
@@ -106,8 +106,8 @@ func NewSentRequests(run council.Run, t council.Task, text council.ReadText) ([]
 // CouncilPreset is a council that can be chosen by name.
 type CouncilPreset struct {
 	Name     string          `json:"name"`
-	Sentence string          `json:"sentence"` // what it is good for; "" for a person's own
-	Own      bool            `json:"own"`      // saved by the person; others come with Conclave
+	Sentence string          `json:"sentence" say:"true"` // what it is good for; "" for a person's own
+	Own      bool            `json:"own"`                 // saved by the person; others come with Conclave
 	Mode     council.Mode    `json:"mode"`
 	Members  []string        `json:"members"` // their names
 	Council  council.Council `json:"council"`

@@ -5,14 +5,14 @@ import "conclave/app/plugin"
 // Packages are the Python packages that a plugin needs, and the environment that has them.
 type Packages struct {
 	Packages []plugin.Package `json:"packages"`
-	Notes    []string         `json:"notes"` // what it declares that is not obeyed, a sentence each
+	Notes    []string         `json:"notes" say:"true"` // what it declares that is not obeyed, a sentence each
 	// Other indexes and addresses that it names; they need consent.
 	Elsewhere []string `json:"elsewhere"`
 	Digest    string   `json:"digest"` // of the list: Plugins.InstallPackages must name it
 	Python    string   `json:"python"` // the interpreter's version
 	Index     string   `json:"index"`  // where packages come from
 	// Why nothing can be installed on this machine; "" when it can.
-	Unable string `json:"unable"`
+	Unable string `json:"unable" say:"true"`
 	// When its environment was made, and where, and its size; "" and 0 without one.
 	Made  Time   `json:"made"`
 	Path  string `json:"path"`

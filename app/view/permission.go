@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"time"
 
 	"conclave/app/base/shorten"
@@ -20,18 +21,19 @@ type PermissionRequest struct {
 	Plugin       string    `json:"plugin"`
 	PluginName   string    `json:"plugin_name"`
 	Tool         string    `json:"tool"`
-	Title        string    `json:"title"` // “gpt-test wants to save a note”
-	Name         string    `json:"name"`  // of the tool, as a person reads it; "" when kind is not call
-	Capabilities []string  `json:"capabilities"`
+	Title        string    `json:"title" say:"true"` // “gpt-test wants to save a note”
+	Name         string    `json:"name"`             // of the tool, as a person reads it; "" when kind is not call
+	Capabilities []string  `json:"capabilities" say:"true"`
 	Arguments    string    `json:"arguments"` // indented JSON; "" when the call has none
 	// What hooks made the call of: what its caller asked for. null where they left it alone.
 	Original *Original `json:"original"`
 	// What it would change or send, as far as that is known before. null where nothing is.
-	Preview      *Preview     `json:"preview"`
-	Reach        string       `json:"reach"`
-	Care         string       `json:"care"` // what could be taken back, and what cannot be shown before; or ""
-	Reason       string       `json:"reason"`
-	History      string       `json:"history"`
+	Preview *Preview `json:"preview"`
+	Reach   string   `json:"reach" say:"true"`
+	// what could be taken back, and what cannot be shown before; or ""
+	Care         string       `json:"care" say:"true"`
+	Reason       string       `json:"reason" say:"true"`
+	History      string       `json:"history" say:"true"`
 	Folder       string       `json:"folder"` // in which the file lies that it names; or ""
 	Conversation string       `json:"conversation"`
 	ChatTitle    string       `json:"chat_title"` // of the conversation; "" where there is none
@@ -40,22 +42,26 @@ type PermissionRequest struct {
 	Call         string       `json:"call"`       // Call.id
 	Count        int          `json:"count"`      // identical calls merged into it, at least 1
 	Scopes       []gate.Scope `json:"scopes"`     // what may be offered, narrowest first
-	Only         []string     `json:"only"`       // conditions to always allow it under: “only in /home/me/Notes”
-	Trust        string       `json:"trust"`      // what an answer can trust here: “text from example.org”; or ""
+	// conditions to always allow it under: “only in /home/me/Notes”
+	Only []string `json:"only" say:"true"`
+	// what an answer can trust here: “text from example.org”; or ""
+	Trust string `json:"trust" say:"true"`
 	// What can be allowed in this chat though it holds text: “in this chat, only to …”; or ""
-	Here    string `json:"here"`
-	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
-	Fixed   bool   `json:"fixed"`   // its arguments cannot be edited
-	Hurried bool   `json:"hurried"` // offers lasting first: five in a row were allowed within a second each
-	Reads   bool   `json:"reads"`   // it only reads, on this computer
-	Council bool   `json:"council"` // an answer that lasts may be for all members of the council
-	Asked   Time   `json:"asked"`
-	Expires Time   `json:"expires"`
-	Hidden  int    `json:"hidden"` // hidden characters removed from what is shown
+	Here    string `json:"here" say:"true"`
+	Lasting string `json:"lasting" say:"true"` // the narrowest answer that lasts, after “Allow”; or ""
+	Fixed   bool   `json:"fixed"`              // its arguments cannot be edited
+	Hurried bool   `json:"hurried"`            // offers lasting first: five in a row were allowed within a second each
+	Reads   bool   `json:"reads"`              // it only reads, on this computer
+	// One of its capabilities is to run programs.
+	Programs bool `json:"programs"`
+	Council  bool `json:"council"` // an answer that lasts may be for all members of the council
+	Asked    Time `json:"asked"`
+	Expires  Time `json:"expires"`
+	Hidden   int  `json:"hidden"` // hidden characters removed from what is shown
 	// Where those stood, and letters that are taken for others.
 	Marks []gate.Mark `json:"marks"`
 	// What a list of its arguments alone would not show: a name that stands twice.
-	Warnings []string `json:"warnings"`
+	Warnings []string `json:"warnings" say:"true"`
 }
 
 // Original is a call as its caller asked for it, before hooks changed it.
@@ -67,7 +73,7 @@ type Original struct {
 
 // Preview shows what a call would change or send.
 type Preview struct {
-	Words string     `json:"words"` // what the lines are, or all that is known
+	Words string     `json:"words" say:"true"` // what the lines are, or all that is known
 	Lines []DiffLine `json:"lines"`
 	Left  int        `json:"left"` // how many lines are not among them
 }
@@ -91,6 +97,7 @@ func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
 		Marks: List(q.Marks), Warnings: List(q.Warnings),
 		Only: Map(q.Offers(), q.OfferWords), Here: q.HereWords(), Fixed: q.Fixed,
 		Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
+		Programs: slices.Contains(q.Capabilities, gate.RunPrograms),
 	}
 	if was := q.Original; was != nil {
 		v.Original = &Original{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
@@ -126,9 +133,9 @@ func DiffLines(lines []textdiff.Line) []DiffLine {
 type Origin struct {
 	Kind   chat.OriginKind `json:"kind"`
 	Name   string          `json:"name"`
-	Source string          `json:"source"` // “text from example.org”
-	Rule   string          `json:"rule"`   // that trusts it in this chat; or ""
-	Named  bool            `json:"named"`  // it can be trusted
+	Source string          `json:"source" say:"true"` // “text from example.org”
+	Rule   string          `json:"rule"`              // that trusts it in this chat; or ""
+	Named  bool            `json:"named"`             // it can be trusted
 }
 
 // NewOrigins returns the sources of text in a chat; trusted are the rules that trust some.
@@ -143,7 +150,7 @@ type Rule struct {
 	gate.Rule
 	PluginName string `json:"plugin_name"`
 	// “Notes may run write_note, when I ask, until Conclave quits.”
-	Sentence string `json:"sentence"`
+	Sentence string `json:"sentence" say:"true"`
 	Unused   bool   `json:"unused"` // for 90 days, so that it asks again
 	// By this version: a rule that allows then allows nothing, others apply to every call.
 	Unreadable bool `json:"unreadable"`
@@ -159,8 +166,8 @@ func NewRule(r gate.Rule, plugin string, now time.Time) Rule {
 type MatrixRow struct {
 	Plugin       string        `json:"plugin"`
 	Name         string        `json:"name"`
-	State        gate.Standing `json:"state"`       // why none of its tools can be called; or ""
-	StateWords   string        `json:"state_words"` // the same as a person reads it: “Turned off”; or ""
+	State        gate.Standing `json:"state"`                  // why none of its tools can be called; or ""
+	StateWords   string        `json:"state_words" say:"true"` // the same as a person reads it: “Turned off”; or ""
 	Capabilities []MatrixCell  `json:"capabilities"`
 	// Nothing isolates it, so it can do what its person can: the one cell.
 	All      bool `json:"all"`
@@ -172,18 +179,26 @@ type MatrixRow struct {
 
 // MatrixCell shows what becomes of calls that can do one thing.
 type MatrixCell struct {
-	Capability   string      `json:"capability"`
+	Capability string `json:"capability" say:"true"`
+	// By it, something of a person's leaves this computer or is changed.
+	Risky        bool        `json:"risky"`
 	Tools        int         `json:"tools"` // how many tools can
 	Main         gate.Access `json:"main"`
-	MainWords    string      `json:"main_words"` // as a person reads it: “Runs”
+	MainWords    string      `json:"main_words" say:"true"` // as a person reads it: “Runs”
 	Council      gate.Access `json:"council"`
-	CouncilWords string      `json:"council_words"`
+	CouncilWords string      `json:"council_words" say:"true"`
 }
 
 // newMatrixCell returns the view of what becomes of the calls of one cell.
 func newMatrixCell(capability string, c gate.Cell) MatrixCell {
-	return MatrixCell{capability, c.Tools, c.Main, accessWords[c.Main], c.Council, accessWords[c.Council]}
+	return MatrixCell{
+		capability, slices.Contains(risky, c.Capability), c.Tools, c.Main, accessWords[c.Main], c.Council,
+		accessWords[c.Council],
+	}
 }
+
+// risky are the capabilities by which something of a person's leaves this computer or is changed.
+var risky = []gate.Capability{gate.WriteFiles, gate.Delete, gate.SendWeb, gate.RunPrograms, gate.UseSecret}
 
 var accessWords = map[gate.Access]string{
 	gate.Allowed: "Runs", gate.Asked: "Asks", gate.Refuses: "Refused", gate.Sometimes: "Depends",
@@ -197,8 +212,8 @@ var standingWords = map[gate.Standing]string{
 // ModeChoice is one of the modes that a person may set.
 type ModeChoice struct {
 	Mode     gate.Mode `json:"mode"`
-	Title    string    `json:"title"`
-	Sentence string    `json:"sentence"`
+	Title    string    `json:"title" say:"true"`
+	Sentence string    `json:"sentence" say:"true"`
 }
 
 // Modes returns the modes that a person may set.
@@ -246,11 +261,11 @@ func NewMatrix(rows []gate.Row) (views []MatrixRow, columns []string) {
 type ToolAccess struct {
 	Tool         string      `json:"tool"` // own name
 	Name         string      `json:"name"`
-	Capabilities []string    `json:"capabilities"`
+	Capabilities []string    `json:"capabilities" say:"true"`
 	Main         gate.Effect `json:"main"`
-	MainWhy      string      `json:"main_why"`
+	MainWhy      string      `json:"main_why" say:"true"`
 	Council      gate.Effect `json:"council"`
-	CouncilWhy   string      `json:"council_why"`
+	CouncilWhy   string      `json:"council_why" say:"true"`
 }
 
 // NewToolAccess returns the view of what becomes of a tool's calls.
@@ -264,10 +279,10 @@ func NewToolAccess(t gate.Covered) ToolAccess {
 
 // Trial shows how a rule or a mode would have decided the calls of the last 7 days.
 type Trial struct {
-	Sentence string       `json:"sentence"`
-	Rule     string       `json:"rule"`    // the rule as a sentence; "" of a mode
-	Calls    int          `json:"calls"`   // that could be decided again
-	Unknown  int          `json:"unknown"` // that could not
+	Sentence string       `json:"sentence" say:"true"`
+	Rule     string       `json:"rule" say:"true"` // the rule as a sentence; "" of a mode
+	Calls    int          `json:"calls"`           // that could be decided again
+	Unknown  int          `json:"unknown"`         // that could not
 	Before   gate.Outcome `json:"before"`
 	After    gate.Outcome `json:"after"`
 	Changed  []TrialCall  `json:"changed"` // that would have gone otherwise, the newest first
@@ -282,10 +297,10 @@ type TrialCall struct {
 	Title      string      `json:"title"` // what it did, in words
 	PluginName string      `json:"plugin_name"`
 	Caller     gate.Caller `json:"caller"`
-	Who        string      `json:"who"`
+	Who        string      `json:"who" say:"true"`
 	Before     gate.Effect `json:"before"`
 	After      gate.Effect `json:"after"`
-	Why        string      `json:"why"`
+	Why        string      `json:"why" say:"true"`
 }
 
 // NewTrial returns the view of a trial with at most so many of its calls; 0 is all. words names the

@@ -33,17 +33,17 @@ type Plugin struct {
 	Tools        []string        `json:"tools"` // ids of those it lists
 	About        []plugin.Fact   `json:"about"` // what else its card says that it is
 	Permissions  PermissionNames `json:"permissions"`
-	Asks         []Permission    `json:"permission_details"` // what it asks for, has, or was denied
-	Folders      []gate.Folder   `json:"folders"`            // outside its own that it may use
-	Hosts        []string        `json:"hosts"`              // rules about hosts, as sentences
-	Ports        []string        `json:"ports"`              // rules about ports, as sentences
-	Programs     []string        `json:"programs"`           // that it may start; no others
-	Refused      []Refusal       `json:"refused"`            // the newest last
-	Capabilities []string        `json:"capabilities"`       // what it can do, in words
-	Isolation    string          `json:"isolation"`          // process+landlock, process or none
+	Asks         []Permission    `json:"permission_details"`      // what it asks for, has, or was denied
+	Folders      []gate.Folder   `json:"folders"`                 // outside its own that it may use
+	Hosts        []string        `json:"hosts" say:"true"`        // rules about hosts, as sentences
+	Ports        []string        `json:"ports" say:"true"`        // rules about ports, as sentences
+	Programs     []string        `json:"programs"`                // that it may start; no others
+	Refused      []Refusal       `json:"refused"`                 // the newest last
+	Capabilities []string        `json:"capabilities" say:"true"` // what it can do, in words
+	Isolation    string          `json:"isolation"`               // process+landlock, process or none
 	// “Runs as you, not isolated.” when the sandbox is not the best; else "".
-	IsolationNote string  `json:"isolation_note"`
-	FoundNote     string  `json:"found_note"` // what it can find out of files that it may not read
+	IsolationNote string  `json:"isolation_note" say:"true"`
+	FoundNote     string  `json:"found_note" say:"true"` // what it can find out of files that it may not read
 	LoadMS        float64 `json:"load_ms"`
 	Generation    uint64  `json:"generation"`
 	Loaded        Time    `json:"loaded"`
@@ -51,9 +51,9 @@ type Plugin struct {
 	Running       bool    `json:"running"`
 	Health        Health  `json:"health"`
 	// What of it does not run here, and what its tools could be taken for.
-	Notices []string `json:"notices"`
+	Notices []string `json:"notices" say:"true"`
 	// The notices, what each call sends it, and what is odd about its tools.
-	Warnings   []string `json:"warnings"`
+	Warnings   []string `json:"warnings" say:"true"`
 	OwnFiles   bool     `json:"own_files"`  // it consists of files, which a person can edit
 	Developing bool     `json:"developing"` // the person edits it: own edits keep their approval
 	Shipped    bool     `json:"shipped"`    // comes with Conclave
@@ -103,8 +103,8 @@ const (
 // Permission is one permission that a plugin asks for, has, or was denied.
 type Permission struct {
 	Name      string          `json:"name"`
-	Sentence  string          `json:"sentence"` // what the plugin may do with it
-	Without   string          `json:"without"`  // what stops working without it; "" = nothing
+	Sentence  string          `json:"sentence" say:"true"` // what the plugin may do with it
+	Without   string          `json:"without" say:"true"`  // what stops working without it; "" = nothing
 	Risk      gate.Risk       `json:"risk"`
 	Supported bool            `json:"supported"` // Conclave has what it is about
 	State     PermissionState `json:"state"`
@@ -124,13 +124,13 @@ type Refusal struct {
 // Problem is why a plugin did not load.
 type Problem struct {
 	Kind    string   `json:"kind"`
-	Message string   `json:"message"`
+	Message string   `json:"message" say:"true"`
 	Type    string   `json:"type"`
 	File    string   `json:"file"`
 	Line    int      `json:"line"` // from 1; 0 when there is no place
 	Column  int      `json:"column"`
 	Frame   string   `json:"frame"` // a few lines of source with the place marked
-	Hint    string   `json:"hint"`
+	Hint    string   `json:"hint" say:"true"`
 	Missing []string `json:"missing"` // packages that are not installed
 	Stderr  string   `json:"stderr"`
 

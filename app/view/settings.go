@@ -10,11 +10,11 @@ import (
 
 // HTTPStatus is the state of the port at which programs of this computer register tools.
 type HTTPStatus struct {
-	On      bool   `json:"on"`                // the settings open it while Conclave runs
-	Port    int    `json:"port"`              // in the settings
-	Address string `json:"address,omitempty"` // where it is open now
-	Trouble string `json:"trouble,omitempty"` // why it is not open, or which program was refused last
-	Token   bool   `json:"token"`             // programs must send one
+	On      bool   `json:"on"`                           // the settings open it while Conclave runs
+	Port    int    `json:"port"`                         // in the settings
+	Address string `json:"address,omitempty"`            // where it is open now
+	Trouble string `json:"trouble,omitempty" say:"true"` // why it is not open, or which program was refused last
+	Token   bool   `json:"token"`                        // programs must send one
 }
 
 // NewHTTPStatus returns the state of a port: its settings, and the address and the trouble that it has.

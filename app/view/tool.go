@@ -32,13 +32,13 @@ type Tool struct {
 	Status          string          `json:"status"` // ready, or the state of its plugin
 	TimeoutMS       int64           `json:"timeout_ms"`
 	Tokens          int             `json:"tokens"` // about how many its definition costs a request
-	Capabilities    []string        `json:"capabilities"`
+	Capabilities    []string        `json:"capabilities" say:"true"`
 	LastUsed        Time            `json:"last_used"`
 	// What the gate would decide if the main model called it: “Asks first”, “Allowed by your rule”.
-	Rule     string   `json:"rule"`
+	Rule     string   `json:"rule" say:"true"`
 	File     string   `json:"file"`
 	Line     int      `json:"line"`
-	Warnings []string `json:"warnings"`
+	Warnings []string `json:"warnings" say:"true"`
 }
 
 // noParameters is the schema of a tool that has none.

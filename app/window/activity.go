@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/record/activity"
@@ -39,7 +40,7 @@ func (a *Activity) List(conversation, plugin string, before uint64) (ActivityLis
 		e.ChatTitle = titles[e.Chat]
 		out.Entries = append(out.Entries, e)
 	}
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // unnamed stands for the title of a chat that has none yet.
@@ -51,7 +52,7 @@ func (a *Activity) Verify() (ActivityReport, error) {
 	if err != nil {
 		return ActivityReport{}, err
 	}
-	return ActivityReport{OK: report.OK, Sentence: report.Sentence()}, nil
+	return language.Shown(ActivityReport{OK: report.OK, Sentence: report.Sentence()}), nil
 }
 
 // Export asks where, and writes the entries that chat and plugin select there as JSON Lines;

@@ -15,12 +15,13 @@ type ActivityList struct {
 type FileChanges struct {
 	Kept     bool              `json:"kept"` // else there is nothing to show, or no longer
 	Files    []chat.FileChange `json:"files"`
-	More     int               `json:"more"`     // beyond those listed
-	Sentence string            `json:"sentence"` // “Created 1 file, changed 2 files.”
-	Note     string            `json:"note"`     // what makes it less than certain; or ""
-	Undone   string            `json:"undone"`   // when; or ""
-	Partial  bool              `json:"partial"`  // some are as before and some as after; Undo and Redo both go on
-	Did      string            `json:"did"`      // what undoing it just now did; or ""
+	More     int               `json:"more"`                // beyond those listed
+	Sentence string            `json:"sentence" say:"true"` // “Created 1 file, changed 2 files.”
+	Note     string            `json:"note" say:"true"`     // what makes it less than certain; or ""
+	Undone   string            `json:"undone"`              // when; or ""
+	// some are as before and some as after; Undo and Redo both go on
+	Partial bool   `json:"partial"`
+	Did     string `json:"did" say:"true"` // what undoing it just now did; or ""
 }
 
 // OldVersions describes how much is kept of files that calls changed.
@@ -36,5 +37,5 @@ type OldVersions struct {
 // ActivityReport reports whether the record is as it was written.
 type ActivityReport struct {
 	OK       bool   `json:"ok"`
-	Sentence string `json:"sentence"`
+	Sentence string `json:"sentence" say:"true"`
 }

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/chat/turn"
 	"conclave/app/council"
@@ -49,7 +50,7 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 		out.Scope = out.Own // what is set first is set for this chat
 	}
 	if err := set.Check(); err != nil {
-		out.Problem = fault.Of(err).Message
+		out.Problem = language.Say(fault.Of(err).Message)
 	}
 	return out, nil
 }
@@ -87,7 +88,7 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	}
 	out.Models, err = councilModels(ctx, c.core)
 	out.Tools = councilTools(c.core, set)
-	return out, err
+	return language.Shown(out), err
 }
 
 // places are the places where a chat's council can be set, narrowest first, and whether one is.
@@ -348,7 +349,7 @@ type councilPresets struct {
 // presets returns the stored councils that can be chosen by name.
 func (c *councilPresets) presets(ctx context.Context) ([]view.CouncilPreset, error) {
 	own, err := c.settings.Presets(ctx)
-	return view.NewCouncilPresets(own), err
+	return language.Shown(view.NewCouncilPresets(own)), err
 }
 
 func (c *councilPresets) addPreset(ctx context.Context, name string, set council.Council) (string, error) {
@@ -406,7 +407,7 @@ func (c *Council) Contexts(conversation string, set council.Council) (map[string
 			}
 		}
 		count.Why = strings.Join(slices.Compact(why), " ")
-		out[member] = count
+		out[member] = language.Shown(count)
 	}
 	return out, nil
 }

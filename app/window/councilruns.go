@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat/render"
 	"conclave/app/chat/turn"
@@ -28,9 +29,10 @@ func (c *Council) Runs(conversation string) ([]view.RunHeader, error) {
 // with the run's id says that there is more.
 func (c *Council) Run(run string, since uint64) (council.RunView, error) {
 	if file, ok := c.runs.opened(run); ok {
-		return viewOf(file), nil
+		return language.Shown(viewOf(file)), nil
 	}
-	return c.core.Councils.View(c.call(), council.RunID(run), since)
+	now, err := c.core.Councils.View(c.call(), council.RunID(run), since)
+	return language.Shown(now), err
 }
 
 // viewOf returns the view of a run that was read from a file. Its id differs from that of the run in
@@ -89,7 +91,8 @@ func (c *Council) Sent(run, task string) ([]view.SentRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return view.NewSentRequests(state, t, text)
+	requests, err := view.NewSentRequests(state, t, text)
+	return language.Shown(requests), err
 }
 
 // Compare returns how what was sent for a task differs from what was sent for another: the

@@ -29,25 +29,25 @@ type CouncilChoices struct {
 
 // CouncilScopeView is a place where a council can be set.
 type CouncilScopeView struct {
-	Scope string `json:"scope"` // for Council.Set
-	Title string `json:"title"` // “This chat”
-	Set   bool   `json:"set"`   // a council is set there
+	Scope string `json:"scope"`            // for Council.Set
+	Title string `json:"title" say:"true"` // “This chat”
+	Set   bool   `json:"set"`              // a council is set there
 }
 
 // CouncilToolView is a tool as members can be given it.
 type CouncilToolView struct {
 	ID         string `json:"id"` // “plugin:name”, or a built-in tool's name
 	Title      string `json:"title"`
-	Plugin     string `json:"plugin"`      // id; "" of a built-in tool
-	PluginName string `json:"plugin_name"` // as a person reads it
+	Plugin     string `json:"plugin"`                 // id; "" of a built-in tool
+	PluginName string `json:"plugin_name" say:"true"` // as a person reads it
 	Eligible   bool   `json:"eligible"`
-	Why        string `json:"why"` // not eligible: a sentence
+	Why        string `json:"why" say:"true"` // not eligible: a sentence
 	// The helper model must write for it: it is a prompt, or needs arguments.
 	NeedsHelper bool `json:"needs_helper"`
 	// In mode tools it is given the chat in place of the arguments it asks for, unless the
 	// helper model writes them (Member.Plan).
 	AsksArguments bool     `json:"asks_arguments"`
-	Capabilities  []string `json:"capabilities"` // what its plugin may do beyond its own folder, in words
+	Capabilities  []string `json:"capabilities" say:"true"` // what its plugin may do beyond its own folder, in words
 }
 
 // CouncilModelView is a model that members can speak through.
@@ -60,8 +60,8 @@ type CouncilModelView struct {
 
 // ContextCount is the part of a chat that a member would see now.
 type ContextCount struct {
-	Tokens int64  `json:"tokens"` // an estimate
-	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""
+	Tokens int64  `json:"tokens"`         // an estimate
+	Why    string `json:"why" say:"true"` // what of it is cut or left out, and why: a sentence, or ""
 }
 
 // HelpedCount is how many points of a member helped, and how long it added nothing.

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/view"
 )
@@ -25,7 +26,7 @@ func (c *Chats) Hooks(conversation string, seq uint64) ([]HookedThing, error) {
 	request := 0
 	add := func(call string, steps []chat.HookStep) {
 		if len(steps) > 0 {
-			out = append(out, HookedThing{request, call, view.NewHookSteps(steps)})
+			out = append(out, HookedThing{request, call, language.Shown(view.NewHookSteps(steps))})
 		}
 	}
 	for _, m := range messages {

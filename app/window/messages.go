@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 	"conclave/app/tool"
@@ -178,7 +179,7 @@ func (c *Chats) Call(_ string, call string) (view.CallDetail, error) {
 	if err != nil {
 		return view.CallDetail{}, err
 	}
-	return view.NewCallDetail(r, c.open.whyOf(r)), nil
+	return language.Shown(view.NewCallDetail(r, c.open.whyOf(r))), nil
 }
 
 // maxAsked bounds how many rows or pieces of a chat one call returns.
@@ -187,5 +188,6 @@ const maxAsked = 200
 // Pull returns what changed since a revision, 0 opens the conversation, and the blocks
 // that the page wants in addition, at most 200 wants.
 func (c *Chats) Pull(conversation string, since uint64, wants []transcript.Want) (transcript.Pull, error) {
-	return c.open.transcript(id(conversation)).Pull(c.call(), since, wants[:min(len(wants), maxAsked)]...)
+	pull, err := c.open.transcript(id(conversation)).Pull(c.call(), since, wants[:min(len(wants), maxAsked)]...)
+	return language.Shown(pull), err
 }

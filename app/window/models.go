@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/model"
@@ -71,7 +72,7 @@ func (m *Models) List() (ModelList, error) {
 	tellApart(out.Connections)
 	price := func(of model.Info) *model.Price { return m.core.Models.PriceOf(ctx, of) }
 	out.Models = view.NewModels(known, out.Default, price)
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // tellApart puts the names of connections that have one title behind it.

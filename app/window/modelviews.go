@@ -61,7 +61,7 @@ type ModelList struct {
 	Models      []view.Model     `json:"models"` // sorted by connection, then title
 	Providers   []ProviderView   `json:"providers"`
 	// “Keys are kept in the system keychain.”, or what is used instead.
-	KeyStore string `json:"key_store"`
+	KeyStore string `json:"key_store" say:"true"`
 	// KeysLocked says that the keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
 	KeysLocked bool `json:"keys_locked"`
 	KeysFresh  bool `json:"keys_fresh"` // that passphrase is still to be chosen

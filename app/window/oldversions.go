@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
@@ -24,7 +25,7 @@ func (a *Activity) Changes(id string) (FileChanges, error) {
 	if err != nil {
 		return FileChanges{}, err
 	}
-	return fileChanges(set), nil
+	return language.Shown(fileChanges(set)), nil
 }
 
 // Undo puts the files that a call changed back as they were before it.
@@ -40,7 +41,7 @@ func (a *Activity) turn(id string, do func(context.Context, string) (undo.Outcom
 	}
 	shown := fileChanges(out.Set)
 	shown.Did = transcript.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
-	return shown, nil
+	return language.Shown(shown), nil
 }
 
 // OldVersions returns what is kept of all files that calls changed.

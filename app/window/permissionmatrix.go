@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/settings"
 	"conclave/app/chat"
 	"conclave/app/gate"
@@ -17,9 +18,9 @@ import (
 type MatrixView struct {
 	Revision uint64            `json:"revision"`
 	Mode     gate.Mode         `json:"mode"`
-	Modes    []view.ModeChoice `json:"modes"`   // that can be set
-	Columns  []string          `json:"columns"` // capabilities that any of them has
-	Rows     []view.MatrixRow  `json:"rows"`    // by name
+	Modes    []view.ModeChoice `json:"modes"`              // that can be set
+	Columns  []string          `json:"columns" say:"true"` // capabilities that any of them has
+	Rows     []view.MatrixRow  `json:"rows"`               // by name
 }
 
 // Matrix returns what each plugin may do, by capability and by who calls, and the mode.
@@ -31,17 +32,18 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 	}
 	out.Mode = gate.Mode(set.Mode)
 	out.Rows, out.Columns = view.NewMatrix(p.core.Gate.Decisions.Matrix())
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // Tools returns for each tool of a plugin what becomes of a call of it, and why.
 func (p *Permissions) Tools(plugin string) ([]view.ToolAccess, error) {
-	return view.Map(p.core.Gate.Decisions.Tools(plugin), view.NewToolAccess), nil
+	return language.Shown(view.Map(p.core.Gate.Decisions.Tools(plugin), view.NewToolAccess)), nil
 }
 
 // TryMode returns how a mode would have decided the calls of the last 7 days.
 func (p *Permissions) TryMode(mode gate.Mode) (view.Trial, error) {
-	return p.try(gate.Trial{Mode: mode})
+	tried, err := p.try(gate.Trial{Mode: mode})
+	return language.Shown(tried), err
 }
 
 // SetMode sets what is asked about where no rule says, with undo.
@@ -69,7 +71,7 @@ func (p *Permissions) TryRule(draft RuleDraft) (view.Trial, error) {
 	}
 	tried, err := p.try(gate.Trial{Add: []gate.Rule{rule}})
 	tried.Rule = gate.Sentence(rule, p.core.pluginName(rule.Plugin)) + "."
-	return tried, err
+	return language.Shown(tried), err
 }
 
 // AddRule makes a rule, with undo.

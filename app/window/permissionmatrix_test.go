@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/gate"
@@ -78,6 +80,27 @@ func TestTheTableOfPermissionsIsThatOfTheRulesAndOfTheMode(t *testing.T) {
 	must(t, w.Window.Undo(undo.Token))
 	if m, err := w.Permissions.Matrix(); err != nil || m.Mode != gate.Standard {
 		t.Errorf("the mode that was is %q, %v", m.Mode, err)
+	}
+
+	language.Use(language.Chinese)
+	t.Cleanup(func() { language.Use(language.English) })
+	matrix, err := w.Permissions.Matrix()
+	must(t, err)
+	models, err := w.Models.List()
+	must(t, err)
+	presets, err := w.Council.Presets()
+	must(t, err)
+	undo, err = w.Permissions.AddRule(draft)
+	must(t, err)
+	rules, err := w.Permissions.Rules()
+	must(t, err)
+	for what, text := range map[string]string{
+		"a mode": matrix.Modes[0].Title, "a capability": matrix.Columns[0], "the place of keys": models.KeyStore,
+		"a preset": presets[0].Sentence, "what was done": undo.Sentence, "a rule": rules.Rules[0].Sentence,
+	} {
+		if !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			t.Errorf("%s is not in Chinese: %s", what, text)
+		}
 	}
 }
 

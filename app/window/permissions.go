@@ -61,10 +61,7 @@ func (p *Permissions) view(q gate.Request) view.PermissionRequest {
 	}
 	v := view.NewPermissionRequest(q, model)
 	v.Seq, v.Call, v.ChatTitle = seq, call, title
-	for _, text := range []*string{&v.Title, &v.Reach, &v.Care, &v.Reason, &v.History} {
-		*text = language.Say(*text)
-	}
-	return v
+	return language.Shown(v)
 }
 
 // words returns what a request asks, as its card is headed.
@@ -138,7 +135,7 @@ func (v AnswerView) offered(a *gate.Answer, q gate.Request) error {
 // wrote, in the order in which it came.
 func (p *Permissions) Sources(conversation string) ([]view.Origin, error) {
 	origins, err := p.origins(conversation)
-	return view.NewOrigins(origins, p.core.Gate.Rules.Trusted(id(conversation))), err
+	return language.Shown(view.NewOrigins(origins, p.core.Gate.Rules.Trusted(id(conversation)))), err
 }
 
 // Trust records that the person trusts a source of a chat, as Sources names it. Revoke takes it
@@ -177,7 +174,7 @@ func (p *Permissions) Rules() (RuleList, error) {
 	revision := p.core.Bus.Revision(bus.Permissions, "")
 	rules, err := p.core.Gate.Rules.List(p.call())
 	return RuleList{revision, view.Map(rules, func(r gate.Rule) view.Rule {
-		return view.NewRule(r, p.core.pluginName(r.Plugin), time.Now())
+		return language.Shown(view.NewRule(r, p.core.pluginName(r.Plugin), time.Now()))
 	})}, err
 }
 

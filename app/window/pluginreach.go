@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"conclave/app/base/language"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/view"
@@ -26,7 +27,7 @@ type PluginReach struct {
 
 // ReachRuleView is a rule about a host or a port.
 type ReachRuleView struct {
-	Sentence string `json:"sentence"`
+	Sentence string `json:"sentence" say:"true"`
 	Rule     string `json:"rule"`
 }
 
@@ -47,7 +48,7 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	hosts := hostPermission(g, s)
 	hostRules, portRules := g.Reach.Single(s.ID)
 	rule := func(r gate.Rule) ReachRuleView { return ReachRuleView{gate.Sentence(r, s.Manifest.Name) + ".", r.ID} }
-	return PluginReach{
+	return language.Shown(PluginReach{
 		Hosts: view.Map(hostRules, rule), Ports: view.Map(portRules, rule),
 		Programs: view.List(g.Reach.Programs(s.ID)),
 		Secrets: view.Map(g.Reach.GrantedSecrets(s.ID), func(l gate.GrantedSecret) ReachSecretView {
@@ -56,7 +57,7 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 		CanHosts: hosts != "", CanPorts: usable(gate.Listen), CanFiles: usable(gate.Filesystem),
 		CanPrograms: usable(gate.Programs),
 		CanSecrets:  hosts == gate.Web,
-	}, nil
+	}), nil
 }
 
 // hostPermission returns the permission by which a plugin connects to hosts: by itself, or by

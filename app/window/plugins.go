@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/view"
@@ -43,7 +44,7 @@ func (p *Plugins) List() (PluginList, error) {
 	slices.SortStableFunc(out.Plugins, func(a, b view.Plugin) int {
 		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // of does something about a plugin. The kind is not_found when there is none of that id.
@@ -89,7 +90,7 @@ func (p *Plugins) Show(id string) (view.PluginDetail, error) {
 	}
 	shown := view.NewPlugin(s, p.core.Gate.About(id))
 	tools := view.NewTools(s, p.core.Tools.Set(), p.core.Gate.AboutTool, true)
-	return view.NewPluginDetail(s, shown, tools, p.core.Host.Files(id)), nil
+	return language.Shown(view.NewPluginDetail(s, shown, tools, p.core.Host.Files(id))), nil
 }
 
 // SetEnabled switches a plugin on or off.
@@ -154,8 +155,8 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 // TemplateView is a kind of plugin that Plugins.New can make.
 type TemplateView struct {
 	Kind     string `json:"kind"`
-	Title    string `json:"title"`
-	Sentence string `json:"sentence"` // one line: what it is good for
+	Title    string `json:"title" say:"true"`
+	Sentence string `json:"sentence" say:"true"` // one line: what it is good for
 	// What it makes in the plugins folder; NAME stands for the name, a / at the end for a folder.
 	File   string `json:"file"`
 	Common bool   `json:"common"` // one of the first three a newcomer is offered
@@ -167,7 +168,7 @@ func (p *Plugins) Templates() ([]TemplateView, error) {
 	for _, t := range p.core.Library.Templates() {
 		out = append(out, TemplateView{t.Kind, t.Title, t.Sentence, t.File, t.Common})
 	}
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // New makes a plugin from a template and returns its id.

@@ -16,7 +16,7 @@ import (
 type AddedServers struct {
 	IDs []string `json:"ids"`
 	// What a person should know of them: what is not as it was, and where secrets are now.
-	Notes []string         `json:"notes"`
+	Notes []string         `json:"notes" say:"true"`
 	Left  []plugin.LeftOut `json:"left"` // entries without a plugin, and why
 }
 

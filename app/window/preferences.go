@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/settings"
 	"conclave/app/view"
 )
@@ -41,7 +42,7 @@ func settingsView(core Core, revision uint64, s settings.Settings) SettingsView 
 		http := view.NewHTTPStatus(s, address, trouble)
 		v.HTTPAddress, v.HTTPTrouble = http.Address, http.Trouble
 	}
-	return v
+	return language.Shown(v)
 }
 
 // SettingsPatch holds the settings that change, by name.

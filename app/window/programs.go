@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/net/loopback"
 	"conclave/app/tool/mcpserver"
 	"conclave/app/view"
@@ -33,8 +34,8 @@ type ProgramList struct {
 	Tools    []OfferableTool `json:"tools"` // sorted by plugin
 	Open     bool            `json:"open"`  // the port is to be open while the window is
 	Port     int             `json:"port"`
-	Address  string          `json:"address"` // where programs connect now
-	Trouble  string          `json:"trouble"` // why they cannot
+	Address  string          `json:"address"`            // where programs connect now
+	Trouble  string          `json:"trouble" say:"true"` // why they cannot
 	Snippets []view.Snippet  `json:"snippets"`
 }
 
@@ -64,7 +65,7 @@ func (p *Programs) List() (ProgramList, error) {
 		out.Trouble = strings.TrimSpace(f.Message + " " + f.Hint)
 	}
 	out.Snippets = view.NewSnippets(p.core.Info.Serve, loopback.Address(out.Port)+mcpserver.Path)
-	return out, nil
+	return language.Shown(out), nil
 }
 
 // Offer offers tools to other programs, by their ids, or takes them back.

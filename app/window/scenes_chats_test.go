@@ -266,7 +266,7 @@ func changed(lines ...string) string {
 var lorebook = chat.HookStep{
 	Point: chat.HookBeforeModel, Plugin: "lorebook", Title: "Lorebook", Action: chat.HookChanged, MS: 12.6,
 	Notes: []string{"Lorebook changed what the model is sent."},
-	Change: changed("@[System text]", " Answer in the language you are asked in.", " Name your sources.",
+	Change: changed("@[System prompt]", " Answer in the language you are asked in.", " Name your sources.",
 		" Keep it short.",
 		"-The city of Varn has two gates.",
 		"+The city of Varn has three gates; the third is known to the guild of bakers alone.",

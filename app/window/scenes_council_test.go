@@ -166,7 +166,7 @@ func answered(r *ran) {
 	r.starts(300, "0/maker/answer")
 	r.ends(4100, "0/sceptic/answer", doubted, 0.011, r.request("acme/large-2",
 		r.role("You are Sceptic. You look for what is wrong.\nBe short."),
-		r.left(council.FromSystem, "System text", 24, "Left out: this member is not given the system text."),
+		r.left(council.FromSystem, "System prompt", 24, "Left out: this member is not given the system prompt."),
 		r.asked(),
 		r.left(council.FromFile, "garden.pdf", 2140, "Left out: this member is given no attachments.")))
 	r.ends(5600, "0/maker/answer", made, 0.006, r.request("demo/guide", r.role("You are Maker. You propose."),
@@ -174,7 +174,7 @@ func answered(r *ran) {
 	r.ends(6200, "0/researcher/answer", researched, 0.014, searched, r.request("demo/guide",
 		r.role("You are Researcher. You find what is known."),
 		council.Block{
-			Source: council.FromSystem, Title: "System text", Text: r.keep("Answer in plain words."),
+			Source: council.FromSystem, Title: "System prompt", Text: r.keep("Answer in plain words."),
 			Tokens: 24,
 		},
 		r.asked(),

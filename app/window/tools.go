@@ -5,6 +5,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/tool"
 	"conclave/app/view"
 )
@@ -31,7 +32,7 @@ func (t *Tools) List(model string) (ToolList, error) {
 	ctx := t.call()
 	out := ToolList{Revision: t.core.Bus.Revision(bus.Tools, "")}
 	set := t.core.Tools.Set()
-	out.Tools = view.NewToolList(t.core.Host.List(), set, t.core.Gate.AboutTool)
+	out.Tools = language.Shown(view.NewToolList(t.core.Host.List(), set, t.core.Gate.AboutTool))
 	fit := set.ForModel()
 	if model == "" {
 		model, _ = t.core.Models.Default(ctx) // without one, nothing is left out for room

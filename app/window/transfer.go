@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/limit"
 	"conclave/app/base/place"
 	"conclave/app/chat"
@@ -29,8 +30,8 @@ type Transfer struct {
 
 // Saved is a file that was written.
 type Saved struct {
-	Path string `json:"path"` // "" when the person changed their mind
-	Note string `json:"note"` // what the file does not hold, as a sentence; "" for nothing
+	Path string `json:"path"`            // "" when the person changed their mind
+	Note string `json:"note" say:"true"` // what the file does not hold, as a sentence; "" for nothing
 }
 
 // Export asks where, and writes a chat there.
@@ -51,7 +52,7 @@ func (t *Transfer) Export(conversation string, format exchange.Format) (Saved, e
 		saved.Note = fmt.Sprintf("The file names %s and does not hold them. A backup does.",
 			limit.Counted(files, "attached file"))
 	}
-	return saved, err
+	return language.Shown(saved), err
 }
 
 // Text returns a chat as Markdown.
@@ -66,7 +67,7 @@ func (t *Transfer) Text(conversation string) (string, error) {
 type ImportedChat struct {
 	Conversation string   `json:"conversation"` // "" when the person changed their mind
 	Messages     int      `json:"messages"`
-	Notes        []string `json:"notes"` // sentences about what the person should know of it
+	Notes        []string `json:"notes" say:"true"` // sentences about what the person should know of it
 }
 
 // Import asks for a file that Export wrote as JSON, and makes a chat of it.
@@ -97,7 +98,7 @@ func (t *Transfer) read(ctx context.Context, path string) (ImportedChat, error) 
 		return ImportedChat{}, err
 	}
 	t.core.Bus.Changed(bus.Chats, "")
-	return ImportedChat{string(v.Conversation.ID), v.Messages, view.List(v.Notes())}, nil
+	return language.Shown(ImportedChat{string(v.Conversation.ID), v.Messages, view.List(v.Notes())}), nil
 }
 
 // Copy makes a new chat of what is shown of one, up to the entry seq, or of all for 0, and returns its id. Runs of the
@@ -175,5 +176,5 @@ func (t *Transfer) backup(ctx context.Context, path string) (saved Saved, err er
 		}
 		return err
 	})
-	return saved, err
+	return language.Shown(saved), err
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 )
 
 // undos holds what can be taken back, by token, until the program quits. It is
@@ -31,7 +32,7 @@ func (u *undos) add(sentence string, back func(context.Context) error) Undo {
 		delete(u.back, u.keep[0])
 		u.keep = u.keep[1:]
 	}
-	return Undo{Token: token, Sentence: sentence}
+	return language.Shown(Undo{Token: token, Sentence: sentence})
 }
 
 // take takes something back, once.

@@ -12,16 +12,16 @@ type Failure = transcript.Failure
 type Undo struct {
 	Token string `json:"token"` // for Window.Undo
 	// What was done, for the toast: "“Trip to Lyon” was deleted."
-	Sentence string `json:"sentence"`
+	Sentence string `json:"sentence" say:"true"`
 }
 
 // SettingsView holds what the page may set, and where programs register tools.
 type SettingsView struct {
 	settings.Page
 	Revision    uint64 `json:"revision"`
-	HTTPToken   bool   `json:"http_token"`   // programs must carry a token
-	HTTPAddress string `json:"http_address"` // where they register now
-	HTTPTrouble string `json:"http_trouble"` // why they cannot, or which program was refused
+	HTTPToken   bool   `json:"http_token"`              // programs must carry a token
+	HTTPAddress string `json:"http_address"`            // where they register now
+	HTTPTrouble string `json:"http_trouble" say:"true"` // why they cannot, or which program was refused
 }
 
 // Platform is the system that the window runs on.

@@ -86,10 +86,7 @@ func Text(l Language, english string) string {
 		if at := strings.Index(rest, ". "); at >= 0 {
 			sentence, after = rest[:at+1], rest[at+2:]
 		}
-		says, found := c.one(sentence)
-		if !found {
-			says = sentence
-		}
+		says, found := c.said(sentence)
 		if out.Len() > 0 && (!found || !said) {
 			out.WriteByte(' ')
 		}
@@ -97,6 +94,23 @@ func Text(l Language, english string) string {
 		rest, said = after, found
 	}
 	return out.String()
+}
+
+// said returns a sentence in the language, and whether it has it; else the sentence. It may be a
+// phrase as it begins a sentence ("You allowed it once"), or stand behind a name ("notes: It has no
+// tools.").
+func (c *catalogue) said(english string) (string, bool) {
+	if says, found := c.one(english); found {
+		return says, true
+	}
+	if says, found := c.phrases(strings.ToLower(english[:1]) + english[1:]); found {
+		return says, true
+	}
+	name, rest, _ := strings.Cut(english, ": ")
+	if says, found := c.one(rest); found {
+		return name + "：" + says, true
+	}
+	return english, false
 }
 
 // one returns a sentence in the language, and whether it has it.
@@ -124,13 +138,20 @@ func (p pattern) match(sentence string) ([]string, bool) {
 	values := make([]string, 0, last)
 	for _, words := range p.words[1:last] {
 		value, after, found := strings.Cut(rest, words)
-		if !found || words != "" && strings.Contains(after, words) || strings.Contains(value, ". ") {
+		again := words != "" && strings.Contains(after, words) && !p.listed(value, len(values)+2)
+		if !found || again || strings.Contains(value, ". ") {
 			return nil, false
 		}
 		values, rest = append(values, value), after
 	}
 	value, found := strings.CutSuffix(rest, p.words[last])
 	return append(values, value), found && !strings.Contains(value, ". ")
+}
+
+// listed reports whether a value ends at the first place where it could: it is one word, and the next
+// value, by its number, is a list of phrases that the language must have.
+func (p pattern) listed(value string, next int) bool {
+	return !strings.Contains(value, " ") && strings.Contains(p.says, "<"+strconv.Itoa(next)+">")
 }
 
 // fill puts values into a sentence of the language. It returns false where the
@@ -152,9 +173,10 @@ func (c *catalogue) fill(says string, values []string) (string, bool) {
 }
 
 // phrases returns a phrase, or a list of phrases ("a, b and c"), in the language, and
-// whether it has them all.
+// whether it has them all. A phrase with a value is read as a list first: the value must not swallow
+// the phrases behind it.
 func (c *catalogue) phrases(english string) (string, bool) {
-	if says, found := c.one(english); found {
+	if says, found := c.exact[english]; found {
 		return says, true
 	}
 	for _, between := range []struct{ english, says string }{{"; and ", "；并且"}, {" and ", "、"}, {", ", "、"}} {
@@ -162,14 +184,31 @@ func (c *catalogue) phrases(english string) (string, bool) {
 		if len(parts) == 1 {
 			continue
 		}
-		for i, part := range parts {
-			phrase, found := c.phrases(part)
-			if !found {
-				return "", false
-			}
-			parts[i] = phrase
+		if all := c.all(parts, between.english); all != nil {
+			return strings.Join(all, between.says), true
 		}
-		return strings.Join(parts, between.says), true
 	}
-	return "", false
+	if says, found := c.one(english); found {
+		return says, true
+	}
+	says, found := c.one(english + ".") // a sentence within another
+	return strings.TrimSuffix(says, "。"), found
+}
+
+// all returns phrases in the language, nil where it lacks one. Two parts that are none by themselves
+// may be one with what stood between them: a date has a comma.
+func (c *catalogue) all(parts []string, between string) []string {
+	var out []string
+	for i := 0; i < len(parts); i++ {
+		says, found := c.phrases(parts[i])
+		if !found && i+1 < len(parts) {
+			says, found = c.one(parts[i] + between + parts[i+1])
+			i++
+		}
+		if !found {
+			return nil
+		}
+		out = append(out, says)
+	}
+	return out
 }

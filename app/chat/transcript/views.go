@@ -9,10 +9,10 @@ import (
 // one.
 type Failure struct {
 	Kind    fault.Kind `json:"kind"`
-	Message string     `json:"message"` // what happened, to what: one sentence
-	Hint    string     `json:"hint"`    // what to do next: a sentence, or ""
-	Detail  string     `json:"detail"`  // the other side's own words, cleaned and bounded; often ""
-	Ref     string     `json:"ref"`     // short, and also in the log; "" unless kind is internal
+	Message string     `json:"message" say:"true"` // what happened, to what: one sentence
+	Hint    string     `json:"hint" say:"true"`    // what to do next: a sentence, or ""
+	Detail  string     `json:"detail"`             // the other side's own words, cleaned and bounded; often ""
+	Ref     string     `json:"ref"`                // short, and also in the log; "" unless kind is internal
 }
 
 // Pull holds what changed in a conversation since a revision, and the blocks that the
@@ -107,7 +107,7 @@ type Entry struct {
 	// did; missing where they did nothing. Chats.Hooks has all of it.
 	Hooks []HookMark `json:"hooks,omitempty"`
 	// What of it was lost, as sentences for the person; missing where nothing was.
-	Notes []string `json:"notes,omitempty"`
+	Notes []string `json:"notes,omitempty" say:"true"`
 	// The deliberation of the council before this answer; missing where there was none.
 	Council   *CouncilLine `json:"council,omitempty"`
 	PartCount int          `json:"part_count"` // how many parts there are now
@@ -195,11 +195,11 @@ const (
 type TurnStatus struct {
 	Turn  string `json:"turn"`
 	Phase Phase  `json:"phase"`
-	Since string `json:"since"`          // when this phase began
-	Model string `json:"model"`          // display name of the model asked
-	Tool  string `json:"tool"`           // tool: display name of the tool
-	Note  string `json:"note"`           // a sentence that says more, or ""
-	Asks  bool   `json:"asks,omitempty"` // council: it waits for a person
+	Since string `json:"since"`           // when this phase began
+	Model string `json:"model"`           // display name of the model asked
+	Tool  string `json:"tool"`            // tool: display name of the tool
+	Note  string `json:"note" say:"true"` // a sentence that says more, or ""
+	Asks  bool   `json:"asks,omitempty"`  // council: it waits for a person
 }
 
 // CallState is the state word of a tool card.
@@ -228,16 +228,18 @@ type Call struct {
 	Plugin string `json:"plugin"` // display name of the plugin; "" when unknown
 	For    string `json:"for"`    // name of the council member for whom the model called; or ""
 	// The arguments for a person, at most 120 characters: “text: a b c”.
-	Summary  string    `json:"summary"`
-	State    CallState `json:"state"`
-	Problem  string    `json:"problem"`          // state failed: the first line of the error; stopped: why, where the person did not stop the answer
-	Mended   string    `json:"mended,omitempty"` // what of the call was mended, as a sentence; missing where nothing was
-	Started  string    `json:"started"`
-	MS       int64     `json:"ms"`       // how long it ran; 0 while it runs
-	Progress string    `json:"progress"` // the tool's own last progress note
-	Request  string    `json:"request"`  // the waiting request (PermissionRequest.id) when state is waiting
+	Summary string    `json:"summary"`
+	State   CallState `json:"state"`
+	// state failed: the first line of the error; stopped: why, where the person did not stop the answer
+	Problem string `json:"problem" say:"true"`
+	// what of the call was mended, as a sentence; missing where nothing was
+	Mended   string `json:"mended,omitempty" say:"true"`
+	Started  string `json:"started"`
+	MS       int64  `json:"ms"`       // how long it ran; 0 while it runs
+	Progress string `json:"progress"` // the tool's own last progress note
+	Request  string `json:"request"`  // the waiting request (PermissionRequest.id) when state is waiting
 	// Who decided, in one line: “Allowed once by you at 14:07”. "" while open.
-	Decision string `json:"decision"`
+	Decision string `json:"decision" say:"true"`
 	// The rule that decision made or used, which Permissions.Revoke deletes; or "".
 	Grant    string `json:"grant"`
 	Undo     string `json:"undo"`      // names the old versions of files that it may have changed; or ""

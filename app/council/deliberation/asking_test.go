@@ -141,7 +141,7 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 	}
 	for i, want := range []struct{ title, words string }{
 		{"Role", ""},
-		{"System text", "Be kind."},
+		{"System prompt", "Be kind."},
 		{"Your question", "Is it warm in Oslo?"},
 		{"Task", "Tells the weather."},
 		{"weather", "Tells the weather.\n{"},

@@ -21,7 +21,7 @@ type section struct{ heading, text string }
 func requestText(r model.Request) [][]section {
 	var head, tools, messages []section
 	if r.System != "" {
-		head = append(head, section{"System text", r.System})
+		head = append(head, section{"System prompt", r.System})
 	}
 	if set := settingsText(r); set != "" {
 		head = append(head, section{"Settings", set})
@@ -37,7 +37,7 @@ func requestText(r model.Request) [][]section {
 
 var roles = map[chat.Role]string{
 	chat.RoleUser: "Person", chat.RoleAssistant: "Model", chat.RoleTool: "Results of tools",
-	chat.RoleSystem: "System text",
+	chat.RoleSystem: "System prompt",
 }
 
 func settingsText(r model.Request) string {

@@ -52,7 +52,7 @@ func TestWhatAHookChangedOfARequestIsKeptLineByLine(t *testing.T) {
 		"nothing": {func(*model.Request) {}, ""},
 		"the system text": {
 			func(r *model.Request) { r.System = "Be brief.\nBe kind." },
-			" [System text]\n   Be brief.\n+  Be kind.\n",
+			" [System prompt]\n   Be brief.\n+  Be kind.\n",
 		},
 		"a message more": {
 			func(r *model.Request) { r.Messages = append(r.Messages, told(chat.RoleUser, "It rains.\n[Tool exec]")) },
@@ -82,7 +82,7 @@ func TestALineFarDownIsKeptUnderItsHeading(t *testing.T) {
 	steps := kept(t, &hook.Points{
 		Sources: []hook.Source{rewrites(func(r *model.Request) { r.System = long + "new\n" + long })},
 	}, asked)
-	want := "@[System text]\n   same\n   same\n   same\n-  old\n+  new\n   same\n   same\n   same\n"
+	want := "@[System prompt]\n   same\n   same\n   same\n-  old\n+  new\n   same\n   same\n   same\n"
 	if steps[0].Change != want || steps[0].Left != "" {
 		t.Errorf("kept %q, %q", steps[0].Change, steps[0].Left)
 	}

@@ -1567,6 +1567,8 @@ export interface Matrix {
 /** MatrixCell shows what becomes of calls that can do one thing. */
 export interface MatrixCell {
   capability: string;
+  /** By it, something of a person's leaves this computer or is changed. */
+  risky: boolean;
   /** how many tools can */
   tools: number;
   main: Access;
@@ -2115,6 +2117,8 @@ export interface PermissionRequest {
   hurried: boolean;
   /** it only reads, on this computer */
   reads: boolean;
+  /** One of its capabilities is to run programs. */
+  programs: boolean;
   /** an answer that lasts may be for all members of the council */
   council: boolean;
   asked: string;

@@ -60,13 +60,13 @@ test("each step shows who, when, what, how long, and the lines, each with its wo
   });
   flushSync();
   const rows = [...document.querySelectorAll("li")].map((row) => (row.textContent ?? "").replace(/\s+/g, " "));
-  expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms ⋯System text/);
+  expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms ⋯System prompt/);
   expect(rows[1]).toMatch(/removed: ?The city of Varn has two gates\./);
   expect(rows[1]).toMatch(/added: ?Its river/);
   expect(rows[1]).toMatch(/12 more lines differ and are not kept\./);
   expect(rows[2]).toMatch(/Counter changed nothing/);
   expect(rows[3]).toMatch(/Slow index timed out, so it changed nothing before the model 10\.0 s/);
   expect(document.querySelectorAll("[role=group]").length).toBe(3);
-  expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain("⋯System text");
+  expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain("⋯System prompt");
   await unmount(list);
 });

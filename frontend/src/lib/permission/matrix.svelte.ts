@@ -5,9 +5,6 @@ import type { Matrix, MatrixRow, ToolAccess } from "../bridge/generated";
 
 export type MatrixFilter = "all" | "runs" | "risky" | "unused" | "waits";
 
-/** Capabilities by which something of a person's leaves this computer or is changed. */
-const risky = new Set(["write files", "delete", "send to the web", "run programs", "use a secret"]);
-
 export class MatrixState {
   now = $state.raw<Matrix | null>(null);
   error = $state.raw<AppError | null>(null);
@@ -69,7 +66,7 @@ function matches(row: MatrixRow, filter: MatrixFilter): boolean {
     case "runs":
       return cells.some((c) => c.main === "allowed" || c.council === "allowed");
     case "risky":
-      return row.all || cells.some((c) => risky.has(c.capability));
+      return row.all || cells.some((c) => c.risky);
     case "unused":
       return row.unused;
     case "waits":
