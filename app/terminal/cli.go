@@ -17,9 +17,11 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/version"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Exit statuses, which scripts rely on. ExitHandedOver is remote.Gone: the owner of the store closes,
@@ -148,6 +150,11 @@ func (t *terminal) root() *cobra.Command {
 		RunE:             func(cmd *cobra.Command, _ []string) error { return t.openWindow(cmd.Context()) },
 	}
 	root.SetVersionTemplate("conclave {{.Version}}\n")
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		t.inLanguage(cmd)
+		help(cmd, args)
+	})
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageOf(cmd, "%s", flagError(cmd, err)) })
 	flags := root.PersistentFlags()
 	flags.StringVar(&t.data, "data", t.Env("CONCLAVE_DATA"), "folder of the store, logs and media (CONCLAVE_DATA)")
@@ -161,6 +168,28 @@ func (t *terminal) root() *cobra.Command {
 		store.backupCommand(), store.restoreCommand(), store.compactCommand(), t.doctorCommand(), t.versionCommand(),
 	)
 	return root
+}
+
+// inLanguage puts the help of a command into the language of the person.
+func (t *terminal) inLanguage(cmd *cobra.Command) {
+	if t.reads() != language.Chinese {
+		return
+	}
+	usage := cmd.Root().UsageTemplate()
+	for _, heading := range []string{
+		"Usage:", "Aliases:", "Examples:", "Available Commands:", "Additional Commands:", "Global Flags:", "Flags:",
+		"Additional help topics:", "for more information about a command.",
+	} {
+		usage = strings.ReplaceAll(usage, heading, t.said(heading))
+	}
+	cmd.SetUsageTemplate(strings.Replace(usage, `Use "`, t.said("Run:")+` "`, 1))
+	cmd.Long, cmd.Short = t.said(cmd.Long), t.said(cmd.Short)
+	for _, sub := range cmd.Commands() {
+		sub.Short = t.said(sub.Short)
+	}
+	say := func(f *pflag.Flag) { f.Usage = t.said(f.Usage) }
+	cmd.Flags().VisitAll(say)
+	cmd.InheritedFlags().VisitAll(say)
 }
 
 // group returns a command with these subcommands.

@@ -51,7 +51,7 @@ func (t *terminal) versionCommand() *cobra.Command {
 				Go      string `json:"go"`
 				OS      string `json:"os"`
 				Arch    string `json:"arch"`
-			}{version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}, "conclave "+version.Version)
+			}{version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}, "conclave %s", version.Version)
 		},
 	}
 }

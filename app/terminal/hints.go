@@ -24,6 +24,13 @@ var inTerminal = strings.NewReplacer(
 	"Choose one in Settings > Models, or give one in the environment", "Give one in the environment",
 	"Settings > Models lists", "conclave models list shows",
 	"in Settings > Models", "with conclave models",
+	"在“设置 > 模型”中添加", "用 conclave models add 添加",
+	"在“设置 > 模型”中输入口令，或在环境变量", "在环境变量",
+	"在“设置 > 模型”中选择口令，或在环境变量", "在环境变量",
+	"现有模型列在“设置 > 模型”中", "现有模型见 conclave models list",
+	"以及“设置 > 模型”中的地址", "以及地址（conclave models）",
+	"或在“设置 > 模型”中检查其地址", "或用 conclave models 检查其地址",
+	"在“设置 > 模型”中", "用 conclave models ",
 )
 
 // toType words a sentence for the terminal: places in the window become commands, and commands get

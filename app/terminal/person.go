@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/base/limit"
 	"conclave/app/gate"
 )
@@ -16,9 +17,16 @@ import (
 // a time. It implements gate.Asker and gate.Line for a terminal.
 type person struct {
 	*Session
+	reads func() language.Language
 	lines *lines // of In, once one was asked for
 	desk  desk
 	turns desk // of requests: one waits until the one before is answered and its rule is saved
+}
+
+// prompt writes words of a question, in the language of the person.
+func (p *person) prompt(words string) {
+	end := words[len(strings.TrimRight(words, "\n ")):]
+	fmt.Fprint(p.Err, "  "+language.Text(p.reads(), strings.TrimSuffix(words, end))+end)
 }
 
 // line returns the next line. The error is io.EOF at the end, that of a line over the limit,

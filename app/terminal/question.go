@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/base/language"
 	"conclave/app/base/textdiff"
 	"conclave/app/gate"
 	"conclave/app/tool"
@@ -86,9 +87,12 @@ func choices(p gate.Request) []choice {
 
 // Question returns what the terminal shows of a request: everything on the window's card,
 // without characters that could draw something else.
-func Question(q gate.Request) string {
-	v := view.NewPermissionRequest(q, "")
-	f := &facts{}
+func Question(q gate.Request) string { return questionIn(language.English, q) }
+
+// questionIn is Question in a language.
+func questionIn(l language.Language, q gate.Request) string {
+	v := language.ShownIn(l, view.NewPermissionRequest(q, ""))
+	f := &facts{reads: l}
 	f.WriteString("! " + oneLine(v.Title) + "\n")
 	f.plugin(q)
 	if v.Name != "" {
@@ -108,22 +112,34 @@ func Question(q gate.Request) string {
 	f.line("why", oneLine(v.Reason))
 	f.line("before", oneLine(v.History))
 	if v.Count > 1 {
-		f.line("calls", fmt.Sprintf("%d such requests will be answered together.", v.Count))
+		f.line("calls", f.said("%d such requests will be answered together.", v.Count))
 	}
 	if !v.Expires.IsZero() {
-		f.line("expires", "Expires at "+v.Expires.Local().Format("15:04")+".")
+		f.line("expires", f.said("Expires at %s.", v.Expires.Local().Format("15:04")))
 	}
 	return f.String()
 }
 
 // facts are the labelled lines of a question.
-type facts struct{ strings.Builder }
+type facts struct {
+	strings.Builder
+	reads language.Language
+}
 
 // line adds a line, unless text is empty.
 func (f *facts) line(label, text string) {
-	if text != "" {
-		fmt.Fprintf(f, "  %-8s %s\n", label, text)
+	if text == "" {
+		return
 	}
+	if label != "" {
+		label = strings.TrimRight(language.Text(f.reads, label+":"), ":：")
+	}
+	f.WriteString("  " + padded(label, 8) + " " + text + "\n")
+}
+
+// said returns a sentence in the language of the person.
+func (f *facts) said(format string, args ...any) string {
+	return language.Text(f.reads, fmt.Sprintf(format, args...))
 }
 
 // plugin adds the folder, the permissions and the tools of a plugin that waits for approval.
@@ -132,7 +148,7 @@ func (f *facts) plugin(q gate.Request) {
 	f.line("asks for", oneLine(strings.Join(q.Permissions, ", ")))
 	for i, t := range q.Tools {
 		if i == maxShownTools {
-			f.line("", fmt.Sprintf("and %d more", len(q.Tools)-i))
+			f.line("", f.said("and %d more", len(q.Tools)-i))
 			break
 		}
 		f.line("tool", oneLine(t.Name)+": "+firstLine(t.Description))
@@ -155,9 +171,9 @@ func (f *facts) changes(changes []gate.Change) {
 // warnings adds the warnings about a request.
 func (f *facts) warnings(p gate.Request) {
 	for _, warning := range p.Warnings {
-		f.line("beware", oneLine(warning))
+		f.line("beware", f.said("%s", oneLine(warning)))
 	}
-	f.line("hidden", p.HiddenWords())
+	f.line("hidden", f.said("%s", p.HiddenWords()))
 	for _, m := range p.Marks {
 		where := ""
 		if m.Where != "" {
@@ -166,19 +182,22 @@ func (f *facts) warnings(p gate.Request) {
 		f.line("", where+oneLine(m.Text))
 	}
 	if slices.Contains(p.Capabilities, gate.RunPrograms) {
-		f.line("beware", "Runs a program on your computer.")
+		f.line("beware", f.said("Runs a program on your computer."))
 	}
 }
 
 // Answers returns the answers to a request that the terminal offers, each behind the key that
 // chooses it.
-func Answers(p gate.Request) []string {
+func Answers(p gate.Request) []string { return answersIn(language.English, p) }
+
+// answersIn is Answers in a language.
+func answersIn(l language.Language, p gate.Request) []string {
 	var words []string
 	for _, o := range choices(p) {
-		words = append(words, "["+o.key+"] "+o.word)
+		words = append(words, "["+o.key+"] "+language.Text(l, o.word))
 	}
 	if editable(p) {
-		words = slices.Insert(words, len(words)-2, "[e] edit before allowing")
+		words = slices.Insert(words, len(words)-2, "[e] "+language.Text(l, "edit before allowing"))
 	}
 	return words
 }
@@ -209,16 +228,17 @@ func (p *person) Ask(ctx context.Context, r gate.Request) (gate.Answer, error) {
 
 // ask shows the question and reads keys until one of them answers it.
 func (p *person) ask(ctx context.Context, q question) (gate.Answer, error) {
-	fmt.Fprint(p.Err, "\n"+Question(q.Request))
+	fmt.Fprint(p.Err, "\n"+questionIn(p.reads(), q.Request))
 	if _, lasting, ok := q.Lasting(); ok && q.Rapid {
-		fmt.Fprintf(p.Err, "  instead  you allowed five in a row within a second each; this would end it: %s\n",
-			oneLine(lasting))
+		f := &facts{reads: p.reads()}
+		f.line("instead", f.said("you allowed five in a row within a second each; this would end it: %s", oneLine(lasting)))
+		fmt.Fprint(p.Err, f.String())
 	}
 	if err := p.arm(ctx); err != nil {
 		return gate.Answer{}, err
 	}
 	options := choices(q.Request)
-	keys := strings.Join(Answers(q.Request), "  ")
+	keys := strings.Join(answersIn(p.reads(), q.Request), "  ")
 	for {
 		fmt.Fprintf(p.Err, "  %s: ", keys)
 		line, err := p.line(ctx)
@@ -252,7 +272,7 @@ func (p *person) complete(ctx context.Context, q question, answer gate.Answer) (
 		answer.Council, err = p.forCouncil(ctx)
 		return answer, err
 	case answer.Effect == gate.Deny && answer.Scope == gate.Once && q.Kind == gate.KindCall:
-		fmt.Fprint(p.Err, "  a word to the model about why (or Enter): ")
+		p.prompt("a word to the model about why (or Enter): ")
 		if reason, err := p.line(ctx); err == nil {
 			answer.Reason = strings.TrimSpace(reason)
 		}
@@ -263,10 +283,10 @@ func (p *person) complete(ctx context.Context, q question, answer gate.Answer) (
 // forCouncil asks whether an answer counts for all members of the council. Anything but yes,
 // the end of input too, is a no.
 func (p *person) forCouncil(ctx context.Context) (bool, error) {
-	fmt.Fprintln(p.Err, "  also when other members of the council ask?")
+	p.prompt("also when other members of the council ask?\n")
 	line, err := "", p.arm(ctx)
 	if err == nil {
-		fmt.Fprint(p.Err, "  [y] yes, or Enter for no: ")
+		p.prompt("[y] yes, or Enter for no: ")
 		line, err = p.line(ctx)
 	}
 	switch {
@@ -288,7 +308,7 @@ func (p *person) editQuestion(ctx context.Context, q *question) error {
 		q.edited, q.Arguments, q.Preview = changed, changed, nil
 		q.Hidden, q.Marks, q.Warnings = 0, nil, nil
 	}
-	fmt.Fprint(p.Err, "\n"+Question(q.Request))
+	fmt.Fprint(p.Err, "\n"+questionIn(p.reads(), q.Request))
 	return p.arm(ctx)
 }
 
@@ -299,9 +319,11 @@ func (p *person) edit(ctx context.Context, arguments json.RawMessage) (json.RawM
 	if json.Compact(&now, arguments) != nil {
 		now.Write(arguments)
 	}
-	fmt.Fprintf(p.Err, "  now      %s\n", oneLine(now.String()))
+	f := &facts{reads: p.reads()}
+	f.line("now", oneLine(now.String()))
+	fmt.Fprint(p.Err, f.String())
 	for {
-		fmt.Fprint(p.Err, "  the arguments as one line of JSON (or Enter to leave them): ")
+		p.prompt("the arguments as one line of JSON (or Enter to leave them): ")
 		line, err := p.line(ctx)
 		if err != nil {
 			fmt.Fprintln(p.Err)
@@ -315,7 +337,7 @@ func (p *person) edit(ctx context.Context, arguments json.RawMessage) (json.RawM
 		case json.Unmarshal([]byte(line), &object) == nil && object != nil:
 			return json.RawMessage(line), nil
 		}
-		fmt.Fprintln(p.Err, "  This is not a JSON object.")
+		p.prompt("This is not a JSON object.\n")
 	}
 }
 
@@ -330,7 +352,7 @@ func (f *facts) rewritten(was *view.Original) {
 	f.line("asked", oneLine(was.Tool))
 	lines := textdiff.Lines(was.Before, was.After)
 	if len(lines) > 0 {
-		f.line("changed", "- is what was asked for, + is what hooks made of it")
+		f.line("changed", f.said("- is what was asked for, + is what hooks made of it"))
 	}
 	f.diff(view.DiffLines(textdiff.Near(lines, shownWidth)))
 }
@@ -343,7 +365,7 @@ func (f *facts) preview(p *view.Preview) {
 	f.line("preview", oneLine(p.Words))
 	f.diff(p.Lines)
 	if p.Left > 0 {
-		f.line("", fmt.Sprintf("and %d lines more", p.Left))
+		f.line("", f.said("and %d lines more", p.Left))
 	}
 }
 

@@ -24,10 +24,13 @@ func (t *table) print(c *terminal, none string) error {
 	if len(t.rows) == 0 {
 		return c.say(c.Out, "%s", none)
 	}
+	for i, title := range t.head {
+		t.head[i] = c.said(title)
+	}
 	widths := make([]int, len(t.head))
 	for _, row := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], columns(cell))
 		}
 	}
 	t.fit(widths, c.Width)
@@ -39,7 +42,7 @@ func (t *table) print(c *terminal, none string) error {
 				line.WriteString(cell)
 				break
 			}
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
+			line.WriteString(padded(cell, widths[i]) + "  ")
 		}
 		if _, err := fmt.Fprintln(c.Out, cut(strings.TrimRight(line.String(), " "), c.Width)); err != nil {
 			return err
@@ -63,7 +66,7 @@ func (t *table) fit(widths []int, width int) {
 	for ; sum > width; sum-- {
 		widest := -1
 		for i := 1; i < len(widths); i++ {
-			least := max(leastColumn, utf8.RuneCountInString(t.head[i]))
+			least := max(leastColumn, columns(t.head[i]))
 			if widths[i] > least && (widest < 0 || widths[i] >= widths[widest]) {
 				widest = i
 			}
@@ -73,6 +76,22 @@ func (t *table) fit(widths []int, width int) {
 		}
 		widths[widest]--
 	}
+}
+
+// columns returns how wide a text is in a terminal: Chinese, Japanese and Korean characters take two.
+func columns(text string) int {
+	n := utf8.RuneCountInString(text)
+	for _, r := range text {
+		if r >= 0x2e80 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff || r >= 0xff01 && r <= 0xff60 {
+			n++
+		}
+	}
+	return n
+}
+
+// padded returns a text with spaces up to a width.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-columns(text), 0))
 }
 
 // cut shortens a line to width columns, where width is known.

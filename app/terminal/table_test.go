@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"conclave/app/base/language"
+	"conclave/app/gate"
 )
 
 func TestATableShowsEachColumnAtTheTerminalsWidthAndAllOfItInAPipe(t *testing.T) {
@@ -38,5 +41,31 @@ func TestATableShowsEachColumnAtTheTerminalsWidthAndAllOfItInAPipe(t *testing.T)
 				}
 			}
 		})
+	}
+}
+
+func TestHelpTablesAndQuestionsAreInTheLanguageOfTheEnvironment(t *testing.T) {
+	var out, failed bytes.Buffer
+	s := &Session{Out: &out, Err: &failed, Env: func(name string) string {
+		return map[string]string{"LANG": "zh_CN.UTF-8"}[name]
+	}}
+	s.Args = []string{"models", "--help"}
+	if status := Run(t.Context(), s, nil); status != ExitDone {
+		t.Fatalf("--help ends with %d", status)
+	}
+	rows := newTable("MODEL", "IN")
+	rows.add("中文", "1")
+	if err := rows.print(newTerminal(s, nil), ""); err != nil {
+		t.Fatal(err)
+	}
+	question := questionIn(language.Chinese, gate.Request{Title: "Notes is new", Reason: "Asked because: nothing isolates it."})
+	out.WriteString(question)
+	for _, want := range []string{
+		"列出、添加和测试模型\n", "用法：\n", "  prices      列出模型的价格\n", "输出 JSON", "模型  输入\n中文  1\n",
+		"新插件：Notes", "  原因     询问原因：它没有被隔离。\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/language"
@@ -19,15 +20,31 @@ type terminal struct {
 	person *person
 
 	open    Opener
-	json    bool   // print JSON
-	data    string // the value of --data
-	plugins string // the value of --plugins
-	path    string // the command without its arguments
+	json    bool              // print JSON
+	data    string            // the value of --data
+	plugins string            // the value of --plugins
+	path    string            // the command without its arguments
+	chosen  language.Language // of the settings, once they were asked for it
 }
 
 func newTerminal(s *Session, open Opener) *terminal {
-	return &terminal{Session: s, person: &person{Session: s}, open: open}
+	t := &terminal{Session: s, person: &person{Session: s}, open: open}
+	t.person.reads = t.reads
+	return t
 }
+
+// reads returns the language of the person: that of the environment, else that of the settings.
+func (t *terminal) reads() language.Language {
+	if t.Env != nil { // tests of questions have none
+		if l := language.Of(language.System, t.Env); l != "" {
+			return l
+		}
+	}
+	return t.chosen
+}
+
+// said returns a text of Conclave in the language of the person.
+func (t *terminal) said(text string) string { return language.Text(t.reads(), text) }
 
 // action does the work of a command with the open core and the command's arguments.
 type action func(ctx context.Context, app *App, args []string) error
@@ -77,7 +94,13 @@ func (t *terminal) app(ctx context.Context, wanted Folders) (*App, error) {
 	}
 	wanted.Data, wanted.Plugins, wanted.OwnPlugins = folders.Data, folders.Plugins, folders.OwnPlugins
 	wanted.Command = t.path
-	return t.open(ctx, wanted)
+	app, err := t.open(ctx, wanted)
+	if err == nil && t.reads() == "" && app.Settings != nil {
+		if set, err := app.Settings.Settings(ctx); err == nil { // else it is English
+			t.chosen = set.Language
+		}
+	}
+	return app, err
 }
 
 // folders resolves the folders from flags, environment and defaults.
@@ -95,7 +118,7 @@ func (t *terminal) result(value any, sentence string, args ...any) error {
 	if t.json {
 		return t.printJSON(value)
 	}
-	_, err := fmt.Fprintf(t.Out, sentence+"\n", args...)
+	_, err := fmt.Fprintln(t.Out, t.said(fmt.Sprintf(sentence, args...)))
 	return err
 }
 
@@ -117,7 +140,7 @@ func (t *terminal) printTable(rows any, table *table, empty string) error {
 
 // say prints a sentence whose commands can be typed as they are, see toType.
 func (t *terminal) say(w io.Writer, format string, args ...any) error {
-	_, err := fmt.Fprintln(w, t.toType(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(w, t.toType(t.said(fmt.Sprintf(format, args...))))
 	return err
 }
 
@@ -138,16 +161,18 @@ func (t *terminal) printError(err error) {
 		_ = writeJSON(t.Err, e)
 		return
 	}
-	reads := language.Of(language.System, t.Env)
-	line := language.Text(reads, f.Message)
+	line := t.said(f.Message)
 	if f.Kind == fault.Internal && f.Err != nil {
 		line += " " + sentence(oneLine(f.Err.Error()))
 	}
 	if f.Hint != "" {
-		line += " " + t.toType(language.Text(reads, f.Hint))
+		if !strings.HasSuffix(line, "。") {
+			line += " "
+		}
+		line += t.toType(t.said(f.Hint))
 	}
 	if f.Detail != "" {
-		line += " Details: " + sentence(f.Detail)
+		line += " " + t.said("Details:") + " " + sentence(f.Detail)
 	}
 	fmt.Fprintln(t.Err, "conclave: "+oneLine(line))
 }

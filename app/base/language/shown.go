@@ -9,7 +9,13 @@ import (
 // fields that have the tag say:"true", texts and lists of texts, at any depth. What v shares with
 // others is not changed.
 func Shown[T any](v T) T {
-	if l, _ := reads.Load().(Language); l == Chinese {
+	l, _ := reads.Load().(Language)
+	return ShownIn(l, v)
+}
+
+// ShownIn is [Shown] in a language.
+func ShownIn[T any](l Language, v T) T {
+	if l == Chinese {
 		say(reflect.ValueOf(&v).Elem(), l)
 	}
 	return v
