@@ -11,8 +11,8 @@ import { Pulled } from "../bridge/pulled.svelte";
 /** Rows of a page: of what a search finds fewer are asked for, which come sooner. */
 const pageSize = (searching: boolean) => (searching ? 40 : 100);
 
-/** A line of the list: a group's heading, or the row with that index. */
-export type Line = { heading: string } | { row: number };
+/** A line of the list: a group's heading, or the row with that index, and whether its group is one day's. */
+export type Line = { heading: string } | { row: number; day: boolean };
 
 export class ChatsState extends Pulled {
   text = $state("");
@@ -29,7 +29,8 @@ export class ChatsState extends Pulled {
     let row = 0;
     for (const group of this.groups) {
       lines.push({ heading: group.key });
-      for (let i = 0; i < group.count; i++) lines.push({ row: row++ });
+      const day = /^\d+-\d+-\d+$/.test(group.key);
+      for (let i = 0; i < group.count; i++) lines.push({ row: row++, day });
     }
     return lines;
   });

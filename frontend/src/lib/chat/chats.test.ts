@@ -16,6 +16,19 @@ test("50,000 chats are laid out from their groups, and rows come by page", async
   app.close();
 });
 
+test("below the heading of a day rows have the time alone, elsewhere the day", async () => {
+  const { app } = await startApp();
+  const { chats } = app;
+  chats.groups = [
+    { key: "pinned", count: 1 },
+    { key: "2026-11-27", count: 1 },
+    { key: "2026-10", count: 1 },
+  ];
+  const days = chats.lines.flatMap((line) => ("row" in line ? [line.day] : []));
+  expect(days).toEqual([false, true, false]);
+  app.close();
+});
+
 test("a search that was overtaken does not show", async () => {
   const { app } = await startApp();
   const first = app.chats.search("tomatoes");
