@@ -175,8 +175,8 @@ func (s *Chats) Project(ctx context.Context, id chat.ConversationID) (project st
 }
 
 // UpdateConversation reads, changes and writes one conversation in one step.
-// change must not call the store. ID, Last and Created cannot be changed, and
-// Head only to a message there is. Updated stays as change leaves it: to rename
+// change must not call the store. ID, Last and Created cannot be changed,
+// Head only to a message there is, and Temporary only to false. Updated stays as change leaves it: to rename
 // or pin a chat does not move it up the list. The kind is NotFound when there is
 // none.
 func (s *Chats) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
@@ -190,6 +190,7 @@ func (s *Chats) UpdateConversation(ctx context.Context, id chat.ConversationID, 
 		c.Tools, c.Digests = slices.Clone(old.Tools), maps.Clone(old.Digests)
 		change(&c)
 		c.ID, c.Last, c.Created, c.Revision = old.ID, old.Last, old.Created, old.Revision+1
+		c.Temporary = c.Temporary && old.Temporary
 		if c.Head != 0 && c.Head != old.Head {
 			if bucket(tx, bucketOutline).Get(messageKey{id, c.Head}.bytes()) == nil {
 				return noMessage(op, id, c.Head)
@@ -316,26 +317,43 @@ func noConversation(op string, id chat.ConversationID) error {
 
 // putConversation writes c and its place in the list. old is the record it
 // replaces, or nil. A new title, or a new conversation, is a change for the
-// full-text index.
+// full-text index, and so are all messages of one that is no longer temporary.
 func putConversation(tx *bbolt.Tx, old *chat.Conversation, c chat.Conversation) error {
-	list := bucket(tx, bucketByUpdated)
-	at, row := listKey(c), listRow(c)
-	if old != nil && !bytes.Equal(listKey(*old), at) {
-		if err := list.Delete(listKey(*old)); err != nil {
+	if old != nil && !bytes.Equal(listKey(*old), listKey(c)) {
+		if err := bucketByUpdated.delete(tx, listKey(*old)); err != nil {
 			return err
 		}
 	}
-	if !bytes.Equal(list.Get(at), row) { // a round of a turn leaves it as it is
-		if err := list.Put(at, row); err != nil {
+	if err := putListed(tx, c); err != nil {
+		return err
+	}
+	stays := old != nil && old.Temporary && !c.Temporary
+	if stays {
+		if err := bucketTemporary.delete(tx, []byte(c.ID)); err != nil {
+			return err
+		}
+		if err := logAll(tx, c.ID); err != nil {
 			return err
 		}
 	}
-	if old == nil || old.Title != c.Title {
+	if stays || old == nil || old.Title != c.Title {
 		if err := logChange(tx, messageKey{c.ID, 0}); err != nil {
 			return err
 		}
 	}
 	return bucketConversations.putJSON(tx, []byte(c.ID), c)
+}
+
+// putListed writes the place of a conversation in the list, or among the temporary ones.
+func putListed(tx *bbolt.Tx, c chat.Conversation) error {
+	list, at, row := bucketByUpdated, listKey(c), listRow(c)
+	if c.Temporary {
+		list, at, row = bucketTemporary, []byte(c.ID), []byte{}
+	}
+	if have := list.get(tx, at); have != nil && bytes.Equal(have, row) { // a round of a turn leaves it as it is
+		return nil
+	}
+	return list.put(tx, at, row)
 }
 
 // touch sets the time of the last change, which is exact to a second: so the rounds of a turn leave the

@@ -389,7 +389,7 @@ func (s *file) keepCopy(ctx context.Context, before uint64) (string, error) {
 	return path, nil
 }
 
-// snapshot writes the store as it is now to a new file.
+// snapshot writes the store as it is now to a new file, without the temporary chats.
 func (s *file) snapshot(ctx context.Context, path string) error {
 	if s.ahead.holds.Load() {
 		if err := s.commit(ctx); err != nil {
@@ -409,7 +409,10 @@ func (s *file) snapshot(ctx context.Context, path string) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return s.withoutTemporary(ctx, path)
 }
 
 // dropCopies removes the oldest copies of a kind, and never the newest ones. Where the

@@ -36,7 +36,7 @@ func deriveIndexes(tx *bbolt.Tx) error {
 		return err
 	}
 	err := eachOf(tx, bucketConversations, nil, func(_ []byte, c chat.Conversation) error {
-		return errors.Join(bucketByUpdated.put(tx, listKey(c), listRow(c)), logChange(tx, messageKey{c.ID, 0}))
+		return errors.Join(putListed(tx, c), logChange(tx, messageKey{c.ID, 0}))
 	}, nil)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 	want := map[string]int{}
 	expect := func(name, key, value []byte) error {
 		want[string(name)]++
-		switch got := bucket(tx, name).Get(key); {
+		switch got := kind(name).get(tx, key); {
 		case got == nil:
 			say("%s: nothing under %q", name, key)
 		case value != nil && !bytes.Equal(got, value):
@@ -122,6 +122,9 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 	conversations := map[chat.ConversationID]chat.Conversation{}
 	err := eachOf(tx, bucketConversations, nil, func(_ []byte, c chat.Conversation) error {
 		conversations[c.ID] = c
+		if c.Temporary {
+			return expect(bucketTemporary, []byte(c.ID), nil)
+		}
 		return expect(bucketByUpdated, listKey(c), listRow(c))
 	}, func(k []byte, err error) { say("conversation %s: %v", k, err) })
 	if err != nil {

@@ -34,6 +34,16 @@ func logChange(tx *bbolt.Tx, key messageKey) error {
 	return errors.Join(bucketChanges.put(tx, number(n), k), bucketChanged.put(tx, k, number(n)))
 }
 
+// logAll moves all messages of a conversation to the end of the change log.
+func logAll(tx *bbolt.Tx, id chat.ConversationID) error {
+	for _, key := range bucketOutline.numbered(tx, prefix(string(id))) {
+		if err := logChange(tx, messageKey{id, chat.MessageSeq(lastNumber(key))}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // forgetChange removes a key from the change log.
 func forgetChange(tx *bbolt.Tx, key []byte) error {
 	if old := bucketChanged.get(tx, key); old != nil {
@@ -106,12 +116,18 @@ func (s *SearchSource) Changes(ctx context.Context, after uint64, limit int,
 	return after, nil
 }
 
-// Conversation is [Chats.Conversation].
+// Conversation is [Chats.Conversation]. A temporary one is not there.
 func (s *SearchSource) Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error) {
+	if s.chats.IsTemporary(id) {
+		return chat.Conversation{}, noConversation("store.conversation", id)
+	}
 	return s.chats.Conversation(ctx, id)
 }
 
-// Message is [Chats.Message].
+// Message is [Chats.Message]. One of a temporary conversation is not there.
 func (s *SearchSource) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	if s.chats.IsTemporary(id) {
+		return chat.Message{}, noMessage("store.message", id, seq)
+	}
 	return s.chats.Message(ctx, id, seq)
 }

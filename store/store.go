@@ -226,6 +226,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.endWhatWasOpen(ctx); err != nil {
 		return err
 	}
+	if err := s.purgeTemporary(ctx); err != nil {
+		return err
+	}
 	if err := clearMarks(s.dir); err != nil {
 		s.log.Warn("A mark of damage next to the store could not be removed.", "err", err)
 	}

@@ -33,14 +33,16 @@ type Deleted struct {
 }
 
 // DeleteConversation moves a conversation to the trash and returns the token
-// that brings it back. After 30 days it is purged. The kind is NotFound when
-// there is none.
+// that brings it back. After 30 days it is purged. A temporary one is purged at once,
+// and the token is empty. The kind is NotFound when there is none.
 func (s *Chats) DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error) {
 	const op = "store.delete_conversation"
 	made, err := uuid.NewV7()
 	if err != nil {
 		return "", fmt.Errorf("make a token to undo a deletion: %w", err)
 	}
+	token = made.String()
+	var orphans []string
 	err = s.write(ctx, op, func(tx *bbolt.Tx) error {
 		c, err := getConversation(tx, op, id)
 		if err != nil {
@@ -53,15 +55,23 @@ func (s *Chats) DeleteConversation(ctx context.Context, id chat.ConversationID) 
 		if err := bucketByUpdated.delete(tx, listKey(c)); err != nil {
 			return err
 		}
+		if c.Temporary {
+			token = ""
+			if err := bucketTemporary.delete(tx, []byte(id)); err != nil {
+				return err
+			}
+			orphans, err = purge(tx, id, s.now())
+			return err
+		}
 		if err := logChange(tx, messageKey{id, 0}); err != nil {
 			return err
 		}
-		return bucketTrash.putOver(tx, []byte(made.String()), was, trashRecord{c, s.now()})
+		return bucketTrash.putOver(tx, []byte(token), was, trashRecord{c, s.now()})
 	})
 	if err != nil {
 		return "", err
 	}
-	return made.String(), nil
+	return token, s.removeMedia(ctx, orphans)
 }
 
 // Undelete brings a deleted conversation back as it was and returns its ID. The
@@ -93,13 +103,7 @@ func (s *Chats) Undelete(ctx context.Context, token string) (chat.ConversationID
 		if err := putConversation(tx, nil, c); err != nil {
 			return err
 		}
-		// The full-text index has forgotten its messages.
-		for _, key := range bucketOutline.numbered(tx, prefix(string(id))) {
-			if err := logChange(tx, messageKey{id, chat.MessageSeq(lastNumber(key))}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return logAll(tx, id) // the full-text index has forgotten its messages
 	})
 	return id, err
 }

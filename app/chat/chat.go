@@ -35,9 +35,11 @@ type Conversation struct {
 	Named    bool       `json:"named,omitempty"` // a person gave it its title
 	Pinned   bool       `json:"pinned,omitempty"`
 	Archived bool       `json:"archived,omitempty"`
-	Demo     bool       `json:"demo,omitempty"`  // talked to Demo guide only
-	Tools    []string   `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
-	Draft    string     `json:"draft,omitempty"` // the half-written next message
+	Demo     bool       `json:"demo,omitempty"` // talked to Demo guide only
+	// Temporary chats are in no list, search or copy of the store, and are deleted for good when they are left.
+	Temporary bool     `json:"temporary,omitempty"`
+	Tools     []string `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
+	Draft     string   `json:"draft,omitempty"` // the half-written next message
 
 	// TitleUsage counts what it took a model to make the title.
 	TitleUsage *Usage `json:"title_usage,omitempty"`

@@ -290,7 +290,12 @@ func (c *Core) buildChats() {
 		Price: c.charge, Files: document.Reader{PDF: c.pdfs.Read}, ToolShare: toolShare(c.Settings),
 	})
 	c.Conversations = conversation.New(conversation.Options{
-		Store: c.Store.Turns, Turns: c.Turns, Edited: c.events.Edited, Log: c.Log,
+		Store: c.Store.Turns, Turns: c.Turns, Log: c.Log,
+		Edited: func(id chat.ConversationID, seq chat.MessageSeq) {
+			if !c.Store.Chats.IsTemporary(id) {
+				c.events.Edited(id, seq)
+			}
+		},
 		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
 	})
 	c.Councils = c.councils()

@@ -20,7 +20,11 @@ func (c *Core) councils() *deliberation.Runner {
 		Log: c.Store.Councils, Settings: c.Store.Councils, Conversations: c.Conversations, Calls: c.Calls,
 		Tools: c.Tools, Models: c.Models, Chats: c.Store.Turns, Bus: c.Bus, Price: c.Models.Price,
 		Call: c.Store.Calls.Call, Slog: c.Log,
-		OnEvent: c.events.Council,
+		OnEvent: func(e deliberation.Event) {
+			if !c.Store.Chats.IsTemporary(e.Run.Conversation) { // plugins get no events of those
+				c.events.Council(e)
+			}
+		},
 		Missing: c.whyMissing,
 		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
 		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) (

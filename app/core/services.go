@@ -149,12 +149,15 @@ type observer interface {
 	Close()
 }
 
-// onTurnEvent sends plugins an event of a turn. It does not block.
+// onTurnEvent sends plugins an event of a turn, unless its chat is temporary. It does not block.
 func (c *Core) onTurnEvent(e chat.Event) {
-	c.events.Turn(e)
 	if e.Kind == chat.EventQuestioned {
 		c.Bus.Changed(bus.Chats, "") // the chat may be new, and is the newest
 	}
+	if c.Store.Chats.IsTemporary(e.Conversation) {
+		return
+	}
+	c.events.Turn(e)
 	for _, o := range c.observers {
 		o.Take(e)
 	}
@@ -173,5 +176,9 @@ func (s eventsFirst) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook
 	return s.Source.BeforeModel(ctx, info)
 }
 
-// ChatChanged tells plugins that the person changed a conversation itself.
-func (c *Core) ChatChanged(id chat.ConversationID) { c.events.Changed(id) }
+// ChatChanged tells plugins that the person changed a conversation itself, unless it is temporary.
+func (c *Core) ChatChanged(id chat.ConversationID) {
+	if !c.Store.Chats.IsTemporary(id) {
+		c.events.Changed(id)
+	}
+}

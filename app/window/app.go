@@ -103,12 +103,15 @@ func (a *App) Startup(ctx context.Context) {
 }
 
 // Shutdown stops what Startup began, and running turns, and waits for both. What the
-// models said so far stays.
-func (a *App) Shutdown(context.Context) {
+// models said so far stays. Temporary chats are deleted.
+func (a *App) Shutdown(ctx context.Context) {
 	if a.cancel != nil {
 		a.cancel()
 	}
 	a.Chats.turns.stop()
+	if _, err := a.Chats.open.leaveTemporary(context.WithoutCancel(ctx), ""); err != nil {
+		a.log.Warn("a temporary chat was not deleted; it will be at the next start", "err", err)
+	}
 	a.Window.pictures.client.CloseIdleConnections()
 	a.done.Wait()
 }

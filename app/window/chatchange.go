@@ -11,12 +11,19 @@ import (
 )
 
 // Seen says that the conversation is being looked at: it is read, and opened at
-// the next start. "" is none.
+// the next start. "" is none. Temporary chats that were left for it are deleted.
 func (c *Chats) Seen(conversation string) error {
 	if c.open.look(id(conversation)) {
 		c.core.Bus.Changed(bus.Chats, "")
 	}
-	_, err := c.core.Settings.ChangeSettings(c.call(), func(s *settings.Settings) { s.OpenChat = conversation })
+	temporary, err := c.open.leaveTemporary(c.call(), id(conversation))
+	if err != nil {
+		return err
+	}
+	if temporary {
+		conversation = ""
+	}
+	_, err = c.core.Settings.ChangeSettings(c.call(), func(s *settings.Settings) { s.OpenChat = conversation })
 	return err
 }
 

@@ -65,6 +65,23 @@ func (c *openChats) forget(id chat.ConversationID) {
 	delete(c.unread, id)
 }
 
+// leaveTemporary stops and deletes for good all temporary chats but the one that is looked at. It reports whether
+// that is one.
+func (c *openChats) leaveTemporary(ctx context.Context, seen chat.ConversationID) (is bool, err error) {
+	all, err := c.core.Store.Temporary(ctx)
+	for _, v := range all {
+		if v == seen {
+			is = true
+			continue
+		}
+		if _, err := c.core.Conversations.Delete(ctx, v, errStopped); err != nil {
+			return is, err
+		}
+		c.forget(v)
+	}
+	return is, err
+}
+
 // maxTranscripts bounds how many conversations stay drawn.
 const maxTranscripts = 20
 
@@ -126,7 +143,7 @@ func (c *openChats) chatView(ctx context.Context, v chat.Conversation) transcrip
 	return transcript.Chat{
 		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision,
 		Tools: info.Can.Tools, System: v.System, Asking: v.Asking, Project: v.Project, Pinned: v.Pinned,
-		Archived: v.Archived, Demo: v.Demo, Spent: spent,
+		Archived: v.Archived, Demo: v.Demo, Temporary: v.Temporary, Spent: spent,
 		Created: chat.Stamp(v.Created), Updated: chat.Stamp(v.Updated),
 	}
 }

@@ -16,6 +16,8 @@ type Store interface {
 	exchange.Store
 	exchange.Chats
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
+	// Temporary returns the temporary chats.
+	Temporary(ctx context.Context) ([]chat.ConversationID, error)
 	List(ctx context.Context, o chat.ListOptions) (chat.Page, error)
 	// Days counts what List takes by the local day or month of their last change, in
 	// its order.

@@ -21,7 +21,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-// Transfer is bound: chats as files, copies of chats, and the backup.
+// Transfer is bound: chats as files, copies of chats, temporary chats, and the backup.
 type Transfer struct {
 	*lifecycle
 	core  Core
@@ -131,7 +131,7 @@ func (t *Transfer) Copy(conversation string, seq uint64) (string, error) {
 	if v.Title != "" {
 		v.Title += title
 	}
-	v.ID, v.Pinned, v.Archived, v.Draft, v.TitleUsage = "", false, false, "", nil
+	v.ID, v.Pinned, v.Archived, v.Temporary, v.Draft, v.TitleUsage = "", false, false, false, "", nil
 	v.Created, v.Updated = time.Time{}, time.Time{}
 	if err := t.core.Store.ImportConversation(ctx, &v, path); err != nil {
 		return "", err
@@ -149,6 +149,32 @@ func upTo(path []chat.Message, entry transcript.Folded) []chat.Message {
 		}
 	}
 	return path
+}
+
+// Temporary makes an empty temporary chat, which the default model answers, and returns its id. It is deleted for good
+// once Seen is called with another chat, when the window closes, and when the store is opened.
+func (t *Transfer) Temporary() (string, error) {
+	ctx := t.call()
+	name, err := t.core.Models.Default(ctx)
+	if err != nil {
+		return "", err
+	}
+	opened, err := t.core.Models.Open(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	v := chat.Conversation{Temporary: true}
+	err = t.core.Responder.Create(ctx, &v, opened.Info())
+	return string(v.ID), err
+}
+
+// Keep makes a temporary chat one of the list.
+func (t *Transfer) Keep(conversation string) error {
+	err := t.chats.update(conversation, func(v *chat.Conversation) { v.Temporary, v.Updated = false, time.Now().UTC() })
+	if err != nil {
+		return err
+	}
+	return t.chats.Seen(conversation)
 }
 
 // Backup asks where, and writes a copy of the store there: chats with their files, records, settings and permissions,

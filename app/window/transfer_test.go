@@ -3,6 +3,7 @@ package window_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"conclave/app/base/fault"
@@ -67,4 +68,53 @@ func TestABackupFromTheWindowReplacesTheFileThatWasChosen(t *testing.T) {
 	}
 	_, err = window.BackupTo(w.Transfer, filepath.Join(path, "no", "folder"))
 	kind(t, "a folder that is not there", err, fault.Unavailable, "cannot be written")
+}
+
+func TestATemporaryChatIsNotListedOrFoundAndIsDeletedWhenItIsLeft(t *testing.T) {
+	w := open(t, say("Blue."), say("Green."), say("Red.")).quiet()
+	stays := w.ask("", "An ordinary colour?")
+	listed := func(words string) []string {
+		found, err := w.Chats.List(window.ChatQuery{Text: words}, 0, 50)
+		must(t, err)
+		var ids []string
+		for _, row := range found.Rows {
+			ids = append(ids, row.ID)
+		}
+		return ids
+	}
+	begin := func(question string) string {
+		id, err := w.Transfer.Temporary()
+		must(t, err)
+		must(t, w.Chats.Seen(id))
+		w.ask(id, question)
+		return id
+	}
+	id := begin("A secret colour?")
+	w.wants(id, "of the temporary chat", "user: A secret colour?", "assistant: Green.")
+	if !w.pull(id).Chat.Temporary || !slices.Equal(listed(""), []string{stays}) {
+		t.Errorf("listed: %v", listed(""))
+	}
+	w.until("the other chat is found", func() bool { return len(listed("colour")) > 0 })
+	if found := listed("colour"); !slices.Equal(found, []string{stays}) || len(listed("secret")) > 0 {
+		t.Errorf("found: %v", found)
+	}
+	if hello, err := w.Window.Hello(); err != nil || hello.OpenChat != "" {
+		t.Errorf("the next start opens %q, %v", hello.OpenChat, err)
+	}
+	must(t, w.Chats.Seen(stays))
+	_, err := w.core.Store.Chats.Conversation(t.Context(), chat.ConversationID(id))
+	kind(t, "a temporary chat that was left", err, fault.NotFound, "")
+
+	id = begin("A colour to remember?")
+	must(t, w.Transfer.Keep(id))
+	must(t, w.Chats.Seen(stays))
+	if got := listed(""); !slices.Equal(got, []string{id, stays}) || w.pull(id).Chat.Temporary {
+		t.Errorf("after it was saved: %v", got)
+	}
+	id, err = w.Transfer.Temporary()
+	must(t, err)
+	must(t, w.Chats.Seen(id))
+	w.Shutdown(t.Context())
+	_, err = w.core.Store.Chats.Conversation(t.Context(), chat.ConversationID(id))
+	kind(t, "after the window was closed", err, fault.NotFound, "")
 }

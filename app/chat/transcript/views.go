@@ -62,9 +62,11 @@ type Chat struct {
 	Pinned   bool        `json:"pinned"`
 	Archived bool        `json:"archived"`
 	Demo     bool        `json:"demo"`
-	Spent    *Usage      `json:"spent"` // on all of it so far; null where nobody counted
-	Created  string      `json:"created"`
-	Updated  string      `json:"updated"`
+	// It is in no list, and is deleted for good when it is left.
+	Temporary bool   `json:"temporary,omitempty"`
+	Spent     *Usage `json:"spent"` // on all of it so far; null where nobody counted
+	Created   string `json:"created"`
+	Updated   string `json:"updated"`
 }
 
 // OutlineSplice says that the visible path is seqs from index from on, and nothing

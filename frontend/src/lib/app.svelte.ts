@@ -385,6 +385,10 @@ export class App {
   #leave(): void {
     const { chat } = this;
     if (!chat) return;
+    if (chat.chat?.temporary) {
+      if (!chat.empty) this.status = s.temporary.gone;
+      return chat.close();
+    }
     this.#read.set(chat.id, chat.read);
     chat.unread = 0;
     if (!chat.running || this.composer.queued.length === 0) return chat.close();

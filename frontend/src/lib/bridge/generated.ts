@@ -427,6 +427,8 @@ export interface Chat {
   pinned: boolean;
   archived: boolean;
   demo: boolean;
+  /** It is in no list, and is deleted for good when it is left. */
+  temporary?: boolean;
   /** on all of it so far; null where nobody counted */
   spent: Usage | null;
   created: string;
@@ -564,7 +566,7 @@ export interface ChatsCalls {
   SaveDraft(conversation: string, draft: Draft): Promise<void>;
   /**
    * Seen says that the conversation is being looked at: it is read, and opened at the next
-   * start. "" is none.
+   * start. "" is none. Temporary chats that were left for it are deleted.
    */
   Seen(conversation: string): Promise<void>;
   /** Send saves a message and starts a turn; conversation "" makes one. It returns at once. */
@@ -3597,7 +3599,7 @@ export type Topic =
   | "council" // one run of a council; id is its id
   | "councils"; // the councils that are set, id is empty; the runs of a chat, id is its id
 
-/** Transfer is bound: chats as files, copies of chats, and the backup. */
+/** Transfer is bound: chats as files, copies of chats, temporary chats, and the backup. */
 export interface TransferCalls {
   /**
    * Backup asks where, and writes a copy of the store there: chats with their files, records,
@@ -3614,6 +3616,14 @@ export interface TransferCalls {
   Export(conversation: string, format: Format): Promise<Saved>;
   /** Import asks for a file that Export wrote as JSON, and makes a chat of it. */
   Import(): Promise<ImportedChat>;
+  /** Keep makes a temporary chat one of the list. */
+  Keep(conversation: string): Promise<void>;
+  /**
+   * Temporary makes an empty temporary chat, which the default model answers, and returns its
+   * id. It is deleted for good once Seen is called with another chat, when the window closes,
+   * and when the store is opened.
+   */
+  Temporary(): Promise<string>;
   /** Text returns a chat as Markdown. */
   Text(conversation: string): Promise<string>;
 }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { startApp, until } from "../testing";
+import { newTemporary } from "./temporary";
 
 test("50,000 chats are laid out from their groups, and rows come by page", async () => {
   const { app, fake } = await startApp("manychats");
@@ -26,6 +27,24 @@ test("below the heading of a day rows have the time alone, elsewhere the day", a
   ];
   const days = chats.lines.flatMap((line) => ("row" in line ? [line.day] : []));
   expect(days).toEqual([false, true, false]);
+  app.close();
+});
+
+test("a temporary chat takes along what was written, and who leaves it hears that it is deleted", async () => {
+  const { app, fake } = await startApp();
+  await app.newChat();
+  const made = fake.chats.add("", new Date(), { temporary: true });
+  fake.scene.acts["Transfer.Temporary"] = made.chat.id;
+  app.composer.put("Between us: ");
+  void newTemporary(app);
+  await until("the chat", () => app.chat?.chat?.temporary === true && app.composer.text === "Between us: ");
+  fake.chats.say(made, "user", []);
+  fake.bus.changed("chat", made.chat.id);
+  await until("the message", () => app.chat?.empty === false);
+  await app.newChat();
+  expect(app.composer.text).toBe("");
+  expect(app.status).toBe("The temporary chat was deleted.");
+  expect(fake.given("Chats.Seen").slice(-2)).toEqual([[made.chat.id], [""]]);
   app.close();
 });
 

@@ -15,7 +15,7 @@ import { transferMenu } from "./transfer";
 /** What can be done with the open chat. */
 export function headerMenu(
   app: App,
-  chat: { id: string },
+  chat: { id: string; temporary?: boolean },
   open: Record<"rename" | "system" | "project" | "sources" | "branches", () => void>,
 ): MenuItem[] {
   return [
@@ -33,13 +33,15 @@ export function headerMenu(
     { label: s.chat.sources, icon: Globe, run: open.sources },
     ...(app.council.settings ? [{ label: s.council.ofChat, icon: Users, run: () => app.showCouncil() }] : []),
     ...transferMenu(app, chat.id),
-    { label: s.sidebar.toArchive, icon: Archive, run: () => app.archiveChat(chat.id, true) },
+    ...(chat.temporary
+      ? []
+      : [{ label: s.sidebar.toArchive, icon: Archive, run: () => app.archiveChat(chat.id, true) }]),
     {
       label: s.sidebar.delete,
       icon: Trash,
       danger: true,
       separated: true,
-      run: () => app.deleteChat(chat.id),
+      run: () => (chat.temporary ? app.newChat() : app.deleteChat(chat.id)),
     },
   ];
 }

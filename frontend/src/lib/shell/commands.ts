@@ -3,6 +3,7 @@ import { tick } from "svelte";
 import type { App } from "../app.svelte";
 import type { Theme } from "../bridge/generated";
 import { backup, copyChat, exportChat, importChat } from "../chat/transfer";
+import { newTemporary } from "../chat/temporary";
 import { s } from "../strings";
 import type { Command } from "./keys.svelte";
 import { nextRegion } from "./regions";
@@ -30,6 +31,7 @@ export function commands(app: App): Command[] {
   return [
     command("palette", "Mod+K", () => (app.palette = !app.palette), { hidden: true }),
     command("newChat", "Mod+N", () => app.newChat()),
+    command("newTemporary", "Mod+Shift+N", () => newTemporary(app)),
     command("find", "Mod+F", () => openFind(app), { when: inChat }),
     command("searchChats", "", () => searchChats(app)),
     command("sidebar", "Mod+B", () => layout.setSidebar(!layout.sidebarOpen)),
@@ -85,7 +87,9 @@ export function commands(app: App): Command[] {
     command("zoomOut", "Mod+Minus", () => app.zoom(-1)),
     command("zoomReset", "Mod+0", () => app.zoom(0)),
     command("rename", "", () => app.wish.rename++, { when: inChat }),
-    command("archive", "", () => app.archiveChat(chat()?.id ?? "", true), { when: inChat }),
+    command("archive", "", () => app.archiveChat(chat()?.id ?? "", true), {
+      when: () => inChat() && !chat()?.chat?.temporary,
+    }),
     command("branchMap", "Mod+Shift+B", () => (app.branches = true), { when: inChat }),
     command("duplicateChat", "", () => copyChat(app, chat()?.id ?? ""), { when: inChat }),
     command("exportChat", "", () => exportChat(app, chat()?.id ?? "", "md"), { when: inChat }),
