@@ -15,6 +15,7 @@ import { Edits } from "./chat/edits.svelte";
 import { Recall } from "./chat/recall";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
+import { Tabs } from "./chat/tabs.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
 import { QuestionsState } from "./questions/questions.svelte";
 import { SharedState } from "./shared/shared.svelte";
@@ -58,6 +59,7 @@ export class App {
   readonly tools: ToolsState;
   readonly models: ModelsState;
   readonly find: FindState;
+  readonly tabs: Tabs;
 
   /** The conversation that is open; null is the welcome page. */
   chat = $state.raw<OpenChat | null>(null);
@@ -139,6 +141,7 @@ export class App {
       });
     });
     this.find = new FindState(() => this.chat);
+    this.tabs = new Tabs(this);
     this.#hearing = new Puller(
       () => this.#heardRevision,
       () => this.#hearPlugins(),
@@ -181,6 +184,7 @@ export class App {
     this.painted = true;
     const ready = Promise.all([this.permissions.open(), this.questions.open(), this.models.open()]);
     void this.council.switchTo(this.chat?.id ?? "");
+    void this.tabs.check();
     await Promise.all([ready, this.tools.open(), this.plugins.open(), this.shared.refresh()]);
     // What answers on this computer is found while the window is shown already.
     if (this.settings.now.scan_at_start) void this.attempt(() => this.models.scan());
@@ -335,7 +339,7 @@ export class App {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     if (this.chat?.id === id) return;
-    this.#leave();
+    this.#leave(id);
     this.find.close();
     this.#visit++;
     const chat = this.#left.get(id) ?? this.#open(id);
@@ -381,9 +385,10 @@ export class App {
     return chat;
   }
 
-  /** Goes from the chat that is open. What is queued in it is sent all the same when its answer is done. */
-  #leave(): void {
+  /** Goes from the chat that is open to another. What is queued in it is sent all the same when its answer is done. */
+  #leave(to: string): void {
     const { chat } = this;
+    this.tabs.went(chat?.id ?? "", to, chat?.chat?.temporary);
     if (!chat) return;
     if (chat.chat?.temporary) {
       if (!chat.empty) this.status = s.temporary.gone;
@@ -423,7 +428,7 @@ export class App {
     this.outgoing = null;
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
-    this.#leave();
+    this.#leave("");
     this.chat = null;
     this.#visit++;
     this.find.close();
@@ -476,7 +481,7 @@ export class App {
   async deleteChat(id: string): Promise<void> {
     await this.undoable(async () => {
       const undo = await this.bridge.chats.Delete(id);
-      if (this.chat?.id === id) await this.newChat();
+      if (!(await this.tabs.close(id)) && this.chat?.id === id) await this.newChat();
       this.#left.get(id)?.close();
       this.#left.delete(id);
       return undo;
@@ -485,7 +490,7 @@ export class App {
 
   async archiveChat(id: string, archived: boolean): Promise<void> {
     await this.attempt(() => this.bridge.chats.SetArchived(id, archived));
-    if (archived && this.chat?.id === id) await this.newChat();
+    if (archived && !(await this.tabs.close(id)) && this.chat?.id === id) await this.newChat();
   }
 
   #zoomShown = 0;

@@ -1,6 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { App } from "../app.svelte";
+import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { newTemporary } from "./temporary";
+
+afterEach(() => localStorage.clear());
 
 test("50,000 chats are laid out from their groups, and rows come by page", async () => {
   const { app, fake } = await startApp("manychats");
@@ -45,6 +49,53 @@ test("a temporary chat takes along what was written, and who leaves it hears tha
   expect(app.composer.text).toBe("");
   expect(app.status).toBe("The temporary chat was deleted.");
   expect(fake.given("Chats.Seen").slice(-2)).toEqual([[made.chat.id], [""]]);
+  app.close();
+});
+
+test("a second chat makes tabs, which are walked, closed and there at the next start, without chats that are gone", async () => {
+  const { app, fake } = await startApp();
+  const first = app.chat?.id ?? "";
+  const [second = "", third = ""] = [...fake.chats.all.keys()].filter((id) => id !== first);
+  const { tabs } = app;
+  expect(tabs.ids).toEqual([]);
+  tabs.open(second);
+  tabs.open(second);
+  expect([tabs.ids, app.chat?.id]).toEqual([[first, second], first]);
+  expect(tabs.title(second)).toBe(fake.chats.of(second).chat.title);
+  await tabs.walk(-1);
+  expect(app.chat?.id).toBe(second);
+  await app.openChat(third);
+  expect(tabs.ids).toEqual([first, third]);
+  tabs.open(second);
+  app.close();
+
+  const again = new App(fake, { ...fake.hello, open_chat: third });
+  expect(again.tabs.ids).toEqual([first, third, second]);
+  const draft = fake.chats.Draft.bind(fake.chats);
+  fake.chats.Draft = async (id) => {
+    if (id === second) throw new AppError({ kind: "not_found", message: "There is no such chat." });
+    return draft(id);
+  };
+  await again.start();
+  await again.settle();
+  await until("the chat that is gone to leave", () => again.tabs.ids.length === 2);
+  await again.tabs.close();
+  expect([again.tabs.ids, again.chat?.id]).toEqual([[], first]);
+  again.close();
+});
+
+test("a temporary chat leaves its tab when it is left", async () => {
+  const { app, fake } = await startApp();
+  const first = app.chat?.id ?? "";
+  const made = fake.chats.add("", new Date(), { temporary: true });
+  const [other = ""] = [...fake.chats.all.keys()].filter((id) => id !== first);
+  app.tabs.open(other);
+  await app.tabs.walk(1);
+  await app.openChat(made.chat.id);
+  expect(app.tabs.ids).toEqual([first, made.chat.id]);
+  app.tabs.open(other);
+  await app.tabs.walk(1);
+  expect([app.tabs.ids, app.chat?.id]).toEqual([[first, other], other]);
   app.close();
 });
 

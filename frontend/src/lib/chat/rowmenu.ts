@@ -1,3 +1,4 @@
+import AppWindow from "@lucide/svelte/icons/app-window";
 import Archive from "@lucide/svelte/icons/archive";
 import Pencil from "@lucide/svelte/icons/pencil";
 import Pin from "@lucide/svelte/icons/pin";
@@ -12,6 +13,7 @@ import { transferMenu } from "./transfer";
 export function rowMenu(app: App, of: ChatRow, rename: () => void): MenuItem[] {
   const { chats } = app.bridge;
   return [
+    { label: s.tabs.open, icon: AppWindow, run: () => app.tabs.open(of.id) },
     {
       label: s.sidebar.rename,
       icon: Pencil,

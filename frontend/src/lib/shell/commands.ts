@@ -25,6 +25,7 @@ export function commands(app: App): Command[] {
   const { layout, permissions } = app;
   const chat = () => app.chat;
   const inChat = () => app.chat !== null && app.page === null;
+  const hasTabs = () => app.tabs.ids.length > 0 && app.page === null;
   const writes = () => inChat() && document.activeElement?.closest("form.composer") !== null;
   const hasCouncil = () => app.council.settings !== null;
   const theme = (id: Id, theme: Theme) => command(id, "", () => app.settings.set({ theme }));
@@ -32,6 +33,9 @@ export function commands(app: App): Command[] {
     command("palette", "Mod+K", () => (app.palette = !app.palette), { hidden: true }),
     command("newChat", "Mod+N", () => app.newChat()),
     command("newTemporary", "Mod+Shift+N", () => newTemporary(app)),
+    command("closeTab", "Mod+W", () => app.tabs.close(), { when: hasTabs }),
+    command("nextTab", "Mod+Tab", () => app.tabs.walk(1), { when: hasTabs }),
+    command("previousTab", "Mod+Shift+Tab", () => app.tabs.walk(-1), { when: hasTabs }),
     command("find", "Mod+F", () => openFind(app), { when: inChat }),
     command("searchChats", "", () => searchChats(app)),
     command("sidebar", "Mod+B", () => layout.setSidebar(!layout.sidebarOpen)),
