@@ -492,6 +492,11 @@ for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHA
 	w.say(id, "more", modeltest.New([]modeltest.Step{modeltest.Say("yes")}))
 	want += "|GENERATION_STARTED string|MESSAGE_SENT user:more|MESSAGE_SENT assistant:yes|GENERATION_ENDED yes"
 	w.until(`{}`, want)
+	unheard := chat.Conversation{Title: "unheard", Temporary: true}
+	must(t, w.Store.Chats.CreateConversation(t.Context(), &unheard))
+	w.say(unheard.ID, "unheard", modeltest.New([]modeltest.Step{modeltest.Say("unheard")}))
+	w.edit(unheard.ID, 1)
+	w.ChatChanged(unheard.ID)
 	w.edit(id, 1)
 	w.ChatChanged(id)
 	w.until(`{}`, want+"|MESSAGE_EDITED user:hello|CHAT_CHANGED A chat")
