@@ -16,6 +16,7 @@ import (
 	"text/template"
 
 	"conclave/app/test/testkit"
+	"conclave/app/window"
 	"conclave/app/window/desktop"
 )
 
@@ -86,7 +87,7 @@ func TestTheDesktopKnowsTheWindow(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"Type": "Application", "Name": project.Info.ProductName, "Comment": project.Info.Comments,
-		"Exec": project.OutputFilename,
+		"Exec": project.OutputFilename + " %u", "MimeType": "x-scheme-handler/" + window.LinkScheme + ";",
 		"Icon": project.Name, "StartupWMClass": project.OutputFilename,
 	} {
 		if entry[key] != want {
@@ -150,6 +151,10 @@ func TestTheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
 				break
 			}
 		}
+		if strings.HasSuffix(name, ".plist") &&
+			!strings.Contains(out.String(), "<string>"+window.LinkScheme+"</string>") {
+			t.Errorf("%s: its links are missing: %s", name, out.String())
+		}
 		if !strings.Contains(out.String(), "com.wails.conclave") ||
 			!regexp.MustCompile(`>?"?\d+\.\d+\.\d+`).MatchString(out.String()) {
 			t.Errorf("%s: its identity or version is missing: %s", name, out.String())
@@ -161,7 +166,11 @@ func TestTheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
 type project struct {
 	Name           string
 	OutputFilename string
-	Info           struct{ CompanyName, ProductName, ProductVersion, Comments, Copyright string }
+	Info           struct {
+		CompanyName, ProductName, ProductVersion, Comments, Copyright string
+
+		Protocols []struct{ Scheme, Role string }
+	}
 }
 
 func readProject(t *testing.T) project {

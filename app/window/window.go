@@ -27,6 +27,7 @@ type Window struct {
 	undo *undos
 
 	pictures  *pictures
+	links     links
 	attention *attention
 }
 

@@ -27,6 +27,7 @@ const (
 	Settings    Topic = "settings"    // settings
 	Log         Topic = "log"         // one plugin's log; id is the plugin's id
 	Toasts      Topic = "toasts"      // notices of plugins
+	Links       Topic = "links"       // links that were opened in other programs
 	Activity    Topic = "activity"    // the record of what tools did
 	Edits       Topic = "edits"       // a plugin changed one conversation; id is its id
 	Council     Topic = "council"     // one run of a council; id is its id

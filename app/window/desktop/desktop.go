@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (p *program) run(args []string, stderr io.Writer) error {
 	if len(args) == 2 && args[0] == waitingFlag {
 		return p.showWaiting()
 	}
-	folders, err := parse(args, stderr)
+	folders, link, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -115,7 +116,7 @@ func (p *program) run(args []string, stderr io.Writer) error {
 		Watched:    true,
 	})
 	if fault.KindOf(err) == fault.Locked {
-		return focusOther(ctx, folders, stderr)
+		return focusOther(ctx, folders, link, stderr)
 	}
 	if err != nil || c == nil {
 		return err
@@ -140,13 +141,10 @@ func (p *program) run(args []string, stderr io.Writer) error {
 		Serve:     serveCommand(folders),
 		Trouble:   c.Trouble,
 	}), c.Log)
-	server, err := c.Serve(func(args []string) bool {
-		if len(args) == 2 && args[0] == "window" && args[1] == "focus" {
-			w.Focus()
-			return true
-		}
-		return false
-	})
+	if link != "" {
+		w.OpenLink(link)
+	}
+	server, err := c.Serve(func(args []string) bool { return secondLaunch(w, args) })
 	if err != nil {
 		c.Log.Warn("commands cannot be served while the window is open", "err", err)
 	} else {
@@ -172,28 +170,55 @@ func (p *program) run(args []string, stderr io.Writer) error {
 	return p.open(ctx, w, c.Log)
 }
 
+// secondLaunch does what a second start of this program asks the first for, and reports whether
+// args are that.
+func secondLaunch(w *window.App, args []string) bool {
+	switch {
+	case slices.Equal(args, focusWindow):
+		w.Focus()
+	case len(args) == 3 && slices.Equal(args[:2], openLink):
+		w.OpenLink(args[2])
+	default:
+		return false
+	}
+	return true
+}
+
+// What a second start asks the first for; the link follows the words of openLink.
+var (
+	focusWindow = []string{"window", "focus"}
+	openLink    = []string{"window", "open"}
+)
+
 // writeBindings lets Wails write what the page may call. It needs the methods
 // alone: no store, plugin or window is opened.
 func writeBindings() error {
 	return wails.Run(&options.App{Bind: window.New(window.Core{}, slog.Default()).Bind()})
 }
 
-// parse reads the flags, which are those of the terminal program.
-func parse(args []string, stderr io.Writer) (terminal.Folders, error) {
+// parse reads the flags, which are those of the terminal program, and the link that the
+// program was started with, if there is one.
+func parse(args []string, stderr io.Writer) (folders terminal.Folders, link string, err error) {
 	flags := flag.NewFlagSet(ProgramName, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	data := flags.String("data", os.Getenv("CONCLAVE_DATA"), "folder of the store, logs and media")
 	plugins := flags.String("plugins", os.Getenv("CONCLAVE_PLUGINS"), "the watched plugins folder")
 	ownFlags(flags)
 	if err := flags.Parse(args); err != nil {
-		return terminal.Folders{}, err
+		return terminal.Folders{}, "", err
 	}
-	return terminal.ResolveFolders(
+	link = flags.Arg(0)
+	if flags.NArg() > 1 || link != "" && !strings.HasPrefix(strings.ToLower(link), window.LinkScheme+":") {
+		return terminal.Folders{}, "", fault.New(fault.Usage, "window", "The window cannot open “"+link+"”.",
+			"It takes one link that begins with "+window.LinkScheme+"://, and the flags --data and --plugins.")
+	}
+	folders, err = terminal.ResolveFolders(
 		*data,
 		*plugins,
 		os.Getenv,
 		func(path string) (string, error) { return filepath.Abs(path) },
 	)
+	return folders, link, err
 }
 
 // serveCommand returns the command that serves other programs from these folders.
@@ -231,9 +256,13 @@ func workerProgram() (string, error) {
 	return path, nil
 }
 
-// focusOther brings the window that is open to the front.
-func focusOther(ctx context.Context, folders terminal.Folders, stderr io.Writer) error {
-	_, err := remote.Run(ctx, folders.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}},
+// focusOther brings the window that is open to the front, and has it open the link if there is one.
+func focusOther(ctx context.Context, folders terminal.Folders, link string, stderr io.Writer) error {
+	args := focusWindow
+	if link != "" {
+		args = append(slices.Clone(openLink), link)
+	}
+	_, err := remote.Run(ctx, folders.Data, remote.Command{Version: version.Version, Args: args},
 		remote.Streams{Out: io.Discard, Err: io.Discard})
 	if err != nil {
 		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.",
@@ -291,7 +320,8 @@ func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) err
 			ProgramName: ProgramName, Icon: p.Icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever,
 		},
 		Mac: &mac.Options{
-			About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: p.Icon},
+			OnUrlOpen: w.OpenLink,
+			About:     &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: p.Icon},
 		},
 		Windows: &windows.Options{WebviewGpuIsDisabled: false},
 	})

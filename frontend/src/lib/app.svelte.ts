@@ -26,6 +26,7 @@ import { SettingsState } from "./settings/settings.svelte";
 import { KeptFocus } from "./shell/keptfocus";
 import { Keys } from "./shell/keys.svelte";
 import { Layout, type DockTab } from "./shell/layout.svelte";
+import { LinksState } from "./shell/links.svelte";
 import { Toasts } from "./shell/toasts.svelte";
 import { nextZoom } from "./shell/zoom";
 import { beginning, commas } from "./format";
@@ -55,6 +56,7 @@ export class App {
   readonly prompts = new PromptsState(this);
   readonly context = new ContextState(this);
   readonly recall = new Recall(this);
+  readonly links = new LinksState(this);
   readonly plugins: PluginsState;
   readonly tools: ToolsState;
   readonly models: ModelsState;
@@ -186,6 +188,7 @@ export class App {
     void this.council.switchTo(this.chat?.id ?? "");
     void this.tabs.check();
     await Promise.all([ready, this.tools.open(), this.plugins.open(), this.shared.refresh()]);
+    await this.links.open();
     // What answers on this computer is found while the window is shown already.
     if (this.settings.now.scan_at_start) void this.attempt(() => this.models.scan());
   }
@@ -206,6 +209,7 @@ export class App {
       part.close();
     this.settings.close();
     this.context.close();
+    this.links.close();
     this.#unhear();
     this.#unshare();
     this.notices.close();

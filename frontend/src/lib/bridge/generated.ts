@@ -1473,6 +1473,26 @@ export interface Limits {
   money?: number;
 }
 
+/** Link is a link conclave://… that was opened in another program. */
+export interface Link {
+  kind: LinkKind;
+  /** of the message */
+  text: string;
+  /** name of the model that shall answer; "" leaves that to the person */
+  model: string;
+  /** of the plugin */
+  address: string;
+  /** how many hidden characters were taken out of the text */
+  hidden: number;
+  /** Why the link is not followed; null where it is. */
+  refused: Failure | null;
+}
+
+/** LinkKind names what a link fills in. */
+export type LinkKind =
+  | "ask" // the message of a new chat
+  | "plugin"; // the address of a plugin to add
+
 /** LocalServer is a model server that answered on this computer. */
 export interface LocalServer {
   kind: string;
@@ -3594,6 +3614,7 @@ export type Topic =
   | "settings" // settings
   | "log" // one plugin's log; id is the plugin's id
   | "toasts" // notices of plugins
+  | "links" // links that were opened in other programs
   | "activity" // the record of what tools did
   | "edits" // a plugin changed one conversation; id is its id
   | "council" // one run of a council; id is its id
@@ -3732,6 +3753,8 @@ export interface WindowCalls {
   Attention(open: string, focused: boolean): Promise<void>;
   /** Hello returns all that the first paint needs. */
   Hello(): Promise<Hello>;
+  /** Links returns the links that were opened since the last call, the oldest first. */
+  Links(): Promise<Link[]>;
   /**
    * LoadPicture fetches a picture that a message names and a person pressed, and returns the
    * address under which the page shows it.

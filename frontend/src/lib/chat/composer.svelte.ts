@@ -42,6 +42,8 @@ export class Composer {
   sending = $state.raw(false);
   /** Offer no tools with the next message. */
   noTools = $state.raw(false);
+  /** The text of a new chat came from a link, which had that many hidden characters; null = it did not. */
+  linked = $state.raw<{ hidden: number } | null>(null);
   /** Model for a chat that the next message makes, and how it is asked. */
   model = $state.raw("");
   asking = $state.raw<Asking>({});
@@ -134,6 +136,7 @@ export class Composer {
   changed(text: string, cursor: number): void {
     this.text = text;
     this.cursor = cursor;
+    if (!text) this.linked = null;
     if (this.pasted && !text.includes(this.pasted.text)) this.pasted = null;
     this.#later();
   }
@@ -218,6 +221,7 @@ export class Composer {
     this.queued = queued;
     if (out.text || out.attachments.length > 0) this.pasted = null;
     if (out.queued.length === 0) this.noTools = false;
+    if (!text) this.linked = null;
     this.#dirty = true;
   }
 

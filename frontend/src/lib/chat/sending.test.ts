@@ -1,6 +1,8 @@
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
 import { inApp } from "../app.svelte";
+import type { Link } from "../bridge/generated";
+import AddPlugin from "../plugins/AddPlugin.svelte";
 import Palette from "../shell/Palette.svelte";
 import { startApp, until } from "../testing";
 
@@ -69,5 +71,41 @@ test("what was typed before the palette had the keyboard is in its field", async
   flushSync();
   expect(field()?.value).toBe("dark");
   await unmount(palette);
+  app.close();
+});
+
+test("links fill in a message or a plugin's address, and send and install nothing", async () => {
+  const { app, fake } = await startApp();
+  const link = { text: "", model: "", address: "", hidden: 0, refused: null };
+  const arrive = async (links: Link[]) => {
+    fake.window.Links = async () => links.splice(0);
+    fake.bus.changed("links");
+    await until("the links", () => links.length === 0);
+  };
+  await arrive([{ ...link, kind: "ask", text: "From afar", model: "moon/large", hidden: 2 }]);
+  await until("the text", () => app.composer.text === "From afar");
+  expect([app.chat, app.composer.linked, app.composer.model]).toEqual([null, { hidden: 2 }, ""]);
+  expect(app.toasts.list.map((toast) => toast.text).join()).toContain("moon/large");
+  await arrive([{ ...link, kind: "ask", text: "More", model: app.models.default }]);
+  await until("more text", () => app.composer.text === "From afar\n\nMore");
+  expect(app.composer.model).toBe(app.models.default);
+  app.composer.changed("", 0);
+  expect(app.composer.linked).toBeNull();
+
+  await arrive([{ ...link, kind: "plugin", address: "https://example.org/a.git" }]);
+  await until("the dialog", () => app.addPlugin);
+  const target = document.body.appendChild(document.createElement("div"));
+  const dialog = mount(AddPlugin, { target, context: inApp(app) });
+  flushSync();
+  const field = () => document.querySelector<HTMLInputElement>("input.field")?.value;
+  expect([field(), document.body.textContent]).toEqual([
+    "https://example.org/a.git",
+    expect.stringContaining("from a link"),
+  ]);
+  await arrive([{ ...link, kind: "plugin", address: "https://example.org/b.git" }]);
+  await until("the notice", () => app.toasts.list.some((toast) => toast.text.includes("another plugin")));
+  expect(field()).toBe("https://example.org/a.git");
+  expect([...fake.given("Chats.Send"), ...fake.given("Plugins.Add")]).toEqual([]);
+  await unmount(dialog);
   app.close();
 });
