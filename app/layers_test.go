@@ -529,6 +529,7 @@ var layers = []map[string][]string{
 		"app/window/desktop": {
 			"app/window",
 			"app/base/fault",
+			"app/base/settings",
 			"app/base/version",
 			"app/window/windowstore",
 			"app/core",

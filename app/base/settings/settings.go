@@ -109,8 +109,20 @@ type Settings struct {
 	HTTPToken    bool               `json:"http_token"`  // programs must carry the token that is stored with the keys
 	// RequiredHooks are the plugins, by id, without whose hooks no answer is written.
 	RequiredHooks []string `json:"required_hooks"`
+	// Where the window was on each arrangement of displays, the newest first.
+	WindowPlaces []WindowPlace `json:"window_places"`
 
 	unknown map[string]json.RawMessage
+}
+
+// WindowPlace holds the window's place and size, in pixels, on an arrangement of displays.
+type WindowPlace struct {
+	Displays  string `json:"displays"` // the size of each: "1920x1080 2560x1440"
+	X         int    `json:"x"`
+	Y         int    `json:"y"`
+	Width     int    `json:"width"` // as it is when it is not maximised
+	Height    int    `json:"height"`
+	Maximised bool   `json:"maximised"`
 }
 
 // DefaultHTTPPort is the port at which programs expect to register tools (contracts/neko,
@@ -133,7 +145,7 @@ func Default() Settings {
 			Keys:     map[string]string{}, FavouriteModels: []string{}, RecentModels: []string{},
 		},
 		Connections: []model.Connection{}, ChainLimit: 10, Mode: "standard", Prices: []cost.Price{},
-		RequiredHooks: []string{},
+		RequiredHooks: []string{}, WindowPlaces: []WindowPlace{},
 	}
 }
 

@@ -167,7 +167,7 @@ func (p *program) run(args []string, stderr io.Writer) error {
 		}
 	}()
 	defer func() { cancel(errors.New("the window closed")); <-watching; <-following; <-serving }()
-	return p.open(ctx, w, c.Log)
+	return p.open(ctx, w, placeKeeper{c.Settings, c.Log}, c.Log)
 }
 
 // secondLaunch does what a second start of this program asks the first for, and reports whether
@@ -290,7 +290,7 @@ const (
 const settled = 2 * time.Second
 
 // open runs Wails until the window closes.
-func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) error {
+func (p *program) open(ctx context.Context, w *window.App, places placeKeeper, log *slog.Logger) error {
 	dist, err := fs.Sub(p.Pages, "frontend/dist")
 	if err != nil {
 		return err
@@ -305,15 +305,22 @@ func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) err
 	}
 	defer release()
 	p.starting = false
-	return wails.Run(&options.App{
+	app := &options.App{
 		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,
 		AssetServer:      &assetserver.Options{Assets: dist, Handler: w.Assets(), Middleware: w.FirstFrame},
 		BackgroundColour: ground,
-		OnStartup:        w.Startup,
-		OnDomReady:       func(context.Context) { time.AfterFunc(settled, func() { forgetStart(log) }) },
-		OnShutdown:       w.Shutdown,
-		Bind:             w.Bind(),
-		ErrorFormatter:   w.FormatError,
+		OnStartup: func(ctx context.Context) {
+			w.Startup(ctx)
+			places.restore(ctx)
+		},
+		OnBeforeClose: func(ctx context.Context) (stay bool) {
+			places.save(ctx)
+			return false
+		},
+		OnDomReady:     func(context.Context) { time.AfterFunc(settled, func() { forgetStart(log) }) },
+		OnShutdown:     w.Shutdown,
+		Bind:           w.Bind(),
+		ErrorFormatter: w.FormatError,
 		// The page draws its own menus; the web view's would offer Reload and Back.
 		EnableDefaultContextMenu: false,
 		Linux: &linux.Options{
@@ -324,5 +331,7 @@ func (p *program) open(ctx context.Context, w *window.App, log *slog.Logger) err
 			About:     &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: p.Icon},
 		},
 		Windows: &windows.Options{WebviewGpuIsDisabled: false},
-	})
+	}
+	places.begin(ctx, app)
+	return wails.Run(app)
 }
