@@ -317,7 +317,10 @@ func (p *program) open(ctx context.Context, w *window.App, places placeKeeper, l
 			places.save(ctx)
 			return false
 		},
-		OnDomReady:     func(context.Context) { time.AfterFunc(settled, func() { forgetStart(log) }) },
+		OnDomReady: func(context.Context) {
+			checkSpelling()
+			time.AfterFunc(settled, func() { forgetStart(log) })
+		},
 		OnShutdown:     w.Shutdown,
 		Bind:           w.Bind(),
 		ErrorFormatter: w.FormatError,

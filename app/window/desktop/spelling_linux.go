@@ -1,0 +1,60 @@
+//go:build cgo
+
+package desktop
+
+/*
+#cgo !webkit2_41 pkg-config: webkit2gtk-4.0
+#cgo webkit2_41 pkg-config: webkit2gtk-4.1
+#include <webkit2/webkit2.h>
+
+static gboolean check_spelling(gpointer languages) {
+	WebKitWebContext *context = webkit_web_context_get_default();
+	webkit_web_context_set_spell_checking_languages(context, (const gchar *const *)languages);
+	webkit_web_context_set_spell_checking_enabled(context, TRUE);
+	g_strfreev((gchar **)languages);
+	return G_SOURCE_REMOVE;
+}
+
+// check_spelling_soon runs it where GTK runs; languages is a list with commas.
+static void check_spelling_soon(const char *languages) {
+	g_idle_add(check_spelling, g_strsplit(languages, ",", -1));
+}
+*/
+import "C"
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// checkSpelling has the web view mark words that no dictionary of the person's languages has.
+// Wails does not offer it, but has its page in the context that WebKitGTK calls default.
+func checkSpelling() {
+	languages := C.CString(strings.Join(spellingLanguages(os.Getenv), ","))
+	defer C.free(unsafe.Pointer(languages))
+	C.check_spelling_soon(languages)
+}
+
+// spellingLanguages returns the languages that the environment names, as dictionaries are named:
+// “de_DE”. English is always one of them, in which code and tools are written.
+func spellingLanguages(env func(string) string) []string {
+	var languages []string
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if said := env(name); said != "" {
+			languages = strings.Split(env("LANGUAGE"), ":")
+			languages = append(languages, said)
+			break
+		}
+	}
+	for i, one := range languages {
+		one, _, _ = strings.Cut(one, "@")
+		languages[i], _, _ = strings.Cut(one, ".")
+	}
+	languages = slices.DeleteFunc(languages, func(one string) bool { return one == "" || one == "C" || one == "POSIX" })
+	if !slices.ContainsFunc(languages, func(one string) bool { return strings.HasPrefix(one, "en") }) {
+		languages = append(languages, "en_US")
+	}
+	return slices.Compact(languages)
+}
