@@ -959,6 +959,31 @@ export interface CouncilTool {
   capabilities: string[];
 }
 
+/**
+ * Diagnostics holds facts about this Conclave for a bug report, without what was said in chats,
+ * titles, keys, and names of the home folder.
+ */
+export interface Diagnostics {
+  /** suggested for the file */
+  name: string;
+  parts: DiagnosticsPart[];
+}
+
+/** DiagnosticsKind names a group of facts. */
+export type DiagnosticsKind =
+  | "program"
+  | "settings"
+  | "plugins"
+  | "counts"
+  | "log";
+
+/** DiagnosticsPart holds a group of facts. */
+export interface DiagnosticsPart {
+  kind: DiagnosticsKind;
+  /** lines */
+  text: string;
+}
+
 /** DiffKind says in which of the texts a line stands. */
 export type DiffKind =
   | "same"
@@ -3751,6 +3776,8 @@ export interface WindowCalls {
    * has the keyboard: a request that waits while it has not is shown as a notification.
    */
   Attention(open: string, focused: boolean): Promise<void>;
+  /** Diagnostics returns what a bug report needs. Nothing of it is sent anywhere. */
+  Diagnostics(): Promise<Diagnostics>;
   /** Hello returns all that the first paint needs. */
   Hello(): Promise<Hello>;
   /** Links returns the links that were opened since the last call, the oldest first. */
