@@ -58,7 +58,8 @@ func TestHelpTablesAndQuestionsAreInTheLanguageOfTheEnvironment(t *testing.T) {
 	if err := rows.print(newTerminal(s, nil), ""); err != nil {
 		t.Fatal(err)
 	}
-	question := questionIn(language.Chinese, gate.Request{Title: "Notes is new", Reason: "Asked because: nothing isolates it."})
+	question := questionIn(language.Chinese,
+		gate.Request{Title: "Notes is new", Reason: "Asked because: nothing isolates it."})
 	out.WriteString(question)
 	for _, want := range []string{
 		"列出、添加和测试模型\n", "用法：\n", "  prices      列出模型的价格\n", "输出 JSON", "模型  输入\n中文  1\n",

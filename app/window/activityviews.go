@@ -19,7 +19,7 @@ type FileChanges struct {
 	Sentence string            `json:"sentence" say:"true"` // “Created 1 file, changed 2 files.”
 	Note     string            `json:"note" say:"true"`     // what makes it less than certain; or ""
 	Undone   string            `json:"undone"`              // when; or ""
-	// some are as before and some as after; Undo and Redo both go on
+	// Partial: some are as before and some as after; Undo and Redo both go on.
 	Partial bool   `json:"partial"`
 	Did     string `json:"did" say:"true"` // what undoing it just now did; or ""
 }

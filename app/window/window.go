@@ -42,7 +42,8 @@ func (w *Window) Hello() (Hello, error) {
 	f := w.core.Info
 	out := Hello{
 		Version: f.Version, Platform: Platform(goruntime.GOOS), DataFolder: f.Data, PluginsFolder: f.Plugins,
-		LogFolder: f.Logs, Isolation: language.Say(f.Isolation), Licence: "MIT", Settings: settingsView(w.core, revision, set),
+		LogFolder: f.Logs, Isolation: language.Say(f.Isolation), Licence: "MIT",
+		Settings: settingsView(w.core, revision, set),
 		Trouble: optionalFailure(w.log, f.Trouble),
 	}
 	if set.OpenChat != "" {

@@ -1219,7 +1219,7 @@ export interface FileChanges {
   note: string;
   /** when; or "" */
   undone: string;
-  /** some are as before and some as after; Undo and Redo both go on */
+  /** Partial: some are as before and some as after; Undo and Redo both go on. */
   partial: boolean;
   /** what undoing it just now did; or "" */
   did: string;
