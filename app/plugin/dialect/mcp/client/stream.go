@@ -79,13 +79,13 @@ func (c *streamConn) send(ctx context.Context, m jsonrpc.Message, _ *exchange) e
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
+	traffic{c.s}.sent(m, line) // before its answer
 	select {
 	case <-c.over:
 		return fmt.Errorf("%w: %w", ErrNotSent, c.err)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case c.out <- append(line, '\n'):
-		traffic{c.s}.sent(m, line)
 		return nil
 	}
 }
