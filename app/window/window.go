@@ -44,7 +44,7 @@ func (w *Window) Hello() (Hello, error) {
 		Version: f.Version, Platform: Platform(goruntime.GOOS), DataFolder: f.Data, PluginsFolder: f.Plugins,
 		LogFolder: f.Logs, Isolation: language.Say(f.Isolation), Licence: "MIT",
 		Settings: settingsView(w.core, revision, set),
-		Trouble: optionalFailure(w.log, f.Trouble),
+		Trouble:  optionalFailure(w.log, f.Trouble),
 	}
 	if set.OpenChat != "" {
 		if _, err := w.core.Store.Conversation(ctx, id(set.OpenChat)); err == nil {
