@@ -25,7 +25,7 @@ type RunView struct {
 	Edited   bool     `json:"edited"`            // the chat was changed after the run
 	Again    string   `json:"again"`             // id of the run that it repeats, or ""
 	Change   string   `json:"change" say:"true"` // a sentence on what was changed, or ""
-	// the lanes that changed, in the order of the council, the chair's last
+	// The lanes that changed, in the order of the council, the chair's last.
 	Lanes   []LaneView `json:"lanes"`
 	Members int        `json:"members"` // how many take part
 	Result  *Result    `json:"result"`  // once there is one

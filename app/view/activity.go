@@ -34,7 +34,7 @@ type ActivityEntry struct {
 	Arguments  string          `json:"arguments"`       // without secrets; "" where they are not kept
 	Left       string          `json:"left" say:"true"` // why they are not all there
 	Digest     string          `json:"digest"`          // of the entry
-	// names the old versions of files that it may have changed; or ""
+	// The name of the old versions of files that it may have changed; or "".
 	Undo string `json:"undo"`
 }
 

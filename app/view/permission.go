@@ -30,7 +30,7 @@ type PermissionRequest struct {
 	// What it would change or send, as far as that is known before. null where nothing is.
 	Preview *Preview `json:"preview"`
 	Reach   string   `json:"reach" say:"true"`
-	// what could be taken back, and what cannot be shown before; or ""
+	// What could be taken back, and what cannot be shown before; or "".
 	Care         string       `json:"care" say:"true"`
 	Reason       string       `json:"reason" say:"true"`
 	History      string       `json:"history" say:"true"`
@@ -42,9 +42,9 @@ type PermissionRequest struct {
 	Call         string       `json:"call"`       // Call.id
 	Count        int          `json:"count"`      // identical calls merged into it, at least 1
 	Scopes       []gate.Scope `json:"scopes"`     // what may be offered, narrowest first
-	// conditions to always allow it under: “only in /home/me/Notes”
+	// The conditions to always allow it under: “only in /home/me/Notes”.
 	Only []string `json:"only" say:"true"`
-	// what an answer can trust here: “text from example.org”; or ""
+	// What an answer can trust here: “text from example.org”; or "".
 	Trust string `json:"trust" say:"true"`
 	// What can be allowed in this chat though it holds text: “in this chat, only to …”; or ""
 	Here    string `json:"here" say:"true"`

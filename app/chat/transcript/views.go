@@ -232,9 +232,9 @@ type Call struct {
 	// The arguments for a person, at most 120 characters: “text: a b c”.
 	Summary string    `json:"summary"`
 	State   CallState `json:"state"`
-	// state failed: the first line of the error; stopped: why, where the person did not stop the answer
+	// In state failed the first line of the error; in stopped why, where the person did not stop the answer.
 	Problem string `json:"problem" say:"true"`
-	// what of the call was mended, as a sentence; missing where nothing was
+	// What of the call was mended, as a sentence; missing where nothing was.
 	Mended   string `json:"mended,omitempty" say:"true"`
 	Started  string `json:"started"`
 	MS       int64  `json:"ms"`       // how long it ran; 0 while it runs

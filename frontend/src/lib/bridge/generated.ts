@@ -101,7 +101,7 @@ export interface ActivityEntry {
   left: string;
   /** of the entry */
   digest: string;
-  /** names the old versions of files that it may have changed; or "" */
+  /** The name of the old versions of files that it may have changed; or "". */
   undo: string;
 }
 
@@ -284,11 +284,11 @@ export interface Call {
   summary: string;
   state: CallState;
   /**
-   * state failed: the first line of the error; stopped: why, where the person did not stop the
-   * answer
+   * In state failed the first line of the error; in stopped why, where the person did not stop
+   * the answer.
    */
   problem: string;
-  /** what of the call was mended, as a sentence; missing where nothing was */
+  /** What of the call was mended, as a sentence; missing where nothing was. */
   mended?: string;
   started: string;
   /** how long it ran; 0 while it runs */
@@ -2128,7 +2128,7 @@ export interface PermissionRequest {
   /** What it would change or send, as far as that is known before. null where nothing is. */
   preview: Preview | null;
   reach: string;
-  /** what could be taken back, and what cannot be shown before; or "" */
+  /** What could be taken back, and what cannot be shown before; or "". */
   care: string;
   reason: string;
   history: string;
@@ -2147,9 +2147,9 @@ export interface PermissionRequest {
   count: number;
   /** what may be offered, narrowest first */
   scopes: Scope[];
-  /** conditions to always allow it under: “only in /home/me/Notes” */
+  /** The conditions to always allow it under: “only in /home/me/Notes”. */
   only: string[];
-  /** what an answer can trust here: “text from example.org”; or "" */
+  /** What an answer can trust here: “text from example.org”; or "". */
   trust: string;
   /**
    * What can be allowed in this chat though it holds text: “in this chat, only to …”; or
@@ -3047,7 +3047,7 @@ export interface Run {
   again: string;
   /** a sentence on what was changed, or "" */
   change: string;
-  /** the lanes that changed, in the order of the council, the chair's last */
+  /** The lanes that changed, in the order of the council, the chair's last. */
   lanes: Lane[];
   /** how many take part */
   members: number;
