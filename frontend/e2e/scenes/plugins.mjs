@@ -171,7 +171,7 @@ test("what a plugin lists for the first time is no alteration, and is read befor
   expect(await card.getByText(/changed|Keep the old version/i).count()).toBe(0);
   await armed(card, "Approve these tools");
   await card.getByRole("button", { name: "Approve these tools" }).click();
-  expect(await given(page, "Plugins.Approve")).toEqual([["mail", "4c1d0a7b11ff", false]]);
+  expect(await given(page, "Plugins.Approve")).toEqual([["mail", "4c1d0a7b11ff", false, false]]);
 });
 
 test("what is read before a plugin is approved stays as it is while notices come", async ({ open }) => {
