@@ -106,9 +106,9 @@ test("how many calls of a plugin run at once is set on its card", async ({ open 
   await expect(number).toHaveValue("12");
   await number.fill("");
   await number.press("Enter");
-  expect(await given(page, "Plugins.SetAtOnce")).toEqual([
-    ["notes", 12],
-    ["notes", 0],
+  expect(await given(page, "Plugins.SetRunning")).toEqual([
+    ["notes", 12, false],
+    ["notes", 0, false],
   ]);
 });
 
