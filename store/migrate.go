@@ -14,7 +14,7 @@ import (
 // with every change of what is stored, also when a record only gets one more field: an
 // older program would read the record without it, and a rule without its conditions allows
 // more. A test that describes all records fails until it is raised.
-const Layout = 9
+const Layout = 10
 
 // A program of an older layout that keeps the fields it does not know may be let in all the
 // same. Both numbers are raised to [Layout] by a change that it must not miss: oldestWriter
@@ -45,7 +45,7 @@ var migrations = []migration{
 	// means the same in version 3. Version 4 added how many calls of a plugin run at once,
 	// which an older program keeps and does without; 5 and 6 added records and fields of that
 	// kind, the last the summaries of chats; 7 how the model of a chat is asked, and favourites;
-	// 8 saved prompts; 9 temporary chats.
+	// 8 saved prompts; 9 temporary chats; 10 the places of the window.
 }
 
 // layout holds the numbers with which a store names its format.
