@@ -65,7 +65,9 @@ test("the key has the focus, and a passphrase is chosen beside it", async ({ dis
   await window.fill("sk-wrong");
   await window.says("Choose a passphrase for your keys", "no way to recover");
   await reader.focus("Provider");
-  await window.fill("compatible");
+  display.press("ctrl+a");
+  display.type("compatible");
+  await reader.choice(/^OpenAI-compatible server/);
   display.press("Return");
   await window.says("Server address");
   await reader.focus("Server address");
