@@ -434,10 +434,12 @@ test.describe("once there is a model", () => {
 
   // What lasts.
 
-  test("the server that never answered is said on its card", async ({ page, person }) => {
-    await person.models();
-    const said = page.locator("[data-connection] p[role=status] > .bad").locator("..");
+  test("a server that never answers is said in the form", async ({ page, person, server }) => {
+    await person.beginConnection(server.at("silent/v1"), "");
+    await page.getByRole("button", { name: "Save and test" }).click();
+    const said = page.locator("form.card").getByRole("alert");
     told("silent", await person.reads(said, /20 s/, /address/));
+    await page.getByRole("button", { name: "Cancel" }).click();
   });
 
   /** Three members whose keys are locked: one card in the chat says so, with one way to unlock them. */

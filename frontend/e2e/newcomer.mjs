@@ -67,7 +67,7 @@ test("the key has the focus, and a passphrase is chosen beside it", async ({ dis
   await reader.focus("Provider");
   display.press("ctrl+a");
   display.type("compatible");
-  await reader.choice(/^OpenAI-compatible server/);
+  await window.says("OpenAI-compatible server");
   display.press("Return");
   await window.says("Server address");
   await reader.focus("Server address");

@@ -412,12 +412,7 @@ export class Reader {
 
   /** The same for the palette, while whose field has the keyboard its first choice has the focus. */
   palette() {
-    return this.choice(/./);
-  }
-
-  /** Waits until a field's choice of a name has the focus, while the field has the keyboard. */
-  choice(name) {
-    return this.typed(name, [listItem]);
+    return this.typed(/./, [listItem]);
   }
 
   /**
