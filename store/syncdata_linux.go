@@ -9,7 +9,7 @@ import (
 // syncData returns once what was written to a file of constant length is on the disk. It leaves its times out.
 func syncData(f *os.File) error {
 	for {
-		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR { //nolint:errorlint // a number of the system
+		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
 			return err
 		}
 	}

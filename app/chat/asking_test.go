@@ -19,7 +19,10 @@ func TestOnlyWhatModelsTakeCanBeSetForAChat(t *testing.T) {
 		}
 	}
 	for _, bad := range []chat.Asking{
-		{Reasoning: "enormous"}, {Temperature: number(-0.1)}, {Temperature: number(2.1)}, {MaxTokens: -1},
+		{Reasoning: "enormous"},
+		{Temperature: number(-0.1)},
+		{Temperature: number(2.1)},
+		{MaxTokens: -1},
 		{MaxTokens: 1_000_001},
 	} {
 		if err := bad.Check(); fault.KindOf(err) != fault.Invalid {

@@ -48,7 +48,7 @@ func importFile(t *testing.T, path string) (*importing, Imported, error) {
 	t.Helper()
 	file, err := os.Open(path)
 	must(t, err)
-	defer file.Close() //nolint:errcheck // it is only read
+	defer file.Close()
 	chats := &importing{}
 	done, err := Import(t.Context(), chats, file, path)
 	return chats, done, err

@@ -34,10 +34,16 @@ func TestTheWindowReturnsToItsPlaceOnTheDisplaysThereAre(t *testing.T) {
 		known   bool
 	}{
 		{"the same displays", desk, saved[0], true},
-		{"one display, partly outside of it", laptop,
-			settings.WindowPlace{Displays: displays(laptop), X: 366, Width: 1000, Height: 700}, true},
-		{"one that was never there", screens([2]int{1024, 400}),
-			settings.WindowPlace{Displays: displays(desk), Width: 1024, Height: 480}, false},
+		{
+			"one display, partly outside of it", laptop,
+			settings.WindowPlace{Displays: displays(laptop), X: 366, Width: 1000, Height: 700},
+			true,
+		},
+		{
+			"one that was never there", screens([2]int{1024, 400}),
+			settings.WindowPlace{Displays: displays(desk), Width: 1024, Height: 480},
+			false,
+		},
 	} {
 		if place, known := placeOn(saved, c.screens); place != c.want || known != c.known {
 			t.Errorf("%s: %+v, %v", c.name, place, known)
