@@ -152,10 +152,6 @@ func wants(caller string) string {
 	return caller + " wants to "
 }
 
-// CallerWants returns "Ada (council) wants to ", or "You want to " for the person. name is as in
-// CallerName.
-func CallerWants(c Caller, name string) string { return wants(CallerName(c, name)) }
-
 // maxCaller is the number of characters of a caller's name that fit into a title.
 const maxCaller = 40
 

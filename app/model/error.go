@@ -97,9 +97,3 @@ func IsWrongAddress(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Kind == WrongAddress
 }
-
-// IsKey reports whether an error says that a key is refused or missing.
-func IsKey(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && (e.Kind == KeyRefused || e.Kind == KeyMissing)
-}

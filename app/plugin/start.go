@@ -23,7 +23,7 @@ type StartOptions struct {
 	Work    string        // the working folder the process starts in
 	Code    string        // digest of the files it is started from; empty for a throw-away look
 	Granted []string      // the permissions the person granted it, in permit's words
-	Folders []gate.Folder // what it may reach outside of its own folders
+	Folders []gate.Folder // what it may reach outside its folders
 	// Programs are the files of those that it may start with the permission programs; nil is all
 	// on the person's PATH, and those to which links there lead.
 	Programs []string

@@ -65,7 +65,7 @@ type Status struct {
 	Isolation   sandbox.Confinement
 	Granted     []string
 	Denied      []string
-	Folders     []gate.Folder // what it may reach outside of its own
+	Folders     []gate.Folder // what it may reach outside its folders
 	Hosts       []string      // the rules about hosts that it may or may not connect to, as sentences
 	Ports       []string      // the rules about ports on which it may or may not listen, as sentences
 	Programs    []string      // the files of those that it may start, where these are not all

@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/place"
+	"conclave/app/tool"
 
 	"github.com/spf13/cobra"
 )
@@ -134,7 +135,7 @@ func (c storeCommands) bringRights(ctx context.Context, name, permissions string
 			listed, more = listed[:most], fmt.Sprintf("; and %d more", len(differs)-most)
 		}
 		return false, fault.New(fault.NotAllowed, "cli.restore",
-			"The backup "+name+" was not made here. It would change: "+shownName(strings.Join(listed, "; ")+more)+
+			"The backup "+name+" was not made here. It would change: "+tool.OneLine(strings.Join(listed, "; ")+more)+
 				". Nothing was restored.",
 			"Add --permissions bring to accept these changes, or --permissions leave to restore without them.")
 	}
@@ -146,7 +147,7 @@ func (c storeCommands) bringRights(ctx context.Context, name, permissions string
 // printDiffers prints the rights in a backup, one a line.
 func printDiffers(w io.Writer, differs []string) {
 	for _, d := range differs {
-		fmt.Fprintln(w, "  "+shownName(d)+".")
+		fmt.Fprintln(w, "  "+tool.OneLine(d)+".")
 	}
 }
 

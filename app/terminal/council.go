@@ -15,6 +15,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/tool"
 	"conclave/app/view"
 )
 
@@ -132,11 +133,11 @@ func (c councilCommands) print(set council.Council, scope council.Scope) error {
 	if set.Enabled {
 		state = "on"
 	}
-	fmt.Fprintf(c.Out, "%s: %s, mode %s, set %s\n", cmp.Or(shownName(set.Name), "Council"), state, set.Mode,
+	fmt.Fprintf(c.Out, "%s: %s, mode %s, set %s\n", cmp.Or(tool.OneLine(set.Name), "Council"), state, set.Mode,
 		scopeWords(scope))
 	table := newTable("ID", "NAME", "ROLE", "MODEL", "CONTEXT", "TOOLS")
 	for _, m := range set.Members {
-		name := shownName(m.Name)
+		name := tool.OneLine(m.Name)
 		if m.Off {
 			name += " (off)"
 		}
@@ -145,8 +146,8 @@ func (c councilCommands) print(set council.Council, scope council.Scope) error {
 		if policy.Last > 0 && (policy.Span == council.Turns || policy.Span == council.Messages) {
 			span = fmt.Sprintf("%d %s", policy.Last, policy.Span)
 		}
-		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), span,
-			shownName(strings.Join(m.Tools, ", ")))
+		table.add(m.ID, name, tool.OneLine(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), span,
+			tool.OneLine(strings.Join(m.Tools, ", ")))
 	}
 	return table.print(c.terminal, "The council has no members. Add one, or choose a preset: conclave council presets")
 }
@@ -215,7 +216,7 @@ func (c councilCommands) put(ctx context.Context, app *App, f *scopeFlags, set c
 	for _, m := range set.Members {
 		for _, id := range m.Tools {
 			if why := deliberation.Unusable(app.Tools.Set(), set, id); why != "" {
-				fmt.Fprintf(c.Err, "%s goes without a tool: %s\n", shownName(m.Name), shownName(why))
+				fmt.Fprintf(c.Err, "%s goes without a tool: %s\n", tool.OneLine(m.Name), tool.OneLine(why))
 			}
 		}
 	}
@@ -280,7 +281,7 @@ func (c councilCommands) presets(ctx context.Context, app *App, _ []string) erro
 	}
 	rows, table := view.NewCouncilPresets(own), newTable("NAME", "MODE", "MEMBERS")
 	for _, p := range rows {
-		table.add(shownName(p.Name), string(p.Mode), shownName(strings.Join(p.Members, ", ")))
+		table.add(tool.OneLine(p.Name), string(p.Mode), tool.OneLine(strings.Join(p.Members, ", ")))
 	}
 	return c.printTable(rows, table, "There are no presets.")
 }

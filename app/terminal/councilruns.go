@@ -24,6 +24,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model/cost"
 	"conclave/app/plugin"
+	"conclave/app/tool"
 	"conclave/app/view"
 )
 
@@ -169,7 +170,7 @@ func (c runCommands) printReport(name string, r council.FileRun) error {
 			lines []string
 		}{{"read      ", r.Checked}, {"missing   ", r.Problems}, {"left out  ", r.LeftOut}} {
 			for _, line := range part.lines {
-				fmt.Fprintln(c.Out, part.mark+shownName(line))
+				fmt.Fprintln(c.Out, part.mark+tool.OneLine(line))
 			}
 		}
 	}
@@ -373,7 +374,7 @@ func (t *timeline) padded(r council.Run, name string) string {
 			t.names = min(maxName, max(t.names, len([]rune(oneLine(s.Member.Name)))))
 		}
 	}
-	runes := []rune(oneLine(cmp.Or(shownName(name), "Council")))
+	runes := []rune(oneLine(cmp.Or(tool.OneLine(name), "Council")))
 	if len(runes) > t.names {
 		runes = append(runes[:t.names-1], '…')
 	}

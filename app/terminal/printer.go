@@ -115,7 +115,7 @@ func (p *printer) write(e chat.Event) {
 	case chat.EventAsked:
 		if p.debug {
 			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
-			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), shownName(e.Call.ToolName), given))
+			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), tool.OneLine(e.Call.ToolName), given))
 		}
 	case chat.EventAnswered:
 		if p.debug {
@@ -123,7 +123,7 @@ func (p *printer) write(e chat.Event) {
 			if e.Result.Status != chat.CallOK && e.Result.Status != chat.CallRaised { // Conclave's words
 				said = p.c.toType(said)
 			}
-			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
+			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), tool.OneLine(e.Result.Tool), e.Call.MS,
 				said))
 		}
 	case chat.EventEnded:
@@ -140,7 +140,7 @@ func (p *printer) decided(e chat.Event) {
 	refused := e.Call.Decision != string(gate.Allow)
 	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == gate.AlwaysAsker{}.By()
 	if unasked || !p.c.json && (refused || p.debug) {
-		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName),
+		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), tool.OneLine(e.Call.ToolName),
 			p.c.toType(e.Call.DecidedBy)))
 	}
 }
@@ -148,15 +148,9 @@ func (p *printer) decided(e chat.Event) {
 // forMember returns the council member that makes a call, to print before its tool: “for Ada: ”.
 func forMember(e chat.Event) string {
 	if name := turn.MemberOf(e); name != "" {
-		return "for " + shownName(name) + ": "
+		return "for " + tool.OneLine(name) + ": "
 	}
 	return ""
-}
-
-// shownName returns untrusted text on one line, without hidden characters.
-func shownName(name string) string {
-	shown, _ := tool.Strip(name)
-	return oneLine(shown)
 }
 
 // aside prints a line to standard error, below the answer so far.

@@ -9,6 +9,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/council"
 	"conclave/app/council/deliberation"
+	"conclave/app/tool"
 )
 
 // councilAsSet is the value of --council without a preset: the council that is set.
@@ -142,7 +143,7 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 			if task.Tool != "" {
 				what += ", " + r.ToolTitle(task.Tool)
 			}
-			fmt.Fprintf(c.Err, "  failed   %s: %s\n", shownName(what), shownName(why))
+			fmt.Fprintf(c.Err, "  failed   %s: %s\n", tool.OneLine(what), tool.OneLine(why))
 		}
 	}
 	if err := c.person.arm(ctx); err != nil {

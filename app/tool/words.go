@@ -16,14 +16,14 @@ const maxHuman = 60
 // that its plugin gave it, or else its name in words. "save_note" is "Save note".
 func (t Tool) DisplayName() string {
 	if t.Title != "" && t.Title != t.Name {
-		if title := onOneLine(t.Title); title != "" {
+		if title := OneLine(t.Title); title != "" {
 			return shorten.To(title, maxHuman)
 		}
 	}
 	if words := wordsOf(t.Name); len(words) > 0 {
 		return shorten.To(upperFirst(strings.Join(words, " ")), maxHuman)
 	}
-	return shorten.To(onOneLine(t.Name), maxHuman)
+	return shorten.To(OneLine(t.Name), maxHuman)
 }
 
 // Doing returns what a call of the tool does, to stand after "wants to": "save a
@@ -102,7 +102,7 @@ const (
 func wordsOf(name string) []string {
 	var b strings.Builder
 	var before rune
-	for _, r := range onOneLine(name) {
+	for _, r := range OneLine(name) {
 		switch {
 		case r == '_' || r == '-' || r == '.' || r == '/' || r == ':':
 			r = ' '
@@ -115,8 +115,8 @@ func wordsOf(name string) []string {
 	return strings.Fields(b.String())
 }
 
-// onOneLine returns text without hidden characters, line breaks and runs of blanks.
-func onOneLine(text string) string {
+// OneLine returns text without hidden characters, line breaks and runs of blanks.
+func OneLine(text string) string {
 	text, _ = Strip(text)
 	return strings.Join(strings.Fields(text), " ")
 }

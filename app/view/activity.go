@@ -9,6 +9,7 @@ import (
 	"conclave/app/chat/transcript"
 	"conclave/app/gate"
 	"conclave/app/record/activity"
+	"conclave/app/tool"
 )
 
 // ActivityEntry holds one entry of the record of what tools did, as a person reads it.
@@ -48,26 +49,26 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 	v := ActivityEntry{
 		N: e.N, Time: Time{e.Time}, Kind: e.Kind, Chat: string(e.Chat), Plugin: e.Plugin, Effect: e.Effect,
 		Outcome: e.Outcome, MS: int64(e.MS), Digest: row.Hash, Sent: []string{},
-		Why: Map(activity.Sentences(e, d), transcript.OneLine), Undo: e.Undo,
+		Why: Map(activity.Sentences(e, d), tool.OneLine), Undo: e.Undo,
 	}
 	named := words(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 	switch e.Kind {
 	case activity.Called:
 		v.Call, v.Size = strconv.FormatUint(e.Call, 10), limit.Size(e.Output)
 		v.Who = gate.CallerName(gate.Caller(e.Caller), "")
-		if v.Title = transcript.OneLine(named.Did); e.Outcome != chat.CallOK {
-			v.Title = transcript.Sentence(transcript.OneLine(named.Doing))
+		if v.Title = tool.OneLine(named.Did); e.Outcome != chat.CallOK {
+			v.Title = transcript.Sentence(tool.OneLine(named.Doing))
 		}
-		v.Sent = Map(e.Sent, func(s chat.Sending) string { return transcript.OneLine(activity.SentTo(s)) })
+		v.Sent = Map(e.Sent, func(s chat.Sending) string { return tool.OneLine(activity.SentTo(s)) })
 	case activity.Used, activity.Sent:
-		v.Title = transcript.OneLine(named.Plugin + " " + activity.UsedWords(e, d))
+		v.Title = tool.OneLine(named.Plugin + " " + activity.UsedWords(e, d))
 		v.Why = v.Why[1:] // the title says the first
 	default:
-		v.Title, v.Why = transcript.OneLine(activity.Event(e, d)), v.Why[1:]
+		v.Title, v.Why = tool.OneLine(activity.Event(e, d)), v.Why[1:]
 		v.Undo = "" // the entry of the call has the way back
 		return v
 	}
-	v.Tool, v.PluginName = transcript.OneLine(e.Tool), transcript.OneLine(named.Plugin)
+	v.Tool, v.PluginName = tool.OneLine(e.Tool), tool.OneLine(named.Plugin)
 	if d != nil {
 		v.Arguments, v.Left = clean(Indented(json.RawMessage(d.Arguments))), d.Left
 		if d.Beginning != "" {

@@ -51,7 +51,7 @@ const maxShown = 200_000
 // NewCallDetail returns the view of a call, cleaned for a person. why is how it was decided, where that
 // is on record.
 func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
-	caller := gate.CallerName(gate.Caller(r.Caller), transcript.OneLine(r.CallerName))
+	caller := gate.CallerName(gate.Caller(r.Caller), tool.OneLine(r.CallerName))
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: Indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     Map(r.Attachments, func(m chat.Media) transcript.Media { return *transcript.MediaOf(m) }),
@@ -81,7 +81,7 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
 	}
 	if r.Mended != nil {
-		d.Why = append(d.Why, transcript.OneLine(r.Mended.Sentence()))
+		d.Why = append(d.Why, tool.OneLine(r.Mended.Sentence()))
 	}
 	d.Why = append(d.Why, "Called by "+caller+", "+r.Timestamp.Local().Format("2006-01-02 15:04:05"))
 	return d

@@ -121,7 +121,7 @@ func asker(q gate.Request, model string) string {
 	if q.Caller != gate.Main || model == "" {
 		return gate.CallerName(q.Caller, q.CallerName)
 	}
-	return shorten.To(transcript.OneLine(model), maxAsker)
+	return shorten.To(tool.OneLine(model), maxAsker)
 }
 
 // DiffLines returns the view of a comparison.
@@ -236,7 +236,7 @@ func NewMatrix(rows []gate.Row) (views []MatrixRow, columns []string) {
 	used := map[gate.Capability]bool{}
 	for _, r := range rows {
 		row := MatrixRow{
-			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), State: r.State,
+			Plugin: r.Plugin, Name: tool.OneLine(r.Name), State: r.State,
 			StateWords: standingWords[r.State], Capabilities: []MatrixCell{}, All: r.All != nil,
 			LastUsed: Time{r.LastUsed}, Unused: r.Unused, Waits: r.Waits,
 		}
@@ -272,8 +272,8 @@ type ToolAccess struct {
 func NewToolAccess(t gate.Covered) ToolAccess {
 	return ToolAccess{
 		Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: t.Inferred.Labels(t.Capabilities),
-		Main: t.Main.Effect, MainWhy: transcript.OneLine(t.Main.Why), Council: t.Council.Effect,
-		CouncilWhy: transcript.OneLine(t.Council.Why),
+		Main: t.Main.Effect, MainWhy: tool.OneLine(t.Main.Why), Council: t.Council.Effect,
+		CouncilWhy: tool.OneLine(t.Council.Why),
 	}
 }
 
@@ -318,9 +318,9 @@ func NewTrial(got gate.Trialed, most int, words func(chat.CallRecord) transcript
 		v.Changed = append(v.Changed, TrialCall{
 			t.Entry.Call,
 			Time{t.Entry.Time},
-			t.Entry.Tool, transcript.OneLine(named.Did),
-			transcript.OneLine(named.Plugin), t.Call.Caller, gate.CallerName(t.Call.Caller, ""), t.Before.Effect,
-			t.After.Effect, transcript.OneLine(t.After.Why),
+			t.Entry.Tool, tool.OneLine(named.Did),
+			tool.OneLine(named.Plugin), t.Call.Caller, gate.CallerName(t.Call.Caller, ""), t.Before.Effect,
+			t.After.Effect, tool.OneLine(t.After.Why),
 		})
 	}
 	return v

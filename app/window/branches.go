@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat/transcript"
 	"conclave/app/chat/turn"
 	"conclave/app/council/deliberation"
+	"conclave/app/tool"
 )
 
 // Branches is bound: the branches of a chat, and what makes new ones of what is there.
@@ -60,7 +61,7 @@ func (b *Branches) Map(conversation string) (BranchMap, error) {
 	for i, r := range runs {
 		out.Branches[i] = Branch{
 			Seq: uint64(r.First), Role: r.Role, Entries: r.Entries, Depth: r.Depth, Shown: r.Shown,
-			Words: shorten.To(transcript.OneLine(chat.TextOf(messages[i].Parts)), branchWords),
+			Words: shorten.To(tool.OneLine(chat.TextOf(messages[i].Parts)), branchWords),
 		}
 	}
 	return out, nil

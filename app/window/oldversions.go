@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 	"conclave/app/record/undo"
+	"conclave/app/tool"
 )
 
 // maxChangesShown limits the files of one call that the page gets; the rest is counted.
@@ -40,7 +41,7 @@ func (a *Activity) turn(id string, do func(context.Context, string) (undo.Outcom
 		return FileChanges{}, err
 	}
 	shown := fileChanges(out.Set)
-	shown.Did = transcript.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
+	shown.Did = tool.OneLine(strings.TrimSpace(out.Sentence() + " " + out.Hint()))
 	return language.Shown(shown), nil
 }
 
@@ -77,7 +78,7 @@ func fileChanges(s undo.Set) FileChanges {
 			continue
 		}
 		shown.Files = append(shown.Files, chat.FileChange{
-			Path: transcript.OneLine(c.Path()), What: c.What(), NotKept: c.NotKept(),
+			Path: tool.OneLine(c.Path()), What: c.What(), NotKept: c.NotKept(),
 		})
 	}
 	var did []string

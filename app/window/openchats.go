@@ -13,6 +13,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/gate"
 	"conclave/app/record/activity"
+	"conclave/app/tool"
 	"conclave/app/view"
 )
 
@@ -197,7 +198,7 @@ func (c *openChats) titleNow(id chat.ConversationID) string {
 	if err != nil {
 		return ""
 	}
-	return cmp.Or(transcript.OneLine(v.Title), unnamed)
+	return cmp.Or(tool.OneLine(v.Title), unnamed)
 }
 
 // whyOf tells why a call was decided as it was, from the record; nil where it has no entry.
@@ -215,7 +216,7 @@ func (c *openChats) whyOf(r chat.CallRecord) []string {
 	}
 	why := activity.Sentences(e, d)
 	for i, line := range why {
-		why[i] = transcript.OneLine(line)
+		why[i] = tool.OneLine(line)
 	}
 	return why
 }

@@ -51,3 +51,16 @@ func Write(op, path, name string, write func(*os.File) error) (size int64, err e
 	}
 	return size, nil
 }
+
+// Save writes a small file that only the person may read, with its folder, in place of the one before. It never leaves
+// half of one.
+func Save(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	part := Part(path)
+	if err := os.WriteFile(part, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}

@@ -12,6 +12,7 @@ import (
 
 	"conclave/app/base/limit"
 	"conclave/app/chat"
+	"conclave/app/tool"
 
 	"github.com/google/uuid"
 )
@@ -113,7 +114,7 @@ func (d *mending) sentences() []string {
 	for _, role := range slices.Sorted(maps.Keys(d.roles)) {
 		all = append(all,
 			fmt.Sprintf("Left out: %s of the unknown role “%.40s”.", limit.Counted(d.roles[role], "message"),
-				shownName(string(role))))
+				tool.OneLine(string(role))))
 	}
 	return all
 }
@@ -124,7 +125,7 @@ func importedLine(text string) string {
 	if len(text) > 4<<10 {
 		text = strings.ToValidUTF8(text[:4<<10], "")
 	}
-	line := []rune(shownName(text))
+	line := []rune(tool.OneLine(text))
 	return string(line[:min(len(line), 200)])
 }
 
@@ -132,7 +133,7 @@ func importedLine(text string) string {
 func importedNotes(notes []chat.Note) (kept []chat.Note) {
 	for _, n := range notes {
 		kept, _ = chat.AddNote(kept, chat.Note{
-			Text: shownName(n.Text), Count: min(max(n.Count, 0), 1e6),
+			Text: tool.OneLine(n.Text), Count: min(max(n.Count, 0), 1e6),
 			Imported: true,
 		})
 	}

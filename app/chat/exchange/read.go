@@ -15,6 +15,7 @@ import (
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
+	"conclave/app/tool"
 )
 
 // importOp is the operation in the errors of an import.
@@ -105,7 +106,7 @@ func read(file *os.File, name string) (v Exported, err error) {
 			"Try again.", err)
 	case v.Format != exportFormat && strings.HasPrefix(v.Format, exportFormats):
 		return v, fault.New(fault.Invalid, importOp,
-			"The file "+name+" is a chat of a newer Conclave: its format is "+shownName(v.Format)+
+			"The file "+name+" is a chat of a newer Conclave: its format is "+tool.OneLine(v.Format)+
 				", and this one knows "+exportFormat+".",
 			"Update Conclave, then import it.")
 	}

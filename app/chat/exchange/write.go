@@ -325,12 +325,6 @@ var markdownMarks = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\
 
 // asText returns a sentence, which may hold words of servers and of files, as one line of Markdown that
 // shows it as it is.
-func asText(sentence string) string { return markdownMarks.Replace(shownName(sentence)) }
-
-// shownName returns text without hidden characters, as one line.
-func shownName(text string) string {
-	shown, _ := tool.Strip(text)
-	return oneLine(shown)
-}
+func asText(sentence string) string { return markdownMarks.Replace(tool.OneLine(sentence)) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -25,13 +25,13 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 	words := t.o.Words(r)
 	c := &Call{
 		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
-		For:   OneLine(r.CallerName),
+		For:   tool.OneLine(r.CallerName),
 		State: callState(r), Summary: summary(r), Started: chat.Stamp(r.Started), MS: int64(r.MS),
 		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}
 	if r.Mended != nil {
-		c.Mended = OneLine(r.Mended.Sentence())
+		c.Mended = tool.OneLine(r.Mended.Sentence())
 	}
 	if r.Stopped != "" {
 		c.Problem = "Stopped while it ran: " + r.Stopped + "."
@@ -94,7 +94,7 @@ const maxSummary = 120
 // the model wrote them.
 func summary(r chat.CallRecord) string {
 	if r.RawArguments != "" {
-		return shorten.To(OneLine(r.RawArguments), maxSummary)
+		return shorten.To(tool.OneLine(r.RawArguments), maxSummary)
 	}
 	var parts []string
 	for name, value := range jsonobject.Fields(r.Arguments) {
@@ -105,7 +105,7 @@ func summary(r chat.CallRecord) string {
 		}
 		parts = append(parts, name+": "+shown)
 	}
-	return shorten.To(OneLine(strings.Join(parts, ", ")), maxSummary)
+	return shorten.To(tool.OneLine(strings.Join(parts, ", ")), maxSummary)
 }
 
 // Sentence returns s with a capital letter.
@@ -115,10 +115,4 @@ func Sentence(s string) string {
 	}
 	first, size := utf8.DecodeRuneInString(s)
 	return strings.ToUpper(string(first)) + s[size:]
-}
-
-// OneLine returns s on one line, without hidden characters.
-func OneLine(s string) string {
-	s, _ = tool.Strip(s)
-	return strings.Join(strings.Fields(s), " ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/chat/render"
+	"conclave/app/tool"
 )
 
 // drawing holds what is rendered of an entry, with the revisions at which its pieces
@@ -136,7 +137,7 @@ func (e *Entry) mark(steps []chat.HookStep) {
 
 // note shows a note of one of the messages.
 func (d *drawing) note(n chat.Note) {
-	n.Text = OneLine(n.Text)
+	n.Text = tool.OneLine(n.Text)
 	d.notes, _ = chat.AddNote(d.notes, n)
 	d.head.Notes = make([]string, 0, len(d.notes)) // the page may still be reading the old ones
 	for _, n := range d.notes {

@@ -158,26 +158,10 @@ func summed(ctx context.Context, by model.Model, before, piece string) (text str
 	request := model.Request{System: summarySystem, MaxTokens: summaryTokens, Messages: []model.Message{{
 		Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart(asked)},
 	}}}
-	var said strings.Builder
-	for event, err := range model.WithRetry(by, model.Policy{}).Stream(ctx, request) {
-		if err != nil {
-			return "", usage, err
-		}
-		switch event.Kind {
-		case model.Text:
-			said.WriteString(event.Text)
-		case model.Moved:
-			if event.Text == string(model.Reasoning) {
-				said.Reset() // it was thinking
-			}
-		case model.End:
-			usage = event.Usage
-		}
-		if said.Len() > limit.Summary {
-			break
-		}
+	text, _, usage, err = said(model.WithRetry(by, model.Policy{}).Stream(ctx, request), limit.Summary)
+	if err != nil {
+		return "", usage, err
 	}
-	text = strings.TrimSpace(strings.ToValidUTF8(said.String(), ""))
 	if text == "" {
 		return "", usage, errNoSummary
 	}

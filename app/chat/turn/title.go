@@ -81,26 +81,14 @@ func askTitle(ctx context.Context, n NameRequest) (title string, usage chat.Usag
 				shownForTitle(n.Answer)),
 		},
 	}}}
-	var said strings.Builder
-	for event, err := range n.Model.Stream(ctx, request) {
-		if err != nil {
-			return "", usage, err
-		}
-		switch event.Kind {
-		case model.Text:
-			said.WriteString(event.Text)
-		case model.Moved:
-			if event.Text == string(model.Reasoning) {
-				said.Reset() // it was thinking
-			}
-		case model.End:
-			usage = event.Usage
-		}
-		if int64(said.Len()) > limit.TitleReply {
-			return "", usage, errNoTitle
-		}
+	text, more, usage, err := said(n.Model.Stream(ctx, request), limit.TitleReply)
+	switch {
+	case err != nil:
+		return "", usage, err
+	case more:
+		return "", usage, errNoTitle
 	}
-	title = Title(strings.Trim(strings.TrimSpace(strings.ToValidUTF8(said.String(), "")), "\"“”„«»'"))
+	title = Title(strings.Trim(text, "\"“”„«»'"))
 	if title == "" || strings.HasPrefix(title, "<") { // thinking that a server does not set apart
 		return "", usage, errNoTitle
 	}

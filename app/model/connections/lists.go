@@ -74,9 +74,5 @@ func (l *lists) put(name string, kept *list) error {
 	if err != nil {
 		return err
 	}
-	part := place.Part(l.path)
-	if err := os.WriteFile(part, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(part, l.path)
+	return place.Save(l.path, raw)
 }

@@ -29,7 +29,7 @@ const wholeLine = 1 << 20
 // sentence, before its context ends.
 const grace = time.Second
 
-// maxProgress is how many characters of a note of progress are shown: it is one line.
+// maxProgress is the longest note of progress that is shown, in characters: one line.
 const maxProgress = 1000
 
 // errTimeout is the cause of a call's context that ended at its deadline.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"sync"
 
 	"conclave/app/base/place"
@@ -50,19 +49,8 @@ func (e *eras) set(row, era string) {
 	}
 	e.all[key] = era
 	if raw, err := json.Marshal(e.all); err == nil && e.path != "" {
-		_ = write(e.path, raw) // where that fails the server is asked again
+		_ = place.Save(e.path, raw) // where that fails the server is asked again
 	}
-}
-
-func write(path string, raw []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	part := place.Part(path)
-	if err := os.WriteFile(part, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
 }
 
 func (e *eras) readLocked() {

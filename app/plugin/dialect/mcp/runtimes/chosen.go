@@ -38,14 +38,7 @@ func (c *Chosen) Choose(command, path string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
-			return err
-		}
-		part := place.Part(c.Path)
-		if err := os.WriteFile(part, raw, 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(part, c.Path); err != nil {
+		if err := place.Save(c.Path, raw); err != nil {
 			return err
 		}
 	}
