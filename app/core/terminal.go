@@ -147,9 +147,10 @@ func terminalSession(args []string) *terminal.Session {
 }
 
 // passedOn are the variables of the environment that a command run elsewhere
-// needs: where its folders are, and no secret.
+// needs: where its folders are, the language it reads, and no secret.
 var passedOn = []string{
 	"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "TERM",
+	"LC_ALL", "LC_MESSAGES", "LANG",
 }
 
 func commandOf(s *terminal.Session) remote.Command {

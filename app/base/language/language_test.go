@@ -35,6 +35,8 @@ func TestASentenceIsSaidInTheLanguageWithItsValues(t *testing.T) {
 		"gpt wants to run “Save” and write files with Notes":     "gpt 想用 Notes 运行“Save”、写入文件",
 		"It is odd.":                         "It is odd.",
 		"The disk is full. It is odd. Fine.": "磁盘已满。 It is odd. Fine.",
+		// Half a sentence is no name.
+		"It knows its name, also where it may not read files.": "It knows its name, also where it may not read files.",
 		// A title that holds “with” could be read in two ways, and is not.
 		"gpt wants to run “Copy with care” with Notes": "gpt wants to run “Copy with care” with Notes",
 	} {

@@ -128,7 +128,7 @@ func (c *catalogue) one(english string) (string, bool) {
 
 // match returns the values of one sentence that has the words of the pattern. Where a
 // value could end at two places it does not match: a person must not read values in
-// each other's place.
+// each other's place. A value that begins the sentence is a name, so it has no comma.
 func (p pattern) match(sentence string) ([]string, bool) {
 	last := len(p.words) - 1
 	rest, found := strings.CutPrefix(sentence, p.words[0])
@@ -145,7 +145,11 @@ func (p pattern) match(sentence string) ([]string, bool) {
 		values, rest = append(values, value), after
 	}
 	value, found := strings.CutSuffix(rest, p.words[last])
-	return append(values, value), found && !strings.Contains(value, ". ")
+	values = append(values, value)
+	if p.words[0] == "" && strings.Contains(values[0], ", ") {
+		return nil, false
+	}
+	return values, found && !strings.Contains(value, ". ")
 }
 
 // listed reports whether a value ends at the first place where it could: it is one word, and the next
