@@ -559,13 +559,15 @@ export class App {
    * expires, before a plugin's.
    */
   async reviewPermission(): Promise<void> {
-    const { calls, requests } = this.permissions;
-    const oldest = calls[0] ?? requests[0];
-    if (!oldest) {
+    const oldest = () => this.permissions.calls[0] ?? this.permissions.requests[0];
+    // The list of chats may say that one waits before the request is here.
+    if (!oldest()) await this.permissions.open();
+    const request = oldest();
+    if (!request) {
       this.toasts.say(s.permission.none);
       return;
     }
-    await this.showRequest(oldest);
+    await this.showRequest(request);
   }
 
   /** Brings a waiting request into view and puts the focus on its heading. */

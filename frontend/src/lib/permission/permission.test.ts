@@ -177,6 +177,15 @@ describe("requests", () => {
     app.close();
   });
 
+  test("a request that the list of chats knows before it is here is found", async () => {
+    const { app } = await startApp("permission");
+    const [request] = app.permissions.calls;
+    app.permissions.requests = []; // not pulled yet
+    await app.reviewPermission();
+    expect([app.permissions.focused, app.toasts.list.length]).toEqual([request?.id, 0]);
+    app.close();
+  });
+
   test("who goes to another chat while that of a request opens is led nowhere in it", async () => {
     const { app, fake } = await startApp("permission");
     const [request] = app.permissions.calls;
