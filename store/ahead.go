@@ -45,6 +45,7 @@ type ahead struct {
 	base   []byte    // what tx began with
 	rounds []round
 	length int64       // of the rounds in the file
+	syncs  chan error  // gets what came of the wait for the disk of the last one; nil when nobody asked yet
 	holds  atomic.Bool // there are rounds
 }
 
@@ -176,7 +177,8 @@ func (a *ahead) begin(db *bbolt.DB) (err error) {
 	return err
 }
 
-// writeAhead writes a round to the file and reports whether it is on the disk.
+// writeAhead writes a round to the file, which outlives the program from then on, and reports whether it and
+// those before it did well. Those before it are on the disk by then.
 func (s *file) writeAhead(r round) bool {
 	a := &s.ahead
 	if a.broken {
@@ -208,10 +210,26 @@ func (a *ahead) write(raw []byte) error {
 			return err
 		}
 	}
+	if err := a.synced(); err != nil {
+		return err
+	}
 	if _, err := a.file.WriteAt(raw, a.length); err != nil {
 		return err
 	}
-	return syncData(a.file)
+	f, syncs := a.file, make(chan error, 1)
+	a.syncs = syncs
+	go func() { syncs <- syncData(f) }()
+	return nil
+}
+
+// synced waits until what was written is on the disk.
+func (a *ahead) synced() error {
+	if a.syncs == nil {
+		return nil
+	}
+	err := <-a.syncs
+	a.syncs = nil
+	return err
 }
 
 // open opens the file, and makes it where there is none.
@@ -242,6 +260,7 @@ func (a *ahead) close() {
 	if a.file == nil {
 		return
 	}
+	_ = a.synced() // what is committed does not need it, and else Open finds what was written
 	if a.tx == nil {
 		_, _ = a.file.WriteAt(make([]byte, frameSize), 0) // its rounds are committed; the next Open sees that at once
 	}
