@@ -115,7 +115,11 @@ var layers = []map[string][]string{
 		// HTTP for the programs of this computer
 		"app/net/loopback": {"app/base/fault", "golang.org/x/sys"},
 		// What a page shows of a conversation: of words and interfaces alone.
-		"app/chat/transcript": {"app/base/fault", "app/chat", "app/base/jsonobject", "app/tool", "app/chat/render"},
+		// What the transcript and the views of both fronts show alike.
+		"app/chat/showing": {"app/chat"},
+		"app/chat/transcript": {
+			"app/base/fault", "app/chat", "app/base/jsonobject", "app/tool", "app/chat/render", "app/chat/showing",
+		},
 	},
 	doers: {
 		// Words, interfaces, and the neighbours named.
@@ -181,7 +185,7 @@ var layers = []map[string][]string{
 		},
 		// Chats as files.
 		"app/chat/exchange": {
-			"app/base/fault", "app/base/limit", "app/base/jsonobject", "app/chat", "app/chat/render", "app/council", "app/tool",
+			"app/base/fault", "app/base/limit", "app/base/jsonobject", "app/chat", "app/council", "app/tool",
 			"github.com/google/uuid",
 		},
 		// PDFs, read in processes.
@@ -345,7 +349,7 @@ var layers = []map[string][]string{
 	fronts: {
 		// What a person sees, as values: made of words, interfaces and doers alone.
 		"app/view": {
-			"app/base/fault", "app/base/settings", "app/base/textdiff", "app/chat", "app/chat/transcript", "app/council",
+			"app/base/fault", "app/base/settings", "app/base/textdiff", "app/chat", "app/chat/showing", "app/council",
 			"app/gate", "app/model", "app/model/cost", "app/plugin", "app/record/activity", "app/tool",
 			"app/tool/elicit",
 			"app/tool/mcpserver",
@@ -370,6 +374,7 @@ var layers = []map[string][]string{
 			"app/gate",
 			"app/base/settings",
 			"app/base/language",
+			"app/chat/showing",
 			"app/chat/transcript",
 			"app/chat/turn",
 			"app/chat/conversation",
@@ -391,7 +396,7 @@ var layers = []map[string][]string{
 			"github.com/google/uuid",
 		},
 		"app/terminal": {
-			"app/chat/transcript",
+			"app/chat/showing",
 			"app/record/undo",
 			"app/base/place",
 			"app/base/fault",
@@ -407,7 +412,6 @@ var layers = []map[string][]string{
 			"app/tool",
 			"app/tool/elicit",
 			"app/gate",
-			"app/chat/render",
 			"app/model/cost",
 			"app/base/textdiff",
 			"app/base/settings",
@@ -528,6 +532,7 @@ var layers = []map[string][]string{
 		},
 		"app/window/desktop": {
 			"app/window",
+			"app/chat/render", // for the terminal's program, which does not link it
 			"app/base/fault",
 			"app/base/settings",
 			"app/base/version",

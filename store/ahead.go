@@ -45,7 +45,7 @@ type ahead struct {
 	base   []byte    // what tx began with
 	rounds []round
 	length int64       // of the rounds in the file
-	syncs  chan error  // gets what came of the wait for the disk of the last one; nil when nobody asked yet
+	syncs  chan error  // gets the error of the last one's wait for the disk; nil when it was taken
 	holds  atomic.Bool // there are rounds
 }
 

@@ -18,6 +18,14 @@ func (c chatCommands) writeTo(ctx context.Context, app *App, id string, format e
 	word func(string) string,
 ) (int, error) {
 	w := exchange.Writer{Chats: app.Chats, Councils: app.Councils, Command: word}
+	if format == exchange.HTML {
+		d, end, err := startDrawer(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer end()
+		w.Drawer = d
+	}
 	return w.Write(ctx, chat.ConversationID(id), format, to)
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/gate"
 	"conclave/app/tool"
 	"conclave/app/view"
@@ -229,6 +229,6 @@ func (a *App) pluginName(id string) string {
 }
 
 // words returns what the tool and the plugin of a call are called.
-func (a *App) words(r chat.CallRecord) transcript.Words {
+func (a *App) words(r chat.CallRecord) showing.Words {
 	return view.Words(r, a.Tools.Set(), a.pluginName)
 }

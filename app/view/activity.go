@@ -6,7 +6,7 @@ import (
 
 	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/gate"
 	"conclave/app/record/activity"
 	"conclave/app/tool"
@@ -41,7 +41,7 @@ type ActivityEntry struct {
 
 // NewActivityEntry returns the view of an entry, without the title of its chat. words names the tool and
 // the plugin of a call.
-func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.Words) ActivityEntry {
+func NewActivityEntry(row activity.Row, words func(chat.CallRecord) showing.Words) ActivityEntry {
 	e, d, err := row.Read()
 	if err != nil {
 		return ActivityEntry{Title: "An entry that cannot be read", Sent: []string{}, Why: []string{}}
@@ -57,7 +57,7 @@ func NewActivityEntry(row activity.Row, words func(chat.CallRecord) transcript.W
 		v.Call, v.Size = strconv.FormatUint(e.Call, 10), limit.Size(e.Output)
 		v.Who = gate.CallerName(gate.Caller(e.Caller), "")
 		if v.Title = tool.OneLine(named.Did); e.Outcome != chat.CallOK {
-			v.Title = transcript.Sentence(tool.OneLine(named.Doing))
+			v.Title = showing.Sentence(tool.OneLine(named.Doing))
 		}
 		v.Sent = Map(e.Sent, func(s chat.Sending) string { return tool.OneLine(activity.SentTo(s)) })
 	case activity.Used, activity.Sent:

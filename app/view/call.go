@@ -9,7 +9,7 @@ import (
 
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/gate"
 	"conclave/app/tool"
 )
@@ -28,17 +28,17 @@ type CallDetail struct {
 	// Hidden characters (ANSI, bidi, zero-width, Unicode tags) removed from the result.
 	HiddenRemoved int `json:"hidden_removed"`
 	// The result with those characters made visible (‹U+200B›); "" when none.
-	ResultMarked string             `json:"result_marked"`
-	Media        []transcript.Media `json:"media"`
-	Error        string             `json:"error"`
-	ErrorType    string             `json:"error_type"`
-	Traceback    string             `json:"traceback"`
-	Printed      string             `json:"printed"` // what the call printed, its last 8 KiB
-	Started      string             `json:"started"`
-	Ended        string             `json:"ended"`
-	MS           int64              `json:"ms"`
-	Caller       string             `json:"caller" say:"true"` // as a person reads it: “Ada (council)”
-	Digest       string             `json:"digest"`            // digest of the definition in hex
+	ResultMarked string          `json:"result_marked"`
+	Media        []showing.Media `json:"media"`
+	Error        string          `json:"error"`
+	ErrorType    string          `json:"error_type"`
+	Traceback    string          `json:"traceback"`
+	Printed      string          `json:"printed"` // what the call printed, its last 8 KiB
+	Started      string          `json:"started"`
+	Ended        string          `json:"ended"`
+	MS           int64           `json:"ms"`
+	Caller       string          `json:"caller" say:"true"` // as a person reads it: “Ada (council)”
+	Digest       string          `json:"digest"`            // digest of the definition in hex
 	// “Why was this allowed?”: the rule path in words, one step per line.
 	Why []string `json:"why" say:"true"`
 	// What hooks did to it; [] where none looked at it.
@@ -54,7 +54,7 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 	caller := gate.CallerName(gate.Caller(r.Caller), tool.OneLine(r.CallerName))
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: Indented(r.Arguments), RawArguments: r.RawArguments,
-		Media:     Map(r.Attachments, func(m chat.Media) transcript.Media { return *transcript.MediaOf(m) }),
+		Media:     Map(r.Attachments, func(m chat.Media) showing.Media { return *showing.MediaOf(m) }),
 		ErrorType: r.ErrorType, Started: chat.Stamp(r.Started), Ended: chat.Stamp(r.Ended), MS: int64(r.MS), Caller: caller,
 		Digest: r.Digest, Why: []string{}, Hooks: NewHookSteps(r.Hooks),
 	}
@@ -78,7 +78,7 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 	d.Error, d.Traceback, d.Printed = clean(r.Error), clean(r.Traceback), clean(r.Printed)
 	d.Why = append(d.Why, why...)
 	if r.Decision != "" && len(why) == 0 {
-		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
+		d.Why = append(d.Why, showing.Sentence(r.Decision)+": "+r.DecidedBy)
 	}
 	if r.Mended != nil {
 		d.Why = append(d.Why, tool.OneLine(r.Mended.Sentence()))
@@ -117,7 +117,7 @@ type HookStep struct {
 func NewHookSteps(steps []chat.HookStep) []HookStep {
 	return Map(steps, func(s chat.HookStep) HookStep {
 		return HookStep{
-			Point: s.Point, Plugin: s.Plugin, Title: s.Title, Action: s.Action, Reason: transcript.Sentence(s.Reason),
+			Point: s.Point, Plugin: s.Plugin, Title: s.Title, Action: s.Action, Reason: showing.Sentence(s.Reason),
 			Notes: List(s.Notes), MS: s.MS, Lines: changedLines(s.Change), Left: s.Left,
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"conclave/app/base/shorten"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/gate"
 	"conclave/app/tool"
 )
@@ -305,7 +305,7 @@ type TrialCall struct {
 
 // NewTrial returns the view of a trial with at most so many of its calls; 0 is all. words names the
 // tool and the plugin of a call.
-func NewTrial(got gate.Trialed, most int, words func(chat.CallRecord) transcript.Words) Trial {
+func NewTrial(got gate.Trialed, most int, words func(chat.CallRecord) showing.Words) Trial {
 	v := Trial{
 		Sentence: got.Sentence(), Calls: got.Calls, Unknown: got.Unknown, Before: got.Before, After: got.After,
 		Changed: []TrialCall{},

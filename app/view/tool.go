@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -117,12 +117,12 @@ func ruleWords(decided gate.Step) string {
 
 // Words returns what the tool and the plugin of a call are called. set has the tools that serve;
 // pluginName returns the name of a plugin by its id.
-func Words(r chat.CallRecord, set *tool.Set, pluginName func(id string) string) transcript.Words {
+func Words(r chat.CallRecord, set *tool.Set, pluginName func(id string) string) showing.Words {
 	t, ok := set.ByID(r.ToolID)
 	if !ok {
 		t = tool.Tool{Name: r.ToolName}
 	}
-	return transcript.Words{
+	return showing.Words{
 		Title: t.DisplayName(), Doing: t.Doing(), Did: t.Did(), Plugin: pluginName(r.Plugin),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"conclave/app/base/language"
 	"conclave/app/base/limit"
 	"conclave/app/chat"
-	"conclave/app/chat/transcript"
+	"conclave/app/chat/showing"
 	"conclave/app/record/undo"
 	"conclave/app/tool"
 )
@@ -92,7 +92,7 @@ func fileChanges(s undo.Set) FileChanges {
 		did = append(did, limit.Counted(n, "file")+" "+what)
 	}
 	if len(did) > 0 {
-		shown.Sentence = transcript.Sentence(strings.Join(did, ", ")) + "."
+		shown.Sentence = showing.Sentence(strings.Join(did, ", ")) + "."
 	}
 	switch {
 	case s.Interrupted:

@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/base/bus"
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 	"conclave/app/chat/transcript"
 	"conclave/app/council"
 	"conclave/app/gate"
@@ -130,7 +131,7 @@ func (c *openChats) known(id chat.ConversationID) *transcript.Transcript {
 }
 
 // callWords returns what the tool and the plugin of a call are called.
-func (c *openChats) callWords(r chat.CallRecord) transcript.Words {
+func (c *openChats) callWords(r chat.CallRecord) showing.Words {
 	return view.Words(r, c.core.Tools.Set(), c.core.pluginName)
 }
 

@@ -15,6 +15,7 @@ import (
 	"conclave/app/base/place"
 	"conclave/app/chat"
 	"conclave/app/chat/exchange"
+	"conclave/app/chat/render"
 	"conclave/app/chat/transcript"
 	"conclave/app/view"
 
@@ -43,7 +44,7 @@ func (t *Transfer) Export(conversation string, format exchange.Format) (Saved, e
 	files := 0
 	path, err := t.saveAs(fileName(v.Title, nil)+"."+string(format), func(ctx context.Context) ([]byte, error) {
 		var out bytes.Buffer
-		w := exchange.Writer{Chats: t.core.Store, Councils: t.core.Councils}
+		w := exchange.Writer{Chats: t.core.Store, Councils: t.core.Councils, Drawer: render.Drawer{}}
 		files, err = w.Write(ctx, v.ID, format, &out)
 		return out.Bytes(), err
 	})

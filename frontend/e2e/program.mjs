@@ -66,6 +66,12 @@ test("Markdown comes with a highlighted code block and a table", async ({ page, 
   await expect(page.getByRole("button", { name: /Stop/ })).toHaveCount(0);
 });
 
+test("the terminal writes the chat as a web page, which the window's program draws", async ({ person }) => {
+  const [chat] = person.place.told("chats", "list", "--json");
+  const page = person.place.told("chats", "export", chat.id, "--format", "html");
+  expect(page).toMatch(/^<!doctype html>[^]*figure\.code [^]*<table>[^]*<pre[^]*<\/html>\n$/);
+});
+
 test("an own prompt is asked for its places, and earlier messages come back into the field", async ({ page }) => {
   await page.keyboard.press("Control+,");
   await page.getByRole("button", { name: "Prompts", exact: true }).click();

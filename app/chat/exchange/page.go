@@ -6,15 +6,22 @@ import (
 	"strings"
 
 	"conclave/app/chat"
-	"conclave/app/chat/render"
 )
+
+// Drawer draws Markdown as HTML that neither runs nor loads anything.
+type Drawer interface {
+	// Style returns the rules for what Draw makes, as CSS.
+	Style() string
+	Draw(markdown string) (html string, err error)
+}
 
 // asPage returns a chat as one HTML page without scripts or remote parts. Each message is set by itself, so
 // that nothing in it goes on in the next.
 type asPage struct {
-	w    io.Writer
-	text strings.Builder // Markdown that is not set yet
-	md   asMarkdown
+	w      io.Writer
+	drawer Drawer
+	text   strings.Builder // Markdown that is not set yet
+	md     asMarkdown
 }
 
 func (d *asPage) begin(v shownChat) error {
@@ -22,7 +29,7 @@ func (d *asPage) begin(v shownChat) error {
 	_, err := io.WriteString(d.w, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>"+
 		html.EscapeString(v.title())+"</title>\n"+
 		"<style>body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.6 system-ui,sans-serif}"+
-		"pre{overflow-x:auto;white-space:pre-wrap;background:#f3f1ec;padding:1rem}"+render.HighlightCSS(render.Light)+
+		"pre{overflow-x:auto;white-space:pre-wrap;background:#f3f1ec;padding:1rem}"+d.drawer.Style()+
 		"</style></head><body>\n")
 	if err != nil {
 		return err
@@ -45,11 +52,11 @@ func (d *asPage) set(err error) error {
 	if err != nil {
 		return err
 	}
-	for _, block := range render.Render(d.text.String()) {
-		if _, err := io.WriteString(d.w, block.HTML+"\n"); err != nil {
-			return err
-		}
+	drawn, err := d.drawer.Draw(d.text.String())
+	if err != nil {
+		return err
 	}
 	d.text.Reset()
-	return nil
+	_, err = io.WriteString(d.w, drawn)
+	return err
 }

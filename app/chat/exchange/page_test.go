@@ -5,13 +5,16 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/chat/render"
 )
 
 func TestAPageShowsTheChatAndHoldsNothingThatActs(t *testing.T) {
 	var b strings.Builder
-	page := wholeOf(t, &asPage{w: &b}, &b, "A <b> title", chat.Message{Role: chat.RoleUser, Parts: []chat.Part{{
-		Kind: chat.PartText, Text: "**bold** <script>x</script> ![a picture](https://example.org/p.png)",
-	}}})
+	page := wholeOf(t, &asPage{w: &b, drawer: render.Drawer{}}, &b, "A <b> title", chat.Message{
+		Role: chat.RoleUser, Parts: []chat.Part{
+			chat.TextPart("**bold** <script>x</script> ![a picture](https://example.org/p.png)"),
+		},
+	})
 	for _, want := range []string{
 		"<!doctype html>", "<title>A &lt;b&gt; title</title>", "A &lt;b&gt; title</h3>",
 		"<strong>bold</strong> &lt;script&gt;x&lt;/script&gt;", "</body></html>\n",
@@ -46,7 +49,7 @@ func wholeOf(t *testing.T, to document, b *strings.Builder, title string,
 
 func TestAFenceThatIsNotClosedHoldsNoOtherMessage(t *testing.T) {
 	var b strings.Builder
-	page := wholeOf(t, &asPage{w: &b}, &b, "t",
+	page := wholeOf(t, &asPage{w: &b, drawer: render.Drawer{}}, &b, "t",
 		chat.Message{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("```\ncode")}},
 		chat.Message{Role: chat.RoleAssistant, Model: "m", Parts: []chat.Part{chat.TextPart("*after*")}})
 	if !strings.Contains(page, "<em>after</em>") {

@@ -67,6 +67,8 @@ type Writer struct {
 	Councils Councils
 	// Command words a command that a document names; nil leaves it as it is.
 	Command func(string) string
+	// Drawer draws HTML. The other formats do without.
+	Drawer Drawer
 }
 
 // Write writes a chat, and returns how many attached files it names; it holds none of them. The kind is not_found
@@ -80,7 +82,7 @@ func (w Writer) Write(ctx context.Context, id chat.ConversationID, format Format
 	case JSON:
 		d = &asJSON{w: out}
 	case HTML:
-		d = &asPage{w: out}
+		d = &asPage{w: out, drawer: w.Drawer}
 	default:
 		return 0, fault.New(fault.Invalid, "exchange.write", fmt.Sprintf("There is no format %q.", format),
 			"There are md, json and html.")

@@ -4,21 +4,13 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"conclave/app/base/jsonobject"
 	"conclave/app/base/shorten"
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 	"conclave/app/tool"
 )
-
-// Words are the texts on a call's card that are not in its record.
-type Words struct {
-	Title  string // of the tool: "Save note"
-	Doing  string // "save a note"
-	Did    string // "Saved a note"
-	Plugin string // display name; "" when the tool is of none
-}
 
 // card is the line of a call on its card.
 func (t *Transcript) card(r chat.CallRecord) *Call {
@@ -27,7 +19,7 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
 		For:   tool.OneLine(r.CallerName),
 		State: callState(r), Summary: summary(r), Started: chat.Stamp(r.Started), MS: int64(r.MS),
-		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
+		Decision: showing.Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}
 	if r.Mended != nil {
@@ -106,13 +98,4 @@ func summary(r chat.CallRecord) string {
 		parts = append(parts, name+": "+shown)
 	}
 	return shorten.To(tool.OneLine(strings.Join(parts, ", ")), maxSummary)
-}
-
-// Sentence returns s with a capital letter.
-func Sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	first, size := utf8.DecodeRuneInString(s)
-	return strings.ToUpper(string(first)) + s[size:]
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 	"conclave/app/chat/transcript"
 )
 
@@ -208,7 +209,7 @@ func TestACardsLineIsItsArgumentsInTheOrderOfTheModel(t *testing.T) {
 			t.Errorf("%s is shown as %q, want %q", arguments, got, want)
 		}
 	}
-	if got := transcript.Sentence("état"); got != "État" {
+	if got := showing.Sentence("état"); got != "État" {
 		t.Errorf("a sentence begins %q", got)
 	}
 }

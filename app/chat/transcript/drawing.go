@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/chat/render"
+	"conclave/app/chat/showing"
 	"conclave/app/tool"
 )
 
@@ -27,7 +28,7 @@ type part struct {
 	ms     int64
 	done   bool
 	call   *Call
-	media  *Media
+	media  *showing.Media
 	rev    uint64
 
 	stream *render.Stream // while text comes
@@ -121,7 +122,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 		}
 	case chat.PartMedia:
 		drawn := d.add(chat.PartMedia)
-		drawn.done, drawn.media = true, MediaOf(*p.Media)
+		drawn.done, drawn.media = true, showing.MediaOf(*p.Media)
 	}
 }
 

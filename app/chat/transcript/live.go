@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/chat/render"
+	"conclave/app/chat/showing"
 )
 
 // Live shows a running turn in a transcript: Take changes the turn's status and its entry by the
@@ -279,7 +280,7 @@ func (l *Live) call(d *drawing, e chat.Event, revision uint64) {
 		for _, c := range e.Result.Content {
 			if c.Kind == chat.PartMedia {
 				media := d.add(chat.PartMedia)
-				media.media, media.done, media.rev = MediaOf(*c.Media), true, revision
+				media.media, media.done, media.rev = showing.MediaOf(*c.Media), true, revision
 			}
 		}
 	default:

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 	"conclave/app/chat/transcript"
 )
 
@@ -166,9 +167,9 @@ func (m *memory) openAfter(t testing.TB, after uint64) *transcript.Transcript {
 			return transcript.Chat{ID: string(c.ID), Title: c.Title}
 		},
 		ModelTitle: func(_ context.Context, name string) string { return "The " + name },
-		Words: func(r chat.CallRecord) transcript.Words {
+		Words: func(r chat.CallRecord) showing.Words {
 			name := r.ToolName
-			return transcript.Words{Title: "T " + name, Doing: "use " + name, Did: "Used " + name, Plugin: r.Plugin}
+			return showing.Words{Title: "T " + name, Doing: "use " + name, Did: "Used " + name, Plugin: r.Plugin}
 		},
 		Changed: func(revision uint64) {
 			if revision <= last {

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 )
 
 // firstEntries is the number of entries the first pull of a conversation brings at most,
@@ -45,7 +46,7 @@ type Options struct {
 	Store        Store
 	Chat         func(context.Context, chat.Conversation) Chat
 	ModelTitle   func(ctx context.Context, model string) string
-	Words        func(chat.CallRecord) Words
+	Words        func(chat.CallRecord) showing.Words
 	// Council returns the line of the council that deliberated before a turn answered, or nil;
 	// nil itself where there are no councils.
 	Council func(ctx context.Context, turn string) *CouncilLine

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 	"conclave/app/chat/transcript"
 	"conclave/app/test/testkit"
 )
@@ -606,7 +607,7 @@ func TestPicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) 
 	tr := m.open(t)
 	p := fresh(t, tr)
 	if e := p.entry(1); len(e.Parts) != 2 ||
-		*e.Parts[1].Media != (transcript.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}) {
+		*e.Parts[1].Media != (showing.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}) {
 		t.Errorf("the question is %s", encode(t, e))
 	}
 	u := begin(t, tr, m, "turn")

@@ -3,6 +3,7 @@ package transcript
 import (
 	"conclave/app/base/fault"
 	"conclave/app/chat"
+	"conclave/app/chat/showing"
 )
 
 // Failure is a fault as the page gets it. Every bound method that fails rejects with
@@ -162,12 +163,12 @@ type Part struct {
 	Index int           `json:"index"`
 	Kind  chat.PartKind `json:"kind"` // text, reasoning, tool_call or media
 	// text, reasoning: rendered Markdown; the window shows block_count of them.
-	Blocks     []Block `json:"blocks"`
-	BlockCount int     `json:"block_count"`
-	MS         int64   `json:"ms"`    // reasoning: how long it took so far, in ms
-	Done       bool    `json:"done"`  // text, reasoning: complete
-	Call       *Call   `json:"call"`  // tool_call
-	Media      *Media  `json:"media"` // media
+	Blocks     []Block        `json:"blocks"`
+	BlockCount int            `json:"block_count"`
+	MS         int64          `json:"ms"`    // reasoning: how long it took so far, in ms
+	Done       bool           `json:"done"`  // text, reasoning: complete
+	Call       *Call          `json:"call"`  // tool_call
+	Media      *showing.Media `json:"media"` // media
 }
 
 // Block is one top-level block of rendered, sanitized HTML.
@@ -248,25 +249,12 @@ type Call struct {
 	ByPerson bool   `json:"by_person"` // a person made that decision for this call; the card shows it unopened
 }
 
-// Media is a content-addressed file; its bytes are at /media/<id>.
-type Media struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	MIME string `json:"mime_type"`
-	Size int64  `json:"size"`
-}
-
 // UsageOf returns u as the page gets it.
 func UsageOf(u chat.Usage) *Usage {
 	return &Usage{
 		Input: u.Input, Output: u.Output, Cached: u.Cached, Reasoning: u.Reasoning, Cost: u.Cost, Known: u.Known(),
 		Priced: u.Priced,
 	}
-}
-
-// MediaOf returns m as the page gets it.
-func MediaOf(m chat.Media) *Media {
-	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size}
 }
 
 // failureOf returns a failure that was kept with a message as the page reads it.

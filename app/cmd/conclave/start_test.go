@@ -17,8 +17,8 @@ import (
 // The times are those of a machine that starts a program which does nothing in a millisecond, and
 // grow with that; the bytes are the same everywhere.
 const (
-	packageTime, packageBytes = 1.0, 300 << 10
-	wholeTime, wholeBytes     = 12.0, 1536 << 10
+	packageTime, packageBytes = 1.0, 100 << 10
+	wholeTime, wholeBytes     = 12.0, 640 << 10
 	startTries                = 9 // of which the fastest counts: other programs make starts slower, never faster
 )
 

@@ -21,6 +21,7 @@ import (
 
 	"conclave/app/base/fault"
 	"conclave/app/base/version"
+	"conclave/app/chat/render"
 	"conclave/app/core"
 	"conclave/app/terminal"
 	"conclave/app/terminal/remote"
@@ -84,6 +85,9 @@ func (p *program) run(args []string, stderr io.Writer) error {
 	if len(args) == 1 && args[0] == terminal.VersionFlag {
 		fmt.Println(version.Window + " " + version.Version)
 		return nil
+	}
+	if len(args) == 1 && args[0] == terminal.DrawFlag {
+		return render.Drawer{}.Answer(os.Stdin, os.Stdout)
 	}
 	if len(args) == 2 && args[0] == waitingFlag {
 		return p.showWaiting()
