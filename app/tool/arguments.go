@@ -89,6 +89,19 @@ func Check(schema, arguments json.RawMessage) (warning string, err error) {
 	return c.check(value, measured.depth)
 }
 
+// CheckResult is Check of the value that a tool returned, which may be any JSON.
+func CheckResult(schema, value json.RawMessage) (warning string, err error) {
+	decoded, measured, err := decode(value)
+	if err != nil {
+		return "", &ArgumentError{[]string{err.Error()}}
+	}
+	c := compiledSchema(schema)
+	if c.warning != "" {
+		return c.warning, nil
+	}
+	return c.check(decoded, measured.depth)
+}
+
 // decodeObject reads a JSON object and refuses numbers that would take for ever
 // to compare, and texts that programs read differently.
 func decodeObject(raw json.RawMessage) (map[string]any, extent, error) {

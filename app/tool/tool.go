@@ -36,6 +36,9 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`  // JSON Schema of an object, as the plugin gave it
 	// the plugin's own hints (MCP ToolAnnotations); never trusted
 	Annotations json.RawMessage `json:"annotations,omitempty"`
+	// Output is the Shape of what its results hold as Value, where its plugin declares that; nil for none. No model
+	// reads it, and it is no part of what a person approves.
+	Output json.RawMessage `json:"output,omitempty"`
 
 	// Qualified says that WireName always begins with the plugin, however unique
 	// Name is: prompts of its ecosystem look for a function that ends in "__NAME".

@@ -132,5 +132,5 @@ func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) 
 
 func sameTool(a, b tool.Tool) bool {
 	return a.Name == b.Name && a.Digest == b.Digest && a.CouncilEligible == b.CouncilEligible &&
-		a.InlineAvailable == b.InlineAvailable && a.Role == b.Role
+		a.InlineAvailable == b.InlineAvailable && a.Role == b.Role && bytes.Equal(a.Output, b.Output)
 }

@@ -1,9 +1,7 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -37,7 +35,8 @@ func (d *endpoint) call(
 ) (*mcp.CallToolResult, error) {
 	d.s.programs.count(program, req.Extra != nil && req.Extra.TokenInfo != nil)
 	set := d.s.o.Tools.Set()
-	if found, ok := set.ByID(id); !ok || !Offerable(found) {
+	found, ok := set.ByID(id)
+	if !ok || !Offerable(found) {
 		return failed("Error: the tool " + req.Params.Name + " is no longer offered. List the tools again."), nil
 	}
 	news := &progress{req: req, waits: d.choices.Asker == nil}
@@ -60,7 +59,7 @@ func (d *endpoint) call(
 		result.Error += ". Open Conclave's window and call again, or allow it: conclave permissions allow " + id +
 			" --outside '" + program + "'"
 	}
-	return d.s.result(ctx, result), nil
+	return structured(d.s.result(ctx, result), result, found.Output, requestIsModern(req)), nil
 }
 
 // callerName returns a program as a question and the record name it: as the person named it, and as it calls
@@ -95,9 +94,6 @@ func (s *Server) result(ctx context.Context, r tool.Result) *mcp.CallToolResult 
 		return failed(r.Error)
 	}
 	out := &mcp.CallToolResult{Content: []mcp.Content{}}
-	if value := bytes.TrimSpace(r.Value); len(value) > 0 && value[0] == '{' { // the protocol has objects alone
-		out.StructuredContent = json.RawMessage(value)
-	}
 	for _, p := range r.Content {
 		if p.Kind != chat.PartMedia {
 			out.Content = append(out.Content, &mcp.TextContent{Text: p.Text})

@@ -97,10 +97,14 @@ func (s *Server) offers() []offer {
 // define returns a tool as programs see it: as it was approved, with annotations that follow from what its
 // plugin may do.
 func (s *Server) define(t tool.Tool) *mcp.Tool {
-	return &mcp.Tool{
+	defined := &mcp.Tool{
 		Name: t.WireName, Title: t.Title, Description: t.Description, InputSchema: objectSchema(t.Parameters),
 		Annotations: annotations(t.Title, s.o.Can(t)),
 	}
+	if len(t.Output) > 0 { // else it would be null
+		defined.OutputSchema = t.Output
+	}
+	return defined
 }
 
 // objectSchema returns the schema of arguments with the type that programs insist on.

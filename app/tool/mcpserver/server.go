@@ -154,7 +154,7 @@ const instanceKey = "conclave/instance"
 
 // newMCP returns a server of the SDK without tools.
 func (s *Server) newMCP(versions []string) *mcp.Server {
-	return mcp.NewServer(
+	made := mcp.NewServer(
 		&mcp.Implementation{Name: "conclave", Title: "Conclave", Version: version.Version},
 		&mcp.ServerOptions{
 			Logger:                    s.o.Log,
@@ -168,6 +168,8 @@ func (s *Server) newMCP(versions []string) *mcp.Server {
 				c.TTLMs, c.CacheScope = int(fresh/time.Millisecond), "private"
 			},
 		})
+	made.AddReceivingMiddleware(listForEra)
+	return made
 }
 
 // fresh is the time for which a program may use a list without asking again.

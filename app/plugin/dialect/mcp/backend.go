@@ -172,7 +172,13 @@ func (b *backend) List(ctx context.Context) (plugin.Offer, error) {
 		offer.Notes = append(offer.Notes, fmt.Sprintf("Its tool %s is left out: %s", t.Name, t.Reason))
 	}
 	for _, t := range tools {
-		offer.Tools = append(offer.Tools, b.tool(t))
+		it := b.tool(t)
+		if len(t.Output) > 0 {
+			if it.Output, err = tool.Shape(t.Output); err != nil {
+				b.to.Log("info", fmt.Sprintf("The output schema of %s is not handed on: %v.", t.Name, err))
+			}
+		}
+		offer.Tools = append(offer.Tools, it)
 	}
 	return offer, nil
 }

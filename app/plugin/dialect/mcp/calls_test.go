@@ -1,7 +1,9 @@
 package mcp_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,61 @@ func TestMC35StructuredContentIsGivenOnceAndKept(t *testing.T) {
 	if strings.ReplaceAll(textOf(alone), " ", "") != `{"n":7}` {
 		t.Errorf("structured alone: %q", textOf(alone))
 	}
+}
+
+func TestMC35AListOrASingleValueIsCheckedAgainstItsOutputSchema(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+list", "+number")})
+	b.approve("s")
+	const broken = "The structured result does not fit the tool's output schema:"
+	for id, want := range map[string]struct{ value, warning string }{
+		"s:list": {`[7,"eight"]`, broken}, "s:number": {"7", ""},
+	} {
+		r := b.call(t.Context(), id, "{}")
+		notes := strings.Join(r.Notes, "\n")
+		if r.Status != chat.CallOK || strings.ReplaceAll(string(r.Value), " ", "") != want.value ||
+			strings.ReplaceAll(textOf(r), " ", "") != want.value {
+			t.Errorf("%s: got %q, %s", id, textOf(r), r.Value)
+		}
+		if strings.Contains(notes, broken) != (want.warning != "") {
+			t.Errorf("%s: notes %q", id, notes)
+		}
+	}
+}
+
+func TestMC121AnOutputSchemaIsKeptAsItsShapeAndIsNoPartOfTheApproval(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("+both", "+structured", "+list")})
+	b.approve("s")
+	shapes := func() string {
+		var all []string
+		for _, name := range []string{"both", "echo", "list", "structured"} {
+			found, _ := b.tools.Set().ByID("s:" + name)
+			all = append(all, string(found.Output))
+		}
+		return strings.Join(all, " | ")
+	}
+	const want = `{"properties":{"n":{"type":"integer"}},"type":"object"} |  | ` +
+		`{"items":{"type":"integer"},"type":"array"} | `
+	if got := shapes(); got != want {
+		t.Errorf("got %s", got)
+	}
+	b.again() // from the store, without starting the server
+	if got := shapes(); got != want {
+		t.Errorf("after a restart: %s", got)
+	}
+	said := slices.ContainsFunc(b.host.Log("s", 0), func(l plugin.LogLine) bool {
+		return strings.HasPrefix(l.Text, "The output schema of structured is not handed on:")
+	})
+	if !said {
+		t.Errorf("the log does not say why one is not handed on: %v", b.host.Log("s", 0))
+	}
+	path := filepath.Join(b.scripts, "server.py")
+	code, err := os.ReadFile(path)
+	must(t, err)
+	write(t, path, strings.ReplaceAll(string(code), `"n": {"type": "integer"}`, `"n": {"type": "number"}`))
+	b.says("s:echo", `{"text":"hi"}`, "hi") // nobody is asked again
+	b.ready("s")
 }
 
 func TestMC34PartsOfResultsKeepTheirKinds(t *testing.T) {

@@ -207,7 +207,7 @@ func readResult(raw, output json.RawMessage) (Result, error) {
 		})
 	}
 	if len(output) > 0 && r.Structured != nil && !r.IsError {
-		if _, err := tool.Check(output, r.Structured); err != nil {
+		if _, err := tool.CheckResult(output, r.Structured); err != nil {
 			r.Warnings = append(r.Warnings, "The structured result does not fit the tool's output schema: "+err.Error())
 		}
 	}
