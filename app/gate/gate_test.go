@@ -782,6 +782,9 @@ func TestAPlaceThatNoToolMayTouchIsKnownHoweverItIsNamed(t *testing.T) {
 		"~/snap/firefox/common/.mozilla/firefox/profiles.ini", "~/snap/chromium/common/chromium/Default/Cookies",
 		"~/.var/app/org.mozilla.firefox/.mozilla/firefox/profiles.ini",
 		"~/.var/app/org.chromium.Chromium/config/chromium/Default/Cookies",
+		"~/.npmrc", "~/.git-credentials", "~/.config/gh/hosts.yml", "~/.cargo/credentials.toml", "~/.pypirc",
+		"~/.docker/config.json", "~/.kube/config", "~/.m2/settings.xml", "~/.config/rclone/rclone.conf", "~/.pgpass",
+		"~/.claude/.credentials.json", "~/.codex/auth.json", "~/.cache/huggingface/token", "~/.vault-token",
 	} {
 		if s := named(text); s.Number != 1 || s.Effect != gate.Deny {
 			t.Errorf("%q: %s", text, s)
@@ -789,6 +792,7 @@ func TestAPlaceThatNoToolMayTouchIsKnownHoweverItIsNamed(t *testing.T) {
 	}
 	for _, text := range []string{
 		"file://" + home + "/Notes/a.md", "file:", "file:about .ssh", "profile:" + home + "/.ssh", "~/snap/notes/common/a",
+		"~/.cargo/bin/rustc", "~/.config/git/config", "~/.docker/cli-plugins/x", "~/.m2/repository/a.jar", "~/project/.npmrc",
 		"file://" + home + "/.netrc%3Fx", "https://example.org" + home + "/.ssh/id_rsa",
 	} {
 		if s := named(text); s.Number == 1 {

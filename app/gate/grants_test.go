@@ -111,8 +111,11 @@ func TestFoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 func TestPlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
 	home, data, plugins := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	for _, name := range []string{"Notes", ".ssh", ".config/app", "Notes/.git"} {
+	for _, name := range []string{"Notes", ".ssh", ".config/app", "Notes/.git", ".cargo/bin"} {
 		must(t, os.MkdirAll(filepath.Join(home, name), 0o700))
+	}
+	for _, name := range []string{".npmrc", ".cargo/credentials.toml"} {
+		must(t, os.WriteFile(filepath.Join(home, name), nil, 0o600))
 	}
 	must(t, os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "innocent")))
 	g := open(t, gate.Options{Protected: []string{data}, Plugins: plugins})
@@ -120,8 +123,9 @@ func TestPlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
 		"~/.ssh": "place of keys", filepath.Join(home, "innocent"): "place of keys", home: "whole home", "~": "whole home",
 		filepath.Dir(home): "holds your home",
 		"/":                "holds your home", "~/.config": "holds places of", "~/.config/app": "hidden",
-		"~/Notes/.git": "hidden",
-		data:           "place of keys", plugins: "place of keys", "/proc": "folder of the system",
+		"~/Notes/.git": "hidden", "~/.npmrc": "place of keys", "~/.cargo": "holds places of", "~/.cargo/bin": "hidden",
+		"~/.cargo/credentials.toml": "place of keys",
+		data:                        "place of keys", plugins: "place of keys", "/proc": "folder of the system",
 		"/proc/self": "folder of the system",
 		"/etc":       "folder of the system", "/etc/passwd": "folder of the system", "/usr/share": "folder of the system",
 		"/dev":      "folder of the system",

@@ -15,10 +15,18 @@ import (
 	"conclave/app/tool"
 )
 
-// secretPlaces are below the home folder.
+// secretPlaces are below the home folder: of keys and passwords, of programs that keep a token there, and of browsers.
 var secretPlaces = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker/config.json", ".netrc", ".password-store",
-	".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
+	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".oci", ".config/doctl", ".config/hcloud", ".fly", ".kube",
+	".docker/config.json", ".config/containers/auth.json", ".terraform.d/credentials.tfrc.json", ".vault-token",
+	".netrc", "_netrc", ".authinfo", ".authinfo.gpg", ".pgpass", ".my.cnf", ".mylogin.cnf",
+	".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli", ".config/hub",
+	".npmrc", ".yarnrc.yml", ".cargo/credentials.toml", ".cargo/credentials", ".pypirc", ".gem/credentials",
+	".config/composer/auth.json", ".composer/auth.json", ".m2/settings.xml", ".m2/settings-security.xml",
+	".gradle/gradle.properties", ".nuget/NuGet/NuGet.Config", ".cache/huggingface/token", ".huggingface/token",
+	".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot",
+	".config/rclone", ".config/sops", ".config/op", ".config/Bitwarden", ".config/Bitwarden CLI", ".password-store",
+	".local/share/keyrings", ".local/share/kwalletd", ".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
 	".config/microsoft-edge",
 	"snap/firefox/common/.mozilla", "snap/chromium/common/chromium", "snap/brave",
 	".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium",
@@ -26,7 +34,7 @@ var secretPlaces = []string{
 	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
 	"Library/Safari",
 	"AppData/Local/Google/Chrome", "AppData/Roaming/Mozilla", "AppData/Local/Microsoft/Edge",
-	"AppData/Roaming/Microsoft/Protect",
+	"AppData/Roaming/Microsoft/Protect", "AppData/Roaming/GitHub CLI", "AppData/Roaming/NuGet/NuGet.Config",
 }
 
 // places resolves paths, and knows what no tool may touch and no plugin is given. It never changes.

@@ -356,13 +356,13 @@ func interpreterOf(path string) []string {
 }
 
 // homeOf returns what a program reads of its installation: the folder above bin, with its libraries. Where that is one
-// for everything, such as ~/.local, it is bin and the libraries alone.
+// for everything, such as ~/.local, or for a token as well, as ~/.cargo, it is bin and the libraries alone.
 func homeOf(path string) []string {
 	dir := filepath.Dir(path)
 	switch filepath.Base(dir) {
 	case "bin", "Scripts", "sbin":
 		above := filepath.Dir(dir)
-		if broad(above) || filepath.Base(above) == ".local" {
+		if broad(above) || slices.Contains([]string{".local", ".cargo", ".composer", ".gem"}, filepath.Base(above)) {
 			return append([]string{dir}, present(filepath.Join(above, "lib"))...)
 		}
 		return []string{above}

@@ -37,6 +37,23 @@ func TestMC114OnlyTheProjectOfAScriptIsOpenedForIt(t *testing.T) {
 	}
 }
 
+func TestMC114AProgramReadsItsInstallationAndNoTokenNextToIt(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, folder := range []string{".cargo/bin", ".local/bin", ".local/lib", "node/bin"} {
+		testkit.Write(t, filepath.Join(home, folder, "x"), "")
+	}
+	for path, want := range map[string][]string{
+		".cargo/bin/x": {home + "/.cargo/bin"},
+		".local/bin/x": {home + "/.local/bin", home + "/.local/lib"},
+		"node/bin/x":   {home + "/node"},
+	} {
+		if got := homeOf(filepath.Join(home, path)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestMC14ACommandOfNpxIsRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		args      []string
