@@ -71,9 +71,9 @@ func handled(version int, anywhere bool) ll.RulesetAttr {
 	return a
 }
 
-// figures are the files with how much memory and time a process uses itself. Programs of Node stop with an error
-// without the first.
-var figures = []string{"/proc/self/stat", "/proc/self/statm", "/proc/self/status"}
+// ownFigures is the file with how much memory and time a process uses itself. Node reads it when a program asks for its
+// memory, and throws an error without it. Node, Python, Go and Java start without it, and open neither statm nor status.
+const ownFigures = "/proc/self/stat"
 
 // newRuleset makes the Landlock ruleset of spec and returns its descriptor; the
 // folders in lists may be listed besides. Paths that do not exist are passed over:
@@ -96,9 +96,7 @@ func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 		grants[path] |= deviceRights & attr.HandledAccessFS
 	}
 	if spec.Kind == "command" {
-		for _, path := range figures {
-			grants[path] |= readRights & attr.HandledAccessFS
-		}
+		grants[ownFigures] |= readRights & attr.HandledAccessFS
 	}
 	for path, rights := range grants {
 		if err := allow(fd, path, rights, slices.Contains(spec.Exact, path)); err != nil {
