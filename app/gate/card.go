@@ -18,7 +18,7 @@ func (f *facts) describe(c *check, r ruling) Request {
 		Reach: f.reach(call.Tool.Plugin, call.Given), Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
 		Scopes: []Scope{Once}, Asked: c.now, Expires: expiry(c.now), Hidden: shown.hidden + call.Tool.Hidden,
-		Warnings: shown.warnings(),
+		Warnings: shown.warnings(), Usual: r.usual,
 	}
 	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
 	if was := call.Original; was != nil {

@@ -48,6 +48,7 @@ type ruling struct {
 	by     string
 	rule   string
 	once   bool // ask: the answer cannot be kept
+	usual  bool // ask: only since nothing allows the tool yet
 }
 
 // last is the step that decided.

@@ -242,7 +242,8 @@ func TestAPersonIsAskedWhenANewlyDroppedScriptsToolRunsFirst(t *testing.T) {
 		p := a.asked[0]
 		if p.Title != "Main assistant wants to run “write_note” with Notes" ||
 			p.Reason != "Asked because: first time this tool runs." ||
-			p.Reach != "Can touch: its own storage folder." || p.History != "Not allowed before." || p.Count != 1 {
+			p.Reach != "Can touch: its own storage folder." || p.History != "Not allowed before." || p.Count != 1 ||
+			!p.Usual {
 			t.Errorf("%s: the card says %+v", mode, p)
 		}
 		if !slices.Equal(p.Scopes, []gate.Scope{

@@ -249,7 +249,7 @@ func byDefault(c *check) ruling {
 		}
 	}
 	if result.effect == Allow && c.call.Caller != Person && c.call.Tool.Plugin != BuiltIn {
-		return ruling{effect: Ask, why: c.firstTime()}
+		return ruling{effect: Ask, why: c.firstTime(), usual: true}
 	}
 	if result.effect == Allow && c.call.Caller == Person {
 		result.why = "you ran it yourself"

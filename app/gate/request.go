@@ -35,9 +35,11 @@ type Request struct {
 	Care string `json:"care,omitempty"`
 	// Preview shows what would change or be sent; nil if nothing is known. It is not stored, because
 	// it holds what is in files.
-	Preview      *Preview            `json:"-"`
-	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
-	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
+	Preview *Preview `json:"-"`
+	Reason  string   `json:"reason"`  // "Asked because: first time this tool runs in this chat."
+	History string   `json:"history"` // "Allowed 4 times, last on Tuesday."
+	// Usual says that the call needs no permission, and is asked about only since no rule allows its tool yet.
+	Usual        bool                `json:"usual,omitempty"`
 	Conversation chat.ConversationID `json:"conversation,omitempty"`
 	Project      string              `json:"project,omitempty"` // the folder that the chat is about
 	Turn         string              `json:"turn,omitempty"`

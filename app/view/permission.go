@@ -34,7 +34,8 @@ type PermissionRequest struct {
 	Care         string       `json:"care" say:"true"`
 	Reason       string       `json:"reason" say:"true"`
 	History      string       `json:"history" say:"true"`
-	Folder       string       `json:"folder"` // in which the file lies that it names; or ""
+	Usual        bool         `json:"usual,omitempty"` // it computes alone; no rule allows its tool yet
+	Folder       string       `json:"folder"`          // in which the file lies that it names; or ""
 	Conversation string       `json:"conversation"`
 	ChatTitle    string       `json:"chat_title"` // of the conversation; "" where there is none
 	Project      string       `json:"project"`    // the folder that its chat is about; or ""
@@ -96,7 +97,7 @@ func NewPermissionRequest(q gate.Request, model string) PermissionRequest {
 		Scopes: List(q.Scopes), Asked: Time{q.Asked}, Expires: Time{q.Expires}, Hidden: q.Hidden,
 		Marks: List(q.Marks), Warnings: List(q.Warnings),
 		Only: Map(q.Offers(), q.OfferWords), Here: q.HereWords(), Fixed: q.Fixed,
-		Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
+		Usual: q.Usual, Hurried: q.Rapid, Reads: q.OnlyReads(), Council: q.ForCouncil(),
 		Programs: slices.Contains(q.Capabilities, gate.RunPrograms),
 	}
 	if was := q.Original; was != nil {

@@ -18,15 +18,15 @@ const wordCount = `def word_count(text: str) -> int:
     return len(text.split())
 `;
 
-for (const [chip, seen] of Object.entries({
+for (const [words, seen] of Object.entries({
   "Show me a permission request": (page) => page.getByRole("article").getByText(/To show you|I will ask/),
   "Run a sample council": (page) => page.getByRole("article").getByText(/plays the chair/),
   "Make a plugin": (page) => page.getByRole("dialog", { name: "New plugin" }),
-  "Connect a model": (page) => page.getByRole("heading", { name: "Models", exact: true }),
+  "Paste a key": (page) => page.getByRole("heading", { name: "Models", exact: true }),
 })) {
-  test(`the chip “${chip}” does what it says`, async ({ page }) => {
+  test(`the button “${words}” does what it says`, async ({ page }) => {
     await page.keyboard.press("Control+n");
-    await page.getByRole("button", { name: chip }).first().click();
+    await page.getByRole("button", { name: words }).first().click();
     await expect(seen(page)).toBeVisible();
     await page.keyboard.press("Escape");
     await expect(page.getByRole("button", { name: "Stop", exact: true })).toHaveCount(0);

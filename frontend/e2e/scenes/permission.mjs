@@ -220,6 +220,21 @@ test("after an answer the next card is in view as a whole, and what was answered
   await expect(message(page)).toBeFocused(); // it takes no focus
 });
 
+test("that a tool is new is said among the details, any other reason at once", async ({ open }) => {
+  const page = await open("permission");
+  const reason = page.locator(".ask").getByText("Asked because: first time");
+  await expect(reason).toBeVisible();
+  await page.evaluate(() => {
+    const { bus, permissions } = globalThis.fake;
+    permissions.requests = permissions.requests.map((r) => ({ ...r, usual: true }));
+    bus.changed("permissions");
+  });
+  await expect(reason).toHaveCount(0);
+  await expect(page.getByText("Can touch: its own storage folder only.")).toBeVisible();
+  await page.getByRole("button", { name: "Show details" }).press("Enter");
+  await expect(reason).toBeVisible();
+});
+
 test("a layout shift disarms the buttons again", async ({ open }) => {
   const page = await open("permission");
   await armed(page);

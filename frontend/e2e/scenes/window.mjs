@@ -87,16 +87,38 @@ test("the theme is one switch of segments, gone through by arrow keys", async ({
   await expect(theme.getByRole("radio", { name: "Dark", checked: true })).toBeVisible();
 });
 
-test("the first screen: the composer in the optical centre, its chips in one row", async ({ open }) => {
+test("a setting is found by a word of its label, and its control gets the keyboard", async ({ open }) => {
+  const page = await open();
+  await page.keyboard.press("Control+,");
+  const search = page.getByRole("searchbox", { name: "Search settings" });
+  await search.fill("backup");
+  const pages = page.getByRole("navigation", { name: "Settings" }).getByRole("button");
+  expect((await pages.allInnerTexts()).map((t) => t.replace(/\s+/g, " "))).toEqual([
+    "Data and backup",
+    "Backup Data and backup",
+  ]);
+  await pages.nth(1).click();
+  await expect(page.getByRole("button", { name: "Back up now…" })).toBeFocused();
+  await search.fill("zoom");
+  await search.press("Enter");
+  await expect(page.getByRole("heading", { name: "General" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Zoom out" })).toBeFocused();
+  await search.fill("nothing like it");
+  await expect(page.getByText("No setting matches “nothing like it”.")).toBeVisible();
+  await search.press("Escape");
+  await expect(pages).toHaveCount(11); // Esc clears the search, and leaves the settings open
+});
+
+test("the first screen: the composer in the optical centre, below it four cards in two rows", async ({ open }) => {
   const page = await open("welcome", { width: 1280 });
-  const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
-  await expect(chips.first()).toBeVisible();
+  const cards = page.locator(".cards > section");
+  await expect(cards).toHaveCount(4);
   await settled(page); // what is loaded after the first frame is there
   const box = await page.locator(".composer .box").boundingBox();
   const middle = (box.y + box.height / 2) / 832;
   expect(middle > 0.3 && middle < 0.5, `the composer is at ${middle}`).toBeTruthy();
-  const tops = await chips.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
-  expect(new Set(tops).size).toBe(1);
+  const tops = await cards.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+  expect(new Set(tops).size).toBe(2);
   await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
 });
 

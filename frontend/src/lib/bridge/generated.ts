@@ -2132,6 +2132,8 @@ export interface PermissionRequest {
   care: string;
   reason: string;
   history: string;
+  /** it computes alone; no rule allows its tool yet */
+  usual?: boolean;
   /** in which the file lies that it names; or "" */
   folder: string;
   conversation: string;

@@ -10,7 +10,7 @@ import { pluginMenu } from "./menu";
 import PluginCard from "./PluginCard.svelte";
 import { LogState } from "./plugins.svelte";
 import { brief, wordDiff } from "../ui/words";
-import { diffLines } from "./words";
+import { diffLines, repeats } from "./words";
 
 describe("plugins", () => {
   test("a reload shows its time and its tools", async () => {
@@ -225,6 +225,20 @@ test("lines of changed code are told apart by what they begin with, whatever the
       .map((l) => l.text)
       .join(""),
   ).toBe(diff);
+});
+
+test("a description is folded only where the changed lines of code show all that is other in it", () => {
+  const change = {
+    tool: "send",
+    field: "description",
+    before: "Sends a mail.\nTo one.",
+    after: "Sends a mail.\nTo all.",
+  };
+  expect(repeats(change, "@@ -1 +1 @@\n-    To one.\n+    To all.\n")).toBe(true);
+  expect(repeats(change, "@@ -1 +1 @@\n-    To one.\n+    To two.\n")).toBe(false);
+  expect(repeats(change, "@@ -1 +1 @@\n+    To all.\n")).toBe(false);
+  expect(repeats(change, "")).toBe(false);
+  expect(repeats({ ...change, field: "parameters" }, "-    To one.\n+    To all.\n")).toBe(false);
 });
 
 test("tools are grouped by plugin and found by words", async () => {

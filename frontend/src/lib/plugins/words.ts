@@ -7,6 +7,22 @@ export function whyAsked(changes: Change[]): "changed" | "listed" | "settings" {
   return changes.length > 0 && changes.every((c) => c.field === "listed") ? "listed" : "changed";
 }
 
+/** Whether all that a description now says otherwise is among the lines that a diff of the code shows too. */
+export function repeats(change: Change, diff: string): boolean {
+  if (change.field !== "description" || !diff) return false;
+  const shown = diffLines(diff);
+  const has = (line: string, kind: DiffLine["kind"]) => shown.some((l) => l.kind === kind && l.text.includes(line));
+  const lines = (text: string, other: string) => {
+    const others = new Set(other.split("\n").map((line) => line.trim()));
+    return text.split("\n").flatMap((line) => (others.has(line.trim()) ? [] : [line.trim()]));
+  };
+  const { before, after } = change;
+  return (
+    lines(before, after).every((line) => has(line, "removed")) &&
+    lines(after, before).every((line) => has(line, "added"))
+  );
+}
+
 /** One line of a unified diff, its line end included. The words + and − stay, so colour is not all. */
 interface DiffLine {
   kind: "added" | "removed" | "same" | "file" | "place";

@@ -2,6 +2,11 @@
  * What a finished block gets in the window: buttons on code and tables, and what is drawn
  * (draw.ts).
  */
+import Copy from "@lucide/svelte/icons/copy";
+import Save from "@lucide/svelte/icons/save";
+import Table from "@lucide/svelte/icons/table";
+import TextWrap from "@lucide/svelte/icons/text-wrap";
+import { mount } from "svelte";
 import { drawDiagrams, drawFormulas } from "./draw";
 import { s } from "../strings";
 
@@ -65,15 +70,16 @@ function cite(block: HTMLElement): void {
 }
 
 // Buttons carry what they do in data-do; prose/actions.ts acts on a press.
-function makeBar(buttons: [what: string, label: string][]): HTMLElement {
+function makeBar(buttons: [what: string, label: string, icon: typeof Copy][]): HTMLElement {
   const bar = document.createElement("div");
   bar.className = "tools";
-  for (const [what, label] of buttons) {
+  for (const [what, label, icon] of buttons) {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = "tool-btn";
+    button.className = "icon-btn small";
     button.dataset.do = what;
-    button.textContent = label;
+    button.title = button.ariaLabel = label;
+    mount(icon, { target: button, props: { size: 14 } });
     bar.append(button);
   }
   return bar;
@@ -84,17 +90,17 @@ let tableBar: HTMLElement | undefined;
 
 function dressCode(figure: Element): void {
   codeBar ??= makeBar([
-    ["wrap", s.message.codeWrap],
-    ["save", s.message.codeSave],
-    ["copy", s.message.codeCopy],
+    ["wrap", s.message.codeWrap, TextWrap],
+    ["save", s.message.codeSave, Save],
+    ["copy", s.message.codeCopy, Copy],
   ]);
   figure.append(codeBar.cloneNode(true));
 }
 
 function dressTable(table: Element): void {
   tableBar ??= makeBar([
-    ["csv", s.message.tableCSV],
-    ["markdown", s.message.tableMarkdown],
+    ["csv", s.message.tableCSV, Table],
+    ["markdown", s.message.tableMarkdown, Copy],
   ]);
-  if (table.querySelector("tr + tr, tbody tr")) table.append(tableBar.cloneNode(true));
+  if (table.querySelector("tr + tr, tbody tr")) table.prepend(tableBar.cloneNode(true));
 }
