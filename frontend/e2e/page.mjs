@@ -71,6 +71,13 @@ export async function palette(page, words) {
   await page.keyboard.press("Enter");
 }
 
+/** Opens a page of the settings, once they are there. */
+export async function settings(page, name) {
+  await page.keyboard.press("Control+,");
+  await page.getByRole("button", { name, exact: true }).click();
+  await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
+}
+
 /** Does what scrolls the messages, and waits until they have come to their place. */
 export async function scrolled(page, act) {
   await page.locator(".scroller").evaluate((scroller) => {

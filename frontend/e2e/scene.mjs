@@ -33,9 +33,9 @@ export const test = base.extend({
     page.on("console", (message) => {
       if (message.type() === "error") errors.push(message.text());
     });
-    await use(async (scene = "chat", { theme = "light", width = 1440, height = 832 } = {}) => {
+    await use(async (scene = "chat", { theme = "light", width = 1440, height = 832, language = "en" } = {}) => {
       await page.setViewportSize({ width, height });
-      await page.goto(`${site}/?scene=${scene}&theme=${theme}`);
+      await page.goto(`${site}/?scene=${scene}&theme=${theme}&lang=${language}`);
       await page.locator("main").first().waitFor();
       return page;
     });

@@ -1,14 +1,7 @@
 // States of the page: name → its scene, what is done in it, and the size of the window. Pictures are
 // taken of each (pictures.mjs), and axe looks at most (scenes/access.mjs).
 import { expect } from "@playwright/test";
-import { armed, palette } from "./page.mjs";
-
-/** Opens a page of the settings, once they are there. */
-export async function settings(page, name) {
-  await page.keyboard.press("Control+,");
-  await page.getByRole("button", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { name, exact: true })).toBeVisible();
-}
+import { armed, palette, settings } from "./page.mjs";
 
 const permissions = (page) => settings(page, "Permissions");
 
@@ -65,7 +58,7 @@ export const states = {
     scene: "permission",
     act: async (p) => {
       await more(p);
-      await armed(p, /^Always, only in/);
+      await armed(p, /^(Always|始终).+/);
     },
   },
   "permission-details": {
@@ -162,7 +155,7 @@ export const states = {
     scene: "project",
     act: async (p) => {
       await more(p);
-      await armed(p, /^In this project, only/);
+      await armed(p, /^(In this project|在此项目).+/);
     },
   },
   batch: { scene: "batch", act: (p) => armed(p, "Allow all 6 once") },
@@ -176,6 +169,7 @@ export const states = {
   },
   approval: {
     scene: "approval",
+    dock: true,
     act: async (p) => {
       await p.getByRole("button", { name: "View", exact: true }).click();
       await armed(p, /^Approve/);
@@ -193,6 +187,7 @@ export const states = {
   },
   activity: {
     scene: "activity",
+    dock: true,
     act: async (p) => {
       await everywhere(p);
       await press(p, /Saved a note.*Done/);
@@ -202,6 +197,7 @@ export const states = {
   },
   "activity-changes": {
     scene: "changes",
+    dock: true,
     act: async (p) => {
       await p.getByRole("tab", { name: "Activity" }).click();
       const tab = p.getByRole("tabpanel", { name: "Activity" });
@@ -211,10 +207,12 @@ export const states = {
   },
   "activity-broken": {
     scene: "activity-broken",
+    dock: true,
     act: (p) => expect(p.getByText("changed outside Conclave")).toBeVisible(),
   },
   "activity-none": {
     scene: "chat",
+    dock: true,
     act: async (p) => {
       await p.getByRole("tab", { name: "Activity" }).click();
       await expect(p.getByText("No tool has run in this chat")).toBeVisible();
@@ -329,9 +327,10 @@ export const others = {
     },
   },
   "tool-error": { scene: "toolerror" },
-  pluginerror: { scene: "pluginerror" },
+  pluginerror: { scene: "pluginerror", dock: true },
   log: {
     scene: "pluginerror",
+    dock: true,
     act: async (p) => {
       await p.getByRole("button", { name: "Show log" }).click();
       await p.waitForTimeout(300);
@@ -353,9 +352,10 @@ export const others = {
       await expect(p.getByText("A plugin is fetched over https only")).toBeVisible();
     },
   },
-  packages: { scene: "packages", height: 1000 },
+  packages: { scene: "packages", dock: true, height: 1000 },
   pluginsettings: {
     scene: "settings",
+    dock: true,
     act: async (p) => {
       await p.locator("[data-plugin=weather]").getByText("Settings", { exact: true }).click();
       await expect(p.getByLabel("Days")).toBeVisible();
@@ -471,7 +471,10 @@ export const others = {
       "councilsealed",
       "councilagain",
       "counciltwelve",
-    ].map((scene) => [scene, { scene, act: (p) => expect(p.locator(".council .use")).toBeVisible(), height: 1300 }]),
+    ].map((scene) => [
+      scene,
+      { scene, act: (p) => expect(p.locator(".council .use")).toBeVisible(), dock: true, height: 1300 },
+    ]),
   ),
   ...Object.fromEntries(
     [
@@ -510,6 +513,7 @@ export const others = {
   ),
   "council-refused": {
     scene: "councilset",
+    dock: true,
     act: async (p) => {
       await p.evaluate(() => {
         globalThis.fake.council.Set = () => {
@@ -529,6 +533,7 @@ export const others = {
   },
   "council-table": {
     scene: "councilrefused",
+    dock: true,
     act: (p) => p.getByRole("button", { name: "As a table" }).click(),
     height: 1000,
   },
@@ -542,6 +547,7 @@ export const others = {
   },
   "council-member": {
     scene: "councilset",
+    dock: true,
     act: async (p) => {
       await p.locator("[data-member]").first().getByText("Researcher").first().click();
       await expect(p.getByLabel("Name").first()).toBeVisible();

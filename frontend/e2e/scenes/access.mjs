@@ -1,6 +1,6 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
-import { others, settings, states } from "../states.mjs";
-import { accessibleInBoth, scrolled, settled } from "../page.mjs";
+import { others, states } from "../states.mjs";
+import { accessibleInBoth, scrolled, settings, settled } from "../page.mjs";
 import { expect, test } from "../scene.mjs";
 
 /** Of the other states those that are looked at as they are. */
