@@ -254,7 +254,7 @@ var layers = []map[string][]string{
 		"app/chat/document/pdf": {"app/chat/document", "github.com/ledongthuc/pdf"},
 		"app/base/keys":         {"app/base/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
 		"app/terminal/remote":   {"app/base/fault", "golang.org/x/sys"},
-		"app/model/demo":        {"app/chat", "app/base/jsonobject", "app/model"},
+		"app/model/demo":        {"app/chat", "app/base/jsonobject", "app/base/language", "app/model"},
 		"app/model/openai":      {"app/chat", "app/model"},
 		"app/model/anthropic":   {"app/chat", "app/model"},
 		"app/model/google":      {"app/chat", "app/model"},
@@ -437,6 +437,7 @@ var layers = []map[string][]string{
 		// The core knows everything but the window, the index (whose start costs) and the
 		// engine (which only a worker may run); windowstore is what of it is the window's.
 		"app/core": {
+			"app/base/language",
 			"app/plugin/dialect/mcp/conformance",
 			"app/net/address",
 			"app/record/undo",

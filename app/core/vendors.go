@@ -3,10 +3,12 @@ package core
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"conclave/app/base/bus"
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/model"
 	"conclave/app/model/anthropic"
@@ -19,35 +21,41 @@ import (
 
 // models returns the models of the person's connections.
 func (c *Core) models() *connections.Models {
+	guide := demo.Options{Language: func() language.Language {
+		set, err := c.Settings.Settings(context.Background())
+		if err != nil { // whoever needs the settings says so
+			return language.English
+		}
+		return language.Of(set.Language, os.Getenv)
+	}}
+	if c.o.Watched { // at a pace that reads well
+		guide.Pace = demo.ReadingPace
+	}
 	return connections.New(connections.Options{
 		Settings: c.Settings, Keys: c.Keys, Log: c.Log, Scripted: c.o.Model,
-		Provider: func(of model.Connection) (model.Provider, error) { return provider(of, c.o.Watched) },
+		Provider: func(of model.Connection) (model.Provider, error) { return provider(of, guide) },
 		Lists:    filepath.Join(c.o.Data, "models.json"),
 		Demo:     demo.Knows, Pull: pull, Listed: func() { c.Bus.Changed(bus.Models, "") },
 		Unasked: func(ctx context.Context) context.Context { return context.WithValue(ctx, ownTerminal{}, nil) },
 	})
 }
 
-// provider makes the provider of a connection. watched has Demo guide write at a pace that reads well.
-func provider(c model.Connection, watched bool) (model.Provider, error) {
-	switch c.Kind {
+// provider makes the provider of a connection; guide is for that of Demo guide.
+func provider(of model.Connection, guide demo.Options) (model.Provider, error) {
+	switch of.Kind {
 	case "demo":
-		o := demo.Options{}
-		if watched {
-			o.Pace = demo.ReadingPace
-		}
-		return demo.New(o), nil
+		return demo.New(guide), nil
 	case "openai":
-		return openai.New(c, openai.Options{}), nil
+		return openai.New(of, openai.Options{}), nil
 	case "anthropic":
-		return anthropic.New(c, anthropic.Options{}), nil
+		return anthropic.New(of, anthropic.Options{}), nil
 	case "google":
-		return google.New(c, google.Options{}), nil
+		return google.New(of, google.Options{}), nil
 	case "ollama":
-		return ollama.New(c, ollama.Options{}), nil
+		return ollama.New(of, ollama.Options{}), nil
 	}
-	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+c.Kind+"”.",
-		"Remove the connection "+c.Name+" and add it again.")
+	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+of.Kind+"”.",
+		"Remove the connection "+of.Name+" and add it again.")
 }
 
 // pull has an Ollama server download a model.

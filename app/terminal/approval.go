@@ -299,7 +299,7 @@ func newWaitingRow(s plugin.Status) waitingRow {
 func (c pluginTrustCommands) printTrusted(ctx context.Context, app *App, s plugin.Status, approved []waitingRow) error {
 	if !c.json {
 		if waits(s) && len(approved) > 0 {
-			fmt.Fprintln(c.Out, "Approved as shown above. These changes were not shown, and need another approval:")
+			fmt.Fprintln(c.Out, c.said("Approved as shown above. These changes were not shown, and need another approval:"))
 			printChanges(c.Out, s.Changes)
 			fmt.Fprintln(c.Out)
 		}

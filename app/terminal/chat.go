@@ -21,8 +21,8 @@ func (c promptCommands) chatCommand() *cobra.Command {
 // talk reads messages and has them answered until the input ends.
 func (c promptCommands) talk(ctx context.Context, run *promptRun) error {
 	if !c.json {
-		fmt.Fprintf(c.Err, "Talking to %s. An empty line ends a message of several lines begun with \"\"\"; "+
-			"Ctrl-D ends the chat.\n", run.model.Info().Title)
+		_ = c.say(c.Err, "Talking to %s. A message of several lines stands between two lines of \"\"\"; "+
+			"Ctrl-D ends the chat.", run.model.Info().Title)
 	}
 	for stopped := false; ; { // stopped: the person stopped an answer and has typed nothing since
 		if !c.json {
@@ -61,7 +61,7 @@ func (c promptCommands) answer(ctx context.Context, run *promptRun, text string,
 	case ctx.Err() != nil:
 		return false, err
 	case now && !c.json:
-		fmt.Fprintln(c.Err, "The answer was stopped. Ctrl-C once more ends the chat.")
+		_ = c.say(c.Err, "The answer was stopped. Ctrl-C once more ends the chat.")
 	case !quiet:
 		c.printError(err)
 	}

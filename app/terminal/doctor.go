@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"strings"
 
@@ -27,11 +26,14 @@ func (t *terminal) printFindings(findings []Finding) error {
 		if !f.OK {
 			mark, ok = "look", false
 		}
-		fmt.Fprintf(&lines, "%s  %-16s %s", mark, f.Name, strings.TrimSuffix(f.Found, "."))
-		if f.Fix != "" {
-			lines.WriteString(". " + f.Fix)
+		lines.WriteString(mark + "  " + padded(t.label(f.Name), 16) + " ")
+		found := t.said(strings.TrimSuffix(f.Found, ".") + ".")
+		if f.Fix == "" {
+			found = strings.TrimRight(found, ".。")
+		} else {
+			found = next(found, t.said(f.Fix))
 		}
-		lines.WriteString("\n")
+		lines.WriteString(found + "\n")
 	}
 	if err := t.result(findings, "%s", strings.TrimSuffix(lines.String(), "\n")); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/limit"
 	"conclave/app/base/settings"
 	"conclave/app/model"
 	"conclave/app/view"
@@ -60,7 +61,7 @@ func (c modelCommands) list(ctx context.Context, app *App, _ []string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		f := fault.Of(failed[name])
-		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+c.toType(f.Hint)))
+		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(next(c.said(f.Message), c.toType(c.said(f.Hint)))))
 	}
 	return c.printTable(rows, table, "No model answered.")
 }
@@ -141,8 +142,13 @@ func (c modelCommands) test(ctx context.Context, app *App, args []string) error 
 	if err != nil {
 		return err
 	}
-	return c.result(map[string]any{"connection": args[0], "models": models, "ms": view.Milliseconds(took)},
-		"%s answered in %d ms and has %d models.", args[0], took.Round(time.Millisecond).Milliseconds(), models)
+	says := fmt.Sprintf("%s answered in %d ms and has %s.", args[0], took.Round(time.Millisecond).Milliseconds(),
+		limit.Counted(models, "model"))
+	if models == 0 {
+		says = fmt.Sprintf("%s answered, but lists no models. Check the address, or add the connection again and name its "+
+			"models with --model.", args[0])
+	}
+	return c.result(map[string]any{"connection": args[0], "models": models, "ms": view.Milliseconds(took)}, "%s", says)
 }
 
 func (c modelCommands) choose(ctx context.Context, app *App, args []string) error {
@@ -173,7 +179,7 @@ func (c modelCommands) pull(ctx context.Context, app *App, args []string) error 
 		return err
 	}
 	if !c.json {
-		fmt.Fprintln(c.Out, args[0]+" is ready.")
+		fmt.Fprintln(c.Out, c.said(args[0]+" is ready."))
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (p *person) arm(ctx context.Context) error {
 		case <-quiet.C:
 			p.flush()
 			if dropped {
-				fmt.Fprintln(p.Err, "  (what was typed before this question is not taken for its answer)")
+				p.prompt("(what was typed before this question is not taken for its answer)\n")
 			}
 			return nil
 		case <-ctx.Done():
@@ -126,7 +126,7 @@ func (p *person) confirm(ctx context.Context, question string) (bool, error) {
 		return false, unanswered(err)
 	}
 	for {
-		fmt.Fprintf(p.Err, "%s [y] yes  [n] no: ", question)
+		fmt.Fprint(p.Err, language.Text(p.reads(), question)+" "+language.Text(p.reads(), "[y] yes  [n] no:")+" ")
 		line, err := p.line(ctx)
 		if err != nil {
 			fmt.Fprintln(p.Err)

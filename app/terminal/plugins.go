@@ -103,27 +103,27 @@ func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) err
 			return err
 		}
 	} else {
-		_, err := fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
+		_, err := fmt.Fprintln(c.Out, c.said(fmt.Sprintf("%s is %s, with %s.", s.ID, s.State, countOf(len(s.Tools), "tool"))))
 		if err != nil {
 			return err
 		}
 		if why := whyNoTools(s); why != "" && !s.ToolsDenied {
-			fmt.Fprintln(c.Err, why)
+			fmt.Fprintln(c.Err, c.said(why))
 		}
 	}
 	if s.ToolsDenied {
 		f := fault.Of(notServing(s))
-		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
+		fmt.Fprintln(c.Err, next(c.said(f.Message), c.toType(c.said(f.Hint))))
 	}
 	switch {
 	case (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json:
 		for _, sentence := range app.Gate.Approvals.Shadowing(s.ID) {
-			fmt.Fprintln(c.Err, oneLine(sentence))
+			fmt.Fprintln(c.Err, oneLine(c.said(sentence)))
 		}
 		return c.say(c.Err,
 			"It waits for your approval. See what it asks for, and approve it: conclave plugins trust %s", s.ID)
 	case s.State == plugin.NeedsPackages && s.Problem != nil:
-		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(c.toType(s.Problem.Hint)))
+		fmt.Fprintln(c.Err, next(oneLine(c.said(s.Problem.Message)), firstLine(c.toType(c.said(s.Problem.Hint)))))
 	case s.State == plugin.Failed:
 		return didNotLoad(s)
 	}
@@ -170,7 +170,7 @@ func (t *terminal) printWaiting(app *App, one, many string) {
 		case 0:
 		case 1:
 			f := fault.Of(notServing(group.waiting[0]))
-			fmt.Fprintln(t.Err, f.Message+" "+one+" "+t.toType(f.Hint))
+			fmt.Fprintln(t.Err, next(next(t.said(f.Message), t.said(one)), t.toType(t.said(f.Hint))))
 		default:
 			_ = t.say(t.Err, "%d plugins %s: %s. %s See them with conclave plugins list, and approve one with "+
 				"conclave plugins trust ID.", len(group.waiting), group.what, firstNames(group.waiting), many)

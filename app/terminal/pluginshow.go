@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -30,19 +31,19 @@ func (c pluginCommands) list(_ context.Context, app *App, _ []string) error {
 		note := ""
 		switch {
 		case row.Problem != nil:
-			note = row.Problem.Place() + row.Problem.Message
+			note = row.Problem.Place() + c.said(row.Problem.Message)
 		case row.State == plugin.Quarantined && plugins[i].Serving:
-			note = "New version waits; " + versionUsed(plugins[i])
+			note = c.said("New version waits; " + versionUsed(plugins[i]))
 		case row.State == plugin.Quarantined && !codeChanged(plugins[i]):
-			note = "It lists other tools than you approved"
+			note = c.said("It lists other tools than you approved")
 		case row.State == plugin.Quarantined:
-			note = "It changed since it was approved"
+			note = c.said("It changed since it was approved")
 		}
 		if row.Problem != nil && row.LastGood {
-			note += "; " + versionUsed(plugins[i])
+			note += "; " + c.said(versionUsed(plugins[i]))
 		}
 		if note == "" {
-			note = whyNoTools(plugins[i])
+			note = c.said(whyNoTools(plugins[i]))
 		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Dialect, oneLine(note))
 	}
@@ -117,7 +118,7 @@ func isolationLine(p view.Plugin) string {
 
 // describe prints what a person should know of a plugin before they trust it.
 func (c pluginCommands) describe(app *App, s plugin.Status) {
-	w, p := c.Out, app.plugin(s)
+	w, p := c.Out, language.ShownIn(c.reads(), app.plugin(s))
 	head := p.Name
 	if p.Version != "" {
 		head += "  " + p.Version
@@ -131,64 +132,66 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 	} else if about != "" {
 		fmt.Fprintln(w, about)
 	}
-	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(p.Path), p.State,
-		isolationLine(p))
+	fmt.Fprintln(w)
+	c.fact(w, "folder", "%s", plainPath(p.Path))
+	c.fact(w, "state", "%s", p.State)
+	c.fact(w, "isolation", "%s", isolationLine(p))
 	if p.Problem != nil {
-		fmt.Fprintf(w, "problem      %s%s\n", p.Problem.Place(), p.Problem.Message)
+		c.fact(w, "problem", "%s%s", p.Problem.Place(), c.said(p.Problem.Message))
 		if p.Problem.Frame != "" {
 			fmt.Fprintln(w, p.Problem.Frame)
 		}
 		if p.Problem.Hint != "" {
-			fmt.Fprintf(w, "             %s\n", c.toType(p.Problem.Hint))
+			fmt.Fprintf(w, "             %s\n", c.toType(c.said(p.Problem.Hint)))
 		}
 	}
 	for _, fact := range p.About {
 		fmt.Fprintf(w, "%-12s %s\n", strings.ToLower(fact.Name), oneLine(fact.Text))
 	}
 	for _, note := range p.Warnings {
-		fmt.Fprintf(w, "note         %s\n", note)
+		c.fact(w, "note", "%s", c.said(note))
 	}
 	if s.ToolsDenied {
-		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
+		c.fact(w, "note", "%s", c.said(fault.Of(notServing(s)).Message))
 	}
-	describeRights(w, p)
-	fmt.Fprintf(w, "parallel     up to %s\n", parallelWords(s))
+	c.describeRights(w, p)
+	c.fact(w, "parallel", "%s", c.said("up to "+parallelWords(s)))
 	if len(s.Imports) > 0 {
-		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
+		c.fact(w, "imports", "%s", strings.Join(s.Imports, ", "))
 	}
 	printChanges(w, s.Changes)
-	describeTools(w, s)
+	c.describeTools(w, s)
 }
 
 // describeRights prints the permissions of a plugin.
-func describeRights(w io.Writer, p view.Plugin) {
+func (c pluginCommands) describeRights(w io.Writer, p view.Plugin) {
 	names := p.Permissions
 	if len(names.Asked) > 0 {
-		fmt.Fprintf(w, "asks for     %s\n", strings.Join(names.Asked, ", "))
+		c.fact(w, "asks for", "%s", strings.Join(names.Asked, ", "))
 	}
 	if len(names.Asked) > 0 || len(names.Granted) > 0 {
-		fmt.Fprintf(w, "granted      %s\n", strings.Join(names.Granted, ", "))
+		c.fact(w, "granted", "%s", strings.Join(names.Granted, ", "))
 	}
 	for _, f := range p.Folders {
-		fmt.Fprintf(w, "may          %s\n", f.Sentence())
+		c.fact(w, "may", "%s", f.Sentence())
 	}
 	for _, rule := range p.Hosts {
-		fmt.Fprintf(w, "hosts        %s\n", rule)
+		c.fact(w, "hosts", "%s", rule)
 	}
 	for _, rule := range p.Ports {
-		fmt.Fprintf(w, "ports        %s\n", rule)
+		c.fact(w, "ports", "%s", rule)
 	}
 	for _, path := range p.Programs {
-		fmt.Fprintf(w, "programs     may start %s\n", path)
+		c.fact(w, "programs", "%s", c.said("may start "+path))
 	}
 	for _, r := range p.Refused {
-		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command)
+		c.fact(w, "refused", "%s", c.said(r.Permission+"; to allow it: "+r.Command))
 	}
 }
 
 // describeTools prints the tools of a plugin: every word of them where they wait for approval.
-func describeTools(w io.Writer, s plugin.Status) {
-	fmt.Fprintln(w, "\ntools")
+func (c pluginCommands) describeTools(w io.Writer, s plugin.Status) {
+	fmt.Fprintln(w, "\n"+c.label("tools"))
 	for _, t := range s.Tools {
 		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
 		if waits(s) {
@@ -198,9 +201,9 @@ func describeTools(w io.Writer, s plugin.Status) {
 	switch {
 	case len(s.Tools) > 0:
 	case s.Listed || s.Serving:
-		fmt.Fprintln(w, "  none")
+		fmt.Fprintln(w, "  "+c.said("none"))
 	default:
-		fmt.Fprintln(w, "  none known; it shows its tools once it runs")
+		fmt.Fprintln(w, "  "+c.said("none known; it shows its tools once it runs"))
 	}
 }
 

@@ -111,7 +111,7 @@ func (p *printer) write(e chat.Event) {
 			p.line()
 		}
 	case chat.EventNoted, chat.EventRetrying:
-		p.aside(p.c.toType(e.Note))
+		p.aside(p.c.toType(p.c.said(e.Note)))
 	case chat.EventAsked:
 		if p.debug {
 			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
@@ -128,7 +128,7 @@ func (p *printer) write(e chat.Event) {
 		}
 	case chat.EventEnded:
 		if e.Reason == chat.EndLimit {
-			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
+			p.aside(p.c.said("The limit of model requests was reached. Raise it with --chain-limit."))
 		}
 	}
 }
@@ -140,8 +140,8 @@ func (p *printer) decided(e chat.Event) {
 	refused := e.Call.Decision != string(gate.Allow)
 	unasked := !refused && len(e.Call.Origins) > 0 && e.Call.Decider == gate.AlwaysAsker{}.By()
 	if unasked || !p.c.json && (refused || p.debug) {
-		p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), tool.OneLine(e.Call.ToolName),
-			p.c.toType(e.Call.DecidedBy)))
+		p.aside(fmt.Sprintf("%s %s%s: %s", p.c.said(e.Call.Decision), forMember(e), tool.OneLine(e.Call.ToolName),
+			p.c.toType(p.c.said(e.Call.DecidedBy))))
 	}
 }
 

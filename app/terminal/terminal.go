@@ -46,6 +46,16 @@ func (t *terminal) reads() language.Language {
 // said returns a text of Conclave in the language of the person.
 func (t *terminal) said(text string) string { return language.Text(t.reads(), text) }
 
+// label returns what stands before a fact, in the language of the person.
+func (t *terminal) label(english string) string {
+	return strings.TrimRight(t.said(english+":"), ":：")
+}
+
+// fact prints a line about a thing: what it is about, and the fact.
+func (t *terminal) fact(w io.Writer, label, format string, args ...any) {
+	fmt.Fprintln(w, padded(t.label(label), 12)+" "+fmt.Sprintf(format, args...))
+}
+
 // action does the work of a command with the open core and the command's arguments.
 type action func(ctx context.Context, app *App, args []string) error
 
@@ -144,6 +154,14 @@ func (t *terminal) say(w io.Writer, format string, args ...any) error {
 	return err
 }
 
+// next adds a sentence to a line: with a space, but none behind a full-width mark.
+func next(line, sentence string) string {
+	if strings.HasSuffix(line, "。") || strings.HasSuffix(line, "：") {
+		return line + sentence
+	}
+	return line + " " + sentence
+}
+
 // printError prints an error on one line: what happened, then what to do.
 func (t *terminal) printError(err error) {
 	f := fault.Of(err)
@@ -166,13 +184,10 @@ func (t *terminal) printError(err error) {
 		line += " " + sentence(oneLine(f.Err.Error()))
 	}
 	if f.Hint != "" {
-		if !strings.HasSuffix(line, "。") {
-			line += " "
-		}
-		line += t.toType(t.said(f.Hint))
+		line = next(line, t.toType(t.said(f.Hint)))
 	}
 	if f.Detail != "" {
-		line += " " + t.said("Details:") + " " + sentence(f.Detail)
+		line = next(next(line, t.said("Details:")), sentence(f.Detail))
 	}
 	fmt.Fprintln(t.Err, "conclave: "+oneLine(line))
 }

@@ -29,10 +29,15 @@ func TestTheSystemsLanguageIsThatOfTheEnvironment(t *testing.T) {
 
 func TestASentenceIsSaidInTheLanguageWithItsValues(t *testing.T) {
 	for english, want := range map[string]string{
-		"Acme did not accept the key (401).":                     "Acme (401) 拒绝了密钥。",
+		"Acme did not accept the key (401).":                     "Acme 拒绝了密钥（401）。",
 		"There is no key for Acme. Add it in Settings > Models.": "没有 Acme 的密钥。请在“设置 > 模型”中添加。",
 		"Asked because: it would write files.":                   "询问原因：它会写入文件。",
 		"gpt wants to run “Save” and write files with Notes":     "gpt 想用 Notes 运行“Save”、写入文件",
+		"Acme accepts no further requests for 20 s.":             "Acme 在 20 秒内不再接受请求。",
+		"There is no plugin named x. There are: a, b, c.":        "没有名为 x 的插件。现有：a、b、c。",
+		"The plugin x did not load: x.py: x.py is empty.":        "插件 x 未能加载：x.py：x.py 为空。",
+		"The plugin x is odd and has not been approved.":         "The plugin x is odd and has not been approved.",
+		"There is no model server for x at host (404). Fine.":    "在 host（404）找不到 x 的模型服务器。 Fine.",
 		"It is odd.":                         "It is odd.",
 		"The disk is full. It is odd. Fine.": "磁盘已满。 It is odd. Fine.",
 		// Half a sentence is no name.

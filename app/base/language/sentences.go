@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	lazy "conclave/app/base/pattern"
 )
 
 // What a person reads of the core is written in English, where the meaning is known:
@@ -128,7 +130,7 @@ func (c *catalogue) one(english string) (string, bool) {
 
 // match returns the values of one sentence that has the words of the pattern. Where a
 // value could end at two places it does not match: a person must not read values in
-// each other's place. A value that begins the sentence is a name, so it has no comma.
+// each other's place. A value that begins the sentence is a name, so it has no comma and no colon.
 func (p pattern) match(sentence string) ([]string, bool) {
 	last := len(p.words) - 1
 	rest, found := strings.CutPrefix(sentence, p.words[0])
@@ -146,7 +148,10 @@ func (p pattern) match(sentence string) ([]string, bool) {
 	}
 	value, found := strings.CutSuffix(rest, p.words[last])
 	values = append(values, value)
-	if p.words[0] == "" && strings.Contains(values[0], ", ") {
+	if p.words[last] == "" && strings.HasSuffix(value, ".") && !strings.HasSuffix(p.words[last-1], ": ") {
+		return nil, false // half a sentence is no name
+	}
+	if p.words[0] == "" && (strings.Contains(values[0], ", ") || strings.Contains(values[0], ": ")) {
 		return nil, false
 	}
 	return values, found && !strings.Contains(value, ". ")
@@ -164,7 +169,7 @@ func (c *catalogue) fill(says string, values []string) (string, bool) {
 	var pairs []string
 	for i, value := range values {
 		number := strconv.Itoa(i + 1)
-		pairs = append(pairs, "{"+number+"}", value)
+		pairs = append(pairs, "{"+number+"}", c.value(value))
 		if place := "<" + number + ">"; strings.Contains(says, place) {
 			phrase, found := c.phrases(value)
 			if !found {
@@ -173,7 +178,34 @@ func (c *catalogue) fill(says string, values []string) (string, bool) {
 			pairs = append(pairs, place, phrase)
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(says), true
+	return joints.Replace(strings.NewReplacer(pairs...).Replace(says)), true
+}
+
+var (
+	status    = lazy.Lazy(` \((\d{3})\)$`)
+	span      = lazy.Lazy(`^(\d+(?:\.\d+)?) ?(ms|s|min|h)$`)
+	nameList  = lazy.Lazy(`^[^\s,]+(, [^\s,]+)+$`)
+	spanWords = map[string]string{"ms": "毫秒", "s": "秒", "min": "分钟", "h": "小时"}
+)
+
+// joints mends where a value meets the words around it.
+var joints = strings.NewReplacer("） ", "）", ".。", "。")
+
+// value returns a value as it stands in a Chinese sentence: an own sentence of Conclave, the status of
+// a server's answer, a span of time and a list of names are put into Chinese, all else stays.
+func (c *catalogue) value(english string) string {
+	if strings.HasSuffix(english, ".") && strings.Contains(english, " ") {
+		if says, found := c.said(english); found {
+			return strings.TrimSuffix(says, "。")
+		}
+	}
+	if at := span().FindStringSubmatch(english); at != nil {
+		return at[1] + " " + spanWords[at[2]]
+	}
+	if nameList().MatchString(english) {
+		return strings.ReplaceAll(english, ", ", "、")
+	}
+	return status().ReplaceAllString(english, "（$1）")
 }
 
 // phrases returns a phrase, or a list of phrases ("a, b and c"), in the language, and

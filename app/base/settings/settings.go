@@ -296,7 +296,8 @@ func CheckConnection(c model.Connection) error {
 		return nil
 	}
 	u, err := url.Parse(c.URL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" ||
+		strings.HasSuffix(u.Host, ":") || strings.ContainsAny(u.Path, " \t") {
 		return invalid("“"+c.URL+"” is not the address of a model server.", "Write it like http://localhost:11434/v1.")
 	}
 	if u.User != nil || u.Query().Has("key") || u.Query().Has("api_key") {

@@ -450,6 +450,9 @@ func (m *Models) Try(ctx context.Context, c model.Connection, key string) (model
 	if err := settings.CheckConnection(named); err != nil {
 		return c, Answer{}, err
 	}
+	if err := checkKey(key); err != nil {
+		return c, Answer{}, err
+	}
 	answer, err := m.try(ctx, c, key)
 	if u, bad := url.Parse(c.URL); err != nil && c.Kind == "openai" && bad == nil && u.Host != "" &&
 		strings.Trim(u.Path, "/") == "" && model.IsWrongAddress(err) {
@@ -558,6 +561,15 @@ func meets(ctx context.Context, c model.Connection) error {
 	return nil
 }
 
+// checkKey returns why a text is no key: more was copied than the key.
+func checkKey(key string) error {
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fault.New(fault.Invalid, "models", "The key has a space, or a character that no key has.",
+			"Copy the key alone, and paste it again.")
+	}
+	return nil
+}
+
 // SetServedBy names a user of this computer whose program may serve a connection, in addition to
 // programs of the person and of the system.
 func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
@@ -575,6 +587,9 @@ func (m *Models) SetServedBy(ctx context.Context, name, user string) error {
 // write changes the settings first, since they are checked, and takes that back when the key cannot
 // be stored.
 func (m *Models) write(ctx context.Context, c model.Connection, key string, change func(*settings.Settings)) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
 	before, err := m.o.Settings.Settings(ctx)
 	if err != nil {
 		return err

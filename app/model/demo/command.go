@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/base/language"
 	"conclave/app/model"
 )
 
@@ -16,7 +17,7 @@ import (
 //	/think TEXT         think aloud, then answer
 //	/fail KIND [WAIT]   fail as model.ErrorKind KIND, telling to wait that long
 //	/help
-func command(text string, tools []model.ToolDefinition, noCalls bool) (performance, bool) {
+func command(text string, tools []model.ToolDefinition, noCalls bool, l language.Language) (performance, bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "/") {
 		return nil, false
@@ -49,7 +50,7 @@ func command(text string, tools []model.ToolDefinition, noCalls bool) (performan
 	case "/fail":
 		return failure(fields[0], fields[1]), true
 	case "/help":
-		return performance{say(hello(tools))}, true
+		return performance{say(hello(tools, l))}, true
 	}
 	return nil, false
 }

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"time"
 
+	"conclave/app/base/language"
 	"conclave/app/model"
 )
 
@@ -38,6 +39,16 @@ const unpaced = -1
 // and tests.
 type Options struct {
 	Pace time.Duration // between two pieces of text
+	// Language returns the language of the person; nil is English.
+	Language func() language.Language
+}
+
+// language returns the language in which the guide speaks.
+func (o Options) language() language.Language {
+	if o.Language == nil {
+		return language.English
+	}
+	return o.Language()
 }
 
 // Provider is the connection to Demo guide. Use New.
@@ -85,7 +96,7 @@ func (m guide) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Even
 		s := &speaker{ctx: ctx, pace: m.options.Pace, yield: yield}
 		s.usage.Input = estimate(r)
 		if m.id == Guide {
-			script(r).perform(s)
+			script(r, m.options.language()).perform(s)
 		} else {
 			deliberate(m.id, r).perform(s)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/model"
 	"conclave/app/model/demo"
@@ -299,5 +300,33 @@ func TestTheGreetingNamesAToolThatAPersonWouldCall(t *testing.T) {
 	}
 	if said := ask(t, tools, text(chat.RoleUser, "hello")).Text; !strings.Contains(said, "`/tool hail {}`") {
 		t.Errorf("it says %s", said)
+	}
+}
+
+func TestGuideSpeaksTheLanguageOfThePerson(t *testing.T) {
+	chinese := demo.New(demo.Options{Language: func() language.Language { return language.Chinese }})
+	for question, want := range map[string]string{
+		"你好":                           "我是 **Demo guide**",
+		"制作插件":                         "## 制作插件",
+		"连接模型":                         "## 连接模型",
+		"演示一次权限请求":                     "此对话中没有启用的工具",
+		"运行示例顾问团":                      "请在**顾问团**标签页",
+		"/tool word_count {}":          "没有可调用的内容",
+		"/think about":                 "我只是脚本",
+		"/fail nothing":                "我可以模拟这些错误",
+		"Show me a permission request": "要演示权限请求",
+	} {
+		var said strings.Builder
+		for e, err := range chinese.Open(demo.Guide).Stream(t.Context(), model.Request{Messages: []model.Message{
+			{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: question}}},
+		}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said.WriteString(e.Text)
+		}
+		if got := said.String(); !strings.Contains(got, want) {
+			t.Errorf("to %s it says %q", question, got)
+		}
 	}
 }

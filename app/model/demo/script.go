@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"conclave/app/base/language"
 	"conclave/app/chat"
 	"conclave/app/model"
 )
@@ -23,6 +23,13 @@ var (
 	pluginText string
 	//go:embed text/markdown.md
 	markdownText string
+
+	//go:embed text/hello.zh.md
+	helloChinese string
+	//go:embed text/connect.zh.md
+	connectChinese string
+	//go:embed text/plugin.zh.md
+	pluginChinese string
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -30,18 +37,47 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // script decides what to do by the newest message: results are shown, commands are obeyed,
 // suggestions of the first screen have their answers, and anything else gets a greeting that
 // lists what the guide understands.
-func script(r model.Request) performance {
+func script(r model.Request, l language.Language) performance {
 	if results := lastResults(r.Messages); len(results) > 0 {
-		return performance{say(showResults(results))}
+		return performance{say(showResults(results, l))}
 	}
 	text := lastQuestion(r.Messages)
-	if p, ok := command(text, r.Tools, r.NoCalls); ok {
-		return numbered(p, r)
+	if p, ok := command(text, r.Tools, r.NoCalls, l); ok {
+		return numbered(p.in(l), r)
 	}
-	if p, ok := suggestion(text, r.Tools, r.NoCalls); ok {
-		return numbered(p, r)
+	if p, ok := suggestion(text, r.Tools, r.NoCalls, l); ok {
+		return numbered(p.in(l), r)
 	}
-	return performance{say(hello(r.Tools))}
+	return performance{say(hello(r.Tools, l))}
+}
+
+// in puts what is said, but for what is there for its length, into a language. What the language
+// lacks, as the longer texts that are there in both, stays.
+func (p performance) in(l language.Language) performance {
+	for i, a := range p {
+		if a.pace != 0 || a.kind == model.Call {
+			continue
+		}
+		lines := strings.Split(a.text, "\n")
+		for j, line := range lines {
+			lines[j] = language.Text(l, line)
+		}
+		p[i].text = strings.Join(lines, "\n")
+	}
+	return p
+}
+
+// either returns the text of a language.
+func either(l language.Language, english, chinese string) string {
+	if l == language.Chinese {
+		return chinese
+	}
+	return english
+}
+
+// formatted writes values into a format of a language.
+func formatted(l language.Language, format string, values ...any) string {
+	return fmt.Sprintf(language.Text(l, format), values...)
 }
 
 // lastResults are the results at the end of the history.
@@ -76,19 +112,19 @@ func isReminder(p chat.Part) bool {
 // maxShown is the length up to which a result is repeated: all of it is on its card.
 const maxShown = 4000
 
-func showResults(results []*chat.ToolResult) string {
+func showResults(results []*chat.ToolResult, l language.Language) string {
 	var b strings.Builder
 	if len(results) > 1 {
-		fmt.Fprintf(&b, "%s answered.\n\n", upper(plural(len(results), "tool", "tools")))
+		b.WriteString(formatted(l, "%s tools answered.", itoa(len(results))) + "\n\n")
 	}
 	for _, r := range results {
-		b.WriteString(showResult(r))
+		b.WriteString(showResult(r, l))
 		b.WriteString("\n\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-func showResult(r *chat.ToolResult) string {
+func showResult(r *chat.ToolResult, l language.Language) string {
 	text := strings.TrimSpace(r.Text())
 	pictures := 0
 	for _, p := range r.Content {
@@ -96,36 +132,36 @@ func showResult(r *chat.ToolResult) string {
 			pictures++
 		}
 	}
-	verb := "says"
+	says := formatted(l, "`%s` says:", r.Tool)
 	if r.IsError {
-		verb = "could not do it"
+		says = formatted(l, "`%s` could not do it:", r.Tool)
 	}
 	after := ""
 	if pictures > 0 {
-		after = " It also gave " + plural(pictures, "file", "files") + ", on its card."
+		after = " " + language.Text(l, "It also gave "+plural(pictures, "file", "files")+", on its card.")
 	}
 	switch {
 	case text == "" && pictures > 0:
-		return fmt.Sprintf("`%s` gave %s, on its card.", r.Tool, plural(pictures, "file", "files"))
+		return language.Text(l, "`"+r.Tool+"` gave "+plural(pictures, "file", "files")+", on its card.")
 	case text == "":
-		return fmt.Sprintf("`%s` is done. It had nothing to say.", r.Tool)
+		return formatted(l, "`%s` is done. It had nothing to say.", r.Tool)
 	case len(text) <= 200 && !strings.ContainsAny(text, "\n`") && !json.Valid([]byte(text)):
-		return fmt.Sprintf("`%s` %s: %s%s", r.Tool, verb, escape(text), after)
+		return says + " " + escape(text) + after
 	case len(text) <= 40 && !strings.ContainsAny(text, "\n`{["):
-		return fmt.Sprintf("`%s` %s: **%s**%s", r.Tool, verb, escape(text), after)
+		return says + " **" + escape(text) + "**" + after
 	}
-	language := ""
+	of := ""
 	if json.Valid([]byte(text)) {
-		language = "json"
+		of = "json"
 	}
 	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "\n… the rest is on the tool's card"
+		text = strings.ToValidUTF8(text[:maxShown], "") + "\n… " + formatted(l, "the rest is on the tool's card")
 	}
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fmt.Sprintf("`%s` %s:%s\n\n%s%s\n%s\n%s", r.Tool, verb, after, fence, language, text, fence)
+	return fmt.Sprintf("%s%s\n\n%s%s\n%s\n%s", says, after, fence, of, text, fence)
 }
 
 // escape keeps a result's text from being read as Markdown.
@@ -134,15 +170,8 @@ func escape(text string) string {
 		Replace(text)
 }
 
-func upper(s string) string {
-	for i, r := range s {
-		return string(unicode.ToUpper(r)) + s[i+len(string(r)):]
-	}
-	return s
-}
-
 // suggestion answers what the first screen and the greeting suggest.
-func suggestion(text string, tools []model.ToolDefinition, noCalls bool) (performance, bool) {
+func suggestion(text string, tools []model.ToolDefinition, noCalls bool, l language.Language) (performance, bool) {
 	text = strings.ToLower(text)
 	has := func(words ...string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
@@ -153,10 +182,10 @@ func suggestion(text string, tools []model.ToolDefinition, noCalls bool) (perfor
 	case has("show", "permission"), has("演示", "权限"):
 		return permission(tools, noCalls), true
 	case has("make", "plugin"), has("制作", "插件"):
-		return performance{say(pluginText)}, true
+		return performance{say(either(l, pluginText, pluginChinese))}, true
 	case has("connect", "model"), has("连接", "模型"):
-		return performance{say(connectText)}, true
-	case has("show", "markdown"), has("sample answer"), has("answer", "look like"):
+		return performance{say(either(l, connectText, connectChinese))}, true
+	case has("show", "markdown"), has("sample answer"), has("answer", "look like"), has("演示", "markdown"):
 		return performance{say(markdownText)}, true
 	case has("run", "council"), has("运行", "顾问团"):
 		return performance{
@@ -187,23 +216,24 @@ func permission(tools []model.ToolDefinition, noCalls bool) performance {
 }
 
 // hello greets, and lists what the guide understands and the tools that it can call.
-func hello(tools []model.ToolDefinition) string {
+func hello(tools []model.ToolDefinition, l language.Language) string {
 	command := `/tool NAME {"argument": "value"}`
-	list := "No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
+	list := language.Text(l,
+		"No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”.")
 	if len(tools) > 0 {
 		var names []string
 		for _, t := range tools[:min(12, len(tools))] {
 			names = append(names, "`"+t.Name+"`")
 		}
 		if more := len(tools) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
+			names = append(names, formatted(l, "and %d more", more))
 		}
-		list = "Tools in this chat: " + strings.Join(names, ", ") + "."
+		list = formatted(l, "Tools in this chat: %s.", strings.Join(names, either(l, ", ", "、")))
 		if t, arguments, ok := harmless(tools); ok {
 			command = "/tool " + t.Name + " " + string(arguments)
 		}
 	}
-	return strings.NewReplacer("{command}", command, "{tools}", list).Replace(helloText)
+	return strings.NewReplacer("{command}", command, "{tools}", list).Replace(either(l, helloText, helloChinese))
 }
 
 // paragraphs makes a long text that is the same each time.

@@ -6,18 +6,103 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 )
 
-// TestSentencesOfErrorsHaveTheirChinese reads what is said by fault.New and fault.Wrap.
-func TestSentencesOfErrorsHaveTheirChinese(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root, "app/base/language/zh.json"))
+// The files with Chinese texts: the sentences of the core, and the texts of the page.
+const (
+	coreChinese = "app/base/language/zh.json"
+	pageChinese = "frontend/src/messages/zh.json"
+)
+
+// chineseTexts returns the texts of a file with their paths in it.
+func chineseTexts(t *testing.T, path string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root, path))
 	must(t, err)
-	var chinese map[string]string
-	must(t, json.Unmarshal(data, &chinese))
+	var all any
+	must(t, json.Unmarshal(data, &all))
+	texts := map[string]string{}
+	var take func(at string, v any)
+	take = func(at string, v any) {
+		switch v := v.(type) {
+		case string:
+			texts[at] = v
+		case map[string]any:
+			for name, one := range v {
+				take(strings.TrimPrefix(at+"."+name, "."), one)
+			}
+		case []any:
+			for i, one := range v {
+				take(at+"."+strconv.Itoa(i), one)
+			}
+		}
+	}
+	if object, is := all.(map[string]any); is && path == coreChinese {
+		for english, one := range object {
+			take(english, one)
+		}
+		return texts
+	}
+	take("", all)
+	return texts
+}
+
+// dates have no space between digits and Chinese.
+var dates = regexp.MustCompile(`\d*[年月日]`)
+
+// notChinese are the marks and spaces that Chinese texts do not have.
+var notChinese = map[string]*regexp.Regexp{
+	"a Latin mark behind Chinese":        regexp.MustCompile(`\p{Han}[,.:;!?()]($|[^A-Za-z0-9])`),
+	"a Latin mark before Chinese":        regexp.MustCompile(`[,;:!?()]\p{Han}`),
+	"a straight quote at Chinese":        regexp.MustCompile(`\p{Han}"|"\p{Han}`),
+	"no space between Chinese and Latin": regexp.MustCompile(`\p{Han}[A-Za-z0-9]|[A-Za-z0-9]\p{Han}`),
+	"a space between Chinese":            regexp.MustCompile(`\p{Han} +\p{Han}`),
+	"a space at a full-width mark":       regexp.MustCompile(` [，。：；！？（）、]|[，。；！？（、] `),
+	"three dots":                         regexp.MustCompile(`\.\.\.`),
+}
+
+// TestChineseReadsAsByOneHand looks for marks, spaces and words that docs/LANGUAGES.md rules out.
+func TestChineseReadsAsByOneHand(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/LANGUAGES.md"))
+	must(t, err)
+	_, table, found := strings.Cut(string(page), "| not | but |\n|---|---|\n")
+	if !found {
+		t.Fatal("docs/LANGUAGES.md has no table of words that are not used")
+	}
+	var not [][2]string
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) == 4 {
+			not = append(not, [2]string{strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])})
+		}
+	}
+	if len(not) < 10 {
+		t.Fatalf("only %d words are read from the table", len(not))
+	}
+	for _, path := range []string{coreChinese, pageChinese} {
+		for at, text := range chineseTexts(t, path) {
+			for what, pattern := range notChinese {
+				if pattern.MatchString(dates.ReplaceAllString(text, "")) {
+					t.Errorf("%s: %q has %s: %s", path, at, what, text)
+				}
+			}
+			for _, word := range not {
+				if strings.Contains(text, word[0]) {
+					t.Errorf("%s: %q says %s, not %s: %s", path, at, word[0], word[1], text)
+				}
+			}
+		}
+	}
+}
+
+// TestSentencesOfErrorsHaveTheirChinese reads what is said by fault.New and fault.Wrap, and by the
+// errors about arguments.
+func TestSentencesOfErrorsHaveTheirChinese(t *testing.T) {
+	chinese := chineseTexts(t, coreChinese)
 	for _, path := range files(t, ".go") {
 		if strings.HasSuffix(path, "_test.go") || !strings.HasPrefix(path, "app/") {
 			continue
@@ -36,7 +121,18 @@ func TestSentencesOfErrorsHaveTheirChinese(t *testing.T) {
 // saidBy returns the sentences that a call makes an error of: what happened, and what to do.
 func saidBy(n ast.Node) []string {
 	call, is := n.(*ast.CallExpr)
-	if !is || len(call.Args) < 4 {
+	if !is {
+		return nil
+	}
+	if name, is := call.Fun.(*ast.Ident); is {
+		if at := map[string]int{"usageError": 1, "usageOf": 2}[name.Name]; at > 0 && len(call.Args) >= at {
+			if text := asSentence(formatOf(call.Args[at-1])); text != "%s." {
+				return []string{text}
+			}
+			return nil
+		}
+	}
+	if len(call.Args) < 4 {
 		return nil
 	}
 	of, is := call.Fun.(*ast.SelectorExpr)
@@ -54,6 +150,16 @@ func saidBy(n ast.Node) []string {
 		}
 	}
 	return out
+}
+
+// asSentence writes what is wrong with arguments as the terminal does: with a full stop, and a capital
+// where it begins with a word.
+func asSentence(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	if !strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }
 
 // formatOf returns a text as zh.json names it, with %s for what is only known when the program runs.
