@@ -54,6 +54,11 @@ export class Mouse {
     screen.button();
   }
 
+  /** Goes into a field by its name. */
+  field(name) {
+    return this.press(name);
+  }
+
   /** Presses what a shortcut is for. */
   shortcut(keys, name) {
     return this.press(name);
@@ -134,6 +139,10 @@ export class Keyboard {
   async press(name, { back = false, key = "Return" } = {}) {
     await this.#until(back ? "shift+Tab" : "Tab", name);
     this.#screen.press(key);
+  }
+
+  field(name, { back = false } = {}) {
+    return this.#until(back ? "shift+Tab" : "Tab", name);
   }
 
   shortcut(keys) {

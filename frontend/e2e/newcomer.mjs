@@ -1,14 +1,48 @@
 // A newcomer's first minutes in the real window, on a computer without a keychain: what fails, what
-// is chosen, the first answer; and then replies that would act if they could.
-import { expect, test } from "./desktop.mjs";
+// is chosen, the first answer and the first own tool; and then replies that would act if they could.
+// In light by keys alone, in dark with the mouse.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test as base, expect } from "./desktop.mjs";
+import { Keyboard, Mouse } from "./hands.mjs";
 import { hostile } from "./hostile.mjs";
 import { until } from "./processes.mjs";
+import { heading } from "./reader.mjs";
 import { longName, rightKey } from "./server.mjs";
+
+const test = base.extend({
+  hand: [
+    ({ display, reader, theme }, use) => use(new (theme === "dark" ? Mouse : Keyboard)(display, reader)),
+    { scope: "worker" },
+  ],
+});
 
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-test.use({ keychain: false, models: [longName] });
+test.use({ keychain: false, models: ["talker", longName] });
+
+test.afterEach(({ display, hand }) => {
+  if (hand.byKeys) expect(display.pointer(), "the mouse was used").toBe(hand.pointer);
+});
+
+/** Says how long it took until now, and how many keys and clicks. */
+const tour = { began: 0, keys: 0, clicks: 0 };
+function reached(what, display) {
+  const { keys, clicks } = display.pressed;
+  const seconds = ((performance.now() - tour.began) / 1000).toFixed(1);
+  console.log(`${what}: ${clicks - tour.clicks} clicks, ${keys - tour.keys} keys, ${seconds} s`);
+  Object.assign(tour, { began: performance.now(), keys, clicks });
+}
+
+/** The six lines of README.md. */
+const wordCount = `def word_count(text: str) -> int:
+    """Count the words of a text.
+
+    :param text: The text to count.
+    """
+    return len(text.split())
+`;
 
 /** Asks in the composer and waits for the answer's end. */
 async function ask({ place, window, display }, text) {
@@ -53,60 +87,127 @@ async function paintsNothingElsewhere(display) {
   expect(strays(display), "pixels that are painted elsewhere").toBe(0);
 }
 
-test("the welcome says what there is, and leads to a model", async ({ reader, window }) => {
-  await window.open();
+test("the welcome says what there is, and Demo guide answers", async ({ display, place, window, hand }) => {
+  tour.began = performance.now();
+  await window.open({ follow: hand.byKeys });
   await window.says("Talk to models. Keep control.");
-  await reader.press("Connect a model");
-  await window.says("Key", "encrypted file protected by a passphrase");
+  reached("the window is open", display);
+  await ask({ place, window, display }, "Hello");
+  await window.says("I am Demo guide");
+  reached("Demo guide's first answer", display);
 });
 
-test("the key has the focus, and a passphrase is chosen beside it", async ({ display, reader, window, server }) => {
+test("the key has the focus, and a passphrase is chosen beside it", async ({
+  display,
+  reader,
+  window,
+  hand,
+  server,
+}) => {
+  display.press("ctrl+n");
+  await window.says("Talk to models. Keep control.");
+  await hand.press("Connect a model");
+  await window.says("Key", "encrypted file protected by a passphrase");
   await reader.typed(/^Key/);
   await window.fill("sk-wrong");
   await window.says("Choose a passphrase for your keys", "no way to recover");
-  await reader.focus("Provider");
-  display.press("ctrl+a");
+  await hand.field("Provider", { back: true });
   display.type("compatible");
   await window.says("OpenAI-compatible server");
   display.press("Return");
   await window.says("Server address");
-  await reader.focus("Server address");
-  await window.fill(server.url);
-  await reader.focus("Choose a passphrase for your keys");
+  await hand.field("Server address");
+  await window.fill(server.url.replace("http://", ""));
+  await hand.field("Choose a passphrase for your keys");
   await window.fill("short");
-  await reader.focus("Repeat passphrase");
+  await hand.field("Repeat passphrase");
   await window.fill("different");
   await window.says("At least 8 characters", "The passphrases do not match.");
 });
 
-test("a wrong key is said in words, with what to do", async ({ display, reader, window, server }) => {
-  for (const field of ["Choose a passphrase for your keys", "Repeat passphrase"]) {
-    await reader.focus(field);
-    await window.fill("four plain words here");
-  }
+test("a wrong key is said in words, with what to do, and the key is next", async ({
+  display,
+  window,
+  hand,
+  server,
+}) => {
+  await hand.field("Choose a passphrase for your keys", { back: true });
+  await window.fill("four plain words here");
+  await hand.field("Repeat passphrase");
+  await window.fill("four plain words here");
   display.press("Return");
   await window.says(/did not accept the key/i, "401", "Nothing was saved.");
   expect(server.asked.some((a) => a.refused)).toBe(true);
+  reached("a wrong key, with passphrase and provider", display);
 });
 
-test("the right key brings a model with a name of 90 characters, and the default is said", async ({
-  display,
-  reader,
-  window,
-}) => {
-  await reader.focus("Key (if required)");
+test("the right key brings its models, and the default is said", async ({ display, reader, window, hand }) => {
+  await hand.holds(/^Key/);
+  await reader.typed(/^Key/);
   await window.fill(rightKey);
   display.press("Return");
   await window.says("New chats now use"); // for a while only
   await window.says("Answered in");
+  await hand.holds("Add a connection");
+  reached("a model is connected", display);
 });
 
-test("the first answer comes from the model that is shown", async ({ place, display, window, server }) => {
+test("another model is picked, and the first answer comes from it", async ({
+  place,
+  display,
+  reader,
+  window,
+  hand,
+  server,
+}) => {
   display.press("ctrl+n");
   await display.still();
+  await hand.press(/^Model: talker/);
+  await reader.typed("Search models");
+  display.type("very-long");
+  await window.says(longName);
+  display.press("Return");
+  await window.says(`Model: ${longName}`);
+  await hand.holds(/^Model: /);
   await ask({ place, window, display }, "Hello there");
   await window.says("A first answer from the scripted server.", longName);
   expect(server.asked.at(-1).model).toBe(longName);
+  reached("its first answer", display);
+});
+
+test("an own tool is saved, read, approved, and called once it is allowed", async ({
+  place,
+  display,
+  reader,
+  window,
+  hand,
+  server,
+}) => {
+  writeFileSync(join(place.plugins, "word_count.py"), wordCount);
+  await window.says("“word_count” is new. Review what it can do before it runs."); // the panel opens by itself
+  if (hand.byKeys) {
+    display.press("ctrl+shift+p");
+    await hand.holds(/^“word_count” is new/);
+  }
+  await hand.press("Word count");
+  await window.says("Count the words of a text.", "Approve and turn on");
+  await display.still();
+  await hand.press("Approve and turn on");
+  await until("the tool to serve", () => place.told("tools", "list", "--json").some((t) => t.name === "word_count"));
+  reached("the own tool serves", display);
+  server.answers["Count: a b c"] = { text: "", call: { name: "word_count", arguments: { text: "a b c" } } };
+  await window.ask("Count: a b c");
+  await window.says("Allow once");
+  if (hand.byKeys) {
+    display.press("ctrl+shift+p");
+    await reader.typed(/ wants to /, [heading]);
+  }
+  await display.still();
+  await hand.press("Allow once");
+  await window.says("That was the tool.");
+  const [call] = place.told("logs", "--json", "--tool", "word_count", "-n", "1");
+  expect([call.status, call.result_text]).toEqual(["ok", "3"]);
+  reached("its first call", display);
 });
 
 test("an answer that fails says why, and what to do", async ({ place, display, window, server }) => {

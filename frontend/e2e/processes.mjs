@@ -252,6 +252,8 @@ export class Screen {
   #place;
   #raw;
   #keysAlone = false;
+  /** How often a key and a button of the mouse were pressed; a word that is typed counts its letters. */
+  pressed = { keys: 0, clicks: 0 };
 
   constructor(place, file) {
     this.#place = place;
@@ -382,6 +384,7 @@ export class Screen {
 
   /** Presses keys as a person at the keyboard would: "ctrl+k", "Return". */
   press(...keys) {
+    this.pressed.keys += keys.length;
     return this.#xdotool("key", "--clearmodifiers", "--delay", "30", ...keys);
   }
 
@@ -395,6 +398,7 @@ export class Screen {
   }
 
   type(text) {
+    this.pressed.keys += [...text].length;
     return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
   }
 
@@ -420,6 +424,7 @@ export class Screen {
 
   /** Presses the mouse's first button where the pointer is. */
   button() {
+    this.pressed.clicks++;
     return this.#mouse("click", "1");
   }
 
