@@ -206,7 +206,7 @@ export class Panel {
       const words = s.council.said(lane.name || s.council.chair, taskWord(task));
       if (said.push(words) > 1) return;
       queueMicrotask(() => {
-        this.app.status = said.join(", ");
+        this.app.status = said.join(s.numbers.comma);
         said = [];
       });
     });

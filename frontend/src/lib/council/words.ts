@@ -34,7 +34,7 @@ export function estimated(e: Estimate): string {
     e.known ? (e.cost > 0 ? s.council.about(rough(e.cost)) : s.cost.none) : s.cost.unknown,
     ...(e.seconds > 0 ? [s.council.about(s.units.seconds(Math.max(1, Math.round(e.seconds))))] : []),
     ...(e.cap > 0 ? [s.council.cap(rough(e.cap))] : []),
-  ].join(", ");
+  ].join(s.numbers.comma);
 }
 
 /**
@@ -197,7 +197,7 @@ export function limitsOf(member: Member): string {
   ]
     .filter(Boolean)
     .map((limit) => s.council.atMost(limit))
-    .join(", ");
+    .join(s.numbers.comma);
 }
 
 /** “Done · 1.2 s”: how a call of a task ended, and after what time where the task does not say that itself. */

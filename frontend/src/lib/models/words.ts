@@ -33,7 +33,7 @@ export function spoken(model: Model, shown: string, connection: string): string 
     ...can,
   ]
     .filter(Boolean)
-    .join(", ");
+    .join(s.numbers.comma);
 }
 
 /** All that is known of a model, for one line and for screen readers. */
@@ -47,7 +47,7 @@ export function facts(model: Model): string {
         ? s.picker.free
         : s.picker.price(dollars(cost.input), dollars(cost.output))
       : "",
-    can.join(", "),
+    can.join(s.numbers.comma),
   ]
     .filter(Boolean)
     .join(" · ");
