@@ -36,20 +36,32 @@ func ExcerptOf(text, words string) (Excerpt, bool) {
 	if len(after) > around {
 		after = append(after[:around-1:around-1], '…')
 	}
-	flat := func(s string) string { return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s) }
-	return Excerpt{unmarked(flat(string(before))), flat(text[at:end]), unmarked(flat(string(after)))}, true
+	return NewExcerpt(string(before), text[at:end], string(after)), true
 }
+
+// NewExcerpt returns a find and its surroundings on one line, without the marks of Markdown on either side.
+func NewExcerpt(before, match, after string) Excerpt {
+	return Excerpt{unmarked(before), flat(match), unmarked(after)}
+}
+
+func flat(s string) string { return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s) }
 
 // Compiled when needed: every start of a program would pay for it otherwise.
 var (
-	boldBegins = pattern.Lazy(`(^|[\s(“"])\*\*($|\S)`)
-	boldEnds   = pattern.Lazy(`(^|\S)\*\*($|[\s.,;:!?)”"])`)
+	// Headings, and fences of code.
+	lineBegins = pattern.Lazy("(^|\\s)(?:#{1,6}\\s+|(?:`{3}|~{3})\\w*)")
+	// A link or picture, of which the words stay.
+	linked = pattern.Lazy(`!?\[([^\]\n]+)\]\([^()\s]*\)`)
+	// Bold, slanted and struck words, and code.
+	wordBegins = pattern.Lazy("(^|[\\s(“\"])(?:[*]{1,3}|_{1,3}|~~|`)($|[^\\s*_~`])")
+	wordEnds   = pattern.Lazy("(^|[^\\s*_~`])(?:[*]{1,3}|_{1,3}|~~|`)($|[\\s.,;:!?)”\"])")
 )
 
-// unmarked takes the marks of bold text off one side of an excerpt. Two stars
-// between words or digits are no marks.
+// unmarked takes the marks of Markdown off one side of an excerpt, and makes it one line. Stars and underlines between
+// words or digits are no marks.
 func unmarked(side string) string {
-	return boldEnds().ReplaceAllString(boldBegins().ReplaceAllString(side, "$1$2"), "$1$2")
+	side = linked().ReplaceAllString(lineBegins().ReplaceAllString(side, "$1"), "$1")
+	return flat(wordEnds().ReplaceAllString(wordBegins().ReplaceAllString(side, "$1$2"), "$1$2"))
 }
 
 // indexFold is strings.Index in any case, for text whose lower case has the same

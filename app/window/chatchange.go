@@ -75,8 +75,8 @@ func (c *Chats) SetModel(conversation, model string, asking chat.Asking) error {
 	})
 }
 
-// SetProject sets the folder that the conversation is about; "" is none. The kind is
-// invalid for what is no folder, or holds the person's home.
+// SetProject sets the folder that the conversation is about; "" is none. For conversation "", which is not begun, the
+// folder is only checked. The kind is invalid for what is no folder, or holds the person's home.
 func (c *Chats) SetProject(conversation, folder string) error {
 	project := ""
 	if path := written(folder); path != "" {
@@ -84,6 +84,9 @@ func (c *Chats) SetProject(conversation, folder string) error {
 		if project, err = chat.OpenProject(path); err != nil {
 			return err
 		}
+	}
+	if conversation == "" {
+		return nil
 	}
 	if err := c.update(conversation, func(v *chat.Conversation) { v.Project = project }); err != nil {
 		return err

@@ -103,8 +103,10 @@ type Outgoing struct {
 	Attachments []string `json:"attachments"` // Media.id of each attachment
 	// "connection/model" that the window shows; "" = the conversation's, or the default.
 	Model string `json:"model"`
-	// How the model of a chat that the message begins is asked.
+	// Of a chat that the message begins: how its model is asked, its system text, and its folder.
 	Asking  chat.Asking `json:"asking,omitzero"`
+	System  string      `json:"system,omitempty"`
+	Project string      `json:"project,omitempty"`
 	NoTools bool        `json:"no_tools"` // offer the model no tools this time
 	// Answer without the chat's council this time.
 	CouncilSkip bool `json:"council_skip,omitempty"`

@@ -91,6 +91,9 @@ func (c *Context) Fill(conversation string, message Outgoing) (Fill, error) {
 // asked returns what the turn of a message would ask for.
 func (c *Context) asked(ctx context.Context, conversation string, message Outgoing) (turn.FillRequest, error) {
 	req := turn.FillRequest{Conversation: id(conversation)}
+	if conversation == "" {
+		req.Begins = chat.Conversation{System: message.System, Asking: message.Asking}
+	}
 	if message.Model == "" && conversation != "" {
 		current, err := c.core.Store.Conversation(ctx, req.Conversation)
 		if err != nil {
@@ -122,13 +125,18 @@ type measured struct {
 	model             string
 	tools             uint64 // generation; 0 is none
 	reserve, contexts int64
+	system            string // these two of a chat that is not begun
+	longest           int64
 	ahead             *turn.Ahead
 }
 
 // ahead measures a chat, unless that was done and nothing has changed since.
 func (c *Context) ahead(ctx context.Context, req turn.FillRequest) (*turn.Ahead, error) {
 	info := req.Model.Info()
-	now := measured{chat: req.Conversation, model: info.Name(), reserve: req.Reserve, contexts: info.Context}
+	now := measured{
+		chat: req.Conversation, model: info.Name(), reserve: req.Reserve, contexts: info.Context,
+		system: req.Begins.System, longest: req.Begins.Asking.MaxTokens,
+	}
 	if req.Conversation != "" {
 		current, err := c.core.Store.Conversation(ctx, req.Conversation)
 		if err != nil {

@@ -18,7 +18,7 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 		return []modeltest.Step{modeltest.Call(id, "write_note", `{"text":"some words"}`)}
 	}
 	w := open(t, say("One."), say("Two."), say("Three."), notes("1"), say("Noted."), notes("2"), say("Noted too."),
-		notes("3"), say("Not noted.")).quiet()
+		notes("3"), say("Not noted."), say("Brief.")).quiet()
 	w.lend(answering("noted"), nil)
 	folder, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
@@ -67,6 +67,16 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 	}
 	home, err := os.UserHomeDir()
 	must(t, err)
+	begun, err := w.Chats.Send("", window.Outgoing{Text: "Fourth?", System: "Be brief.", Project: ` "` + folder + `"`})
+	must(t, err)
+	w.over(begun.Conversation)
+	if p := w.pull(begun.Conversation); p.Chat.Project != folder || p.Chat.System != "Be brief." {
+		t.Errorf("a chat that begins with a project is %+v", p.Chat)
+	}
+	must(t, w.Chats.SetProject("", folder))
+	kind(t, "a folder for a chat that is not begun", w.Chats.SetProject("", folder+"x"), fault.Invalid, "no folder")
+	_, err = w.Chats.Send("", window.Outgoing{Text: "Fifth?", Project: folder + "x"})
+	kind(t, "a chat in a folder that is gone", err, fault.Invalid, "no folder")
 	kind(t, "the home folder", w.Chats.SetProject(in, home), fault.Invalid, "is no project")
 	kind(t, "a folder that is not there", w.Chats.SetProject(in, filepath.Join(folder, "gone")), fault.Invalid,
 		"There is no folder")

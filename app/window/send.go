@@ -24,8 +24,8 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 		return Sent{}, err
 	}
 	m := responder.Message{
-		Text: message.Text, Model: message.Model, Asking: message.Asking, Skip: message.CouncilSkip,
-		Only: message.CouncilOnly,
+		Text: message.Text, Model: message.Model, Asking: message.Asking, System: message.System,
+		Project: written(message.Project), Skip: message.CouncilSkip, Only: message.CouncilOnly,
 	}
 	in := id(conversation)
 	if in == "" {

@@ -33,10 +33,12 @@ type Chooser struct {
 type Message struct {
 	Text  string
 	Model string // “connection/model”; "" is the chat's, or the default of a new chat
-	// Asking has the settings of the model of a chat that the message begins.
-	Asking chat.Asking
-	Skip   bool   // answer without the council
-	Only   string // id of the one member of the council that is asked; "" is all, or whom the text addresses
+	// Asking, System and Project are those of a chat that the message begins: the settings of its model, its system
+	// text, and its folder ("" is none).
+	Asking          chat.Asking
+	System, Project string
+	Skip            bool   // answer without the council
+	Only            string // id of the one member of the council that is asked; "" is all, or whom the text addresses
 }
 
 // Begin creates the chat that a message begins, with the council that was set for the next chat. It
@@ -58,9 +60,14 @@ func (c Chooser) Begin(ctx context.Context, m Message) (chat.ConversationID, err
 	if err != nil {
 		return "", err
 	}
-	made := chat.Conversation{Asking: m.Asking}
+	made := chat.Conversation{Asking: m.Asking, System: m.System}
 	if err := made.Asking.Check(); err != nil {
 		return "", err
+	}
+	if m.Project != "" {
+		if made.Project, err = chat.OpenProject(m.Project); err != nil {
+			return "", err
+		}
 	}
 	if err := c.Create(ctx, &made, opened.Info()); err != nil || scope != council.NextChat {
 		return made.ID, err

@@ -42,7 +42,8 @@ func (f Fill) room() int64 {
 }
 
 const (
-	// answerShare of a context, at most maxAnswer tokens, is left free for the answer.
+	// answerShare of a context, at most maxAnswer tokens, is left free for the answer, unless the chat bounds its
+	// answers: then as much, up to half of the context.
 	answerShare = 8
 	maxAnswer   = 8_000
 	// messageTokens is taken for what a vendor writes around a message.
@@ -95,10 +96,13 @@ func (t extent) fill(path []chat.Message, tools []model.ToolDefinition) (f Fill,
 	return f, from
 }
 
-// with returns the measure with the messages of a path from one on, for a model with such a window, and the first
-// message that fits.
-func (f Fill) with(path []weighed, from int, window int64) (Fill, int) {
+// with returns the measure with the messages of a path from one on, for a model with such a window and answers of at
+// most that many tokens (0 is not set), and the first message that fits.
+func (f Fill) with(path []weighed, from int, window, longest int64) (Fill, int) {
 	f.Window, f.Answer = window, min(window/answerShare, maxAnswer)
+	if longest > 0 {
+		f.Answer = min(longest, window/2)
+	}
 	for _, m := range path[from:] {
 		f.Turns += m.tokens
 	}
@@ -258,7 +262,7 @@ func (t extent) shorter(ctx context.Context) bool {
 // fitting measures what of the path fits the model, and returns the first message that does.
 func (t extent) fitting(ctx context.Context) (Fill, int) {
 	f, from := t.fill(t.path, toolSearch{t.req.Tools, t.path}.definitions())
-	return f.with(t.history.weigh(ctx, t.turn, t.path), from, t.window())
+	return f.with(t.history.weigh(ctx, t.turn, t.path), from, t.window(), t.asking.MaxTokens)
 }
 
 // FillRequest asks what the next request of a chat would hold.
@@ -267,6 +271,8 @@ type FillRequest struct {
 	Model        model.Model
 	Tools        *tool.Set // nil is none
 	Reserve      int64     // as in Request
+	// Begins has the system text and the settings of the model of a chat that is not begun.
+	Begins chat.Conversation
 }
 
 // Ahead measures the next request of a chat as the chat is now, again and again while a message is written. Use
@@ -303,7 +309,8 @@ func (a *Ahead) Fill(ctx context.Context, text string, attachments []chat.Part) 
 	if len(draft.Parts) == 0 {
 		written[0].tokens = 0
 	}
-	f, _ := a.fill.with(append(a.path[:len(a.path):len(a.path)], written...), a.from, extent{a.turn}.window())
+	path := append(a.path[:len(a.path):len(a.path)], written...)
+	f, _ := a.fill.with(path, a.from, extent{a.turn}.window(), a.turn.asking.MaxTokens)
 	f.Draft = written[0].tokens
 	f.Turns -= f.Draft
 	return f
@@ -318,16 +325,18 @@ func (r *Runner) ahead(ctx context.Context, req FillRequest) (*run, error) {
 	if !t.can.Tools {
 		t.offerNoTools()
 	}
+	conversation := req.Begins
 	if req.Conversation != "" {
-		conversation, err := t.log.Conversation(ctx, req.Conversation)
-		if err != nil {
+		var err error
+		if conversation, err = t.log.Conversation(ctx, req.Conversation); err != nil {
 			return nil, err
 		}
 		if t.path, err = t.log.Path(ctx, req.Conversation); err != nil {
 			return nil, err
 		}
-		t.system, t.names = conversation.System, chatNames{t.log, conversation}
+		t.names = chatNames{t.log, conversation}
 	}
+	t.system, t.asking = conversation.System, conversation.Asking
 	t.req.Tools = t.makeRoom(ctx, t.req.Tools)
 	return t, nil
 }

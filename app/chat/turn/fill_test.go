@@ -95,6 +95,26 @@ func TestWhatAFileSaysCountsAsDraft(t *testing.T) {
 	}
 }
 
+func TestTheRoomForTheAnswerIsAsLongAsTheChatBoundsIt(t *testing.T) {
+	b := talked(t, 8)
+	plain := b.fill(small(), "go on")
+	for longest, want := range map[int64]int64{50: 50, 300: 300, 5_000: 500} { // at most half
+		must(t, b.log.UpdateConversation(t.Context(), talk, func(v *chat.Conversation) {
+			v.Asking.MaxTokens = longest
+		}))
+		f := b.fill(small(), "go on")
+		if f.Answer != want || f.Used()+f.Answer > f.Window || (f.Left < plain.Left) != (want < plain.Answer) {
+			t.Errorf("answers of at most %d tokens: %+v, without a bound %+v", longest, f, plain)
+		}
+	}
+	begins := chat.Conversation{System: long("", 100), Asking: chat.Asking{MaxTokens: 70}}
+	a, err := b.runner.Ahead(t.Context(), turn.FillRequest{Model: small(), Begins: begins})
+	must(t, err)
+	if f := a.Fill(t.Context(), "", nil); f.System < 100 || f.Answer != 70 {
+		t.Errorf("a chat that is not begun: %+v", f)
+	}
+}
+
 func TestAChatThatAModelRefusesAsTooLongIsSentShorter(t *testing.T) {
 	b := talked(t, 8)
 	refuses := func(context.Context, model.Request, func(model.Event) bool) error {

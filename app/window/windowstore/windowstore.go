@@ -104,11 +104,8 @@ func (s *Store) Search(
 		}
 		if h := said[i]; len(h.Marks) > 0 {
 			m := h.Marks[0]
-			found.Hits[i].Excerpt = &chat.Excerpt{
-				Before: h.Snippet[:m[0]],
-				Match:  h.Snippet[m[0]:m[1]],
-				After:  h.Snippet[m[1]:],
-			}
+			excerpt := chat.NewExcerpt(h.Snippet[:m[0]], h.Snippet[m[0]:m[1]], h.Snippet[m[1]:])
+			found.Hits[i].Excerpt = &excerpt
 		}
 	}
 	return found, nil

@@ -312,6 +312,16 @@ export class App {
     return (this.chat ? this.chat.chat?.asking : this.composer.asking) ?? {};
   }
 
+  /** The text sent before the messages of the chat that is shown, or of the one that is begun. */
+  get system(): string {
+    return this.chat ? (this.chat.chat?.system ?? "") : this.composer.system;
+  }
+
+  /** The folder that it is about; "" is none. */
+  get project(): string {
+    return this.chat ? (this.chat.chat?.project ?? "") : this.composer.project;
+  }
+
   setAsking = (asking: Asking): Promise<boolean> =>
     this.attempt(async () => {
       if (this.chat) await this.bridge.chats.SetModel(this.chat.id, this.model, asking);
@@ -472,7 +482,7 @@ export class App {
   async #sent(from: number, sent: Sent | null): Promise<boolean> {
     if (!sent || from !== this.#visit) return false;
     this.council.skip = false;
-    this.composer.asking = {};
+    Object.assign(this.composer, { asking: {}, system: "", project: "" });
     if (this.chat?.id !== sent.conversation) await this.#goTo(sent.conversation);
     const { chat } = this;
     if (chat?.id !== sent.conversation) return false;

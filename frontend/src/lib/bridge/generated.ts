@@ -583,8 +583,9 @@ export interface ChatsCalls {
   /** SetPinned pins the conversation or lets it go. */
   SetPinned(conversation: string, pinned: boolean): Promise<void>;
   /**
-   * SetProject sets the folder that the conversation is about; "" is none. The kind is invalid
-   * for what is no folder, or holds the person's home.
+   * SetProject sets the folder that the conversation is about; "" is none. For conversation "",
+   * which is not begun, the folder is only checked. The kind is invalid for what is no folder,
+   * or holds the person's home.
    */
   SetProject(conversation: string, folder: string): Promise<void>;
   /** SetSystem sets the conversation's system text. */
@@ -1901,8 +1902,12 @@ export interface Outgoing {
   attachments: string[];
   /** "connection/model" that the window shows; "" = the conversation's, or the default. */
   model: string;
-  /** How the model of a chat that the message begins is asked. */
+  /**
+   * Of a chat that the message begins: how its model is asked, its system text, and its folder.
+   */
   asking?: Asking;
+  system?: string;
+  project?: string;
   /** offer the model no tools this time */
   no_tools: boolean;
   /** Answer without the chat's council this time. */

@@ -44,14 +44,22 @@ export class Composer {
   noTools = $state.raw(false);
   /** The text of a new chat came from a link, which had that many hidden characters; null = it did not. */
   linked = $state.raw<{ hidden: number } | null>(null);
-  /** Model for a chat that the next message makes, and how it is asked. */
+  /** Model for a chat that the next message makes, how it is asked, its system text and its folder. */
   model = $state.raw("");
   asking = $state.raw<Asking>({});
+  system = $state.raw("");
+  project = $state.raw("");
 
   /** What the next press of Send sends; null where there is nothing. */
   get outgoing(): Message | null {
     const attachments = this.#media().map(({ id }) => id);
     return this.ready ? { text: this.text, attachments, no_tools: this.noTools } : null;
+  }
+
+  /** What a chat begins with that the next message makes. */
+  get begins(): Pick<Outgoing, "asking" | "system" | "project"> {
+    const { asking, system, project } = this;
+    return { ...(said(asking) && { asking }), ...(system.trim() && { system }), ...(project && { project }) };
   }
 
   readonly adding = $derived(this.attachments.some((a) => !a.media && !a.problem));
@@ -311,7 +319,7 @@ export class Composer {
     const visit = this.#visit;
     const here = () => visit === this.#visit;
     // Read now, for the chat it is sent in: by the time everything is saved another may be open.
-    const how = conversation || said(this.asking) === "" ? {} : { asking: this.asking };
+    const how = conversation ? {} : this.begins;
     const asked = { ...message, model: this.shown(), ...how, council_skip: this.skipsCouncil() };
     this.sending = true;
     this.#leaving = out;
