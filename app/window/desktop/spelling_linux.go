@@ -15,9 +15,20 @@ static gboolean check_spelling(gpointer languages) {
 	return G_SOURCE_REMOVE;
 }
 
-// check_spelling_soon runs it where GTK runs; languages is a list with commas.
-static void check_spelling_soon(const char *languages) {
-	g_idle_add(check_spelling, g_strsplit(languages, ",", -1));
+static gboolean first_key(GSignalInvocationHint *hint, guint n, const GValue *values, gpointer languages) {
+	g_idle_add(check_spelling, languages);
+	return FALSE; // it is called no more
+}
+
+static gboolean await_key(gpointer languages) {
+	guint key = g_signal_lookup("key-press-event", GTK_TYPE_WIDGET);
+	g_signal_add_emission_hook(key, 0, first_key, languages, NULL);
+	return G_SOURCE_REMOVE;
+}
+
+// check_spelling_later runs it where GTK runs, once a key was pressed; languages is a list with commas.
+static void check_spelling_later(const char *languages) {
+	g_idle_add(await_key, g_strsplit(languages, ",", -1));
 }
 */
 import "C"
@@ -30,11 +41,12 @@ import (
 )
 
 // checkSpelling has the web view mark words that no dictionary of the person's languages has.
-// Wails does not offer it, but has its page in the context that WebKitGTK calls default.
+// Wails does not offer it, but has its page in the context that WebKitGTK calls default. Dictionaries
+// are megabytes of memory, and are read once somebody writes.
 func checkSpelling() {
 	languages := C.CString(strings.Join(spellingLanguages(os.Getenv), ","))
 	defer C.free(unsafe.Pointer(languages))
-	C.check_spelling_soon(languages)
+	C.check_spelling_later(languages)
 }
 
 // spellingLanguages returns the languages that the environment names, as dictionaries are named:
