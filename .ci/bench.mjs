@@ -513,7 +513,7 @@ async function windows() {
     for (const [file] of Object.values(programs)) forget(file);
     const few = await besideBare(place, screen, programs, true);
     startRows("2 chats", few, 1.5, 1.5);
-    row("the window's start to its first paint, beside a bare Wails window", 1.3, few.paint / few.bare, "times");
+    row("the window's start to its first paint, beside a bare Wails window", 1.1, few.paint / few.bare, "times");
     memoryRow(few);
     manyTools(place, 316);
     fill(place, 5000, 0);
