@@ -87,6 +87,7 @@ func (d *Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Man
 		return nil, err
 	}
 	m := r.manifest()
+	m.Notices = append(m.Notices, outside(src, *r.Server)...)
 	if src.HasFiles() && src.Folder {
 		m.Files = codeOf(src.Path)
 	}
