@@ -71,8 +71,9 @@ func handled(version int, anywhere bool) ll.RulesetAttr {
 	return a
 }
 
-// ownFigures is the file with how much memory and time a process uses itself. Node reads it when a program asks for its
-// memory, and throws an error without it. Node, Python, Go and Java start without it, and open neither statm nor status.
+// ownFigures is the file with how much memory and time a process uses itself. Node reads it when a program asks for
+// its memory, and throws an error without it. Node, Python, Go and Java start without it, and open neither statm nor
+// status.
 const ownFigures = "/proc/self/stat"
 
 // newRuleset makes the Landlock ruleset of spec and returns its descriptor; the
