@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"conclave/app/base/shorten"
 	"conclave/app/base/textdiff"
 	"conclave/app/chat"
 	"conclave/app/chat/showing"
@@ -75,7 +76,7 @@ func NewCallDetail(r chat.CallRecord, why []string) CallDetail {
 	if d.HiddenRemoved > 0 {
 		d.ResultMarked = marked(text)
 	}
-	d.Error, d.Traceback, d.Printed = clean(r.Error), clean(r.Traceback), clean(r.Printed)
+	d.Error, d.Traceback, d.Printed = clean(shorten.Bytes(r.Error, maxShown)), clean(r.Traceback), clean(r.Printed)
 	d.Why = append(d.Why, why...)
 	if r.Decision != "" && len(why) == 0 {
 		d.Why = append(d.Why, showing.Sentence(r.Decision)+": "+r.DecidedBy)

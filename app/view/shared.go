@@ -3,7 +3,9 @@ package view
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -21,20 +23,72 @@ type Resources struct {
 	Templates []plugin.ResourceTemplate `json:"templates"`
 }
 
-// NewResources returns resources as a person sees them, without hidden characters.
+// Bounds of what a list has of a plugin's texts, in characters.
+const (
+	maxListedTitle = 200
+	maxListedText  = 1000
+	maxListedName  = 4000 // of an address, a name or a value, which go back to the plugin as they are; in bytes
+)
+
+// NewResources returns resources as a person sees them, without hidden characters and each address once: a plugin may
+// list one twice. What has an address that cannot be shown is left out.
 func NewResources(resources []plugin.Resource, templates []plugin.ResourceTemplate) Resources {
 	return Resources{
-		Map(resources, func(r plugin.Resource) plugin.Resource {
-			r.Title = shown(cmp.Or(r.Title, r.Name, r.URI))
-			r.Name, r.Description = shown(r.Name), shown(r.Description)
+		Map(distinct(resources, func(r plugin.Resource) string { return r.URI }), func(r plugin.Resource) plugin.Resource {
+			r.Title, r.Name = listedTitle(r.Title, r.Name, r.URI), listedTitle(r.Name)
+			r.Description, r.MIME = cmp.Or(listedText(r.Description), listedTitle(r.URI)), listedTitle(r.MIME)
 			return r
 		}),
-		Map(templates, func(t plugin.ResourceTemplate) plugin.ResourceTemplate {
-			t.Title = shown(cmp.Or(t.Title, t.Name, t.Template))
-			t.Name, t.Description, t.Places = shown(t.Name), shown(t.Description), List(t.Places)
-			return t
-		}),
+		Map(distinct(templates, func(t plugin.ResourceTemplate) string { return t.Template }),
+			func(t plugin.ResourceTemplate) plugin.ResourceTemplate {
+				t.Title, t.Name = listedTitle(t.Title, t.Name, t.Template), listedTitle(t.Name)
+				t.Description = cmp.Or(listedText(t.Description), listedTitle(t.Template))
+				t.Places = List(Values(t.Places))
+				return t
+			}),
 	}
+}
+
+// distinct returns the first of each key, without those whose key is none that a person can be shown.
+func distinct[T any](all []T, key func(T) string) []T {
+	seen := map[string]bool{}
+	var kept []T
+	for _, one := range all {
+		name := key(one)
+		if len(name) > maxListedName || seen[name] || !showable(name) {
+			continue
+		}
+		seen[name] = true
+		kept = append(kept, one)
+	}
+	return kept
+}
+
+// showable reports whether a person sees all of a text, on one line.
+func showable(text string) bool {
+	_, hidden := tool.Strip(text)
+	return text != "" && hidden == 0 && utf8.ValidString(text) && !strings.Contains(text, "\n")
+}
+
+// Values returns what a field of a plugin's may be filled with: each value once, and none that a person would not see
+// as it is.
+func Values(values []string) []string {
+	return distinct(values, func(value string) string { return value })
+}
+
+// listedTitle returns the first of texts that says something, on one line.
+func listedTitle(texts ...string) string {
+	for _, text := range texts {
+		if line := tool.OneLine(shorten.Bytes(text, 8*maxListedTitle)); line != "" {
+			return shorten.To(line, maxListedTitle)
+		}
+	}
+	return ""
+}
+
+// listedText returns a text of several lines.
+func listedText(text string) string {
+	return shorten.To(shown(shorten.Bytes(text, 8*maxListedText)), maxListedText)
 }
 
 // Prompt is a prompt of a plugin.
@@ -47,15 +101,19 @@ type Prompt struct {
 	Arguments   []plugin.PromptArgument `json:"arguments"`
 }
 
-// NewPrompt returns a prompt as a person sees it.
-func NewPrompt(id, name string, p plugin.Prompt) Prompt {
-	return Prompt{
-		id, name, p.Name, shown(cmp.Or(p.Title, p.Name)), shown(p.Description),
-		Map(p.Arguments, func(a plugin.PromptArgument) plugin.PromptArgument {
-			a.Title, a.Description = shown(cmp.Or(a.Title, a.Name)), shown(a.Description)
-			return a
-		}),
-	}
+// NewPrompts returns the prompts of the plugin id, as a person sees them: each name once, like its arguments.
+func NewPrompts(id, name string, prompts []plugin.Prompt) []Prompt {
+	named := distinct(prompts, func(p plugin.Prompt) string { return p.Name })
+	return Map(named, func(p plugin.Prompt) Prompt {
+		arguments := distinct(p.Arguments, func(a plugin.PromptArgument) string { return a.Name })
+		return Prompt{
+			id, name, p.Name, listedTitle(p.Title, p.Name), listedText(p.Description),
+			Map(arguments, func(a plugin.PromptArgument) plugin.PromptArgument {
+				a.Title, a.Description = listedTitle(a.Title, a.Name), listedText(a.Description)
+				return a
+			}),
+		}
+	})
 }
 
 // shown returns a foreign text without hidden characters.

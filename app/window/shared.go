@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/chat/turn"
 	"conclave/app/plugin"
+	"conclave/app/tool"
 	"conclave/app/view"
 )
 
@@ -34,6 +36,9 @@ func (s *Shared) Sharers() ([]view.Sharer, error) {
 	return all, nil
 }
 
+// maxSaid is how much a person reads of a plugin's own words about what it could not do, in characters.
+const maxSaid = 500
+
 // borrow calls f with the running plugin, which it starts first if need be.
 func (s *Shared) borrow(id string, f func(ctx context.Context, from plugin.Sharer) error) error {
 	ctx := s.call()
@@ -47,7 +52,8 @@ func (s *Shared) borrow(id string, f func(ctx context.Context, from plugin.Share
 		return fault.New(fault.Unavailable, "app.shared", s.core.pluginName(id)+" has no resources or prompts.", "")
 	}
 	if err := f(ctx, from); err != nil {
-		message := s.core.pluginName(id) + ": " + strings.TrimSuffix(err.Error(), ".") + "."
+		said := shorten.To(tool.OneLine(shorten.Bytes(err.Error(), 8*maxSaid)), maxSaid)
+		message := s.core.pluginName(id) + ": " + strings.TrimSuffix(said, ".") + "."
 		return fault.Wrap(fault.Unavailable, "app.shared", message, "Its log says more.", err)
 	}
 	return nil
@@ -69,9 +75,7 @@ func (s *Shared) Prompts(id string) ([]view.Prompt, error) {
 	out := []view.Prompt{}
 	err := s.borrow(id, func(ctx context.Context, from plugin.Sharer) error {
 		prompts, err := from.Prompts(ctx)
-		for _, p := range prompts {
-			out = append(out, view.NewPrompt(id, s.core.pluginName(id), p))
-		}
+		out = view.NewPrompts(id, s.core.pluginName(id), prompts)
 		return err
 	})
 	return out, err
@@ -91,7 +95,7 @@ func (s *Shared) Complete(id, prompt, template, argument, value string, filled m
 		values, more, err := from.Complete(ctx, plugin.Completing{
 			Prompt: prompt, Template: template, Argument: argument, Value: value, Filled: filled,
 		})
-		out = Completions{view.List(values), more}
+		out = Completions{view.List(view.Values(values)), more}
 		return err
 	})
 	return out, err

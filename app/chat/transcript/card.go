@@ -35,9 +35,19 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		c.Tool = r.ToolName
 	}
 	if c.State == CallFailed {
-		c.Problem, _, _ = strings.Cut(r.Status.Problem(r.Error), "\n")
+		c.Problem = problem(r)
 	}
 	return c
+}
+
+// maxProblem is how much of an error a card says, in characters; the details have all of it.
+const maxProblem = 400
+
+// problem is the first line of a call's error, without hidden characters.
+func problem(r chat.CallRecord) string {
+	text, _ := tool.Strip(shorten.Bytes(r.Status.Problem(r.Error), 8*maxProblem))
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return shorten.To(line, maxProblem)
 }
 
 // undoOf names the old versions of files that a call changed, once it is over.

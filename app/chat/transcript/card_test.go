@@ -103,6 +103,23 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 	}
 }
 
+// What a tool says of its failure is one line that hides nothing, and leaves room for the rest of the chat.
+func TestAttackAnErrorDrawsOnTheCardOrFillsTheChat(t *testing.T) {
+	m := newMemory()
+	m.ask("one")
+	tr := m.open(t)
+	u := begin(t, tr, m, "turn")
+	u.message()
+	r := u.propose("1", "note")
+	r.Status = chat.CallRaised
+	r.Error = "Error: \x1b[2J\rno \u202esuch\u200b file " + strings.Repeat("W", 100_000) + "\nTraceback"
+	u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: said("for the model")}})
+	said := fresh(t, tr).entry(2).Parts[0].Call.Problem
+	if !strings.HasPrefix(said, "no such file WW") || len(said) > 1000 || strings.ContainsAny(said, "\x1b\u202e\u200b\n") {
+		t.Errorf("the card says %d bytes: %.60q", len(said), said)
+	}
+}
+
 func TestACallWithoutARecordIsShownAsItsResultSays(t *testing.T) {
 	m := newMemory()
 	m.ask("one")
