@@ -135,13 +135,15 @@ func capital(sentence string) string {
 // Places implements plugin.TextImporter.
 func (*Dialect) Places(env func(name string) string, dir string) []plugin.Place {
 	var found []plugin.Place
+	seen := map[string]bool{} // whose folder of the project is their home meets a file twice
 	for _, p := range config.Places(runtime.GOOS, env, dir) {
 		paths, err := filepath.Glob(filepath.FromSlash(p.Path))
 		if err != nil {
 			continue // brackets in the name of a home folder
 		}
 		for _, path := range paths {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !seen[path] {
+				seen[path] = true
 				found = append(found, plugin.Place{Program: string(p.Program), Title: p.Program.Title(), Path: path})
 			}
 		}

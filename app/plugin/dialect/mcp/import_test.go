@@ -85,6 +85,9 @@ func TestMC90TheFilesOfOtherProgramsAreFound(t *testing.T) {
 			t.Errorf("%s: %d, want %d", program, programs[program], want)
 		}
 	}
+	if all := mcp.New(mcp.Options{}).Places(env, home); len(all) != 10 {
+		t.Errorf("where the home is the project, a file stands twice: %+v", all)
+	}
 	if all := mcp.New(mcp.Options{}).Places(func(string) string { return "" }, ""); len(all) != 0 {
 		t.Errorf("without a home: %+v", all)
 	}

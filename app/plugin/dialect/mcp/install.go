@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -166,6 +167,9 @@ func (d *Dialect) install(spec *sandbox.Spec, s config.Server, id string, start 
 		// Nothing in the file decides what else is opened for it: the server can write there.
 		return true, program(spec, env, slices.Concat([]string{"node", path}, n.args), maxScripts)
 	}
+	if p := missing(spec, env, "npm"); p != nil {
+		return true, p
+	}
 	if p := lacks(id, "npm", []string{gate.Network}, start.Granted); p != nil {
 		return true, p
 	}
@@ -220,12 +224,17 @@ func inStorage(storage string, do func(*safefs.Folder) error) error {
 	return do(folder)
 }
 
-// firstLine returns the first line of what an installer wrote, without its prefix; or how it ended.
+// firstLine returns the first line of what an installer wrote that says more than a code, without its prefix; or how it
+// ended.
 func firstLine(said, exit string) string {
-	line, _, _ := strings.Cut(said, "\n")
-	line = strings.TrimSuffix(strings.TrimPrefix(line, "npm error "), ".")
-	if line == "" {
-		return exit
+	first := exit
+	for line := range strings.Lines(said) {
+		line = strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(line, "npm error ")), ".")
+		if code, is := strings.CutPrefix(line, "code "); is || line == "" {
+			first = cmp.Or(code, first)
+			continue
+		}
+		return line
 	}
-	return line
+	return first
 }

@@ -65,7 +65,7 @@ func TestMC14WhatNpxWouldFetchIsInstalledOnceAndStartedDirectly(t *testing.T) {
 
 func TestMC13AnInstallationThatFailsSaysWhy(t *testing.T) {
 	b := newBench(t)
-	b.fakeNode("import sys\nprint('npm error 404 no such package', file=sys.stderr)\nsys.exit(1)\n")
+	b.fakeNode("import sys\nprint('npm error code E404\\nnpm error 404 no such package', file=sys.stderr)\nsys.exit(1)\n")
 	b.save("s.mcp.json", map[string]any{"s": map[string]any{"command": "npx", "args": []string{"-y", "nothing"}}})
 	must(t, approveOnce(b, "s"))
 	must(t, b.gate.Reach.SetPermission(t.Context(), "s", gate.Network, gate.Allow))

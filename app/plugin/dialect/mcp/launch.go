@@ -173,6 +173,9 @@ func (d *Dialect) runs(spec *sandbox.Spec, s config.Server, id string, start plu
 	env *runtimes.Environment,
 ) error {
 	if runner := runnerOf(s.Command); runner != "" { // it starts what it fetched
+		if p := missing(spec, env, s.Command); p != nil {
+			return p
+		}
 		if p := lacks(id, runner, []string{gate.Network, gate.Programs}, start.Granted); p != nil {
 			return p
 		}
@@ -303,16 +306,10 @@ const maxScripts = 4
 // program puts the command into spec, with what starting it reads and executes. A script is started by its
 // interpreter, which is looked for on the PATH of the login shell.
 func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, scripts int) error {
-	path, err := env.Resolve(command[0], spec.Dir)
-	if missing, ok := errors.AsType[*runtimes.Missing](err); ok {
-		p := &plugin.Problem{
-			Kind: "unavailable", Message: missing.Message, Hint: missing.Cure, Install: missing.Install,
-		}
-		if !strings.ContainsAny(missing.Command, `/\`) { // a path is corrected where it is written
-			p.Program = missing.Command
-		}
+	if p := missing(spec, env, command[0]); p != nil {
 		return p
 	}
+	path, err := env.Resolve(command[0], spec.Dir)
 	if err != nil {
 		return &plugin.Problem{
 			Kind: "unavailable", Message: "The program " + command[0] + " cannot be started: " + err.Error() + ".",
@@ -332,6 +329,20 @@ func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, sc
 	}
 	spec.Argv = append([]string{path}, command[1:]...)
 	return nil
+}
+
+// missing returns the problem of a program that is not found, with what to do; nil where it is found.
+func missing(spec *sandbox.Spec, env *runtimes.Environment, command string) *plugin.Problem {
+	_, err := env.Resolve(command, spec.Dir)
+	not, ok := errors.AsType[*runtimes.Missing](err)
+	if !ok {
+		return nil
+	}
+	p := &plugin.Problem{Kind: "unavailable", Message: not.Message, Hint: not.Cure, Install: not.Install}
+	if !strings.ContainsAny(not.Command, `/\`) { // a path is corrected where it is written
+		p.Program = not.Command
+	}
+	return p
 }
 
 // interpreterOf returns the words behind #! in the first line of a script; of env those that it starts.

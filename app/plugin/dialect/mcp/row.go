@@ -83,7 +83,11 @@ func (r row) manifest() *plugin.Manifest {
 // gets returns sentences about what a server gets besides its command line: all of it is approved with the row.
 func gets(s config.Server) (sentences []string) {
 	if s.Command != "" && s.Dir != "" {
-		sentences = append(sentences, "It starts in the folder "+s.Dir+", and may read it.")
+		may := ", and may read it."
+		if broad(s.Dir) {
+			may = "."
+		}
+		sentences = append(sentences, "It starts in the folder "+s.Dir+may)
 	}
 	if s.EnvFile != "" {
 		sentences = append(sentences, "It gets the variables in the file "+s.EnvFile+".")
