@@ -10,9 +10,27 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/tool"
 )
+
+func TestTheErrorOfAProgramThatEndedIsFoundInWhatItWrote(t *testing.T) {
+	node := "node:internal/modules/cjs/loader:1228\n  throw err;\n  ^\n\nError: Cannot find module 'x'\n" +
+		"    at Module.load (a.js:1:2) {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v22.1.0\n"
+	for text, want := range map[string]string{
+		node: "Error: Cannot find module 'x'",
+		"Traceback (most recent call last):\n  File \"a.py\"\nModuleNotFoundError: No module named 'mcp'\n": "" +
+			"ModuleNotFoundError: No module named 'mcp'",
+		"one\ntwo\n\nthree\nfour\n": "two\nthree\nfour",
+		"An Error: of words\nbye\n": "An Error: of words\nbye",
+		"":                          "",
+	} {
+		if got := host.LastError(text); got != want {
+			t.Errorf("of %q: %q", text, got)
+		}
+	}
+}
 
 func TestAPluginThatDoesNotLoadSaysWhy(t *testing.T) {
 	for load, want := range map[plugintest.Load]struct{ kind, message, hint string }{

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
@@ -77,6 +78,20 @@ func (s *session) stderr() string {
 func lastLines(text string, n int) string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// lastError returns the last line of what a program wrote as it ended that names an error, as those of Python and Node
+// do; else its last three lines. What Node writes behind its error says nothing.
+func lastError(text string) string {
+	found := ""
+	for line := range strings.Lines(text) {
+		name, words, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if words != "" && !strings.ContainsAny(name, " \"'{") &&
+			(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")) {
+			found = name + ": " + shorten.To(words, maxNote)
+		}
+	}
+	return cmp.Or(found, lastLines(text, 3))
 }
 
 // ending reports whether the backend answers nothing more, though watch may not have taken note of

@@ -303,7 +303,7 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 			Hint: "Output belongs on standard error; see its log.",
 		}
 	}
-	hint := lastLines(stderr, 3)
+	hint := lastError(stderr)
 	for _, one := range s.r.e.stands(s.r.e.refused(plugin.GuessRefusals(stderr))) {
 		hint = sentence(one, s.r.e.id)
 	}
