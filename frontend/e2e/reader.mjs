@@ -1,4 +1,7 @@
 // Reads what the real window shows as a screen reader does: over AT-SPI, the accessibility bus.
+// Orca 43 runs on this bus too, if SPEECHD_CMD names no program (else it waits for speech), and says in its debug
+// file what the composer and a button are. It is no test: it takes letters of a message for its own commands after
+// Esc, tries of it heard no live region (“Answer finished”), and on a busy machine it missed the composer as well.
 import { connect } from "node:net";
 import { patience, until } from "./processes.mjs";
 

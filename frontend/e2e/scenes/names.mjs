@@ -1,38 +1,8 @@
 // Every screen with names of 90 characters: nothing leaves the window, nothing covers a control.
+import { fits, lost } from "../fits.mjs";
 import { palette, settled } from "../page.mjs";
 import { expect, test } from "../scene.mjs";
-
-/** What a person cannot press: it is outside the window, or something lies over its middle. */
-const lost = (page) =>
-  page.evaluate(() => {
-    const kinds = "button, a[href], input, textarea, summary, [role=tab], [role=switch]";
-    const shown = (e) =>
-      e.checkVisibility({ visibilityProperty: true }) && // not in a closed part
-      !e.closest("[inert], [aria-hidden=true], .sr, .veil");
-    const over = "[role=dialog], [role=menu], [role=listbox], .dock.floats, .side.floats";
-    const open = document.querySelector(over) ?? document;
-    const found = [];
-    for (const control of open.querySelectorAll(kinds)) {
-      if (!shown(control) || control.closest(".more")) continue; // a row's menu shows when pointed at
-      control.scrollIntoView({ block: "nearest", inline: "nearest" });
-      const box = control.getBoundingClientRect();
-      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-      const name = (control.getAttribute("aria-label") ?? control.textContent).trim().slice(0, 40);
-      if (box.right > innerWidth + 1 || box.left < -1) found.push(`${name}: outside the window`);
-      else {
-        const top = document.elementFromPoint(x, y);
-        const label = control.closest("label");
-        const pill = top?.closest(".pill"); // it points at a request, and goes when pressed
-        if (top && !pill && !control.contains(top) && !top.contains(control) && !label?.contains(top))
-          found.push(`${name}: under ${top.getAttribute("class") ?? top.tagName}`);
-      }
-    }
-    for (const region of document.querySelectorAll("[data-region], .page, .pane, .sheet-body"))
-      if (region.scrollWidth > region.clientWidth + 1)
-        found.push(`${region.getAttribute("aria-label") ?? region.className}: scrolls sideways`);
-    if (document.documentElement.scrollWidth > innerWidth) found.push("the page scrolls sideways");
-    return found;
-  });
+import { others, states } from "../states.mjs";
 
 const settings = (name) => async (page) => {
   await page.keyboard.press("Control+,");
@@ -86,3 +56,47 @@ for (const [name, act] of Object.entries(screens))
       await settled(page); // a column slides in
       expect(await lost(page)).toEqual([]);
     });
+
+test("a name that is cut shows all of itself to the pointer and to the keyboard", async ({ open }) => {
+  const page = await open("longnames");
+  const row = page.locator("[data-chat-row]").first();
+  const name = (await row.locator(".cut").first().innerText()).trim();
+  expect(name.length).toBeGreaterThanOrEqual(90);
+  const hint = page.locator(".tip");
+  await row.hover();
+  await expect(hint).toContainText(name);
+  await page.mouse.move(700, 400);
+  await expect(hint).toHaveCount(0);
+  await page.getByRole("searchbox", { name: "Search chats" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await expect(row).toBeFocused();
+  await expect(hint).toContainText(name);
+  await expect(row).not.toHaveAttribute("title"); // the system shows none meanwhile
+  await page.keyboard.press("Escape");
+  await expect(hint).toHaveCount(0);
+});
+
+/** A state of each list, card, dialog and page that shows names. */
+const shown = [
+  ...[
+    "permission",
+    "permission-more",
+    "batch",
+    "tainted",
+    "approval",
+    "permissions",
+    "permissionrule",
+    "activity-changes",
+  ],
+  ...["slash", "resources", "prompt", "question", "welcome", "tool", "states", "pluginerror", "packages", "addplugin"],
+  ...["models", "palette", "reach", "project-dialog", "info", "hooks-all", "presets", "councilset", "councilreview"],
+  "counciltwelve",
+];
+
+for (const name of shown)
+  test(`names of 90 letters, in Arabic, Chinese and emoji fit at 100 and 200 %: ${name}`, async ({ open }) => {
+    const { scene, act, ...size } = { ...states, ...others }[name];
+    const page = await open(scene, size);
+    await act?.(page);
+    await fits(page);
+  });
