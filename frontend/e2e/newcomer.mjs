@@ -7,7 +7,7 @@ import { test as base, expect } from "./desktop.mjs";
 import { Keyboard, Mouse } from "./hands.mjs";
 import { hostile } from "./hostile.mjs";
 import { until } from "./processes.mjs";
-import { heading } from "./reader.mjs";
+import { button, heading } from "./reader.mjs";
 import { longName, rightKey } from "./server.mjs";
 
 const test = base.extend({
@@ -33,6 +33,14 @@ function reached(what, display) {
   const seconds = ((performance.now() - tour.began) / 1000).toFixed(1);
   console.log(`${what}: ${clicks - tour.clicks} clicks, ${keys - tour.keys} keys, ${seconds} s`);
   Object.assign(tour, { began: performance.now(), keys, clicks });
+}
+
+/** Presses a button that has to stand for a while before it is believed. */
+async function armed({ display, reader, hand }, name) {
+  if (!hand.byKeys) return hand.press(name);
+  await hand.field(name);
+  await reader.armed(name, [button]);
+  display.press("Return");
 }
 
 /** The six lines of README.md. */
@@ -185,14 +193,9 @@ test("an own tool is saved, read, approved, and called once it is allowed", asyn
 }) => {
   writeFileSync(join(place.plugins, "word_count.py"), wordCount);
   await window.says("“word_count” is new. Review what it can do before it runs."); // the panel opens by itself
-  if (hand.byKeys) {
-    display.press("ctrl+shift+p");
-    await hand.holds(/^“word_count” is new/);
-  }
-  await hand.press("Word count");
-  await window.says("Count the words of a text.", "Approve and turn on");
+  if (hand.byKeys) display.press("ctrl+shift+p"); // to the sentence above its facts
   await display.still();
-  await hand.press("Approve and turn on");
+  await armed({ display, reader, hand }, "Approve and turn on");
   await until("the tool to serve", () => place.told("tools", "list", "--json").some((t) => t.name === "word_count"));
   reached("the own tool serves", display);
   server.answers["Count: a b c"] = { text: "", call: { name: "word_count", arguments: { text: "a b c" } } };
@@ -203,7 +206,7 @@ test("an own tool is saved, read, approved, and called once it is allowed", asyn
     await reader.typed(/ wants to /, [heading]);
   }
   await display.still();
-  await hand.press("Allow once");
+  await armed({ display, reader, hand }, "Allow once");
   await window.says("That was the tool.");
   const [call] = place.told("logs", "--json", "--tool", "word_count", "-n", "1");
   expect([call.status, call.result_text]).toEqual(["ok", "3"]);
