@@ -75,21 +75,19 @@ type noRuns struct{ council.Log }
 func (noRuns) Runs(context.Context, chat.ConversationID) ([]council.Header, error) { return nil, nil }
 
 func TestAnExportedChatDoesNotNameTheFolderItLayIn(t *testing.T) {
-	for _, format := range []string{"md", "json"} {
-		var out, trouble bytes.Buffer
-		s := &Session{
-			Args: []string{"chats", "export", "c1", "--format", format, "--data", "d2"}, Dir: "/",
-			Out: &out, Err: &trouble, Env: func(string) string { return "" },
-		}
-		runs := deliberation.New(deliberation.Options{Log: noRuns{}})
-		Run(t.Context(), s, func(context.Context, Folders) (*App, error) {
-			return &App{Close: func() {}, Chats: endedChat{}, Councils: runs}, nil
-		})
-		runs.Close()
-		if !strings.Contains(out.String(), "conclave prompt --conversation c1") ||
-			strings.Contains(out.String(), "d2") {
-			t.Errorf("as %s: %s%s", format, out.String(), trouble.String())
-		}
+	var out, trouble bytes.Buffer
+	s := &Session{
+		Args: []string{"chats", "export", "c1", "--data", "d2"}, Dir: "/",
+		Out: &out, Err: &trouble, Env: func(string) string { return "" },
+	}
+	runs := deliberation.New(deliberation.Options{Log: noRuns{}})
+	Run(t.Context(), s, func(context.Context, Folders) (*App, error) {
+		return &App{Close: func() {}, Chats: endedChat{}, Councils: runs}, nil
+	})
+	runs.Close()
+	if !strings.Contains(out.String(), "conclave prompt --conversation c1") ||
+		strings.Contains(out.String(), "d2") {
+		t.Errorf("%s%s", out.String(), trouble.String())
 	}
 }
 
