@@ -73,6 +73,7 @@ type CallRecord struct {
 	ResultText   string          `json:"result_text,omitempty"`
 	Meta         json.RawMessage `json:"meta,omitempty"` // _meta of an MCP server's result; no model gets it
 	Attachments  []Media         `json:"attachments,omitempty"`
+	Links        []ResourceLink  `json:"links,omitempty"` // what its result names and does not hold
 	Error        string          `json:"error,omitempty"`
 	ErrorType    string          `json:"error_type,omitempty"`
 	Traceback    string          `json:"traceback,omitempty"`
@@ -111,6 +112,15 @@ type CallRecord struct {
 	Changes []FileChange `json:"changes,omitempty"`  // of the person's files: the first of them
 	Changed int          `json:"changed,omitempty"`  // how many there are
 	Unkept  string       `json:"not_kept,omitempty"` // why it is not known what it changed: a sentence
+}
+
+// ResourceLink names a resource of an MCP server, which a person may have that server read. Its texts are the server's.
+type ResourceLink struct {
+	URI   string `json:"uri"`
+	Title string `json:"title"`
+	About string `json:"about,omitempty"`
+	MIME  string `json:"mime_type,omitempty"`
+	Size  int64  `json:"size,omitempty"` // in bytes; 0 when unknown
 }
 
 // FileChange tells what became of one of the person's files in a call.

@@ -168,18 +168,19 @@ type ContextMessage struct {
 // Result is the answer of a tool. Either Content or Error is set; a Result with Status
 // ok and no Content is a tool that said nothing.
 type Result struct {
-	Status    chat.CallStatus // ok, raised, bad_arguments, timeout, died, cancelled, paused
-	Content   []chat.Part     // text and media, in order; media parts carry Data until stored
-	Value     json.RawMessage // the typed value when the text is not all of it; may be nil
-	Meta      json.RawMessage // what an MCP server adds for programs, for the record alone; may be nil
-	Error     string          // the sentence the model is given when Status is not ok
-	ErrorType string          // class name of an exception
-	Traceback string          // local only, never for a model
-	Printed   string          // what the call printed, its last 8 KiB
-	Notes     []string        // sentences for the person, in addition to what the model gets
-	Handled   bool            // nothing is left to say: the turn ends if that is so of all calls of its message
-	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
-	CallsOff  CallsOff        // the tool's plugin calls the whole turn off; Error is why
+	Status    chat.CallStatus     // ok, raised, bad_arguments, timeout, died, cancelled, paused
+	Content   []chat.Part         // text and media, in order; media parts carry Data until stored
+	Value     json.RawMessage     // the typed value when the text is not all of it; may be nil
+	Links     []chat.ResourceLink // resources that it names, for the person
+	Meta      json.RawMessage     // what an MCP server adds for programs, for the record alone; may be nil
+	Error     string              // the sentence the model is given when Status is not ok
+	ErrorType string              // class name of an exception
+	Traceback string              // local only, never for a model
+	Printed   string              // what the call printed, its last 8 KiB
+	Notes     []string            // sentences for the person, in addition to what the model gets
+	Handled   bool                // nothing is left to say: the turn ends if that is so of all calls of its message
+	EndTurn   bool                // the tool wants no further request to the model (contracts/maibot, section 7.3)
+	CallsOff  CallsOff            // the tool's plugin calls the whole turn off; Error is why
 	// Outside says that the plugin's code was given text of others: files that Conclave opened
 	// for it, or the output of programs that it started for it.
 	Outside bool

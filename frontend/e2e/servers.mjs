@@ -158,6 +158,32 @@ test("its tools are called: text, a sum, a picture, a structured value, links", 
   await picture(page, "4-calls");
 });
 
+test("MC34: a link of a result is a chip: a press says what it is, and it is read and attached on request", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await call(page, person, "get-resource-links", { count: 2 });
+  await answered(page, "demo://resource/dynamic");
+  const links = page.getByRole("list", { name: "What the result names" });
+  await expect(links.getByRole("button")).toHaveCount(2);
+  const first = links.getByRole("button").first();
+  await first.focus();
+  await page.keyboard.press("Enter");
+  await person.reads(page.locator(".tool"), "demo://resource/dynamic", "Nothing of it was read yet");
+  const attached = page.getByRole("list", { name: "Attachments" });
+  await expect(attached).toHaveCount(0); // nothing is fetched by itself
+  await person.still();
+  await picture(page, "4-link");
+  await accessible(page);
+  await page.locator(".tool").getByRole("button", { name: "Attach", exact: true }).click();
+  await expect(attached.getByText(/everything: /)).toBeVisible();
+  await expect(page.getByPlaceholder("Message Conclave")).toBeFocused();
+  await person.still();
+  await picture(page, "4-link-attached");
+  await person.ask("What does it say?");
+});
+
 test("a long call shows its progress while it runs", async ({ page, person }) => {
   await person.newChat();
   await call(page, person, "trigger-long-running-operation", { duration: 4, steps: 8 });

@@ -22,6 +22,9 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		Decision: showing.Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}
+	if len(r.Links) > 0 {
+		c.Links, c.From = r.Links, r.Plugin
+	}
 	if r.Mended != nil {
 		c.Mended = tool.OneLine(r.Mended.Sentence())
 	}

@@ -247,6 +247,10 @@ type Call struct {
 	Grant    string `json:"grant"`
 	Undo     string `json:"undo"`      // names the old versions of files that it may have changed; or ""
 	ByPerson bool   `json:"by_person"` // a person made that decision for this call; the card shows it unopened
+	// What the result names and does not hold, and the id of the plugin that can be asked for it; missing where
+	// it names nothing.
+	Links []chat.ResourceLink `json:"links,omitempty"`
+	From  string              `json:"from,omitempty"`
 }
 
 // UsageOf returns u as the page gets it.

@@ -39,6 +39,7 @@ const (
 func (c *Call) shape(r tool.Result) chat.ToolResult {
 	record := &c.Record
 	record.Status, record.ErrorType = r.Status, r.ErrorType
+	record.Links = r.Links
 	record.Traceback, record.Printed = tailOf(r.Traceback, maxTraceback), tailOf(r.Printed, maxTraceback)
 	if len(r.Meta) <= maxMeta && json.Valid(r.Meta) {
 		record.Meta = r.Meta

@@ -102,6 +102,17 @@ func TestMC34PartsOfResultsKeepTheirKinds(t *testing.T) {
 		!strings.HasSuffix(r.Notes[0], "for you alone") {
 		t.Errorf("what is for the person: %q, notes %q", textOf(r), r.Notes)
 	}
+	want := []chat.ResourceLink{
+		{URI: "file:///x/a.txt", Title: "a", MIME: "text/plain", Size: 2048}, {URI: "demo://mine", Title: "mine"},
+	}
+	if !slices.Equal(r.Links, want) || strings.Contains(textOf(r), "demo://mine") {
+		t.Errorf("links to press: %+v\nwant %+v\ntext: %s", r.Links, want, textOf(r))
+	}
+	for _, text := range []string{"mailto:me@example.org", "javascript://x", "demo://b"} {
+		if !strings.Contains(textOf(r), text) {
+			t.Errorf("%s is not in the text %q", text, textOf(r))
+		}
+	}
 	r = b.call(t.Context(), "s:picture", `{"error":true}`)
 	if r.Status != chat.CallRaised || r.Error != "look" || len(r.Content) != 1 || r.Content[0].Media == nil ||
 		r.Content[0].Media.MIME != "image/png" {

@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"conclave/app/base/limit"
+	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/plugin/dialect/mcp/client"
 	"conclave/app/tool"
@@ -17,9 +20,18 @@ import (
 func answer(r client.Result) tool.Result {
 	out := tool.Result{Status: chat.CallOK, Value: r.Structured, Meta: r.Meta, Notes: r.Warnings}
 	for _, b := range r.Blocks {
-		if len(b.Audience) > 0 && !slices.Contains(b.Audience, "assistant") && b.Type == client.TextBlock {
-			out.Notes = append(out.Notes, b.Text) // for the person alone
+		person := len(b.Audience) > 0 && !slices.Contains(b.Audience, "assistant") // for nobody else
+		if person && b.Type == client.TextBlock {
+			out.Notes = append(out.Notes, b.Text)
 			continue
+		}
+		if b.Type == client.LinkBlock && len(out.Links) < maxLinks {
+			if l, ok := chip(b); ok {
+				out.Links = append(out.Links, l)
+				if person {
+					continue
+				}
+			}
 		}
 		out.Content = append(out.Content, part(b))
 	}
@@ -106,6 +118,36 @@ func link(b client.Block) string {
 		text += ": " + b.Description
 	}
 	return text
+}
+
+// Bounds of the links that a person can press: how many of one result, and the bytes of one address.
+const (
+	maxLinks   = 20
+	maxAddress = 2000
+	// maxLinkText bounds each of a link's texts, in characters: a card shows them, nobody reads a book there.
+	maxLinkText = 500
+)
+
+// scheme matches the beginning of addresses that can be pressed: those with a place behind the scheme. Others, such
+// as mailto: or data:, are for programs that open them, or hold what they name, and stay text.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s]`)
+
+// chip returns a link as a person can press it, if its address is one that a server can be asked for. Nothing reads
+// it before.
+func chip(b client.Block) (chat.ResourceLink, bool) {
+	clean := tool.OneLine(b.URI)
+	if clean != b.URI || len(b.URI) > maxAddress || !scheme.MatchString(b.URI) {
+		return chat.ResourceLink{}, false
+	}
+	switch name, _, _ := strings.Cut(strings.ToLower(b.URI), ":"); name {
+	case "javascript", "vbscript", "data", "blob", "about":
+		return chat.ResourceLink{}, false
+	}
+	text := func(s string) string { return shorten.To(tool.OneLine(strings.ToValidUTF8(s, "\uFFFD")), maxLinkText) }
+	return chat.ResourceLink{
+		URI: b.URI, Title: cmp.Or(text(b.Title), text(b.Name), b.URI), About: text(b.Description), MIME: text(b.MIME),
+		Size: max(b.Size, 0),
+	}, true
 }
 
 // maxKind bounds what is shown of a block's kind.

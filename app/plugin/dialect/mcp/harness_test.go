@@ -269,6 +269,10 @@ def call(name, args):
     if name == "parts":
         return {"content": [
             {"type": "resource_link", "uri": "file:///x/a.txt", "name": "a", "mimeType": "text/plain", "size": 2048},
+            {"type": "resource_link", "uri": "demo://mine", "name": "mine", "annotations": {"audience": ["user"]}},
+            {"type": "resource_link", "uri": "mailto:me@example.org", "name": "mail"},
+            {"type": "resource_link", "uri": "javascript://x/%0aalert(1)", "name": "code"},
+            {"type": "resource_link", "uri": "demo://b\u200b", "name": "hidden"},
             {"type": "resource", "resource": {"uri": "demo://r", "mimeType": "text/plain", "text": "inside"}},
             {"type": "text", "text": "for you alone", "annotations": {"audience": ["user"]}},
             {"type": "hologram", "data": "aGk="}]}

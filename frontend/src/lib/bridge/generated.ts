@@ -305,6 +305,12 @@ export interface Call {
   undo: string;
   /** a person made that decision for this call; the card shows it unopened */
   by_person: boolean;
+  /**
+   * What the result names and does not hold, and the id of the plugin that can be asked for it;
+   * missing where it names nothing.
+   */
+  links?: ResourceLink[];
+  from?: string;
 }
 
 /**
@@ -2932,6 +2938,19 @@ export interface Resource {
   mime_type: string;
   /** in bytes; 0 when unknown */
   size: number;
+}
+
+/**
+ * ResourceLink names a resource of an MCP server, which a person may have that server read. Its
+ * texts are the server's.
+ */
+export interface ResourceLink {
+  uri: string;
+  title: string;
+  about?: string;
+  mime_type?: string;
+  /** in bytes; 0 when unknown */
+  size?: number;
 }
 
 /** ResourceTemplate is an address with places to fill: file:///{path}. */
