@@ -62,21 +62,24 @@ type Status struct {
 	AtOnceSet  bool // by the person; else it is the default
 	// KeepRunning says that it is not ended when nobody has used it for Facts.Idle.
 	KeepRunning bool
-	Isolation   sandbox.Confinement
-	Granted     []string
-	Denied      []string
-	Folders     []gate.Folder // what it may reach outside its folders
-	Hosts       []string      // the rules about hosts that it may or may not connect to, as sentences
-	Ports       []string      // the rules about ports on which it may or may not listen, as sentences
-	Programs    []string      // the files of those that it may start, where these are not all
-	Refused     []Refusal     // what it reached for since it was loaded and may not have, as it stands now
-	Changes     []gate.Change // quarantined by a change: what differs
-	Usage       sandbox.Usage
-	Listed      bool            // Tools come from running it, not from reading it
-	LastUsed    time.Time       // when one of its tools was called last, since the program started
-	Options     json.RawMessage // JSON Schema of what may be set; nil when that is nothing
-	About       []Fact          // what its dialect says of it
-	Notes       []string        // sentences of the plugin about itself: settings it needs, what of it is not used
+	// OnlyWords says that what waits differs from what was approved in words for models alone, and KeepWords that models
+	// get those that were approved, whatever the plugin says now.
+	OnlyWords, KeepWords bool
+	Isolation            sandbox.Confinement
+	Granted              []string
+	Denied               []string
+	Folders              []gate.Folder // what it may reach outside its folders
+	Hosts                []string      // the rules about hosts that it may or may not connect to, as sentences
+	Ports                []string      // the rules about ports on which it may or may not listen, as sentences
+	Programs             []string      // the files of those that it may start, where these are not all
+	Refused              []Refusal     // what it reached for since it was loaded and may not have, as it stands now
+	Changes              []gate.Change // quarantined by a change: what differs
+	Usage                sandbox.Usage
+	Listed               bool            // Tools come from running it, not from reading it
+	LastUsed             time.Time       // when one of its tools was called last, since the program started
+	Options              json.RawMessage // JSON Schema of what may be set; nil when that is nothing
+	About                []Fact          // what its dialect says of it
+	Notes                []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
 	SignedIn   string // the service where the person is signed in for it; empty: none
 	SignInPage string // the page of a sign-in that waits for the person; empty: none does

@@ -192,8 +192,8 @@ type pluginTrustCommands struct{ pluginCommands }
 
 // trustOptions are the flags of `plugins trust`.
 type trustOptions struct {
-	yes, developing, tools bool
-	shown                  string
+	yes, developing, tools, keepWords bool
+	shown                             string
 }
 
 func (c pluginTrustCommands) trustCommand() *cobra.Command {
@@ -208,6 +208,8 @@ func (c pluginTrustCommands) trustCommand() *cobra.Command {
 		"I develop it: my own edits need no new approval unless they ask for more")
 	cmd.Flags().BoolVar(&o.tools, "tools", false,
 		"also approve the tools that it lists when it starts, unless something about them is odd")
+	cmd.Flags().BoolVar(&o.keepWords, "keep-words", false,
+		"where only the descriptions changed, keep those that I approved for models, until I approve others")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do not ask, also on a terminal")
 	cmd.Flags().StringVar(&o.shown, "shown", "",
 		"approve only the version with this digest: \"shown\" in conclave plugins show ID --json")
@@ -224,6 +226,9 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 	if o.shown != "" && o.shown != s.Shown {
 		return fault.New(fault.Conflict, "cli.trust", "The plugin "+s.ID+" does not have this digest.",
 			"Look at it again: conclave plugins show "+s.ID)
+	}
+	if s, err = c.words(ctx, app, s, o); err != nil {
+		return err
 	}
 	asks := c.Terminal && !o.yes && !c.json
 	var approved []waitingRow
@@ -249,6 +254,28 @@ func (c pluginTrustCommands) trust(ctx context.Context, app *App, name string, o
 		}
 	}
 	return c.printTrusted(ctx, app, s, approved)
+}
+
+// words keeps the words that were approved, or where these are kept and nothing waits, has the plugin's own wait.
+func (c pluginTrustCommands) words(ctx context.Context, app *App, s plugin.Status, o trustOptions,
+) (plugin.Status, error) {
+	switch {
+	case o.keepWords && s.OnlyWords:
+		if err := app.Host.Approvals.KeepOld(ctx, s.ID, s.Shown); err != nil {
+			return s, err
+		}
+	case o.keepWords && !s.KeepWords:
+		return s, fault.New(fault.Conflict, "cli.trust",
+			"More than the descriptions of "+s.ID+" changed, or nothing did.",
+			"Look at it again: conclave plugins show "+s.ID)
+	case !o.keepWords && s.KeepWords && s.Shown == "":
+		if err := app.Host.Settings.SetKeepWords(ctx, s.ID, false); err != nil {
+			return s, err
+		}
+	default:
+		return s, nil
+	}
+	return app.Host.Status(s.ID)
 }
 
 // showForTrust shows a plugin, and where asks is set, asks whether it is approved. The kind is

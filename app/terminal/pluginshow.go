@@ -160,6 +160,10 @@ func (c pluginCommands) describe(app *App, s plugin.Status) {
 		c.fact(w, "imports", "%s", strings.Join(s.Imports, ", "))
 	}
 	printChanges(w, s.Changes)
+	if s.OnlyWords {
+		c.fact(w, "note", "%s", c.said("Only what models read has changed. To have them get the words that you approved: "+
+			"conclave plugins trust "+s.ID+" --keep-words"))
+	}
 	c.describeTools(w, s)
 }
 

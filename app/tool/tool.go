@@ -81,6 +81,9 @@ type Tool struct {
 	// plugin's version; the host sets both when it publishes the tool.
 	Convention Convention `json:"-"`
 	Code       string     `json:"-"`
+	// KeepWords says that models get these words whatever its plugin says by now, which may differ as SameButWords
+	// allows. The host sets it when it publishes the tool.
+	KeepWords bool `json:"-"`
 	// Guide holds a text of its plugin for models about using its tools; empty for none. The host sets it when it
 	// publishes the tool.
 	Guide string `json:"-"`

@@ -72,6 +72,10 @@ type Plugin struct {
 	// After how many minutes without a call it is ended; 0: never, whatever keep_running says.
 	IdleMinutes int  `json:"idle_minutes"`
 	KeepRunning bool `json:"keep_running"` // it is not ended then
+	// What waits differs from what was approved in words for models alone: one can keep those.
+	OnlyWords bool `json:"only_words"`
+	// Models get the words about its tools that were approved, whatever it says now.
+	KeepWords bool `json:"keep_words"`
 }
 
 // Health holds the calls and the resources of a plugin since the program started.
@@ -188,6 +192,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		Packages: NewPackages(s), Settings: len(s.Options) > 0, SignedIn: s.SignedIn,
 		SignInPage: s.SignInPage, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
 		IdleMinutes: int(s.Facts.Idle.Minutes()), KeepRunning: s.KeepRunning,
+		OnlyWords: s.OnlyWords, KeepWords: s.KeepWords,
 	}
 	if !m.WorkingCopy {
 		v.Origin = clean(s.Origin)

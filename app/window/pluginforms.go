@@ -26,13 +26,17 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 	}, nil
 }
 
-// SetRunning sets how many calls of a plugin run at once (0 is the default), and whether it goes on running while
-// nobody uses it. Kind invalid for a number that cannot be.
-func (p *Plugins) SetRunning(id string, atOnce int, keep bool) error {
+// SetRunning sets how many calls of a plugin run at once (0 is the default), whether it goes on running while
+// nobody uses it, and whether models get the words about its tools that the person approved, whatever it says now.
+// Kind invalid for a number that cannot be.
+func (p *Plugins) SetRunning(id string, atOnce int, keep, words bool) error {
 	if err := p.core.Host.Settings.SetAtOnce(p.call(), id, atOnce); err != nil {
 		return err
 	}
-	return p.core.Host.Settings.SetKeepRunning(p.call(), id, keep)
+	if err := p.core.Host.Settings.SetKeepRunning(p.call(), id, keep); err != nil {
+		return err
+	}
+	return p.core.Host.Settings.SetKeepWords(p.call(), id, words)
 }
 
 // SetSettings replaces the settings by a JSON object, and restarts the plugin; a

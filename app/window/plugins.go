@@ -126,7 +126,8 @@ func (p *Plugins) Approve(id, digest string, developing, tools bool) error {
 }
 
 // KeepOld keeps the approved version of a plugin that changed in service, and asks
-// again only after the next change. digest and the kind of error are as for Approve.
+// again only after the next change; where only words for models changed, once the person wants
+// to see them. digest and the kind of error are as for Approve.
 func (p *Plugins) KeepOld(id, digest string) error {
 	return p.core.Host.Approvals.KeepOld(p.call(), id, digest)
 }

@@ -164,12 +164,13 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	if !w.card("ext").Developing {
 		t.Error("it is not said to be developed")
 	}
-	must(t, w.Plugins.SetRunning("ext", 7, false))
+	must(t, w.Plugins.SetRunning("ext", 7, false, false))
 	if card := w.card("ext"); card.AtOnce != 7 || !card.AtOnceSet {
 		t.Errorf("with seven calls at once the card is %+v", card)
 	}
-	kind(t, "more calls at once than can be", w.Plugins.SetRunning("ext", 33, false), fault.Invalid, "cannot run 33 calls")
-	must(t, w.Plugins.SetRunning("ext", 0, false))
+	kind(t, "more calls at once than can be", w.Plugins.SetRunning("ext", 33, false, false), fault.Invalid,
+		"cannot run 33 calls")
+	must(t, w.Plugins.SetRunning("ext", 0, false, false))
 	if card := w.card("ext"); card.AtOnce != 4 || card.AtOnceSet {
 		t.Errorf("with the default the card is %+v", card)
 	}
@@ -296,7 +297,7 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 		"editor":     func() error { _, err := w.Plugins.OpenInEditor("x", "", 0); return err },
 		"settings":   func() error { _, err := w.Plugins.Settings("x"); return err },
 		"set":        func() error { return w.Plugins.SetSettings("x", "{}") },
-		"at once":    func() error { return w.Plugins.SetRunning("x", 4, false) },
+		"at once":    func() error { return w.Plugins.SetRunning("x", 4, false, false) },
 		"packages":   func() error { return w.Plugins.InstallPackages("x", "d", false, false, nil) },
 		"stop":       func() error { return w.Plugins.StopPackages("x") },
 		"no package": func() error { return w.Plugins.RemovePackages("x") },

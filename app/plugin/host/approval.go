@@ -80,12 +80,18 @@ func (a *Approvals) ApproveForRun(ctx context.Context, id, shown string) (end fu
 }
 
 // KeepOld keeps the approved version of a plugin in service, and does not ask again about the
-// version that the person was shown, which shown identifies as for Approve. The kind is
-// conflict where another version waits by now, or none.
+// version that the person was shown, which shown identifies as for Approve. Where that differs
+// in words for models alone, models get those that were approved from now on (Settings.SetKeepWords).
+// The kind is conflict where another version waits by now, or none.
 func (a *Approvals) KeepOld(ctx context.Context, id, shown string) error {
 	c, err := a.shownVersion(ctx, id, shown)
 	if err != nil {
 		return err
+	}
+	if e := a.h.entry(id); e != nil {
+		if now := e.now(); now.onlyWords() {
+			return a.h.Settings.SetKeepWords(ctx, id, true)
+		}
 	}
 	return a.h.o.Gate.Approvals.KeepOld(ctx, c)
 }

@@ -150,6 +150,7 @@ func (e *entry) snapshot() plugin.Status {
 	}
 	s.Origin, s.OwnFiles = now.state.Origin, now.source.HasFiles()
 	s.AtOnce, s.AtOnceSet, s.KeepRunning = now.atOnce(), now.state.AtOnce > 0, now.state.KeepRunning
+	s.KeepWords, s.OnlyWords = now.state.KeepWords, now.onlyWords()
 	if now.toolsDenied && serving != nil {
 		s.ToolsDenied, s.Tools, s.Enabled = true, nil, nil
 	}

@@ -98,8 +98,10 @@ type savedState struct {
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 	AtOnce   int             `json:"at_once,omitempty"` // calls that run at once; 0 is the default
 	// KeepRunning says that it is not ended when nobody has used it for a while.
-	KeepRunning bool   `json:"keep_running,omitempty"`
-	Origin      string `json:"origin,omitempty"` // where it was added from; empty for what was put there
+	KeepRunning bool `json:"keep_running,omitempty"`
+	// KeepWords says that models get the words that were approved, whatever the plugin says of its tools now.
+	KeepWords bool   `json:"keep_words,omitempty"`
+	Origin    string `json:"origin,omitempty"` // where it was added from; empty for what was put there
 	// Outside says that Conclave opened a file or started a program for its code, and Shared who
 	// wrote what its code was given of what plugins share. It may have kept that, and repeat it
 	// in any later call.
@@ -212,7 +214,7 @@ func (v version) published(set savedState) ([]tool.Tool, map[string]bool) {
 	facts, guide := v.facts(), tool.GuideIn(out)
 	for i := range out {
 		on := v.offers(out[i], set.Tools)
-		out[i].Guide = guide
+		out[i].Guide, out[i].KeepWords = guide, set.KeepWords
 		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
 		out[i].Code = v.digest
 		enabled[out[i].Name] = on

@@ -342,6 +342,8 @@ func (e *entry) readVersion(ctx context.Context, src plugin.Source, s digested) 
 // when the code was approved are approved with it now.
 func (e *entry) judge(task effect) event {
 	v := task.version
+	now := e.now()
+	v.tools, _ = now.approvedWords(v)
 	c := v.forApproval()
 	if e.preview {
 		c.Permissions = v.previewPermissions()

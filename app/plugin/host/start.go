@@ -374,7 +374,13 @@ func (s *session) list(ctx context.Context, v *version) error {
 	if left > 0 {
 		said.notes = append(said.notes, limit.ToolsLeftOut(left))
 	}
-	v.tools, v.listed, v.selfReport = tools, true, said
+	v.tools, v.listed = tools, true
+	now := s.r.e.now()
+	tools, others := now.approvedWords(*v)
+	if len(others) > 0 {
+		said.notes = append(said.notes, otherWords(others))
+	}
+	v.tools, v.selfReport = tools, said
 	s.r.mu.Lock()
 	s.listed = tools
 	s.r.mu.Unlock()

@@ -226,7 +226,8 @@ func (b *backend) approved(ctx context.Context, call tool.Call) (t client.Tool, 
 			continue
 		}
 		t, there := current[call.Tool.Name]
-		same := there && tool.Normal(b.tool(t)).Digest == call.Tool.Digest
+		same := there && (tool.Normal(b.tool(t)).Digest == call.Tool.Digest ||
+			call.Tool.KeepWords && tool.SameButWords(tool.Normal(b.tool(t)), call.Tool))
 		switch {
 		case same:
 			return t, "", nil

@@ -2381,6 +2381,10 @@ export interface Plugin {
   idle_minutes: number;
   /** it is not ended then */
   keep_running: boolean;
+  /** What waits differs from what was approved in words for models alone: one can keep those. */
+  only_words: boolean;
+  /** Models get the words about its tools that were approved, whatever it says now. */
+  keep_words: boolean;
 }
 
 /** PluginDetail is a plugin with all that a person reads before they approve it. */
@@ -2514,7 +2518,8 @@ export interface PluginsCalls {
   InstallPackages(id: string, digest: string, build: boolean, elsewhere: boolean, guessed: string[]): Promise<void>;
   /**
    * KeepOld keeps the approved version of a plugin that changed in service, and asks again only
-   * after the next change. digest and the kind of error are as for Approve.
+   * after the next change; where only words for models changed, once the person wants to see
+   * them. digest and the kind of error are as for Approve.
    */
   KeepOld(id: string, digest: string): Promise<void>;
   /** List returns all plugins, sorted by name. */
@@ -2558,10 +2563,11 @@ export interface PluginsCalls {
   /** SetPermission grants or denies a plugin one permission. */
   SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
   /**
-   * SetRunning sets how many calls of a plugin run at once (0 is the default), and whether it
-   * goes on running while nobody uses it. Kind invalid for a number that cannot be.
+   * SetRunning sets how many calls of a plugin run at once (0 is the default), whether it goes
+   * on running while nobody uses it, and whether models get the words about its tools that the
+   * person approved, whatever it says now. Kind invalid for a number that cannot be.
    */
-  SetRunning(id: string, atOnce: number, keep: boolean): Promise<void>;
+  SetRunning(id: string, atOnce: number, keep: boolean, words: boolean): Promise<void>;
   /**
    * SetSettings replaces the settings by a JSON object, and restarts the plugin; a secret that
    * is null is deleted. Kind invalid names what does not fit.

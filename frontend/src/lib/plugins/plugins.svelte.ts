@@ -92,6 +92,9 @@ export class PluginsState extends Pulled {
   approve = (plugin: Plugin, { developing = false, tools = false } = {}) =>
     this.bridge.plugins.Approve(plugin.id, plugin.shown, developing, tools);
   keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.shown);
+  /** Words about its tools that models do not get since the person kept those approved are asked about again. */
+  askWords = ({ id, at_once, at_once_set, keep_running }: Plugin) =>
+    this.bridge.plugins.SetRunning(id, at_once_set ? at_once : 0, keep_running, false);
 
   async loadTemplates(): Promise<void> {
     this.templates = await this.bridge.plugins.Templates();
