@@ -50,7 +50,7 @@ func flat(s string) string { return strings.NewReplacer("\n", " ", "\r", " ", "\
 var (
 	// Headings, and fences of code.
 	lineBegins = pattern.Lazy("(^|\\s)(?:#{1,6}\\s+|(?:`{3}|~{3})\\w*)")
-	// A link or picture, of which the words stay.
+	// A link or picture. Its words stay.
 	linked = pattern.Lazy(`!?\[([^\]\n]+)\]\([^()\s]*\)`)
 	// Bold, slanted and struck words, and code.
 	wordBegins = pattern.Lazy("(^|[\\s(“\"])(?:[*]{1,3}|_{1,3}|~~|`)($|[^\\s*_~`])")

@@ -15,13 +15,16 @@ export function begin(response) {
 
 export const say = (response, content) => event(response, { delta: { content }, finish_reason: null });
 
-export function end(response, finish_reason = "stop") {
-  event(response, { delta: {}, finish_reason });
+/** A piece of what a model thinks before it answers. */
+export const think = (response, words) => event(response, { delta: { reasoning_content: words }, finish_reason: null });
+
+export function end(response, finish_reason = "stop", usage = undefined) {
+  event(response, { delta: {}, finish_reason }, usage);
   response.end("data: [DONE]\n\n");
 }
 
-function event(response, choice) {
-  const made = { id: "1", object: "chat.completion.chunk", created: 1, model: "scripted" };
+function event(response, choice, usage) {
+  const made = { id: "1", object: "chat.completion.chunk", created: 1, model: "scripted", usage };
   const choices = [{ index: 0, ...choice }];
   response.write(`data: ${JSON.stringify({ ...made, choices })}\n\n`);
 }
@@ -44,7 +47,8 @@ export function held(first, rest) {
  * Starts a server of models. Its answers map what a person wrote last to what is answered: text, text
  * with a call of a tool or some calls, or a function that is given the HTTP response, what answers
  * with JSON, and the model and messages. Its places map the first part of a path to such a function,
- * for addresses where something else answers. asked holds each request's path, model and last text.
+ * for addresses where something else answers. asked holds each request's path, model, last text and body.
+ * A model is its name, or what the server's list says of it.
  */
 export async function modelServer(models) {
   const [answers, places, asked] = [{}, {}, []];
@@ -65,7 +69,10 @@ export async function modelServer(models) {
       });
     }
     if (request.url.endsWith("/models"))
-      return json(200, { object: "list", data: models.map((id) => ({ id, object: "model" })) });
+      return json(200, {
+        object: "list",
+        data: models.map((of) => ({ object: "model", ...(typeof of === "string" ? { id: of } : of) })),
+      });
     const { model, messages = [] } = JSON.parse(body || "{}");
     const content = messages.findLast((m) => m.role === "user")?.content ?? "";
     // Questions that were not answered come in front of the last one, in one message.
@@ -73,7 +80,7 @@ export async function modelServer(models) {
     // A request for a title is no question of a journey's: it is answered with the first
     // words, as if it had not been made.
     const titled = /^The chat begins:\n\nPerson: (.*)/.exec(text)?.[1].slice(0, 60);
-    if (!titled) asked.push({ path: request.url, model, text, messages });
+    if (!titled) asked.push({ path: request.url, model, text, messages, body });
     const after = messages.at(-1)?.role === "tool" && "That was the tool.";
     const other = answers[text] ?? "A first answer from the scripted server.";
     const script = titled || after || other;
