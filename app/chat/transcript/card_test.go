@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -91,12 +92,12 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 			u.results(chat.EndDone, chat.ToolResult{CallID: "1", Tool: "note", Status: r.Status})
 			u.end(chat.EndDone)
 			ended := *card(want)
-			if ended != live {
+			if !reflect.DeepEqual(ended, live) {
 				t.Errorf("the card was %+v, and after the turn it is %+v", live, ended)
 			}
 			again := *fresh(t, m.open(t)).entry(2).Parts[0].Call
 			live.Grant = "" // is kept with the rules, not with the call
-			if again != live {
+			if !reflect.DeepEqual(again, live) {
 				t.Errorf("the card was %+v, and after reopening it is %+v", live, again)
 			}
 		})

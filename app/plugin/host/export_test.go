@@ -21,5 +21,5 @@ var (
 // Opened has a file opened for a plugin's code.
 func Opened(h *Host, id string) { h.entry(id).memory.mayRepeat(savedState{Outside: true}) }
 
-// LastError is what a card says of how a program ended.
+// LastError returns the words of a card for how a program ended.
 var LastError = lastError

@@ -17,7 +17,7 @@ static gboolean check_spelling(gpointer languages) {
 
 static gboolean first_key(GSignalInvocationHint *hint, guint n, const GValue *values, gpointer languages) {
 	g_idle_add(check_spelling, languages);
-	return FALSE; // it is called no more
+	return FALSE; // it is not called again
 }
 
 static gboolean await_key(gpointer languages) {
