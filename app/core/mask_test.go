@@ -11,7 +11,7 @@ func TestWhatLeavesThisComputerHoldsNoKey(t *testing.T) {
 	t.Setenv("CONCLAVE_PASSPHRASE", "for tests")
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:") // no key goes into a real keychain
 	c := opened(t)
-	const secret = "correct horse battery staple" // looks like no key
+	const secret = "correct-horse-battery-staple" // looks like no key
 	connection := model.Connection{Name: "locked", Kind: "openai", URL: "http://127.0.0.1:1/v1"}
 	must(t, c.Models.Add(t.Context(), connection, secret))
 	mask, err := c.Mask(t.Context())
