@@ -107,8 +107,8 @@ test("how many calls of a plugin run at once is set on its card", async ({ open 
   await number.fill("");
   await number.press("Enter");
   expect(await given(page, "Plugins.SetRunning")).toEqual([
-    ["notes", 12, false],
-    ["notes", 0, false],
+    ["notes", 12, false, false],
+    ["notes", 0, false, false],
   ]);
 });
 
@@ -177,7 +177,7 @@ test("what a plugin lists for the first time is no alteration, and is read befor
 test("what is read before a plugin is approved stays as it is while notices come", async ({ open }) => {
   const page = await open("approval");
   const card = page.locator("[data-plugin=weather]");
-  const tool = card.locator("details");
+  const tool = card.locator("details").filter({ hasText: "Forecast" });
   await tool.locator("summary").click();
   await tool.locator("pre").focus();
   await page.evaluate(() => {
