@@ -114,7 +114,7 @@ test("the key has the focus, and a passphrase is chosen beside it", async ({
 }) => {
   display.press("ctrl+n");
   await window.says("Talk to models. Keep control.");
-  await hand.press("Connect a model");
+  await hand.press("Paste a key");
   await window.says("Key", "encrypted file protected by a passphrase");
   await reader.typed(/^Key/);
   await window.fill("sk-wrong");
