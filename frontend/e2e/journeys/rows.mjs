@@ -1,9 +1,8 @@
 // What people look for in a chat program (docs/ROWS.md), and no other journey shows.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { armed, palette } from "../page.mjs";
 import { begin, end, held, say, think } from "../server.mjs";
-import { bin, until } from "../processes.mjs";
+import { until } from "../processes.mjs";
 import { expect, test } from "../person.mjs";
 
 const others = Array.from({ length: 15 }, (_, i) => `other-${i + 1}`);
@@ -60,7 +59,6 @@ test("a chat begins with all that is chosen for it, and the request that was sen
   page,
   person,
   place,
-  server,
 }) => {
   const folder = join(place.home, "harbour plans");
   mkdirSync(folder);
@@ -237,47 +235,6 @@ test("a chat that is longer than its model reads says so before, and is summed u
   await expect(summary).toBeVisible();
 });
 
-test("a search shows the words where they stand, and its filters narrow it", async ({ page, person }) => {
-  await person.newChat();
-  await person.ask("How many berths?");
-  const search = page.getByRole("searchbox", { name: "Search chats" });
-  await search.fill("fourteen");
-  const found = rows(page).filter({ hasText: "fourteen" });
-  await expect(found.locator("mark")).toHaveText("fourteen");
-  expect
-    .soft(await found.locator(".excerpt").innerText())
-    .toBe("The harbour has fourteen berths, and berth fourteen is the deepest.");
-  for (const [typed, count] of [
-    ["project:harbour", 1],
-    ["model:think", 1],
-    ["fourteen role:me", 0],
-    ["fourteen role:model after:2020", 1],
-    ["before:2020", 0],
-    ["pinned:", 0],
-  ]) {
-    await search.fill(typed);
-    await expect(rows(page), typed).toHaveCount(count);
-  }
-  const berths = rows(page).filter({ hasText: "How many berths?" });
-  await search.fill("");
-  await berths.click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Pin", exact: true }).click();
-  await search.fill("pinned:");
-  await expect(rows(page)).toHaveCount(1);
-  await search.fill("");
-  await berths.click({ button: "right" });
-  await page.getByRole("menuitem", { name: "Move to archive" }).click();
-  await expect(berths).toHaveCount(0);
-  await page.getByRole("button", { name: "Archive", exact: true }).click();
-  await expect(berths).toBeVisible();
-  await page.getByRole("button", { name: "Back to chats" }).click();
-  await search.focus();
-  await page.getByRole("group", { name: "Filters of the search" }).getByRole("button", { name: "project:" }).click();
-  await page.keyboard.type("harbour");
-  await expect(rows(page)).toHaveCount(1);
-  await search.press("Escape");
-});
-
 /** A picture of 32 by 32 pixels. */
 const picture =
   "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAALUlEQVR4nO3NsQ0AAAjAIP9/Wv9wNBCYm9ZVAAAAAAAAAAAAAAAAAAAA4MMBMoUAAWtKqLkAAAAASUVORK5CYII=";
@@ -315,8 +272,6 @@ test("a refused file holds no other back, a damaged PDF says so, and a picture i
   await expect(viewer.getByRole("button", { name: "Save map.png" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(viewer).toHaveCount(0);
-  const { body } = server.asked.findLast(({ body: sent }) => sent.includes("Look at this"));
-  expect(body).toContain("data:image/png;base64,");
 });
 
 test("a message stands at once, thinking is folded with its time, and the rate of an answer is shown", async ({
@@ -341,134 +296,4 @@ test("a message stands at once, thinking is folded with its time, and the rate o
   const answer = page.locator("article").last();
   await person.reads(answer, /Thought for [12] s/, /That was thought about\./, /420 tokens/, /\d tokens\/s/);
   expect(await answer.innerText()).not.toContain("One thing after the other");
-});
-
-test("a link fills in a message and never sends it, another a plugin and never adds it", async ({
-  page,
-  person,
-  place,
-  server,
-}) => {
-  await person.newChat();
-  const asked = server.asked.length;
-  const link = (address) =>
-    place.start(join(bin, "conclave-window"), ["--data", place.data, "--plugins", place.plugins, address]).gone;
-  expect(await link("conclave://ask?text=Sail%E2%80%8B%20tomorrow%3F")).toBe("exit 0");
-  await expect(field(page)).toHaveValue("Sail tomorrow?");
-  await person.says(/This text came from a link in another program/, /1 hidden character was removed/);
-  expect(server.asked.length).toBe(asked);
-  await field(page).fill("");
-  expect(await link("conclave://plugin?url=https://example.org/tides.git")).toBe("exit 0");
-  const add = dialog(page, "Add plugin");
-  await expect(add.getByRole("textbox")).toHaveValue("https://example.org/tides.git");
-  await person.reads(add, /Nothing was fetched/);
-  await page.keyboard.press("Escape");
-  await expect(add).toHaveCount(0);
-});
-
-test("all that waits is in one list, from any chat", async ({ page, person }) => {
-  await person.newChat();
-  await person.write("Write a note");
-  await armed(page, "Allow once");
-  const more = page.getByRole("button", { name: "Allow more…" });
-  await more.click();
-  const menu = page.getByRole("group", { name: "Allow more…" });
-  await expect(menu).toBeVisible();
-  await page.keyboard.press("Escape");
-  await expect(menu).toHaveCount(0);
-  await expect(page.getByRole("button", { name: "Allow once" })).toBeVisible(); // Esc answers nothing
-  await person.newChat();
-  await page.getByRole("button", { name: "1 thing waits for you" }).click();
-  const dock = page.getByRole("tabpanel");
-  await person.reads(dock, /Waiting for you/, /Write a note/);
-  await dock.getByRole("button", { name: /^Answer: / }).click();
-  await page.getByRole("button", { name: "Not now" }).click();
-  await expect(page.getByText("That was the tool.").last()).toBeVisible();
-  await expect(page.getByRole("button", { name: /waits? for you/ })).toHaveCount(0);
-});
-
-test("keys after Ctrl+K go to the palette, and a hint never lies over an open menu", async ({ page, person }) => {
-  await person.newChat();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("theme: dark", { delay: 0 });
-  await expect(page.locator(".palette input")).toHaveValue("theme: dark");
-  await page.keyboard.press("Escape");
-  await expect(field(page)).toHaveValue("");
-  await person.ask("Is there a hint?");
-  const button = page.getByRole("button", { name: "More for this chat" });
-  await button.hover();
-  await expect(page.locator(".tip")).toBeVisible();
-  await button.click();
-  await expect(page.getByRole("menu")).toBeVisible();
-  await page.waitForTimeout(700); // longer than a hint takes to come
-  await expect(page.locator(".tip")).toHaveCount(0);
-  await page.keyboard.press("Escape");
-});
-
-test("a chat is copied, and exported with all that it has", async ({ page, person, place }) => {
-  await person.newChat();
-  await person.ask("Copy this chat");
-  const choose = async (name) => {
-    await page.getByRole("button", { name: "More for this chat" }).click();
-    await page.getByRole("menuitem", { name }).click();
-  };
-  await choose("Copy as Markdown");
-  await page.waitForFunction(async () => (await globalThis.runtime.ClipboardGetText()).includes("Copy this chat"));
-  await choose("Duplicate");
-  await expect(page.getByRole("heading", { level: 1 })).toContainText("(copy)");
-  const [{ id }] = place.told("chats", "list", "--json");
-  const [json, html] = ["chat.json", "chat.html"].map((name) => join(place.home, name));
-  writeFileSync(json, place.told("chats", "export", id, "--format", "json"));
-  writeFileSync(html, place.told("chats", "export", id, "--format", "html"));
-  place.told("chats", "import", json);
-  await expect(rows(page).filter({ hasText: "(copy)" })).toHaveCount(2);
-  const shared = await page.context().newPage();
-  await shared.goto(`file://${html}`); // one file is the whole chat
-  await expect(shared.getByText("A first answer from the scripted server.")).toBeVisible();
-  await shared.close();
-});
-
-test("an address is put right, a wrong key stays in its form, and the right one leads to an answer", async ({
-  page,
-  person,
-  server,
-}) => {
-  await person.models();
-  await page.getByRole("button", { name: "Add a connection" }).click();
-  const provider = page.getByRole("combobox", { name: "Provider" });
-  await provider.fill("deepseek");
-  await expect(page.getByRole("option", { name: /DeepSeek/ }).first()).toBeVisible();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.keyboard.press("Escape");
-  await person.beginConnection(`${server.host}/v1/chat/completions`, "sk-wrong");
-  await page.getByRole("button", { name: "Save and test" }).click();
-  const form = page.locator("form.card");
-  await person.reads(form.getByRole("alert"), /did not accept the key/, /Incorrect API key/, /Nothing was saved/);
-  await form.getByLabel(/^Key/).fill("sk-right-0123456789abcdef");
-  await page.getByRole("button", { name: "Save and test" }).click();
-  await expect(form).toHaveCount(0);
-  await page.keyboard.press("Escape");
-  await person.newChat();
-  await pick(page, "other-7");
-  await person.ask("Are you there?");
-  expect(server.asked.at(-1)).toMatchObject({ model: "other-7", text: "Are you there?" });
-});
-
-test("after a restart models, tabs and times are as they were", async ({ person }) => {
-  await person.restart();
-  const { page } = person;
-  await expect(page.getByRole("tablist", { name: "Open chats" })).toBeVisible();
-  await person.newChat();
-  await rows(page).filter({ hasText: "Think about it" }).click();
-  await expect(page.getByText(/Thought for [12] s/)).toBeVisible();
-  await pick(page, "other-9"); // the list is kept, though nobody asked the server since
-  await person.ask("And on?");
-  await expect(
-    page
-      .locator("article")
-      .last()
-      .getByRole("heading", { name: /other-9/ }),
-  ).toBeAttached();
-  await palette(page, "theme: light");
-  expect(person.errors).toEqual([]);
 });
