@@ -59,6 +59,7 @@ test("a chat begins with all that is chosen for it, and the request that was sen
   page,
   person,
   place,
+  server,
 }) => {
   const folder = join(place.home, "harbour plans");
   mkdirSync(folder);
@@ -243,7 +244,6 @@ test("a refused file holds no other back, a damaged PDF says so, and a picture i
   page,
   person,
   place,
-  server,
 }) => {
   await person.newChat();
   await pick(page, "gpt-4o");
