@@ -40,6 +40,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Arguments: json.RawMessage(`{"text":"a <b> c"}`), RawArguments: "{", Result: json.RawMessage(`{"n":3}`),
 		ResultText:  "3",
 		Attachments: []chat.Media{{ID: "m", MIME: "image/png", Name: "p.png", Size: 4}}, Meta: json.RawMessage(`{"a":1}`),
+		Links: []chat.ResourceLink{{URI: "note://1", Title: "One", Size: 4}},
 		Error: "e", ErrorType: "ValueError", Traceback: "tb", Printed: "out",
 		Status: chat.CallRaised, Timestamp: at, Started: at, Ended: at.Add(time.Second), MS: 1000, Decision: "allow",
 		DecidedBy: "you", Decider: "person", Expired: true,
