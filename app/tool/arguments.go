@@ -82,11 +82,7 @@ func Check(schema, arguments json.RawMessage) (warning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c := compiledSchema(schema)
-	if c.warning != "" {
-		return c.warning, nil
-	}
-	return c.check(value, measured.depth)
+	return checkDecoded(schema, value, measured)
 }
 
 // CheckResult is Check of the value that a tool returned, which may be any JSON.
@@ -95,11 +91,15 @@ func CheckResult(schema, value json.RawMessage) (warning string, err error) {
 	if err != nil {
 		return "", &ArgumentError{[]string{err.Error()}}
 	}
+	return checkDecoded(schema, decoded, measured)
+}
+
+func checkDecoded(schema json.RawMessage, value any, measured extent) (warning string, err error) {
 	c := compiledSchema(schema)
 	if c.warning != "" {
 		return c.warning, nil
 	}
-	return c.check(decoded, measured.depth)
+	return c.check(value, measured.depth)
 }
 
 // decodeObject reads a JSON object and refuses numbers that would take for ever

@@ -121,6 +121,11 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+// ShortLine returns OneLine of at most so many characters. Of a longer text it looks at the beginning alone.
+func ShortLine(text string, most int) string {
+	return shorten.To(OneLine(shorten.Bytes(text, 8*most)), most)
+}
+
 func upperFirst(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size == 0 {

@@ -79,8 +79,8 @@ func Values(values []string) []string {
 // listedTitle returns the first of texts that says something, on one line.
 func listedTitle(texts ...string) string {
 	for _, text := range texts {
-		if line := tool.OneLine(shorten.Bytes(text, 8*maxListedTitle)); line != "" {
-			return shorten.To(line, maxListedTitle)
+		if line := tool.ShortLine(text, maxListedTitle); line != "" {
+			return line
 		}
 	}
 	return ""

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"conclave/app/base/fault"
-	"conclave/app/base/shorten"
 	"conclave/app/chat"
 	"conclave/app/chat/turn"
 	"conclave/app/plugin"
@@ -36,7 +35,7 @@ func (s *Shared) Sharers() ([]view.Sharer, error) {
 	return all, nil
 }
 
-// maxSaid is how much a person reads of a plugin's own words about what it could not do, in characters.
+// maxSaid bounds what is shown of a plugin's own error, in characters.
 const maxSaid = 500
 
 // borrow calls f with the running plugin, which it starts first if need be.
@@ -52,7 +51,7 @@ func (s *Shared) borrow(id string, f func(ctx context.Context, from plugin.Share
 		return fault.New(fault.Unavailable, "app.shared", s.core.pluginName(id)+" has no resources or prompts.", "")
 	}
 	if err := f(ctx, from); err != nil {
-		said := shorten.To(tool.OneLine(shorten.Bytes(err.Error(), 8*maxSaid)), maxSaid)
+		said := tool.ShortLine(err.Error(), maxSaid)
 		message := s.core.pluginName(id) + ": " + strings.TrimSuffix(said, ".") + "."
 		return fault.Wrap(fault.Unavailable, "app.shared", message, "Its log says more.", err)
 	}

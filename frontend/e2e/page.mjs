@@ -3,8 +3,34 @@ import { expect } from "@playwright/test";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
+/**
+ * Makes calls of the program take up to most ms more, now and then, before they begin and before they are
+ * answered: what goes wrong by chance on a slow machine goes wrong soon. CONCLAVE_TEST_SLOW=700 does so.
+ */
+function slow(most) {
+  const wait = () => new Promise((done) => setTimeout(done, Math.random() < 0.3 ? Math.random() * most : 5));
+  const slower =
+    (call) =>
+    async (...values) => {
+      await wait();
+      return call(...values).finally(wait);
+    };
+  const within = (held) => {
+    if (typeof held === "function") return slower(held);
+    return held && typeof held === "object" ? new Proxy(held, { get: (of, name) => within(of[name]) }) : held;
+  };
+  let program;
+  Object.defineProperty(globalThis, "go", {
+    get: () => within(program),
+    set(bound) {
+      program = bound;
+    },
+  });
+}
+
 /** Makes a page remember what it says for a while only (noticed), and returns the errors it reports. */
 export async function watch(page) {
+  if (process.env.CONCLAVE_TEST_SLOW) await page.addInitScript(slow, Number(process.env.CONCLAVE_TEST_SLOW));
   await page.addInitScript(() => {
     globalThis.saidHere = [];
     new MutationObserver((changes) => {

@@ -63,6 +63,7 @@ class Person {
     this.errors = await watch(this.page);
     await this.page.goto(this.url);
     await expect(this.page.getByPlaceholder("Message Conclave")).toBeVisible();
+    await expect(this.page.locator("#first")).toHaveCount(0); // keys before any script are nobody's
   }
 
   /** Ends the program, and opens it again; the page is another one. */

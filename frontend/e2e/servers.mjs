@@ -321,7 +321,7 @@ test("prompts are found under /, completed, and go into the message unsent", asy
   await box.fill("");
 });
 
-test("resources are attached by the paper clip, a template's with its places, and by @server:", async ({
+test("MC49: resources are attached by the paper clip, a template's with its places, and by @server:", async ({
   page,
   person,
 }) => {

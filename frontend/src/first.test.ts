@@ -24,8 +24,19 @@ test("a chat that is chosen in the first frame is opened once the window is load
   watch();
   document.querySelector<HTMLElement>("[data-chat=b]")?.click();
   expect(document.querySelector("#first .current")?.textContent).toBe("B");
-  expect(takeAway()).toEqual({ text: "x", cursor: 0, chat: "b" });
+  expect(takeAway()).toEqual({ text: "x", cursor: 0, chat: "b", key: null });
   expect(document.getElementById("first")).toBeNull();
+});
+
+test("a shortcut that is pressed in the first frame is handed over", () => {
+  document.body.innerHTML = '<div id="first"><textarea></textarea></div>';
+  watch();
+  const press = (init: KeyboardEventInit) => document.dispatchEvent(new KeyboardEvent("keydown", init));
+  press({ key: ",", ctrlKey: true });
+  press({ key: "Control", ctrlKey: true });
+  press({ key: "a" });
+  const { key } = takeAway();
+  expect([key?.key, key?.ctrlKey]).toEqual([",", true]);
 });
 
 test("the first frame is dark in the colours of the dark theme", () => {

@@ -1,12 +1,20 @@
 /**
  * What one can do in the first frame (index.html) before the window is loaded: write in its field, whose
- * text the composer takes over when it is mounted, and choose a chat, which is opened then.
+ * text the composer takes over when it is mounted, choose a chat, which is opened then, and press a shortcut,
+ * which is run then.
  */
 import { s } from "./lib/strings";
 
 const field = () => document.querySelector<HTMLTextAreaElement>("#first textarea");
 let composing = false;
 let chosen = "";
+let pressed: KeyboardEvent | null = null;
+
+/** Keeps the last key that may be a shortcut; which are, the window knows. */
+function press(event: KeyboardEvent): void {
+  const { ctrlKey, metaKey, altKey, key } = event;
+  if ((ctrlKey || metaKey || altKey || /^F\d/.test(key)) && !["Control", "Meta", "Alt"].includes(key)) pressed = event;
+}
 
 /** Puts the frame, which is written in English, in the language of the page and in its direction. */
 export function say(direction: string | null = null): void {
@@ -23,6 +31,7 @@ export function say(direction: string | null = null): void {
 
 /** Follows what an input method composes in the field. Enter waits for the window, which can send. */
 export function watch(): void {
+  document.addEventListener("keydown", press);
   field()?.addEventListener("compositionstart", () => (composing = true));
   field()?.addEventListener("compositionend", () => (composing = false));
   document.querySelector("#first .rows")?.addEventListener("click", (event) => {
@@ -47,11 +56,12 @@ export async function composed(): Promise<void> {
 }
 
 /**
- * Takes the first frame away; returns what was written in its field, where the caret was, and the chat
- * that was chosen, "" for none.
+ * Takes the first frame away; returns what was written in its field, where the caret was, the chat that was
+ * chosen, "" for none, and the key that may be a shortcut.
  */
-export function takeAway(): { text: string; cursor: number; chat: string } {
+export function takeAway(): { text: string; cursor: number; chat: string; key: KeyboardEvent | null } {
+  document.removeEventListener("keydown", press);
   const { value: text = "", selectionStart: cursor = 0 } = field() ?? {};
   document.getElementById("first")?.remove();
-  return { text, cursor, chat: chosen };
+  return { text, cursor, chat: chosen, key: pressed };
 }

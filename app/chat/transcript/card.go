@@ -43,7 +43,7 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 	return c
 }
 
-// maxProblem is how much of an error a card says, in characters; the details have all of it.
+// maxProblem bounds an error on a card, in characters. The details show all of it.
 const maxProblem = 400
 
 // problem is the first line of a call's error, without hidden characters.

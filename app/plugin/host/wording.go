@@ -14,12 +14,17 @@ import (
 // Some plugins describe their tools differently each time, with the time of day in the words. A person may have models
 // get the words that they approved, and review others when they like (docs/adr/0056).
 
-// approvedTools returns the tools of the version that was approved, if v is that version.
-func (l *life) approvedTools(v version) []tool.Tool {
-	if good := l.record.Good; good != nil && good.Digest == v.digest && good.Digest != "" {
-		return fromStored(good.Tools)
+// approvedTools returns the tools of the version that was approved by their names, if v is that version.
+func (l *life) approvedTools(v version) map[string]tool.Tool {
+	good := l.record.Good
+	if good == nil || good.Digest != v.digest || good.Digest == "" {
+		return nil
 	}
-	return nil
+	named := map[string]tool.Tool{}
+	for _, t := range fromStored(good.Tools) {
+		named[t.Name] = t
+	}
+	return named
 }
 
 // approvedWords returns the tools of v with the words that were approved, where the person wants that and where nothing
@@ -31,9 +36,8 @@ func (l *life) approvedWords(v version) (tools []tool.Tool, others []string) {
 	approved := l.approvedTools(v)
 	tools = slices.Clone(v.tools)
 	for i, t := range tools {
-		at := slices.IndexFunc(approved, func(a tool.Tool) bool { return a.Name == t.Name })
-		if at >= 0 && approved[at].Digest != t.Digest && tool.SameButWords(approved[at], t) {
-			tools[i] = t.WithWordsOf(approved[at])
+		if a, ok := approved[t.Name]; ok && a.Digest != t.Digest && tool.SameButWords(a, t) {
+			tools[i] = t.WithWordsOf(a)
 			others = append(others, t.Name)
 		}
 	}
@@ -47,8 +51,8 @@ func (l *life) onlyWords() bool {
 	}
 	approved := l.approvedTools(l.waiting)
 	return len(approved) > 0 && !slices.ContainsFunc(l.waiting.tools, func(t tool.Tool) bool {
-		at := slices.IndexFunc(approved, func(a tool.Tool) bool { return a.Name == t.Name })
-		return at < 0 || approved[at].Digest != t.Digest && !tool.SameButWords(approved[at], t)
+		a, ok := approved[t.Name]
+		return !ok || a.Digest != t.Digest && !tool.SameButWords(a, t)
 	})
 }
 

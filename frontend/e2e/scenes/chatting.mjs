@@ -101,14 +101,15 @@ test("code is copied and saved whole, a table as CSV", async ({ open }) => {
   const page = await open("showcase");
   // Their buttons are seen when the code is pointed at, and when the keyboard comes to them.
   const code = page.locator("figure.code");
-  const shown = () => code.locator(".tools").evaluate((bar) => getComputedStyle(bar).opacity);
+  const shown = (opacity) => expect(code.locator(".tools")).toHaveCSS("opacity", opacity);
   await page.mouse.move(0, 0);
-  expect(await shown()).toBe("0");
+  await shown("0");
   await code.hover();
-  expect(await shown()).toBe("1");
+  await shown("1");
   await page.mouse.move(0, 0);
+  await shown("0");
   await page.getByRole("button", { name: "Wrap lines" }).focus();
-  expect(await shown()).toBe("1");
+  await shown("1");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: "Wrap lines", pressed: true })).toBeVisible();
   await page.getByRole("button", { name: "Copy code" }).click();

@@ -37,6 +37,8 @@ export type SettingsPage = keyof typeof s.settings.pages;
 /** A request to a component to do something it alone can do, such as take the focus. */
 interface Wish {
   composer: number;
+  /** Which wish for the composer a request was shown after, which keeps the keyboard. */
+  led: number;
   search: number;
   rename: number;
 }
@@ -91,7 +93,7 @@ export class App {
   outgoing = $state.raw<{ text: string; attachments: string[] } | null>(null);
   /** What was said last in the live regions, each time an object: the same words are said again. */
   said = $state.raw({ status: { words: "" }, alert: { words: "" } });
-  wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
+  wish = $state<Wish>({ composer: 0, led: 0, search: 0, rename: 0 });
   readonly kept = new KeptFocus(() => this.wish.composer++);
 
   readonly #edits = new Edits();
@@ -482,11 +484,13 @@ export class App {
   async #sent(from: number, sent: Sent | null): Promise<boolean> {
     if (!sent || from !== this.#visit) return false;
     this.council.skip = false;
-    Object.assign(this.composer, { asking: {}, system: "", project: "" });
-    if (this.chat?.id !== sent.conversation) await this.#goTo(sent.conversation);
+    this.composer.begun();
+    const going = this.chat?.id === sent.conversation ? null : this.#goTo(sent.conversation);
     const { chat } = this;
-    if (chat?.id !== sent.conversation) return false;
-    if (!this.settings.now.follow) chat.asked = sent.seq;
+    // At once, so that what is asked for while the chat opens is shown instead.
+    if (chat && !this.settings.now.follow) chat.asked = sent.seq;
+    await going;
+    if (!chat || chat !== this.chat) return false;
     chat.unread = 0;
     await chat.open();
     return true;
@@ -592,8 +596,10 @@ export class App {
       if (this.chat?.id !== request.conversation) return; // one went on to another
     }
     this.page = null;
-    if (!this.permissions.placed(request.id)) this.layout.uncover();
-    if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: request.id };
+    const elsewhere = this.permissions.placed(request.id);
+    if (!elsewhere) this.layout.uncover();
+    if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: elsewhere ? "" : request.id };
+    this.wish.led = this.wish.composer;
     this.permissions.focused = request.id;
   }
 

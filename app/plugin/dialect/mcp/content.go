@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"conclave/app/base/limit"
-	"conclave/app/base/shorten"
+	"conclave/app/base/pattern"
 	"conclave/app/chat"
 	"conclave/app/plugin/dialect/mcp/client"
 	"conclave/app/tool"
@@ -130,20 +129,20 @@ const (
 
 // scheme matches the beginning of addresses that can be pressed: those with a place behind the scheme. Others, such
 // as mailto: or data:, are for programs that open them, or hold what they name, and stay text.
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s]`)
+var scheme = pattern.Lazy(`^[A-Za-z][A-Za-z0-9+.-]*://[^\s]`)
 
 // chip returns a link as a person can press it, if its address is one that a server can be asked for. Nothing reads
 // it before.
 func chip(b client.Block) (chat.ResourceLink, bool) {
 	clean := tool.OneLine(b.URI)
-	if clean != b.URI || len(b.URI) > maxAddress || !scheme.MatchString(b.URI) {
+	if clean != b.URI || len(b.URI) > maxAddress || !scheme().MatchString(b.URI) {
 		return chat.ResourceLink{}, false
 	}
 	switch name, _, _ := strings.Cut(strings.ToLower(b.URI), ":"); name {
 	case "javascript", "vbscript", "data", "blob", "about":
 		return chat.ResourceLink{}, false
 	}
-	text := func(s string) string { return shorten.To(tool.OneLine(strings.ToValidUTF8(s, "\uFFFD")), maxLinkText) }
+	text := func(s string) string { return tool.ShortLine(strings.ToValidUTF8(s, "\uFFFD"), maxLinkText) }
 	return chat.ResourceLink{
 		URI: b.URI, Title: cmp.Or(text(b.Title), text(b.Name), b.URI), About: text(b.Description), MIME: text(b.MIME),
 		Size: max(b.Size, 0),

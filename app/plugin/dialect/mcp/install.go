@@ -167,8 +167,8 @@ func (d *Dialect) install(spec *sandbox.Spec, s config.Server, id string, start 
 		// Nothing in the file decides what else is opened for it: the server can write there.
 		return true, program(spec, env, slices.Concat([]string{"node", path}, n.args), maxScripts)
 	}
-	if p := missing(spec, env, "npm"); p != nil {
-		return true, p
+	if _, err := env.Resolve("npm", spec.Dir); missing(err) != nil {
+		return true, missing(err)
 	}
 	if p := lacks(id, "npm", []string{gate.Network}, start.Granted); p != nil {
 		return true, p

@@ -173,8 +173,8 @@ func (d *Dialect) runs(spec *sandbox.Spec, s config.Server, id string, start plu
 	env *runtimes.Environment,
 ) error {
 	if runner := runnerOf(s.Command); runner != "" { // it starts what it fetched
-		if p := missing(spec, env, s.Command); p != nil {
-			return p
+		if _, err := env.Resolve(s.Command, spec.Dir); missing(err) != nil {
+			return missing(err)
 		}
 		if p := lacks(id, runner, []string{gate.Network, gate.Programs}, start.Granted); p != nil {
 			return p
@@ -306,10 +306,10 @@ const maxScripts = 4
 // program puts the command into spec, with what starting it reads and executes. A script is started by its
 // interpreter, which is looked for on the PATH of the login shell.
 func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, scripts int) error {
-	if p := missing(spec, env, command[0]); p != nil {
+	path, err := env.Resolve(command[0], spec.Dir)
+	if p := missing(err); p != nil {
 		return p
 	}
-	path, err := env.Resolve(command[0], spec.Dir)
 	if err != nil {
 		return &plugin.Problem{
 			Kind: "unavailable", Message: "The program " + command[0] + " cannot be started: " + err.Error() + ".",
@@ -331,9 +331,8 @@ func program(spec *sandbox.Spec, env *runtimes.Environment, command []string, sc
 	return nil
 }
 
-// missing returns the problem of a program that is not found, with what to do; nil where it is found.
-func missing(spec *sandbox.Spec, env *runtimes.Environment, command string) *plugin.Problem {
-	_, err := env.Resolve(command, spec.Dir)
+// missing returns the problem of a program that was not found, with what to do; nil for any other error, and none.
+func missing(err error) *plugin.Problem {
 	not, ok := errors.AsType[*runtimes.Missing](err)
 	if !ok {
 		return nil

@@ -24,21 +24,21 @@ func TestMC114TheCardNamesCodeThatMayChangeWithoutAQuestion(t *testing.T) {
 		s    config.Server
 		want []string
 	}{
-		"a script":             {none, by("node " + index + " /data/x.json"), []string{index}},
-		"two of one":           {none, by("python3.12 ~/a.py ~/a.py"), []string{"~/a.py"}},
-		"a script of its own":  {own, by("python3 server.py"), nil},
-		"one next to it":       {own, by("python3 ../other.py"), []string{"/p/other.py"}},
-		"one by its folder":    {none, inHome, []string{"/home/me/a.mjs"}},
-		"a program":            {none, by("/home/me/go/bin/srv"), []string{"/home/me/go/bin/srv"}},
-		"a program by name":    {none, by("github-mcp-server stdio"), []string{"the program github-mcp-server"}},
-		"the system's":         {none, by("/usr/bin/python3 /usr/lib/srv/a.py"), nil},
-		"a virtual one":        {none, by("/home/me/.venv/bin/python -m srv"), []string{"/home/me/.venv/bin/python"}},
-		"a folder":             {none, by("uv --directory /home/me/srv run srv"), []string{folder}},
-		"a folder with =":      {none, by("uv --project=/home/me/srv run"), []string{folder}},
-		"a package":            {none, by("npx -y @a/b.js@1"), nil},
-		"a package from a git": {none, by("uvx --from git+https://example.com/a a"), nil},
-		"a bundle":             {plugin.Source{Path: "/p/a.mcpb"}, by("node ${__dirname}/server/index.js"), nil},
-		"an address":           {none, config.Server{URL: "https://example.com/x.js"}, nil},
+		"a script":               {none, by("node " + index + " /data/x.json"), []string{index}},
+		"two of one":             {none, by("python3.12 ~/a.py ~/a.py"), []string{"~/a.py"}},
+		"a script in its folder": {own, by("python3 server.py"), nil},
+		"one next to it":         {own, by("python3 ../other.py"), []string{"/p/other.py"}},
+		"one by its folder":      {none, inHome, []string{"/home/me/a.mjs"}},
+		"a program":              {none, by("/home/me/go/bin/srv"), []string{"/home/me/go/bin/srv"}},
+		"a program by name":      {none, by("github-mcp-server stdio"), []string{"the program github-mcp-server"}},
+		"the system's":           {none, by("/usr/bin/python3 /usr/lib/srv/a.py"), nil},
+		"a virtual one":          {none, by("/home/me/.venv/bin/python -m srv"), []string{"/home/me/.venv/bin/python"}},
+		"a folder":               {none, by("uv --directory /home/me/srv run srv"), []string{folder}},
+		"a folder with =":        {none, by("uv --project=/home/me/srv run"), []string{folder}},
+		"a package":              {none, by("npx -y @a/b.js@1"), nil},
+		"a package from a git":   {none, by("uvx --from git+https://example.com/a a"), nil},
+		"a bundle":               {plugin.Source{Path: "/p/a.mcpb"}, by("node ${__dirname}/server/index.js"), nil},
+		"an address":             {none, config.Server{URL: "https://example.com/x.js"}, nil},
 	} {
 		var got []string
 		for _, sentence := range outside(c.src, c.s) {

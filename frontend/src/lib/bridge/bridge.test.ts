@@ -79,6 +79,28 @@ describe("notify, then pull", () => {
     expect(pulls).toBe(2);
   });
 
+  test.each(["finds nothing new", "fails"])("a notice during a pull that %s causes another", async (how) => {
+    let held = 1;
+    let program = 1;
+    const answers: (() => void)[] = [];
+    const puller = new Puller(
+      () => held,
+      async () => {
+        const [revision, failed] = [program, how === "fails" && answers.length === 0];
+        await new Promise<void>((resolve) => answers.push(resolve));
+        if (failed) throw new Error("gone");
+        held = revision;
+      },
+    );
+    const refreshed = puller.refresh();
+    puller.notice((program = 2)); // after the first pull was answered, before the answer arrives
+    answers[0]?.();
+    await until("a second pull", () => answers.length === 2);
+    answers[1]?.();
+    await refreshed;
+    expect(held).toBe(2);
+  });
+
   test("a pull that brings nothing newer does not spin", async () => {
     let pulls = 0;
     const puller = new Puller(

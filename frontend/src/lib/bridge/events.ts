@@ -82,13 +82,17 @@ export class Puller {
     while (again || this.#wanted > this.held()) {
       again = false;
       const before = this.held();
+      const wanted = this.#wanted;
       try {
         await this.pull();
       } catch (cause) {
         this.onerror(cause);
-        return;
+        if (this.#wanted === wanted) return;
+        continue;
       }
-      if (this.held() <= before) return; // the pull is behind its notice; wait for the next
+      // It may have been answered before what a notice told of meanwhile; if none came, the pull is
+      // behind its notice, and waits for the next.
+      if (this.held() <= before && this.#wanted === wanted) return;
     }
   }
 }

@@ -62,6 +62,12 @@ export class Composer {
     return { ...(said(asking) && { asking }), ...(system.trim() && { system }), ...(project && { project }) };
   }
 
+  /** The chat is made: the next one begins with nothing chosen. */
+  begun(): void {
+    this.asking = {};
+    this.system = this.project = "";
+  }
+
   readonly adding = $derived(this.attachments.some((a) => !a.media && !a.problem));
   readonly ready = $derived(
     !this.sending && !this.adding && (this.text.trim() !== "" || this.attachments.some((a) => a.media)),

@@ -33,6 +33,20 @@ const ahead = 2;
 
 const scrollKeys = ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "];
 
+/** A message that was brought into view, and what of it. */
+interface Pin {
+  seq: number;
+  align: "start" | "center";
+  /** By the clock of the page, in ms; Infinity until it is drawn. */
+  until: number;
+  /** The block that is shown; undefined is the message's beginning. */
+  spot: () => Spot | undefined;
+  /** The place in it that is shown. */
+  inside: () => DOMRect | undefined;
+  /** The selector of the card that is shown, which may not be there yet; "" for none. */
+  card: string;
+}
+
 export class TranscriptScroll {
   readonly follow = new Follow();
   /** Space under the last message, so that a question can be at the top. */
@@ -47,13 +61,7 @@ export class TranscriptScroll {
   #focusing = false; // the keyboard goes to what was brought into view
   #dragging = false; // a pointer is down: on the scroll bar, or selecting
   #settled = -settlingLasts; // when something last changed size
-  #pin: {
-    seq: number;
-    align: "start" | "center";
-    until: number;
-    inside: (() => DOMRect | undefined) | undefined;
-    spot: Spot | undefined;
-  } | null = null;
+  #pin: Pin | null = null;
   /** A row in view, and where it was: it stays there when what is above it changes. */
   #anchor: { row: Element; y: number } | null = null;
   #moved = -handLasts; // when the view last moved by itself or by hand
@@ -137,12 +145,14 @@ export class TranscriptScroll {
     const pin = this.#pin;
     const article = pin && this.content?.querySelector(`article[data-seq="${pin.seq}"]`);
     if (!article || !this.chat().held(pin.seq) || article.querySelector(".waits")) return undefined;
+    if (pin.card && !this.content?.querySelector(pin.card)) return undefined; // its call has not arrived
     return article.querySelector(`[data-row="${this.#rowOf(pin)}"]`) ?? article;
   }
 
   /** The row of its message that a pin names. */
-  #rowOf({ seq, spot }: { seq: number; spot: Spot | undefined }): number {
-    return (spot && this.chat().held(seq)?.rowOf(spot)) ?? 0;
+  #rowOf({ seq, spot }: Pick<Pin, "seq" | "spot">): number {
+    const at = spot();
+    return (at && this.chat().held(seq)?.rowOf(at)) ?? 0;
   }
 
   /** Chooses a row in view that stays where it is: the one that was brought there, if it can be. */
@@ -231,25 +241,25 @@ export class TranscriptScroll {
 
   /**
    * Brings a message into view and keeps it there while the messages around it are
-   * measured, or until the reader moves: that of its blocks which spot names, and the
-   * place in it that inside gives.
+   * measured, or until the reader moves.
    */
-  bring(seq: number, align: "start" | "center", spot?: Spot, inside?: () => DOMRect | undefined): void {
+  bring(seq: number, align: "start" | "center", at: Partial<Pick<Pin, "spot" | "inside" | "card">> = {}): void {
     this.follow.hold();
     this.#answered = null;
     if (seq !== this.#question) this.#holding = false;
-    this.#pin = { seq, align, until: Infinity, inside, spot };
+    this.#pin = { spot: () => undefined, inside: () => undefined, card: "", ...at, seq, align, until: Infinity };
     this.#layOut(this.#atPin);
   }
 
   /** Shows what is asked for: a message, or in it a request's card, a spot or words. */
   show({ seq, request, spot, focus }: Target, words: string): void {
-    const card = request && `[data-request="${CSS.escape(request)}"]`;
+    const card = request ? `[data-request~="${CSS.escape(request)}"]` : "";
     const inside = () => {
       if (card) return this.scroller?.querySelector(card)?.getBoundingClientRect();
       return words && this.scroller ? placeIn(this.scroller, words, seq) : undefined;
     };
-    this.bring(seq, "center", request ? this.chat().spotOf(seq, request) : spot, inside);
+    const at = () => (request ? this.chat().spotOf(seq, request) : spot);
+    this.bring(seq, "center", { spot: at, inside, card });
     if (focus) this.#focus(seq);
   }
 
@@ -269,7 +279,7 @@ export class TranscriptScroll {
       return this.#atAnchor();
     }
     rows.drift = 0;
-    const place = pin.inside?.();
+    const place = pin.inside();
     if (place) {
       const top = place.top - scroller.getBoundingClientRect().top;
       this.#scrollTo(scroller.scrollTop + top - (scroller.clientHeight - place.height) / 2);

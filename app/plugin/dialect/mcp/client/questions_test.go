@@ -308,7 +308,7 @@ func TestMC64LogsOfTheServer(t *testing.T) {
 	}
 }
 
-func TestMC65And68ATaskIsPolledAndItsQuestionsAnswered(t *testing.T) {
+func TestMC65MC68ATaskIsPolledAndItsQuestionsAnswered(t *testing.T) {
 	o := asker(nil)
 	o.Limits.Poll = 20 * time.Millisecond
 	everywhere(t, mcptest.Flags{}, o, func(t *testing.T, s *client.Session, server *mcptest.Server) {
@@ -368,7 +368,7 @@ func TestMC65StopCancelsATask(t *testing.T) {
 	eventually(t, "it goes on", func() bool { return len(server.Received("tasks/cancel")) == 1 })
 }
 
-func TestMC48To54ResourcesPromptsAndCompletion(t *testing.T) {
+func TestMC48MC51MC52ResourcesPromptsAndCompletion(t *testing.T) {
 	updated := make(chan string, 10)
 	o := client.Options{ResourceUpdated: func(uri string) { updated <- uri }}
 	everywhere(t, mcptest.Flags{}, o, func(t *testing.T, s *client.Session, server *mcptest.Server) {
@@ -417,6 +417,21 @@ func TestMC48To54ResourcesPromptsAndCompletion(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestMC54AReadAndAPromptMayAskFirst(t *testing.T) {
+	var asked []string
+	s, _ := overHTTP(t, mcptest.Flags{Modern: true}, asker(func(q client.Question) { asked = append(asked, q.Kind) }))
+	read := must[[]client.Block](t)(s.Read(t.Context(), "test://asks"))
+	if len(read) != 1 || !strings.Contains(read[0].Text, "Ada") {
+		t.Errorf("read: %+v", read)
+	}
+	if p := must[client.PromptResult](t)(s.Prompt(t.Context(), "asks", nil)); len(p.Messages) != 2 {
+		t.Errorf("prompt: %+v", p)
+	}
+	if want := []string{client.Form, client.Form}; !slices.Equal(asked, want) {
+		t.Errorf("asked %v, want %v", asked, want)
+	}
 }
 
 // A frame that may run scripts reaches the window's bridge on WebKitGTK, so a server must not offer any.

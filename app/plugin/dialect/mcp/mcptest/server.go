@@ -327,6 +327,9 @@ func (r *request) handle() {
 		who := object{"name": "who", "required": true}
 		r.answer(object{"prompts": []any{object{"name": "greet", "arguments": []any{who}}}})
 	case "prompts/get":
+		if r.param("name") == "asks" && r.asksFirst() {
+			return
+		}
 		r.answer(object{"messages": []any{
 			object{"role": "user", "content": object{"type": "text", "text": "Greet " + r.param("arguments", "who")}},
 			object{"role": "assistant", "content": object{"type": "text", "text": "Hello."}},
@@ -435,6 +438,11 @@ func (r *request) read() {
 		r.answer(object{"contents": []any{object{"uri": uri, "mimeType": "text/plain", "text": "one"}}})
 	case "test://blob":
 		r.answer(object{"contents": []any{object{"uri": uri, "mimeType": "image/png", "blob": "AAEC"}}})
+	case "test://asks":
+		if !r.asksFirst() {
+			text := r.param("inputResponses")
+			r.answer(object{"contents": []any{object{"uri": uri, "mimeType": "text/plain", "text": text}}})
+		}
 	case "test://empty":
 		r.answer(object{"contents": []any{}})
 	case "test://old":

@@ -269,6 +269,16 @@ func (r *request) asking(name string) {
 	r.answer(object{"resultType": "input_required", "inputRequests": want, "requestState": `{"b":1, "a":"<&>"}`})
 }
 
+// asksFirst asks for a form, and returns true, unless the answer came along.
+func (r *request) asksFirst() bool {
+	if r.param("inputResponses") != "" {
+		return false
+	}
+	form := object{"method": "elicitation/create", "params": form()}
+	r.answer(object{"resultType": "input_required", "inputRequests": object{"a": form}})
+	return true
+}
+
 // required answers with error -32042 until the page was visited.
 func (r *request) required() {
 	s := r.p.s
