@@ -3,7 +3,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { armed } from "./page.mjs";
+import { armed, believe } from "./page.mjs";
 import { expect, test } from "./person.mjs";
 import { freePort } from "./processes.mjs";
 
@@ -92,14 +92,12 @@ const last = (page) => page.locator("article").last();
 
 async function approve(page, id, words = "Approve and turn on") {
   await expect(card(page, id).getByText("Needs your approval")).toBeVisible();
-  await armed(card(page, id), words);
-  await card(page, id).getByRole("button", { name: words }).click();
+  await believe(card(page, id), words);
   await expect(card(page, id).getByText("Ready", { exact: true })).toBeVisible();
 }
 
 async function allow(page) {
-  await armed(page, "Allow once");
-  await page.getByRole("button", { name: "Allow once" }).click();
+  await believe(page.locator("main"), "Allow once");
 }
 
 /** Waits until the last answer says words, and has ended. */

@@ -75,6 +75,21 @@ export async function armed(scope, name) {
   }
 }
 
+/** Presses an Allow button until the press is believed: one that came just after the card moved is not, which it says. */
+export async function believe(scope, name) {
+  const button = scope.getByRole("button", { name, exact: true }).first();
+  for (;;) {
+    await armed(scope, name);
+    const before = await button.evaluate(() => globalThis.saidHere.push(""));
+    await button.click();
+    const ignored = await scope.page().evaluate(async (from) => {
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return globalThis.saidHere.slice(from).some((words) => words.includes("just moved"));
+    }, before);
+    if (!ignored) return;
+  }
+}
+
 /**
  * Holds the clock by which Allow buttons arm, also in pages that are loaded later, however long a
  * machine takes from one act to the next; the function returned lets it go on.

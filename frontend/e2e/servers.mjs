@@ -79,8 +79,7 @@ function write(place, name, text, files = {}) {
 async function approve(page, id) {
   const its = card(page, id);
   await expect(its.getByText("Needs your approval")).toBeVisible();
-  await armed(its, "Approve and turn on");
-  await its.getByRole("button", { name: "Approve and turn on" }).click();
+  await believe(its, "Approve and turn on");
   await expect(its.getByText("Ready", { exact: true })).toBeVisible();
 }
 
@@ -464,8 +463,7 @@ test("a pasted entry comes to its first answer with four presses, and a wrong on
   const again = performance.now();
   await paste(JSON.stringify({ mcpServers: { clock: { command: "uvy", args: ["mcp-server-time"] } } }));
   const its = card(page, "clock");
-  await armed(its, "Approve and turn on");
-  await its.getByRole("button", { name: "Approve and turn on" }).click();
+  await believe(its, "Approve and turn on");
   await person.reads(its.locator(".problem"), /uvy was not found/);
   seconds.push((performance.now() - again) / 1000);
   test.info().annotations.push({ type: "seconds", description: seconds.map((one) => one.toFixed(1)).join(", ") });

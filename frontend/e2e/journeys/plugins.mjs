@@ -1,7 +1,7 @@
 // Plugins: made, fetched, approved, set up, changed and saved again.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { armed, noticed, palette } from "../page.mjs";
+import { believe, noticed, palette } from "../page.mjs";
 import { expect, test } from "../person.mjs";
 
 const toolbox = `import llm
@@ -41,8 +41,7 @@ const card = (page, id) => page.locator(`[data-plugin=${id}]`);
 const show = (page) => page.getByRole("tab", { name: /^Plugins/ }).click();
 const waits = (page, id) => expect(card(page, id).getByText("Needs your approval")).toBeVisible();
 const approve = async (page, id, words = "Approve and turn on") => {
-  await armed(card(page, id), words);
-  await card(page, id).getByRole("button", { name: words }).click();
+  await believe(card(page, id), words);
   await expect(card(page, id).getByText("Ready", { exact: true })).toBeVisible();
 };
 const menu = async (page, name, item) => {
