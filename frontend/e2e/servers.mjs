@@ -2,7 +2,7 @@
 // resources and prompts, and what a card says of a server that fails. The servers are others' and unmodified.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { accessible, armed, settled, tabTo } from "./page.mjs";
+import { accessible, armed, believe, settled, tabTo } from "./page.mjs";
 import { expect, test } from "./person.mjs";
 import { freePort, root } from "./processes.mjs";
 
