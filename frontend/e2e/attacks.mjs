@@ -1,8 +1,12 @@
 // Replies that would act if they could (hostile.mjs), drawn by the program in Chromium on its real
 // bindings, each with a permission card below it: nothing of a reply runs, connects, or lies over
 // what is not its own. A page from elsewhere reaches nothing of the program.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
-import { hostile } from "./hostile.mjs";
+import { join } from "node:path";
+import { approved } from "./ecosystems.mjs";
+import { hostile, hostileServer } from "./hostile.mjs";
+import { armed } from "./page.mjs";
 import { expect, test } from "./person.mjs";
 
 test.use({
@@ -141,6 +145,77 @@ for (const name of Object.keys(hostile(0)))
     await expect(allow).toHaveCount(0);
     await expect(waits).toHaveCount(0);
   });
+
+/** What is wrong with the page as it is: something acted, is hidden, or pushes the page apart. */
+function disorder() {
+  const wrong = [];
+  if (globalThis.acted) wrong.push("a script ran");
+  const hidden = /[\u200b\u202a-\u202e\u2066-\u2069\u001b\u{E0000}-\u{E007F}]/u;
+  if (hidden.test(document.body.innerText)) wrong.push("hidden characters are shown");
+  const { scrollWidth, scrollHeight } = document.documentElement;
+  if (scrollWidth > innerWidth || scrollHeight > innerHeight) wrong.push("the page is pushed apart");
+  for (const link of document.querySelectorAll("a[href]"))
+    if (!/^(https?|mailto):/.test(link.href)) wrong.push(`a link to ${link.href.slice(0, 60)}`);
+  for (const line of document.querySelectorAll("article .tool > *"))
+    if (line.getBoundingClientRect().height > 200) wrong.push("a card of a call fills the chat");
+  return wrong;
+}
+
+test("what a server says is nowhere more than its words", async ({ page, person, place, server }) => {
+  const folder = join(place.plugins, "hostile");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "server.py"), hostileServer);
+  const entry = { command: "/usr/bin/python3", args: ["server.py"] };
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { hostile: entry } }));
+  await approved(place, "hostile");
+  await page.getByRole("tab", { name: /^Plugins/ }).click();
+  const orderly = async (where) => {
+    await person.still();
+    expect(await page.evaluate(disorder), where).toEqual([]);
+  };
+  await expect(page.locator("[data-plugin=hostile]")).toContainText("Ready");
+  await orderly("its card");
+  await page.getByRole("tab", { name: /^Tools/ }).click();
+  await expect(page.getByText("says<img").first()).toBeVisible();
+  await orderly("its tools");
+  for (const name of ["hostile_says", "hostile_fails", "hostile_asks"]) {
+    server.answers[name] = { text: "", call: { name, arguments: {} } };
+    await person.newChat();
+    await person.write(name);
+    await armed(page, "Allow once");
+    await orderly(`the request of ${name}`);
+    await page.getByRole("button", { name: "Allow once" }).click();
+    if (name === "hostile_asks") {
+      const asks = page.locator("[data-question]");
+      await expect(asks).toBeInViewport();
+      await orderly("its form");
+      await asks.getByRole("button", { name: "Decline" }).click();
+    }
+    await expect(page.getByText("That was the tool.").last()).toBeVisible();
+    await orderly(`the result of ${name}`);
+  }
+  await page.getByRole("button", { name: "Attach files" }).click();
+  await page.getByRole("menuitem", { name: "From a plugin or server…" }).click();
+  const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("button", { name: /^(One|Two places)/ })).toHaveCount(2); // each once
+  await orderly("its resources");
+  await dialog.getByRole("button", { name: /^One/ }).click();
+  await expect(dialog.getByRole("alert")).toBeVisible();
+  await orderly("its error");
+  await dialog.getByRole("button", { name: /^Two places/ }).click();
+  await dialog.getByLabel("id").fill("o");
+  await expect(dialog.locator("datalist option")).toHaveCount(2);
+  await page.keyboard.press("Escape");
+  const box = page.getByPlaceholder("Message Conclave");
+  await box.fill("/greet");
+  await page.getByRole("option", { name: /^Greet/ }).click();
+  await dialog.getByRole("combobox").fill("you");
+  await orderly("its prompt");
+  await dialog.getByRole("button", { name: "Put into the message" }).click();
+  await expect(box).toHaveValue(/^<img src=x/);
+  await orderly("what its prompt became");
+  await box.fill("");
+});
 
 test("a picture of this computer is not fetched even when pressed", async ({ page, person, server, snare }) => {
   server.answers["A picture, please"] = `![one](http://127.0.0.1:${snare.port}/x.png)`;

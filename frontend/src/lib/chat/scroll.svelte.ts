@@ -320,12 +320,12 @@ export class TranscriptScroll {
   };
 
   /**
-   * A card was answered by somebody who was at it. If it was in view, the next card that waits
-   * comes into view as a whole, as far as what was answered stays in view: whoever answers one
-   * looks for the next there, and would else find its buttons cut off. That is the one move that
-   * nobody asked for. It is not made once the reader moves the view or presses something in it, or
-   * once more was written in between, which is read then: the pill and the shortcut lead to the
-   * card. The focus does not go there, and its buttons arm again.
+   * A card was answered by somebody who was at it. If it was in view, the next card that waits, or a
+   * question of the call that was allowed, comes into view as a whole, as far as what was answered stays
+   * in view: whoever answers one looks for the next there, and would else find its buttons cut off. That
+   * is the one move that nobody asked for. It is not made once the reader moves the view or presses
+   * something in it, or once more was written in between, which is read then: the pill and the shortcut
+   * lead to the card. The focus does not go there, and its buttons arm again.
    */
   answered = (card: Element): void => {
     const row = card.closest("[data-row]");
@@ -343,7 +343,7 @@ export class TranscriptScroll {
     const from = this.#answered;
     if (!scroller || !from || from.card.isConnected) return false;
     const gone = !from.row.isConnected || this.chat().paragraphs > from.paragraphs;
-    const next = [...scroller.querySelectorAll("[data-request]")].find(
+    const next = [...scroller.querySelectorAll("[data-request], [data-question]")].find(
       (card) =>
         from.row.contains(card) || (from.row.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
     );
