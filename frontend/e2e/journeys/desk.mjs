@@ -100,7 +100,7 @@ test("a right click offers what can be done: fields, words, rows, messages, code
     await expect(menu).toBeVisible();
   };
   const copied = (text) =>
-    page.waitForFunction(async (t) => (await globalThis.runtime.ClipboardGetText()).includes(t), text);
+    expect.poll(() => page.evaluate(() => globalThis.runtime.ClipboardGetText())).toContain(text);
   const value = (text) => page.waitForFunction((t) => document.activeElement?.value === t, text);
   await rows(page).getByText("A letter to the landlord").click();
 
