@@ -28,6 +28,7 @@ func TestAnAnswerHiddenWhileItIsWrittenStaysHiddenAsAWhole(t *testing.T) {
 	)
 	u := b.ask(m, "Q")
 	u.until("Let me ")
+	testkit.Until(t, "its first words to be in the chat", func() bool { return len(b.path()) == 2 })
 	must(t, b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{2}, hidden(true)))
 	if seq := <-b.edited; seq != 2 {
 		t.Errorf("message %d was said to be edited", seq)

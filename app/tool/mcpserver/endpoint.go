@@ -33,8 +33,9 @@ type endpoint struct {
 
 	updating sync.Mutex // guards the servers
 
-	mu    sync.Mutex // guards calls
+	mu    sync.Mutex // guards what follows
 	calls map[*running]struct{}
+	begun int // calls, since it opened
 	over  bool
 	wg    sync.WaitGroup // of the calls
 }
@@ -80,6 +81,7 @@ func (d *endpoint) begin(ctx context.Context, program, session string) (_ contex
 		return ctx, func() {}
 	}
 	d.calls[r] = struct{}{}
+	d.begun++
 	d.wg.Add(1)
 	return ctx, func() {
 		cancel(nil)
@@ -117,18 +119,19 @@ func (d *endpoint) count(all map[string]int) {
 // ending is the time that stopped calls have to answer before their sessions end.
 const ending = 2 * time.Second
 
-// settling is the time after which a request that came is a call.
+// settling is how often it is looked whether calls have ended.
 const settling = 50 * time.Millisecond
 
-// rests waits until no call is under way, but no longer than stopped calls have to answer.
-func (d *endpoint) rests() {
+// rests waits until as many calls as were asked for have begun and none is under way, but no longer than stopped
+// calls have to answer.
+func (d *endpoint) rests(asked int) {
 	for late := time.Now().Add(ending); time.Now().Before(late); {
 		time.Sleep(settling)
 		d.mu.Lock()
-		open := len(d.calls)
+		rests := len(d.calls) == 0 && d.begun >= asked
 		over := d.over
 		d.mu.Unlock()
-		if open == 0 || over {
+		if rests || over {
 			return
 		}
 	}

@@ -75,7 +75,7 @@ func (f *toolServer) connect(ctx context.Context, first []byte, rest io.Reader, 
 	d.offer(s.offers())
 	closer, _ := o.In.(io.Closer)
 	session, err := f.Connect(context.WithoutCancel(ctx), &mcp.IOTransport{
-		Reader: input{io.MultiReader(bytes.NewReader(first), rest), closer, d}, Writer: output{o.Out},
+		Reader: &input{io.MultiReader(bytes.NewReader(first), rest), closer, d, 0}, Writer: output{o.Out},
 		MaxLineLength: limit.ProgramRequest,
 	}, goesOn(first))
 	if err != nil {
@@ -168,19 +168,21 @@ type input struct {
 	io.Reader
 	closer   io.Closer // may be nil
 	endpoint *endpoint
+	asked    int // calls that were read; one that is cut by the end of a read is not counted
 }
 
 // Read implements io.Reader.
-func (i input) Read(p []byte) (int, error) {
+func (i *input) Read(p []byte) (int, error) {
 	n, err := i.Reader.Read(p)
+	i.asked += bytes.Count(p[:n], []byte(`"tools/call"`))
 	if n == 0 && errors.Is(err, io.EOF) {
-		i.endpoint.rests()
+		i.endpoint.rests(i.asked)
 	}
 	return n, err
 }
 
 // Close implements io.Closer.
-func (i input) Close() error {
+func (i *input) Close() error {
 	if i.closer == nil {
 		return nil
 	}
