@@ -20,7 +20,7 @@ const rest = () =>
     const comes = () =>
       document.fonts.status !== "loaded" ||
       [...document.querySelectorAll("article pre.mermaid, article [data-tex]")].some(
-        (e) => e.dataset.drawn === undefined && !e.title,
+        (e) => e.dataset.drawn === undefined,
       ) ||
       [...document.images].some((image) => !image.complete && image.loading !== "lazy");
     const painted = () => {

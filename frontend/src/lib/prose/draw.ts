@@ -29,6 +29,7 @@ export async function drawFormulas(elements: HTMLElement[], alive: () => boolean
       element.innerHTML = html;
       element.dataset.drawn = "";
     } catch {
+      element.dataset.drawn = "failed";
       element.title = s.message.mathFailed;
     }
   }
