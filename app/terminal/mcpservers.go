@@ -24,6 +24,7 @@ func (c mcpServerCommands) commands() []*cobra.Command {
 	return []*cobra.Command{
 		c.addServerCommand(), c.importCommand(),
 		c.withAllPlugins("list", "List the MCP servers that are plugins", noArguments, c.listServers), c.showCommand(),
+		c.keepCommand(), c.programCommand(),
 	}
 }
 
@@ -196,17 +197,23 @@ func (c mcpServerCommands) listServers(_ context.Context, app *App, _ []string) 
 		"another program with conclave mcp import.")
 }
 
+// server returns the MCP server of a name; kind not_found for another plugin.
+func (c mcpServerCommands) server(app *App, name string) (plugin.Status, error) {
+	s, err := findPlugin(app, name)
+	if err == nil && !app.Library.OfText(s) {
+		err = fault.New(fault.NotFound, "cli.mcp", "The plugin "+s.ID+" is no MCP server.",
+			"conclave plugins show "+s.ID+" shows it.")
+	}
+	return s, err
+}
+
 func (c mcpServerCommands) showCommand() *cobra.Command {
 	form := ""
 	cmd := c.withPlugins("show ID", "Show what an MCP server is, asks for and offers", exactly("the id of a server"),
 		func(ctx context.Context, app *App, args []string) error {
-			s, err := findPlugin(app, args[0])
+			s, err := c.server(app, args[0])
 			if err != nil {
 				return err
-			}
-			if !app.Library.OfText(s) {
-				return fault.New(fault.NotFound, "cli.mcp", "The plugin "+s.ID+" is no MCP server.",
-					"conclave plugins show "+s.ID+" shows it.")
 			}
 			if form == "" {
 				return c.show(ctx, app, []string{s.ID})

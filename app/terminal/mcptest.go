@@ -2,9 +2,11 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"conclave/app/plugin"
 	"conclave/app/view"
 
 	"github.com/spf13/cobra"
@@ -17,20 +19,33 @@ type mcpTest struct {
 	ListMS  float64  `json:"list_ms"`  // of its tools
 	Tools   int      `json:"tools"`
 	Notes   []string `json:"notes"`
+	// The last messages of the protocol, if they were asked for.
+	Messages []view.LogLine `json:"messages,omitempty"`
 }
 
 func (c mcpCommands) testCommand() *cobra.Command {
+	messages := false
 	cmd := c.withPlugins("test ID", "Start a server or reach it, list its tools, and say how long that took",
-		exactly("the name of a server"), c.test)
+		exactly("the name of a server"), func(ctx context.Context, app *App, args []string) error {
+			return c.test(ctx, app, args, messages)
+		})
 	cmd.Long = "Start an approved MCP server as a call does, or use the one that runs, list its tools, and print how\n" +
-		"long each took. No tool is called."
+		"long each took. No tool is called. --protocol also prints the last messages of the protocol, even if the\n" +
+		"server fails: → is one that Conclave sent. Secrets are left out, and long messages are cut."
+	cmd.Flags().BoolVar(&messages, "protocol", false, "print the last 50 messages of the protocol too")
 	return cmd
 }
 
-func (c mcpCommands) test(ctx context.Context, app *App, args []string) error {
+func (c mcpCommands) test(ctx context.Context, app *App, args []string, messages bool) (err error) {
 	s, err := findPlugin(app, args[0])
 	if err != nil {
 		return err
+	}
+	if messages && !c.json { // also where it fails, which is when they are wanted
+		defer func() { err = errors.Join(err, c.printMessages(s.ID, app.Host.Traffic(s.ID))) }()
+	}
+	if !s.Serving {
+		return notServing(s)
 	}
 	began := time.Now()
 	backend, release, err := app.Host.Backends.Borrow(ctx, s.ID)
@@ -48,6 +63,10 @@ func (c mcpCommands) test(ctx context.Context, app *App, args []string) error {
 		Tools: len(offer.Tools), Notes: view.List(offer.Notes),
 	}
 	if c.json {
+		if messages {
+			found.Messages = view.Map(app.Host.Traffic(s.ID),
+				func(l plugin.LogLine) view.LogLine { return view.NewLogLine(s.ID, l) })
+		}
 		return c.printJSON(found)
 	}
 	fmt.Fprintf(c.Out, "%s answers: started in %.0f ms, %d tools listed in %.0f ms.\n", s.ID, found.StartMS, found.Tools,
