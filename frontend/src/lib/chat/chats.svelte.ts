@@ -104,6 +104,7 @@ export class ChatsState extends Pulled {
     const size = pageSize(text !== "");
     const list = await this.bridge.chats.List({ text, archived }, page * size, size);
     if (query !== this.#query) return;
+    if (list.revision < this.revision) return this.#page(page, query); // a newer one overtook it
     if (query !== this.#shown) this.#pages.clear();
     this.#shown = query;
     this.#size = size;

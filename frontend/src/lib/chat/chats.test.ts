@@ -122,6 +122,23 @@ test("a search asks once, and the rows before it stay until its answer is there"
   app.close();
 });
 
+test("a list that a newer one overtook is asked for again", async () => {
+  const { app, fake } = await startApp("manychats");
+  const list = fake.chats.List.bind(fake.chats);
+  let old = false;
+  fake.chats.List = async (...of) => {
+    const now = await list(...of);
+    const [revision, rows] = old ? [7, []] : [8, now.rows];
+    old = false;
+    return { ...now, revision, rows };
+  };
+  await app.chats.open();
+  old = true;
+  app.chats.need(30_000);
+  await until("its row", () => app.chats.row(30_000) !== undefined);
+  app.close();
+});
+
 test("who writes elsewhere while a chat opens is left there", async () => {
   const { app, fake } = await startApp();
   const draft = fake.chats.Draft.bind(fake.chats);
