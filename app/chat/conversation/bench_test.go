@@ -14,6 +14,7 @@ import (
 	"conclave/app/gate"
 	"conclave/app/model"
 	"conclave/app/model/modeltest"
+	"conclave/app/test/testkit"
 	"conclave/app/tool"
 	"conclave/app/tool/call"
 	"conclave/store"
@@ -145,6 +146,16 @@ func (u *under) until(text string) {
 			return
 		}
 	}
+}
+
+// writes waits until the model has said a piece of text, and it is in the chat.
+func (b *bench) writes(u *under, text string) {
+	b.t.Helper()
+	u.until(text)
+	testkit.Until(b.t, text+" to be in the chat", func() bool {
+		path := b.path()
+		return strings.Contains(path[len(path)-1], strings.TrimSpace(text))
+	})
 }
 
 func (u *under) end() turn.Outcome {

@@ -27,8 +27,7 @@ func TestAnAnswerHiddenWhileItIsWrittenStaysHiddenAsAWhole(t *testing.T) {
 		[]modeltest.Step{modeltest.Say("Done.")},
 	)
 	u := b.ask(m, "Q")
-	u.until("Let me ")
-	testkit.Until(t, "its first words to be in the chat", func() bool { return len(b.path()) == 2 })
+	b.writes(u, "Let me ")
 	must(t, b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{2}, hidden(true)))
 	if seq := <-b.edited; seq != 2 {
 		t.Errorf("message %d was said to be edited", seq)
@@ -54,7 +53,7 @@ func TestWhatATurnIsWritingCannotBeEditedAndItsQuestionCan(t *testing.T) {
 		modeltest.Say("Half "), modeltest.Wait(goes), modeltest.Say("whole"),
 	})
 	u := b.ask(m, "Second")
-	u.until("Half ")
+	b.writes(u, "Half ")
 	err := b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{4}, text("mine")) // a round that is whole: the answer goes on
 	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "That message is still being written.") {
 		t.Errorf("editing the answer: %v", err)
@@ -174,7 +173,7 @@ func TestAnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
 		[]modeltest.Step{modeltest.Say("Done.")}), "First").end()
 	m, goes := halts("Half ", "whole")
 	u := b.ask(m, "Second")
-	u.until("Half ")
+	b.writes(u, "Half ")
 	told := false
 	waits, err := b.owner.Remove(t.Context(), b.id, 3, func() { told = true }) // the result in the middle of the answer
 	if err != nil || !waits {
