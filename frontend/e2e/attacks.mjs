@@ -150,8 +150,9 @@ for (const name of Object.keys(hostile(0)))
 function disorder() {
   const wrong = [];
   if (globalThis.acted) wrong.push("a script ran");
-  const hidden = /[\u200b\u202a-\u202e\u2066-\u2069\u001b\u{E0000}-\u{E007F}]/u;
-  if (hidden.test(document.body.innerText)) wrong.push("hidden characters are shown");
+  const hidden = /[\u200b\u202a-\u202e\u2066-\u2069\u{E0000}-\u{E007F}]/u;
+  const text = document.body.innerText;
+  if (hidden.test(text) || text.includes("\u001b")) wrong.push("hidden characters are shown");
   const { scrollWidth, scrollHeight } = document.documentElement;
   if (scrollWidth > innerWidth || scrollHeight > innerHeight) wrong.push("the page is pushed apart");
   for (const link of document.querySelectorAll("a[href]"))

@@ -3,7 +3,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { armed, believe } from "./page.mjs";
+import { approve, armed, believe, card } from "./page.mjs";
 import { expect, test } from "./person.mjs";
 import { freePort } from "./processes.mjs";
 
@@ -86,15 +86,8 @@ test.use({ plugins: {}, connected: false });
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-const card = (page, id) => page.locator(`[data-plugin="${id}"]`);
 const panel = (page) => page.getByRole("tab", { name: /^Plugins/ }).click();
 const last = (page) => page.locator("article").last();
-
-async function approve(page, id, words = "Approve and turn on") {
-  await expect(card(page, id).getByText("Needs your approval")).toBeVisible();
-  await believe(card(page, id), words);
-  await expect(card(page, id).getByText("Ready", { exact: true })).toBeVisible();
-}
 
 async function allow(page) {
   await believe(page.locator("main"), "Allow once");

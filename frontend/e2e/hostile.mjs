@@ -1,5 +1,5 @@
-// Replies and an MCP server that would act if they could: diagrams, formulas, tables and HTML that run, cover what
-// is theirs not, load something, or never end. Each is Markdown as a model might send it; port is
+// Replies and an MCP server that would act if they could: diagrams, formulas, tables and HTML that run, cover
+// what is not theirs, load something, or never end. A reply is Markdown as a model might send it; port is
 // that of a trap on this computer.
 
 const fence = (source) => `\`\`\`mermaid\n${source}\n\`\`\``;

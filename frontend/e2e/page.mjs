@@ -90,6 +90,17 @@ export async function believe(scope, name) {
   }
 }
 
+/** The card of a plugin. */
+export const card = (page, id) => page.locator(`[data-plugin="${id}"]`);
+
+/** Approves a plugin that asks for it, and waits until it runs. */
+export async function approve(page, id) {
+  const its = card(page, id);
+  await expect(its.getByText("Needs your approval")).toBeVisible();
+  await believe(its, "Approve and turn on");
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+}
+
 /**
  * Holds the clock by which Allow buttons arm, also in pages that are loaded later, however long a
  * machine takes from one act to the next; the function returned lets it go on.

@@ -2,7 +2,7 @@
 // resources and prompts, and what a card says of a server that fails. The servers are others' and unmodified.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { accessible, armed, believe, settled, tabTo } from "./page.mjs";
+import { accessible, approve, armed, believe, card, settled, tabTo } from "./page.mjs";
 import { expect, test } from "./person.mjs";
 import { freePort, root } from "./processes.mjs";
 
@@ -39,7 +39,6 @@ test.use({ plugins: {}, connected: false });
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
-const card = (page, id) => page.locator(`[data-plugin="${id}"]`);
 const panel = (page) => page.getByRole("tab", { name: /^Plugins/ }).click();
 const last = (page) => page.locator("article").last();
 const question = (page) => page.locator("[data-question]");
@@ -73,14 +72,6 @@ function write(place, name, text, files = {}) {
   for (const [file, code] of Object.entries(files)) writeFileSync(join(made, file), code);
   writeFileSync(join(made, "mcp.json"), typeof text === "string" ? text : JSON.stringify(text, null, 2));
   renameSync(made, join(place.plugins, name));
-}
-
-/** Starts a server, and lets models see what it lists. */
-async function approve(page, id) {
-  const its = card(page, id);
-  await expect(its.getByText("Needs your approval")).toBeVisible();
-  await believe(its, "Approve and turn on");
-  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
 }
 
 /** Has the guide call a tool, and allows it. */

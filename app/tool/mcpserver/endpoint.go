@@ -119,14 +119,14 @@ func (d *endpoint) count(all map[string]int) {
 // ending is the time that stopped calls have to answer before their sessions end.
 const ending = 2 * time.Second
 
-// settling is how often it is looked whether calls have ended.
-const settling = 50 * time.Millisecond
+// checkEvery is the pause between two checks for running calls.
+const checkEvery = 50 * time.Millisecond
 
 // rests waits until as many calls as were asked for have begun and none is under way, but no longer than stopped
 // calls have to answer.
 func (d *endpoint) rests(asked int) {
 	for late := time.Now().Add(ending); time.Now().Before(late); {
-		time.Sleep(settling)
+		time.Sleep(checkEvery)
 		d.mu.Lock()
 		rests := len(d.calls) == 0 && d.begun >= asked
 		over := d.over

@@ -37,8 +37,6 @@ export type SettingsPage = keyof typeof s.settings.pages;
 /** A request to a component to do something it alone can do, such as take the focus. */
 interface Wish {
   composer: number;
-  /** Which wish for the composer a request was shown after, which keeps the keyboard. */
-  led: number;
   search: number;
   rename: number;
 }
@@ -93,7 +91,9 @@ export class App {
   outgoing = $state.raw<{ text: string; attachments: string[] } | null>(null);
   /** What was said last in the live regions, each time an object: the same words are said again. */
   said = $state.raw({ status: { words: "" }, alert: { words: "" } });
-  wish = $state<Wish>({ composer: 0, led: 0, search: 0, rename: 0 });
+  wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
+  /** The last wish for the composer before a request was shown, which keeps the keyboard. */
+  ledAfter = 0;
   readonly kept = new KeptFocus(() => this.wish.composer++);
 
   readonly #edits = new Edits();
@@ -599,7 +599,7 @@ export class App {
     const elsewhere = this.permissions.placed(request.id);
     if (!elsewhere) this.layout.uncover();
     if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: elsewhere ? "" : request.id };
-    this.wish.led = this.wish.composer;
+    this.ledAfter = this.wish.composer;
     this.permissions.focused = request.id;
   }
 
