@@ -1,7 +1,9 @@
+import { flushSync, mount, unmount } from "svelte";
 import { afterEach, expect, test, vi } from "vitest";
-import { App } from "../app.svelte";
+import { App, inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
+import ChatRow from "./ChatRow.svelte";
 import { newTemporary } from "./temporary";
 
 afterEach(() => localStorage.clear());
@@ -179,6 +181,20 @@ test("a search says how far it has come, and its answer is renewed by itself", a
   fake.bus.changed("chats", "");
   await until("the new answer", () => app.chats.total === 1);
   expect(app.chats.searched).toBe(100);
+  app.close();
+});
+
+test("the menu of a chat closes when another chat moves into its row", async () => {
+  const { app, fake } = await startApp();
+  const row = mount(ChatRow, { target: document.body, props: { index: 0, day: true }, context: inApp(app) });
+  flushSync();
+  document.querySelector<HTMLElement>("[aria-haspopup=menu]")?.click();
+  await until("the menu", () => document.querySelector("[role=menu]") !== null);
+  fake.chats.all.delete(app.chats.row(0)?.id ?? "");
+  fake.bus.changed("chats");
+  await until("no menu", () => document.querySelector("[role=menu]") === null);
+  expect(document.querySelector("[aria-expanded=true]")).toBeNull();
+  await unmount(row);
   app.close();
 });
 
