@@ -1,5 +1,5 @@
 // What is written and drawn, without a model.
-import { palette } from "../page.mjs";
+import { palette, settled } from "../page.mjs";
 import { copies, expect, given, test } from "../scene.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
@@ -100,6 +100,8 @@ test("a diagram has the colours of the window, also once those change", async ({
 test("code is copied and saved whole, a table as CSV", async ({ open }) => {
   const page = await open("showcase");
   // Their buttons are seen when the code is pointed at, and when the keyboard comes to them.
+  await expect(page.locator(".drawing img")).toBeVisible();
+  await settled(page); // the diagram has moved what is above it
   const code = page.locator("figure.code");
   const shown = (opacity) => expect(code.locator(".tools")).toHaveCSS("opacity", opacity);
   await page.mouse.move(0, 0);
