@@ -116,6 +116,7 @@ test("a short answer does not move when it ends", async ({ page, person }) => {
   await person.ask("Show me everything");
   await person.still(); // its diagram is drawn, which may be later than all its words
   await person.write("Answer shortly");
+  await expect(page.locator("article.user").getByText("Answer shortly")).toBeVisible();
   await expect(page.getByText("The text has")).toBeVisible();
   await person.still();
   await page.evaluate(() => {
@@ -217,14 +218,13 @@ test("the question goes to the top, the view holds still while the answer grows,
   await expect(page.getByText("That is all of it.")).toBeVisible();
   await person.write("A long answer, please");
   const question = page.locator(".message.user", { hasText: "A long answer, please" });
-  await expect(page.getByText("Paragraph 12.")).toBeAttached();
   await expect(page.getByRole("button", { name: /new paragraph|Jump to the end/ })).toBeVisible();
   await person.still();
   const box = await question.boundingBox();
   const view = await page.locator(".scroller").boundingBox();
   const top = box.y - view.y;
   expect(Math.abs(top - 24)).toBeLessThan(8);
-  await expect(page.locator(".body.streaming")).toBeAttached();
+  await streaming(page);
   const before = await scrollTop(page);
   streams["A long answer, please"].go();
   await over(page);

@@ -100,6 +100,8 @@ export class App {
   /** Chats that were left while a message waits behind their answer, until the last such answer has ended. */
   #left = new Map<string, OpenChat>();
   #undos: Back[] = $state.raw([]);
+  /** The chat that is being made and opened; "" where it cannot be. */
+  #making: Promise<string> | null = null;
   /** Counts how often a chat or the welcome page was opened. */
   #visit = 0;
   /** Brings what plugins say. */
@@ -351,7 +353,7 @@ export class App {
     return this.#goTo(id);
   }
 
-  async #goTo(id: string): Promise<void> {
+  async #goTo(id: string, written?: Promise<void>): Promise<void> {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     if (this.chat?.id === id) return;
@@ -362,15 +364,22 @@ export class App {
     this.#left.delete(id);
     if (chat.editing) chat.target = { seq: chat.editing };
     this.chat = chat;
-    void this.attempt(() => this.bridge.chats.Seen(id));
+    void this.#see(id);
     if (this.painted) void this.council.switchTo(id);
     const write = this.#writeUnlessElsewhere();
-    await Promise.all([chat.open(), this.composer.switchTo(id)]);
+    await Promise.all([chat.open(), written ?? this.composer.switchTo(id)]);
     if (chat !== this.chat) return;
     const read = this.#read.get(id);
     if (read) chat.markUnread(read);
     write();
   }
+
+  /** Says which chat is seen. One after another: each deletes all temporary chats but its own, the last one too. */
+  #see(id: string): Promise<unknown> {
+    return (this.#seen = this.#seen.then(() => this.attempt(() => this.bridge.chats.Seen(id))));
+  }
+
+  #seen: Promise<unknown> = Promise.resolve();
 
   /** What was read of each chat when it was left, or the window was. */
   #read = new Map<string, number>();
@@ -441,6 +450,13 @@ export class App {
 
   /** The welcome page with an empty composer; the chat is made by the first message. */
   async newChat(): Promise<void> {
+    this.#welcome();
+    const write = this.#writeUnlessElsewhere();
+    await Promise.all([this.composer.switchTo(""), this.#see("")]);
+    write();
+  }
+
+  #welcome(): void {
     this.outgoing = null;
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
@@ -449,13 +465,32 @@ export class App {
     this.#visit++;
     this.find.close();
     if (this.painted) void this.council.switchTo("");
-    const write = this.#writeUnlessElsewhere();
-    await Promise.all([this.composer.switchTo(""), this.attempt(() => this.bridge.chats.Seen(""))]);
-    write();
+  }
+
+  /**
+   * Makes a chat and opens it. What is written until it is there belongs to it, after text, and what is
+   * sent waits for it.
+   */
+  async openMade(make: () => Promise<string>, text: string): Promise<void> {
+    this.#welcome();
+    const made = this.#seen.then(make);
+    const visit = this.#visit;
+    const written = this.composer.switchTo(made);
+    if (text) this.composer.put(text);
+    this.wish.composer++;
+    const making = written.then(() => made).catch(() => "");
+    this.#making = making;
+    try {
+      const id = await made;
+      if (visit === this.#visit) await this.#goTo(id, written);
+    } finally {
+      if (this.#making === making) this.#making = null;
+    }
   }
 
   /** Sends what is written, or the text given. It stands in the conversation at once. */
   async send(text?: string): Promise<void> {
+    if (this.#making && !(await this.#making)) return; // what is written is kept
     const from = this.#visit;
     const asked = text === undefined ? this.composer.outgoing : { text, attachments: [] };
     if (!this.composer.sending) this.outgoing = asked;

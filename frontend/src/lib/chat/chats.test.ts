@@ -54,6 +54,41 @@ test("a temporary chat takes along what was written, and who leaves it hears tha
   app.close();
 });
 
+test("what is written and sent while a temporary chat is being made goes into it, and nowhere if it cannot be", async () => {
+  const { app, fake } = await startApp();
+  const before = app.chat?.id ?? "";
+  const made = fake.chats.add("", new Date(), { temporary: true });
+  const sends: unknown[] = [];
+  const { Send } = fake.chats;
+  fake.chats.Send = (to, message) => {
+    sends.push([to, message.text]);
+    return Send.call(fake.chats, to, message);
+  };
+  const asked: { resolve: (id: string) => void; reject: (why: Error) => void }[] = [];
+  fake.transfer.Temporary = () => new Promise((resolve, reject) => asked.push({ resolve, reject }));
+  void newTemporary(app);
+  app.composer.changed("Between us", 10);
+  const sent = app.send();
+  await until("the call", () => asked.length === 1);
+  asked[0]?.resolve(made.chat.id);
+  await sent;
+  expect(sends).toEqual([[made.chat.id, "Between us"]]);
+  await until("the chat", () => app.chat?.id === made.chat.id);
+  expect((await fake.chats.Draft(before)).text + (await fake.chats.Draft("")).text).not.toContain("Between us");
+
+  await app.newChat();
+  void newTemporary(app);
+  app.composer.changed("Off the record", 14);
+  const kept = app.send();
+  await until("the second call", () => asked.length === 2);
+  asked[1]?.reject(new AppError({ kind: "unavailable", message: "There is no model." }));
+  await kept;
+  await until("the sentence", () => app.toasts.list.some(({ text }) => text.includes("There is no model.")));
+  expect(sends).toHaveLength(1);
+  expect(app.composer.text).toBe("Off the record");
+  app.close();
+});
+
 test("a second chat makes tabs, which are walked, closed and there at the next start, without chats that are gone", async () => {
   const { app, fake } = await startApp();
   const first = app.chat?.id ?? "";

@@ -101,18 +101,21 @@ export class Composer {
     private settled?: () => Promise<void>,
   ) {}
 
-  /** Keeps what is being written and goes on with another conversation's draft. */
-  switchTo(conversation: string): Promise<void> {
+  /**
+   * Keeps what is being written and goes on with another conversation's draft. One that is being made has none
+   * yet; where it cannot be made, what is written belongs to a new chat.
+   */
+  switchTo(conversation: string | Promise<string>): Promise<void> {
     return (this.#opening = this.#open(conversation));
   }
 
-  async #open(conversation: string): Promise<void> {
+  async #open(conversation: string | Promise<string>): Promise<void> {
     if (this.#leaving) this.#dirty = true; // it may be in the saved draft
     const saved = this.#keep();
     const visit = ++this.#visit;
     this.#leaving = null;
     this.sending = false;
-    this.#conversation = conversation;
+    this.#conversation = typeof conversation === "string" ? conversation : "";
     this.#came = false;
     this.text = "";
     this.cursor = 0;
@@ -121,9 +124,12 @@ export class Composer {
     this.pasted = null;
     this.noTools = false; // it was said of the message that is left
     await saved;
+    const id = await Promise.resolve(conversation).catch(() => "");
+    if (visit !== this.#visit) return;
+    this.#conversation = id;
     let kept: Draft | null = null;
     try {
-      kept = await this.bridge.chats.Draft(conversation);
+      kept = await this.bridge.chats.Draft(id);
     } catch (cause) {
       this.onerror(AppError.of(cause));
     }

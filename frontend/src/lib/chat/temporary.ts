@@ -7,11 +7,9 @@ export function newTemporary(app: App): Promise<boolean> {
   return app.attempt(async () => {
     const { chat, composer } = app;
     if (chat?.chat?.temporary && chat.empty) return void app.wish.composer++;
-    const id = await app.bridge.transfer.Temporary();
-    const text = app.chat ? "" : composer.text;
+    const text = chat ? "" : composer.text;
     if (text) composer.put("");
-    await app.openChat(id);
-    if (text && app.chat?.id === id) composer.put(text);
+    await app.openMade(() => app.bridge.transfer.Temporary(), text);
   });
 }
 

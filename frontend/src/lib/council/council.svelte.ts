@@ -68,6 +68,7 @@ export class CouncilState {
     (cause) => {
       this.error = AppError.of(cause);
       if (!this.#own) this.settings = null;
+      this.#takeEarly(null);
     },
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,6 +78,8 @@ export class CouncilState {
   #unsaved = false;
   /** The member that was changed last; "" where it was anything else. */
   #changed = "";
+  /** What was changed before the council of the open chat had come, and the member that it was of. */
+  #early: [Partial<Council>, string][] = [];
   /** The newest write that is under way; they follow one another. */
   #saving: Promise<unknown> | null = null;
   #counting: ReturnType<typeof setTimeout> | undefined;
@@ -101,6 +104,7 @@ export class CouncilState {
   /** Shows what holds in a chat; "" is one that is not begun. */
   async switchTo(chat: string): Promise<void> {
     const written = this.#write(); // of the chat that is left
+    this.#takeEarly(null);
     this.#chat = chat;
     this.wrong = null;
     this.skip = false;
@@ -132,10 +136,22 @@ export class CouncilState {
     this.error = null;
     if (this.#panel) await this.#choosing.refresh();
     if (chat !== this.#chat || edits !== this.#edits || this.#unsaved || this.#saving) return;
+    const seen = this.settings;
     this.settings = settings;
     this.#of = chat;
     this.#revision = settings.revision;
+    this.#takeEarly(seen);
     this.count();
+  }
+
+  /** Makes the changes that came early, if the council that was seen then is the one that has come. */
+  #takeEarly(seen: CouncilSettings | null): void {
+    const early = this.#early;
+    this.#early = [];
+    const text = (of: CouncilSettings | null) => of && JSON.stringify([of.scope, of.council]);
+    if (early.length === 0) return;
+    if (seen && text(seen) === text(this.#own)) for (const [change, member] of early) this.set(change, member);
+    else this.fail(new AppError({ kind: "conflict", message: s.council.tooEarly, hint: s.council.tooEarlyHint }));
   }
 
   async #choose(): Promise<void> {
@@ -150,10 +166,13 @@ export class CouncilState {
     return this.#of === this.#chat ? this.settings : null;
   }
 
-  /** Takes a change in at once, and writes it a moment later. The council of a chat that was left takes none. */
+  /**
+   * Takes a change in at once, and writes it a moment later. While the council of the chat that was left is still
+   * seen, it waits for that of the open one, and is refused in words where that is another.
+   */
   set(change: Partial<Council>, member = ""): void {
     const own = this.#own;
-    if (!own) return;
+    if (!own) return void this.#early.push([change, member]);
     this.#changed = member;
     this.settings = { ...own, council: { ...own.council, ...change } };
     this.#unsaved = true;

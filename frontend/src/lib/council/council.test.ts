@@ -713,6 +713,29 @@ describe("the council of a chat", () => {
     app.close();
   });
 
+  it("a change that is made before the chat's council has come is made when it is the one that was seen", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const Settings = fake.council.Settings.bind(fake.council);
+    let go = () => {};
+    fake.council.Settings = async (...args) => {
+      await new Promise<void>((resolve) => (go = resolve));
+      return Settings(...args);
+    };
+    const nothing = go;
+    const switched = app.council.switchTo("");
+    await until("the council of the new chat to be asked for", () => go !== nothing);
+    app.council.set({ mode: "vote" });
+    expect(app.council.council?.mode).toBe("opinions");
+    fake.council.Settings = Settings;
+    go();
+    await switched;
+    await app.council.saved();
+    const [set] = fake.given("Council.Set") as [[string, string, Council]];
+    expect([set[0], set[2].mode, app.toasts.list]).toEqual(["", "vote", []]);
+    app.close();
+  });
+
   it("between two chats nothing is changed in either, and what was named of the first is forgotten", async () => {
     const { app, fake } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
@@ -734,6 +757,7 @@ describe("the council of a chat", () => {
     await switched;
     expect([fake.given("Council.Set"), fake.given("Council.Clear")]).toEqual([[], []]);
     expect([app.council.settings?.scope, app.council.council?.mode]).toEqual(["chat other", "opinions"]);
+    expect(app.toasts.list.map(({ text, hint }) => [text, hint])).toEqual([[s.council.tooEarly, s.council.tooEarlyHint]]);
     expect([app.council.shown, app.council.point]).toEqual([null, ""]);
     // Where it cannot be read, the council that was left does not stand in its place.
     fake.council.Settings = async () => {
