@@ -1,0 +1,129 @@
+// The list of chats: what is pinned, what is put away, and what a search finds.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { bin } from "../processes.mjs";
+import { expect, test } from "../person.mjs";
+
+// Each goes on where the one before it ended.
+test.describe.configure({ mode: "serial" });
+
+const answers = {
+  "Where do we land?": "# Berths\n\nThe *harbour* has **fourteen** [berths](https://berths.example/plan) for us.",
+  "What is for dinner?": "Soup.\n\n```python\nfourteen = 14\n```",
+};
+
+test.beforeAll(({ server }) => Object.assign(server.answers, answers));
+
+const rows = (page) => page.locator("[data-chat-row]");
+const row = (page, title) => rows(page).filter({ hasText: title });
+const search = (page) => page.getByRole("searchbox", { name: "Search chats" });
+const heading = (page, name) => page.getByRole("navigation").getByRole("heading", { name, exact: true });
+
+/** Opens the menu of a chat in the list with the mouse. */
+async function open(page, title) {
+  await row(page, title).hover();
+  await page.getByRole("button", { name: `More for ${title}` }).click();
+}
+
+/** Chooses what is to be done with a chat of the list. */
+async function act(page, title, name) {
+  await open(page, title);
+  await page.getByRole("menuitem", { name, exact: true }).click();
+}
+
+/** Waits until these chats are the list, in this order. */
+const lists = (page, ...titles) => expect(rows(page).locator(".grow")).toHaveText(titles);
+
+test("a chat is pinned by its menu, stays on top, and has a key of its own", async ({ page, person }) => {
+  for (const text of ["Where do we land?", "What is for dinner?", "Who rows?"]) {
+    await person.newChat();
+    await person.ask(text);
+  }
+  await lists(page, "Who rows?", "What is for dinner?", "Where do we land?");
+  await act(page, "Where do we land?", "Pin");
+  await expect(heading(page, "Pinned")).toBeVisible();
+  await lists(page, "Where do we land?", "Who rows?", "What is for dinner?");
+  await page.keyboard.press("Control+1");
+  await expect(page.locator("article").last()).toContainText("fourteen berths");
+});
+
+test("the menu of a chat closes when another moves into its place, and does nothing to that one", async ({
+  page,
+  place,
+}) => {
+  const { id } = place.told("chats", "list", "--json").find(({ title }) => title === "What is for dinner?");
+  await open(page, "Who rows?");
+  await expect(page.getByRole("menuitem", { name: "Pin", exact: true })).toBeVisible();
+  const sent = place.start(join(bin, "conclave"), [
+    ...["--data", place.data, "--plugins", place.plugins],
+    ...["prompt", "--conversation", id, "And for breakfast?"],
+  ]);
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+  await expect(page.getByRole("menu")).toHaveCount(0);
+  expect(await sent.gone, sent.output).toBe("exit 0");
+  await act(page, "Who rows?", "Pin");
+  await lists(page, "Who rows?", "Where do we land?", "What is for dinner?");
+  await act(page, "Who rows?", "Unpin");
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
+test("a chat is put into the archive, and comes back from there", async ({ page }) => {
+  await act(page, "What is for dinner?", "Move to archive");
+  await lists(page, "Where do we land?", "Who rows?");
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await lists(page, "What is for dinner?");
+  await row(page, "What is for dinner?").click();
+  await expect(page.locator("article").nth(1)).toContainText("Soup.");
+  await act(page, "What is for dinner?", "Move back to chats");
+  await expect(page.getByText("The archive is empty.")).toBeVisible();
+  await page.getByRole("button", { name: "Back to chats" }).click();
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
+test("a search shows what stands around the word, without markup", async ({ page, person }) => {
+  await search(page).fill("fourteen");
+  await expect(heading(page, "Found")).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+  const found = row(page, "Where do we land?");
+  await expect(found.locator("mark")).toHaveText("fourteen");
+  const words = await person.reads(found, /The harbour has fourteen berths for us\./);
+  expect(words).not.toMatch(/[*#`[\]]|https/);
+  await expect(row(page, "What is for dinner?").locator("mark")).toHaveText("fourteen");
+  await search(page).fill("nobody ever said this");
+  await expect(page.getByText("No chats match “nobody ever said this”.")).toBeVisible();
+  await search(page).press("Escape");
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
+test("filters are typed or pressed: pinned:, project:, role:", async ({ page, place }) => {
+  const folder = join(place.home, "harbour plans");
+  mkdirSync(folder);
+  const { id } = place.told("chats", "list", "--json").find(({ title }) => title === "Who rows?");
+  place.told("chats", "project", id, folder);
+  await search(page).click();
+  await page.getByRole("group", { name: "Filters of the search" }).getByRole("button", { name: "pinned:" }).click();
+  await expect(search(page)).toBeFocused();
+  await lists(page, "Where do we land?");
+  await search(page).fill('project:"harbour plans"');
+  await lists(page, "Who rows?");
+  await search(page).fill("project:nowhere");
+  await expect(page.getByText("No chats match “project:nowhere”.")).toBeVisible();
+  await search(page).fill("fourteen pinned:no");
+  await lists(page, "What is for dinner?");
+  await search(page).fill("land role:me");
+  await lists(page, "Where do we land?");
+  await search(page).fill("fourteen role:me");
+  await expect(page.getByText("No chats match “fourteen role:me”.")).toBeVisible();
+  await search(page).press("Escape");
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
+test("what is pinned and put away stays so after a restart", async ({ page, person }) => {
+  await act(page, "What is for dinner?", "Move to archive");
+  await lists(page, "Where do we land?", "Who rows?");
+  await person.restart();
+  await lists(person.page, "Where do we land?", "Who rows?");
+  await expect(heading(person.page, "Pinned")).toBeVisible();
+  await person.page.getByRole("button", { name: "Archive", exact: true }).click();
+  await lists(person.page, "What is for dinner?");
+});
