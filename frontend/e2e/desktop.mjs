@@ -21,9 +21,9 @@ class Window {
     this.#reader = reader;
   }
 
-  /** Starts the window's program. */
-  start(data = this.#place.data) {
-    const args = ["--data", data, "--plugins", this.#place.plugins];
+  /** Starts the window's program, with a link where one is opened. */
+  start(data = this.#place.data, ...link) {
+    const args = ["--data", data, "--plugins", this.#place.plugins, ...link];
     return this.#place.start(join(bin, "conclave-window"), args);
   }
 
@@ -85,6 +85,12 @@ class Window {
     await this.#reader.palette();
     this.#display.type(words);
     if (keys.length > 0) this.#display.press(...keys);
+  }
+
+  /** Opens a link as a desktop does: the program is started once more, and hands it to the window. */
+  async follow(link) {
+    const second = this.start(undefined, link);
+    expect(await second.gone, second.output).toBe("exit 0");
   }
 
   /** Closes the window as a person does. */

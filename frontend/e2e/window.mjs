@@ -201,6 +201,43 @@ test("a second start brings the first window to the front, and ends well", async
   await answered(place, "And here again");
 });
 
+test("a link begins a message, which the person sends", async ({ place, display, window }) => {
+  const before = chats(place);
+  const text = "Where do we land?\u200b\u200b";
+  await window.follow(`conclave://ask?text=${encodeURIComponent(text)}&model=nobody`);
+  await window.says("Where do we land?", "came from a link in another program", "2 hidden characters were removed");
+  await window.says("asks for the model “nobody”, which you have not connected");
+  await window.follow("conclave://ask?text=And%20when%3F&send=yes");
+  await window.says("The link asks for more than Conclave does.");
+  await display.still();
+  expect(chats(place)).toEqual(before);
+  display.press("Return");
+  await answered(place, "Where do we land?");
+  expect(chats(place).length).toBe(before.length + 1);
+});
+
+test("a link to a plugin fills in its address, and fetches and installs nothing", async ({
+  place,
+  display,
+  reader,
+  window,
+  snare,
+}) => {
+  const plugins = () => place.told("plugins", "list", "--json").map(({ id }) => id);
+  const before = plugins();
+  const address = `https://127.0.0.1:${snare.port}/harbour.git`;
+  await window.follow(`conclave://plugin?url=${encodeURIComponent(address)}`);
+  await reader.typed("Address or path");
+  await reader.holds(address);
+  await window.says("Nothing was fetched. Add it only if you trust who made it.");
+  await window.follow("conclave://plugin?url=https%3A%2F%2Fother.example%2Fplugin.git");
+  await window.says("A link offers another plugin.");
+  await reader.holds(address);
+  display.press("Escape");
+  await expect.poll(() => window.words()).not.toContain("Nothing was fetched.");
+  expect([snare.met, plugins()]).toEqual([[], before]);
+});
+
 test("a kill in the middle of an answer loses nothing, and leaves nothing running", async ({
   place,
   display,

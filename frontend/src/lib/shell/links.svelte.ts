@@ -43,7 +43,7 @@ export class LinksState {
     app.composer.insert(text);
     app.composer.linked = { hidden };
     app.wish.composer++;
-    app.status = s.links.text;
+    app.status = hidden ? `${s.links.text} ${s.links.hidden(hidden)}` : s.links.text;
   }
 
   /** Opens “Add plugin”, unless a person is adding one. */
