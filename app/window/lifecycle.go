@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
@@ -90,7 +91,7 @@ func (l *lifecycle) saveAs(suggested string, content func(context.Context) ([]by
 		return "", errNoContext
 	}
 	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
-		DefaultFilename: suggested, CanCreateDirectories: true,
+		Title: language.Say("Save as"), DefaultFilename: suggested, CanCreateDirectories: true,
 	})
 	if err != nil || path == "" {
 		return "", err

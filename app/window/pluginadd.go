@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"conclave/app/base/fault"
+	"conclave/app/base/language"
 	"conclave/app/plugin/library"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
@@ -68,15 +69,19 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 	}
 	switch what {
 	case ChooseFolder:
-		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
+		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{Title: language.Say("Choose a folder")})
 	case ChooseFile:
 		endings := append([]string{".zip", ".json"}, p.core.Host.Dialects.Endings()...)
-		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{
-			DisplayName: "Plugins (" + strings.Join(endings, ", ") + ")", Pattern: "*" + strings.Join(endings, ";*"),
-		}}})
+		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{
+			Title: language.Say("Choose a plugin"),
+			Filters: []runtime.FileFilter{{
+				DisplayName: language.Say("Plugins (" + strings.Join(endings, ", ") + ")"),
+				Pattern:     "*" + strings.Join(endings, ";*"),
+			}},
+		})
 	}
 	if what == ChooseProgram {
-		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{})
+		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Title: language.Say("Choose a program")})
 	}
 	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+string(what)+"” to choose.", "")
 }

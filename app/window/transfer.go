@@ -78,7 +78,8 @@ func (t *Transfer) Import() (ImportedChat, error) {
 		return ImportedChat{}, errNoContext
 	}
 	path, err := runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{
-		Filters: []runtime.FileFilter{{DisplayName: "Chats (.json)", Pattern: "*.json"}},
+		Title:   language.Say("Choose a chat"),
+		Filters: []runtime.FileFilter{{DisplayName: language.Say("Chats (.json)"), Pattern: "*.json"}},
 	})
 	if err != nil || path == "" {
 		return ImportedChat{Notes: []string{}}, err
@@ -186,6 +187,7 @@ func (t *Transfer) Backup() (Saved, error) {
 		return Saved{}, errNoContext
 	}
 	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		Title:           language.Say("Save as"),
 		DefaultFilename: "conclave " + time.Now().Format("2006-01-02") + ".backup", CanCreateDirectories: true,
 	})
 	if err != nil || path == "" {

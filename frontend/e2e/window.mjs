@@ -238,6 +238,30 @@ test("a link to a plugin fills in its address, and fetches and installs nothing"
   expect([snare.met, plugins()]).toEqual([[], before]);
 });
 
+test("a chat is saved as Markdown and as a web page, and everything as a backup", async ({
+  place,
+  display,
+  window,
+}) => {
+  await window.ask("Show me Markdown");
+  await answered(place, "Show me Markdown");
+  const save = async (command, name) => {
+    const path = join(place.home, name);
+    await window.command(command, "Return");
+    await display.focusOn("^Save as$");
+    await display.still();
+    display.press("ctrl+a");
+    display.type(path);
+    display.press("Return");
+    await window.says(`Saved as ${path}.`);
+    await display.focusOn("(^| )Conclave$"); // no window manager does it here
+    return readFileSync(path, "utf8");
+  };
+  expect(await save("as markdown", "chat.md")).toContain("Show me Markdown");
+  expect(await save("share this chat", "chat.html")).toMatch(/^<!doctype html>[^]*Show me Markdown[^]*<table>/);
+  expect((await save("back up everything", "all.backup")).length).toBeGreaterThan(10_000);
+});
+
 test("a kill in the middle of an answer loses nothing, and leaves nothing running", async ({
   place,
   display,

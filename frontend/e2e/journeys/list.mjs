@@ -15,14 +15,14 @@ const answers = {
 test.beforeAll(({ server }) => Object.assign(server.answers, answers));
 
 const rows = (page) => page.locator("[data-chat-row]");
-const row = (page, title) => rows(page).filter({ hasText: title });
+const row = (page, title) => rows(page).filter({ has: page.getByText(title, { exact: true }) });
 const search = (page) => page.getByRole("searchbox", { name: "Search chats" });
 const heading = (page, name) => page.getByRole("navigation").getByRole("heading", { name, exact: true });
 
 /** Opens the menu of a chat in the list with the mouse. */
 async function open(page, title) {
   await row(page, title).hover();
-  await page.getByRole("button", { name: `More for ${title}` }).click();
+  await page.getByRole("button", { name: `More for ${title}`, exact: true }).click();
 }
 
 /** Chooses what is to be done with a chat of the list. */
@@ -78,6 +78,18 @@ test("a chat is put into the archive, and comes back from there", async ({ page 
   await expect(page.getByText("The archive is empty.")).toBeVisible();
   await page.getByRole("button", { name: "Back to chats" }).click();
   await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
+test("a chat is copied as Markdown, and duplicated", async ({ page }) => {
+  await act(page, "Where do we land?", "Copy as Markdown");
+  const copied = () => page.evaluate(() => globalThis.runtime.ClipboardGetText());
+  await expect.poll(copied).toContain("The *harbour* has **fourteen** [berths]");
+  expect(await copied()).toContain("Where do we land?");
+  await act(page, "Where do we land?", "Duplicate");
+  await expect(row(page, "Where do we land? (copy)")).toBeVisible();
+  await expect(page.locator("article").last()).toContainText("fourteen berths");
+  await act(page, "Where do we land? (copy)", "Delete");
+  await expect(row(page, "(copy)")).toHaveCount(0);
 });
 
 test("a search shows what stands around the word, without markup", async ({ page, person }) => {

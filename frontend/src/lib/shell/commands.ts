@@ -97,6 +97,7 @@ export function commands(app: App): Command[] {
     command("branchMap", "Mod+Shift+B", () => (app.branches = true), { when: inChat }),
     command("duplicateChat", "", () => copyChat(app, chat()?.id ?? ""), { when: inChat }),
     command("exportChat", "", () => exportChat(app, chat()?.id ?? "", "md"), { when: inChat }),
+    command("shareChat", "", () => exportChat(app, chat()?.id ?? "", "html"), { when: inChat }),
     command("importChat", "", () => importChat(app)),
     command("backup", "", () => backup(app)),
     command("newPlugin", "", () => (app.newPlugin = true)),
