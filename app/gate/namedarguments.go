@@ -23,13 +23,16 @@ var (
 	everyNames = []string{"replaceall", "all"}
 )
 
+// joiners leaves out what joins the words of a name.
+var joiners = strings.NewReplacer("_", "", "-", "")
+
 // named holds arguments by their names as the lists above write them.
 type named map[string][]json.RawMessage
 
 func namedArguments(raw json.RawMessage) named {
 	all := named{}
 	for name, value := range jsonobject.Fields(raw) {
-		plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+		plain := joiners.Replace(strings.ToLower(name))
 		if len(all[plain]) > 0 || len(all) < maxLooked {
 			all[plain] = append(all[plain], value)
 		}

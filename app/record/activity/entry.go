@@ -295,9 +295,12 @@ func masked(value any, mask func(string) string) any {
 	return value
 }
 
+// joiners leaves out what joins the words of a name.
+var joiners = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // namesSecret reports whether an argument of that name holds a secret.
 func namesSecret(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+	name = joiners.Replace(strings.ToLower(name))
 	for _, part := range []string{"password", "passwd", "passphrase", "secret", "apikey", "credential", "privatekey"} {
 		if strings.Contains(name, part) {
 			return true
