@@ -77,8 +77,7 @@ function write(place, name, text, files = {}) {
 /** Has the guide call a tool, and allows it. */
 async function call(page, person, tool, given = {}) {
   await person.write(`/tool ${tool} ${JSON.stringify(given)}`);
-  await armed(page, "Allow once");
-  await page.getByRole("button", { name: "Allow once" }).click();
+  await believe(page, "Allow once");
 }
 
 /** Waits until the last answer has ended and says words. */
@@ -98,12 +97,10 @@ test("a server waits on a card that shows what would be started", async ({ page,
 test("who wants to read its tools first approves its start, and then what it listed", async ({ page, person }) => {
   const its = card(page, "everything");
   const first = "Approve, but show me its tools first";
-  await armed(its, first);
-  await its.getByRole("button", { name: first }).click();
+  await believe(its, first);
   await person.reads(its, "has listed its tools", "Approve these tools");
   await picture(page, "2-listed", its);
-  await armed(its, "Approve these tools");
-  await its.getByRole("button", { name: "Approve these tools" }).click();
+  await believe(its, "Approve these tools");
   await person.reads(its, "Ready", /\d+ tools/, /Also offers\s+resources, prompts/);
   await settled(page);
   await picture(page, "3-ready", its);
@@ -118,15 +115,13 @@ test("a server that may ask models shows what it asks, and gets the answer", asy
   const approval = its.getByRole("button", { name: /^Approve/ }).first();
   await expect(approval).toBeVisible(); // it has one more tool now
   await picture(page, "8-changed", its);
-  await armed(its, await approval.innerText());
-  await approval.click();
+  await believe(its, await approval.innerText());
   await expect(its.getByText("Ready", { exact: true })).toBeVisible();
   await person.newChat();
   await call(page, person, "trigger-sampling-request", { prompt: "Which tide is next?", maxTokens: 50 });
   await person.reads(question(page), "Which tide is next?", "50 tokens");
   await picture(page, "8-sampling");
-  await armed(question(page), "Send");
-  await question(page).getByRole("button", { name: "Send" }).click();
+  await believe(question(page), "Send");
   await answered(page, "LLM sampling result");
   await picture(page, "8-sampled");
 });
@@ -217,8 +212,7 @@ test("the same form is filled in by pointer, and declined", async ({ page, perso
   await its.getByLabel(/^String\s*\(required\)$/).fill("Grace");
   await its.getByRole("switch", { name: "Boolean" }).click();
   await its.getByText("Piano").click();
-  await armed(its, "Send");
-  await its.getByRole("button", { name: "Send" }).click();
+  await believe(its, "Send");
   await answered(page, "Grace");
   await call(page, person, "trigger-elicitation-request");
   await question(page).getByRole("button", { name: "Decline" }).click();
@@ -392,8 +386,7 @@ test("what is wrong with a server is said in a sentence, with what to do", async
   ]) {
     const its = card(page, `desk-${name}`);
     await expect(its.getByText("Needs your approval")).toBeVisible();
-    await armed(its, "Approve and turn on");
-    await its.getByRole("button", { name: "Approve and turn on" }).click();
+    await believe(its, "Approve and turn on");
     await person.reads(its.locator(".problem"), ...words);
     await settled(page);
     await picture(page, `12-${name}`, its);

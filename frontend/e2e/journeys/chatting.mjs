@@ -1,6 +1,6 @@
 // Sending, streaming, tools, and where the reader is left.
 import { begin, end, held, say } from "../server.mjs";
-import { armed, scrolled } from "../page.mjs";
+import { believe, scrolled } from "../page.mjs";
 import { expect, test } from "../person.mjs";
 
 const everything = `This is what an answer can look like, with *emphasis* and \`inline code\`.
@@ -277,8 +277,7 @@ test("a selection in the growing paragraph survives the next words", async ({ pa
 test("a tool card opens to arguments, output, what was hidden, and why", async ({ page, person }) => {
   await person.newChat();
   await person.write("Count what is hidden");
-  await armed(page, "Allow once");
-  await page.getByRole("button", { name: "Allow once" }).click();
+  await believe(page, "Allow once");
   await expect(page.locator(".message .tool[data-state=done]")).toBeVisible();
   await over(page);
   await page.locator(".message .tool .line").click();

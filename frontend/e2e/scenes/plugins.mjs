@@ -1,5 +1,5 @@
 // What cards of plugins and models show, and what a press on them asks for.
-import { armed, noticed } from "../page.mjs";
+import { believe, noticed } from "../page.mjs";
 import { copies, expect, given, test } from "../scene.mjs";
 
 test("a file that is opened in the editor is answered with where it opened", async ({ open }) => {
@@ -169,8 +169,7 @@ test("what a plugin lists for the first time is no alteration, and is read befor
   await expect(card.getByText("send: offered to models")).toBeVisible();
   await expect(card.getByText("Sends a mail to one person you name.")).toBeVisible();
   expect(await card.getByText(/changed|Keep the old version/i).count()).toBe(0);
-  await armed(card, "Approve these tools");
-  await card.getByRole("button", { name: "Approve these tools" }).click();
+  await believe(card, "Approve these tools");
   expect(await given(page, "Plugins.Approve")).toEqual([["mail", "4c1d0a7b11ff", false, false]]);
 });
 

@@ -1,6 +1,7 @@
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
 import { inApp } from "../app.svelte";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
 import Approval from "./Approval.svelte";
 import { openRefusals } from "./folders";
@@ -105,5 +106,21 @@ test("a first listing and one's own settings are not told as an alteration", asy
   const code = await says({ tool: "", field: "code", before: "1", after: "2" });
   expect(code).toContain("Approve change");
   expect(whyAsked([])).toBe("changed");
+  app.close();
+});
+
+test("a press that comes too early is not believed, which a notice says once", async () => {
+  const { app } = await startApp("approval");
+  const mail = app.plugins.plugins.find((p) => p.id === "mail");
+  if (!mail) throw new Error("no plugin");
+  const target = document.createElement("div");
+  document.body.append(target);
+  const card = mount(Approval, { target, props: { plugin: mail }, context: inApp(app) });
+  flushSync();
+  target.querySelector<HTMLButtonElement>(".btn.primary")?.click();
+  flushSync();
+  expect(app.toasts.list.map(({ text }) => text)).toEqual([s.permission.ignored]);
+  await unmount(card);
+  target.remove();
   app.close();
 });

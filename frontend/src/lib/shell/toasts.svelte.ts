@@ -1,4 +1,5 @@
 /** Short notices at the foot of the window: what was done with its undo, and what failed. */
+import { untrack } from "svelte";
 import type { AppError } from "../bridge/calls";
 
 export interface Toast {
@@ -32,13 +33,16 @@ export class Toasts {
     this.#add({ tone: "danger", text, hint, ref, action });
   }
 
+  /** An effect that says something does not depend on what is said. */
   #add(toast: Omit<Toast, "key">): number {
-    const same = this.list.find((t) => t.text === toast.text);
-    if (same) this.dismiss(same.key);
-    const key = ++this.#keys;
-    this.list = [...this.list, { key, ...toast }].slice(-most);
-    this.resume(key);
-    return key;
+    return untrack(() => {
+      const same = this.list.find((t) => t.text === toast.text);
+      if (same) this.dismiss(same.key);
+      const key = ++this.#keys;
+      this.list = [...this.list, { key, ...toast }].slice(-most);
+      this.resume(key);
+      return key;
+    });
   }
 
   /** The pointer or the focus is on it: it stays. */
