@@ -179,6 +179,7 @@ const (
 type Part struct {
 	Kind PartKind `json:"kind"`
 	Text string   `json:"text,omitempty"` // text, reasoning; the name of a media part
+	MS   int64    `json:"ms,omitempty"`   // reasoning: how long it took; 0 is less than one, and what nobody measured
 
 	// Vendor holds what a provider wants back unchanged with this part (a thinking
 	// signature). Keyed by provider kind, so another provider ignores it.

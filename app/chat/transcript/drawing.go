@@ -95,7 +95,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 			d.head.Words += len(strings.Fields(p.Text))
 		}
 		drawn := d.add(p.Kind)
-		drawn.done = true
+		drawn.done, drawn.ms = true, p.MS
 		for _, b := range render.Render(p.Text) {
 			drawn.blocks = append(drawn.blocks, block{html: b.HTML, done: true})
 		}

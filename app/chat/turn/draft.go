@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/model"
@@ -23,8 +24,9 @@ type draft struct {
 }
 
 type draftPart struct {
-	part chat.Part
-	text strings.Builder
+	part  chat.Part
+	text  strings.Builder
+	began time.Time // of reasoning under way
 }
 
 // partCost counts for a part in addition to its text, toward limit.AnswerText.
@@ -68,6 +70,9 @@ func (d *draft) continues(kind chat.PartKind) bool {
 func (d *draft) take(e model.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if n := len(d.parts); n > 0 && d.parts[n-1].part.Kind == chat.PartReasoning && !d.parts[n-1].began.IsZero() {
+		d.parts[n-1].part.MS = time.Since(d.parts[n-1].began).Milliseconds() // it ends with what comes next
+	}
 	switch e.Kind {
 	case model.Text:
 		d.write(chat.PartText, e.Text)
@@ -110,7 +115,7 @@ func (d *draft) take(e model.Event) {
 // its vendor's data.
 func (d *draft) write(kind chat.PartKind, text string) {
 	if !d.continues(kind) {
-		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: kind}})
+		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: kind}, began: time.Now()})
 	}
 	d.parts[len(d.parts)-1].text.WriteString(text)
 }
@@ -128,7 +133,7 @@ func (d *draft) move(kind chat.PartKind) {
 			moved[n-1].part.Vendor = p.part.Vendor
 			continue
 		}
-		p.part.Kind = kind
+		p.part.Kind, p.part.MS = kind, 0
 		moved = append(moved, p)
 	}
 	d.parts = moved

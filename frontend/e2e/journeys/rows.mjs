@@ -29,7 +29,7 @@ test.beforeAll(({ server }) => {
     "How many berths?": "The *harbour* has **fourteen** berths, and `berth` fourteen is the deepest.",
     "Think about it": async (response) => {
       begin(response);
-      think(response, "One thing after the other. ");
+      think(response, "One *thing* after the other. ");
       await new Promise((resolve) => setTimeout(resolve, 1300));
       say(response, "That was thought about.");
       end(response, "stop", usage);
@@ -297,4 +297,17 @@ test("a message stands at once, thinking is folded with its time, and the rate o
   const answer = page.locator("article").last();
   await person.reads(answer, /Thought for [12] s/, /That was thought about\./, /420 tokens/, /\d tokens\/s/);
   expect(await answer.innerText()).not.toContain("One thing after the other");
+});
+
+test("what was thought is opened by a press, and took as long after a restart", async ({ page, person }) => {
+  const summary = (of) => of.getByText(/^Thought for/);
+  const time = await summary(page).innerText();
+  await summary(page).click();
+  await expect(page.locator("article").last()).toContainText("One thing after the other.");
+  await summary(page).click();
+  await expect(page.getByText("One thing after the other.")).toHaveCount(0);
+  await person.restart();
+  await expect(summary(person.page)).toHaveText(time);
+  await summary(person.page).click();
+  await expect(person.page.locator("article").last()).toContainText("One thing after the other.");
 });
