@@ -148,7 +148,10 @@ test("a request in another chat is marked in the list and does not move the read
   await over(page);
 });
 
-test("a wider permission is a rule that ends, and can be taken back in Settings", async ({ page, person }) => {
+test("Esc folds the choices; a wider permission is a rule that ends, and can be taken back in Settings", async ({
+  page,
+  person,
+}) => {
   await asked(person, "Write a note for this chat");
   // Presses a button of the menu at once, however long a machine takes from one act to the next.
   await page.evaluate(() => {
@@ -166,6 +169,7 @@ test("a wider permission is a rule that ends, and can be taken back in Settings"
   await page.getByRole("button", { name: "Allow more…" }).click();
   // A menu of sentences, each of which says when it ends.
   const group = page.getByRole("group", { name: "Allow more…" });
+  await page.waitForFunction(() => globalThis.pressed);
   await expect(group.getByRole("button")).toHaveCount(5);
   expect(await group.getByRole("button").allTextContents()).toEqual([
     "For this answeruntil the answer is complete",
@@ -174,8 +178,18 @@ test("a wider permission is a rule that ends, and can be taken back in Settings"
     "Alwaysin all chats, until you revoke it",
     `Always, while path is “${note.path}”other calls of this tool still ask`,
   ]);
+  // Esc folds them and answers nothing, wherever the keyboard is.
+  await page.keyboard.press("Escape");
+  await expect(group).toHaveCount(0);
+  const more = page.getByRole("button", { name: "Allow more…" });
+  await more.click();
+  await group.getByRole("button").last().focus();
+  await page.keyboard.press("Escape");
+  await expect(group).toHaveCount(0);
+  await expect(more).toBeFocused();
+  expect(await waiting(page)).toBe(1);
+  await more.click();
   const chat = group.getByRole("button", { name: /^For this chat/ });
-  await page.waitForFunction(() => globalThis.pressed);
   expect(await waiting(page), "a press on what has just appeared").toBe(1);
   await armed(group, /^For this chat/);
   await chat.click();

@@ -13,6 +13,8 @@ export class ActivityState {
   #chat = "";
   #plugin = "";
   #of = ""; // the chat and the plugin whose entries these are
+  #checks = false; // the whole record, just now
+  #grew = false; // since that began
   /** Counts how often the newest were asked for, so that a late answer to an earlier question is dropped. */
   #asked = 0;
 
@@ -61,12 +63,22 @@ export class ActivityState {
     }
   }
 
-  /** Has the whole record checked. */
+  /** Has the whole record checked; once more, where it grew meanwhile. */
   async verify(): Promise<void> {
+    if (this.#checks) {
+      this.#grew = true;
+      return;
+    }
+    this.#checks = true;
     try {
-      this.report = await this.bridge.activity.Verify();
+      do {
+        this.#grew = false;
+        this.report = await this.bridge.activity.Verify();
+      } while (this.#grew);
     } catch (cause) {
       this.error = AppError.of(cause);
+    } finally {
+      this.#checks = false;
     }
   }
 }

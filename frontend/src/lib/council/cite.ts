@@ -15,7 +15,7 @@ export async function sentence(app: App, run: string, button: HTMLElement): Prom
       const claim = opinion?.points[Number(point.slice(letter.length)) - first - 1]?.claim;
       if (!claim) continue;
       button.title = s.council.citation(lane?.name ?? "", claim);
-      button.ariaLabel = `${point}: ${button.title}`;
+      button.ariaLabel = s.app.labelled(point, button.title);
       return;
     }
   } catch {
