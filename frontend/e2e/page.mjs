@@ -82,7 +82,7 @@ export async function believe(scope, name) {
     await armed(scope, name);
     const before = await button.evaluate(() => globalThis.saidHere.push(""));
     await button.click();
-    const ignored = await scope.page().evaluate(async (from) => {
+    const ignored = await button.page().evaluate(async (from) => {
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       return globalThis.saidHere.slice(from).some((words) => words.includes("just moved"));
     }, before);

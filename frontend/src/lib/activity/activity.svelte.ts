@@ -2,6 +2,9 @@
 import { AppError, type Bridge } from "../bridge/calls";
 import type { ActivityEntry, ActivityList, ActivityReport } from "../bridge/generated";
 
+/** How long the record rests between two checks of the whole of it, in ms: a long one takes a while. */
+const checkEvery = 2000;
+
 export class ActivityState {
   entries = $state.raw<ActivityEntry[]>([]);
   more = $state.raw(false);
@@ -13,7 +16,7 @@ export class ActivityState {
   #chat = "";
   #plugin = "";
   #of = ""; // the chat and the plugin whose entries these are
-  #checks = false; // the whole record, just now
+  #checks = false; // the whole record, now or a moment ago
   #grew = false; // since that began
   /** Counts how often the newest were asked for, so that a late answer to an earlier question is dropped. */
   #asked = 0;
@@ -74,6 +77,7 @@ export class ActivityState {
       do {
         this.#grew = false;
         this.report = await this.bridge.activity.Verify();
+        await new Promise((resolve) => setTimeout(resolve, checkEvery));
       } while (this.#grew);
     } catch (cause) {
       this.error = AppError.of(cause);
