@@ -36,6 +36,26 @@ func (c mcpCommands) testCommand() *cobra.Command {
 	return cmd
 }
 
+// again loads a plugin that failed once more, as “Try again” on its card does. The error says why it is not in service.
+func again(ctx context.Context, app *App, s plugin.Status) (plugin.Status, error) {
+	if s.State == plugin.Failed {
+		err := app.Host.Reload(s.ID)
+		if err == nil {
+			err = app.Host.WaitLoaded(ctx, s.ID)
+		}
+		if err == nil {
+			s, err = app.Host.Status(s.ID)
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	if !s.Serving {
+		return s, notServing(s)
+	}
+	return s, nil
+}
+
 func (c mcpCommands) test(ctx context.Context, app *App, args []string, messages bool) (err error) {
 	s, err := findPlugin(app, args[0])
 	if err != nil {
@@ -44,8 +64,8 @@ func (c mcpCommands) test(ctx context.Context, app *App, args []string, messages
 	if messages && !c.json { // also where it fails, which is when they are wanted
 		defer func() { err = errors.Join(err, c.printMessages(s.ID, app.Host.Traffic(s.ID))) }()
 	}
-	if !s.Serving {
-		return notServing(s)
+	if s, err = again(ctx, app, s); err != nil {
+		return err
 	}
 	began := time.Now()
 	backend, release, err := app.Host.Backends.Borrow(ctx, s.ID)
@@ -69,8 +89,8 @@ func (c mcpCommands) test(ctx context.Context, app *App, args []string, messages
 		}
 		return c.printJSON(found)
 	}
-	fmt.Fprintf(c.Out, "%s answers: started in %.0f ms, %d tools listed in %.0f ms.\n", s.ID, found.StartMS, found.Tools,
-		found.ListMS)
+	fmt.Fprintf(c.Out, "%s answers: started in %.0f ms, %s listed in %.0f ms.\n", s.ID, found.StartMS,
+		countOf(found.Tools, "tool"), found.ListMS)
 	for _, note := range found.Notes {
 		fmt.Fprintln(c.Out, oneLine(note))
 	}
