@@ -78,11 +78,10 @@ type Tidier interface {
 // SignsIn is a Dialect whose plugins may want the person to sign in to a service.
 type SignsIn interface {
 	Dialect
-	// SignIn signs the person in for a plugin, on their act. It shows the page with open, and waits for the
-	// person. Calls at once for one plugin are one sign-in. The error is a fault, or the cause of ctx's end;
-	// of kind not_found where the plugin wants no sign-in, as far as is known.
-	SignIn(ctx context.Context, src Source, m Manifest,
-		open func(ctx context.Context, address string) error) error
+	// SignIn signs the person in for a plugin, on their act. It shows the page and waits for the person. Calls at
+	// once for one plugin are one sign-in. The error is a fault, or the cause of ctx's end; of kind not_found where
+	// the plugin wants no sign-in, as far as is known, and a *ServicesError where the person has to choose.
+	SignIn(ctx context.Context, src Source, m Manifest, how Signing) error
 	// SignOut forgets the sign-in, and has the service forget it where that is offered. The error is as
 	// that of SignIn.
 	SignOut(ctx context.Context, src Source, m Manifest) error

@@ -83,6 +83,8 @@ type Status struct {
 
 	SignedIn   string // the service where the person is signed in for it; empty: none
 	SignInPage string // the page of a sign-in that waits for the person; empty: none does
+	// SignInServices are those that the person chooses from to sign in; none where there is nothing to choose.
+	SignInServices []string
 
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started

@@ -12,21 +12,22 @@ import (
 )
 
 func (c mcpCommands) loginCommand() *cobra.Command {
+	service := ""
 	cmd := c.withPlugins("login ID", "Sign in to an MCP server, in the browser", exactly("the id of a server"),
 		func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
 				return err
 			}
-			err = app.Host.SignIns.In(ctx, s.ID, func(ctx context.Context, address string) error {
+			open := func(ctx context.Context, address string) error {
 				err := c.say(c.Err,
 					"Sign in on the page that opens in your browser. If none opens, open this address:\n%s", address)
 				if err != nil {
 					return err
 				}
 				return openBrowser(ctx, address)
-			})
-			if err != nil {
+			}
+			if err := app.Host.SignIns.In(ctx, s.ID, plugin.Signing{Open: open, Service: service}); err != nil {
 				return err
 			}
 			if err := app.Host.WaitLoaded(ctx, s.ID); err != nil {
@@ -44,7 +45,8 @@ func (c mcpCommands) loginCommand() *cobra.Command {
 		})
 	cmd.Long = "Sign in to an MCP server that wants it. Conclave opens the page of its sign-in service in the\n" +
 		"browser of this computer, and waits up to five minutes. The tokens stay in the system's keychain, and are\n" +
-		"renewed."
+		"renewed. Of several sign-in services --with names one; it is kept until you sign out."
+	cmd.Flags().StringVar(&service, "with", "", "host or address of the sign-in service, where there are several")
 	return cmd
 }
 

@@ -66,7 +66,9 @@ type Plugin struct {
 	SignedIn string `json:"signed_in"`
 	// The page of a sign-in that waits for the person; "": none does.
 	SignInPage string `json:"sign_in_page"`
-	AtOnce     int    `json:"at_once"` // how many of its calls run at once
+	// The sign-in services that the person has to choose from; missing where there is nothing to choose.
+	SignInServices []string `json:"sign_in_services,omitempty"`
+	AtOnce         int      `json:"at_once"` // how many of its calls run at once
 	// The person set that number; false: it is the default.
 	AtOnceSet bool `json:"at_once_set"`
 	// After how many minutes without a call it is ended; 0: never, whatever keep_running says.
@@ -190,7 +192,7 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 		Notices:  List(slices.Concat(m.Notices, s.Notes, about.Shadowing)),
 		OwnFiles: s.OwnFiles, Developing: about.Developing, Shipped: about.Shipped, Digest: s.Digest, Shown: s.Shown,
 		Packages: NewPackages(s), Settings: len(s.Options) > 0, SignedIn: s.SignedIn,
-		SignInPage: s.SignInPage, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
+		SignInPage: s.SignInPage, SignInServices: s.SignInServices, AtOnce: s.AtOnce, AtOnceSet: s.AtOnceSet,
 		IdleMinutes: int(s.Facts.Idle.Minutes()), KeepRunning: s.KeepRunning,
 		OnlyWords: s.OnlyWords, KeepWords: s.KeepWords,
 	}

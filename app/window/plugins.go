@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,11 +109,17 @@ func (p *Plugins) UseProgram(id, path string) error {
 }
 
 // SignIn signs the person in to the service that a plugin wants, in the browser. It returns when they are
-// done there. While a sign-in waits, it shows that one's page again.
-func (p *Plugins) SignIn(id string) error {
-	return p.core.Host.SignIns.In(p.call(), id, func(_ context.Context, address string) error {
+// done there. While a sign-in waits, it shows that one's page again. service is the one that the person chose among
+// several (view.Plugin.SignInServices), or empty; where they have to choose, the card offers the services then.
+func (p *Plugins) SignIn(id, service string) error {
+	how := plugin.Signing{Service: service, Open: func(_ context.Context, address string) error {
 		return p.openURL(address)
-	})
+	}}
+	err := p.core.Host.SignIns.In(p.call(), id, how)
+	if _, choose := errors.AsType[*plugin.ServicesError](err); choose {
+		return nil
+	}
+	return err
 }
 
 // SignOut signs the person out of the service of a plugin.

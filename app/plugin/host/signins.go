@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"conclave/app/base/bus"
@@ -16,13 +17,16 @@ type SignIns struct {
 
 	mu    sync.Mutex
 	pages map[string]string // by plugin, the page of a sign-in that waits for the person
+	// By plugin, the services that the person has to choose from.
+	services map[string][]string
 }
 
 // In signs the person in to the service of a plugin, on their act alone, and loads the plugin again. It
 // shows the page with open and waits until the person is done there, up to five minutes. A sign-in that is
 // under way is joined, and its page is shown again. The error is a fault: of kind not_found where there is
-// no such plugin or it wants no sign-in.
-func (s *SignIns) In(ctx context.Context, id string, open func(ctx context.Context, address string) error) error {
+// no such plugin or it wants no sign-in, and a *plugin.ServicesError where there are several services and how names
+// none of them; they are in its status then.
+func (s *SignIns) In(ctx context.Context, id string, how plugin.Signing) error {
 	status, src, d, err := s.of(id)
 	if err != nil {
 		return err
@@ -31,16 +35,16 @@ func (s *SignIns) In(ctx context.Context, id string, open func(ctx context.Conte
 		return fault.New(fault.NotAllowed, "plugins.signin", status.Manifest.Name+" waits for your approval.",
 			"Approve it first: nothing is sent to it before.")
 	}
-	if err := s.in(ctx, d, src, status.Manifest, open); err != nil {
+	if err := s.in(ctx, d, src, status.Manifest, how); err != nil {
 		return err
 	}
 	return s.h.Reload(id)
 }
 
 func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, src plugin.Source, m plugin.Manifest,
-	open func(ctx context.Context, address string) error,
+	how plugin.Signing,
 ) error {
-	id := src.ID
+	id, open := src.ID, how.Open
 	s.mu.Lock()
 	page := s.pages[id]
 	s.mu.Unlock()
@@ -50,10 +54,24 @@ func (s *SignIns) in(ctx context.Context, d plugin.SignsIn, src plugin.Source, m
 		}
 	}
 	defer s.show(id, "")
-	return d.SignIn(ctx, src, m, func(ctx context.Context, address string) error {
+	how.Open = func(ctx context.Context, address string) error {
 		s.show(id, address)
 		return open(ctx, address)
-	})
+	}
+	err := d.SignIn(ctx, src, m, how)
+	several, choose := errors.AsType[*plugin.ServicesError](err)
+	s.mu.Lock()
+	switch {
+	case choose:
+		if s.services == nil {
+			s.services = map[string][]string{}
+		}
+		s.services[id] = several.Services
+	case err == nil:
+		delete(s.services, id)
+	}
+	s.mu.Unlock()
+	return err
 }
 
 // Out signs the person out of the service of a plugin, and loads the plugin again. The error reports that
@@ -106,7 +124,7 @@ func (s *SignIns) describe(status *plugin.Status) {
 	var need string
 	status.SignedIn, need = d.SignedIn(status.ID)
 	s.mu.Lock()
-	status.SignInPage = s.pages[status.ID]
+	status.SignInPage, status.SignInServices = s.pages[status.ID], s.services[status.ID]
 	s.mu.Unlock()
 	if need != "" && status.State == plugin.Ready && status.Problem == nil {
 		status.Problem = &plugin.Problem{

@@ -17,10 +17,8 @@ type signsIn struct {
 
 func (signsIn) Facts() plugin.Facts { return plugin.Facts{Name: "signs"} }
 
-func (d signsIn) SignIn(_ context.Context, _ plugin.Source, _ plugin.Manifest,
-	open func(context.Context, string) error,
-) error {
-	return d.in(open)
+func (d signsIn) SignIn(_ context.Context, _ plugin.Source, _ plugin.Manifest, how plugin.Signing) error {
+	return d.in(how.Open)
 }
 
 func (signsIn) SignOut(context.Context, plugin.Source, plugin.Manifest) error { return nil }
@@ -44,7 +42,7 @@ func TestASignInShowsItsPageOnTheCardWhileItWaits(t *testing.T) {
 		return errors.New("nobody signed in")
 	}}}
 	err := s.in(t.Context(), h.Dialects[0].(plugin.SignsIn), plugin.Source{ID: "notes"}, plugin.Manifest{},
-		func(context.Context, string) error { return nil })
+		plugin.Signing{Open: func(context.Context, string) error { return nil }})
 	if err == nil || len(shown) != 3 || shown[1] != "https://a.example/authorize" || shown[2] == "" {
 		t.Errorf("%v, %q", err, shown)
 	}

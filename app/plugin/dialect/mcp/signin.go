@@ -2,24 +2,49 @@ package mcp
 
 import (
 	"context"
+	"net/url"
+	"slices"
 	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth"
+	"conclave/app/tool"
 )
 
 var _ plugin.SignsIn = (*Dialect)(nil)
 
 // SignIn implements plugin.SignsIn.
-func (d *Dialect) SignIn(ctx context.Context, src plugin.Source, m plugin.Manifest,
-	open func(ctx context.Context, address string) error,
-) error {
+func (d *Dialect) SignIn(ctx context.Context, src plugin.Source, m plugin.Manifest, how plugin.Signing) error {
 	a, err := d.signing(src, m)
 	if err != nil {
 		return err
 	}
-	return a.SignIn(ctx, auth.Person{Open: open})
+	return a.SignIn(ctx, auth.Person{Open: how.Open, Pick: func(_ context.Context, services []string) (string, error) {
+		services = presentable(services)
+		if len(services) == 0 || len(services) == 1 && how.Service == "" {
+			return strings.Join(services, ""), nil // none is one that nobody can choose
+		}
+		for _, one := range services {
+			u, _ := url.Parse(one) // presentable read it
+			if how.Service != "" && (one == how.Service || u.Host == how.Service) {
+				return one, nil
+			}
+		}
+		return "", &plugin.ServicesError{Plugin: src.ID, Name: serverOf(m).Name, Services: services}
+	}})
+}
+
+// maxServices bounds the sign-in services of one server that a person chooses among.
+const maxServices = 10
+
+// presentable returns the addresses that a person can read and choose between.
+func presentable(services []string) []string {
+	services = slices.DeleteFunc(slices.Clone(services), func(one string) bool {
+		u, err := url.Parse(one)
+		return err != nil || u.Host == "" || tool.OneLine(one) != one
+	})
+	return services[:min(len(services), maxServices)]
 }
 
 // SignOut implements plugin.SignsIn.

@@ -2,7 +2,9 @@ package mcp_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,7 +53,7 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 	if len(s.Pages) > 0 {
 		t.Error("a page opened by itself")
 	}
-	must(t, b.host.SignIns.In(t.Context(), id, s.Browser))
+	must(t, b.host.SignIns.In(t.Context(), id, plugin.Signing{Open: s.Browser}))
 	must(t, b.host.WaitIdle(t.Context()))
 	b.approve(id)
 	b.says("notes:echo", `{}`, "hello")
@@ -69,7 +71,7 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 		t.Errorf("its card shows %+v", p)
 	}
 	s.Do(func() { s.NoGrant = "" })
-	must(t, b.host.SignIns.In(t.Context(), id, s.Browser))
+	must(t, b.host.SignIns.In(t.Context(), id, plugin.Signing{Open: s.Browser}))
 	must(t, b.host.WaitIdle(t.Context()))
 	b.says("notes:echo", `{}`, "hello")
 	if p := b.status(id).Problem; p != nil {
@@ -95,5 +97,46 @@ func TestMC83AServerThatWantsASignInSaysSoOnItsCardUntilThePersonSignsIn(t *test
 	}
 	if got := b.status(id); got.State != plugin.NeedsSignIn || got.SignedIn != "" {
 		t.Errorf("afterwards its card shows %s, signed in at %q", got.State, got.SignedIn)
+	}
+}
+
+func TestMC78OfSeveralSignInServicesThePersonChoosesOneAndItIsKept(t *testing.T) {
+	b := newBench(t)
+	b.keys = &keychain{}
+	b.close()
+	b.open()
+	s, other := authtest.New(t), authtest.New(t)
+	s.Handler = http.HandlerFunc(authtest.Echo)
+	s.Edit = func(kind string, d map[string]any) {
+		if kind == "resource" {
+			d["authorization_servers"] = []string{other.Issuer, "no address", s.Issuer}
+		}
+	}
+	const id = "notes"
+	b.save("notes.mcp.json", map[string]any{id: map[string]any{"url": s.URL}})
+	must(t, approveOnce(b, id))
+	for _, with := range []string{"", "nowhere.example"} {
+		err := b.host.SignIns.In(t.Context(), id, plugin.Signing{Open: s.Browser, Service: with})
+		several, ok := errors.AsType[*plugin.ServicesError](err)
+		if !ok || !slices.Equal(several.Services, []string{other.Issuer, s.Issuer}) {
+			t.Fatalf("with %q: %v", with, err)
+		}
+		if f := fault.Of(err); !strings.Contains(f.Hint, "mcp login notes --with") {
+			t.Errorf("its hint: %s", f.Hint)
+		}
+	}
+	if got := b.status(id).SignInServices; len(got) != 2 || len(s.Pages)+len(other.Pages) > 0 {
+		t.Errorf("its card offers %q; pages: %d and %d", got, len(s.Pages), len(other.Pages))
+	}
+	host := strings.TrimPrefix(s.Issuer, "http://")
+	must(t, b.host.SignIns.In(t.Context(), id, plugin.Signing{Open: s.Browser, Service: host}))
+	must(t, b.host.WaitIdle(t.Context()))
+	if got := b.status(id); got.SignedIn != s.Issuer || got.SignInServices != nil {
+		t.Errorf("signed in at %q, and it still offers %q", got.SignedIn, got.SignInServices)
+	}
+	b.approve(id)
+	must(t, b.host.SignIns.In(t.Context(), id, plugin.Signing{Open: s.Browser})) // again: where it was
+	if len(other.Pages) > 0 || len(s.Pages) != 2 {
+		t.Errorf("pages: %d and %d", len(s.Pages), len(other.Pages))
 	}
 }

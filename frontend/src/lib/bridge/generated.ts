@@ -2373,6 +2373,11 @@ export interface Plugin {
   signed_in: string;
   /** The page of a sign-in that waits for the person; "": none does. */
   sign_in_page: string;
+  /**
+   * The sign-in services that the person has to choose from; missing where there is nothing to
+   * choose.
+   */
+  sign_in_services?: string[];
   /** how many of its calls run at once */
   at_once: number;
   /** The person set that number; false: it is the default. */
@@ -2579,9 +2584,11 @@ export interface PluginsCalls {
   Show(id: string): Promise<PluginDetail>;
   /**
    * SignIn signs the person in to the service that a plugin wants, in the browser. It returns
-   * when they are done there. While a sign-in waits, it shows that one's page again.
+   * when they are done there. While a sign-in waits, it shows that one's page again. service is
+   * the one that the person chose among several (view.Plugin.SignInServices), or empty; where
+   * they have to choose, the card offers the services then.
    */
-  SignIn(id: string): Promise<void>;
+  SignIn(id: string, service: string): Promise<void>;
   /** SignOut signs the person out of the service of a plugin. */
   SignOut(id: string): Promise<void>;
   /** StopAdding stops what Add or Update fetches. It is no error when nothing is. */

@@ -143,12 +143,18 @@ describe("plugins", () => {
     };
     const asks = shown({ plugin });
     asks.button(s.plugins.signIn(plugin.name))?.click();
-    expect(fake.given("Plugins.SignIn")).toEqual([["weather"]]);
+    expect(fake.given("Plugins.SignIn")).toEqual([["weather", ""]]);
     await asks.close();
     const waits = shown({ plugin: { ...plugin, sign_in_page: "https://auth.example.org/authorize?x=1" } });
     expect(waits.target.textContent).toContain(s.plugins.signingIn("auth.example.org"));
     expect(waits.button(s.plugins.signIn(plugin.name))).toBeUndefined();
     await waits.close();
+    const services = ["https://a.example.org/one", "https://b.example.org"];
+    const several = shown({ plugin: { ...plugin, sign_in_services: services } });
+    expect(several.button(s.plugins.signIn(plugin.name))).toBeUndefined();
+    several.button(s.plugins.signInAt("a.example.org"))?.click();
+    expect(fake.given("Plugins.SignIn").at(-1)).toEqual(["weather", services[0]]);
+    await several.close();
 
     const signOut = (of: typeof plugin) =>
       pluginMenu(app, of, { onlog: () => {}, onreach: () => {} }).find((item) => item.label === s.plugins.signOut);
