@@ -33,11 +33,11 @@ type endpoint struct {
 
 	updating sync.Mutex // guards the servers
 
-	mu    sync.Mutex // guards what follows
-	calls map[*running]struct{}
-	begun int // calls, since it opened
-	over  bool
-	wg    sync.WaitGroup // of the calls
+	mu       sync.Mutex // guards what follows
+	calls    map[*running]struct{}
+	answered int // calls, also those of tools that it does not have, if counting is in place
+	over     bool
+	wg       sync.WaitGroup // of the calls
 }
 
 // running is a call under way.
@@ -81,7 +81,6 @@ func (d *endpoint) begin(ctx context.Context, program, session string) (_ contex
 		return ctx, func() {}
 	}
 	d.calls[r] = struct{}{}
-	d.begun++
 	d.wg.Add(1)
 	return ctx, func() {
 		cancel(nil)
@@ -122,13 +121,27 @@ const ending = 2 * time.Second
 // checkEvery is the pause between two checks for running calls.
 const checkEvery = 50 * time.Millisecond
 
-// rests waits until as many calls as were asked for have begun and none is under way, but no longer than stopped
+// counting counts the calls of a session that are answered.
+func (d *endpoint) counting(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "tools/call" {
+			defer func() {
+				d.mu.Lock()
+				d.answered++
+				d.mu.Unlock()
+			}()
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// rests waits until as many calls as were asked for are answered and none is under way, but no longer than stopped
 // calls have to answer.
 func (d *endpoint) rests(asked int) {
 	for late := time.Now().Add(ending); time.Now().Before(late); {
 		time.Sleep(checkEvery)
 		d.mu.Lock()
-		rests := len(d.calls) == 0 && d.begun >= asked
+		rests := len(d.calls) == 0 && d.answered >= asked
 		over := d.over
 		d.mu.Unlock()
 		if rests || over {

@@ -44,6 +44,7 @@ func (s *Server) ServeStreams(ctx context.Context, o Streams, c Choices) error {
 		who:      func(*mcp.CallToolRequest) string { return o.Name },
 		sessions: func() map[string]int { return map[string]int{o.Name: 1} },
 	}
+	f.AddReceivingMiddleware(d.counting)
 	session, err := f.connect(ctx, first, in, o, d, s)
 	if err != nil {
 		return err
