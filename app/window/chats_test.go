@@ -77,18 +77,19 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	if err != nil || len(wanted.Entries) != 2 || !wanted.Entries[0].Whole || wanted.Entries[1].Seq != 4 {
 		t.Errorf("asked for more: %+v, %v", wanted.Entries, err)
 	}
-	if spot, err := w.Chats.Place(id, 4, " too. "); err != nil || spot != (transcript.Spot{}) {
-		t.Errorf("the words stand in %+v, %v", spot, err)
-	}
 	info, err := w.Chats.Info(id, 4)
 	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 ||
 		info.Requests[0].Rebuilt || !strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
 		t.Errorf("behind the answer stands %+v, %v", info, err)
 	}
 	found, err := w.Chats.Find(id, "SUNNY")
-	if err != nil || len(found) != 2 || found[1].Seq != 2 || found[1].Excerpt.Match != "sunny" ||
-		found[1].Excerpt.Before != "It is " {
+	if want := []window.Find{{Seq: 1}, {Seq: 2}}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("found %+v, %v", found, err)
+	}
+	if twice, err := w.Chats.Find(id, " O "); err != nil || !slices.Equal(twice, []window.Find{
+		{Seq: 1}, {Seq: 1, Nth: 1}, {Seq: 4}, {Seq: 4, Nth: 1},
+	}) {
+		t.Errorf("of a letter are found %+v, %v", twice, err)
 	}
 	if none, err := w.Chats.Find(id, "  "); err != nil || len(none) != 0 {
 		t.Errorf("blanks are found as %+v, %v", none, err)
@@ -357,7 +358,6 @@ func TestNoChatIsTouchedThatIsNotThere(t *testing.T) {
 	w := open(t)
 	for name, do := range map[string]func() error{
 		"pull":    func() error { _, err := w.Chats.Pull("x", 0, nil); return err },
-		"place":   func() error { _, err := w.Chats.Place("x", 1, "word"); return err },
 		"source":  func() error { _, err := w.Chats.Source("x", 1); return err },
 		"info":    func() error { _, err := w.Chats.Info("x", 1); return err },
 		"find":    func() error { _, err := w.Chats.Find("x", "word"); return err },

@@ -90,11 +90,11 @@ type RequestInfo struct {
 	Usage   transcript.Usage `json:"usage"`
 }
 
-// Find is one message that holds the words searched for.
+// Find is a place where the words stand that are searched for.
 type Find struct {
-	Seq     uint64       `json:"seq"`
-	Index   int          `json:"index"` // place in the outline
-	Excerpt chat.Excerpt `json:"excerpt"`
+	Seq  uint64          `json:"seq"`
+	Spot transcript.Spot `json:"spot"`
+	Nth  int             `json:"nth"` // how many of them stand before it in its block
 }
 
 // Outgoing is a message to send with Chats.Send.

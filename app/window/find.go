@@ -1,14 +1,17 @@
 package window
 
 import (
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
 	"conclave/app/chat/transcript"
 )
 
-// Find returns the messages of the visible path that hold the words, at most
-// 1,000.
+// maxFound bounds how many places are shown.
+const maxFound = 1000
+
+// Find returns where the words stand in what the visible path says, at most 1,000 places.
 func (c *Chats) Find(conversation, words string) ([]Find, error) {
 	ctx := c.call()
 	found := []Find{}
@@ -24,30 +27,22 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 	if err != nil {
 		return nil, err
 	}
-	bySeq := make(map[chat.MessageSeq]chat.Message, len(messages))
+	holds := make(map[chat.MessageSeq]bool, len(messages))
 	for _, m := range messages {
-		bySeq[m.Seq] = m
+		holds[m.Seq] = m.Role != chat.RoleTool
 	}
-	for i, f := range transcript.Fold(o) {
-		for _, seq := range f.Messages {
-			m, held := bySeq[seq]
-			if !held || m.Role == chat.RoleTool {
-				continue
-			}
-			if e, ok := chat.ExcerptOf(chat.TextOf(m.Parts), words); ok {
-				found = append(found, Find{Seq: uint64(f.Seq), Index: i, Excerpt: e})
-				break
-			}
+	said := c.open.transcript(id(conversation))
+	for _, f := range transcript.Fold(o) {
+		if !slices.ContainsFunc(f.Messages, func(seq chat.MessageSeq) bool { return holds[seq] }) {
+			continue
 		}
-		if len(found) == 1000 {
-			break
+		places, err := said.Places(ctx, uint64(f.Seq), words, maxFound-len(found))
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range places {
+			found = append(found, Find{Seq: uint64(f.Seq), Spot: at.Spot, Nth: at.Nth})
 		}
 	}
 	return found, nil
-}
-
-// Place returns where the words occur first in an entry; its first block when they do
-// not.
-func (c *Chats) Place(conversation string, seq uint64, words string) (transcript.Spot, error) {
-	return c.open.transcript(id(conversation)).Place(c.call(), seq, strings.TrimSpace(words))
 }

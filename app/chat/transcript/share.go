@@ -136,30 +136,39 @@ func (b *block) view(index int, since uint64) Block {
 	return Block{Index: index, HTML: b.html, Done: b.done}
 }
 
-// Place returns the first block of an entry whose text contains words, in any case;
-// the first block of the entry when none does.
-func (t *Transcript) Place(ctx context.Context, seq uint64, words string) (Spot, error) {
+// Found is a place where the words stand that are looked for.
+type Found struct {
+	Spot Spot
+	Nth  int // how many of them stand before it in its block
+}
+
+// Places returns where words stand in what an entry says, in any case, at most limit places.
+func (t *Transcript) Places(ctx context.Context, seq uint64, words string, limit int) ([]Found, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.open(ctx); err != nil {
-		return Spot{}, err
+		return nil, err
 	}
 	p := t.places[chat.MessageSeq(seq)]
 	if p == nil || !p.onPath || words == "" {
-		return Spot{}, nil
+		return nil, nil
 	}
 	if err := t.drawNow(ctx, p); err != nil {
-		return Spot{}, err
+		return nil, err
 	}
 	words = strings.ToLower(words)
+	var found []Found
 	for i, part := range p.drawing.parts {
+		if part.kind != chat.PartText {
+			continue
+		}
 		for j, b := range part.blocks {
-			if strings.Contains(strings.ToLower(textOf(b.html)), words) {
-				return Spot{i, j}, nil
+			for n := range min(strings.Count(strings.ToLower(textOf(b.html)), words), limit-len(found)) {
+				found = append(found, Found{Spot{i, j}, n})
 			}
 		}
 	}
-	return Spot{}, nil
+	return found, nil
 }
 
 // textOf returns the text of rendered HTML, in which every < begins a tag.

@@ -2,6 +2,7 @@ package transcript_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,24 +119,33 @@ func TestWordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
 	m := newMemory()
 	m.ask("What about <b>rivers</b> & trains?")
 	m.reply("turn",
-		answerOf("the answer", 300)+"The **long**est river is the `Nile`.\n\n```go\nvar Nile = 6650 // <km>\n```\n")
+		answerOf("the answer", 300)+"The **long**est river is the `Nile`.\n\n```go\nvar Nile = 6650 // <km>\n```\n\n"+
+			"Nile, *Nile*!\n")
 	tr := m.open(t)
 	for _, c := range []struct {
 		seq   uint64
 		words string
-		want  transcript.Spot
+		want  []transcript.Found
 	}{
-		{2, "LONGEST river is the nile", transcript.Spot{Block: 300}},
-		{2, "// <km>", transcript.Spot{Block: 301}},
-		{2, "paragraph 7 of", transcript.Spot{Block: 7}},
-		{2, "nowhere", transcript.Spot{}},
-		{2, "", transcript.Spot{}},
-		{1, "& trains", transcript.Spot{}},
-		{99, "trains", transcript.Spot{}},
+		{2, "LONGEST river is the nile", []transcript.Found{{Spot: transcript.Spot{Block: 300}}}},
+		{2, "// <km>", []transcript.Found{{Spot: transcript.Spot{Block: 301}}}},
+		{2, "paragraph 7 of", []transcript.Found{{Spot: transcript.Spot{Block: 7}}}},
+		{2, "nile", []transcript.Found{
+			{Spot: transcript.Spot{Block: 300}}, {Spot: transcript.Spot{Block: 301}},
+			{Spot: transcript.Spot{Block: 302}}, {Spot: transcript.Spot{Block: 302}, Nth: 1},
+		}},
+		{2, "nowhere", nil},
+		{2, "", nil},
+		{1, "& trains", []transcript.Found{{}}},
+		{99, "trains", nil},
 	} {
-		if got, err := tr.Place(t.Context(), c.seq, c.words); err != nil || got != c.want {
+		got, err := tr.Places(t.Context(), c.seq, c.words, 1000)
+		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%q is in %+v of %d, want %+v: %v", c.words, got, c.seq, c.want, err)
 		}
+	}
+	if got, err := tr.Places(t.Context(), 2, "paragraph", 3); err != nil || len(got) != 3 {
+		t.Errorf("of the first three are %+v: %v", got, err)
 	}
 	// Between tool cards, too, and in an answer that is being written.
 	m.ask("Use a tool.")
@@ -143,7 +153,8 @@ func TestWordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
 	u.say("First.")
 	u.propose("1", "note")
 	u.say("Then *that*.")
-	if got, err := tr.Place(t.Context(), uint64(u.seq), "then that"); err != nil || got != (transcript.Spot{Part: 2}) {
+	got, err := tr.Places(t.Context(), uint64(u.seq), "then that", 1000)
+	if err != nil || !slices.Equal(got, []transcript.Found{{Spot: transcript.Spot{Part: 2}}}) {
 		t.Errorf("the words are in %+v: %v", got, err)
 	}
 }

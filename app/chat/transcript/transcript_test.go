@@ -383,7 +383,7 @@ func TestWhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
 	if _, err := m.open(t).Pull(t.Context(), 0); err == nil {
 		t.Error("a chat that was deleted opens")
 	}
-	if _, err := m.open(t).Place(t.Context(), 1, "one"); err == nil {
+	if _, err := m.open(t).Places(t.Context(), 1, "one", 9); err == nil {
 		t.Error("words are found in a chat that was deleted")
 	}
 }
@@ -686,7 +686,7 @@ func TestAStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	if _, err := tr.Pull(t.Context(), p.revision); !errors.Is(err, errDisk) {
 		t.Errorf("the page pulls %v", err)
 	}
-	if _, err := tr.Place(t.Context(), 2, "memory"); !errors.Is(err, errDisk) {
+	if _, err := tr.Places(t.Context(), 2, "memory", 9); !errors.Is(err, errDisk) {
 		t.Errorf("the page looks for words in the answer: %v", err)
 	}
 	if err := tr.RefreshAll(t.Context()); !errors.Is(err, errDisk) {

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { armed, palette } from "../page.mjs";
 import { expect, test } from "../person.mjs";
 
+test.use({ models: ["talker"] }); // and so a home of its own, where nothing else waits
+
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 

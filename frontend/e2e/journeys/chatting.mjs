@@ -48,6 +48,12 @@ const answers = {
   ...streams,
   "Show me everything": everything,
   "Everything once more": everything,
+  "Where does the tide go?": [
+    "The tide goes **with the tide** out.",
+    ...paragraphs(1, 12),
+    `\`\`\`text\n${Array.from({ length: 500 }, (_, i) => (i === 480 ? "the tide" : `line ${i}`)).join("\n")}\n\`\`\``,
+    "Then the [tide](https://tide.example/tide) is back.",
+  ].join("\n\n"),
   "Short and sweet": "Sweet.",
   "A second question": "The second was answered.",
   "Count what is hidden": { text: "", call: { name: "word_count", arguments: { text: "a b c" } } },
@@ -178,6 +184,41 @@ test("find marks the word and brings it into view, also in a long message", asyn
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => CSS.highlights.get("find-here").size === 0);
   await page.setViewportSize({ width: 1440, height: 832 });
+});
+
+test("find counts words, and goes from one to the next, whatever they stand in", async ({ page, person }) => {
+  await person.newChat();
+  await person.ask("Where does the tide go?");
+  await page.keyboard.press("Control+f");
+  const search = page.getByRole("searchbox", { name: "Find in this chat" });
+  const shown = (at, all, element) =>
+    Promise.all([
+      expect(page.getByText(`${at} of ${all}`, { exact: true })).toBeVisible(),
+      page.waitForFunction((name) => {
+        const [word] = CSS.highlights.get("find-here") ?? [];
+        if (word?.startContainer.parentElement.tagName !== name) return false;
+        const place = word.getBoundingClientRect();
+        const view = document.querySelector(".scroller").getBoundingClientRect();
+        return place.height > 0 && place.top >= view.top && place.bottom <= view.bottom;
+      }, element),
+    ]);
+  await search.fill("tide");
+  await shown(5, 5, "A");
+  await search.press("Enter");
+  await shown(4, 5, "CODE");
+  await search.press("Enter");
+  await shown(3, 5, "STRONG");
+  await search.press("Enter");
+  await shown(2, 5, "P");
+  await page.getByRole("button", { name: "Previous match" }).click();
+  await shown(1, 5, "P");
+  await page.getByRole("button", { name: "Previous match" }).click();
+  await shown(5, 5, "A");
+  await search.fill("tide goes with the tide");
+  await shown(1, 1, "P");
+  await search.fill("ebb");
+  await expect(page.getByText("No matches")).toBeVisible();
+  await page.keyboard.press("Escape");
 });
 
 test("a first message makes a chat, and formulas and diagrams are drawn", async ({ page, person }) => {

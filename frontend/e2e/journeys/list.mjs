@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { bin } from "../processes.mjs";
 import { expect, test } from "../person.mjs";
 
+test.use({ plugins: {} }); // and so a home of its own: the list is compared
+
 // Each goes on where the one before it ended.
 test.describe.configure({ mode: "serial" });
 
 const answers = {
-  "Where do we land?": "# Berths\n\nThe *harbour* has **fourteen** [berths](https://berths.example/plan) for us.",
+  "Where do we land?":
+    "# Berths\n\nAt the far end of the coast, where nobody looks, the *harbour* has **fourteen** [berths](https://berths.example/plan) for us.",
   "What is for dinner?": "Soup.\n\n```python\nfourteen = 14\n```",
 };
 
@@ -83,7 +86,7 @@ test("a chat is put into the archive, and comes back from there", async ({ page 
 test("a chat is copied as Markdown, and duplicated", async ({ page }) => {
   await act(page, "Where do we land?", "Copy as Markdown");
   const copied = () => page.evaluate(() => globalThis.runtime.ClipboardGetText());
-  await expect.poll(copied).toContain("The *harbour* has **fourteen** [berths]");
+  await expect.poll(copied).toContain("the *harbour* has **fourteen** [berths]");
   expect(await copied()).toContain("Where do we land?");
   await act(page, "Where do we land?", "Duplicate");
   await expect(row(page, "Where do we land? (copy)")).toBeVisible();
@@ -98,8 +101,10 @@ test("a search shows what stands around the word, without markup", async ({ page
   await expect(rows(page)).toHaveCount(2);
   const found = row(page, "Where do we land?");
   await expect(found.locator("mark")).toHaveText("fourteen");
-  const words = await person.reads(found, /The harbour has fourteen berths for us\./);
+  const words = await person.reads(found, /…harbour has fourteen berths for us\./);
   expect(words).not.toMatch(/[*#`[\]]|https/);
+  const [whole, word] = [await found.boundingBox(), await found.locator("mark").boundingBox()];
+  expect(word.x + word.width, "the word is in view").toBeLessThan(whole.x + whole.width);
   await expect(row(page, "What is for dinner?").locator("mark")).toHaveText("fourteen");
   await search(page).fill("nobody ever said this");
   await expect(page.getByText("No chats match “nobody ever said this”.")).toBeVisible();

@@ -537,7 +537,7 @@ export interface ChatsCalls {
    * it, a sibling is made and answered, which only the person's own messages can be.
    */
   Edit(conversation: string, seq: number, text: string, answerAgain: boolean): Promise<Sent>;
-  /** Find returns the messages of the visible path that hold the words, at most 1,000. */
+  /** Find returns where the words stand in what the visible path says, at most 1,000 places. */
   Find(conversation: string, words: string): Promise<Find[]>;
   /**
    * Hooks returns what hooks did to an answer and its calls, oldest first: only what a hook
@@ -554,8 +554,6 @@ export interface ChatsCalls {
    * then by the day of their last change; or what a text query found.
    */
   List(query: ChatQuery, offset: number, limit: number): Promise<ChatList>;
-  /** Place returns where the words occur first in an entry; its first block when they do not. */
-  Place(conversation: string, seq: number, words: string): Promise<Spot>;
   /**
    * Pull returns what changed since a revision, 0 opens the conversation, and the blocks that
    * the page wants in addition, at most 200 wants.
@@ -1279,12 +1277,12 @@ export interface FilledPrompt {
   attachments: Attached[];
 }
 
-/** Find is one message that holds the words searched for. */
+/** Find is a place where the words stand that are searched for. */
 export interface Find {
   seq: number;
-  /** place in the outline */
-  index: number;
-  excerpt: Excerpt;
+  spot: Spot;
+  /** how many of them stand before it in its block */
+  nth: number;
 }
 
 /** Finding is one line of a result. */

@@ -20,6 +20,8 @@ export interface Target {
   /** The permission request whose card is to be in view. */
   request?: string;
   spot?: Spot;
+  /** The words looked for are to be in view, those before which so many stand in that block. */
+  nth?: number;
   /** The message gets the keyboard too. */
   focus?: boolean;
 }
@@ -257,8 +259,6 @@ export class OpenChat extends Pulled {
     const part = parts.findIndex(({ call }) => call?.request === request);
     return { part: part < 0 ? parts.length : part, block: 0 };
   }
-
-  place = (seq: number, words: string): Promise<Spot> => this.bridge.chats.Place(this.id, seq, words);
 
   find = (words: string): Promise<Find[]> => this.bridge.chats.Find(this.id, words);
 }

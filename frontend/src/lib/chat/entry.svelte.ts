@@ -24,6 +24,8 @@ export class BlockView {
   done = $state.raw(false);
   /** The HTML was here once. */
   held = $state.raw(false);
+  /** The rest of its code, which is folded where it is long, is unfolded: also when it comes into view again. */
+  unfolded = $state.raw(false);
   /** It is not what the program has, or not here. */
   lacks = true;
 

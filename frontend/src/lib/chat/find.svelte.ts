@@ -23,27 +23,23 @@ export class FindState {
     this.found = found;
     this.asked = words;
     this.at = Math.max(0, found.length - 1);
-    await this.#show();
+    this.#show();
   }
 
-  /** The message that is shown, 0 = none. */
-  get here(): number {
-    return this.found[this.at]?.seq ?? 0;
+  /** The place that is shown. */
+  get here(): Find | undefined {
+    return this.found[this.at];
   }
 
   step(by: number): void {
     if (this.found.length === 0) return;
     this.at = (this.at + by + this.found.length) % this.found.length;
-    void this.#show();
+    this.#show();
   }
 
-  async #show(): Promise<void> {
+  #show(): void {
     const chat = this.chat();
-    const { seq } = this.found[this.at] ?? {};
-    if (!chat || !seq) return;
-    const { asked } = this;
-    const spot = await chat.place(seq, asked);
-    if (seq === this.here && asked === this.asked) chat.target = { seq, spot };
+    if (chat && this.here) chat.target = { ...this.here };
   }
 
   close(): void {

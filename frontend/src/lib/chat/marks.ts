@@ -39,22 +39,37 @@ export function places(root: Element, words: string): Range[] {
   return found;
 }
 
-/** Marks the words in all messages on the screen, and those of message seq as found. */
-function mark(scroller: Element, words: string, seq: number): void {
+/** A place of the words: the message, the row of its block, and how many stand before it there. */
+export interface WordAt {
+  seq: number;
+  row: number;
+  nth: number;
+}
+
+/** The words at a place, where its row is on the page. */
+function rangeAt(scroller: Element, words: string, { seq, row, nth }: WordAt): Range | undefined {
+  const block = scroller.querySelector(`article[data-seq="${seq}"] [data-row="${row}"]`);
+  return block ? places(block, words)[nth] : undefined;
+}
+
+/** Marks the words in all messages on the screen, and those at a place as found. */
+function mark(scroller: Element, words: string, at?: WordAt): void {
   if (!("highlights" in CSS)) return;
   const others = new Highlight();
   const found = new Highlight();
-  for (const body of words ? scroller.querySelectorAll("article .body") : []) {
-    const mine = body.closest<HTMLElement>("article")?.dataset.seq === String(seq);
-    for (const range of places(body, words)) (mine ? found : others).add(range);
-  }
+  const here = at && words ? rangeAt(scroller, words, at) : undefined;
+  for (const body of words ? scroller.querySelectorAll("article .body") : [])
+    for (const range of places(body, words)) {
+      const mine = range.startContainer === here?.startContainer && range.startOffset === here.startOffset;
+      (mine ? found : others).add(range);
+    }
   CSS.highlights.set("find", others);
   CSS.highlights.set("find-here", found);
 }
 
 /** Marks the words, also in messages that scroll into view, until what it returns is called. */
-export function keepMarked(scroller: Element, words: string, seq: number): () => void {
-  const draw = () => mark(scroller, words, seq);
+export function keepMarked(scroller: Element, words: string, at: () => WordAt | undefined): () => void {
+  const draw = () => mark(scroller, words, at());
   let frame = requestAnimationFrame(draw);
   const changes = new MutationObserver(() => {
     cancelAnimationFrame(frame);
@@ -64,12 +79,14 @@ export function keepMarked(scroller: Element, words: string, seq: number): () =>
   return () => {
     changes.disconnect();
     cancelAnimationFrame(frame);
-    mark(scroller, "", 0);
+    mark(scroller, "");
   };
 }
 
-/** Where the words occur first in message seq. */
-export function placeIn(scroller: Element, words: string, seq: number): DOMRect | undefined {
-  const body = scroller.querySelector(`article[data-seq="${seq}"] .body`);
-  return body ? places(body, words)[0]?.getBoundingClientRect() : undefined;
+/** Where on the screen the words at a place are; folded code is unfolded for them. */
+export function placeIn(scroller: Element, words: string, at: WordAt): DOMRect | undefined {
+  const range = rangeAt(scroller, words, at);
+  const folded = range?.startContainer.parentElement?.closest<HTMLDetailsElement>(".code-rest:not([open])");
+  if (folded) folded.open = true;
+  return range?.getBoundingClientRect();
 }

@@ -4,10 +4,10 @@
  * moved it since.
  */
 import { flushSync } from "svelte";
-import type { Spot } from "../bridge/generated";
+import type { Find, Spot } from "../bridge/generated";
 import type { OpenChat, Target } from "./chat.svelte";
 import { Follow } from "./follow.svelte";
-import { placeIn } from "./marks";
+import { placeIn, type WordAt } from "./marks";
 import { Rows, type RowAt } from "./rows.svelte";
 
 /** Gap between the top of the view and a question that was just sent, in px. */
@@ -252,15 +252,22 @@ export class TranscriptScroll {
   }
 
   /** Shows what is asked for: a message, or in it a request's card, a spot or words. */
-  show({ seq, request, spot, focus }: Target, words: string): void {
+  show({ seq, request, spot, nth = 0, focus }: Target, words: string): void {
     const card = request ? `[data-request~="${CSS.escape(request)}"]` : "";
     const inside = () => {
       if (card) return this.scroller?.querySelector(card)?.getBoundingClientRect();
-      return words && this.scroller ? placeIn(this.scroller, words, seq) : undefined;
+      return words && spot && this.scroller
+        ? placeIn(this.scroller, words, this.wordAt({ seq, spot, nth }))
+        : undefined;
     };
     const at = () => (request ? this.chat().spotOf(seq, request) : spot);
     this.bring(seq, "center", { spot: at, inside, card });
     if (focus) this.#focus(seq);
+  }
+
+  /** The row in which words that were found stand. */
+  wordAt({ seq, spot, nth }: Find): WordAt {
+    return { seq, row: this.#rowOf({ seq, spot: () => spot }), nth };
   }
 
   /** Gives a message that was brought into view the keyboard. */

@@ -171,19 +171,15 @@ export class FakeChats {
   }
 
   async Find(id: string, wanted: string): Promise<t.Find[]> {
-    return this.of(id).entries.flatMap((e, index) => {
-      const excerpt = excerptOf(e, wanted.trim().toLowerCase());
-      return excerpt ? [{ seq: e.seq, index, excerpt }] : [];
-    });
-  }
-
-  async Place(id: string, seq: number, words: string): Promise<t.Spot> {
-    const has = (html: string) => wordsOf(html).toLowerCase().includes(words.toLowerCase());
-    for (const { index, blocks } of this.of(id).entries.find((e) => e.seq === seq)?.parts ?? []) {
-      const block = blocks.findIndex(({ html }) => has(html));
-      if (block >= 0) return { part: index, block };
-    }
-    return { part: 0, block: 0 };
+    const words = wanted.trim().toLowerCase();
+    const count = (html: string) => (words ? wordsOf(html).toLowerCase().split(words).length - 1 : 0);
+    return this.of(id).entries.flatMap(({ seq, parts }) =>
+      parts.flatMap(({ kind, index: part, blocks }) =>
+        (kind === "text" ? blocks : []).flatMap(({ html }, block) =>
+          Array.from({ length: count(html) }, (_, nth) => ({ seq, spot: { part, block }, nth })),
+        ),
+      ),
+    );
   }
 
   async Draft(id: string): Promise<t.Draft> {
