@@ -125,3 +125,12 @@ test("the panel says that the next message asks the council where it will", asyn
   await use.click();
   await expect(asks).toHaveCount(0);
 });
+
+test("Ctrl+Shift+P shows a new plugin with its name, and has its question for a heading", async ({ person }) => {
+  const { page } = person;
+  await page.setViewportSize({ width: 1440, height: 480 });
+  await page.keyboard.press("Control+Shift+P");
+  const its = page.locator('[data-plugin="harbour"]');
+  await expect(its.getByRole("heading", { name: "“harbour” is new" })).toBeFocused();
+  await expect(its.getByRole("heading", { name: "harbour", exact: true })).toBeInViewport();
+});
