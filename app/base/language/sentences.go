@@ -36,7 +36,8 @@ type catalogue struct {
 
 // verbs are how values stand in the English sentences.
 var verbs = strings.NewReplacer(
-	"%s", "\x00", "%d", "\x00", "%q", "\x00", "%v", "\x00", "%.1f", "\x00", "%g", "\x00", "%w", "\x00", "%%", "%",
+	"%s", "\x00", "%d", "\x00", "%q", "\x00", "%.40q", "\x00", "%.80q", "\x00", "%v", "\x00", "%.1f", "\x00",
+	"%g", "\x00", "%w", "\x00", "%%", "%",
 )
 
 var chineseSentences = sync.OnceValue(func() *catalogue {

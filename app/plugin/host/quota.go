@@ -80,5 +80,5 @@ func stored(dir string) (bytes, files int64) {
 
 // fullProblem says so of a plugin that is not started.
 func fullProblem(dir string) *plugin.Problem {
-	return &plugin.Problem{Kind: "refused", Message: storageOver, Hint: "It is " + dir + "."}
+	return &plugin.Problem{Kind: "refused", Message: storageOver, Hint: "Its storage folder is " + dir + "."}
 }
