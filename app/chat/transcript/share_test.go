@@ -131,8 +131,10 @@ func TestWordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
 		{2, "// <km>", []transcript.Found{{Spot: transcript.Spot{Block: 301}}}},
 		{2, "paragraph 7 of", []transcript.Found{{Spot: transcript.Spot{Block: 7}}}},
 		{2, "nile", []transcript.Found{
-			{Spot: transcript.Spot{Block: 300}}, {Spot: transcript.Spot{Block: 301}},
-			{Spot: transcript.Spot{Block: 302}}, {Spot: transcript.Spot{Block: 302}, Nth: 1},
+			{Spot: transcript.Spot{Block: 300}},
+			{Spot: transcript.Spot{Block: 301}},
+			{Spot: transcript.Spot{Block: 302}},
+			{Spot: transcript.Spot{Block: 302}, Nth: 1},
 		}},
 		{2, "nowhere", nil},
 		{2, "", nil},

@@ -757,7 +757,9 @@ describe("the council of a chat", () => {
     await switched;
     expect([fake.given("Council.Set"), fake.given("Council.Clear")]).toEqual([[], []]);
     expect([app.council.settings?.scope, app.council.council?.mode]).toEqual(["chat other", "opinions"]);
-    expect(app.toasts.list.map(({ text, hint }) => [text, hint])).toEqual([[s.council.tooEarly, s.council.tooEarlyHint]]);
+    expect(app.toasts.list.map(({ text, hint }) => [text, hint])).toEqual([
+      [s.council.tooEarly, s.council.tooEarlyHint],
+    ]);
     expect([app.council.shown, app.council.point]).toEqual([null, ""]);
     // Where it cannot be read, the council that was left does not stand in its place.
     fake.council.Settings = async () => {
