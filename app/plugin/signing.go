@@ -7,7 +7,7 @@ import (
 	"conclave/app/base/fault"
 )
 
-// Signing is how a person signs in for a plugin.
+// Signing holds what a sign-in needs from whoever asks for it.
 type Signing struct {
 	// Open shows the page of the service.
 	Open func(ctx context.Context, address string) error

@@ -30,10 +30,7 @@ func (c mcpCommands) loginCommand() *cobra.Command {
 			if err := app.Host.SignIns.In(ctx, s.ID, plugin.Signing{Open: open, Service: service}); err != nil {
 				return err
 			}
-			if err := app.Host.WaitLoaded(ctx, s.ID); err != nil {
-				return err
-			}
-			if s, err = app.Host.Status(s.ID); err != nil {
+			if s, err = loaded(ctx, app, s.ID); err != nil {
 				return err
 			}
 			next := ""

@@ -41,10 +41,7 @@ func again(ctx context.Context, app *App, s plugin.Status) (plugin.Status, error
 	if s.State == plugin.Failed {
 		err := app.Host.Reload(s.ID)
 		if err == nil {
-			err = app.Host.WaitLoaded(ctx, s.ID)
-		}
-		if err == nil {
-			s, err = app.Host.Status(s.ID)
+			s, err = loaded(ctx, app, s.ID)
 		}
 		if err != nil {
 			return s, err

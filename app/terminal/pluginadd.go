@@ -28,10 +28,7 @@ func (c pluginCommands) newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := app.Host.WaitLoaded(ctx, id); err != nil {
-				return err
-			}
-			s, err := app.Host.Status(id)
+			s, err := loaded(ctx, app, id)
 			if err != nil {
 				return err
 			}
@@ -92,10 +89,7 @@ func (c pluginCommands) printImported(ctx context.Context, app *App, made librar
 	waits := false
 	var out strings.Builder
 	for _, one := range made.Added {
-		if err := app.Host.WaitLoaded(ctx, one.ID); err != nil {
-			return err
-		}
-		s, err := app.Host.Status(one.ID)
+		s, err := loaded(ctx, app, one.ID)
 		if err != nil {
 			return err
 		}

@@ -89,12 +89,17 @@ func (c pluginCommands) enable(on bool) action {
 
 func reload(_ context.Context, app *App, id string, _ []string) error { return app.Host.Reload(id) }
 
+// loaded waits until a plugin has loaded, or failed to, and returns its state.
+func loaded(ctx context.Context, app *App, id string) (plugin.Status, error) {
+	if err := app.Host.WaitLoaded(ctx, id); err != nil {
+		return plugin.Status{}, err
+	}
+	return app.Host.Status(id)
+}
+
 // printAfter waits until the plugin has loaded and prints its state; a plugin that failed exits 1.
 func (c pluginCommands) printAfter(ctx context.Context, app *App, id string) error {
-	if err := app.Host.WaitLoaded(ctx, id); err != nil {
-		return err
-	}
-	s, err := app.Host.Status(id)
+	s, err := loaded(ctx, app, id)
 	if err != nil {
 		return err
 	}

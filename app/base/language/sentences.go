@@ -34,11 +34,21 @@ type catalogue struct {
 	patterns []pattern // those with the most words first
 }
 
-// verbs are how values stand in the English sentences.
-var verbs = strings.NewReplacer(
-	"%s", "\x00", "%d", "\x00", "%q", "\x00", "%.40q", "\x00", "%.80q", "\x00", "%v", "\x00", "%.1f", "\x00",
-	"%g", "\x00", "%w", "\x00", "%%", "%",
-)
+// verb is how a value stands in the English sentences; %% is a percent sign.
+var verb = lazy.Lazy(`%(?:%|(?:\.\d+)?[sdqvgwf])`)
+
+// around returns the words of a sentence around its values.
+func around(english string) []string {
+	if !strings.Contains(english, "%") {
+		return []string{english}
+	}
+	return strings.Split(verb().ReplaceAllStringFunc(english, func(of string) string {
+		if of == "%%" {
+			return "%"
+		}
+		return "\x00"
+	}), "\x00")
+}
 
 var chineseSentences = sync.OnceValue(func() *catalogue {
 	var sentences map[string]string
@@ -47,7 +57,7 @@ var chineseSentences = sync.OnceValue(func() *catalogue {
 	}
 	c := &catalogue{exact: map[string]string{}}
 	for english, says := range sentences {
-		words := strings.Split(verbs.Replace(english), "\x00")
+		words := around(english)
 		if len(words) == 1 {
 			c.exact[words[0]] = says
 			continue

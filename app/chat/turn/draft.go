@@ -26,7 +26,7 @@ type draft struct {
 type draftPart struct {
 	part  chat.Part
 	text  strings.Builder
-	began time.Time // of reasoning under way
+	began time.Time // when this program got its first words; zero for a part that it did not see begin
 }
 
 // partCost counts for a part in addition to its text, toward limit.AnswerText.

@@ -20,7 +20,7 @@ type Choices struct {
 	Asker gate.Asker
 }
 
-// endpoint is one way in: a pair of standard streams, or an HTTP port. Use Server.newEndpoint.
+// endpoint is one way in: a pair of standard streams, or an HTTP port.
 type endpoint struct {
 	s       *Server
 	choices Choices

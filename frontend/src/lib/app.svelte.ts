@@ -100,6 +100,8 @@ export class App {
   /** Chats that were left while a message waits behind their answer, until the last such answer has ended. */
   #left = new Map<string, OpenChat>();
   #undos: Back[] = $state.raw([]);
+  /** The last chat that was said to be seen. */
+  #seen: Promise<unknown> = Promise.resolve();
   /** The chat that is being made and opened; "" where it cannot be. */
   #making: Promise<string> | null = null;
   /** Counts how often a chat or the welcome page was opened. */
@@ -358,8 +360,6 @@ export class App {
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     if (this.chat?.id === id) return;
     this.#leave(id);
-    this.find.close();
-    this.#visit++;
     const chat = this.#left.get(id) ?? this.#open(id);
     this.#left.delete(id);
     if (chat.editing) chat.target = { seq: chat.editing };
@@ -378,8 +378,6 @@ export class App {
   #see(id: string): Promise<unknown> {
     return (this.#seen = this.#seen.then(() => this.attempt(() => this.bridge.chats.Seen(id))));
   }
-
-  #seen: Promise<unknown> = Promise.resolve();
 
   /** What was read of each chat when it was left, or the window was. */
   #read = new Map<string, number>();
@@ -413,6 +411,8 @@ export class App {
   /** Goes from the chat that is open to another. What is queued in it is sent all the same when its answer is done. */
   #leave(to: string): void {
     const { chat } = this;
+    this.#visit++;
+    this.find.close();
     this.tabs.went(chat?.id ?? "", to, chat?.chat?.temporary);
     if (!chat) return;
     if (chat.chat?.temporary) {
@@ -462,8 +462,6 @@ export class App {
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     this.#leave("");
     this.chat = null;
-    this.#visit++;
-    this.find.close();
     if (this.painted) void this.council.switchTo("");
   }
 

@@ -1,5 +1,6 @@
 /** The record of what tools did, as far as it was asked for. */
 import { AppError, type Bridge } from "../bridge/calls";
+import { Puller } from "../bridge/events";
 import type { ActivityEntry, ActivityList, ActivityReport } from "../bridge/generated";
 
 /** How long the record rests between two checks of the whole of it, in ms: a long one takes a while. */
@@ -16,10 +17,17 @@ export class ActivityState {
   #chat = "";
   #plugin = "";
   #of = ""; // the chat and the plugin whose entries these are
-  #checks = false; // the whole record, now or a moment ago
-  #grew = false; // since that began
   /** Counts how often the newest were asked for, so that a late answer to an earlier question is dropped. */
   #asked = 0;
+
+  #check = new Puller(
+    () => 0, // a report has no revision: each wish has the record checked
+    async () => {
+      this.report = await this.bridge.activity.Verify();
+      await new Promise((resolve) => setTimeout(resolve, checkEvery));
+    },
+    (cause) => (this.error = AppError.of(cause)),
+  );
 
   constructor(private bridge: Bridge) {}
 
@@ -67,22 +75,7 @@ export class ActivityState {
   }
 
   /** Has the whole record checked; once more, where it grew meanwhile. */
-  async verify(): Promise<void> {
-    if (this.#checks) {
-      this.#grew = true;
-      return;
-    }
-    this.#checks = true;
-    try {
-      do {
-        this.#grew = false;
-        this.report = await this.bridge.activity.Verify();
-        await new Promise((resolve) => setTimeout(resolve, checkEvery));
-      } while (this.#grew);
-    } catch (cause) {
-      this.error = AppError.of(cause);
-    } finally {
-      this.#checks = false;
-    }
+  verify(): Promise<void> {
+    return this.#check.refresh();
   }
 }
