@@ -73,6 +73,10 @@ test("the menu of a chat closes when another moves into its place, and does noth
 test("a chat is put into the archive, and comes back from there", async ({ page }) => {
   await act(page, "What is for dinner?", "Move to archive");
   await lists(page, "Where do we land?", "Who rows?");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+  await act(page, "What is for dinner?", "Move to archive");
+  await lists(page, "Where do we land?", "Who rows?");
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await lists(page, "What is for dinner?");
   await row(page, "What is for dinner?").click();

@@ -540,7 +540,9 @@ export class App {
   }
 
   async archiveChat(id: string, archived: boolean): Promise<void> {
-    await this.attempt(() => this.bridge.chats.SetArchived(id, archived));
+    if (!(await this.attempt(() => this.bridge.chats.SetArchived(id, archived)))) return;
+    const said = archived ? s.sidebar.archived : s.sidebar.unarchived;
+    this.offerUndo(said, () => this.bridge.chats.SetArchived(id, !archived));
     if (archived && !(await this.tabs.close(id)) && this.chat?.id === id) await this.newChat();
   }
 

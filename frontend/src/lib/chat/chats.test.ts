@@ -233,6 +233,29 @@ test("the menu of a chat closes when another chat moves into its row", async () 
   app.close();
 });
 
+test("a chat that is archived comes back with undo, and one that cannot be stays open", async () => {
+  const { app, fake } = await startApp();
+  const id = app.chat?.id ?? "";
+  const { total } = app.chats;
+  fake.chats.SetArchived = () => Promise.reject(new Error("The store is read-only."));
+  await app.archiveChat(id, true);
+  expect(app.chat?.id).toBe(id);
+  expect(app.canUndo).toBe(false);
+  fake.chats.SetArchived = async (of, archived) => {
+    const { chat } = fake.chats.of(of);
+    if (chat) chat.archived = archived;
+    fake.bus.changed("chats");
+  };
+  await app.archiveChat(id, true);
+  await until("one fewer", () => app.chats.total === total - 1);
+  await app.undo();
+  await until("all again", () => app.chats.total === total);
+  await app.archiveChat(id, false);
+  await app.undo();
+  await until("one fewer again", () => app.chats.total === total - 1);
+  app.close();
+});
+
 test("a deleted chat leaves the list at once and comes back with undo", async () => {
   const { app, fake } = await startApp();
   const before = app.chats.total;
