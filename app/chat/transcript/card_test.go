@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,40 @@ import (
 	"conclave/app/chat"
 	"conclave/app/chat/showing"
 	"conclave/app/chat/transcript"
+	"conclave/app/test/testkit"
 )
+
+// A tool that reports each of a thousand steps changes its card a few times, and the card ends on the last.
+func TestNotesOfProgressWaitForNewerOnes(t *testing.T) {
+	m := newMemory()
+	m.ask("Write it down.")
+	tr := m.open(t)
+	p := fresh(t, tr)
+	u := begin(t, tr, m, "turn")
+	r := u.propose("1", "note")
+	r.Status = chat.CallRunning
+	u.call(m.put(r), chat.Event{Kind: chat.EventRunning})
+	before := tr.Revision()
+	for n := range 1000 {
+		u.call(r, chat.Event{Kind: chat.EventProgress, Note: strconv.Itoa(n + 1)})
+	}
+	testkit.Until(t, "the last note to be shown", func() bool {
+		p.pull()
+		return p.entry(2).Parts[0].Call.Progress == "1000"
+	})
+	if n := tr.Revision() - before; n > 3 {
+		t.Errorf("1,000 notes made %d revisions", n)
+	}
+	u.call(r, chat.Event{Kind: chat.EventProgress, Note: "too late"})
+	r.Status = chat.CallOK
+	u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: said("done")}})
+	u.call(r, chat.Event{Kind: chat.EventProgress, Note: "later still"})
+	time.Sleep(600 * time.Millisecond)
+	p.check("when a note came as the call ended")
+	if c := p.entry(2).Parts[0].Call; c.State != "done" || c.Progress != "" {
+		t.Errorf("a call that ended is %+v", c)
+	}
+}
 
 // A card says the same while its turn runs and after the chat was opened again.
 func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
@@ -72,7 +106,8 @@ func TestACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 				r.Status, r.Started = chat.CallRunning, time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
 				u.call(m.put(r), chat.Event{Kind: chat.EventAsked})
 				u.call(r, chat.Event{Kind: chat.EventProgress, Note: "2 of 3"})
-				if c := card("running"); c.Progress != "2 of 3" || c.Started == "" || c.Grant != "grant" {
+				testkit.Until(t, "its progress to be shown", func() bool { return card("running").Progress == "2 of 3" })
+				if c := card("running"); c.Started == "" || c.Grant != "grant" {
 					t.Errorf("a call that runs is %+v", c)
 				}
 				r.MS = 1500

@@ -25,6 +25,8 @@ type Live struct {
 	notes       []chat.Note // of a message that is not in the store yet
 	began       time.Time   // of the reasoning under way
 
+	progress map[*part]string // the newest notes of calls, which no revision shows yet; nil: none is due
+
 	reason  chat.EndReason // once the turn has ended, where the store does not have it
 	failure *chat.Failure
 }
@@ -96,9 +98,10 @@ func (l *Live) Take(ctx context.Context, e chat.Event) {
 		l.text(chat.PartText, PhaseAnswering, e.Text)
 	case chat.EventReasoning:
 		l.text(chat.PartReasoning, PhaseThinking, e.Text)
-	case chat.EventProposed, chat.EventAsked, chat.EventHeld, chat.EventDecided, chat.EventRunning, chat.EventProgress,
-		chat.EventAnswered:
+	case chat.EventProposed, chat.EventAsked, chat.EventHeld, chat.EventDecided, chat.EventRunning, chat.EventAnswered:
 		l.write(func(d *drawing, revision uint64) { l.call(d, e, revision) })
+	case chat.EventProgress:
+		l.progressed(*e.Call, e.Note)
 	case chat.EventSaved:
 		l.write(l.finishText)
 	case chat.EventUsed:
@@ -273,10 +276,9 @@ func (l *Live) call(d *drawing, e chat.Event, revision uint64) {
 		l.phase(PhasePermission, p.call.Title, "")
 	case chat.EventDecided:
 		p.call.Grant = e.Call.Rule
-	case chat.EventProgress:
-		p.call.Progress = e.Note
 	case chat.EventAnswered:
 		p.call.Progress, p.done = "", true
+		delete(l.progress, p)
 		for _, c := range e.Result.Content {
 			if c.Kind == chat.PartMedia {
 				media := d.add(chat.PartMedia)
@@ -288,6 +290,40 @@ func (l *Live) call(d *drawing, e chat.Event, revision uint64) {
 			l.phase(PhaseTool, p.call.Title, "")
 		}
 	}
+}
+
+// progressEvery is how long notes of progress wait for newer ones: nobody reads faster, and a tool may report
+// thousands of steps.
+const progressEvery = 500 * time.Millisecond
+
+// progressed has the newest note of a call shown, with those of the turn's other calls.
+func (l *Live) progressed(r chat.CallRecord, note string) {
+	l.t.mu.Lock()
+	defer l.t.mu.Unlock()
+	if l.place == nil {
+		return
+	}
+	p := l.place.drawing.cards[r.RequestID]
+	if p == nil || p.done {
+		return
+	}
+	if l.progress == nil {
+		l.progress = map[*part]string{}
+		time.AfterFunc(progressEvery, l.showProgress)
+	}
+	l.progress[p] = note
+}
+
+// showProgress makes a revision with the newest notes of calls.
+func (l *Live) showProgress() {
+	l.write(func(_ *drawing, revision uint64) {
+		for p, note := range l.progress {
+			call := *p.call // a page may be reading the other
+			call.Progress = note
+			p.call, p.rev = &call, revision
+		}
+		l.progress = nil
+	})
 }
 
 // card returns the card of a call as its record is; the first record of a call makes
