@@ -33,11 +33,10 @@ type endpoint struct {
 
 	updating sync.Mutex // guards the servers
 
-	mu       sync.Mutex // guards what follows
-	calls    map[*running]struct{}
-	answered int // calls, also those of tools that it does not have, if counting is in place
-	over     bool
-	wg       sync.WaitGroup // of the calls
+	mu    sync.Mutex // guards what follows
+	calls map[*running]struct{}
+	over  bool
+	wg    sync.WaitGroup // of the calls
 }
 
 // running is a call under way.
@@ -118,37 +117,8 @@ func (d *endpoint) count(all map[string]int) {
 // ending is the time that stopped calls have to answer before their sessions end.
 const ending = 2 * time.Second
 
-// checkEvery is the pause between two checks for running calls.
+// checkEvery is the pause between two checks for requests without an answer.
 const checkEvery = 50 * time.Millisecond
-
-// counting counts the calls of a session that are answered.
-func (d *endpoint) counting(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if method == "tools/call" {
-			defer func() {
-				d.mu.Lock()
-				d.answered++
-				d.mu.Unlock()
-			}()
-		}
-		return next(ctx, method, req)
-	}
-}
-
-// rests waits until as many calls as were asked for are answered and none is under way, but no longer than stopped
-// calls have to answer.
-func (d *endpoint) rests(asked int) {
-	for late := time.Now().Add(ending); time.Now().Before(late); {
-		time.Sleep(checkEvery)
-		d.mu.Lock()
-		rests := len(d.calls) == 0 && d.answered >= asked
-		over := d.over
-		d.mu.Unlock()
-		if rests || over {
-			return
-		}
-	}
-}
 
 // close stops all calls, lets them answer, and ends all sessions.
 func (d *endpoint) close() {

@@ -663,18 +663,29 @@ func TestMC120ASessionGoesOnInAnotherConclave(t *testing.T) {
 	}
 }
 
-func TestMC120AnInputThatEndsBehindACallOfAnUnknownToolIsNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, tools{"one": says("1")})
-		in := strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"none"}}` + "\n")
-		var out strings.Builder
-		began := time.Now()
-		must(t, b.server.ServeStreams(t.Context(), mcpserver.Streams{In: in, Out: &out, Name: "editor"}, mcpserver.Choices{}))
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("its session went on for %s", took)
-		}
-		if got := out.String(); !strings.Contains(got, `"id":7`) || !strings.Contains(got, `"error"`) {
-			t.Errorf("it was answered with %q", got)
-		}
-	})
+func TestMC120AnInputThatEndsBehindABadCallIsNotWaitedFor(t *testing.T) {
+	for what, request := range map[string]string{
+		"of an unknown tool":         `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"none"}}`,
+		"with a name that is a list": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":[]}}`,
+		"with parameters of no kind": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":"tools/call"}`,
+		"without parameters":         `{"jsonrpc":"2.0","id":7,"method":"tools/call"}`,
+		"that does not exist":        `{"jsonrpc":"2.0","id":7,"method":"tools/cull","params":{"name":"tools/call"}}`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, tools{"one": says("1")})
+				var out strings.Builder
+				began := time.Now()
+				must(t, b.server.ServeStreams(t.Context(), mcpserver.Streams{
+					In: strings.NewReader(request + "\n"), Out: &out, Name: "editor",
+				}, mcpserver.Choices{}))
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("its session went on for %s", took)
+				}
+				if got := out.String(); !strings.Contains(got, `"id":7`) || !strings.Contains(got, `"error"`) {
+					t.Errorf("it was answered with %q", got)
+				}
+			})
+		})
+	}
 }

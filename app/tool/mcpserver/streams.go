@@ -6,10 +6,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
+	"time"
 
 	"conclave/app/base/fault"
 	"conclave/app/base/limit"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -44,7 +47,6 @@ func (s *Server) ServeStreams(ctx context.Context, o Streams, c Choices) error {
 		who:      func(*mcp.CallToolRequest) string { return o.Name },
 		sessions: func() map[string]int { return map[string]int{o.Name: 1} },
 	}
-	f.AddReceivingMiddleware(d.counting)
 	session, err := f.connect(ctx, first, in, o, d, s)
 	if err != nil {
 		return err
@@ -75,10 +77,10 @@ func (f *toolServer) connect(ctx context.Context, first []byte, rest io.Reader, 
 ) (*mcp.ServerSession, error) {
 	d.offer(s.offers())
 	closer, _ := o.In.(io.Closer)
-	session, err := f.Connect(context.WithoutCancel(ctx), &mcp.IOTransport{
-		Reader: &input{io.MultiReader(bytes.NewReader(first), rest), closer, d, 0}, Writer: output{o.Out},
+	session, err := f.Connect(context.WithoutCancel(ctx), &stdio{mcp.IOTransport{
+		Reader: &input{io.MultiReader(bytes.NewReader(first), rest), closer}, Writer: output{o.Out},
 		MaxLineLength: limit.ProgramRequest,
-	}, goesOn(first))
+	}}, goesOn(first))
 	if err != nil {
 		return nil, err
 	}
@@ -163,23 +165,76 @@ func boundedLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// input is the input of a session. Its end waits for the calls that are under way, for a while: a script may close
-// it behind its last request.
-type input struct {
-	io.Reader
-	closer   io.Closer // may be nil
-	endpoint *endpoint
-	asked    int // calls that were read; one that is cut by the end of a read is not counted
+// stdio is the transport of a session over standard streams. The end of its input waits until the requests before it
+// are answered, for a while: a script may close it behind its last one.
+type stdio struct{ mcp.IOTransport }
+
+// Connect implements mcp.Transport.
+func (t *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.IOTransport.Connect(ctx)
+	return &connection{Connection: c, open: map[jsonrpc.ID]struct{}{}}, err
 }
 
-// Read implements io.Reader.
-func (i *input) Read(p []byte) (int, error) {
-	n, err := i.Reader.Read(p)
-	i.asked += bytes.Count(p[:n], []byte(`"tools/call"`))
-	if n == 0 && errors.Is(err, io.EOF) {
-		i.endpoint.rests(i.asked)
+// connection is the connection of a session over standard streams.
+type connection struct {
+	mcp.Connection
+
+	mu   sync.Mutex              // guards open
+	open map[jsonrpc.ID]struct{} // requests that are not answered; subscriptions are not among them
+}
+
+// Read implements mcp.Connection.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && r.Method != "subscriptions/listen" {
+		c.mu.Lock()
+		c.open[r.ID] = struct{}{}
+		c.mu.Unlock()
 	}
-	return n, err
+	if errors.Is(err, io.EOF) {
+		c.rest()
+	}
+	return m, err
+}
+
+// Write implements mcp.Connection.
+func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok {
+		defer c.answered(r.ID)
+	}
+	return c.Connection.Write(ctx, m)
+}
+
+func (c *connection) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+}
+
+// Close implements mcp.Connection.
+func (c *connection) Close() error {
+	c.mu.Lock()
+	clear(c.open)
+	c.mu.Unlock()
+	return c.Connection.Close()
+}
+
+// rest waits until all requests are answered, but no longer than stopped calls have to answer.
+func (c *connection) rest() {
+	for late := time.Now().Add(ending); time.Now().Before(late); time.Sleep(checkEvery) {
+		c.mu.Lock()
+		rests := len(c.open) == 0
+		c.mu.Unlock()
+		if rests {
+			return
+		}
+	}
+}
+
+// input is the input of a session.
+type input struct {
+	io.Reader
+	closer io.Closer // may be nil
 }
 
 // Close implements io.Closer.
