@@ -1,14 +1,15 @@
-// A call of an MCP server that reports its progress 10,000 times, and one that reports none, in turns, in the
-// page on the built program: how much more work the first is for the page's main thread, by that thread's
-// own processor time. Prints one line of JSON. Needs build/bin/conclave-dev and frontend/dist.
+// A call of an MCP server that reports its progress 10,000 times, and one that takes as long and reports none, in
+// turns, in the page on the built program: how much more work the first is for the page's main thread, by that
+// thread's own processor time; and how much more than a call that ends at once (whole). Prints one line of JSON. Needs build/bin/conclave-dev and frontend/dist.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "../e2e/browser.mjs";
 import { approved } from "../e2e/ecosystems.mjs";
 import { Place, devProgram } from "../e2e/processes.mjs";
 
-const server = `import json, sys
-tool = {"name": "report", "inputSchema": {"type": "object", "properties": {"times": {"type": "integer"}}}}
+const server = `import json, sys, time
+tool = {"name": "report", "inputSchema": {"type": "object", "properties": {"times": {"type": "integer"},
+                                                                                "seconds": {"type": "number"}}}}
 results = {"initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                "serverInfo": {"name": "reports", "version": "1"}},
            "tools/list": {"tools": [tool]}}
@@ -18,6 +19,7 @@ for line in sys.stdin:
     message = json.loads(line)
     id, method, params = message.get("id"), message["method"], message.get("params") or {}
     if method == "tools/call":
+        time.sleep(params["arguments"]["seconds"])
         for n in range(params["arguments"]["times"]):
             send({"method": "notifications/progress", "params": {
                 "progressToken": params["_meta"]["progressToken"], "progress": n, "total": 10000, "message": "step %d" % n}})
@@ -49,21 +51,27 @@ try {
   };
   await page.goto(program.url);
   const box = page.getByPlaceholder("Message Conclave");
-  const work = async (times) => {
+  const work = async (times, seconds = 0) => {
     await page.keyboard.press("Control+n");
-    await box.fill(`/tool report {"times":${times}}`);
+    await box.fill(`/tool report {"times":${times},"seconds":${seconds}}`);
     await page.waitForTimeout(500); // the draft is saved
-    const before = await busy();
+    const [before, began] = [await busy(), Date.now()];
     await box.press("Enter");
     await page.locator(".tool[data-state=done]").waitFor();
     await page.waitForFunction(() => !document.querySelector("button.stop"));
-    return (await busy()) - before;
+    return { took: (Date.now() - began) / 1000, cost: (await busy()) - before };
   };
   await work(1);
-  const above = [];
-  for (let i = 0; i < 7; i++) above.push((await work(10_000)) - (await work(0)));
-  above.sort((a, b) => a - b);
-  console.log(JSON.stringify({ above: above[3] }));
+  const [above, whole] = [[], []];
+  for (let i = 0; i < 7; i++) {
+    const notes = await work(10_000);
+    const short = await work(0);
+    const silent = await work(0, Math.max(0, notes.took - short.took));
+    above.push(notes.cost - silent.cost);
+    whole.push(notes.cost - short.cost);
+  }
+  const median = (values) => values.sort((a, b) => a - b)[3];
+  console.log(JSON.stringify({ above: median(above), whole: median(whole) }));
 } finally {
   await browser.close();
   await place.close();
