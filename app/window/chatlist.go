@@ -87,7 +87,7 @@ func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (
 	waiting := c.waiting()
 	for _, h := range found.Hits {
 		row := c.row(h.Conversation, waiting)
-		row.Excerpt = h.Excerpt
+		row.Excerpt, row.FoundIn = h.Excerpt, uint64(h.Seq)
 		out.Rows = append(out.Rows, row)
 	}
 	out.Total, out.Searched = found.Total, found.Percent

@@ -31,6 +31,8 @@ type ChatRow struct {
 	Unread bool `json:"unread"`
 	// Where the words of ChatQuery.text were found in a message, else null.
 	Excerpt *chat.Excerpt `json:"excerpt"`
+	// The message that excerpt is of; 0 where there is none.
+	FoundIn uint64 `json:"found_in"`
 }
 
 // ChatGroup is one heading of the list and how many rows are below it. Groups and

@@ -56,5 +56,6 @@ type SearchResult struct {
 // SearchHit is one chat that holds the words searched for.
 type SearchHit struct {
 	Conversation chat.Conversation
-	Excerpt      *chat.Excerpt // nil when only the title matched
+	Seq          chat.MessageSeq // of the message that has them; 0 when only the title matched
+	Excerpt      *chat.Excerpt   // nil when only the title matched
 }

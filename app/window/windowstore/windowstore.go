@@ -105,7 +105,7 @@ func (s *Store) Search(
 		if h := said[i]; len(h.Marks) > 0 {
 			m := h.Marks[0]
 			excerpt := chat.NewExcerpt(h.Snippet[:m[0]], h.Snippet[m[0]:m[1]], h.Snippet[m[1]:])
-			found.Hits[i].Excerpt = &excerpt
+			found.Hits[i].Seq, found.Hits[i].Excerpt = h.Seq, &excerpt
 		}
 	}
 	return found, nil

@@ -110,6 +110,12 @@ test("a search shows what stands around the word, without markup", async ({ page
   const [whole, word] = [await found.boundingBox(), await found.locator("mark").boundingBox()];
   expect(word.x + word.width, "the word is in view").toBeLessThan(whole.x + whole.width);
   await expect(row(page, "What is for dinner?").locator("mark")).toHaveText("fourteen");
+  await found.click();
+  await expect(page.getByRole("searchbox", { name: "Find in this chat" })).toHaveValue("fourteen");
+  await expect(page.getByText("1 of 1", { exact: true })).toBeVisible();
+  const marked = () => page.evaluate(() => [...CSS.highlights.get("find-here")].map((range) => range.toString()));
+  await expect.poll(marked, "the word is marked in its message").toEqual(["fourteen"]);
+  await expect(page.locator(".composer textarea"), "one goes on writing").toBeFocused();
   await search(page).fill("nobody ever said this");
   await expect(page.getByText("No chats match “nobody ever said this”.")).toBeVisible();
   await search(page).press("Escape");

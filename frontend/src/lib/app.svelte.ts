@@ -355,6 +355,14 @@ export class App {
     return this.#goTo(id);
   }
 
+  /** Opens a chat that a search found, at the message that has the words; they are marked as those of find are. */
+  async openFound(id: string, words: string, seq: number): Promise<void> {
+    await this.openChat(id);
+    if (this.chat?.id !== id) return;
+    this.find.open = true;
+    await this.attempt(() => this.find.look(words, seq));
+  }
+
   async #goTo(id: string, written?: Promise<void>): Promise<void> {
     this.page = null;
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;

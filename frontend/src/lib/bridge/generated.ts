@@ -506,6 +506,8 @@ export interface ChatRow extends ChatHeader {
   unread: boolean;
   /** Where the words of ChatQuery.text were found in a message, else null. */
   excerpt: Excerpt | null;
+  /** The message that excerpt is of; 0 where there is none. */
+  found_in: number;
 }
 
 /** ChatState describes what a chat is doing. */

@@ -7,6 +7,8 @@ export class FindState {
   words = $state("");
   found = $state.raw<Find[]>([]);
   at = $state.raw(0);
+  /** App.wish.search as the keyboard last went to the bar: it does so only when it is asked to. */
+  wished = 0;
   /** The words of `found`: what is on the screen is the answer to these. */
   asked = $state.raw("");
 
@@ -14,15 +16,18 @@ export class FindState {
 
   constructor(private chat: () => OpenChat | null) {}
 
-  /** Looks for the words; an answer that was overtaken is dropped. */
-  async look(words: string): Promise<void> {
+  /** Looks for the words, and shows the last place up to a message; an answer that was overtaken is dropped. */
+  async look(words: string, upto = Infinity): Promise<void> {
     this.words = words;
     const mine = ++this.#count;
     const found = words.trim() ? ((await this.chat()?.find(words)) ?? []) : [];
     if (mine !== this.#count) return;
     this.found = found;
     this.asked = words;
-    this.at = Math.max(0, found.length - 1);
+    this.at = Math.max(
+      0,
+      found.findLastIndex((place) => place.seq <= upto),
+    );
     this.#show();
   }
 

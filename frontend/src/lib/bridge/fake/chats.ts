@@ -138,6 +138,7 @@ export class FakeChats {
         state: c.waiting ? "waiting" : c.status ? "running" : "idle",
         unread: c.unread,
         excerpt: excerpt(c),
+        found_in: c.entries.find((e) => excerptOf(e, wanted))?.seq ?? 0,
       })),
     };
   }
