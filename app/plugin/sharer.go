@@ -18,6 +18,11 @@ type Sharer interface {
 	Prompts(ctx context.Context) ([]Prompt, error)
 	// Fill returns the messages of a prompt for these values.
 	Fill(ctx context.Context, name string, values map[string]string) ([]PromptMessage, error)
+	// Watches reports whether the plugin tells when a resource changes.
+	Watches() bool
+	// Watch calls news when the plugin says that a resource changed, and once more when it has ended and says
+	// nothing any longer, until stop. news takes no time; stop may wait for the plugin, and may be called again.
+	Watch(ctx context.Context, uri string, news func(ended bool)) (stop func(), err error)
 	// Complete returns values that the argument of a prompt, or the place of a template, could have; at
 	// most a hundred. more says that there are others.
 	Complete(ctx context.Context, c Completing) (values []string, more bool, err error)

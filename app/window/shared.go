@@ -19,8 +19,9 @@ import (
 // Shared is bound: the resources and prompts that plugins offer the person.
 type Shared struct {
 	*lifecycle
-	core  Core
-	chats *Chats
+	core    Core
+	chats   *Chats
+	watches watches
 }
 
 // Sharers returns the plugins in service that may have resources and prompts, by name. It starts none.

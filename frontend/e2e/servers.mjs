@@ -336,6 +336,33 @@ test("MC49: resources are attached by the paper clip, a template's with its plac
   await person.ask("Compare these: ");
 });
 
+test("MC50: an attached resource is kept fresh, says that it changed, and is read again on a press", async ({
+  page,
+  person,
+}) => {
+  await person.newChat();
+  await call(page, person, "toggle-subscriber-updates");
+  await answered(page, "Started simulated resource updated");
+  const box = page.getByPlaceholder("Message Conclave");
+  await box.fill("Read this: @everything:feat");
+  await expect(page.getByRole("option", { name: /features\.md/ })).toBeVisible();
+  await box.press("Enter");
+  const file = page.getByRole("list", { name: "Attachments" }).getByRole("listitem");
+  const keep = file.getByRole("button", { name: /^Keep .*features\.md fresh$/ });
+  await expect(keep).toHaveAttribute("aria-pressed", "false");
+  await keep.click();
+  await expect(keep).toHaveAttribute("aria-pressed", "true");
+  await expect(file.getByText("changed since")).toBeVisible(); // the server says so every five seconds
+  await picture(page, "10-fresh");
+  await file.getByRole("button", { name: "Read again" }).click();
+  await expect(file.getByText("changed since")).toHaveCount(0);
+  await expect(file).toHaveCount(1);
+  await expect(keep).toHaveAttribute("aria-pressed", "true");
+  await person.ask("Read this: ");
+  await call(page, person, "toggle-subscriber-updates");
+  await answered(page, "Stopped simulated resource");
+});
+
 test("the same server answers over Streamable HTTP and over the older SSE", async ({ page, place, person }) => {
   for (const [name, mode, path] of [
     ["stream", "streamableHttp", "mcp"],

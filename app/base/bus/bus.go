@@ -22,6 +22,7 @@ const (
 	Plugins     Topic = "plugins"     // plugins and their states
 	Tools       Topic = "tools"       // the tool set
 	Questions   Topic = "questions"   // questions of plugins that wait for an answer
+	Watches     Topic = "watches"     // resources that are kept fresh
 	Permissions Topic = "permissions" // requests that wait, rules, approvals; with an id, what that plugin may do
 	Models      Topic = "models"      // connections and their models
 	Settings    Topic = "settings"    // settings

@@ -18,6 +18,7 @@ import { FindState } from "./chat/find.svelte";
 import { Tabs } from "./chat/tabs.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
 import { QuestionsState } from "./questions/questions.svelte";
+import { FreshState } from "./shared/fresh.svelte";
 import { SharedState } from "./shared/shared.svelte";
 import { PromptsState } from "./prompts/prompts.svelte";
 import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
@@ -53,6 +54,7 @@ export class App {
   readonly permissions: PermissionsState;
   readonly questions: QuestionsState;
   readonly shared = new SharedState(this);
+  readonly fresh: FreshState;
   readonly prompts = new PromptsState(this);
   readonly context = new ContextState(this);
   readonly recall = new Recall(this);
@@ -139,6 +141,7 @@ export class App {
     this.questions = new QuestionsState(bridge, this.notices, (question) => {
       this.alert = s.questions.alert(question.plugin_name);
     });
+    this.fresh = new FreshState(bridge, this.notices, this.composer);
     this.plugins = new PluginsState(bridge, this.notices, () => this.layout.offerDock("plugins"));
     this.tools = new ToolsState(bridge, this.notices);
     this.models = new ModelsState(bridge, this.notices, this.settings, (model) => {
@@ -208,6 +211,7 @@ export class App {
       this.chats,
       this.permissions,
       this.questions,
+      this.fresh,
       this.plugins,
       this.tools,
       this.models,
@@ -291,8 +295,11 @@ export class App {
 
   /** Takes a file of what is written away, and offers to take that back. */
   detach(key: number, name: string): void {
+    const media = this.composer.attachments.find((a) => a.key === key)?.media;
     const back = this.composer.removeAttachment(key);
-    if (back) this.offerUndo(s.composer.detached(name), back);
+    if (!back) return;
+    this.offerUndo(s.composer.detached(name), back);
+    if (media) void this.fresh.gone([media.id]);
   }
 
   /** Name of the model shown, which the next message goes to; "" while it is not known. */
@@ -501,7 +508,9 @@ export class App {
     const asked = text === undefined ? this.composer.outgoing : { text, attachments: [] };
     if (!this.composer.sending) this.outgoing = asked;
     try {
-      await this.#sent(from, await this.composer.send(text));
+      const sent = await this.composer.send(text);
+      if (sent && asked) void this.fresh.gone(asked.attachments);
+      await this.#sent(from, sent);
     } finally {
       if (this.outgoing === asked) this.outgoing = null;
     }

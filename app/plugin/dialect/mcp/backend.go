@@ -39,9 +39,12 @@ type backend struct {
 	changed chan struct{} // holds a report that the tools changed, while the first listing waits for them
 	to      plugin.Listener
 
+	watching sync.Mutex // held while a watch begins or ends: the server hears of the first and the last
+
 	mu      sync.Mutex // guards the fields below
 	open    map[string]tool.Call
 	unasked map[chat.ConversationID]int // requests to models that need no question, by chat
+	watched map[string][]*watch         // by address
 	current map[string]client.Tool      // as the server lists them now, by name; nil until they are listed
 }
 
@@ -113,7 +116,7 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 func newBackend(src plugin.Source, m plugin.Manifest, to plugin.Listener) *backend {
 	return &backend{
 		id: src.ID, server: serverOf(m), key: src.Row, began: time.Now(), changed: make(chan struct{}, 1), to: to,
-		open: map[string]tool.Call{}, unasked: map[chat.ConversationID]int{},
+		open: map[string]tool.Call{}, unasked: map[chat.ConversationID]int{}, watched: map[string][]*watch{},
 	}
 }
 
@@ -132,7 +135,8 @@ func (d *Dialect) options(b *backend) client.Options {
 			}
 			b.to.ToolsChanged()
 		},
-		Limits: client.Limits{Silence: b.server.CallTimeout, Connect: later(b.server)},
+		ResourceUpdated: b.updated,
+		Limits:          client.Limits{Silence: b.server.CallTimeout, Connect: later(b.server)},
 	}
 }
 

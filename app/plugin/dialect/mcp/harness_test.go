@@ -309,7 +309,7 @@ for line in sys.stdin:
                 time.sleep(3600)
             answer["result"] = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "ours" + ("\x1b[31m" if "named oddly" in moods else ""), "version": "1.2"},
                 "capabilities": {"tools": {"listChanged": True},
-                **({"resources": {}, "prompts": {}, "completions": {}} if "shares" in moods else {})}, "instructions": "Be kind." + clock()}
+                **({"resources": {"subscribe": "tells" in moods}, "prompts": {}, "completions": {}} if "shares" in moods else {})}, "instructions": "Be kind." + clock()}
         elif method == "tools/list":
             answer["result"] = {"tools": [{"name": n, "description": d + clock(),
                 "inputSchema": {"type": "object", "description": "For now." + clock()},
@@ -334,6 +334,14 @@ for line in sys.stdin:
                 {"type": "text", "text": "Hello " + params["arguments"]["who"]}}]}
         elif method == "completion/complete":
             answer["result"] = {"completion": {"values": ["Ada", "Adam"], "hasMore": True}}
+        elif method == "resources/subscribe" and "tells" in moods:
+            send({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "demo://other"}})
+            send({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": params["uri"]}})
+            answer["result"] = {}
+        elif method == "resources/unsubscribe" and "tells" in moods:
+            tools["left"] = "Nobody watches " + params["uri"]
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+            answer["result"] = {}
         elif method == "ping":
             answer["result"] = {}
         else:

@@ -1,12 +1,15 @@
 package mcp_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/test/testkit"
+	"conclave/app/tool"
 )
 
 func TestMC37AModelReadsAResourceWithAToolOfItsOwnServer(t *testing.T) {
@@ -21,6 +24,65 @@ func TestMC37AModelReadsAResourceWithAToolOfItsOwnServer(t *testing.T) {
 	if _, ok := b.tools.Set().ByID("s-plain:read_resource"); ok {
 		t.Error("a server without resources has the tool")
 	}
+}
+
+func TestMC50AResourceThatIsKeptFreshTellsOfItsChangesAndOfItsEnd(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("shares", "tells"), "silent": b.entry("shares")})
+	b.approve("s", "s-silent")
+	share := func(id string) plugin.Sharer {
+		backend, release, err := b.host.Backends.Borrow(t.Context(), id)
+		must(t, err)
+		release() // a watch keeps no server running
+		sharer, _ := backend.(plugin.Sharer)
+		return sharer
+	}
+	s, silent := share("s"), share("s-silent")
+	if !s.Watches() || silent.Watches() {
+		t.Errorf("the one that tells does: %t, the silent one does: %t", s.Watches(), silent.Watches())
+	}
+	if _, err := silent.Watch(t.Context(), "demo://a", func(bool) {}); err == nil {
+		t.Error("a server is watched that reports nothing")
+	}
+	news := make(chan string, 10)
+	hear := func(who string) func(bool) {
+		return func(ended bool) { news <- fmt.Sprint(who, " ", ended) }
+	}
+	first, err := s.Watch(t.Context(), "demo://a", hear("first"))
+	must(t, err)
+	if got := <-news; got != "first false" {
+		t.Errorf("its change: %s", got)
+	}
+	second, err := s.Watch(t.Context(), "demo://a", hear("second")) // the server is not asked again
+	must(t, err)
+	first()
+	first()
+	must(t, b.host.SetEnabled(t.Context(), "s", false))
+	if got := <-news; got != "second true" {
+		t.Errorf("its end: %s", got)
+	}
+	second()
+	if len(news) > 0 {
+		t.Errorf("there is more: %s", <-news)
+	}
+}
+
+func TestMC50AServerLearnsThatNobodyWatchesAnyLonger(t *testing.T) {
+	b := newBench(t)
+	b.save("s.mcp.json", map[string]any{"s": b.entry("shares", "tells")})
+	b.approve("s")
+	backend, release, err := b.host.Backends.Borrow(t.Context(), "s")
+	must(t, err)
+	defer release()
+	sharer, _ := backend.(plugin.Sharer)
+	stop, err := sharer.Watch(t.Context(), "demo://a", func(bool) {})
+	must(t, err)
+	stop()
+	testkit.Until(t, "the server knows", func() bool {
+		offer, err := backend.List(t.Context())
+		must(t, err)
+		return slices.ContainsFunc(offer.Tools, func(one tool.Tool) bool { return one.Name == "left" })
+	})
 }
 
 func TestMC48AServersResourcesAndPromptsAreThePersons(t *testing.T) {

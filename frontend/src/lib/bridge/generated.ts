@@ -3303,6 +3303,18 @@ export interface SharedCalls {
    * starts none.
    */
   Sharers(): Promise<Sharer[]>;
+  /** Unwatch ends a watch. One that there is not is ended already. */
+  Unwatch(watch: string): Promise<void>;
+  /**
+   * Watch keeps a resource fresh: its plugin is asked to report when it changes, until Unwatch.
+   * It returns the id of the watch, which Watches has. The plugin runs no longer for that: once
+   * it is stopped, the watch has ended.
+   */
+  Watch(id: string, uri: string): Promise<string>;
+  /** Watchable reports whether a plugin tells when what it has to read changes. */
+  Watchable(id: string): Promise<boolean>;
+  /** Watches returns the resources that are kept fresh. */
+  Watches(): Promise<Watch[]>;
 }
 
 /** Sharer is a plugin that has resources or prompts for the person. */
@@ -3673,6 +3685,7 @@ export type Topic =
   | "plugins" // plugins and their states
   | "tools" // the tool set
   | "questions" // questions of plugins that wait for an answer
+  | "watches" // resources that are kept fresh
   | "permissions" // requests that wait, rules, approvals; with an id, what that plugin may do
   | "models" // connections and their models
   | "settings" // settings
@@ -3807,6 +3820,18 @@ export interface Want {
   from: number;
   to: number;
 }
+
+/** Watch is a resource that the person keeps fresh. */
+export interface Watch {
+  id: string;
+  state: WatchState;
+}
+
+/** WatchState describes what is known of a resource since it was last read. */
+export type WatchState =
+  | "quiet" // its plugin reported no change
+  | "changed" // it changed
+  | "ended"; // its plugin was stopped, and reports nothing any longer
 
 /** Window is bound: the window itself, and what belongs to no other group. */
 export interface WindowCalls {

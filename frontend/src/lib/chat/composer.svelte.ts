@@ -397,6 +397,15 @@ export class Composer {
     this.#later();
   }
 
+  /** Puts files that are stored in the place of others of the message; nothing is put where none of those is there. */
+  replaceKept(old: string[], files: Attached[]): void {
+    const at = this.attachments.findIndex((a) => a.media && old.includes(a.media.id));
+    if (at < 0) return;
+    const others = this.attachments.filter((a, i) => i === at || !a.media || !old.includes(a.media.id));
+    this.attachments = others.toSpliced(at, 1, ...files.map((media) => this.#kept(media)));
+    this.#later();
+  }
+
   async attach(files: Iterable<File>): Promise<void> {
     await Promise.all([...files].map((file) => this.#add(file)));
     this.#later();

@@ -101,14 +101,9 @@ export class SharedState {
         choose: () => {
           const left = text.slice(0, text.lastIndexOf("@"));
           this.app.composer.changed(left, left.length);
-          void this.app.attempt(() => this.attach(from.plugin, resource.uri, resource.title));
+          void this.app.attempt(() => this.app.fresh.attach(from.plugin, resource.uri, resource.title));
         },
       }));
-  }
-
-  /** Reads a resource, and attaches it to the message. */
-  async attach(plugin: string, uri: string, title: string): Promise<void> {
-    this.app.composer.addKept(await this.app.bridge.shared.AttachResource(plugin, uri, title));
   }
 
   /** Puts a prompt with its values into the message, to be looked at and sent. */

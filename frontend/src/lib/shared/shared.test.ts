@@ -48,6 +48,58 @@ describe("what plugins share", () => {
     expect(app.composer.text).toBe("Read ");
   });
 
+  const media = (id: string) => ({ id, name: "Library: emma.md", mime_type: "text/markdown", size: 9, lost: "" });
+
+  it("is kept fresh where its plugin tells of changes, and read again only when a person says so", async () => {
+    let reading = 0;
+    fake.shared.AttachResource = async () => [media(`m${++reading}`)];
+    fake.shared.Watchable = async () => true;
+    fake.shared.Watch = async () => `w${reading}`;
+    const ended: string[] = [];
+    fake.shared.Unwatch = async (watch) => void ended.push(watch);
+    fake.shared.Watches = async () => [{ id: `w${reading}`, state: "quiet" }];
+    await app.fresh.attach("library", "book://1", "Emma");
+    const first = app.fresh.of("m1");
+    if (!first) throw new Error("it cannot be kept fresh");
+    expect(first.fresh).toBe(false);
+    await app.fresh.keep(first, true);
+    expect([first.fresh, first.state]).toEqual([true, "quiet"]);
+    fake.shared.Watches = async () => [{ id: "w1", state: "changed" }];
+    fake.bus.changed("watches");
+    await until("the change", () => first.state === "changed");
+    expect([reading, app.composer.attachments.length]).toEqual([1, 1]);
+    fake.shared.Watch = async () => "w2";
+    fake.shared.Watches = async () => [{ id: "w2", state: "quiet" }];
+    await app.fresh.readAgain(first);
+    expect(app.composer.attachments.map((a) => a.media?.id)).toEqual(["m2"]);
+    expect(app.fresh.of("m2")?.fresh).toBe(true);
+    expect(ended).toEqual(["w1"]);
+    // Its plugin was stopped.
+    fake.shared.Watches = async () => [];
+    fake.bus.changed("watches");
+    await until("the end", () => app.fresh.of("m2")?.state === "ended");
+    expect(app.fresh.of("m2")?.fresh).toBe(false);
+  });
+
+  it("is watched no longer once it was taken away or sent, and stays as it was when it cannot be read again", async () => {
+    fake.shared.AttachResource = async () => [media("m1")];
+    fake.shared.Watchable = async () => true;
+    fake.shared.Watch = async () => "w1";
+    const ended: string[] = [];
+    fake.shared.Unwatch = async (watch) => void ended.push(watch);
+    fake.shared.Watches = async () => [{ id: "w1", state: "changed" }];
+    await app.fresh.attach("library", "book://1", "Emma");
+    const source = app.fresh.of("m1");
+    if (!source) throw new Error("it cannot be kept fresh");
+    await app.fresh.keep(source, true);
+    fake.shared.AttachResource = () => Promise.reject(new Error("The library is closed."));
+    await expect(app.fresh.readAgain(source)).rejects.toThrow("The library is closed.");
+    expect([app.fresh.of("m1"), source.state]).toEqual([source, "changed"]);
+    app.detach(app.composer.attachments[0]?.key ?? 0, "emma.md");
+    await until("no watch", () => !source.fresh);
+    expect(ended, "that of the try, and its own").toEqual(["w1", "w1"]);
+  });
+
   it("is not looked for in a command with arguments, or an address", () => {
     for (const text of ["/tool price {}", "mail me@lib.example", "a/b"])
       expect(app.shared.suggestions(text)).toEqual([]);

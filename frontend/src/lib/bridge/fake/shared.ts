@@ -50,5 +50,6 @@ export class FakeShared {
   Prompts = async (id: string): Promise<t.Prompt[]> => this.prompts.filter((p) => p.plugin === id);
   Resources = async (id: string): Promise<t.Resources> =>
     id === "library" ? this.resources : { resources: [], templates: [] };
+  Watchable = async (): Promise<boolean> => false;
   Complete = async (): Promise<t.Completions> => ({ values: this.completions, more: false });
 }
