@@ -94,14 +94,12 @@ func (d *Dialect) Connect(ctx context.Context, src plugin.Source, m plugin.Manif
 	case config.SSE:
 		o.Transport = client.SSE
 	}
-	var hc *http.Client
-	account, err := d.accountOf(src.ID, src.Row, s)
+	hc, account, err := d.clientOf(src.ID, src.Row, s)
 	if err != nil {
 		return nil, plugin.ProblemOf(err)
 	}
 	if account != nil {
 		account.Mask(start.Mask)
-		hc = &http.Client{Transport: account}
 	}
 	if b.session, err = client.OverHTTP(ctx, s.URL, hc, o); err != nil {
 		return nil, b.unready(ctx, err)
@@ -339,6 +337,9 @@ func (b *backend) lost(ctx context.Context, call tool.Call, err error) (plugin.A
 		return plugin.Answer{Result: tool.Result{
 			Status: chat.CallUnknown, Error: "the connection to the server broke, and nobody knows whether the call happened",
 		}}, nil
+	case errors.Is(err, client.ErrNotSent) && b.server.Remote() && noWay(err):
+		message, hint := unreached(host(b.server), err)
+		return plugin.Answer{Result: tool.Result{Status: chat.CallRaised, Error: message + " " + hint}}, nil
 	case errors.Is(err, client.ErrNotSent):
 		return plugin.Answer{}, plugin.ErrNotSent
 	case errors.Is(err, client.ErrEnded), errors.Is(err, client.ErrClosed), errors.Is(err, client.ErrUnknown):

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
+	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/dialect/mcp/config"
@@ -25,6 +28,7 @@ type Options struct {
 	Eras    string // the file that keeps which protocol each server speaks; empty keeps it in memory
 	// Programs is the file that keeps which programs the person chose for commands; empty keeps it in memory.
 	Programs string
+	Resolver *net.Resolver // finds servers on the web; nil is the system's
 }
 
 // Dialect recognises MCP servers. Use New. It is safe for concurrent use.
@@ -38,10 +42,18 @@ type Dialect struct {
 	values map[string]map[string]string // by plugin, the secrets that its entry holds itself
 
 	accounts   map[string]account    // by plugin
+	ways       map[string]way        // by plugin
 	installing map[string]installing // by plugin, while the process that installs it runs
 	started    map[string]string     // by plugin, the program that its command was since the start
 	also       map[string]string     // by plugin, what its server offers besides tools, once it has run
 	unpacked   map[string]bool       // the digests of bundles that were started
+}
+
+// way makes the connections to a plugin's server on the web. It outlives the server's sessions: which of them is the
+// first is the server's to decide.
+type way struct {
+	*http.Transport
+	server string // its row and address
 }
 
 // account holds the sign-in of a plugin's server.
@@ -65,7 +77,7 @@ func New(o Options) *Dialect {
 	return &Dialect{
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: eras{path: o.Eras},
 		programs: runtimes.Chosen{Path: o.Programs},
-		accounts: map[string]account{}, installing: map[string]installing{},
+		accounts: map[string]account{}, ways: map[string]way{}, installing: map[string]installing{},
 		started: map[string]string{}, also: map[string]string{},
 		unpacked: map[string]bool{},
 	}
@@ -169,7 +181,8 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	if known := d.accounts[id]; known.server == key {
 		return known.Account, nil
 	}
-	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Changed: d.o.Changed, Log: d.o.Log}
+	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Changed: d.o.Changed, Log: d.o.Log,
+		Base: d.wayTo(id, row, s)}
 	if s.OAuth != nil {
 		o.Scopes = s.OAuth.Scopes
 		if s.OAuth.ClientID != "" {
@@ -182,6 +195,35 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	}
 	d.accounts[id] = account{a, key}
 	return a, nil
+}
+
+// wayTo returns what makes the connections to a plugin's server. The caller holds mu.
+func (d *Dialect) wayTo(id, row string, s config.Server) *http.Transport {
+	key := row + "\n" + s.URL
+	known := d.ways[id]
+	if known.server == key {
+		return known.Transport
+	}
+	if known.Transport != nil {
+		known.CloseIdleConnections()
+	}
+	made := way{fetch.NewSettled(d.o.Resolver), key}
+	d.ways[id] = made
+	return made.Transport
+}
+
+// clientOf returns the client that reaches a plugin's server, and the account that it signs in with; nil for none.
+func (d *Dialect) clientOf(id, row string, s config.Server) (*http.Client, *auth.Account, error) {
+	account, err := d.accountOf(id, row, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if account != nil {
+		return &http.Client{Transport: account}, account, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &http.Client{Transport: d.wayTo(id, row, s)}, nil, nil
 }
 
 // keyed reports whether a server's entry has a key: then there is no sign-in (MC-89).

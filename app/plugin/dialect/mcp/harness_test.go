@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,7 @@ type bench struct {
 	host    *host.Host
 	started *plugintest.Counted
 	keys    auth.Keys // nil: servers sign in nowhere
+	names   *net.Resolver
 
 	person   func(context.Context, elicit.Question) elicit.Answer // nil: nobody answers
 	services map[string]plugin.Service
@@ -85,7 +87,8 @@ func (b *bench) open() {
 	g, err := gate.Open(b.t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
 	must(b.t, err)
 	b.gate, b.tools = g, tool.NewRegistry()
-	b.dialect = mcp.New(mcp.Options{Version: "test", Eras: filepath.Join(b.data, "eras.json"), Keys: b.keys})
+	b.dialect = mcp.New(mcp.Options{Version: "test", Eras: filepath.Join(b.data, "eras.json"), Keys: b.keys,
+		Resolver: b.names})
 	b.host = host.New(host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},

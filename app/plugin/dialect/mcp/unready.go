@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"conclave/app/net/fetch"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/auth"
 	"conclave/app/plugin/dialect/mcp/client"
@@ -76,6 +77,9 @@ func unreached(host string, err error) (message, hint string) {
 	certificate, isCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	operation, isDial := errors.AsType[*net.OpError](err)
 	switch {
+	case errors.Is(err, fetch.ErrPrivate):
+		return host + " now leads to an address of your own network or of this computer, so nothing was sent there.",
+			"If the server moved there, restart Conclave. If you do not know why, remove it."
 	case isName && name.IsNotFound:
 		return "There is no computer named " + name.Name + ".", "Correct “url” in its entry, or connect to the internet."
 	case isCertificate:
@@ -90,6 +94,12 @@ func unreached(host string, err error) (message, hint string) {
 		err = errors.Unwrap(err)
 	}
 	return "The connection to " + host + " failed: " + strings.TrimSuffix(err.Error(), ".") + ".", "Try it again later."
+}
+
+// noWay reports whether an error is one of connecting to a server: another session would meet it, too.
+func noWay(err error) bool {
+	operation, is := errors.AsType[*net.OpError](err)
+	return is && operation.Op == "dial"
 }
 
 // host returns where a server on the web is, with its port.

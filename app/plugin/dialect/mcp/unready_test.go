@@ -1,11 +1,21 @@
 package mcp_test
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/dialect/mcp/auth"
+	"conclave/app/test/testkit"
+
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 func TestMC109AServerThatCannotBeReachedSaysWhyInOneSentence(t *testing.T) {
@@ -46,4 +56,94 @@ func TestMC109AServerThatCannotBeReachedSaysWhyInOneSentence(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A name may lead elsewhere at each connection. What counts is the address that is connected to.
+func TestMC135AServerWhoseNameLeadsToAForbiddenAddressIsNotFollowed(t *testing.T) {
+	var asked atomic.Int32
+	s := web(t, "", &asked)
+	var moved atomic.Bool
+	for kind, keys := range map[string]auth.Keys{"without an account": nil, "with an account": &keychain{}} {
+		t.Run(kind, func(t *testing.T) {
+			moved.Store(false)
+			b := newBenchWith(t, func(b *bench) {
+				b.keys = keys
+				b.names = names(t, func() [4]byte {
+					if moved.Load() {
+						return [4]byte{169, 254, 169, 254}
+					}
+					return [4]byte{127, 0, 0, 1}
+				})
+			})
+			host := "moves.localhost:" + strconv.Itoa(s.Listener.Addr().(*net.TCPAddr).Port)
+			b.save("web.mcp.json", map[string]any{"web": map[string]any{"url": "http://" + host + "/mcp"}})
+			b.approve("web")
+			b.ready("web")
+			b.says("web:echo", `{"text":"hi"}`, "hi")
+
+			moved.Store(true)
+			want := host + " now leads to an address of your own network or of this computer, so nothing was sent there." +
+				" If the server moved there, restart Conclave. If you do not know why, remove it."
+			testkit.Until(t, want, func() bool { // a connection of before may be open still
+				s.CloseClientConnections()
+				return strings.Contains(b.call(t.Context(), "web:echo", `{"text":"hi"}`).Error, want)
+			})
+			before := asked.Load()
+			if r := b.call(t.Context(), "web:echo", `{"text":"hi"}`); !strings.Contains(r.Error, want) {
+				t.Errorf("the call says %q", r.Error)
+			}
+			if asked.Load() != before {
+				t.Error("it was asked nevertheless")
+			}
+		})
+	}
+}
+
+// A server that goes away while it is used says so in each call.
+func TestMC110ACallOfAServerThatIsGoneSaysSo(t *testing.T) {
+	var asked atomic.Int32
+	s := web(t, "", &asked)
+	b := newBench(t)
+	b.save("web.mcp.json", map[string]any{"web": map[string]any{"url": s.URL + "/mcp"}})
+	b.approve("web")
+	b.says("web:echo", `{"text":"hi"}`, "hi")
+	s.Close()
+	b.call(t.Context(), "web:echo", `{"text":"hi"}`) // it may meet a connection that just broke
+	want := "Nothing answers at " + s.Listener.Addr().String() + ". Start the server, or correct “url” in its entry."
+	if got := b.call(t.Context(), "web:echo", `{"text":"hi"}`).Error; !strings.Contains(got, want) {
+		t.Errorf("the call says %q", got)
+	}
+}
+
+// names returns a resolver for which every name leads where at says.
+func names(t testing.TB, at func() [4]byte) *net.Resolver {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	must(t, err)
+	var serving sync.WaitGroup
+	serving.Go(func() { // ended by closing the connection
+		for buf := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}, Body: &dnsmessage.AResource{A: at()},
+				}}
+			}
+			if answer, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(answer, from)
+			}
+		}
+	})
+	t.Cleanup(func() { _ = conn.Close(); serving.Wait() })
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
 }
