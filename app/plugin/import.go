@@ -49,6 +49,7 @@ type ImportedPlugin struct {
 	// Secrets are values of its settings, by name, that its configuration held itself. They are
 	// kept as secrets are, and in none of its files.
 	Secrets map[string]string
+	Kept    string // says where Secrets are, once they are kept; empty where there are none
 	Same    string // as in Source
 }
 

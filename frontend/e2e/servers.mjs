@@ -482,3 +482,60 @@ test("a pasted entry comes to its first answer with four presses, and a wrong on
     console.log(`${seconds.map(Math.round)} s to the first answer, and to the sentence`);
   await picture(page, "14-wrong", its);
 });
+
+/** Six servers as people have them in Claude Desktop: two that work, and four that do not. */
+const six = (home) => ({
+  lighthouse: { command: "node", args: [join(home, "polite.mjs")] },
+  ferry: { command: "node", args: [join(home, "ferry.mjs")] },
+  time: { command: "uvy", args: ["mcp-server-time"] },
+  adverts: { command: "node", args: [join(home, "chatty.mjs")] },
+  moved: { command: "node", args: [join(home, "gone", "index.js")] },
+  weather: { command: "node", args: [join(home, "weather.mjs")], env: { WEATHER_KEY: "your-key-here" } },
+});
+
+test("six servers of another program come to the first answer of a tool with six presses, and each that fails says why", async ({
+  page,
+  place,
+  person,
+}) => {
+  const scripts = {
+    "polite.mjs": polite,
+    "ferry.mjs": polite,
+    "chatty.mjs": chatty,
+    "weather.mjs": `console.error("Error: 401 Unauthorized: check WEATHER_KEY");\nprocess.exit(1);\n`,
+  };
+  for (const [name, code] of Object.entries(scripts)) writeFileSync(join(place.home, name), code);
+  const desktop = join(place.home, "config", "Claude");
+  mkdirSync(desktop, { recursive: true });
+  writeFileSync(join(desktop, "claude_desktop_config.json"), JSON.stringify({ mcpServers: six(place.home) }));
+  const began = performance.now();
+  await panel(page);
+  await page.getByRole("button", { name: "Add MCP server…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Add MCP server" });
+  await dialog.getByRole("button", { name: "Claude Desktop" }).click();
+  // Nobody keeps secrets here, so one is asked for again.
+  await person.reads(dialog, "Added 6 servers", "weather: Its secrets were not kept", "Settings > Models");
+  await expect(dialog).not.toContainText("is in the keychain");
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await approve(page, "lighthouse");
+  await person.newChat();
+  await call(page, person, "light_lamp");
+  await answered(page, "The lamp is lit by");
+  const seconds = [(performance.now() - began) / 1000];
+  await approve(page, "ferry");
+  for (const [name, ...words] of [
+    ["time", /uvy was not found/, "Choose where uvy is…"],
+    ["adverts", /standard output/, "Star us on the web", "Try again"],
+    ["moved", /Cannot find module/, "Try again"],
+    ["weather", /needs settings before it is started: WEATHER_KEY/],
+  ]) {
+    const at = performance.now();
+    await believe(card(page, name), "Approve and turn on");
+    await person.reads(card(page, name).locator(".problem"), ...words);
+    seconds.push((performance.now() - at) / 1000);
+    await picture(page, `15-${name}`, card(page, name));
+  }
+  await expect(card(page, "weather").getByLabel("WEATHER_KEY")).toBeVisible(); // the form that it needs is open
+  if (process.env.CONCLAVE_PICTURES)
+    console.log(`${seconds.map((one) => one.toFixed(1))} s to the first answer, and to each sentence`);
+});

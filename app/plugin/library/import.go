@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"conclave/app/base/fault"
 	"conclave/app/plugin"
@@ -185,10 +186,20 @@ func (l *Library) addImported(ctx context.Context, from, dir string, p plugin.Im
 		return Added{}, notCopied("plugin.import", p.Folder, l.o.Dir, err)
 	}
 	id, err := l.added(ctx, s, p.Folder)
-	if err == nil {
-		err = l.keepSecrets(ctx, id, p.Secrets)
+	one := Added{ID: id, Name: p.Name}
+	if err != nil {
+		return one, err
 	}
-	return Added{ID: id, Name: p.Name, Notes: p.Notes}, err
+	one.Notes = slices.Clone(p.Notes)
+	switch err := l.keepSecrets(ctx, id, p.Secrets); {
+	case err != nil: // it is there all the same
+		f := fault.Of(err)
+		one.Notes = append(one.Notes, "Its secrets were not kept. Enter them on its card.",
+			strings.TrimSpace(f.Message+" "+f.Hint))
+	case p.Kept != "":
+		one.Notes = append(one.Notes, p.Kept)
+	}
+	return one, nil
 }
 
 // keepSecrets gives a plugin that was just added the secrets among its settings.

@@ -365,3 +365,22 @@ func TestAnUpdateIsNoEditOfWhoeverDevelopsThePlugin(t *testing.T) {
 		f.Says("one:say", "first")
 	})
 }
+
+// A server whose secret nothing keeps is there all the same, and says what is missing.
+func TestMC92AServerIsAddedThoughItsSecretsAreNotKept(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		f.Host.Dialects = append(f.Host.Dialects, mcp.New(mcp.Options{}))
+		f.Keys.Refuses = fault.New(fault.Unavailable, "keys.read", "No keychain answers here.", "Choose a passphrase.")
+		path := filepath.Join(t.TempDir(), "mcp.json")
+		must(t, os.WriteFile(path, []byte(`{"mcpServers": {"mail": {"command": "mail", "env": {"MAIL_TOKEN": "ab12cd34ef56"}}}}`),
+			0o600))
+		made, _, err := f.Library.ImportServers(t.Context(), path)
+		if err != nil || len(made.Added) != 1 || len(made.Left) != 0 {
+			t.Fatalf("got %+v, %v", made, err)
+		}
+		want := []string{"Its secrets were not kept. Enter them on its card.", "No keychain answers here. Choose a passphrase."}
+		if got := made.Added[0].Notes; !slices.Equal(got, want) {
+			t.Errorf("it says %q", got)
+		}
+	})
+}

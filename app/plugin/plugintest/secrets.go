@@ -10,6 +10,8 @@ import (
 // Secrets is a host.Secrets that lives as long as it is held. The zero value is
 // empty. It is safe for concurrent use.
 type Secrets struct {
+	Refuses error // of Set; nil keeps
+
 	mu   sync.Mutex // guards Kept
 	Kept map[string]string
 }
@@ -26,6 +28,9 @@ func (s *Secrets) Get(_ context.Context, name string) (string, error) {
 
 // Set implements host.Secrets.
 func (s *Secrets) Set(_ context.Context, name, secret string) error {
+	if s.Refuses != nil {
+		return s.Refuses
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Kept == nil {

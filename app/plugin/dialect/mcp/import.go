@@ -49,8 +49,8 @@ func (*Dialect) Import(ctx context.Context, path string) (*plugin.Import, error)
 	what := imported(servers, problems)
 	for i, p := range what.Plugins {
 		if len(p.Secrets) > 0 {
-			what.Plugins[i].Notes = append(p.Notes, fmt.Sprintf(
-				"Its %s is in the keychain now, and %s still holds it too.", secretNames(p.Secrets), path))
+			what.Plugins[i].Kept = fmt.Sprintf(
+				"Its %s is in the keychain now, and %s still holds it too.", secretNames(p.Secrets), path)
 		}
 	}
 	return what, context.Cause(ctx)
@@ -80,8 +80,7 @@ func (*Dialect) ImportText(ctx context.Context, text, name string) (*plugin.Impo
 	what := imported(servers, problems)
 	for i, p := range what.Plugins {
 		if len(p.Secrets) > 0 {
-			what.Plugins[i].Notes = append(p.Notes,
-				"Its "+secretNames(p.Secrets)+" is in the keychain, and in none of its files.")
+			what.Plugins[i].Kept = "Its " + secretNames(p.Secrets) + " is in the keychain, and in none of its files."
 		}
 	}
 	return what, context.Cause(ctx)
