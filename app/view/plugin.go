@@ -202,7 +202,8 @@ func NewPlugin(s plugin.Status, about gate.About) Plugin {
 	v.Refused = Map(s.Refused, func(r plugin.Refusal) Refusal {
 		return Refusal{r.Permission, r.Path, r.Write, r.Listing, r.Command(s.ID)}
 	})
-	if s.Serving && (s.Problem != nil || s.LastGood) {
+	// What waits may lie in the same files: a server says other things of its tools at its next start.
+	if s.Serving && (s.Problem != nil || s.LastGood || s.State == plugin.Quarantined) {
 		v.ServingSince = v.Loaded
 	}
 	v.Warnings = slices.Clone(v.Notices)

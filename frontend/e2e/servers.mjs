@@ -539,3 +539,41 @@ test("six servers of another program come to the first answer of a tool with six
   if (process.env.CONCLAVE_PICTURES)
     console.log(`${seconds.map((one) => one.toFixed(1))} s to the first answer, and to each sentence`);
 });
+
+test("a server that says the time in its words is of use once the approved words are kept", async ({
+  page,
+  place,
+  person,
+}) => {
+  const clock = polite.replace('"Lights the lamp."', '"Tells the time. It is " + Date.now() + "."');
+  const files = { "clock.mjs": clock.replace("light_lamp", "tell_time").replace("The lamp is lit", "Told") };
+  write(place, "clockwork", { mcpServers: { clockwork: { command: "node", args: ["clock.mjs"] } } }, files);
+  const told = async () => {
+    await person.newChat();
+    await call(page, person, "tell_time");
+    await answered(page, "Told by");
+    return /Told by (\d+)/.exec(await last(page).innerText())[1];
+  };
+  await panel(page);
+  const its = card(page, "clockwork");
+  await approve(page, "clockwork");
+  const approved = await told();
+  place.told("plugins", "reload", "clockwork");
+  // The process that was approved goes on, and the card says so.
+  await person.reads(its, "New version to review", /is used until then/, "Only what models read about its tools");
+  await picture(page, "16-asks", its);
+  expect(await told()).toBe(approved);
+  await its.getByRole("button", { name: "Keep the words I approved" }).click();
+  await person.reads(its, "Ready", "in other words than you approved: tell_time");
+  await picture(page, "16-kept", its);
+  expect(await told()).not.toBe(approved);
+  place.told("plugins", "reload", "clockwork");
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+  await told();
+  await person.reads(its, "Ready", "in other words than you approved: tell_time");
+  await its.getByRole("button", { name: "Show me its new words" }).click();
+  await person.reads(its, "What changed", "Keep the words I approved");
+  await picture(page, "16-shown", its);
+  rmSync(join(place.plugins, "clockwork"), { recursive: true });
+  await expect(its).toHaveCount(0);
+});

@@ -372,8 +372,8 @@ func TestMC92AServerIsAddedThoughItsSecretsAreNotKept(t *testing.T) {
 		f.Host.Dialects = append(f.Host.Dialects, mcp.New(mcp.Options{}))
 		f.Keys.Refuses = fault.New(fault.Unavailable, "keys.read", "No keychain answers here.", "Choose a passphrase.")
 		path := filepath.Join(t.TempDir(), "mcp.json")
-		must(t, os.WriteFile(path, []byte(`{"mcpServers": {"mail": {"command": "mail", "env": {"MAIL_TOKEN": "ab12cd34ef56"}}}}`),
-			0o600))
+		must(t, os.WriteFile(path, []byte(
+			`{"mcpServers": {"mail": {"command": "mail", "env": {"MAIL_TOKEN": "ab12cd34ef56"}}}}`), 0o600))
 		made, _, err := f.Library.ImportServers(t.Context(), path)
 		if err != nil || len(made.Added) != 1 || len(made.Left) != 0 {
 			t.Fatalf("got %+v, %v", made, err)
