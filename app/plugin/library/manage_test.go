@@ -378,7 +378,9 @@ func TestMC92AServerIsAddedThoughItsSecretsAreNotKept(t *testing.T) {
 		if err != nil || len(made.Added) != 1 || len(made.Left) != 0 {
 			t.Fatalf("got %+v, %v", made, err)
 		}
-		want := []string{"Its secrets were not kept. Enter them on its card.", "No keychain answers here. Choose a passphrase."}
+		want := []string{
+			"Its secrets were not kept. Enter them on its card.", "No keychain answers here. Choose a passphrase.",
+		}
 		if got := made.Added[0].Notes; !slices.Equal(got, want) {
 			t.Errorf("it says %q", got)
 		}
