@@ -276,7 +276,7 @@ function page() {
   row("the page's own work for a key at the end of a draft of 20,000 characters", 16, written, "ms");
   row("the permissions of 200 plugins from the press until the first are shown", 100, matrix, "ms");
   const notes = JSON.parse(must("node", ["bench/progress.mjs"], { cwd }).trim().split("\n").at(-1));
-  row("the page's own work for 10,000 notes of progress of a call, above one without", 20, notes.above, "ms");
+  row("the page's own work for 10,000 notes of progress of a call, above one as long without", 20, notes.above, "ms");
 }
 
 // Twelve members of a council that speak at once, and their stored run that is opened, in the page
