@@ -485,9 +485,9 @@ test("a pasted entry comes to its first answer with four presses, and a wrong on
 
 /** Six servers as people have them in Claude Desktop: two that work, and four that do not. */
 const six = (home) => ({
-  lighthouse: { command: "node", args: [join(home, "polite.mjs")] },
+  beacon: { command: "node", args: [join(home, "beacon.mjs")] },
   ferry: { command: "node", args: [join(home, "ferry.mjs")] },
-  time: { command: "uvy", args: ["mcp-server-time"] },
+  fetch: { command: "uvy", args: ["mcp-server-fetch"] },
   adverts: { command: "node", args: [join(home, "chatty.mjs")] },
   moved: { command: "node", args: [join(home, "gone", "index.js")] },
   weather: { command: "node", args: [join(home, "weather.mjs")], env: { WEATHER_KEY: "your-key-here" } },
@@ -499,8 +499,8 @@ test("six servers of another program come to the first answer of a tool with six
   person,
 }) => {
   const scripts = {
-    "polite.mjs": polite,
-    "ferry.mjs": polite,
+    "beacon.mjs": polite.replace("light_lamp", "light_beacon"),
+    "ferry.mjs": polite.replace("light_lamp", "call_ferry"),
     "chatty.mjs": chatty,
     "weather.mjs": `console.error("Error: 401 Unauthorized: check WEATHER_KEY");\nprocess.exit(1);\n`,
   };
@@ -517,14 +517,14 @@ test("six servers of another program come to the first answer of a tool with six
   await person.reads(dialog, "Added 6 servers", "weather: Its secrets were not kept", "Settings > Models");
   await expect(dialog).not.toContainText("is in the keychain");
   await dialog.getByRole("button", { name: "Done" }).click();
-  await approve(page, "lighthouse");
+  await approve(page, "beacon");
   await person.newChat();
-  await call(page, person, "light_lamp");
+  await call(page, person, "light_beacon");
   await answered(page, "The lamp is lit by");
   const seconds = [(performance.now() - began) / 1000];
   await approve(page, "ferry");
   for (const [name, ...words] of [
-    ["time", /uvy was not found/, "Choose where uvy is…"],
+    ["fetch", /uvy was not found/, "Choose where uvy is…"],
     ["adverts", /standard output/, "Star us on the web", "Try again"],
     ["moved", /Cannot find module/, "Try again"],
     ["weather", /needs settings before it is started: WEATHER_KEY/],
