@@ -181,8 +181,10 @@ func (d *Dialect) accountOf(id, row string, s config.Server) (*auth.Account, err
 	if known := d.accounts[id]; known.server == key {
 		return known.Account, nil
 	}
-	o := auth.Options{Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Changed: d.o.Changed, Log: d.o.Log,
-		Base: d.wayTo(id, row, s)}
+	o := auth.Options{
+		Server: s.URL, Name: s.Name, ID: id, Keys: d.o.Keys, Changed: d.o.Changed, Log: d.o.Log,
+		Base: d.wayTo(id, row, s),
+	}
 	if s.OAuth != nil {
 		o.Scopes = s.OAuth.Scopes
 		if s.OAuth.ClientID != "" {

@@ -87,8 +87,9 @@ func (b *bench) open() {
 	g, err := gate.Open(b.t.Context(), gate.Options{Store: b.store.Permissions, Bus: news, Protected: []string{b.data}})
 	must(b.t, err)
 	b.gate, b.tools = g, tool.NewRegistry()
-	b.dialect = mcp.New(mcp.Options{Version: "test", Eras: filepath.Join(b.data, "eras.json"), Keys: b.keys,
-		Resolver: b.names})
+	b.dialect = mcp.New(mcp.Options{
+		Version: "test", Eras: filepath.Join(b.data, "eras.json"), Keys: b.keys, Resolver: b.names,
+	})
 	b.host = host.New(host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: b.started, Registry: b.tools, Gate: g,
 		Store: b.store.Plugins, Bus: news, Log: slog.New(slog.DiscardHandler), Secrets: &plugintest.Secrets{},
