@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -17,7 +18,7 @@ var (
 )
 
 // List returns rows [offset, offset+limit) of the chat list, at most 200: pinned
-// ones first, then by the day of their last change; or what a text query found.
+// ones first, then by the day of their last change, or by project; or what a text query found.
 func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	ctx := c.call()
 	limit = min(max(limit, 0), maxAsked)
@@ -26,7 +27,11 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 		return c.found(ctx, query, offset, limit)
 	}
 	revision := c.core.Bus.Revision("chats", "")
-	found, groups, total, err := c.stretch(ctx, query.Archived, offset, limit)
+	stretch := c.stretch
+	if query.Projects {
+		stretch = c.byProject
+	}
+	found, groups, total, err := stretch(ctx, query.Archived, offset, limit)
 	if err != nil {
 		return ChatList{}, err
 	}
@@ -68,6 +73,43 @@ func (c *Chats) stretch(ctx context.Context, archived bool, offset, limit int) (
 		groups = append(groups, ChatGroup(d))
 	}
 	return chats, groups, total, err
+}
+
+// byProject is stretch with projects in place of days: the one whose chat was changed last
+// first, and chats without one at the end.
+func (c *Chats) byProject(ctx context.Context, archived bool, offset, limit int) (
+	chats []chat.Conversation, groups []ChatGroup, total int, err error,
+) {
+	which := chat.ListOptions{Archived: chat.Without}
+	if archived {
+		which = archivedChats
+	}
+	all, err := c.core.Store.List(ctx, which)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	const none = "project:"
+	under, keys := map[string][]chat.Conversation{}, []string{}
+	for _, v := range all.Conversations {
+		key := none + v.Project
+		if v.Pinned && !archived {
+			key = "pinned"
+		}
+		if under[key] == nil {
+			keys = append(keys, key)
+		}
+		under[key] = append(under[key], v)
+	}
+	place := map[string]int{"pinned": -1, none: 1}
+	slices.SortStableFunc(keys, func(a, b string) int { return place[a] - place[b] })
+	sorted := make([]chat.Conversation, 0, len(all.Conversations))
+	groups = make([]ChatGroup, len(keys))
+	for i, key := range keys {
+		groups[i] = ChatGroup{key, len(under[key])}
+		sorted = append(sorted, under[key]...)
+	}
+	from := min(offset, len(sorted))
+	return sorted[from:min(from+limit, len(sorted))], groups, len(sorted), nil
 }
 
 func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {

@@ -11,6 +11,7 @@ type ChatQuery struct {
 	// Words to look for in titles and message text, with filters such as pinned: and model:NAME; "" lists all.
 	Text     string `json:"text"`
 	Archived bool   `json:"archived"` // true lists the archive instead of the chats in use
+	Projects bool   `json:"projects"` // true groups by project instead of by day
 }
 
 // ChatState describes what a chat is doing.
@@ -39,7 +40,8 @@ type ChatRow struct {
 // rows are in the same order.
 type ChatGroup struct {
 	// "pinned"; "2026-11-21" for each of the last seven days, local time; "2026-10" for
-	// everything older; "found" for all results of a text query.
+	// everything older; "found" for all results of a text query. By project,
+	// "project:" with the project's folder, or alone for chats that have none.
 	Key   string `json:"key"`
 	Count int    `json:"count"`
 }

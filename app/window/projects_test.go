@@ -126,3 +126,30 @@ func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
 		}
 	}
 }
+
+func TestTheListOfChatsIsGroupedByProject(t *testing.T) {
+	w := open(t, say("a"), say("b"), say("c"), say("d")).quiet()
+	pinned, old, none, last := w.ask("", "Pinned"), w.ask("", "Old"), w.ask("", "None"), w.ask("", "Last")
+	folder := t.TempDir()
+	for _, err := range []error{
+		w.Chats.SetPinned(pinned, true), w.Chats.SetProject(old, folder), w.Chats.SetProject(last, folder),
+	} {
+		must(t, err)
+	}
+	list, err := w.Chats.List(window.ChatQuery{Projects: true}, 0, 50)
+	must(t, err)
+	groups := []window.ChatGroup{
+		{Key: "pinned", Count: 1}, {Key: "project:" + folder, Count: 2}, {Key: "project:", Count: 1},
+	}
+	if !slices.Equal(list.Groups, groups) || list.Total != 4 {
+		t.Errorf("the groups of %d chats: %+v", list.Total, list.Groups)
+	}
+	for i, id := range []string{pinned, last, old, none} {
+		if row, err := w.Chats.List(window.ChatQuery{Projects: true}, i, 1); err != nil || row.Rows[0].ID != id {
+			t.Errorf("row %d: %+v, %v; want %s", i, row.Rows, err, id)
+		}
+	}
+	if row, err := w.Chats.List(window.ChatQuery{Projects: true}, 9, 5); err != nil || len(row.Rows) != 0 {
+		t.Errorf("behind the end: %+v, %v", row.Rows, err)
+	}
+}

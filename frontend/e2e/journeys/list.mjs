@@ -145,6 +145,30 @@ test("filters are typed or pressed: pinned:, project:, role:", async ({ page, pl
   await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
 });
 
+test("chats are grouped by project, and a project is closed by mouse and by keyboard", async ({ page }) => {
+  const project = (name) => page.getByRole("navigation").getByRole("button", { name: `${name} 1`, exact: true });
+  await page.getByRole("button", { name: "Group by project" }).click();
+  await expect(heading(page, "Pinned")).toBeVisible();
+  await lists(page, "Where do we land?", "Who rows?", "What is for dinner?");
+  const [plans, none] = [project("harbour plans"), project("No project")];
+  await expect(plans).toHaveAttribute("aria-expanded", "true");
+  await plans.click();
+  await lists(page, "Where do we land?", "What is for dinner?");
+  await expect(plans).toHaveAttribute("aria-expanded", "false");
+  await row(page, "Where do we land?").focus();
+  for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+  await lists(page, "Where do we land?", "Who rows?", "What is for dinner?");
+  for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+  await expect(none).toBeFocused();
+  await lists(page, "Where do we land?", "Who rows?");
+  await page.reload();
+  await lists(page, "Where do we land?", "Who rows?");
+  await none.press("Space");
+  await page.getByRole("button", { name: "Group by project" }).click();
+  await expect(heading(page, "Today")).toBeVisible();
+  await lists(page, "Where do we land?", "What is for dinner?", "Who rows?");
+});
+
 test("what is pinned and put away stays so after a restart", async ({ page, person }) => {
   await act(page, "What is for dinner?", "Move to archive");
   await lists(page, "Where do we land?", "Who rows?");

@@ -52,6 +52,13 @@ export function when(iso: string, now = new Date()): string {
 export function groupTitle(key: string, now = new Date()): string {
   if (key === "pinned") return s.sidebar.pinned;
   if (key === "found") return s.sidebar.found;
+  if (key.startsWith("project:"))
+    return (
+      key
+        .split(/[/\\]/)
+        .at(-1)
+        ?.replace(/^project:/, "") || s.sidebar.noProject
+    );
   const [year = 0, number = 1, day] = key.split("-").map(Number);
   if (day === undefined) return s.dates.month(month(new Date(year, number - 1, 1)), year);
   const then = new Date(year, number - 1, day);

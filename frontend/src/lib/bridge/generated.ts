@@ -448,7 +448,8 @@ export interface Chat {
 export interface ChatGroup {
   /**
    * "pinned"; "2026-11-21" for each of the last seven days, local time; "2026-10" for
-   * everything older; "found" for all results of a text query.
+   * everything older; "found" for all results of a text query. By project, "project:" with the
+   * project's folder, or alone for chats that have none.
    */
   key: string;
   count: number;
@@ -497,6 +498,8 @@ export interface ChatQuery {
   text: string;
   /** true lists the archive instead of the chats in use */
   archived: boolean;
+  /** true groups by project instead of by day */
+  projects: boolean;
 }
 
 /** ChatRow is one chat of the list. */
@@ -553,7 +556,7 @@ export interface ChatsCalls {
   Info(conversation: string, seq: number): Promise<MessageInfo>;
   /**
    * List returns rows [offset, offset+limit) of the chat list, at most 200: pinned ones first,
-   * then by the day of their last change; or what a text query found.
+   * then by the day of their last change, or by project; or what a text query found.
    */
   List(query: ChatQuery, offset: number, limit: number): Promise<ChatList>;
   /**

@@ -11,12 +11,17 @@ import { Pulled } from "../bridge/pulled.svelte";
 /** Rows of a page: of what a search finds fewer are asked for, which come sooner. */
 const pageSize = (searching: boolean) => (searching ? 40 : 100);
 
+/** Where it is kept that the list is by project, and which of those are closed. */
+const place = "chats-by-project";
+
 /** A line of the list: a group's heading, or the row with that index, and whether its group is one day's. */
-export type Line = { heading: string } | { row: number; day: boolean };
+export type Line = { heading: string; count: number } | { row: number; day: boolean };
 
 export class ChatsState extends Pulled {
   text = $state("");
   archived = $state(false);
+  /** The keys of projects that are closed, while the list is grouped by project. */
+  closed = $state.raw<string[] | null>(JSON.parse(localStorage.getItem(place) ?? "null"));
   total = $state.raw(0);
   /** How much of what was said a search covers so far, in percent. */
   searched = $state.raw(100);
@@ -28,7 +33,11 @@ export class ChatsState extends Pulled {
     const lines: Line[] = [];
     let row = 0;
     for (const group of this.groups) {
-      lines.push({ heading: group.key });
+      lines.push({ heading: group.key, count: group.count });
+      if (this.canClose(group.key) && this.closed?.includes(group.key)) {
+        row += group.count;
+        continue;
+      }
       const day = /^\d+-\d+-\d+$/.test(group.key);
       for (let i = 0; i < group.count; i++) lines.push({ row: row++, day });
     }
@@ -58,6 +67,27 @@ export class ChatsState extends Pulled {
   showArchive(archived: boolean): Promise<void> {
     this.archived = archived;
     return this.#restart();
+  }
+
+  groupByProject(projects: boolean): Promise<void> {
+    this.#keep(projects ? [] : null);
+    return this.#restart();
+  }
+
+  /** Whether a group is a project's. */
+  canClose(key: string): boolean {
+    return key.startsWith("project:");
+  }
+
+  /** Hides the rows of a project, or shows them again. */
+  setClosed(key: string, closed: boolean): void {
+    const others = (this.closed ?? []).filter((other) => other !== key);
+    this.#keep(closed ? [...others, key] : others);
+  }
+
+  #keep(closed: string[] | null): void {
+    this.closed = closed;
+    localStorage.setItem(place, JSON.stringify(closed));
   }
 
   #restart(): Promise<void> {
@@ -102,7 +132,7 @@ export class ChatsState extends Pulled {
   async #page(page: number, query: number): Promise<void> {
     const { text, archived } = this;
     const size = pageSize(text !== "");
-    const list = await this.bridge.chats.List({ text, archived }, page * size, size);
+    const list = await this.bridge.chats.List({ text, archived, projects: this.closed !== null }, page * size, size);
     if (query !== this.#query) return;
     if (list.revision < this.revision) return this.#page(page, query); // a newer one overtook it
     if (query !== this.#shown) this.#pages.clear();
