@@ -1,6 +1,6 @@
 // MCP servers, as a newcomer meets them: from an mcp.json in the plugins folder to answers, questions,
 // resources and prompts, and what a card says of a server that fails. The servers are others' and unmodified.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accessible, approve, armed, believe, card, settled, tabTo } from "./page.mjs";
 import { expect, test } from "./person.mjs";
@@ -10,6 +10,7 @@ const npm = join(root, "app", "plugin", "dialect", "mcp", "mcptest", "npm", "nod
 /** The process of the polite server. */
 let keeper = 0;
 const node = join(npm, "node", "bin", "node");
+const memory = join(npm, "@modelcontextprotocol", "server-memory", "dist", "index.js");
 const everything = join(npm, "@modelcontextprotocol", "server-everything", "dist", "index.js");
 
 /** A server that prints where only messages belong, and goes on printing. */
@@ -386,6 +387,51 @@ test("the same server answers over Streamable HTTP and over the older SSE", asyn
     await expect(card(page, name)).toHaveCount(0);
     await place.end(server);
   }
+});
+
+test("server-memory keeps its graph in the file that its setting names, and a council member reads it", async ({
+  page,
+  place,
+  person,
+}) => {
+  const graph = join(place.home, "notes", "graph.jsonl");
+  mkdirSync(join(place.home, "notes"));
+  const env = { MEMORY_FILE_PATH: "${MEMORY_FILE_PATH}" };
+  write(place, "memory", { mcpServers: { memory: { command: node, args: [memory], env } } });
+  await panel(page);
+  const its = card(page, "memory");
+  await expect(its.getByText("Needs your approval")).toBeVisible();
+  await believe(its, "Approve and turn on");
+  await person.reads(its.locator(".problem"), /needs settings before it is started: MEMORY_FILE_PATH/);
+  await its.getByLabel("MEMORY_FILE_PATH").fill(graph);
+  await its.getByRole("button", { name: "Save" }).click();
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+  await person.newChat();
+  const entities = [{ name: "Ada", entityType: "rower", observations: ["rows at dawn"] }];
+  await call(page, person, "create_entities", { entities });
+  await answered(page, "EACCES");
+  await person.reads(its, "It may not write to", join(place.home, "notes"));
+  await picture(page, "13-memory", its);
+  const allow = its.getByRole("button", { name: /^Allow reading and writing/ });
+  await expect(allow).toHaveAttribute("aria-disabled", "false");
+  await allow.click();
+  await expect(its.getByText("Ready", { exact: true })).toBeVisible();
+  await call(page, person, "create_entities", { entities });
+  await answered(page, "rows at dawn");
+  await expect.poll(() => existsSync(graph) && readFileSync(graph, "utf8")).toContain('"rows at dawn"');
+  // It is a member's too, in a process begun again.
+  place.told("plugins", "reload", "memory");
+  place.told("permissions", "allow", "memory:read_graph", "--council");
+  const council = join(place.home, "council.json");
+  const ada = { name: "Ada", role: "Analyst", chance: 100, tools: ["memory:read_graph"] };
+  writeFileSync(council, JSON.stringify({ enabled: false, mode: "tools", members: [ada] }));
+  place.told("council", "set", council);
+  const run = place.conclave("council", "run", "--approve", "always", "Who rows?");
+  expect(run.stderr).toMatch(/Ada +used read_graph: .*rows at dawn/s);
+  writeFileSync(council, '{"members": []}');
+  place.told("council", "set", council);
+  rmSync(join(place.plugins, "memory"), { recursive: true });
+  await expect(its).toHaveCount(0);
 });
 
 test("what is wrong with a server is said in a sentence, with what to do", async ({ page, place, person }) => {

@@ -38,6 +38,7 @@ type backend struct {
 	began   time.Time
 	changed chan struct{} // holds a report that the tools changed, while the first listing waits for them
 	to      plugin.Listener
+	work    []string // files and folders that it was started to work on
 
 	watching sync.Mutex // held while a watch begins or ends: the server hears of the first and the last
 
@@ -58,6 +59,7 @@ func (d *Dialect) Adapt(ctx context.Context, process sandbox.Process, src plugin
 		return nil, err
 	}
 	b := newBackend(src, m, to)
+	b.work = d.workOf(src.ID)
 	var err error
 	b.session, err = client.OverStream(ctx, process.Wire(), d.options(b))
 	if errors.Is(err, client.ErrStartAgain) {

@@ -45,6 +45,7 @@ type Dialect struct {
 	ways       map[string]way        // by plugin
 	installing map[string]installing // by plugin, while the process that installs it runs
 	started    map[string]string     // by plugin, the program that its command was since the start
+	work       map[string][]string   // by plugin, the files and folders that it was last started to work on
 	also       map[string]string     // by plugin, what its server offers besides tools, once it has run
 	unpacked   map[string]bool       // the digests of bundles that were started
 }
@@ -78,7 +79,7 @@ func New(o Options) *Dialect {
 		o: o, files: map[string]file{}, values: map[string]map[string]string{}, eras: eras{path: o.Eras},
 		programs: runtimes.Chosen{Path: o.Programs},
 		accounts: map[string]account{}, ways: map[string]way{}, installing: map[string]installing{},
-		started: map[string]string{}, also: map[string]string{},
+		started: map[string]string{}, also: map[string]string{}, work: map[string][]string{},
 		unpacked: map[string]bool{},
 	}
 }
@@ -128,7 +129,7 @@ func (d *Dialect) recognizeFile(ctx context.Context, src plugin.Source) (*plugin
 // Inspect implements plugin.Dialect. Which tools a server offers is known once it runs.
 func (d *Dialect) Inspect(ctx context.Context, _ plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
 	return plugin.Listing{
-		Tools: []tool.Tool{}, Imports: []string{}, Options: config.Form(serverOf(m)), Data: data(serverOf(m)),
+		Tools: []tool.Tool{}, Imports: []string{}, Options: config.Form(serverOf(m)), Data: present(data(serverOf(m))...),
 	}, context.Cause(ctx)
 }
 
@@ -156,6 +157,13 @@ func (d *Dialect) secretsOf(id string) map[string]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.values[id]
+}
+
+// workOf returns the files and folders that a plugin was last started to work on.
+func (d *Dialect) workOf(id string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.work[id]
 }
 
 // Account returns how Conclave is signed in to the server of a plugin; nil for a plugin without an address, or that

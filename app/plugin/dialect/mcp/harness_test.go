@@ -288,6 +288,12 @@ def call(name, args):
             return text(subprocess.run([os.path.dirname(__file__) + "/helper"], capture_output=True).stdout.decode())
         except OSError as e:
             return text("fork_exec: " + str(e), isError=True)
+    if name == "writes":
+        try:
+            open(args["path"], "w").write("kept")
+            return text("written")
+        except OSError as e:
+            return text(str(e), isError=True)
     if name == "reads":
         try:
             return text(open(args["path"]).read())

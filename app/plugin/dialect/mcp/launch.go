@@ -81,8 +81,9 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 			}
 		}
 	}
+	secret := map[string]bool{}
 	for id, value := range d.secretsOf(src.ID) {
-		values[id] = value
+		values[id], secret[value] = value, true
 		start.Mask(value)
 	}
 	for _, id := range start.Secrets {
@@ -93,11 +94,14 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 				Hint: "Set it again.",
 			}
 		}
-		values[id] = value
+		values[id], secret[value] = value, true
 	}
 	for _, input := range serverOf(m).Inputs {
-		if value, ok := env.Lookup(input.Env); ok && input.Secret && start.Mask != nil {
-			start.Mask(value)
+		if value, ok := env.Lookup(input.Env); ok && input.Secret {
+			secret[value] = true
+			if start.Mask != nil {
+				start.Mask(value)
+			}
 		}
 	}
 	folder, err := d.withBundle(src, start, values)
@@ -114,6 +118,9 @@ func (d *Dialect) fill(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if err != nil {
 		return s, &plugin.Problem{Kind: "settings", Message: "Its settings do not fit: " + err.Error() + "."}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.work[src.ID] = slices.DeleteFunc(data(s), func(path string) bool { return secret[path] })
 	return s, nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/base/place"
 	"conclave/app/chat"
+	"conclave/app/gate"
 	"conclave/app/plugin"
 	"conclave/app/plugin/dialect/mcp/config"
 	"conclave/app/tool"
@@ -34,7 +35,25 @@ func data(s config.Server) (paths []string) {
 		paths = append(paths, text)
 	}
 	slices.Sort(paths)
-	return present(paths...)
+	return paths
+}
+
+// wish returns the permission that a server lacks to work on a path that it was given: to write into its folder where
+// there is no such file yet, or where it may read it already. It reports false where there is no such folder, or one
+// that holds much more.
+func (b *backend) wish(path string) (plugin.Refusal, bool) {
+	one := plugin.Refusal{Permission: "filesystem", Path: path}
+	if len(present(path)) == 0 {
+		one.Path, one.Write = filepath.Dir(path), true
+		if len(present(one.Path)) == 0 || filepath.Dir(filepath.Dir(one.Path)) == filepath.Dir(one.Path) {
+			return one, false
+		}
+	}
+	one.Path = place.Real(one.Path)
+	one.Write = one.Write || slices.ContainsFunc(b.to.Folders, func(f gate.Folder) bool {
+		return place.Inside(f.Path, one.Path)
+	})
+	return one, true
 }
 
 // maxGuessed bounds, in bytes, the answer of a call that succeeded and is taken for an error: many servers report
@@ -54,9 +73,9 @@ func (b *backend) refused(r tool.Result) []plugin.Refusal {
 	if !plugin.SaysDenied(text) {
 		return found
 	}
-	for _, path := range data(b.server) { // the rest of the disk is named by the person, not by the server
-		if strings.Contains(text, path) {
-			found = append(found, plugin.Refusal{Permission: "filesystem", Path: place.Real(path)})
+	for _, path := range b.work { // the rest of the disk is named by the person, not by the server
+		if one, ok := b.wish(path); ok && strings.Contains(text, path) {
+			found = append(found, one)
 		}
 	}
 	return found

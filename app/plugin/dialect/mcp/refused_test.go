@@ -3,12 +3,14 @@ package mcp_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app/chat"
 	"conclave/app/gate"
 	"conclave/app/plugin"
+	"conclave/app/tool"
 )
 
 func TestMC114AFolderThatACommandNamesIsOfferedAndAnAnswerWithoutItSaysSo(t *testing.T) {
@@ -40,6 +42,37 @@ func TestMC114AFolderThatACommandNamesIsOfferedAndAnAnswerWithoutItSaysSo(t *tes
 		t.Errorf("once it may read the folder its card offers %+v", got)
 	}
 	b.says("s:reads", `{"path":"`+file+`"}`, "inside")
+}
+
+func TestMC114AFileThatASettingNamesIsWrittenOnceItsFolderIsAllowed(t *testing.T) {
+	b := newBench(t)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "graph.json")
+	entry := b.entry("+writes")
+	entry["env"] = map[string]any{"GRAPH": "${GRAPH}"}
+	b.save("s.mcp.json", map[string]any{"s": entry})
+	_ = approveOnce(b, "s") // it lacks its setting
+	must(t, b.host.Settings.Set(t.Context(), "s", []byte(`{"GRAPH": "`+file+`"}`)))
+	must(t, b.host.WaitIdle(t.Context()))
+	b.approve("s")
+	wish := plugin.Refusal{Permission: gate.Filesystem, Path: folder, Write: true}
+	save := func() tool.Result { return b.call(t.Context(), "s:writes", `{"path":"`+file+`"}`) }
+	if r := save(); r.Status != chat.CallRaised || !strings.Contains(r.Error, wish.Command("s")) {
+		t.Errorf("a call that needs the folder answers %s %q", r.Status, r.Error)
+	}
+	if got := b.status("s").Refused; !slices.Contains(got, wish) {
+		t.Errorf("its card offers %+v", got)
+	}
+	// Reading alone does not do, and the answer says so again.
+	for _, f := range []gate.Folder{{Path: folder}, {Path: folder, Write: true}} {
+		if r := save(); !strings.Contains(r.Error, wish.Command("s")) {
+			t.Errorf("the call answers %s %q", r.Status, r.Error)
+		}
+		_, err := b.gate.Reach.GrantFolder(t.Context(), "s", f)
+		must(t, err)
+		must(t, b.host.WaitIdle(t.Context()))
+	}
+	b.says("s:writes", `{"path":"`+file+`"}`, "written")
 }
 
 func TestMC107AServerThatMayNotStartWhatItNeedsSaysSo(t *testing.T) {
