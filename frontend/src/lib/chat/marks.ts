@@ -52,13 +52,16 @@ function rangeAt(scroller: Element, words: string, { seq, row, nth }: WordAt): R
   return block ? places(block, words)[nth] : undefined;
 }
 
+/** What find counts in: what is said and thought, not the cards of calls. */
+const counted = "article .body .prose [data-row]";
+
 /** Marks the words in all messages on the screen, and those at a place as found. */
 function mark(scroller: Element, words: string, at?: WordAt): void {
   if (!("highlights" in CSS)) return;
   const others = new Highlight();
   const found = new Highlight();
   const here = at && words ? rangeAt(scroller, words, at) : undefined;
-  for (const body of words ? scroller.querySelectorAll("article .body") : [])
+  for (const body of words ? scroller.querySelectorAll(counted) : [])
     for (const range of places(body, words)) {
       const mine = range.startContainer === here?.startContainer && range.startOffset === here.startOffset;
       (mine ? found : others).add(range);

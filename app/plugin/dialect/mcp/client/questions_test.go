@@ -357,6 +357,18 @@ func TestMC66ATaskIsFollowedInAnotherSession(t *testing.T) {
 	}
 }
 
+func TestMC66ATaskThatItsServerForgotAfterItsTimeIsLost(t *testing.T) {
+	var o client.Options
+	o.Limits.Poll = 20 * time.Millisecond
+	flags := mcptest.Flags{ForgetsTask: 200 * time.Millisecond}
+	everywhere(t, flags, o, func(t *testing.T, s *client.Session, _ *mcptest.Server) {
+		_, err := s.Call(t.Context(), client.Call{Tool: "sleep", Task: "required"})
+		if err == nil || !strings.HasSuffix(err.Error(), "is lost: the server kept it for 200ms") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestMC65StopCancelsATask(t *testing.T) {
 	t.Parallel()
 	s, server := overStream(t, mcptest.Flags{Modern: true}, client.Options{})

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -101,9 +102,8 @@ func (s tasks) await(t *toolCall, task Task) (json.RawMessage, error) {
 			continue
 		}
 		now := w.task()
-		if now.ID = task.ID; now.Poll == 0 {
-			now.Poll = task.Poll
-		}
+		now.ID = task.ID // a look may leave out what does not change
+		now.Poll, now.TTL = cmp.Or(now.Poll, task.Poll), cmp.Or(now.TTL, task.TTL)
 		if now.Status != task.Status || now.Message != task.Message {
 			report(now)
 		}

@@ -53,7 +53,9 @@ type Flags struct {
 	Batches         bool // sends its messages in lists
 	Bare            bool // announces tools alone
 	Tools           int  // so many tools more in its list
-	Endless         bool // HTTP: streams comments in answer to a call, for ever
+	// ForgetsTask makes it say that a task lives so long, never end it, and forget it some time after that.
+	ForgetsTask time.Duration
+	Endless     bool // HTTP: streams comments in answer to a call, for ever
 }
 
 // environment carries flags to a process.

@@ -1,6 +1,7 @@
 package mcptest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -297,6 +298,7 @@ func (r *request) required() {
 
 // task is a call that runs on.
 type task struct {
+	began     time.Time
 	looks     int
 	answered  bool
 	cancelled bool
@@ -310,17 +312,18 @@ func (r *request) sleep() {
 		return
 	}
 	r.p.mu.Lock()
-	r.p.tasks["t1"] = &task{}
+	r.p.tasks["t1"] = &task{began: time.Now()}
 	r.p.mu.Unlock()
 	state := object{
 		"taskId": "t1", "status": "working", "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
 	}
+	ttl := cmp.Or(r.p.s.flags.ForgetsTask, time.Minute).Milliseconds()
 	if modern {
-		state["resultType"], state["ttlMs"], state["pollIntervalMs"] = "task", 60_000, 10
+		state["resultType"], state["ttlMs"], state["pollIntervalMs"] = "task", ttl, 10
 		r.answer(state)
 		return
 	}
-	state["ttl"], state["pollInterval"] = 60_000, 10
+	state["ttl"], state["pollInterval"] = ttl, 10
 	r.answer(object{"task": state})
 }
 
@@ -328,7 +331,8 @@ func (r *request) sleep() {
 func (r *request) task() {
 	r.p.mu.Lock()
 	t := r.p.tasks[r.param("taskId")]
-	if t == nil {
+	lives := r.p.s.flags.ForgetsTask
+	if t == nil || lives > 0 && time.Since(t.began) > 2*lives {
 		r.p.mu.Unlock()
 		r.fail(-32602, "No such task", nil)
 		return
@@ -339,6 +343,7 @@ func (r *request) task() {
 	case "tasks/get":
 		t.looks++
 		switch {
+		case lives > 0:
 		case modern && t.looks == 1:
 			state["status"] = "input_required"
 			state["inputRequests"] = object{"k": object{"method": "elicitation/create", "params": form()}}
