@@ -306,7 +306,7 @@ var layers = []map[string][]string{
 		},
 		// servers of the Model Context Protocol
 		"app/plugin/dialect/mcp": {
-			"app/base/fault", "app/base/place", "app/base/version", "app/chat", "app/gate", "app/plugin",
+			"app/base/fault", "app/base/place", "app/base/version", "app/chat", "app/gate", "app/net/fetch", "app/plugin",
 			"app/plugin/dialect/mcp/auth",
 			"app/plugin/dialect/mcp/bundle", "app/plugin/dialect/mcp/client", "app/plugin/dialect/mcp/config",
 			"app/plugin/dialect/mcp/runtimes",
