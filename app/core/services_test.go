@@ -155,7 +155,16 @@ func (w *whole) wants(in chat.ConversationID, arguments, want string) {
 // until calls the tool until it answers what is wanted.
 func (w *whole) until(arguments, want string) {
 	w.t.Helper()
-	testkit.Until(w.t, arguments+" → "+want, func() bool { return w.run("", arguments) == want })
+	got := ""
+	defer func() {
+		if got != want {
+			w.t.Logf("it answered %q to the last", got)
+		}
+	}()
+	testkit.Until(w.t, arguments+" → "+want, func() bool {
+		got = w.run("", arguments)
+		return got == want
+	})
 }
 
 func (w *whole) chat(texts ...string) chat.ConversationID {

@@ -1,6 +1,7 @@
 // A call of an MCP server that reports its progress 10,000 times, and one that takes as long and reports none, in
 // turns, in the page on the built program: how much more work the first is for the page's main thread, by that
-// thread's own processor time; and how much more than a call that ends at once (whole). Prints one line of JSON. Needs build/bin/conclave-dev and frontend/dist.
+// thread's own processor time; and how much more than a call that ends at once (whole). Prints one line of JSON.
+// Needs build/bin/conclave-dev and frontend/dist.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "../e2e/browser.mjs";

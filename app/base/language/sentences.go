@@ -34,7 +34,7 @@ type catalogue struct {
 	patterns []pattern // those with the most words first
 }
 
-// verb is how a value stands in the English sentences; %% is a percent sign.
+// verb matches the place of a value in an English sentence; %% is a percent sign.
 var verb = lazy.Lazy(`%(?:%|(?:\.\d+)?[sdqvgwf])`)
 
 // around returns the words of a sentence around its values.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"conclave/app/chat"
@@ -16,34 +17,36 @@ import (
 
 // A tool that reports each of a thousand steps changes its card a few times, and the card ends on the last.
 func TestNotesOfProgressWaitForNewerOnes(t *testing.T) {
-	m := newMemory()
-	m.ask("Write it down.")
-	tr := m.open(t)
-	p := fresh(t, tr)
-	u := begin(t, tr, m, "turn")
-	r := u.propose("1", "note")
-	r.Status = chat.CallRunning
-	u.call(m.put(r), chat.Event{Kind: chat.EventRunning})
-	before := tr.Revision()
-	for n := range 1000 {
-		u.call(r, chat.Event{Kind: chat.EventProgress, Note: strconv.Itoa(n + 1)})
-	}
-	testkit.Until(t, "the last note to be shown", func() bool {
-		p.pull()
-		return p.entry(2).Parts[0].Call.Progress == "1000"
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.ask("Write it down.")
+		tr := m.open(t)
+		p := fresh(t, tr)
+		u := begin(t, tr, m, "turn")
+		r := u.propose("1", "note")
+		r.Status = chat.CallRunning
+		u.call(m.put(r), chat.Event{Kind: chat.EventRunning})
+		before := tr.Revision()
+		for n := range 1000 {
+			u.call(r, chat.Event{Kind: chat.EventProgress, Note: strconv.Itoa(n + 1)})
+		}
+		testkit.Until(t, "the last note to be shown", func() bool {
+			p.pull()
+			return p.entry(2).Parts[0].Call.Progress == "1000"
+		})
+		if n := tr.Revision() - before; n > 3 {
+			t.Errorf("1,000 notes made %d revisions", n)
+		}
+		u.call(r, chat.Event{Kind: chat.EventProgress, Note: "too late"})
+		r.Status = chat.CallOK
+		u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: said("done")}})
+		u.call(r, chat.Event{Kind: chat.EventProgress, Note: "later still"})
+		time.Sleep(600 * time.Millisecond)
+		p.check("when a note came as the call ended")
+		if c := p.entry(2).Parts[0].Call; c.State != "done" || c.Progress != "" {
+			t.Errorf("a call that ended is %+v", c)
+		}
 	})
-	if n := tr.Revision() - before; n > 3 {
-		t.Errorf("1,000 notes made %d revisions", n)
-	}
-	u.call(r, chat.Event{Kind: chat.EventProgress, Note: "too late"})
-	r.Status = chat.CallOK
-	u.call(m.put(r), chat.Event{Kind: chat.EventAnswered, Result: &chat.ToolResult{Content: said("done")}})
-	u.call(r, chat.Event{Kind: chat.EventProgress, Note: "later still"})
-	time.Sleep(600 * time.Millisecond)
-	p.check("when a note came as the call ended")
-	if c := p.entry(2).Parts[0].Call; c.State != "done" || c.Progress != "" {
-		t.Errorf("a call that ended is %+v", c)
-	}
 }
 
 // A card says the same while its turn runs and after the chat was opened again.

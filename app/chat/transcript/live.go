@@ -292,7 +292,7 @@ func (l *Live) call(d *drawing, e chat.Event, revision uint64) {
 	}
 }
 
-// progressEvery is how long notes of progress wait for newer ones: nobody reads faster, and a tool may report
+// progressEvery delays notes of progress for newer ones: nobody reads faster, and a tool may report
 // thousands of steps.
 const progressEvery = 500 * time.Millisecond
 

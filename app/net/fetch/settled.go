@@ -31,7 +31,7 @@ func NewSettled(resolver *net.Resolver) *http.Transport {
 	return t
 }
 
-// distance is how far away an address is; 0: not known.
+// distance counts how far away an address is; 0: not known.
 type distance = int32
 
 const (
@@ -54,7 +54,7 @@ func distanceOf(at netip.Addr) distance {
 	return far
 }
 
-// settled is how far away a server was when it was first reached. The zero value has not reached it.
+// settled remembers how far away a server was when it was first reached. The zero value has not reached it.
 type settled struct{ first atomic.Int32 }
 
 func (s *settled) reached(at netip.Addr) { s.first.CompareAndSwap(0, distanceOf(at)) }

@@ -48,17 +48,14 @@ export function when(iso: string, now = new Date()): string {
   return s.dates.dayOf(short, then.getDate(), then.getFullYear());
 }
 
+/** The name of a folder, of its path. */
+export const folderName = (path: string): string => path.split(/[\\/]/).at(-1) || path;
+
 /** The heading of a ChatGroup key. */
 export function groupTitle(key: string, now = new Date()): string {
   if (key === "pinned") return s.sidebar.pinned;
   if (key === "found") return s.sidebar.found;
-  if (key.startsWith("project:"))
-    return (
-      key
-        .split(/[/\\]/)
-        .at(-1)
-        ?.replace(/^project:/, "") || s.sidebar.noProject
-    );
+  if (key.startsWith("project:")) return folderName(key.slice("project:".length)) || s.sidebar.noProject;
   const [year = 0, number = 1, day] = key.split("-").map(Number);
   if (day === undefined) return s.dates.month(month(new Date(year, number - 1, 1)), year);
   const then = new Date(year, number - 1, day);

@@ -7,6 +7,7 @@ import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { ChatGroup, ChatRow } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
+import { store, stored } from "../stored";
 
 /** Rows of a page: of what a search finds fewer are asked for, which come sooner. */
 const pageSize = (searching: boolean) => (searching ? 40 : 100);
@@ -17,11 +18,17 @@ const place = "chats-by-project";
 /** A line of the list: a group's heading, or the row with that index, and whether its group is one day's. */
 export type Line = { heading: string; count: number } | { row: number; day: boolean };
 
+/** The projects that were left closed; null where the list was by day, or where that cannot be read. */
+function savedGroups(): string[] | null {
+  const closed = stored(place);
+  return Array.isArray(closed) ? closed.filter((key) => typeof key === "string") : null;
+}
+
 export class ChatsState extends Pulled {
   text = $state("");
   archived = $state(false);
   /** The keys of projects that are closed, while the list is grouped by project. */
-  closed = $state.raw<string[] | null>(JSON.parse(localStorage.getItem(place) ?? "null"));
+  closed = $state.raw(savedGroups());
   total = $state.raw(0);
   /** How much of what was said a search covers so far, in percent. */
   searched = $state.raw(100);
@@ -87,7 +94,7 @@ export class ChatsState extends Pulled {
 
   #keep(closed: string[] | null): void {
     this.closed = closed;
-    localStorage.setItem(place, JSON.stringify(closed));
+    store(place, closed);
   }
 
   #restart(): Promise<void> {

@@ -5,6 +5,7 @@
 import type { App } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import type { ChatRow } from "../bridge/generated";
+import { store, stored } from "../stored";
 import { s } from "../strings";
 
 export interface Tab {
@@ -88,7 +89,10 @@ export class Tabs {
     for (const id of ids) this.#titles[id] = this.title(id);
     this.ids = ids.length > 1 ? ids : [];
     const lasting = this.ids.filter((id) => id !== this.active || !this.app.chat?.chat?.temporary);
-    localStorage.setItem(place, JSON.stringify(lasting.map((id) => ({ id, title: this.#titles[id] ?? "" }))));
+    store(
+      place,
+      lasting.map((id) => ({ id, title: this.#titles[id] ?? "" })),
+    );
   }
 
   /** Takes out chats that were deleted since the tabs were kept. */
@@ -105,10 +109,6 @@ export class Tabs {
 
 /** What was kept, or nothing where that cannot be read. */
 function saved(): Tab[] {
-  try {
-    const tabs: unknown = JSON.parse(localStorage.getItem(place) ?? "[]");
-    return Array.isArray(tabs) ? tabs.filter((tab: Tab) => typeof tab?.id === "string") : [];
-  } catch {
-    return [];
-  }
+  const tabs = stored(place);
+  return Array.isArray(tabs) ? tabs.filter((tab: Tab) => typeof tab?.id === "string") : [];
 }

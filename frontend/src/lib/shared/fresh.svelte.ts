@@ -68,22 +68,24 @@ export class FreshState extends Pulled {
 
   /** Reads a resource once more, in the place of what was attached of it. It is kept fresh as before. */
   async readAgain(source: Source): Promise<void> {
-    const fresh = source.watch !== "";
-    const next = new Source(source.plugin, source.uri, source.title);
+    const { shared } = this.bridge;
+    const before = source.watch;
     // First, so that no change after the reading is missed.
-    if (fresh) await this.keep(next, true);
+    const watch = before && (await shared.Watch(source.plugin, source.uri));
     let files: Attached[];
     try {
-      files = await this.bridge.shared.AttachResource(source.plugin, source.uri, source.title);
+      files = await shared.AttachResource(source.plugin, source.uri, source.title);
     } catch (cause) {
-      await this.keep(next, false);
+      if (watch) await shared.Unwatch(watch);
       throw cause;
     }
     const old = [...this.#sources].filter(([, one]) => one === source).map(([id]) => id);
     for (const id of old) this.#sources.delete(id);
-    for (const { id } of files) this.#sources.set(id, next);
+    for (const { id } of files) this.#sources.set(id, source);
     this.composer.replaceKept(old, files);
-    await this.keep(source, false);
+    source.watch = watch;
+    if (before) await shared.Unwatch(before);
+    await this.refresh(); // it may have changed again
   }
 
   /** Attachments went: what they were read from is kept fresh no longer, unless another one of it is left. */
